@@ -1,0 +1,39 @@
+"""Signals in, flags switched: a self-hosted feature-management service.
+
+    service = sigservice.create(options)    # build, migrate, do not listen; service.app is WSGI
+    service = sigservice.start(options)     # create, then listen
+    service.stop()                          # once and for all
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sigservice.clock import Clock
+    from sigservice.server import Service
+
+
+def create(
+    options: Mapping[str, Any] | None = None,
+    environ: Mapping[str, str] | None = None,
+    *,
+    clock: Clock | None = None,
+) -> Service:
+    """A service that is ready but does not listen; see `sigservice.server.create`."""
+    from sigservice.server import create  # the version above must be readable without the house
+
+    return create(options, environ, clock=clock)
+
+
+def start(
+    options: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None
+) -> Service:
+    """A service that listens; see `sigservice.server.start`."""
+    from sigservice.server import start
+
+    return start(options, environ)

@@ -1,0 +1,75 @@
+"""make_app(context): the list of areas and the wrappers in their order. Assembly only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bottle import HTTPError, HTTPResponse, request
+
+from sigservice.context import Context
+from sigservice.errors import StartError
+from sigservice.routes import auth, health, signals, static
+from sigservice.routes.admin import events as admin_events
+from sigservice.routes.admin import signal_endpoint_tokens as admin_signal_endpoint_tokens
+from sigservice.routes.admin import signal_endpoints as admin_signal_endpoints
+from sigservice.routes.admin import signals as admin_signals
+from sigservice.routes.admin import users as admin_users
+from sigservice.routes.pages import events as page_events
+from sigservice.routes.pages import home as page_home
+from sigservice.routes.pages import profile as page_profile
+from sigservice.routes.pages import sign_in as page_sign_in
+from sigservice.routes.pages import signal_endpoint_tokens as page_signal_endpoint_tokens
+from sigservice.routes.pages import signal_endpoints as page_signal_endpoints
+from sigservice.routes.pages import signals as page_signals
+from sigservice.web.area import new_app
+from sigservice.web.errors import router_error
+from sigservice.web.wrap import Wsgi, compress, edge
+
+AREAS = (
+    signals,
+    health,
+    static,
+    auth,
+    admin_signal_endpoints,
+    admin_signal_endpoint_tokens,
+    admin_signals,
+    admin_events,
+    admin_users,
+    page_home,
+    page_sign_in,
+    page_signal_endpoints,
+    page_signal_endpoint_tokens,
+    page_signals,
+    page_events,
+    page_profile,
+)
+
+
+def make_app(context: Context) -> Wsgi:
+    """The whole service as one WSGI callable, with the user's hooks in their places."""
+    config = context.config
+    root = new_app()
+    outer = _hook(config["preHook"], "preHook", root)
+    inner = _hook(config["preRouterHook"], "preRouterHook", root)
+    for area in AREAS:
+        root.merge(area.build(context))
+
+    def on_error(error: HTTPError) -> HTTPResponse:
+        return router_error(context, error, request.environ)
+
+    root.default_error_handler = on_error
+    app: Wsgi = inner(root)
+    if not config["disableCompression"]:
+        app = compress(app)
+    return outer(edge(context, app))
+
+
+def _hook(hook: Callable[..., Any] | None, name: str, root: Any) -> Callable[[Wsgi], Wsgi]:
+    """Calls the user's hook with the root app; what it returns may wrap the WSGI application."""
+    wrapper = hook(root) if hook else None
+    if wrapper is None:
+        return lambda app: app
+    if not callable(wrapper):
+        raise StartError(f"{name} must return nothing or a function that wraps a WSGI application.")
+    return wrapper  # type: ignore[no-any-return]

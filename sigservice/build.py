@@ -1,0 +1,78 @@
+"""A configuration becomes a Context: loggers, limits, metrics, renderer around a database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sigservice.clock import Clock
+from sigservice.context import Context
+from sigservice.db.pool import Database
+from sigservice.errors import StartError
+from sigservice.limiter import Limiter
+from sigservice.log import GetLogger, line_loggers
+from sigservice.render import Renderer
+from sigservice.secrets import Passwords
+from sigservice.telemetry import Telemetry
+from sigservice.web.helpers import template_helpers
+
+LIMITED_ROUTES = {
+    "login": ("/auth/simple", "POST"),
+    "create_user": ("/api/admin/user-admin", "POST"),
+    "signal": ("/api/signal-endpoint/:name", "POST"),
+    "failed_auth": ("(refused credentials)", ""),
+}
+
+
+def build_context(
+    config: dict[str, Any], database: Database, clock: Clock, get_logger: GetLogger
+) -> Context:
+    limiter = build_limiter(config, clock)
+    telemetry = Telemetry(config["server"]["serverMetrics"])
+    _register_gauges(telemetry, limiter, database)
+    return Context(
+        config=config,
+        database=database,
+        clock=clock,
+        limiter=limiter,
+        passwords=Passwords(),
+        render=Renderer(template_helpers(config["server"]["baseUriPath"])),
+        telemetry=telemetry,
+        get_logger=get_logger,
+    )
+
+
+def build_loggers(config: dict[str, Any]) -> GetLogger:
+    """The user's provider, tried once, or ours. Raises StartError for one that lacks a method."""
+    provider = config["getLogger"]
+    if provider is None:
+        loud = frozenset({"HTTP"} if config["enableRequestLogger"] else ())
+        return line_loggers(config["logLevel"], loud)
+    probe = provider("sigservice")
+    for method in ("debug", "info", "warn", "error"):
+        if not callable(getattr(probe, method, None)):
+            raise StartError(f"getLogger: what it returns has no method {method}.")
+    return provider  # type: ignore[no-any-return]
+
+
+def build_limiter(config: dict[str, Any], clock: Clock) -> Limiter:
+    per_minute, signals = config["rateLimiting"], config["signals"]
+    limiter = Limiter(clock.monotonic)
+    limiter.add("login", amount=per_minute["simpleLoginMaxPerMinute"], window=60)
+    limiter.add("create_user", amount=per_minute["createUserMaxPerMinute"], window=60)
+    limiter.add("failed_auth", amount=per_minute["failedAuthMaxPerMinute"], window=60)
+    limiter.add("signal", amount=signals["maxPerSecond"], window=1, burst=signals["burst"])
+    return limiter
+
+
+def _register_gauges(telemetry: Telemetry, limiter: Limiter, database: Database) -> None:
+    def rates() -> Iterable[tuple[list[str], float]]:
+        for name, rate in limiter.per_minute().items():
+            yield list(LIMITED_ROUTES[name]), rate
+
+    telemetry.gauge("rate_limits", "Requests a minute.", ["endpoint", "method"], rates)
+    for name in ("min", "max", "free", "used", "pending_acquires"):
+        telemetry.gauge(
+            f"db_pool_{name}", "Database connections.", [],
+            lambda name=name: [([], database.statistics()[name])],  # type: ignore[misc]
+        )

@@ -1,0 +1,93 @@
+"""The `sigservice` command: run | migrate | check-config | create-admin | reset-password."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import os
+import sys
+from collections.abc import Sequence
+
+from sigservice import __version__, server
+from sigservice.config import check
+from sigservice.errors import AppError, ConfigError, StartError
+from sigservice.repository import users as user_repository
+from sigservice.services import passwords, users
+from sigservice.services.identity import SYSTEM
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The exit code: 0 done, 1 it can't, 2 wrong configuration or usage."""
+    parser = argparse.ArgumentParser(prog="sigservice", description=__doc__)
+    parser.add_argument("--version", action="version", version=f"sigservice {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    commands.add_parser("run", help="start the service (the default)")
+    commands.add_parser("migrate", help="bring the database up to date and exit")
+    checking = commands.add_parser("check-config", help="print each option and where it came from")
+    checking.add_argument("--format", choices=("text", "json"), default="text")
+    for name, text in (
+        ("create-admin", "add an admin user"),
+        ("reset-password", "set a user's password and end the user's sessions"),
+    ):
+        command = commands.add_parser(name, help=text)
+        command.add_argument("login", help="user name or e-mail address")
+        command.add_argument(
+            "--password-stdin", action="store_true", help="read the password from standard input"
+        )
+    chosen = parser.parse_args(arguments)
+    try:
+        if chosen.command == "check-config":
+            return check.main(os.environ, chosen.format)
+        if chosen.command == "migrate":
+            return _migrate()
+        if chosen.command in ("create-admin", "reset-password"):
+            return _set_password(chosen.command, chosen.login, chosen.password_stdin)
+        return _run()
+    except ConfigError as error:
+        for problem in error.problems:
+            print(f"sigservice: {problem}", file=sys.stderr)
+        return 2
+    except (StartError, AppError) as error:
+        print(f"sigservice: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _run() -> int:
+    service = server.start()
+    print("\n".join(service.describe()), flush=True)
+    service.wait()
+    return 0
+
+
+def _migrate() -> int:
+    service = server.create()
+    service.stop()
+    print("The database is up to date.")
+    return 0
+
+
+def _set_password(command: str, login: str, from_stdin: bool) -> int:
+    password = sys.stdin.readline().rstrip("\n") if from_stdin else getpass.getpass("Password: ")
+    passwords.check(password)
+    service = server.create()
+    try:
+        context = service.context
+        password_hash = context.passwords.hash(password)
+        with context.database.transaction() as conn:
+            if command == "create-admin":
+                named = {"email": login} if "@" in login else {"username": login}
+                who = users.profile(
+                    **({"username": None, "email": None} | named), name=None, root_role="Admin"
+                )
+                users.create(conn, who, password_hash, SYSTEM)
+            else:
+                found = user_repository.find_by_login(conn, login)
+                if found is None:
+                    raise StartError(f"There is no user {login}.")
+                users.set_password(conn, found["id"], password_hash, SYSTEM)
+    finally:
+        service.stop()
+    print("Done.")
+    return 0

@@ -1,0 +1,159 @@
+"""The database block: URL, URL file, parts and TLS put together, and mapped onto libpq.
+
+Precedence: in-code `db` > URL file > URL > parts > defaults. Within the URL an absent part
+leaves what the variable for that part says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+import psycopg2.extensions
+
+_SSL_MODES: dict[str, Any] = {
+    "disable": False,
+    "no-verify": {"rejectUnauthorized": False},
+    "require": {"rejectUnauthorized": False},
+    "verify-ca": {"rejectUnauthorized": True, "checkHost": False},
+    "verify-full": {"rejectUnauthorized": True},
+}
+_PARTS = {"user": "user", "password": "password", "host": "host", "dbname": "database"}
+_PASSED_ON = {"connect_timeout", "keepalives", "keepalives_idle", "tcp_user_timeout", "hostaddr"}
+
+
+def from_url(url: str) -> dict[str, Any]:
+    """The parts that a connection string names; ValueError says what is wrong, without secrets."""
+    mode = ""
+    if "://" in url:
+        split = urlsplit(url)
+        query = dict(parse_qsl(split.query, keep_blank_values=True))
+        # `ssl` and `no-verify` are not libpq's, but tools that hand out URLs use them.
+        mode = query.pop("sslmode", "")
+        ssl = query.pop("ssl", "")
+        if ssl and not mode:
+            mode = "disable" if ssl in ("false", "0") else "require"
+        url = urlunsplit(split._replace(query=urlencode(query)))
+    try:
+        given = psycopg2.extensions.parse_dsn(url)
+    except psycopg2.Error:
+        raise ValueError("it is not a libpq connection string") from None
+    mode = mode or given.pop("sslmode", "")
+    if mode and mode not in _SSL_MODES:
+        raise ValueError(
+            f"sslmode={mode} is not supported: say whether TLS is needed "
+            "(disable, require, verify-ca or verify-full)"
+        )
+    for key in ("host", "hostaddr", "port"):
+        if "," in given.get(key, ""):
+            raise ValueError("several hosts are not supported")
+    settings: dict[str, Any] = {
+        ours: given[theirs] for theirs, ours in _PARTS.items() if given.get(theirs)
+    }
+    if given.get("port"):
+        settings["port"] = _port(given["port"])
+    if given.get("application_name"):
+        settings["applicationName"] = given["application_name"]
+    if mode:
+        settings["ssl"] = _with_files(_SSL_MODES[mode], given)
+    passed_on = {key: given[key] for key in _PASSED_ON if given.get(key)}
+    known = {*_PARTS, *_PASSED_ON, "port", "application_name", "sslrootcert", "sslcert", "sslkey"}
+    unknown = sorted(set(given) - known)
+    if unknown:
+        raise ValueError("these parameters are not supported: " + ", ".join(unknown))
+    if passed_on:
+        settings["extra"] = passed_on
+    return settings
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < 65536):
+        raise ValueError("its port is not a number from 1 to 65535")
+    return int(text)
+
+
+def _with_files(ssl: Any, given: dict[str, str]) -> Any:
+    if not ssl:
+        return ssl
+    ssl = dict(ssl)
+    for theirs, ours in (("sslrootcert", "ca"), ("sslcert", "cert"), ("sslkey", "key")):
+        path = given.get(theirs)
+        if path and path != "system":
+            try:
+                with open(path, encoding="utf-8") as file:
+                    ssl[ours] = file.read()
+            except (OSError, UnicodeDecodeError):
+                raise ValueError(f"its {theirs} can't be read") from None
+    return ssl
+
+
+def ssl_from_parts(given: dict[str, Any]) -> Any:
+    """The ssl object from the single variables; `given` has just those that were set."""
+    ca, cert, key = given.get("sslCaFile"), given.get("sslCertFile"), given.get("sslKeyFile")
+    reject = given.get("sslRejectUnauthorized")
+    if reject is None and not (ca or cert or key):
+        return None
+    if reject is None:
+        reject = bool(ca and cert and key)
+    named = {"ca": ca, "cert": cert, "key": key}
+    return {"rejectUnauthorized": reject, **{name: text for name, text in named.items() if text}}
+
+
+def libpq_arguments(db: dict[str, Any], write_pem: Callable[[str, str], str]) -> dict[str, Any]:
+    """psycopg2.connect's arguments. Every key is explicit, so that no PG* variable, service file
+    or file below ~/.postgresql is read.
+
+    `write_pem(name, text)` puts PEM text into a private file and returns its path.
+    """
+    arguments: dict[str, Any] = {
+        "connect_timeout": 3,
+        **db.get("extra", {}),
+        "user": db["user"],
+        "password": db["password"],
+        "host": db["host"],
+        "port": db["port"],
+        "dbname": db["database"],
+        "application_name": db["applicationName"],
+        "keepalives": 1,
+        "keepalives_idle": 30,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 10_000,
+        "gssencmode": "disable",
+        "target_session_attrs": "any",
+        "options": _session_options(db["schema"]),
+    }
+    return arguments | _tls(db["ssl"], write_pem)
+
+
+def _session_options(schema: str) -> str:
+    quoted = '"' + schema.replace('"', '""') + '"'
+    escaped = quoted.replace("\\", "\\\\").replace(" ", "\\ ")
+    settings = {
+        "search_path": escaped,
+        # An acknowledged signal must survive a crash even where a cluster's default is off.
+        "synchronous_commit": "on",
+        "statement_timeout": "5s",
+        "lock_timeout": "2s",
+        "idle_in_transaction_session_timeout": "10s",
+        "TimeZone": "UTC",
+        "client_min_messages": "warning",
+    }
+    return " ".join(f"-c {name}={value}" for name, value in settings.items())
+
+
+def _tls(ssl: Any, write_pem: Callable[[str, str], str]) -> dict[str, Any]:
+    """sslmode and its files. `require` with a CA file present would verify the chain all the same,
+    so an unverified connection names a file that does not exist (measured; libpq 17)."""
+    if not ssl:
+        return {"sslmode": "disable"}
+    arguments: dict[str, Any] = {"sslcert": "/nonexistent/sslcert", "sslkey": "/nonexistent/sslkey"}
+    for ours, theirs in (("cert", "sslcert"), ("key", "sslkey")):
+        if ssl.get(ours):
+            arguments[theirs] = write_pem(ours, ssl[ours])
+    if not ssl["rejectUnauthorized"]:
+        return arguments | {"sslmode": "require", "sslrootcert": "/nonexistent/sslrootcert"}
+    root = write_pem("ca", ssl["ca"]) if ssl.get("ca") else "system"
+    mode = "verify-full" if ssl.get("checkHost", True) else "verify-ca"
+    return arguments | {"sslmode": mode, "sslrootcert": root}

@@ -1,0 +1,261 @@
+"""The options as data: what the specification lists, and ours beside it.
+
+The documentation, `check-config` and the tests are made from this table; an option is added by
+adding a row. `status` is "works" or "accepted": an accepted option is parsed, checked and kept,
+but what it drives is not built yet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sigservice.config import parse
+from sigservice.config.parse import Kind, number
+
+MINUTE_LIMIT = number(0, 1_000_000, "requests a minute for each address")
+
+
+@dataclass(frozen=True)
+class Option:
+    """`path` is the in-code name, `env` the variable ("" = code only)."""
+
+    path: str
+    env: str
+    kind: Kind
+    default: Any
+    help: str
+    section: str
+    secret: bool = False
+    status: str = "works"
+    in_code: bool = True
+
+
+def _section(section: str, *rows: tuple[Any, ...], status: str = "works") -> list[Option]:
+    made = []
+    for path, env, kind, default, text, *more in rows:
+        made.append(
+            Option(
+                path, env, kind, default, text, section,
+                secret="secret" in more, status=status, in_code="env only" not in more,
+            )
+        )
+    return made
+
+
+OPTIONS: tuple[Option, ...] = tuple(
+    _section(
+        "Server",
+        ("server.port", "HTTP_PORT", number(0, 65535), 0,
+         "TCP port. 0 or nothing: the system picks a free one. Ignored when `server.pipe` is set."),
+        ("server.host", "HTTP_HOST", parse.STRING, None,
+         "Address to bind. Nothing: all addresses, IPv6 and IPv4."),
+        ("server.pipe", "", parse.PATH, None,
+         "Path of a unix socket to listen on instead of host and port."),
+        ("server.serverMetrics", "", parse.BOOLEAN, True,
+         "Prometheus metrics at `/internal-backstage/prometheus`; 404 there when off."),
+        ("server.metricsToken", "SERVICE_METRICS_TOKEN", parse.SECRET, None,
+         "Bearer token that the metrics then demand. Nothing: they are open.", "secret"),
+        ("server.baseUriPath", "BASE_URI_PATH", parse.BASE_PATH, "",
+         "Base path of every route, cookie, link and redirect."),
+        ("server.unleashUrl", "SERVICE_URL", parse.URL, None,
+         "Public address of the service; used for links and for the Secure flag of cookies."),
+        ("server.trustedProxy", "SERVICE_TRUSTED_PROXY", parse.NETWORKS, (),
+         "Addresses or networks of reverse proxies whose X-Forwarded-For is believed."),
+        ("server.gracefulShutdownEnable", "GRACEFUL_SHUTDOWN_ENABLE", parse.BOOLEAN, True,
+         "SIGTERM, SIGINT and SIGHUP let running requests finish."),
+        ("server.gracefulShutdownTimeout", "GRACEFUL_SHUTDOWN_TIMEOUT",
+         number(0, 3_600_000, "milliseconds"), 1000,
+         "After this, connections that are still busy are cut."),
+        ("server.enableScheduledCreatedByMigration", "ENABLE_SCHEDULED_CREATED_BY_MIGRATION",
+         parse.BOOLEAN, False,
+         "Every 15 minutes, fills created_by_user_id of past events, 100 at a time."),
+        ("keepAliveTimeout", "SERVER_KEEPALIVE_TIMEOUT", number(0, 86_400, "seconds"), 15,
+         "Idle time after which a kept connection is closed; 0 keeps it open."),
+        ("disableCompression", "SERVER_DISABLE_COMPRESSION", parse.BOOLEAN, False,
+         "Turns gzip of answers of 1 kB and more off."),
+        ("preHook", "", parse.CALLABLE, None,
+         "function(app), called before any route exists; may return a function that wraps the WSGI "
+         "application, outermost."),
+        ("preRouterHook", "", parse.CALLABLE, None,
+         "function(app), called before the routes are added; may return a function that wraps the "
+         "routes' WSGI application, innermost."),
+    )
+    + _section(
+        "Logging",
+        ("logLevel", "LOG_LEVEL", parse.choice("debug", "info", "warn", "error", "fatal"), "info",
+         "Lowest level that is logged."),
+        ("getLogger", "", parse.CALLABLE, None,
+         "function(name) that returns debug, info, warn and error methods with printf arguments."),
+        ("enableRequestLogger", "REQUEST_LOGGER_ENABLE", parse.BOOLEAN, False,
+         "One line for each answered request: status, method, path."),
+    )
+    + _section(
+        "Database",
+        ("dataDir", "SERVICE_DATA_DIR", parse.PATH, "data",
+         "Where the embedded PostgreSQL keeps its data, used when no database is configured. "
+         "`:temporary:` makes a throw-away one."),
+        ("postgresBin", "SERVICE_POSTGRES_BIN", parse.PATH, None,
+         "Folder with initdb and postgres for the embedded database, instead of the packaged ones."),
+        ("databaseUrl", "DATABASE_URL", parse.SECRET, None,
+         "libpq connection string, one host. Overrides the parts; an in-code `db` overrides it.",
+         "secret"),
+        ("databaseUrlFile", "DATABASE_URL_FILE", parse.PATH, None,
+         "File whose content is exactly the connection string. Overrides DATABASE_URL."),
+        ("db.user", "DATABASE_USERNAME", parse.STRING, "service_user", "Username."),
+        ("db.password", "DATABASE_PASSWORD", parse.SECRET, "service_password", "Password.", "secret"),
+        ("db.host", "DATABASE_HOST", parse.STRING, "localhost",
+         "Hostname, or the folder of a unix socket."),
+        ("db.port", "DATABASE_PORT", number(1, 65535), 5432, "Port."),
+        ("db.database", "DATABASE_NAME", parse.STRING, "service", "Database name."),
+        ("db.ssl", "DATABASE_SSL", parse.SSL_JSON, False,
+         "TLS: none, or an object {rejectUnauthorized, ca, cert, key}.", "secret"),
+        ("db.sslCaConfig", "DATABASE_SSL_CA_CONFIG", parse.CA_CONFIG, None,
+         "The same object as JSON; used when DATABASE_SSL is not set.", "secret", "env only"),
+        ("db.sslCaFile", "DATABASE_SSL_CA_FILE", parse.PEM_FILE, None,
+         "PEM file with the CA.", "secret", "env only"),
+        ("db.sslCertFile", "DATABASE_SSL_CERT_FILE", parse.PEM_FILE, None,
+         "PEM file with the client certificate.", "secret", "env only"),
+        ("db.sslKeyFile", "DATABASE_SSL_KEY_FILE", parse.PEM_FILE, None,
+         "PEM file with the client key.", "secret", "env only"),
+        ("db.sslRejectUnauthorized", "DATABASE_SSL_REJECT_UNAUTHORIZED", parse.BOOLEAN, None,
+         "Whether the server's certificate is checked. Nothing: true if CA, certificate and key "
+         "are all set, else false.", "env only"),
+        ("db.pool.min", "DATABASE_POOL_MIN", number(0, 1000), 0, "Fewest pooled connections."),
+        ("db.pool.max", "DATABASE_POOL_MAX", number(1, 1000), 4, "Most pooled connections."),
+        ("db.pool.idleTimeoutMillis", "DATABASE_POOL_IDLE_TIMEOUT_MS",
+         number(1, 86_400_000, "milliseconds"), 30_000,
+         "Idle time after which a connection may be closed."),
+        ("db.applicationName", "DATABASE_APPLICATION_NAME", parse.STRING, "service",
+         "Application name that the database sees."),
+        ("db.schema", "DATABASE_SCHEMA", parse.STRING, "public",
+         "Schema that holds the tables; made when it is missing."),
+    )
+    + _section(
+        "Authentication and sessions",
+        ("authentication.type", "AUTH_TYPE",
+         parse.choice("open-source", "custom", "demo", "none"), "open-source",
+         "How people sign in. Only open-source (user name and password) is built so far; the "
+         "service refuses to start with another."),
+        ("authentication.initialAdminUser", "", parse.ADMIN_USER,
+         {"username": "admin", "password": "unleash4all"},
+         "Admin made at start when there are no users; None makes none. In code beats "
+         "SERVICE_DEFAULT_ADMIN_USERNAME and SERVICE_DEFAULT_ADMIN_PASSWORD beat the built-in.",
+         "secret"),
+        ("authentication.initialAdminUsername", "SERVICE_DEFAULT_ADMIN_USERNAME", parse.STRING,
+         None, "User name of the first admin; goes with the password.", "env only"),
+        ("authentication.initialAdminPassword", "SERVICE_DEFAULT_ADMIN_PASSWORD", parse.SECRET,
+         None, "Password of the first admin; goes with the user name.", "secret", "env only"),
+        ("session.ttlHours", "SESSION_TTL_HOURS", number(1, 87_600, "hours"), 48,
+         "Lifetime of a session."),
+        ("session.clearSiteDataOnLogout", "SESSION_CLEAR_SITE_DATA_ON_LOGOUT", parse.BOOLEAN, True,
+         "Sign-out answers with Clear-Site-Data, which clears all cookies of the domain."),
+        ("session.cookieName", "", parse.COOKIE_NAME, "service-session", "Name of the session cookie."),
+        ("rateLimiting.simpleLoginMaxPerMinute", "SIMPLE_LOGIN_LIMIT_PER_MINUTE",
+         MINUTE_LIMIT, 10, "POST /auth/simple."),
+        ("rateLimiting.createUserMaxPerMinute", "CREATE_USER_RATE_LIMIT_PER_MINUTE",
+         MINUTE_LIMIT, 20, "POST /api/admin/user-admin."),
+        ("rateLimiting.failedAuthMaxPerMinute", "FAILED_AUTH_LIMIT_PER_MINUTE",
+         MINUTE_LIMIT, 60, "Wrong tokens from one address, before it is refused unseen."),
+    )
+    + _section(
+        "API tokens",
+        ("authentication.initApiTokens", "", parse.TOKENS, [],
+         "Tokens made at start when the database holds none; those of the variables are added.",
+         "secret"),
+        ("authentication.initAdminApiTokens", "INIT_ADMIN_API_TOKENS", parse.LIST, (),
+         "Secrets of admin tokens, each starting with `*:*.`", "secret", "env only"),
+        ("authentication.initClientApiTokens", "INIT_CLIENT_API_TOKENS", parse.LIST, (),
+         "Secrets of client tokens, `project:environment.secret`.", "secret", "env only"),
+        ("authentication.initFrontendApiTokens", "INIT_FRONTEND_API_TOKENS", parse.LIST, (),
+         "Secrets of frontend tokens, `project:environment.secret`.", "secret", "env only"),
+    )
+    + _section(
+        "Signals",
+        ("signals.maxPerSecond", "SIGNAL_ENDPOINT_RATE_LIMIT_PER_SECOND", number(0, 100_000), 1,
+         "Signals a second for each endpoint and token."),
+        ("signals.burst", "SIGNAL_ENDPOINT_RATE_LIMIT_BURST", number(1, 100_000), None,
+         "Signals at once for each endpoint and token. Nothing: the rate."),
+        ("signals.endpointsLimit", "SERVICE_SIGNAL_ENDPOINTS_LIMIT", number(0, 10_000), 5,
+         "Most signal endpoints."),
+        ("signals.tokensPerEndpointLimit", "SERVICE_SIGNAL_TOKENS_PER_ENDPOINT_LIMIT",
+         number(0, 1000), 5, "Most tokens of one endpoint."),
+        ("signals.payloadLimit", "SERVICE_SIGNAL_PAYLOAD_LIMIT",
+         number(1, 1_000_000, "bytes"), 102_400, "Largest payload, after inflating."),
+        ("signals.retentionDays", "SERVICE_SIGNALS_RETENTION_DAYS", number(0, 36_500, "days"), 180,
+         "Signals older than this are deleted; 0 keeps them."),
+        ("signals.retentionCount", "SERVICE_SIGNALS_RETENTION_COUNT", number(0, 100_000_000),
+         100_000, "Newest signals of one endpoint that are kept; 0 keeps all."),
+    )
+    + _section(
+        "Security headers",
+        ("secureHeaders", "SECURE_HEADERS", parse.BOOLEAN, False,
+         "Strict-Transport-Security and upgrade-insecure-requests, for a service behind HTTPS. "
+         "The other security headers are always sent."),
+        *(
+            (f"additionalCspAllowedDomains.{name}Src", f"CSP_ALLOWED_{name.upper()}",
+             parse.CSP_LIST, (), f"More sources for {name}-src.")
+            for name in ("default", "font", "style", "script", "img", "connect", "frame", "media",
+                         "object")
+        ),
+    )
+    + _section(
+        "Feature-management host",
+        ("authentication.enableApiToken", "AUTH_ENABLE_API_TOKEN", parse.BOOLEAN, True,
+         "Whether the client and frontend API demand a token."),
+        ("authentication.customAuthHandler", "", parse.CALLABLE, None,
+         "function(app, config) for the authentication type custom."),
+        ("authentication.demoAllowAdminLogin", "AUTH_DEMO_ALLOW_ADMIN_LOGIN", parse.BOOLEAN, False,
+         "Lets `admin` sign in under the authentication type demo."),
+        ("disableLegacyFeaturesApi", "DISABLE_LEGACY_FEATURES_API", parse.BOOLEAN, False,
+         "Turns the legacy features API off."),
+        ("environmentEnableOverrides", "ENABLED_ENVIRONMENTS", parse.LIST, (),
+         "At start enables these environments and disables all others."),
+        ("clientFeatureCaching.enabled", "CLIENT_FEATURE_CACHING_ENABLED", parse.BOOLEAN, True,
+         "Keeps answers of /api/client/features."),
+        ("clientFeatureCaching.maxAge", "CLIENT_FEATURE_CACHING_MAXAGE",
+         number(0, 86_400_000, "milliseconds"), 600, "How long they are kept."),
+        ("frontendApi.refreshIntervalInMs", "FRONTEND_API_REFRESH_INTERVAL_MS",
+         number(1000, 86_400_000, "milliseconds"), None, "Refresh interval of the frontend API."),
+        ("accessControlMaxAge", "ACCESS_CONTROL_MAX_AGE", number(0, 31_536_000, "seconds"), 86_400,
+         "Access-Control-Max-Age of preflight answers."),
+        ("responseTimeWithAppNameKillSwitch", "SERVICE_RESPONSE_TIME_WITH_APP_NAME_KILL_SWITCH",
+         parse.BOOLEAN, False, "Takes application names out of the metrics."),
+        ("ui", "", parse.OBJECT, {}, "UI overrides: environment, slogan."),
+        ("versionCheck.url", "SERVICE_VERSION_URL", parse.URL, None,
+         "Where to ask for the latest version; nothing: it is not asked."),
+        ("versionCheck.enable", "CHECK_VERSION", parse.TRUE_OR_ANYTHING, True,
+         "Whether it is asked; any value other than true disables."),
+        ("strategySegmentsLimit", "SERVICE_STRATEGY_SEGMENTS_LIMIT", number(0, 100_000), 5,
+         "Most segments on one strategy."),
+        ("segmentValuesLimit", "SERVICE_SEGMENT_VALUES_LIMIT", number(0, 10_000_000), 1000,
+         "Most values across a segment's constraints."),
+        ("experimentalEdgeBulkMetrics", "SERVICE_EXPERIMENTAL_EDGE_BULK_METRICS", parse.BOOLEAN,
+         False, "Re-enables POST /edge/metrics."),
+        # The two names below are crossed in the specification; they stay as they are there.
+        ("metricsRateLimiting.clientMetricsMaxPerMinute", "REGISTER_CLIENT_RATE_LIMIT_PER_MINUTE",
+         MINUTE_LIMIT, 6000, "POST /api/client/metrics (the variable's name says register)."),
+        ("metricsRateLimiting.clientRegisterMaxPerMinute", "CLIENT_METRICS_RATE_LIMIT_PER_MINUTE",
+         MINUTE_LIMIT, 6000, "POST /api/client/register (the variable's name says metrics)."),
+        ("metricsRateLimiting.frontendMetricsMaxPerMinute",
+         "FRONTEND_METRICS_RATE_LIMIT_PER_MINUTE", MINUTE_LIMIT, 6000, "POST /api/frontend/metrics."),
+        ("metricsRateLimiting.frontendRegisterMaxPerMinute",
+         "REGISTER_FRONTEND_RATE_LIMIT_PER_MINUTE", MINUTE_LIMIT, 6000,
+         "POST /api/frontend/register."),
+        status="accepted",
+    )
+    + _section(
+        "Mail",
+        ("email.host", "EMAIL_HOST", parse.STRING, None, "SMTP server."),
+        ("email.port", "EMAIL_PORT", number(1, 65535), 465, "SMTP port."),
+        ("email.secure", "EMAIL_SECURE", parse.BOOLEAN, None,
+         "TLS from the first byte. Nothing: when the port is 465."),
+        ("email.sender", "EMAIL_SENDER", parse.STRING, None, "Sender address."),
+        ("email.smtpuser", "EMAIL_USER", parse.STRING, None, "SMTP username."),
+        ("email.smtppass", "EMAIL_PASSWORD", parse.SECRET, None, "SMTP password.", "secret"),
+        status="accepted",
+    )
+)
+
+REMOVED = {"eventHook": "eventHook was removed in version 5 and is ignored."}
+ALIASES = {"server.serverUrl": "server.unleashUrl"}

@@ -1,0 +1,44 @@
+"""What every route and job is given: the parts of one running service."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import Any
+
+from sigservice.clock import Clock
+from sigservice.db.pool import Database
+from sigservice.limiter import Limiter, RecentKeys
+from sigservice.log import GetLogger
+from sigservice.render import Renderer
+from sigservice.secrets import Passwords
+from sigservice.telemetry import Telemetry
+
+
+@dataclass(frozen=True)
+class Context:
+    config: dict[str, Any]
+    database: Database
+    clock: Clock
+    limiter: Limiter
+    passwords: Passwords
+    render: Renderer
+    telemetry: Telemetry
+    get_logger: GetLogger
+    stopping: threading.Event = field(default_factory=threading.Event)
+    known_senders: RecentKeys = field(default_factory=RecentKeys)
+
+    @property
+    def base(self) -> str:
+        """The base path, "" or "/flags"."""
+        return str(self.config["server"]["baseUriPath"])
+
+    @property
+    def public_url(self) -> str:
+        """Where the service is reached from outside; "" when SERVICE_URL is not set."""
+        return self.config["server"]["unleashUrl"] or ""
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether cookies are for HTTPS only."""
+        return bool(self.config["secureHeaders"]) or self.public_url.startswith("https:")

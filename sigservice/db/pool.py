@@ -1,0 +1,223 @@
+"""A small connection pool: lazily grown, bounded, with waiting and idle eviction.
+
+psycopg2's own pool raises at once when it is empty and closes every connection above its
+minimum when it comes back (measured), so a request would pay a handshake each time.
+"""
+
+from __future__ import annotations
+
+import select
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg2
+import psycopg2.extensions
+
+from sigservice.db.errors import DatabaseUnavailable, translate
+from sigservice.errors import UnavailableError
+
+Connection = psycopg2.extensions.connection
+_JSONB_OID, _JSON_OID = 3802, 114
+# jsonb comes as its text: most of it is passed on, and what is shown is parsed where it is shown.
+_JSON_TEXT = psycopg2.extensions.new_type((_JSONB_OID, _JSON_OID), "JSON_TEXT", lambda text, _: text)
+
+
+class Database:
+    """Hands out connections; knows nothing of what is stored.
+
+    `transaction()` is for one piece of work, `autocommit()` for a single statement, which
+    then costs one round trip instead of three.
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[], dict[str, Any]],
+        *,
+        low: int,
+        high: int,
+        idle_seconds: float,
+        wait_seconds: float = 2.0,
+    ) -> None:
+        """`connect` returns psycopg2.connect's arguments."""
+        self._arguments = connect
+        self._low, self.high = low, high
+        self._idle_seconds = idle_seconds
+        self._wait_seconds = wait_seconds
+        self._places = threading.BoundedSemaphore(high)
+        self._idle: deque[tuple[Connection, float]] = deque()
+        self._lock = threading.Lock()
+        self._open = self._waiting = 0
+        self._closed = False
+
+    @contextmanager
+    def transaction(self) -> Iterator[Connection]:
+        """BEGIN … COMMIT around the block; ROLLBACK when it raises. Raises AppError children."""
+        with self._checked_out() as conn:
+            with conn:
+                yield conn
+
+    @contextmanager
+    def autocommit(self) -> Iterator[Connection]:
+        """Each statement of the block commits by itself."""
+        with self._checked_out() as conn:
+            conn.autocommit = True
+            try:
+                yield conn
+            finally:
+                if not conn.closed:
+                    conn.autocommit = False
+
+    def ping(self) -> None:
+        """Raises DatabaseUnavailable unless the database answers."""
+        with self.autocommit() as conn, conn.cursor() as cursor:
+            cursor.execute("SELECT 1")
+
+    def dedicated(self) -> Connection:
+        """A connection outside the pool, for locks that live long and for LISTEN."""
+        return self._connect()
+
+    def evict_idle(self) -> int:
+        """Closes connections that were idle too long; returns how many."""
+        now = time.monotonic()
+        evicted = []
+        with self._lock:
+            while self._idle and self._open - len(evicted) > self._low:
+                if now - self._idle[0][1] < self._idle_seconds:
+                    break
+                evicted.append(self._idle.popleft()[0])
+        for conn in evicted:
+            self._discard(conn)
+        return len(evicted)
+
+    def fill(self) -> None:
+        """Opens connections up to the minimum."""
+        while self._open < self._low:
+            conn = self._connect_counted()
+            with self._lock:
+                self._idle.append((conn, time.monotonic()))
+
+    def statistics(self) -> dict[str, int]:
+        with self._lock:
+            free = len(self._idle)
+            return {
+                "min": self._low,
+                "max": self.high,
+                "free": free,
+                "used": self._open - free,
+                "pending_acquires": self._waiting,
+            }
+
+    def close(self) -> None:
+        """Closes what is idle now and everything else when it comes back."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = [conn for conn, _ in self._idle], deque()
+        for conn in idle:
+            self._discard(conn)
+
+    @contextmanager
+    def _checked_out(self) -> Iterator[Connection]:
+        conn = self._take()
+        try:
+            yield conn
+        except psycopg2.Error as error:
+            raise translate(error) from error
+        finally:
+            self._give_back(conn)
+
+    def _take(self) -> Connection:
+        self._wait_for_place()
+        try:
+            while not self._closed:
+                with self._lock:
+                    if not self._idle:
+                        break
+                    conn, _ = self._idle.pop()
+                if _is_alive(conn):
+                    return conn
+                self._discard(conn)
+                self._discard_dead()
+            if self._closed:
+                raise UnavailableError("The service is stopping.")
+            return self._connect_counted()
+        except BaseException:
+            self._places.release()
+            raise
+
+    def _wait_for_place(self) -> None:
+        if self._places.acquire(blocking=False):
+            return
+        with self._lock:
+            self._waiting += 1
+        try:
+            got = self._places.acquire(timeout=self._wait_seconds)
+        finally:
+            with self._lock:
+                self._waiting -= 1
+        if not got:
+            raise UnavailableError("The service is busy. Try again.")
+
+    def _connect_counted(self) -> Connection:
+        try:
+            conn = self._connect()
+        except psycopg2.Error as error:
+            raise translate(error) from error
+        with self._lock:
+            self._open += 1
+        return conn
+
+    def _connect(self) -> Connection:
+        conn = psycopg2.connect(**self._arguments())
+        psycopg2.extensions.register_type(_JSON_TEXT, conn)
+        return conn
+
+    def _give_back(self, conn: Connection) -> None:
+        reusable = not conn.closed and not self._closed
+        if reusable and conn.info.transaction_status != psycopg2.extensions.TRANSACTION_STATUS_IDLE:
+            try:
+                conn.rollback()
+            except psycopg2.Error:
+                reusable = False
+        if reusable:
+            with self._lock:
+                self._idle.append((conn, time.monotonic()))
+        else:
+            self._discard(conn)
+        self._places.release()
+
+    def _discard_dead(self) -> None:
+        """After one dead connection the others are suspects too: a restart ends them all."""
+        with self._lock:
+            dead = [pair for pair in self._idle if not _is_alive(pair[0])]
+            for pair in dead:
+                self._idle.remove(pair)
+        for conn, _ in dead:
+            self._discard(conn)
+
+    def _discard(self, conn: Connection) -> None:
+        with self._lock:
+            self._open -= 1
+        try:
+            conn.close()
+        except psycopg2.Error:
+            pass
+
+
+def _is_alive(conn: Connection) -> bool:
+    """False when the server has ended the connection: an idle one has nothing to be read.
+
+    Costs one system call and no round trip; without it each client would see one error after
+    a restart of the database.
+    """
+    if conn.closed:
+        return False
+    poll = select.poll()
+    poll.register(conn.fileno(), select.POLLIN | select.POLLHUP | select.POLLERR)
+    return not poll.poll(0)
+
+
+__all__ = ["Connection", "Database", "DatabaseUnavailable"]

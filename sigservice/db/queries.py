@@ -1,0 +1,31 @@
+"""Named statements from sql/queries/*.sql: `-- name: verb_noun`, comments, one statement."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
+
+from sigservice.paths import resource_dir
+
+_NAME = re.compile(r"^-- name: ([a-z][a-z0-9_]*)$", re.MULTILINE)
+
+
+@cache
+def load(table: str) -> Mapping[str, str]:
+    """The statements of one file by name; raises ValueError for a duplicate or a nameless one."""
+    parts = _NAME.split((resource_dir("sql") / "queries" / f"{table}.sql").read_text("utf-8"))
+    statements: dict[str, str] = {}
+    if _without_comments(parts[0]):
+        raise ValueError(f"{table}.sql has a statement without a name")
+    for name, text in zip(parts[1::2], parts[2::2], strict=True):
+        if name in statements:
+            raise ValueError(f"{table}.sql names {name} twice")
+        statements[name] = _without_comments(text)
+    return MappingProxyType(statements)
+
+
+def _without_comments(text: str) -> str:
+    lines = [line for line in text.splitlines() if not line.lstrip().startswith("--")]
+    return "\n".join(lines).strip()

@@ -1,0 +1,42 @@
+"""The four ways to execute a named statement. Parameters are `%(name)s`, rows are dicts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sigservice.db.pool import Connection
+
+Row = dict[str, Any]
+
+
+def many(conn: Connection, statement: str, **parameters: Any) -> list[Row]:
+    """All rows."""
+    with conn.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        names = [column.name for column in cursor.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def one(conn: Connection, statement: str, **parameters: Any) -> Row | None:
+    """The first row or None."""
+    with conn.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        row = cursor.fetchone()
+        if row is None:
+            return None
+        return {column.name: item for column, item in zip(cursor.description, row, strict=True)}
+
+
+def value(conn: Connection, statement: str, **parameters: Any) -> Any:
+    """The first column of the first row, or None."""
+    with conn.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        row = cursor.fetchone()
+        return row[0] if row else None
+
+
+def affected(conn: Connection, statement: str, **parameters: Any) -> int:
+    """How many rows the statement touched."""
+    with conn.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        return cursor.rowcount

@@ -1,0 +1,125 @@
+"""The one exception family that services, doors and readers raise on purpose.
+
+The wire name is the class's `name`: the names that SDKs and tools of the field know.
+`web/errors.py` shapes them; nothing internal may stand in a message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+class AppError(Exception):
+    """An answer other than success: `status`, wire `name`, message, details, extra headers.
+
+    `details` are `{"message": …, "path": …}` items, one for each thing that is wrong.
+    `extra` are further members of the JSON body (such as the sign-in path of a 401).
+    """
+
+    status = 500
+    name = "InternalError"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        details: Sequence[Mapping[str, Any]] = (),
+        headers: Mapping[str, str] | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details = [dict(item) for item in details] or [{"message": message}]
+        self.headers = dict(headers or {})
+        self.extra = dict(extra or {})
+
+
+class BadDataError(AppError):
+    status, name = 400, "BadDataError"
+
+
+class ExceedsLimitError(AppError):
+    status, name = 400, "ExceedsLimitError"
+
+
+class OwaspValidationError(AppError):
+    status, name = 400, "OwaspValidationError"
+
+
+class PasswordMismatch(AppError):
+    status, name = 401, "PasswordMismatch"
+
+
+class UnauthorizedError(AppError):
+    status, name = 401, "UnauthorizedError"
+
+    def __init__(self, message: str, **more: Any) -> None:
+        super().__init__(message, **more)
+        self.headers.setdefault("WWW-Authenticate", 'Bearer realm="sigservice"')
+
+
+class AuthenticationRequired(UnauthorizedError):
+    name = "AuthenticationRequired"
+
+
+class ForbiddenError(AppError):
+    status, name = 403, "ForbiddenError"
+
+
+class NoPermissionError(AppError):
+    status, name = 403, "PermissionError"
+
+
+class PasswordChangeRequired(ForbiddenError):
+    name = "PasswordChangeRequired"
+
+
+class NotFoundError(AppError):
+    status, name = 404, "NotFoundError"
+
+
+class MethodNotAllowedError(AppError):
+    status, name = 405, "MethodNotAllowedError"
+
+
+class ConflictError(AppError):
+    status, name = 409, "ConflictError"
+
+
+class NameExistsError(ConflictError):
+    name = "NameExistsError"
+
+
+class ContentTooLargeError(AppError):
+    status, name = 413, "ContentTooLargeError"
+
+
+class ContentTypeError(AppError):
+    status, name = 415, "ContentTypeError"
+
+
+class RateLimitError(AppError):
+    status, name = 429, "RateLimitError"
+
+
+class UnavailableError(AppError):
+    """The database can't be asked just now; the sender should come again."""
+
+    status, name = 503, "UnavailableError"
+
+    def __init__(self, message: str, **more: Any) -> None:
+        super().__init__(message, **more)
+        self.headers.setdefault("Retry-After", "1")
+
+
+class ConfigError(Exception):
+    """Wrong configuration; `problems` has one line for each, without any secret. Exit code 2."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = list(problems)
+
+
+class StartError(Exception):
+    """The service can't start; the text is one clear line for a person. Exit code 1."""

@@ -1,0 +1,50 @@
+"""Deletes signals that are too old, too many or without an endpoint, in short transactions.
+
+Safe at any kill and in several processes: each chunk is a statement of its own, and what two
+processes try to delete twice is simply gone the second time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sigservice.context import Context
+from sigservice.db.pool import Connection
+from sigservice.repository import signals
+
+CHUNK = 5_000
+
+
+def run_once(context: Context) -> int:
+    """How many signals were deleted."""
+    settings = context.config["signals"]
+    deleted = 0
+    if settings["retentionDays"]:
+        deleted += _in_chunks(
+            context,
+            lambda conn: signals.delete_old(conn, days=settings["retentionDays"], chunk=CHUNK),
+        )
+    with context.database.autocommit() as conn:
+        endpoints = signals.list_endpoint_ids(conn)
+    for endpoint in endpoints:
+        keep = 0 if endpoint["is_deleted"] else settings["retentionCount"]
+        if keep or endpoint["is_deleted"]:
+            deleted += _surplus(context, endpoint["endpoint_id"], keep)
+    return deleted
+
+
+def _surplus(context: Context, endpoint_id: int, keep: int) -> int:
+    return _in_chunks(
+        context, lambda conn: signals.delete_surplus(conn, endpoint_id, keep=keep, chunk=CHUNK)
+    )
+
+
+def _in_chunks(context: Context, delete: Callable[[Connection], int]) -> int:
+    total = 0
+    while not context.stopping.is_set():
+        with context.database.autocommit() as conn:
+            deleted = delete(conn)
+        total += deleted
+        if deleted < CHUNK:
+            break
+    return total

@@ -1,0 +1,57 @@
+"""Background jobs: one thread each, ended by an event, errors logged and never fatal."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sigservice.context import Context
+from sigservice.errors import UnavailableError
+
+
+@dataclass(frozen=True)
+class Job:
+    """`run_once` returns how much it did. Its first run is after a random part of `first`."""
+
+    name: str
+    run_once: Callable[[Context], int]
+    every_seconds: float
+    first_seconds: float
+
+
+class Runner:
+    """Starts the jobs of one service and ends them."""
+
+    def __init__(self, context: Context, jobs: tuple[Job, ...]) -> None:
+        self._context = context
+        self._stop = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._loop, args=(job,), name=f"job-{job.name}", daemon=True)
+            for job in jobs
+        ]
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self, seconds: float) -> None:
+        """Waits for running jobs, `seconds` in all; what they do survives being cut."""
+        self._stop.set()
+        for thread in self._threads:
+            thread.join(seconds)
+
+    def _loop(self, job: Job) -> None:
+        logger = self._context.get_logger("jobs")
+        wait = random.uniform(0.2, 1) * job.first_seconds  # noqa: S311  spreads processes, no secret
+        while not self._stop.wait(wait):
+            try:
+                done = job.run_once(self._context)
+                if done:
+                    logger.info("%s: %d done", job.name, done)
+            except UnavailableError as error:
+                logger.warn("%s: %s", job.name, error)
+            except Exception as error:  # noqa: BLE001  a job's bug must not end the others
+                logger.error("%s failed: %s: %s", job.name, type(error).__name__, error)
+            wait = job.every_seconds

@@ -1,0 +1,14 @@
+"""Where sql/, templates/ and static/ lie: beside the package in a checkout, inside it in a wheel."""
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def resource_dir(name: str) -> Path:
+    """The folder `name`; raises FileNotFoundError when the installation lacks it."""
+    in_checkout = (_PACKAGE.parent / "setup.cfg").is_file()
+    folder = _PACKAGE.parent / name if in_checkout else _PACKAGE / f"_{name}"
+    if not folder.is_dir():
+        raise FileNotFoundError(f"sigservice is installed without its {name} folder")
+    return folder

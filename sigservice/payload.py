@@ -1,0 +1,88 @@
+"""What a JSON body may hold: the rules between bytes from outside and a jsonb column.
+
+PostgreSQL's jsonb takes no NUL and no lone surrogate, and a reader of ours no nesting without
+end; all of it is refused here with a reason, before anything is stored.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from typing import Any
+
+import msgspec
+
+from sigservice.errors import BadDataError, ContentTooLargeError, ContentTypeError
+
+MAX_DEPTH = 64
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_BRACKETS = re.compile(rb"[^\[\]{}]+")
+_decode = msgspec.json.decode
+
+
+def inflate(data: bytes, encoding: str, limit: int) -> bytes:
+    """`data` without its Content-Encoding; never more than `limit` bytes come out.
+
+    Raises ContentTypeError for an encoding other than gzip, BadDataError for broken gzip,
+    ContentTooLargeError above the limit.
+    """
+    if encoding in ("", "identity"):
+        return data
+    if encoding not in ("gzip", "x-gzip"):
+        raise ContentTypeError("The body's Content-Encoding must be gzip or identity.")
+    machine = zlib.decompressobj(wbits=31)
+    try:
+        plain = machine.decompress(data, limit + 1)
+    except zlib.error as error:
+        raise BadDataError("The body is not valid gzip.") from error
+    if len(plain) > limit:
+        raise too_large(limit)
+    if not machine.eof or machine.unused_data:
+        raise BadDataError("The body is not valid gzip.")
+    return plain
+
+
+def too_large(limit: int) -> ContentTooLargeError:
+    return ContentTooLargeError(f"The body is larger than {limit} bytes.")
+
+
+def parse(data: bytes) -> Any:
+    """The JSON value in `data` (RFC 8259, UTF-8), checked for what can't be stored.
+
+    Raises BadDataError with the reason and, where known, the byte.
+    """
+    if data.count(b"[") + data.count(b"{") > MAX_DEPTH and _depth(data) > MAX_DEPTH:
+        raise BadDataError(f"The JSON is nested deeper than {MAX_DEPTH} levels.")
+    try:
+        value = _decode(data)
+    except UnicodeDecodeError as error:
+        raise BadDataError("The body is not UTF-8.") from error
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise BadDataError(f"The body is not valid JSON: {_reason(error)}.") from error
+    if b"\\u0000" in data and _has_nul(value):
+        raise BadDataError("The JSON holds a NUL character (\\u0000), which can't be stored.")
+    return value
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, msgspec.ValidationError):
+        return "a number is out of range"
+    return str(error).removeprefix("JSON is malformed: ").strip() or "it can't be read"
+
+
+def _depth(data: bytes) -> int:
+    depth = deepest = 0
+    for bracket in _BRACKETS.sub(b"", _STRING.sub(b"", data)):
+        depth += 1 if bracket in b"[{" else -1
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _has_nul(value: Any) -> bool:
+    if isinstance(value, str):
+        return "\x00" in value
+    if isinstance(value, dict):
+        return any(_has_nul(key) or _has_nul(item) for key, item in value.items())
+    if isinstance(value, list):
+        return any(_has_nul(item) for item in value)
+    return False

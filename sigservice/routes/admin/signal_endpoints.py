@@ -1,0 +1,100 @@
+"""Signal endpoints, JSON: list, create, read, replace, switch, delete."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from bottle import Bottle, HTTPResponse, request
+
+from sigservice.context import Context
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row
+from sigservice.repository import signal_endpoint_tokens
+from sigservice.repository import signal_endpoints as repository
+from sigservice.services import signal_endpoints
+from sigservice.services.identity import ADMIN, Identity
+from sigservice.web import respond
+from sigservice.web.area import new_area
+from sigservice.web.body import read_struct
+from sigservice.web.doors import AdminDoor
+from sigservice.web.links import signal_url
+
+PATH = "/api/admin/signal-endpoints"
+
+
+class EndpointBody(msgspec.Struct):
+    """Create and replace; an absent `enabled` keeps what is (true for a new one)."""
+
+    name: str
+    enabled: bool | None = None
+    description: str | None = None
+
+    def fields(self) -> signal_endpoints.Fields:
+        return signal_endpoints.fields(self.name, self.description, self.enabled)
+
+
+def build(context: Context) -> Bottle:
+    area = new_area(context, AdminDoor(context))
+    limit = context.config["signals"]["endpointsLimit"]
+
+    def full(conn: Connection, row: Row) -> dict[str, Any]:
+        tokens = signal_endpoint_tokens.list_of_endpoint(conn, row["id"])
+        return signal_endpoints.to_json(row) | {
+            "tokens": [signal_endpoints.token_to_json(token) for token in tokens],
+            "url": signal_url(context, request.environ, row["name"]),
+        }
+
+    @area.get(PATH, needs=ADMIN)
+    def list_all(identity: Identity) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            rows = repository.list_all(conn)
+            tokens = signal_endpoint_tokens.list_all(conn)
+        by_endpoint: dict[int, list[dict[str, Any]]] = {row["id"]: [] for row in rows}
+        for token in tokens:
+            by_endpoint.setdefault(token["signal_endpoint_id"], []).append(
+                signal_endpoints.token_to_json(token)
+            )
+        shown = [signal_endpoints.to_json(row) | {"tokens": by_endpoint[row["id"]]} for row in rows]
+        return respond.json({"signalEndpoints": shown})
+
+    @area.post(PATH, needs=ADMIN)
+    def create(identity: Identity) -> HTTPResponse:
+        fields = read_struct(request.environ, EndpointBody).fields()
+        with context.database.transaction() as conn:
+            row = signal_endpoints.create(conn, fields, identity, limit=limit)
+            body = full(conn, row)
+        return respond.json(body, 201, location=f"{context.base}{PATH}/{row['id']}")
+
+    @area.get(f"{PATH}/<id:id>", needs=ADMIN)
+    def read(identity: Identity, id: int) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            return respond.json(full(conn, signal_endpoints.get(conn, id)))
+
+    @area.put(f"{PATH}/<id:id>", needs=ADMIN)
+    def replace(identity: Identity, id: int) -> HTTPResponse:
+        fields = read_struct(request.environ, EndpointBody).fields()
+        with context.database.transaction() as conn:
+            body = full(conn, signal_endpoints.update(conn, id, fields, identity))
+        return respond.json(body)
+
+    @area.delete(f"{PATH}/<id:id>", needs=ADMIN)
+    def delete(identity: Identity, id: int) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            signal_endpoints.delete(conn, id, identity)
+        return respond.empty()
+
+    def switch(identity: Identity, id: int, enabled: bool) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            body = full(conn, signal_endpoints.switch(conn, id, enabled, identity))
+        return respond.json(body)
+
+    @area.post(f"{PATH}/<id:id>/on", needs=ADMIN)
+    def switch_on(identity: Identity, id: int) -> HTTPResponse:
+        return switch(identity, id, True)
+
+    @area.post(f"{PATH}/<id:id>/off", needs=ADMIN)
+    def switch_off(identity: Identity, id: int) -> HTTPResponse:
+        return switch(identity, id, False)
+
+    return area

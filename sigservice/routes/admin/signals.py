@@ -1,0 +1,76 @@
+"""Received signals, JSON: those of one endpoint, one signal, and across endpoints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bottle import Bottle, HTTPResponse, request
+
+from sigservice.context import Context
+from sigservice.db.run import Row
+from sigservice.repository import signals as repository
+from sigservice.services import signal_endpoints, signals
+from sigservice.services.identity import ADMIN, VIEW, Identity
+from sigservice.web import respond
+from sigservice.web.area import new_area
+from sigservice.web.body import read_query, whole_number
+from sigservice.web.doors import AdminDoor
+from sigservice.web.paging import days, paging
+
+PATH = "/api/admin/signal-endpoints/<id:id>/signals"
+COUNTED_AT_MOST = 100_000
+
+
+def build(context: Context) -> Bottle:
+    area = new_area(context, AdminDoor(context))
+
+    @area.get(PATH, needs=ADMIN)
+    def list_of_endpoint(identity: Identity, id: int) -> HTTPResponse:
+        query = read_query(request.environ)
+        asked = paging(query)
+        token_id = whole_number(query, "tokenId", None, 1, 2**31 - 1)
+        with context.database.transaction() as conn:
+            signal_endpoints.get(conn, id)
+            page = signals.list_page(
+                conn, id, limit=asked.limit, before=asked.before, offset=asked.offset,
+                token_id=token_id, text=query.get("query", ""),
+            )
+        return respond.json(
+            {
+                "signalEndpointSignals": [_of_endpoint(row) for row in page.rows],
+                "nextBefore": page.next_before,
+                "searchedToEnd": page.searched_to_end,
+            }
+        )
+
+    @area.get(f"{PATH}/<signal_id:id>", needs=ADMIN)
+    def read(identity: Identity, id: int, signal_id: int) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            row = signals.get(conn, id, signal_id)
+        return respond.json(_of_endpoint(row))
+
+    @area.get("/api/admin/signals", needs=VIEW)
+    def list_all(identity: Identity) -> HTTPResponse:
+        query = read_query(request.environ)
+        asked = paging(query)
+        start, end = days(query)
+        with context.database.transaction() as conn:
+            rows = repository.list_all(
+                conn, from_time=start, to_time=end, before=asked.before, limit=asked.limit,
+                offset=asked.offset,
+            )
+            total = repository.count(conn, from_time=start, to_time=end, most=COUNTED_AT_MOST)
+        return respond.json({"signals": [_of_query(row) for row in rows], "total": total})
+
+    return area
+
+
+def _of_endpoint(row: Row) -> dict[str, Any]:
+    return signals.to_json(row) | {"tokenName": row["token_name"]}
+
+
+def _of_query(row: Row) -> dict[str, Any]:
+    return _of_endpoint(row) | {
+        "sourceName": row["endpoint_name"],
+        "sourceDescription": row["endpoint_description"],
+    }

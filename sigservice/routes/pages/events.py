@@ -1,0 +1,47 @@
+"""The audit log, page."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import msgspec
+from bottle import Bottle, HTTPResponse, request
+
+from sigservice.context import Context
+from sigservice.repository import events
+from sigservice.services.identity import ADMIN, Identity
+from sigservice.web import respond
+from sigservice.web.area import new_area
+from sigservice.web.body import read_query
+from sigservice.web.doors import PageDoor
+from sigservice.web.paging import paging
+
+SHOWN = 50
+
+
+def build(context: Context) -> Bottle:
+    area = new_area(context, PageDoor(context))
+
+    @area.get("/admin/events", needs=ADMIN)
+    def show(identity: Identity) -> HTTPResponse:
+        query = read_query(request.environ)
+        before, type = paging(query).before, query.get("type", "")
+        with context.database.transaction() as conn:
+            rows = events.list_newest(conn, type=type or None, before=before, limit=SHOWN + 1)
+            types = events.list_types(conn)
+        shown = [
+            row | {"data": _pretty(row["data"]), "pre_data": _pretty(row["pre_data"])}
+            for row in rows[:SHOWN]
+        ]
+        kept = {"type": type} if type else {}
+        older = urlencode(kept | {"before": shown[-1]["id"]}) if len(rows) > SHOWN else ""
+        return respond.page(
+            context, "events/list", identity, title="Events", events=shown, types=types, type=type,
+            older=older, newest=urlencode(kept), at_newest=before is None,
+        )
+
+    return area
+
+
+def _pretty(text: str | None) -> str:
+    return msgspec.json.format(text, indent=2) if text else ""

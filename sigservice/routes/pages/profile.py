@@ -1,0 +1,61 @@
+"""The current user: who I am, and a new password."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bottle import Bottle, HTTPResponse, request
+
+from sigservice.context import Context
+from sigservice.errors import AppError, BadDataError
+from sigservice.services import passwords, users
+from sigservice.services.identity import VIEW, Identity
+from sigservice.web import respond
+from sigservice.web.area import new_area
+from sigservice.web.body import read_query
+from sigservice.web.doors import PageDoor
+
+
+def build(context: Context) -> Bottle:
+    area = new_area(context, PageDoor(context))
+
+    def profile_page(identity: Identity, **more: Any) -> HTTPResponse:
+        values = {"title": "Your account", "rules": [text for _, text in passwords.RULES]}
+        return respond.page(context, "profile/show", identity, **(values | more))
+
+    @area.get("/profile", needs=VIEW, while_built_in_password=True)
+    def show(identity: Identity) -> HTTPResponse:
+        done = read_query(request.environ).get("done") == "password"
+        notice = "Your password was changed; your other sessions have ended." if done else ""
+        return profile_page(identity, notice=notice)
+
+    @area.post("/profile/password", needs=VIEW, while_built_in_password=True)
+    def change_password(identity: Identity, form: dict[str, str]) -> HTTPResponse:
+        try:
+            if form.get("password", "") != form.get("confirm", ""):
+                text = "The two new passwords differ."
+                raise BadDataError(text, details=[{"message": text, "path": "confirm"}])
+            users.change_own_password(
+                context.database, context.passwords, identity, form.get("old", ""),
+                form.get("password", ""),
+            )
+        except AppError as error:
+            if error.status not in (400, 401):
+                raise
+            return profile_page(
+                identity, status=error.status, title="Problem: Your account",
+                problems=_by_field(error),
+            )
+        return respond.redirect(context, "/profile?done=password")
+
+    return area
+
+
+def _by_field(error: AppError) -> list[dict[str, Any]]:
+    """One problem for each failed rule of the policy."""
+    problems: list[dict[str, Any]] = []
+    for detail in error.details:
+        path = {"oldPassword": "old"}.get(detail.get("path", ""), detail.get("path", ""))
+        for text in detail.get("validationErrors") or [detail["message"]]:
+            problems.append({"message": text, "path": path})
+    return problems

@@ -1,0 +1,68 @@
+"""Tokens of a signal endpoint, pages: create (seen once), rename, delete."""
+
+from __future__ import annotations
+
+from bottle import Bottle, HTTPResponse, request
+
+from sigservice.context import Context
+from sigservice.errors import AppError
+from sigservice.routes.pages.signal_endpoints import edit_page
+from sigservice.services import signal_endpoints
+from sigservice.services.identity import ADMIN, Identity
+from sigservice.web import respond
+from sigservice.web.area import new_area
+from sigservice.web.doors import PageDoor
+from sigservice.web.links import signal_url
+
+PATH = "/admin/signals/<id:id>/tokens"
+
+
+def build(context: Context) -> Bottle:
+    area = new_area(context, PageDoor(context))
+    limit = context.config["signals"]["tokensPerEndpointLimit"]
+
+    # The secret is the answer of the POST itself, so that no address ever shows it again.
+    @area.post(PATH, needs=ADMIN)
+    def create(identity: Identity, id: int, form: dict[str, str]) -> HTTPResponse:
+        name = form.get("token_name", "")
+        try:
+            with context.database.transaction() as conn:
+                endpoint = signal_endpoints.get(conn, id)
+                token, secret = signal_endpoints.create_token(conn, id, name, identity, limit=limit)
+        except AppError as error:
+            if error.status not in (400, 409):
+                raise
+            problems = [{"message": error.message, "path": "token_name"}]
+            return edit_page(
+                context, identity, id, {"token_name": name}, status=error.status,
+                problems=problems, title="Problem: New token",
+            )
+        return respond.page(
+            context, "signal_endpoint_tokens/created", identity, title="Token created",
+            endpoint=endpoint, token=token, secret=secret,
+            call_url=signal_url(context, request.environ, endpoint["name"]),
+        )
+
+    @area.post(f"{PATH}/<token_id:id>", needs=ADMIN)
+    def rename(identity: Identity, id: int, token_id: int, form: dict[str, str]) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            signal_endpoints.rename_token(conn, id, token_id, form.get("token_name", ""), identity)
+        return respond.redirect(context, f"/admin/signals/{id}?done=token-renamed")
+
+    @area.get(f"{PATH}/<token_id:id>/delete", needs=ADMIN)
+    def confirm_delete(identity: Identity, id: int, token_id: int) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            endpoint = signal_endpoints.get(conn, id)
+            token = signal_endpoints.get_token(conn, id, token_id)
+        return respond.page(
+            context, "signal_endpoint_tokens/delete", identity, endpoint=endpoint, token=token,
+            title=f"Delete token {token['name']}?",
+        )
+
+    @area.post(f"{PATH}/<token_id:id>/delete", needs=ADMIN)
+    def delete(identity: Identity, id: int, token_id: int, form: dict[str, str]) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            signal_endpoints.delete_token(conn, id, token_id, identity)
+        return respond.redirect(context, f"/admin/signals/{id}?done=token-deleted")
+
+    return area

@@ -1,0 +1,68 @@
+"""POST /api/signal-endpoint/<name>: where external systems report that something happened."""
+
+from __future__ import annotations
+
+from bottle import Bottle, HTTPResponse, request
+
+from sigservice import secrets
+from sigservice.context import Context
+from sigservice.errors import AppError, UnauthorizedError
+from sigservice.services import signals
+from sigservice.web import respond
+from sigservice.web.area import new_area
+from sigservice.web.body import MISSING, read_json
+from sigservice.web.client_ip import client_ip
+from sigservice.web.doors import Attempt, OpenDoor, bearer
+from sigservice.web.limits import too_many
+
+
+def build(context: Context) -> Bottle:
+    area = new_area(context, OpenDoor())
+    limiter, telemetry = context.limiter, context.telemetry
+    payload_limit = context.config["signals"]["payloadLimit"]
+    trusted = context.config["server"]["trustedProxy"]
+
+    # The door is the handler's own: the token is checked by the statement that stores the signal.
+    @area.post("/api/signal-endpoint/<name>")
+    def receive_signal(name: str) -> HTTPResponse:
+        environ = request.environ
+        secret = bearer(environ)
+        if not secret:
+            telemetry.signal("", "unauthorized")
+            raise signals.unauthorized()
+        key = secrets.sha256(f"{name}\n{secret}")
+        verdict, fields = limiter.take("signal", key)
+        if not verdict.allowed:
+            known = key in context.known_senders
+            telemetry.signal(name if known else "", "limited")
+            raise too_many(fields)
+        try:
+            with Attempt(context, client_ip(environ, trusted), key):
+                signal = _store(context, environ, name, secret, payload_limit)
+        except AppError as error:
+            error.headers.update(
+                {header: text for header, text in fields.items() if header not in error.headers}
+            )
+            stranger = isinstance(error, UnauthorizedError) or error.status == 429
+            telemetry.signal("" if stranger else name, error.name)
+            raise
+        telemetry.signal(name, "accepted", signal["payload_bytes"])
+        body = signals.to_json(signal) | {"createdBySourceTokenId": signal["token_id"]}
+        answer = respond.json({"signals": [body]})
+        for header, text in fields.items():
+            answer.set_header(header, text)
+        return answer
+
+    return area
+
+
+def _store(context: Context, environ: dict, name: str, secret: str, limit: int) -> dict:
+    try:
+        value, data = read_json(environ, limit)
+    except AppError:
+        # A stranger is told that it is one, whatever it sent.
+        with context.database.autocommit() as conn:
+            signals.check_sender(conn, name, secret)
+        raise
+    with context.database.autocommit() as conn:
+        return signals.receive(conn, name, secret, b"{}" if value is MISSING else data)

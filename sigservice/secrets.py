@@ -1,0 +1,64 @@
+"""Random secrets, their stored hashes, and passwords.
+
+Secrets we make have 256 bits, so a plain SHA-256 is what is stored (OWASP ASVS 5, 7.2.3).
+Passwords use Argon2id with OWASP's parameters (19 MiB, t=2, p=1).
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import secrets
+import threading
+
+import argon2
+
+
+def new_secret() -> str:
+    """43 url-safe characters, 256 bits."""
+    return secrets.token_urlsafe(32)
+
+
+def sha256(secret: str) -> bytes:
+    """What is stored of a secret: 32 bytes. Takes any text a header can carry."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
+
+
+def derive(secret: str, purpose: str) -> str:
+    """A value that follows from `secret` but does not reveal it, such as a session's CSRF token."""
+    digest = hmac.new(secret.encode("utf-8", "surrogatepass"), purpose.encode(), "sha256").digest()
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+
+
+def equal(left: str, right: str) -> bool:
+    """Compares in constant time."""
+    return hmac.compare_digest(
+        left.encode("utf-8", "surrogatepass"), right.encode("utf-8", "surrogatepass")
+    )
+
+
+class Passwords:
+    """Hashes and checks passwords, at most two at once: each takes 19 MiB and some 20 ms."""
+
+    def __init__(self) -> None:
+        self._hasher = argon2.PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
+        self._places = threading.BoundedSemaphore(2)
+        self._dummy = ""
+
+    def hash(self, password: str) -> str:
+        with self._places:
+            return self._hasher.hash(password)
+
+    def matches(self, stored: str | None, password: str) -> bool:
+        """False for a wrong password; as slow for no stored hash, so names can't be probed."""
+        if not self._dummy:
+            self._dummy = self.hash(new_secret())
+        with self._places:
+            try:
+                return self._hasher.verify(stored or self._dummy, password) and stored is not None
+            except (argon2.exceptions.VerifyMismatchError, argon2.exceptions.InvalidHashError):
+                return False
+
+    def is_outdated(self, stored: str) -> bool:
+        return self._hasher.check_needs_rehash(stored)

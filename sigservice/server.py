@@ -1,0 +1,195 @@
+"""create, start, stop: one service from its configuration to its end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Mapping
+from types import FrameType
+from typing import Any
+
+from sigservice import __version__
+from sigservice.app import make_app
+from sigservice.build import build_context, build_loggers
+from sigservice.clock import Clock
+from sigservice.config import Loaded, load_config
+from sigservice.db.open import OpenDatabase
+from sigservice.errors import StartError
+from sigservice.jobs import clean_up, created_by, retention
+from sigservice.jobs.runner import Job, Runner
+from sigservice.listener import Listener
+from sigservice.services import startup
+from sigservice.web.wrap import Wsgi
+
+JOBS = (
+    Job("retention", retention.run_once, every_seconds=600, first_seconds=60),
+    Job("sessions", clean_up.delete_sessions, every_seconds=3600, first_seconds=60),
+    Job("connections", clean_up.evict_connections, every_seconds=5, first_seconds=5),
+)
+CREATED_BY = Job("created-by", created_by.run_once, every_seconds=900, first_seconds=30)
+
+
+def create(
+    options: Mapping[str, Any] | None = None,
+    environ: Mapping[str, str] | None = None,
+    *,
+    clock: Clock | None = None,
+) -> Service:
+    """A service whose database is open, migrated and seeded; it does not listen.
+
+    `environ` is os.environ unless given. Raises ConfigError (all problems at once) and
+    StartError (one line).
+    """
+    loaded = load_config(options, os.environ if environ is None else environ)
+    return Service(loaded, clock or Clock())
+
+
+def start(
+    options: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None
+) -> Service:
+    """`create`, then listen. In the main thread SIGTERM, SIGINT and SIGHUP stop it gracefully."""
+    service = create(options, environ)
+    try:
+        service.start()
+    except BaseException:
+        service.stop()
+        raise
+    return service
+
+
+class Service:
+    """`app` is a plain WSGI callable, usable without ever listening."""
+
+    def __init__(self, loaded: Loaded, clock: Clock) -> None:
+        config = loaded.config
+        kind = config["authentication"]["type"]
+        if kind != "open-source":
+            raise StartError(f"The authentication type {kind} is not available yet (AUTH_TYPE).")
+        self.config, self.warnings = config, loaded.warnings
+        get_logger = build_loggers(config)
+        self._logger = get_logger("server")
+        self._database = OpenDatabase(config, get_logger("database"))
+        self._listener: Listener | None = None
+        self._thread: threading.Thread | None = None
+        self._runner: Runner | None = None
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        try:
+            self.context = build_context(config, self._database.pool, clock, get_logger)
+            startup.seed(
+                self.context.database, config["authentication"], self.context.passwords,
+                self._logger,
+            )
+            self.app: Wsgi = make_app(self.context)
+        except BaseException:
+            self._database.close()
+            raise
+
+    @property
+    def port(self) -> int | None:
+        """The bound port while it listens, None otherwise and for a unix socket."""
+        return self._listener.port if self._listener else None
+
+    @property
+    def url(self) -> str:
+        """Where it listens, as a local client reaches it; "" while it does not."""
+        if self._listener is None:
+            return ""
+        if self.config["server"]["pipe"]:
+            return f"unix:{self.config['server']['pipe']}"
+        host = self.config["server"]["host"] or "localhost"
+        shown = {"0.0.0.0": "localhost", "::": "localhost"}.get(host, host)  # noqa: S104
+        shown = f"[{shown}]" if ":" in shown else shown
+        return f"http://{shown}:{self.port}{self.context.base}"
+
+    def start(self) -> None:
+        """Returns when it listens. Raises RuntimeError the second time and after a stop."""
+        with self._lock:
+            if self._stopped.is_set() or self._listener is not None:
+                raise RuntimeError("A service starts once; create a new one.")
+            self._listener = Listener(self.app, self.config, self._logger)
+        jobs = JOBS
+        if self.config["server"]["enableScheduledCreatedByMigration"]:
+            jobs = (*JOBS, CREATED_BY)
+        self._runner = Runner(self.context, jobs)
+        self._runner.start()
+        self._install_signal_handlers()
+        self._thread = threading.Thread(target=self._serve, name="listener", daemon=True)
+        self._thread.start()
+
+    def wait(self) -> None:
+        """Blocks until the service has stopped."""
+        self._stopped.wait()
+
+    def stop(self) -> None:
+        """Stops listening, lets running requests finish up to the timeout, closes everything.
+
+        Once and for all: a second call returns at once, another thread's call waits.
+        """
+        self.context.stopping.set()
+        with self._lock:
+            if self._stopped.is_set():
+                return
+            if self._thread is not None and self._listener is not None:
+                self._listener.ask_to_stop()
+                self._thread.join()
+            elif self._listener is not None:
+                self._listener.close()
+            if self._runner is not None:
+                self._runner.stop(self.config["server"]["gracefulShutdownTimeout"] / 1000)
+            self._database.close()
+            self._stopped.set()
+
+    def describe(self) -> list[str]:
+        """What a person wants to know at the start, a line each, at most a dozen."""
+        admin = self.config["authentication"]["initialAdminUser"]
+        if startup.built_in_password_works(self.context.database):
+            who = f"{admin['username']} with the built-in password {admin['password']}: change it"
+        else:
+            who = "the users in the database"
+        missing = []
+        if not self.context.public_url:
+            missing.append("SERVICE_URL (links use localhost)")
+        if not self.config["email"]["host"]:
+            missing.append("mail (no mails are sent)")
+        lines = [
+            f"sigservice {__version__}",
+            f"  address         {self.url}",
+            f"  database        {self._database.described}",
+            f"  authentication  {self.config['authentication']['type']}",
+            f"  sign-in         {who}",
+        ]
+        if missing:
+            lines.append(f"  not configured  {', '.join(missing)}")
+        return lines + [f"  warning         {text}" for text in self.warnings[:6]]
+
+    def _serve(self) -> None:
+        assert self._listener is not None
+        try:
+            cut = self._listener.run()
+            if cut:
+                self._logger.warn("%d connections were cut at the end", cut)
+        except Exception as error:  # noqa: BLE001  the process must not live on deaf
+            self._logger.error("the listener failed: %s: %s", type(error).__name__, error)
+            os._exit(1)
+
+    def _install_signal_handlers(self) -> None:
+        if not self.config["server"]["gracefulShutdownEnable"]:
+            return
+        if threading.current_thread() is not threading.main_thread():
+            self._logger.debug("not in the main thread: signals are not handled")
+            return
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, self._on_signal)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        if self.context.stopping.is_set():  # the second time somebody means it
+            os._exit(1)
+        self._logger.info("%s: stopping", signal.Signals(number).name)
+        self.stop()
+        sys.exit(0)
+
+
+__all__ = ["Service", "create", "start"]

@@ -1,0 +1,42 @@
+"""The audit log: every change records itself here, in its own transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from sigservice.db.pool import Connection
+from sigservice.repository import events
+from sigservice.services.identity import Identity
+
+
+def record(
+    conn: Connection,
+    type: str,
+    by: Identity,
+    *,
+    data: Mapping[str, Any] | None = None,
+    pre_data: Mapping[str, Any] | None = None,
+    project: str | None = None,
+    environment: str | None = None,
+    feature_name: str | None = None,
+) -> int:
+    """The event's id. `data` is the new state, `pre_data` the old one; never a secret."""
+    return events.insert(
+        conn,
+        type=type,
+        created_by=by.username,
+        created_by_user_id=by.user_id,
+        ip=by.ip or None,
+        project=project,
+        environment=environment,
+        feature_name=feature_name,
+        data=_json(data),
+        pre_data=_json(pre_data),
+    )
+
+
+def _json(value: Mapping[str, Any] | None) -> str | None:
+    return None if value is None else msgspec.json.encode(value).decode()

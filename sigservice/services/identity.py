@@ -1,0 +1,45 @@
+"""Who asks: what a door hands to a handler and an audit event names as its author."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+ADMIN = "ADMIN"
+EDIT = "EDIT"
+VIEW = "VIEW"
+
+PERMISSIONS = {
+    "Admin": frozenset({ADMIN, EDIT, VIEW}),
+    "Editor": frozenset({EDIT, VIEW}),
+    "Viewer": frozenset({VIEW}),
+}
+
+# Pseudo users, as tools of the field know them.
+ADMIN_TOKEN_ID = -42
+SYSTEM_ID = -1337
+
+
+@dataclass(frozen=True)
+class Identity:
+    """`session_hash` and `csrf` are set for a person with a session, empty for a token.
+
+    `built_in_password_works` tells that somebody's password is still the documented one.
+    """
+
+    user_id: int
+    username: str
+    permissions: frozenset[str]
+    role: str = ""
+    ip: str = ""
+    email: str | None = None
+    name: str | None = None
+    has_built_in_password: bool = False
+    built_in_password_works: bool = False
+    session_hash: bytes = b""
+    csrf: str = ""
+
+    def may(self, permission: str) -> bool:
+        return permission in self.permissions
+
+
+SYSTEM = Identity(SYSTEM_ID, "system", PERMISSIONS["Admin"])

@@ -1,0 +1,33 @@
+"""The password policy: the rules that the compared server's users know.
+
+Each rule is a sentence that a failing password is answered with.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sigservice.errors import OwaspValidationError
+
+SHORTEST, LONGEST = 10, 128
+RULES = (
+    (re.compile(rf".{{{SHORTEST},}}", re.DOTALL), f"The password must have at least {SHORTEST} characters."),
+    (re.compile(rf".{{0,{LONGEST}}}", re.DOTALL), f"The password must have at most {LONGEST} characters."),
+    (re.compile(r"(?!.*(.)\1\1).*", re.DOTALL), "The password must not repeat a character three times in a row."),
+    (re.compile(r".*[a-z].*", re.DOTALL), "The password must have a lower-case letter."),
+    (re.compile(r".*[A-Z].*", re.DOTALL), "The password must have an upper-case letter."),
+    (re.compile(r".*[0-9].*", re.DOTALL), "The password must have a digit."),
+    (re.compile(r".*[^A-Za-z0-9].*", re.DOTALL), "The password must have a special character."),
+)
+
+
+def failed_rules(password: str) -> list[str]:
+    return [text for pattern, text in RULES if not pattern.fullmatch(password)]
+
+
+def check(password: str) -> None:
+    """Raises OwaspValidationError with every rule that the password fails."""
+    failed = failed_rules(password)
+    if failed:
+        detail = {"message": failed[0], "validationErrors": failed, "path": "password"}
+        raise OwaspValidationError(failed[0], details=[detail])

@@ -1,0 +1,42 @@
+"""What is done once at each start, safely in several processes: first admin, first tokens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sigservice import secrets
+from sigservice.db.pool import Database
+from sigservice.log import Logger
+from sigservice.repository import users
+from sigservice.services import api_tokens
+from sigservice.services.users import ADMIN_ROLE
+
+
+def seed(
+    database: Database, authentication: dict[str, Any], passwords: secrets.Passwords, logger: Logger
+) -> None:
+    """Makes the first admin when there are no users, the configured tokens when there are none."""
+    admin = authentication["initialAdminUser"]
+    with database.transaction() as conn:
+        is_needed = bool(admin) and users.count(conn) == 0
+    if is_needed:
+        password_hash = passwords.hash(admin["password"])
+        with database.transaction() as conn:
+            users.lock(conn)
+            if users.count(conn) == 0:
+                users.insert(
+                    conn, username=admin["username"], email=None, name=None, role_id=ADMIN_ROLE,
+                    password_hash=password_hash,
+                    has_built_in_password=authentication["initialAdminIsBuiltIn"],
+                )
+    tokens = authentication["initApiTokens"]
+    with database.transaction() as conn:
+        stored = api_tokens.create_initial(conn, tokens)
+    if tokens and not stored:
+        logger.info("There are API tokens already; the configured ones were not added.")
+
+
+def built_in_password_works(database: Database) -> bool:
+    """Whether anybody who read the documentation can sign in as the built-in admin."""
+    with database.autocommit() as conn:
+        return users.has_built_in_password(conn)

@@ -1,0 +1,102 @@
+"""For test suites that drive the whole service in-process: see docs/testing.md.
+
+    with TemporaryDatabase() as database:
+        service = sigservice.create({"db": database.options()}, environ={})
+        web = webtest.TestApp(service.app)
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from types import TracebackType
+from typing import Any
+
+import psycopg2
+from psycopg2 import sql
+
+from sigservice.clock import Clock
+from sigservice.db.embedded import EmbeddedPostgres
+from sigservice.db.place import TEMPORARY
+
+
+class TemporaryDatabase:
+    """A PostgreSQL of its own, thrown away at the end; starting it takes about a second."""
+
+    def __init__(self) -> None:
+        self._server = EmbeddedPostgres(TEMPORARY)
+
+    def __enter__(self) -> TemporaryDatabase:
+        self._server.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._server.stop()
+
+    def options(self, database: str = "postgres") -> dict[str, Any]:
+        """The `db` option for `sigservice.create`."""
+        reached = self._server.arguments()
+        return {
+            "host": reached["host"],
+            "port": reached["port"],
+            "user": reached["user"],
+            "password": "unused",
+            "database": database,
+        }
+
+    def connect(self, database: str = "postgres") -> Any:
+        """A psycopg2 connection in autocommit, for a test's own look at the rows."""
+        conn = psycopg2.connect(**self._server.arguments() | {"dbname": database})
+        conn.autocommit = True
+        return conn
+
+    def create_database(self, name: str) -> dict[str, Any]:
+        """An empty database beside the first; returns its `db` option."""
+        self._execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        return self.options(name)
+
+    def empty(self, database: str = "postgres") -> None:
+        """Deletes every row of every table but the roles and the migrations' record."""
+        conn = self.connect(database)
+        try:
+            with conn.cursor() as cursor:
+                cursor.execute(
+                    "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname "
+                    "NOT IN ('pg_catalog', 'information_schema') "
+                    "AND tablename NOT IN ('roles', 'schema_migrations')"
+                )
+                tables = ", ".join(row[0] for row in cursor.fetchall())
+                if tables:
+                    cursor.execute("TRUNCATE " + tables + " CASCADE")  # names quoted by format()
+        finally:
+            conn.close()
+
+    def _execute(self, statement: sql.Composed) -> None:
+        conn = self.connect()
+        try:
+            with conn.cursor() as cursor:
+                cursor.execute(statement)
+        finally:
+            conn.close()
+
+
+class FakeClock(Clock):
+    """Time that stands still until `advance` moves it."""
+
+    def __init__(self) -> None:
+        self._now = datetime.now(UTC)
+        self._monotonic = 1000.0
+
+    def now(self) -> datetime:
+        return self._now
+
+    def monotonic(self) -> float:
+        return self._monotonic
+
+    def advance(self, seconds: float) -> None:
+        self._now += timedelta(seconds=seconds)
+        self._monotonic += seconds

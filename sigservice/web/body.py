@@ -1,0 +1,118 @@
+"""Bodies, bounded before they are read. bottle's own readers are not used: see docs/patterns.md."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from sigservice import payload
+from sigservice.errors import BadDataError, ContentTypeError
+
+JSON_LIMIT = 102_400
+FORM_LIMIT = 65_536
+FORM_FIELDS = 200
+MISSING = msgspec.UNSET
+Struct = TypeVar("Struct")
+
+
+def read_bytes(environ: dict[str, Any], limit: int) -> bytes:
+    """The body, inflated; raises ContentTooLargeError above `limit` without reading it all."""
+    length = environ.get("CONTENT_LENGTH") or ""
+    stream = environ["wsgi.input"]
+    if length:
+        if not (length.isascii() and length.isdigit()):
+            raise BadDataError("The Content-Length is not a number.")
+        if int(length) > limit:
+            raise payload.too_large(limit)
+        data = stream.read(int(length))
+    elif environ.get("wsgi.input_terminated"):
+        data = stream.read(limit + 1)
+        if len(data) > limit:
+            raise payload.too_large(limit)
+    else:
+        data = b""
+    encoding = environ.get("HTTP_CONTENT_ENCODING", "").strip().lower()
+    return payload.inflate(data, encoding, limit) if data else data
+
+
+def is_json(content_type: str) -> bool:
+    """application/json and every +json type (RFC 6839); a missing type counts, if it parses."""
+    kind = content_type.partition(";")[0].strip().lower()
+    return kind in ("", "application/json") or (kind.startswith("application/") and kind.endswith("+json"))
+
+
+def read_json(environ: dict[str, Any], limit: int = JSON_LIMIT) -> tuple[Any, bytes]:
+    """The value and its bytes, or MISSING for an empty body.
+
+    Raises ContentTooLargeError, ContentTypeError, BadDataError.
+    """
+    data = read_bytes(environ, limit)
+    if not data.strip():
+        return MISSING, b""
+    content_type = environ.get("CONTENT_TYPE", "")
+    if not is_json(content_type):
+        raise ContentTypeError("The body must be application/json.")
+    return payload.parse(data), data
+
+
+def read_struct(environ: dict[str, Any], kind: type[Struct]) -> Struct:
+    """A JSON body as a msgspec struct; raises BadDataError whose detail names the path."""
+    if not (environ.get("CONTENT_TYPE") or ""):
+        raise ContentTypeError("The body must be application/json.")
+    value, _ = read_json(environ)
+    if value is MISSING:
+        raise BadDataError("A JSON body is needed.")
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        message, _, path = str(error).partition(" - at ")
+        path = path.strip("`").removeprefix("$").lstrip(".")
+        detail = {"message": message} | ({"path": path} if path else {})
+        raise BadDataError(message, details=[detail]) from error
+
+
+def read_form(environ: dict[str, Any]) -> dict[str, str]:
+    """A submitted form; of a field that comes twice the last value counts.
+
+    Raises ContentTypeError, ContentTooLargeError, BadDataError.
+    """
+    kind = environ.get("CONTENT_TYPE", "").partition(";")[0].strip().lower()
+    data = read_bytes(environ, FORM_LIMIT)
+    if data and kind != "application/x-www-form-urlencoded":
+        raise ContentTypeError("The body must be application/x-www-form-urlencoded.")
+    return _pairs(data.decode("latin-1"), "form")
+
+
+def read_query(environ: dict[str, Any]) -> dict[str, str]:
+    """The query string; raises BadDataError for what is no UTF-8 text."""
+    return _pairs(environ.get("QUERY_STRING", ""), "query string")
+
+
+def _pairs(text: str, what: str) -> dict[str, str]:
+    try:
+        pairs = parse_qsl(
+            text, keep_blank_values=True, encoding="utf-8", errors="strict",
+            max_num_fields=FORM_FIELDS,
+        )
+    except ValueError:  # UnicodeDecodeError is one
+        raise BadDataError(f"The {what} can't be read.") from None
+    if "\x00" in text or any("\x00" in key or "\x00" in value for key, value in pairs):
+        raise BadDataError(f"The {what} holds a NUL character.")
+    if not text.isascii():
+        raise BadDataError(f"The {what} can't be read.")
+    return dict(pairs)
+
+
+def whole_number(
+    query: dict[str, str], name: str, default: int | None, low: int, high: int
+) -> int | None:
+    """A number of the query string; raises BadDataError unless it is from `low` to `high`."""
+    text = query.get(name, "")
+    if not text:
+        return default
+    if not (text.isascii() and text.isdigit() and len(text) < 19 and low <= int(text) <= high):
+        message = f"{name} must be a whole number from {low} to {high}."
+        raise BadDataError(message, details=[{"message": message, "path": name}])
+    return int(text)

@@ -1,0 +1,63 @@
+"""The client's address: the peer's, unless the peer is a proxy that the configuration names."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+@lru_cache(maxsize=16)
+def _networks(names: tuple[str, ...]) -> tuple[Network, ...]:
+    return tuple(ipaddress.ip_network(name, strict=False) for name in names if name != "localhost")
+
+
+def client_ip(environ: dict[str, Any], trusted: Sequence[str]) -> str:
+    """The address as text; "" for a unix socket's peer.
+
+    Of X-Forwarded-For the right-most entry that is no trusted proxy counts: whatever stands to
+    the left of it came from the client.
+    """
+    peer = environ.get("REMOTE_ADDR") or ""
+    if trusted and _is_trusted(peer, trusted):
+        for entry in reversed(environ.get("HTTP_X_FORWARDED_FOR", "").split(",")):
+            address = _normal(entry.strip())
+            if not address:
+                break
+            peer = address
+            if not _is_trusted(address, trusted):
+                break
+    return _normal(peer)
+
+
+def limit_key(address: str) -> str:
+    """What a limit counts by: an IPv6 client owns a /56 at least."""
+    if ":" not in address:
+        return address
+    return str(ipaddress.ip_network(f"{address}/56", strict=False))
+
+
+def _is_trusted(address: str, trusted: Sequence[str]) -> bool:
+    if not _normal(address):
+        return "localhost" in trusted
+    ip = ipaddress.ip_address(_normal(address))
+    return any(ip in network for network in _networks(tuple(trusted)))
+
+
+@lru_cache(maxsize=4096)
+def _normal(text: str) -> str:
+    """IPv4 in IPv6 as IPv4, without zone or port; "" for what is no address."""
+    text = text.split("%")[0]
+    if text.startswith("["):
+        text = text[1:].split("]")[0]
+    elif text.count(":") == 1:
+        text = text.split(":")[0]
+    try:
+        ip = ipaddress.ip_address(text)
+    except ValueError:
+        return ""
+    mapped = getattr(ip, "ipv4_mapped", None)
+    return str(mapped or ip)

@@ -1,0 +1,202 @@
+"""Doors: who may come in. Each is a plugin of an area and hands the handler an Identity first.
+
+A route names what it needs: `needs=ADMIN`. A test demands a door and a need of every route.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from bottle import request
+
+from sigservice import secrets
+from sigservice.context import Context
+from sigservice.errors import (
+    AppError,
+    AuthenticationRequired,
+    ForbiddenError,
+    NoPermissionError,
+    PasswordChangeRequired,
+    UnauthorizedError,
+)
+from sigservice.services import api_tokens
+from sigservice.services.identity import ADMIN_TOKEN_ID, PERMISSIONS, Identity
+from sigservice.web import respond, session
+from sigservice.web.body import read_form
+from sigservice.web.client_ip import client_ip, limit_key
+from sigservice.web.limits import too_many
+
+SAFE_METHODS = ("GET", "HEAD")
+
+
+class OpenDoor:
+    """Anybody may come in; the handler gets no identity."""
+
+    name, api = "door", 2
+
+    def apply(self, callback: Any, route: Any) -> Any:
+        return callback
+
+
+class AdminDoor:
+    """The admin JSON API: an admin token, or a person's session with CSRF protection."""
+
+    name, api = "door", 2
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def apply(self, callback: Any, route: Any) -> Any:
+        needs = route.config["needs"]
+        while_built_in = route.config.get("while_built_in_password", False)
+
+        def guarded(**kwargs: Any) -> Any:
+            environ = request.environ
+            if environ.get("HTTP_AUTHORIZATION"):
+                identity = self._by_token(environ)
+            else:
+                identity = self._by_session(environ)
+                if identity.has_built_in_password and not while_built_in:
+                    raise PasswordChangeRequired(
+                        "Set a new password first: the built-in one is known to everybody."
+                    )
+            if not identity.may(needs):
+                raise NoPermissionError(
+                    f"This needs the permission {needs}.", extra={"permissions": [needs]}
+                )
+            return callback(identity, **kwargs)
+
+        return guarded
+
+    def _by_token(self, environ: dict[str, Any]) -> Identity:
+        context = self._context
+        secret = bearer(environ)
+        ip = client_ip(environ, context.config["server"]["trustedProxy"])
+        with Attempt(context, ip, secrets.sha256(secret)):
+            with context.database.autocommit() as conn:
+                token = api_tokens.identify(conn, secret)
+            if token is None:
+                raise UnauthorizedError("The API token is unknown or has expired.")
+        if token["type"] != "admin":
+            raise NoPermissionError("This token is not for the admin API.")
+        return Identity(ADMIN_TOKEN_ID, token["token_name"], PERMISSIONS["Admin"], ip=ip)
+
+    def _by_session(self, environ: dict[str, Any]) -> Identity:
+        identity = session.find(self._context, environ)
+        if identity is None:
+            raise AuthenticationRequired(
+                "You must sign in or send an API token.",
+                extra={
+                    "path": f"{self._context.base}/auth/simple/login",
+                    "type": "password",
+                    "defaultHidden": False,
+                },
+            )
+        if environ["REQUEST_METHOD"] not in SAFE_METHODS:
+            check_same_origin(self._context, environ)
+            check_csrf(identity, environ.get("HTTP_X_CSRF_TOKEN", ""))
+        return identity
+
+
+class PageDoor:
+    """Pages: a person's session; who has none is sent to the sign-in page."""
+
+    name, api = "door", 2
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def apply(self, callback: Any, route: Any) -> Any:
+        needs = route.config["needs"]
+        context = self._context
+        while_built_in = route.config.get("while_built_in_password", False)
+
+        def guarded(**kwargs: Any) -> Any:
+            environ = request.environ
+            identity = session.find(context, environ)
+            if identity is None:
+                return respond.redirect(context, "/sign-in" + _next(environ))
+            if environ["REQUEST_METHOD"] not in SAFE_METHODS:
+                check_same_origin(context, environ)
+                form = read_form(environ)
+                check_csrf(identity, form.pop("csrf", "") or environ.get("HTTP_X_CSRF_TOKEN", ""))
+                kwargs["form"] = form
+            if identity.has_built_in_password and not while_built_in:
+                return respond.redirect(context, "/profile")
+            if not identity.may(needs):
+                raise NoPermissionError("Your role does not allow this.")
+            return callback(identity, **kwargs)
+
+        return guarded
+
+
+class Attempt:
+    """Counts refused credentials by address and refuses unseen once there were too many.
+
+    Credentials that were good lately are never held up: senders may share an address.
+    """
+
+    def __init__(self, context: Context, ip: str, key: bytes) -> None:
+        self._context, self._ip, self._key = context, limit_key(ip), key
+
+    def __enter__(self) -> None:
+        if self._key not in self._context.known_senders:
+            verdict, fields = self._context.limiter.peek("failed_auth", self._ip)
+            if not verdict.allowed:
+                raise too_many(fields)
+
+    def __exit__(self, kind: type[BaseException] | None, error: Any, _trace: Any) -> None:
+        if kind is None:
+            self._context.known_senders.add(self._key)
+        elif issubclass(kind, UnauthorizedError):
+            self._context.known_senders.discard(self._key)
+            self._context.limiter.take("failed_auth", self._ip)
+
+
+def bearer(environ: dict[str, Any]) -> str:
+    """The secret of the Authorization header, "" without one: `Bearer <secret>` or bare."""
+    text = environ.get("HTTP_AUTHORIZATION", "").strip()
+    scheme, _, rest = text.partition(" ")
+    return rest.strip() if scheme.lower() == "bearer" else text
+
+
+def check_same_origin(context: Context, environ: dict[str, Any]) -> None:
+    """Raises ForbiddenError when the browser says that another site sends this."""
+    site = environ.get("HTTP_SEC_FETCH_SITE")
+    if site is not None and site not in ("same-origin", "none"):
+        raise _foreign()
+    origin = environ.get("HTTP_ORIGIN")
+    if site is None and origin is not None:
+        public = urlsplit(context.public_url)
+        ours = {f"{environ.get('wsgi.url_scheme')}://{environ.get('HTTP_HOST', '')}"}
+        ours |= {f"{public.scheme}://{public.netloc}"} if context.public_url else set()
+        if origin not in ours:
+            raise _foreign()
+
+
+def check_csrf(identity: Identity, token: str) -> None:
+    if not identity.csrf or not secrets.equal(identity.csrf, token):
+        raise ForbiddenError("The form has expired or did not come from here. Load it again.")
+
+
+def _foreign() -> AppError:
+    return ForbiddenError("This request came from another site.")
+
+
+def _next(environ: dict[str, Any]) -> str:
+    """Where to go on after signing in; a submitted form is not repeated."""
+    if environ["REQUEST_METHOD"] not in SAFE_METHODS or environ["PATH_INFO"] == "/":
+        return ""
+    path = environ["PATH_INFO"].encode("latin-1", "replace").decode("utf-8", "replace")
+    query = environ.get("QUERY_STRING", "")
+    return "?next=" + quote(path + (f"?{query}" if query else ""), safe="")
+
+
+def safe_next(text: str) -> str:
+    """`text` if it is a path of ours, else "/": no host, backslash or control character."""
+    if text.startswith("/") and not text.startswith("//") and "\\" not in text and text.isprintable():
+        return quote(text, safe="/?=&%-_.~:+,")
+    return "/"
+
+

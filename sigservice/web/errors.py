@@ -1,0 +1,100 @@
+"""One place shapes every error: JSON {id, name, message, details} or an HTML page by path."""
+
+from __future__ import annotations
+
+import traceback
+import uuid
+from typing import Any
+
+from bottle import HTTPError, HTTPResponse, request
+
+from sigservice.context import Context
+from sigservice.errors import AppError, MethodNotAllowedError, NotFoundError
+from sigservice.web import respond
+
+_JSON_PATHS = ("/api", "/auth", "/edge", "/internal-backstage", "/health", "/ready")
+
+
+def wants_json(path: str) -> bool:
+    return any(path == prefix or path.startswith(prefix + "/") for prefix in _JSON_PATHS)
+
+
+def body_of(error: AppError, error_id: str) -> dict[str, Any]:
+    return {
+        "id": error_id,
+        "name": error.name,
+        "message": error.message,
+        "details": error.details,
+        **error.extra,
+    }
+
+
+def shape(context: Context, error: AppError, path: str) -> HTTPResponse:
+    """The answer for `error` on `path`, and a line in the log that bears the same id."""
+    error_id = str(uuid.uuid4())
+    if error.status >= 500:
+        cause = getattr(error, "sqlstate", "") or type(error).__name__
+        context.get_logger("errors").warn(
+            "%s %s on %s: %s (%s)", error.status, error.name, path, cause, error_id
+        )
+    if wants_json(path):
+        answer = respond.json(body_of(error, error_id), error.status)
+    else:
+        answer = respond.page(
+            context, "error", None, error.status, title=error.message, error=error,
+            error_id=error_id,
+        )
+    for name, text in error.headers.items():
+        answer.set_header(name, text)
+    return answer
+
+
+def unexpected(context: Context, error: BaseException, path: str) -> HTTPResponse:
+    """A bug of ours: everything goes to the log, nothing but an id to the client."""
+    hidden = AppError("Something went wrong on our side.")
+    answer = shape(context, hidden, path)
+    trace = "".join(traceback.format_exception(error))
+    context.get_logger("errors").error("%s", trace)
+    return answer
+
+
+class ErrorPlugin:
+    """Outermost plugin of each area: turns what a handler raises into an answer."""
+
+    name, api = "errors", 2
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def apply(self, callback: Any, route: Any) -> Any:
+        context = self._context
+
+        def shaped(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return callback(*args, **kwargs)
+            except HTTPResponse:
+                raise
+            except AppError as error:
+                return shape(context, error, request.environ["PATH_INFO"])
+            except Exception as error:  # noqa: BLE001  the one place that catches all
+                return unexpected(context, error, request.environ["PATH_INFO"])
+
+        return shaped
+
+
+def router_error(context: Context, error: HTTPError, environ: dict[str, Any]) -> HTTPResponse:
+    """What bottle's router refuses: 404, and 405 with the methods that there are."""
+    path = environ["PATH_INFO"]
+    if error.status_code == 404:
+        return shape(context, NotFoundError("There is nothing at this address."), path)
+    if error.status_code == 405:
+        allowed = set(error.get_header("Allow", "").split(",")) - {"", "PROXY"}
+        if "GET" in allowed:
+            allowed.add("HEAD")
+        methods = ", ".join(sorted(allowed))
+        refused = MethodNotAllowedError(
+            f"This address does not take {environ['REQUEST_METHOD'][:20]!r}; it takes {methods}.",
+            headers={"Allow": methods},
+        )
+        return shape(context, refused, path)
+    return unexpected(context, error.exception or error, path)

@@ -1,0 +1,37 @@
+"""The few functions that templates may call."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from sigservice import __version__
+from sigservice.clock import iso
+from sigservice.paths import resource_dir
+
+
+def template_helpers(base: str) -> dict[str, Callable[..., Any]]:
+    """`base` is the base path; paths in templates start at our own root."""
+    hashes = {
+        file.name: hashlib.sha256(file.read_bytes()).hexdigest()[:12]
+        for file in resource_dir("static").iterdir()
+        if file.is_file()
+    }
+    return {
+        "url": lambda path: base + path,
+        "static": lambda name: f"{base}/static/{name}?v={hashes[name]}",
+        "version": lambda: __version__,
+        "iso": iso,
+        "readable": readable,
+        "plural": plural,
+    }
+
+
+def readable(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

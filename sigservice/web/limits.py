@@ -1,0 +1,50 @@
+"""Per-address limits: `limit="login"` on a route line is all a route says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bottle import HTTPResponse, request
+
+from sigservice.context import Context
+from sigservice.errors import AppError, RateLimitError
+from sigservice.web.client_ip import client_ip, limit_key
+
+
+def too_many(fields: dict[str, str]) -> RateLimitError:
+    return RateLimitError(
+        f"Too many requests; try again in {fields['Retry-After']} s.", headers=fields
+    )
+
+
+class LimitPlugin:
+    """Counts each request of a limited route, failed ones too, and says so in headers."""
+
+    name, api = "limits", 2
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def apply(self, callback: Any, route: Any) -> Any:
+        limit = route.config.get("limit")
+        if not limit:
+            return callback
+        limiter = self._context.limiter
+        trusted = self._context.config["server"]["trustedProxy"]
+
+        def limited(*args: Any, **kwargs: Any) -> Any:
+            key = limit_key(client_ip(request.environ, trusted))
+            verdict, fields = limiter.take(limit, key)
+            if not verdict.allowed:
+                raise too_many(fields)
+            try:
+                answer = callback(*args, **kwargs)
+            except AppError as error:
+                error.headers.update(fields)
+                raise
+            if isinstance(answer, HTTPResponse):
+                for name, text in fields.items():
+                    answer.set_header(name, text)
+            return answer
+
+        return limited

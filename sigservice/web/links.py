@@ -1,0 +1,37 @@
+"""Absolute addresses, made from SERVICE_URL and never from what a client claims."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from typing import Any
+
+from sigservice.context import Context
+
+_HOST = re.compile(r"(?P<name>localhost|\[[0-9a-fA-F:.]+\]|[0-9.]+)(:[0-9]{1,5})?")
+
+
+def own_url(context: Context, environ: dict[str, Any]) -> str:
+    """Where this service is reached. Without SERVICE_URL: the address that was asked when it is
+    an IP address or localhost, else localhost; a made-up Host header never shows."""
+    if context.public_url:
+        return context.public_url
+    host = environ.get("HTTP_HOST", "")
+    if not _is_address(host):
+        port = str(environ.get("SERVER_PORT", ""))
+        host = f"localhost:{port}" if port.isdigit() else "localhost"
+    return f"http://{host}{context.base}"
+
+
+def signal_url(context: Context, environ: dict[str, Any], endpoint_name: str) -> str:
+    return f"{own_url(context, environ)}/api/signal-endpoint/{endpoint_name}"
+
+
+def _is_address(host: str) -> bool:
+    match = _HOST.fullmatch(host)
+    if not match:
+        return False
+    try:
+        return match["name"] == "localhost" or bool(ipaddress.ip_address(match["name"].strip("[]")))
+    except ValueError:
+        return False

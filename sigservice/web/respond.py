@@ -1,0 +1,49 @@
+"""Answers: JSON, a page, a redirect. Handlers return what these make and set no header else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from bottle import HTTPResponse, request
+
+from sigservice.context import Context
+from sigservice.services.identity import Identity
+from sigservice.web.links import own_url
+
+JSON = "application/json; charset=utf-8"
+HTML = "text/html; charset=utf-8"
+_encode = msgspec.json.Encoder().encode
+
+
+def json(value: Any, status: int = 200, **headers: str) -> HTTPResponse:
+    """`location="…"` style keywords become headers, `_` turned into `-`."""
+    fields = {name.replace("_", "-").title(): text for name, text in headers.items()}
+    return HTTPResponse(_encode(value), status, {"Content-Type": JSON, **fields})
+
+
+def empty(status: int = 200) -> HTTPResponse:
+    return HTTPResponse(b"", status, {"Content-Type": JSON})
+
+
+def page(
+    context: Context, template: str, identity: Identity | None, status: int = 200, **values: Any
+) -> HTTPResponse:
+    """A page in the layout. `title` is needed; `notice` is a line shown above the content."""
+    here = request.environ["PATH_INFO"]
+    shared = {
+        "notice": "",
+        "problems": [],
+        "live": False,
+        "identity": identity,
+        "csrf": identity.csrf if identity else "",
+        "is_current": lambda path: here == path or (path != "/" and here.startswith(path)),
+        "own_url": lambda: own_url(context, request.environ),
+    }
+    text = context.render.render(template, **(shared | values))
+    return HTTPResponse(text.encode(), status, {"Content-Type": HTML})
+
+
+def redirect(context: Context, path: str) -> HTTPResponse:
+    """303 to one of our own paths; never made from the Host header."""
+    return HTTPResponse(b"", 303, {"Location": context.base + path, "Content-Type": HTML})

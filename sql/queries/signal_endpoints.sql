@@ -1,0 +1,38 @@
+-- Signal endpoints. Written by admins; deleted by hand, their tokens with them.
+
+-- name: lock_signal_endpoints
+-- Serialises creations, so that the limit holds when many race.
+SELECT pg_advisory_xact_lock(hashtext('signal_endpoints'));
+
+-- name: insert_signal_endpoint
+-- No row when there are as many as the limit allows. Call under lock_signal_endpoints.
+INSERT INTO signal_endpoints (name, description, enabled, created_by_user_id)
+SELECT %(name)s, %(description)s, %(enabled)s, %(created_by_user_id)s
+WHERE (SELECT count(*) FROM signal_endpoints) < %(limit)s
+RETURNING id, name, description, enabled, created_at, created_by_user_id;
+
+-- name: find_signal_endpoint
+SELECT id, name, description, enabled, created_at, created_by_user_id
+FROM signal_endpoints
+WHERE id = %(id)s;
+
+-- name: lock_signal_endpoint
+-- Serialises changes of one endpoint and of its tokens; signals are not held up.
+SELECT id, name, description, enabled, created_at, created_by_user_id
+FROM signal_endpoints
+WHERE id = %(id)s
+FOR NO KEY UPDATE;
+
+-- name: list_signal_endpoints
+SELECT id, name, description, enabled, created_at, created_by_user_id
+FROM signal_endpoints
+ORDER BY id;
+
+-- name: update_signal_endpoint
+UPDATE signal_endpoints
+SET name = %(name)s, description = %(description)s, enabled = %(enabled)s
+WHERE id = %(id)s
+RETURNING id, name, description, enabled, created_at, created_by_user_id;
+
+-- name: delete_signal_endpoint
+DELETE FROM signal_endpoints WHERE id = %(id)s;

@@ -1,0 +1,66 @@
+-- People and service accounts. Written by user administration and sign-in; deleted by hand.
+
+-- name: count_users
+SELECT count(*) FROM users WHERE account_type = 'user';
+
+-- name: exists_built_in_password
+SELECT EXISTS (SELECT 1 FROM users WHERE has_built_in_password);
+
+-- name: lock_users
+-- Adding the first admin and removing the last one are decided under this lock.
+LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE;
+
+-- name: insert_user
+INSERT INTO users (username, email, name, role_id, password_hash, has_built_in_password)
+VALUES (%(username)s, %(email)s, %(name)s, %(role_id)s, %(password_hash)s, %(has_built_in_password)s)
+RETURNING id;
+
+-- name: find_user
+SELECT u.id, u.account_type, u.username, u.email, u.name, u.role_id, r.name AS role,
+       u.password_hash, u.has_built_in_password, u.login_attempts, u.seen_at, u.created_at
+FROM users u
+JOIN roles r ON r.id = u.role_id
+WHERE u.id = %(id)s;
+
+-- name: find_user_by_login
+-- What looks like an e-mail address is one: no user can sign in by taking another's address as name.
+SELECT u.id, u.account_type, u.username, u.email, u.name, u.role_id, r.name AS role,
+       u.password_hash, u.has_built_in_password, u.login_attempts, u.seen_at, u.created_at
+FROM users u
+JOIN roles r ON r.id = u.role_id
+WHERE u.account_type = 'user'
+  AND CASE WHEN strpos(%(login)s::text, '@') > 0
+           THEN lower(u.email) = lower(%(login)s)
+           ELSE lower(u.username) = lower(%(login)s) END;
+
+-- name: list_users
+SELECT u.id, u.account_type, u.username, u.email, u.name, u.role_id, r.name AS role,
+       u.has_built_in_password, u.login_attempts, u.seen_at, u.created_at
+FROM users u
+JOIN roles r ON r.id = u.role_id
+WHERE u.account_type = 'user'
+ORDER BY u.id;
+
+-- name: count_other_admins
+SELECT count(*) FROM users WHERE role_id = 1 AND account_type = 'user' AND id <> %(id)s;
+
+-- name: update_user
+UPDATE users
+SET username = %(username)s, email = %(email)s, name = %(name)s, role_id = %(role_id)s
+WHERE id = %(id)s;
+
+-- name: update_password
+UPDATE users
+SET password_hash = %(password_hash)s, has_built_in_password = %(has_built_in_password)s
+WHERE id = %(id)s;
+
+-- name: mark_seen
+UPDATE users
+SET seen_at = now(), login_attempts = login_attempts + 1
+WHERE id = %(id)s;
+
+-- name: delete_user
+DELETE FROM users WHERE id = %(id)s;
+
+-- name: list_roles
+SELECT id, name, description FROM roles ORDER BY id;

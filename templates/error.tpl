@@ -1,0 +1,11 @@
+% rebase("layout.tpl", title=title, live=False)
+<h1>{{error.status}}: {{error.message}}</h1>
+% for detail in error.details:
+% if detail["message"] != error.message:
+<p>{{detail["message"]}}</p>
+% end
+% end
+% if error.status >= 500:
+<p>If you report this, give its id: <code>{{error_id}}</code></p>
+% end
+<p><a href="{{url('/')}}">Go to the first page</a></p>

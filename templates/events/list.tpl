@@ -1,0 +1,41 @@
+% rebase("layout.tpl", title=title, live=False)
+<h1>Events</h1>
+<p class="hint">Every change, who made it, and from which address.</p>
+<form method="get" class="inline">
+<label for="type">Type</label>
+<select id="type" name="type">
+<option value="">all</option>
+% for name in types:
+<option value="{{name}}" {{"selected" if name == type else ""}}>{{name}}</option>
+% end
+</select>
+<button class="quiet">Filter</button>
+</form>
+% if not events:
+<p class="empty">No event yet.</p>
+% end
+<ol class="log">
+% for event in events:
+<li>
+<details>
+<summary>
+% include("partials/time.tpl", at=event["created_at"])
+<span class="badge">{{event["type"]}}</span>
+<span>{{event["created_by"]}}</span>
+% if event["ip"]:
+<span class="muted">{{event["ip"]}}</span>
+% end
+</summary>
+% if event["pre_data"]:
+<h2>Before</h2>
+<pre><code>{{event["pre_data"]}}</code></pre>
+% end
+% if event["data"]:
+<h2>{{"After" if event["pre_data"] else "Data"}}</h2>
+<pre><code>{{event["data"]}}</code></pre>
+% end
+</details>
+</li>
+% end
+</ol>
+% include("partials/pager.tpl")

@@ -1,0 +1,34 @@
+% rebase("layout.tpl", title=title, live=False)
+<h1>Home</h1>
+% if not endpoints:
+<section class="empty">
+<h2>Receive your first signal</h2>
+<p>External systems report that something happened. Create a signal endpoint, hand its token to a sender, and watch what comes in.</p>
+% if identity.may("ADMIN"):
+<p><a class="button" href="{{url('/admin/signals/new')}}">New signal endpoint</a></p>
+% else:
+<p>An admin can create one.</p>
+% end
+</section>
+% else:
+<section>
+<h2>Latest signals</h2>
+% if not signals:
+<p class="empty">No signal has come in yet.</p>
+% else:
+<ul class="rows">
+% for signal in signals:
+<li>
+% include("partials/time.tpl", at=signal["created_at"])
+<strong>{{signal["endpoint_name"]}}</strong>
+<span class="muted">{{signal["token_name"] or "deleted token"}}</span>
+<code class="preview">{{signal["payload"][:100]}}</code>
+</li>
+% end
+</ul>
+% end
+% if identity.may("ADMIN"):
+<p><a href="{{url('/admin/signals')}}">{{plural(len(endpoints), "signal endpoint")}}</a></p>
+% end
+</section>
+% end

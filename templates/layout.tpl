@@ -1,0 +1,33 @@
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{{title}} – sigservice</title>
+<link rel="stylesheet" href="{{static('app.css')}}">
+<link rel="icon" href="{{static('favicon.svg')}}" type="image/svg+xml">
+<script type="module" src="{{static('app.js')}}"></script>
+% if live:
+<noscript><meta http-equiv="refresh" content="10"></noscript>
+% end
+</head>
+<body>
+<a class="skip" href="#main">Skip to content</a>
+<header>
+<a class="brand" href="{{url('/')}}">sigservice</a>
+% if identity:
+% include("partials/nav.tpl")
+% end
+</header>
+<main id="main" tabindex="-1">
+% if identity and identity.built_in_password_works:
+<p class="problem" role="alert">The built-in admin password still works, and everybody can read it in the documentation. <a href="{{url('/profile')}}">Set a new one.</a></p>
+% end
+% if notice:
+<p class="notice" role="status">{{notice}}</p>
+% end
+{{!base}}
+</main>
+<footer><p>sigservice {{version()}}</p></footer>
+</body>
+</html>

@@ -1,0 +1,1 @@
+<input type="hidden" name="csrf" value="{{csrf}}">

@@ -1,0 +1,20 @@
+<nav aria-label="Main">
+<ul>
+% for path, label, permission in (("/", "Home", "VIEW"), ("/admin/signals", "Signals", "ADMIN"), ("/admin/events", "Events", "ADMIN")):
+% if identity.may(permission):
+<li><a href="{{url(path)}}"\\
+% if is_current(path):
+ aria-current="page"\\
+% end
+>{{label}}</a></li>
+% end
+% end
+</ul>
+</nav>
+<div class="account">
+<a href="{{url('/profile')}}">{{identity.username}}</a>
+<form method="post" action="{{url('/logout')}}">
+% include("partials/csrf.tpl")
+<button class="quiet">Sign out</button>
+</form>
+</div>

@@ -1,0 +1,14 @@
+% if problems:
+<div class="problem" role="alert" tabindex="-1">
+<h2>There is a problem</h2>
+<ul>
+% for problem in problems:
+% if problem.get("path"):
+<li><a href="#{{problem['path']}}">{{problem["message"]}}</a></li>
+% else:
+<li>{{problem["message"]}}</li>
+% end
+% end
+</ul>
+</div>
+% end

@@ -1,0 +1,1 @@
+<time datetime="{{iso(at)}}">{{readable(at)}}</time>

@@ -1,0 +1,12 @@
+% rebase("layout.tpl", title=title, live=False)
+<div class="narrow">
+<h1>Sign in</h1>
+% include("partials/problems.tpl")
+<form method="post" action="{{url('/sign-in')}}">
+<input type="hidden" name="csrf" value="{{form_token}}">
+<input type="hidden" name="next" value="{{values['next']}}">
+% include("partials/field.tpl", name="username", label="User name or e-mail address", value=values.get("username", ""), autocomplete="username", required=True)
+% include("partials/field.tpl", name="password", label="Password", value="", kind="password", autocomplete="current-password", required=True)
+<button>Sign in</button>
+</form>
+</div>

@@ -1,0 +1,18 @@
+% rebase("layout.tpl", title=title, live=False)
+<h1>Delete {{endpoint["name"]}}?</h1>
+<p>This goes with it, for good:</p>
+<ul>
+<li>the URL that senders call: it answers 401 from then on;</li>
+<li>{{plural(len(tokens), "token")}}\\
+% if tokens:
+: {{", ".join(token["name"] for token in tokens)}}\\
+% end
+;</li>
+<li>{{count}} {{"signal" if count == "1" else "signals"}} received.</li>
+</ul>
+<p>To stop receiving and keep what there is, disable the endpoint instead.</p>
+<form method="post" action="{{url('/admin/signals/%d/delete' % endpoint['id'])}}" class="actions">
+% include("partials/csrf.tpl")
+<button class="danger">Delete signal endpoint</button>
+<a href="{{url('/admin/signals')}}">Cancel</a>
+</form>

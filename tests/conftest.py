@@ -1,0 +1,120 @@
+"""One throw-away PostgreSQL for the run, a service for each test, emptied tables between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import webtest
+
+import sigservice
+from sigservice.server import Service
+from sigservice.testing import FakeClock, TemporaryDatabase
+
+ADMIN_TOKEN = "*:*.test-admin-token"
+ADMIN = {"Authorization": f"Bearer {ADMIN_TOKEN}"}
+
+
+@pytest.fixture(scope="session")
+def temporary_database() -> Iterator[TemporaryDatabase]:
+    with TemporaryDatabase() as database:
+        yield database
+
+
+@pytest.fixture
+def database(temporary_database: TemporaryDatabase) -> Iterator[TemporaryDatabase]:
+    """The run's database, with empty tables (once they exist)."""
+    temporary_database.empty()
+    yield temporary_database
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+MakeService = Callable[..., Service]
+
+
+@pytest.fixture
+def make_service(database: TemporaryDatabase, clock: FakeClock) -> Iterator[MakeService]:
+    """`make_service(options, environ)`: a service on the run's database and the fake clock."""
+    made: list[Service] = []
+
+    def make(options: dict[str, Any] | None = None, environ: dict[str, str] | None = None) -> Service:
+        defaults = {
+            "db": database.options(),
+            "logLevel": "error",
+            "authentication": {
+                "initialAdminUser": {"username": "ada", "password": "Correct-Horse-7"},
+                "initApiTokens": [
+                    {"type": "admin", "secret": ADMIN_TOKEN, "environment": "*", "project": "*"}
+                ],
+            },
+        }
+        service = sigservice.create(defaults | (options or {}), environ or {}, clock=clock)
+        made.append(service)
+        return service
+
+    yield make
+    for service in made:
+        service.stop()
+
+
+@pytest.fixture
+def service(make_service: MakeService) -> Service:
+    return make_service()
+
+
+@pytest.fixture
+def web(service: Service) -> webtest.TestApp:
+    """The service without credentials; send `headers=ADMIN` for the admin API."""
+    return webtest.TestApp(service.app)
+
+
+class Cast:
+    """Ada is an admin, Ed an editor, Vera a viewer; all have the same password."""
+
+    PASSWORD = "Correct-Horse-7"
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        web = webtest.TestApp(service.app)
+        for name, role in (("ed", "Editor"), ("vera", "Viewer")):
+            body = {"username": name, "rootRole": role, "password": self.PASSWORD}
+            web.post_json("/api/admin/user-admin", body, headers=ADMIN)
+
+    def signed_in(self, name: str) -> webtest.TestApp:
+        """A browser with `name`'s session; `.csrf` is the token for JSON."""
+        web = webtest.TestApp(self._service.app)
+        page = web.get("/sign-in")
+        page.form["username"], page.form["password"] = name, self.PASSWORD
+        page.form.submit(status=303)
+        web.csrf = web.get("/api/admin/user").json["csrfToken"]
+        return web
+
+
+@pytest.fixture
+def cast(service: Service) -> Cast:
+    return Cast(service)
+
+
+class Make:
+    """The smallest valid things, made through the admin API."""
+
+    def __init__(self, web: webtest.TestApp) -> None:
+        self._web = web
+
+    def endpoint(self, name: str = "deploys", **more: Any) -> dict[str, Any]:
+        body = {"name": name, **more}
+        return self._web.post_json("/api/admin/signal-endpoints", body, headers=ADMIN).json
+
+    def token(self, endpoint: dict[str, Any], name: str = "ci") -> dict[str, Any]:
+        path = f"/api/admin/signal-endpoints/{endpoint['id']}/tokens"
+        return self._web.post_json(path, {"name": name}, headers=ADMIN).json
+
+
+@pytest.fixture
+def make(web: webtest.TestApp) -> Make:
+    return Make(web)
