@@ -1,15 +1,17 @@
 """Signals in, flags switched: a self-hosted feature-management service.
 
-    service = sigservice.create(options)    # build, migrate, do not listen; service.app is WSGI
-    service = sigservice.start(options)     # create, then listen
-    service.stop()                          # once and for all
+service = sigservice.create(options)    # build, migrate, do not listen; service.app is WSGI
+service = sigservice.start(options)     # create, then listen
+service.stop()                          # once and for all
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from sigservice.version import __version__
+
+__all__ = ["__version__", "create", "start"]
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

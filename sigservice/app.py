@@ -72,4 +72,4 @@ def _hook(hook: Callable[..., Any] | None, name: str, root: Any) -> Callable[[Ws
         return lambda app: app
     if not callable(wrapper):
         raise StartError(f"{name} must return nothing or a function that wraps a WSGI application.")
-    return wrapper  # type: ignore[no-any-return]
+    return wrapper

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from sigservice.clock import Clock
@@ -52,7 +52,7 @@ def build_loggers(config: dict[str, Any]) -> GetLogger:
     for method in ("debug", "info", "warn", "error"):
         if not callable(getattr(probe, method, None)):
             raise StartError(f"getLogger: what it returns has no method {method}.")
-    return provider  # type: ignore[no-any-return]
+    return provider
 
 
 def build_limiter(config: dict[str, Any], clock: Clock) -> Limiter:
@@ -72,7 +72,8 @@ def _register_gauges(telemetry: Telemetry, limiter: Limiter, database: Database)
 
     telemetry.gauge("rate_limits", "Requests a minute.", ["endpoint", "method"], rates)
     for name in ("min", "max", "free", "used", "pending_acquires"):
-        telemetry.gauge(
-            f"db_pool_{name}", "Database connections.", [],
-            lambda name=name: [([], database.statistics()[name])],  # type: ignore[misc]
-        )
+        telemetry.gauge(f"db_pool_{name}", "Database connections.", [], _pool(database, name))
+
+
+def _pool(database: Database, name: str) -> Callable[[], Iterable[tuple[list[str], float]]]:
+    return lambda: [([], float(database.statistics()[name]))]

@@ -8,12 +8,13 @@ import os
 import sys
 from collections.abc import Sequence
 
-from sigservice import __version__, server
+from sigservice import server
 from sigservice.config import check
 from sigservice.errors import AppError, ConfigError, StartError
 from sigservice.repository import users as user_repository
 from sigservice.services import passwords, users
 from sigservice.services.identity import SYSTEM
+from sigservice.version import __version__
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -28,8 +28,12 @@ from sigservice.log import Forward, Logger
 
 ARRIVAL_SECONDS = 30
 LARGEST_BODY = 1_100_000
-_NAMES = {400: "BadDataError", 413: "ContentTooLargeError", 431: "HeadersTooLargeError",
-          501: "NotImplementedError"}
+_NAMES = {
+    400: "BadDataError",
+    413: "ContentTooLargeError",
+    431: "HeadersTooLargeError",
+    501: "NotImplementedError",
+}
 
 
 class _JsonErrorTask(ErrorTask):  # type: ignore[misc]
@@ -95,7 +99,9 @@ class Listener:
         _forward_logs(logger)
         try:
             self._server = create_server(
-                app, map=self._map, **_bind(settings),
+                app,
+                map=self._map,
+                **_bind(settings),
                 threads=max(8, config["db"]["pool"]["max"] * 2),
                 connection_limit=1000,
                 channel_timeout=config["keepAliveTimeout"] or 10**9,

@@ -1,4 +1,4 @@
-"""Where sql/, templates/ and static/ lie: beside the package in a checkout, inside it in a wheel."""
+"""Where sql/, templates/ and static/ lie: beside the package, or inside it in a wheel."""
 
 from pathlib import Path
 

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
-from sigservice import __version__
 from sigservice.app import make_app
 from sigservice.build import build_context, build_loggers
 from sigservice.clock import Clock
@@ -21,6 +20,7 @@ from sigservice.jobs import clean_up, created_by, retention
 from sigservice.jobs.runner import Job, Runner
 from sigservice.listener import Listener
 from sigservice.services import startup
+from sigservice.version import __version__
 from sigservice.web.wrap import Wsgi
 
 JOBS = (
@@ -79,7 +79,9 @@ class Service:
         try:
             self.context = build_context(config, self._database.pool, clock, get_logger)
             startup.seed(
-                self.context.database, config["authentication"], self.context.passwords,
+                self.context.database,
+                config["authentication"],
+                self.context.passwords,
                 self._logger,
             )
             self.app: Wsgi = make_app(self.context)
@@ -110,7 +112,7 @@ class Service:
             if self._stopped.is_set() or self._listener is not None:
                 raise RuntimeError("A service starts once; create a new one.")
             self._listener = Listener(self.app, self.config, self._logger)
-        jobs = JOBS
+        jobs: tuple[Job, ...] = JOBS
         if self.config["server"]["enableScheduledCreatedByMigration"]:
             jobs = (*JOBS, CREATED_BY)
         self._runner = Runner(self.context, jobs)

@@ -22,20 +22,28 @@ class Telemetry:
             return
         ProcessCollector(registry=self._registry)
         self._requests = Histogram(
-            "http_request_duration_milliseconds", "Time to answer a request, by route.",
-            ["path", "method", "status"], buckets=_MILLISECONDS, registry=self._registry,
+            "http_request_duration_milliseconds",
+            "Time to answer a request, by route.",
+            ["path", "method", "status"],
+            buckets=_MILLISECONDS,
+            registry=self._registry,
         )
         self._signals = Counter(
-            "signals_received", "Signals by endpoint and result.", ["endpoint", "result"],
+            "signals_received",
+            "Signals by endpoint and result.",
+            ["endpoint", "result"],
             registry=self._registry,
         )
         self._payload = Histogram(
-            "signal_payload_bytes", "Size of accepted payloads.",
-            buckets=(100, 1_000, 10_000, 100_000, 1_000_000), registry=self._registry,
+            "signal_payload_bytes",
+            "Size of accepted payloads.",
+            buckets=(100, 1_000, 10_000, 100_000, 1_000_000),
+            registry=self._registry,
         )
 
         self._filled = Counter(
-            "event_created_by_migration_count", "Past events given a user id.",
+            "event_created_by_migration_count",
+            "Past events given a user id.",
             registry=self._registry,
         )
 
@@ -56,7 +64,10 @@ class Telemetry:
             self._filled.inc(amount)
 
     def gauge(
-        self, name: str, text: str, labels: list[str],
+        self,
+        name: str,
+        text: str,
+        labels: list[str],
         read: Callable[[], Iterable[tuple[list[str], float]]],
     ) -> None:
         """A gauge that is read when it is asked for."""
@@ -69,7 +80,10 @@ class Telemetry:
 
 class _Gauge:
     def __init__(
-        self, name: str, text: str, labels: list[str],
+        self,
+        name: str,
+        text: str,
+        labels: list[str],
         read: Callable[[], Iterable[tuple[list[str], float]]],
     ) -> None:
         self._name, self._text, self._labels, self._read = name, text, labels, read

@@ -1,8 +1,8 @@
 """For test suites that drive the whole service in-process: see docs/testing.md.
 
-    with TemporaryDatabase() as database:
-        service = sigservice.create({"db": database.options()}, environ={})
-        web = webtest.TestApp(service.app)
+with TemporaryDatabase() as database:
+    service = sigservice.create({"db": database.options()}, environ={})
+    web = webtest.TestApp(service.app)
 """
 
 from __future__ import annotations

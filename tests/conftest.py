@@ -23,10 +23,10 @@ def temporary_database() -> Iterator[TemporaryDatabase]:
 
 
 @pytest.fixture
-def database(temporary_database: TemporaryDatabase) -> Iterator[TemporaryDatabase]:
+def database(temporary_database: TemporaryDatabase) -> TemporaryDatabase:
     """The run's database, with empty tables (once they exist)."""
     temporary_database.empty()
-    yield temporary_database
+    return temporary_database
 
 
 @pytest.fixture
@@ -42,7 +42,9 @@ def make_service(database: TemporaryDatabase, clock: FakeClock) -> Iterator[Make
     """`make_service(options, environ)`: a service on the run's database and the fake clock."""
     made: list[Service] = []
 
-    def make(options: dict[str, Any] | None = None, environ: dict[str, str] | None = None) -> Service:
+    def make(
+        options: dict[str, Any] | None = None, environ: dict[str, str] | None = None
+    ) -> Service:
         defaults = {
             "db": database.options(),
             "logLevel": "error",

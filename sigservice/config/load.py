@@ -17,7 +17,6 @@ from sigservice.config.options import ALIASES, OPTIONS, REMOVED, Option
 from sigservice.errors import AppError, ConfigError
 
 
-
 @dataclass(frozen=True)
 class Loaded:
     """`config` is what the house reads, shaped like the in-code options object.
@@ -195,7 +194,9 @@ def _unknown_variables(environ: Mapping[str, str]) -> list[str]:
 def _hints(config: dict[str, Any], sources: dict[str, str]) -> list[str]:
     lines = []
     crossed = ("clientMetricsMaxPerMinute", "clientRegisterMaxPerMinute")
-    in_env = [sources[f"metricsRateLimiting.{name}"] not in ("default", "in code") for name in crossed]
+    in_env = [
+        sources[f"metricsRateLimiting.{name}"] not in ("default", "in code") for name in crossed
+    ]
     if any(in_env) and not all(in_env):
         lines.append(
             "REGISTER_CLIENT_RATE_LIMIT_PER_MINUTE limits client metrics and "
@@ -203,5 +204,7 @@ def _hints(config: dict[str, Any], sources: dict[str, str]) -> list[str]:
         )
     ssl = config["db"]["ssl"]
     if ssl and not ssl["rejectUnauthorized"]:
-        lines.append("The database's TLS certificate is not verified (rejectUnauthorized is false).")
+        lines.append(
+            "The database's TLS certificate is not verified (rejectUnauthorized is false)."
+        )
     return lines

@@ -36,18 +36,27 @@ def _section(section: str, *rows: tuple[Any, ...], status: str = "works") -> lis
     for path, env, kind, default, text, *more in rows:
         made.append(
             Option(
-                path, env, kind, default, text, section,
-                secret="secret" in more, status=status, in_code="env only" not in more,
+                path,
+                env,
+                kind,
+                default,
+                text,
+                section,
+                secret="secret" in more,
+                status=status,
+                in_code="env only" not in more,
             )
         )
     return made
 
 
+# A table reads better as one.
+# fmt: off
 OPTIONS: tuple[Option, ...] = tuple(
     _section(
         "Server",
         ("server.port", "HTTP_PORT", number(0, 65535), 0,
-         "TCP port. 0 or nothing: the system picks a free one. Ignored when `server.pipe` is set."),
+         "TCP port. 0 or nothing: the system picks a free one. Ignored with `server.pipe`."),
         ("server.host", "HTTP_HOST", parse.STRING, None,
          "Address to bind. Nothing: all addresses, IPv6 and IPv4."),
         ("server.pipe", "", parse.PATH, None,
@@ -96,14 +105,15 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Where the embedded PostgreSQL keeps its data, used when no database is configured. "
          "`:temporary:` makes a throw-away one."),
         ("postgresBin", "SERVICE_POSTGRES_BIN", parse.PATH, None,
-         "Folder with initdb and postgres for the embedded database, instead of the packaged ones."),
+         "Folder with initdb and postgres for the embedded database."),
         ("databaseUrl", "DATABASE_URL", parse.SECRET, None,
          "libpq connection string, one host. Overrides the parts; an in-code `db` overrides it.",
          "secret"),
         ("databaseUrlFile", "DATABASE_URL_FILE", parse.PATH, None,
          "File whose content is exactly the connection string. Overrides DATABASE_URL."),
         ("db.user", "DATABASE_USERNAME", parse.STRING, "service_user", "Username."),
-        ("db.password", "DATABASE_PASSWORD", parse.SECRET, "service_password", "Password.", "secret"),
+        ("db.password", "DATABASE_PASSWORD", parse.SECRET, "service_password",
+         "Password.", "secret"),
         ("db.host", "DATABASE_HOST", parse.STRING, "localhost",
          "Hostname, or the folder of a unix socket."),
         ("db.port", "DATABASE_PORT", number(1, 65535), 5432, "Port."),
@@ -150,7 +160,8 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Lifetime of a session."),
         ("session.clearSiteDataOnLogout", "SESSION_CLEAR_SITE_DATA_ON_LOGOUT", parse.BOOLEAN, True,
          "Sign-out answers with Clear-Site-Data, which clears all cookies of the domain."),
-        ("session.cookieName", "", parse.COOKIE_NAME, "service-session", "Name of the session cookie."),
+        ("session.cookieName", "", parse.COOKIE_NAME, "service-session",
+         "Name of the session cookie."),
         ("rateLimiting.simpleLoginMaxPerMinute", "SIMPLE_LOGIN_LIMIT_PER_MINUTE",
          MINUTE_LIMIT, 10, "POST /auth/simple."),
         ("rateLimiting.createUserMaxPerMinute", "CREATE_USER_RATE_LIMIT_PER_MINUTE",
@@ -238,7 +249,8 @@ OPTIONS: tuple[Option, ...] = tuple(
         ("metricsRateLimiting.clientRegisterMaxPerMinute", "CLIENT_METRICS_RATE_LIMIT_PER_MINUTE",
          MINUTE_LIMIT, 6000, "POST /api/client/register (the variable's name says metrics)."),
         ("metricsRateLimiting.frontendMetricsMaxPerMinute",
-         "FRONTEND_METRICS_RATE_LIMIT_PER_MINUTE", MINUTE_LIMIT, 6000, "POST /api/frontend/metrics."),
+         "FRONTEND_METRICS_RATE_LIMIT_PER_MINUTE", MINUTE_LIMIT, 6000,
+         "POST /api/frontend/metrics."),
         ("metricsRateLimiting.frontendRegisterMaxPerMinute",
          "REGISTER_FRONTEND_RATE_LIMIT_PER_MINUTE", MINUTE_LIMIT, 6000,
          "POST /api/frontend/register."),
@@ -256,6 +268,7 @@ OPTIONS: tuple[Option, ...] = tuple(
         status="accepted",
     )
 )
+# fmt: on
 
 REMOVED = {"eventHook": "eventHook was removed in version 5 and is ignored."}
 ALIASES = {"server.serverUrl": "server.unleashUrl"}

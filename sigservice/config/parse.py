@@ -112,7 +112,10 @@ def _word_list(value: Any) -> list[str]:
 
 
 LIST = Kind(
-    "a comma-separated list", "one,two", lambda text: _items(_printable(text).split(",")), _word_list
+    "a comma-separated list",
+    "one,two",
+    lambda text: _items(_printable(text).split(",")),
+    _word_list,
 )
 
 
@@ -223,7 +226,9 @@ def _base_path(text: str) -> str:
     return "" if path == "/" else path
 
 
-BASE_PATH = Kind("a path that starts with /", "/flags", _base_path, lambda v: _base_path(_only(str)(v)))
+BASE_PATH = Kind(
+    "a path that starts with /", "/flags", _base_path, lambda v: _base_path(_only(str)(v))
+)
 
 
 def _callable(value: Any) -> Any:

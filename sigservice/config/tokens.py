@@ -38,7 +38,9 @@ def checked(token: dict[str, Any]) -> dict[str, Any]:
         raise BadDataError("it names no environment or no project")
     if kind == "admin":
         if environment != "*" or projects != ["*"] or not secret.startswith("*:*."):
-            raise BadDataError("an admin token starts with *:*. and targets all environments and projects")
+            raise BadDataError(
+                "an admin token starts with *:*. and targets all environments and projects"
+            )
     elif environment in ("", "*"):
         raise BadDataError("a client or frontend token names one environment")
     return {

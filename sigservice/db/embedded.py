@@ -172,10 +172,20 @@ class EmbeddedPostgres:
         with open(self.place.log, "ab") as log:
             self._watchdog = subprocess.Popen(
                 [
-                    sys.executable, "-I", "-S", watchdog.__file__,
-                    str(self._file("users.lock")), str(self.place.log), self.place.account, *command,
+                    sys.executable,
+                    "-I",
+                    "-S",
+                    watchdog.__file__,
+                    str(self._file("users.lock")),
+                    str(self.place.log),
+                    self.place.account,
+                    *command,
                 ],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                cwd="/",
             )
         deadline = time.monotonic() + START_SECONDS
         while not self._answers():
@@ -191,7 +201,11 @@ class EmbeddedPostgres:
             identity = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
         return subprocess.run(
             [str(self.place.binaries / program), *arguments],
-            capture_output=True, check=False, cwd="/", env={"PATH": "/usr/bin:/bin"}, **identity,
+            capture_output=True,
+            check=False,
+            cwd="/",
+            env={"PATH": "/usr/bin:/bin"},
+            **identity,
         )
 
     def _private(self, folder: Path) -> None:

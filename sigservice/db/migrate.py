@@ -67,7 +67,9 @@ def _check_server(conn: Connection) -> None:
             f"The database is PostgreSQL {conn.server_version // 10000}; 14 or newer is needed."
         )
     with conn.cursor() as cursor:
-        cursor.execute("SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::bool")
+        cursor.execute(
+            "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::bool"
+        )
         if (cursor.fetchone() or (False,))[0]:
             raise StartError("The database is read-only (a standby?); a writable one is needed.")
 

@@ -35,13 +35,20 @@ class OpenDatabase:
             self._embedded = EmbeddedPostgres(config["dataDir"], config["postgresBin"])
             self._embedded.start()
             reached = self._embedded.arguments()
-            settings |= {"host": reached["host"], "port": reached["port"], "user": reached["user"],
-                         "password": "", "database": reached["dbname"]}
+            settings |= {
+                "host": reached["host"],
+                "port": reached["port"],
+                "user": reached["user"],
+                "password": "",
+                "database": reached["dbname"],
+            }
         try:
             arguments = libpq_arguments(settings, self._write_pem)
             pool = settings["pool"]
             self.pool = Database(
-                lambda: arguments, low=pool["min"], high=pool["max"],
+                lambda: arguments,
+                low=pool["min"],
+                high=pool["max"],
                 idle_seconds=pool["idleTimeoutMillis"] / 1000,
             )
             self.described = self._describe(settings)

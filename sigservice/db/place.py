@@ -112,7 +112,11 @@ def _reaches(account: str, test: str, path: Path) -> bool:
     try:
         done = subprocess.run(
             ["/usr/bin/env", "test", test, str(path)],
-            user=user.pw_uid, group=user.pw_gid, extra_groups=[], cwd="/", check=False,
+            user=user.pw_uid,
+            group=user.pw_gid,
+            extra_groups=[],
+            cwd="/",
+            check=False,
         )
     except OSError as error:
         raise StartError(f"Can't run a program as {account}: {error.strerror}.") from error

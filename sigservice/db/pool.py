@@ -23,7 +23,9 @@ from sigservice.errors import UnavailableError
 Connection = psycopg2.extensions.connection
 _JSONB_OID, _JSON_OID = 3802, 114
 # jsonb comes as its text: most of it is passed on, and what is shown is parsed where it is shown.
-_JSON_TEXT = psycopg2.extensions.new_type((_JSONB_OID, _JSON_OID), "JSON_TEXT", lambda text, _: text)
+_JSON_TEXT = psycopg2.extensions.new_type(
+    (_JSONB_OID, _JSON_OID), "JSON_TEXT", lambda text, _: text
+)
 
 
 class Database:
@@ -83,7 +85,7 @@ class Database:
     def evict_idle(self) -> int:
         """Closes connections that were idle too long; returns how many."""
         now = time.monotonic()
-        evicted = []
+        evicted: list[Connection] = []
         with self._lock:
             while self._idle and self._open - len(evicted) > self._low:
                 if now - self._idle[0][1] < self._idle_seconds:

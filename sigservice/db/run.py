@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import psycopg2
+import psycopg2.extensions
+
+from sigservice.db.errors import translate
 from sigservice.db.pool import Connection
 
 Row = dict[str, Any]
+Cursor = psycopg2.extensions.cursor
 
 
 def many(conn: Connection, statement: str, **parameters: Any) -> list[Row]:
     """All rows."""
     with conn.cursor() as cursor:
-        cursor.execute(statement, parameters)
+        _execute(cursor, statement, parameters)
         names = [column.name for column in cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
@@ -20,17 +25,18 @@ def many(conn: Connection, statement: str, **parameters: Any) -> list[Row]:
 def one(conn: Connection, statement: str, **parameters: Any) -> Row | None:
     """The first row or None."""
     with conn.cursor() as cursor:
-        cursor.execute(statement, parameters)
+        _execute(cursor, statement, parameters)
         row = cursor.fetchone()
         if row is None:
             return None
-        return {column.name: item for column, item in zip(cursor.description, row, strict=True)}
+        names = [column.name for column in cursor.description or ()]
+        return dict(zip(names, row, strict=True))
 
 
 def value(conn: Connection, statement: str, **parameters: Any) -> Any:
     """The first column of the first row, or None."""
     with conn.cursor() as cursor:
-        cursor.execute(statement, parameters)
+        _execute(cursor, statement, parameters)
         row = cursor.fetchone()
         return row[0] if row else None
 
@@ -38,5 +44,13 @@ def value(conn: Connection, statement: str, **parameters: Any) -> Any:
 def affected(conn: Connection, statement: str, **parameters: Any) -> int:
     """How many rows the statement touched."""
     with conn.cursor() as cursor:
-        cursor.execute(statement, parameters)
+        _execute(cursor, statement, parameters)
         return cursor.rowcount
+
+
+def _execute(cursor: Cursor, statement: str, parameters: dict[str, Any]) -> None:
+    """Raises what db/errors.py makes of the driver's errors."""
+    try:
+        cursor.execute(statement, parameters)
+    except psycopg2.Error as error:
+        raise translate(error) from error

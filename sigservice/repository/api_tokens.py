@@ -29,8 +29,14 @@ def insert(
 ) -> int:
     return int(
         value(
-            conn, _SQL["insert_api_token"], secret_hash=secret_hash, secret_prefix=secret_prefix,
-            token_name=token_name, type=type, environment=environment, projects=projects,
+            conn,
+            _SQL["insert_api_token"],
+            secret_hash=secret_hash,
+            secret_prefix=secret_prefix,
+            token_name=token_name,
+            type=type,
+            environment=environment,
+            projects=projects,
         )
     )
 

@@ -25,9 +25,17 @@ def insert(
     """`data` and `pre_data` are JSON text."""
     return int(
         value(
-            conn, _SQL["insert_event"], type=type, created_by=created_by,
-            created_by_user_id=created_by_user_id, ip=ip, project=project, environment=environment,
-            feature_name=feature_name, data=data, pre_data=pre_data,
+            conn,
+            _SQL["insert_event"],
+            type=type,
+            created_by=created_by,
+            created_by_user_id=created_by_user_id,
+            ip=ip,
+            project=project,
+            environment=environment,
+            feature_name=feature_name,
+            data=data,
+            pre_data=pre_data,
         )
     )
 
@@ -35,9 +43,7 @@ def insert(
 def list_newest(
     conn: Connection, *, type: str | None, before: int | None, limit: int, offset: int = 0
 ) -> list[Row]:
-    return many(
-        conn, _SQL["list_events"], type=type, before=before, limit=limit, offset=offset
-    )
+    return many(conn, _SQL["list_events"], type=type, before=before, limit=limit, offset=offset)
 
 
 def count(conn: Connection, *, type: str | None) -> int:

@@ -15,7 +15,11 @@ def insert(
     conn: Connection, *, id_hash: bytes, user_id: int, now: datetime, expires_at: datetime
 ) -> None:
     affected(
-        conn, _SQL["insert_session"], id_hash=id_hash, user_id=user_id, now=now,
+        conn,
+        _SQL["insert_session"],
+        id_hash=id_hash,
+        user_id=user_id,
+        now=now,
         expires_at=expires_at,
     )
 
@@ -30,9 +34,7 @@ def delete(conn: Connection, id_hash: bytes) -> bool:
 
 
 def delete_of_user(conn: Connection, user_id: int, except_hash: bytes | None = None) -> int:
-    return affected(
-        conn, _SQL["delete_sessions_of_user"], user_id=user_id, except_hash=except_hash
-    )
+    return affected(conn, _SQL["delete_sessions_of_user"], user_id=user_id, except_hash=except_hash)
 
 
 def delete_expired(conn: Connection, now: datetime) -> int:

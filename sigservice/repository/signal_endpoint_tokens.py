@@ -21,9 +21,14 @@ def insert(
 ) -> Row | None:
     """None when the limit is reached; raises UniqueViolation for a name that is taken."""
     return one(
-        conn, _SQL["insert_signal_endpoint_token"], signal_endpoint_id=endpoint_id, name=name,
-        secret_hash=secret_hash, secret_prefix=secret_prefix,
-        created_by_user_id=created_by_user_id, limit=limit,
+        conn,
+        _SQL["insert_signal_endpoint_token"],
+        signal_endpoint_id=endpoint_id,
+        name=name,
+        secret_hash=secret_hash,
+        secret_prefix=secret_prefix,
+        created_by_user_id=created_by_user_id,
+        limit=limit,
     )
 
 

@@ -24,8 +24,13 @@ def insert(
 ) -> Row | None:
     """None when the limit is reached; raises UniqueViolation for a name that is taken."""
     return one(
-        conn, _SQL["insert_signal_endpoint"], name=name, description=description, enabled=enabled,
-        created_by_user_id=created_by_user_id, limit=limit,
+        conn,
+        _SQL["insert_signal_endpoint"],
+        name=name,
+        description=description,
+        enabled=enabled,
+        created_by_user_id=created_by_user_id,
+        limit=limit,
     )
 
 
@@ -46,7 +51,11 @@ def update(
 ) -> Row | None:
     """Raises UniqueViolation for a name that is taken."""
     return one(
-        conn, _SQL["update_signal_endpoint"], id=id, name=name, description=description,
+        conn,
+        _SQL["update_signal_endpoint"],
+        id=id,
+        name=name,
+        description=description,
         enabled=enabled,
     )
 

@@ -18,8 +18,12 @@ def insert(
 ) -> Row | None:
     """None when the secret is none of this endpoint's or the endpoint is disabled."""
     return one(
-        conn, _SQL["insert_signal"], endpoint_name=endpoint_name, secret_hash=secret_hash,
-        payload=payload, payload_bytes=payload_bytes,
+        conn,
+        _SQL["insert_signal"],
+        endpoint_name=endpoint_name,
+        secret_hash=secret_hash,
+        payload=payload,
+        payload_bytes=payload_bytes,
     )
 
 
@@ -27,8 +31,12 @@ def list_of_endpoint(
     conn: Connection, endpoint_id: int, *, before: int | None, limit: int, offset: int = 0
 ) -> list[Row]:
     return many(
-        conn, _SQL["list_signals_of_endpoint"], endpoint_id=endpoint_id, before=before,
-        limit=limit, offset=offset,
+        conn,
+        _SQL["list_signals_of_endpoint"],
+        endpoint_id=endpoint_id,
+        before=before,
+        limit=limit,
+        offset=offset,
     )
 
 
@@ -42,8 +50,13 @@ def list_of_token(
     offset: int = 0,
 ) -> list[Row]:
     return many(
-        conn, _SQL["list_signals_of_token"], endpoint_id=endpoint_id, token_id=token_id,
-        before=before, limit=limit, offset=offset,
+        conn,
+        _SQL["list_signals_of_token"],
+        endpoint_id=endpoint_id,
+        token_id=token_id,
+        before=before,
+        limit=limit,
+        offset=offset,
     )
 
 
@@ -52,8 +65,13 @@ def find_search_end(
 ) -> tuple[int, bool]:
     """The oldest id that one search looks at, and whether older signals may exist."""
     row = one(
-        conn, _SQL["find_search_end"], endpoint_id=endpoint_id, token_id=token_id, before=before,
-        window_rows=SEARCH_ROWS, window_bytes=SEARCH_BYTES,
+        conn,
+        _SQL["find_search_end"],
+        endpoint_id=endpoint_id,
+        token_id=token_id,
+        before=before,
+        window_rows=SEARCH_ROWS,
+        window_bytes=SEARCH_BYTES,
     )
     return (int(row["until"]), bool(row["more"])) if row and row["until"] else (0, False)
 
@@ -70,8 +88,14 @@ def search(
 ) -> list[Row]:
     """`pattern` is a LIKE pattern; see find_search_end for `until`."""
     return many(
-        conn, _SQL["search_signals"], endpoint_id=endpoint_id, token_id=token_id, pattern=pattern,
-        before=before, until=until, limit=limit,
+        conn,
+        _SQL["search_signals"],
+        endpoint_id=endpoint_id,
+        token_id=token_id,
+        pattern=pattern,
+        before=before,
+        until=until,
+        limit=limit,
     )
 
 
@@ -89,23 +113,24 @@ def list_all(
     offset: int = 0,
 ) -> list[Row]:
     return many(
-        conn, _SQL["list_signals"], from_time=from_time, to_time=to_time, before=before,
-        limit=limit, offset=offset,
+        conn,
+        _SQL["list_signals"],
+        from_time=from_time,
+        to_time=to_time,
+        before=before,
+        limit=limit,
+        offset=offset,
     )
 
 
 def count(
     conn: Connection, *, from_time: datetime | None, to_time: datetime | None, most: int
 ) -> int:
-    return int(
-        value(conn, _SQL["count_signals"], from_time=from_time, to_time=to_time, most=most)
-    )
+    return int(value(conn, _SQL["count_signals"], from_time=from_time, to_time=to_time, most=most))
 
 
 def count_of_endpoint(conn: Connection, endpoint_id: int, *, most: int) -> int:
-    return int(
-        value(conn, _SQL["count_signals_of_endpoint"], endpoint_id=endpoint_id, most=most)
-    )
+    return int(value(conn, _SQL["count_signals_of_endpoint"], endpoint_id=endpoint_id, most=most))
 
 
 def list_last(conn: Connection) -> list[Row]:

@@ -35,8 +35,14 @@ def insert(
     """The new id; raises UniqueViolation (users_username_key, users_email_key)."""
     return int(
         value(
-            conn, _SQL["insert_user"], username=username, email=email, name=name, role_id=role_id,
-            password_hash=password_hash, has_built_in_password=has_built_in_password,
+            conn,
+            _SQL["insert_user"],
+            username=username,
+            email=email,
+            name=name,
+            role_id=role_id,
+            password_hash=password_hash,
+            has_built_in_password=has_built_in_password,
         )
     )
 
@@ -77,7 +83,10 @@ def update_password(
     conn: Connection, id: int, *, password_hash: str, has_built_in_password: bool
 ) -> None:
     affected(
-        conn, _SQL["update_password"], id=id, password_hash=password_hash,
+        conn,
+        _SQL["update_password"],
+        id=id,
+        password_hash=password_hash,
         has_built_in_password=has_built_in_password,
     )
 

@@ -27,9 +27,7 @@ def build(context: Context) -> Bottle:
         check_same_origin(context, request.environ)
         body = read_struct(request.environ, Login)
         user, session_id = session.start(context, request.environ, body.username, body.password)
-        answer = respond.json(
-            users.to_json(user) | {"csrfToken": sessions.csrf_token(session_id)}
-        )
+        answer = respond.json(users.to_json(user) | {"csrfToken": sessions.csrf_token(session_id)})
         session.set_cookie(context, answer, session_id)
         return answer
 

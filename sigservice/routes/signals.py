@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from bottle import Bottle, HTTPResponse, request
 
 from sigservice import secrets
 from sigservice.context import Context
+from sigservice.db.run import Row
 from sigservice.errors import AppError, UnauthorizedError
 from sigservice.services import signals
 from sigservice.web import respond
@@ -56,7 +59,7 @@ def build(context: Context) -> Bottle:
     return area
 
 
-def _store(context: Context, environ: dict, name: str, secret: str, limit: int) -> dict:
+def _store(context: Context, environ: dict[str, Any], name: str, secret: str, limit: int) -> Row:
     try:
         value, data = read_json(environ, limit)
     except AppError:

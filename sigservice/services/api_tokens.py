@@ -28,10 +28,14 @@ def create_initial(conn: Connection, tokens: Sequence[dict[str, Any]]) -> int:
     if api_tokens.count(conn):
         return 0
     for token in tokens:
-        scope = f"{token['projects'][0] if len(token['projects']) == 1 else '[]'}:{token['environment']}"
+        project = token["projects"][0] if len(token["projects"]) == 1 else "[]"
         api_tokens.insert(
-            conn, secret_hash=secrets.sha256(token["secret"]), secret_prefix=scope,
-            token_name=token["username"], type=token["type"], environment=token["environment"],
+            conn,
+            secret_hash=secrets.sha256(token["secret"]),
+            secret_prefix=f"{project}:{token['environment']}",
+            token_name=token["username"],
+            type=token["type"],
+            environment=token["environment"],
             projects=token["projects"],
         )
         shown = {key: value for key, value in token.items() if key != "secret"}

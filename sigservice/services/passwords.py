@@ -11,9 +11,18 @@ from sigservice.errors import OwaspValidationError
 
 SHORTEST, LONGEST = 10, 128
 RULES = (
-    (re.compile(rf".{{{SHORTEST},}}", re.DOTALL), f"The password must have at least {SHORTEST} characters."),
-    (re.compile(rf".{{0,{LONGEST}}}", re.DOTALL), f"The password must have at most {LONGEST} characters."),
-    (re.compile(r"(?!.*(.)\1\1).*", re.DOTALL), "The password must not repeat a character three times in a row."),
+    (
+        re.compile(rf".{{{SHORTEST},}}", re.DOTALL),
+        f"The password must have at least {SHORTEST} characters.",
+    ),
+    (
+        re.compile(rf".{{0,{LONGEST}}}", re.DOTALL),
+        f"The password must have at most {LONGEST} characters.",
+    ),
+    (
+        re.compile(r"(?!.*(.)\1\1).*", re.DOTALL),
+        "The password must not repeat a character three times in a row.",
+    ),
     (re.compile(r".*[a-z].*", re.DOTALL), "The password must have a lower-case letter."),
     (re.compile(r".*[A-Z].*", re.DOTALL), "The password must have an upper-case letter."),
     (re.compile(r".*[0-9].*", re.DOTALL), "The password must have a digit."),

@@ -42,7 +42,10 @@ def open_session(
         sessions.delete(conn, secrets.sha256(replaces))
     session_id = secrets.new_secret()
     sessions.insert(
-        conn, id_hash=secrets.sha256(session_id), user_id=user["id"], now=now,
+        conn,
+        id_hash=secrets.sha256(session_id),
+        user_id=user["id"],
+        now=now,
         expires_at=now + timedelta(hours=ttl_hours),
     )
     users.mark_seen(conn, user["id"])

@@ -19,7 +19,7 @@ from sigservice.repository import signal_endpoint_tokens, signal_endpoints
 from sigservice.services import events
 from sigservice.services.identity import Identity
 
-TOKEN_PREFIX = "signal_"  # noqa: S105  the visible part of every token, no secret
+TOKEN_PREFIX = "signal_"
 _NAME = re.compile(r"[a-z0-9_-]{1,100}")
 
 
@@ -43,7 +43,9 @@ def fields(name: str, description: str | None, enabled: bool | None) -> Fields:
         )
     description = (description or "").strip() or None
     if description and len(description) > 1000:
-        problems.append({"path": "description", "message": "A description has at most 1000 characters."})
+        problems.append(
+            {"path": "description", "message": "A description has at most 1000 characters."}
+        )
     if problems:
         raise BadDataError(problems[0]["message"], details=problems)
     return Fields(name, description, enabled)
@@ -54,8 +56,12 @@ def create(conn: Connection, new: Fields, by: Identity, *, limit: int) -> Row:
     signal_endpoints.lock_all(conn)
     try:
         row = signal_endpoints.insert(
-            conn, name=new.name, description=new.description, enabled=new.enabled is not False,
-            created_by_user_id=by.user_id, limit=limit,
+            conn,
+            name=new.name,
+            description=new.description,
+            enabled=new.enabled is not False,
+            created_by_user_id=by.user_id,
+            limit=limit,
         )
     except UniqueViolation as error:
         raise _name_exists(new.name) from error
@@ -116,8 +122,13 @@ def create_token(
     secret = TOKEN_PREFIX + secrets.new_secret()
     try:
         row = signal_endpoint_tokens.insert(
-            conn, endpoint_id, name=name, secret_hash=secrets.sha256(secret),
-            secret_prefix=secret[: len(TOKEN_PREFIX) + 4], created_by_user_id=by.user_id, limit=limit,
+            conn,
+            endpoint_id,
+            name=name,
+            secret_hash=secrets.sha256(secret),
+            secret_prefix=secret[: len(TOKEN_PREFIX) + 4],
+            created_by_user_id=by.user_id,
+            limit=limit,
         )
     except UniqueViolation as error:
         raise _name_exists(name) from error
@@ -138,7 +149,10 @@ def rename_token(conn: Connection, endpoint_id: int, id: int, name: str, by: Ide
         raise _name_exists(name) from error
     if row["name"] != before["name"]:
         events.record(
-            conn, "signal-endpoint-token-updated", by, data=token_to_json(row),
+            conn,
+            "signal-endpoint-token-updated",
+            by,
+            data=token_to_json(row),
             pre_data=token_to_json(before),
         )
     return row

@@ -23,8 +23,11 @@ def receive(conn: Connection, endpoint_name: str, secret: str, payload: bytes) -
     endpoint is called with its own token.
     """
     row = signals.insert(
-        conn, endpoint_name=endpoint_name, secret_hash=secrets.sha256(secret),
-        payload=payload.decode(), payload_bytes=len(payload),
+        conn,
+        endpoint_name=endpoint_name,
+        secret_hash=secrets.sha256(secret),
+        payload=payload.decode(),
+        payload_bytes=len(payload),
     )
     if row is None:
         check_sender(conn, endpoint_name, secret)
@@ -73,8 +76,13 @@ def list_page(
     if text:
         until, more = signals.find_search_end(conn, endpoint_id, token_id=token_id, before=before)
         rows = signals.search(
-            conn, endpoint_id, token_id=token_id, pattern=f"%{_escape_like(text)}%", before=before,
-            until=until, limit=limit,
+            conn,
+            endpoint_id,
+            token_id=token_id,
+            pattern=f"%{_escape_like(text)}%",
+            before=before,
+            until=until,
+            limit=limit,
         )
         if len(rows) == limit:
             return Page(rows, rows[-1]["id"])

@@ -25,7 +25,11 @@ def seed(
             users.lock(conn)
             if users.count(conn) == 0:
                 users.insert(
-                    conn, username=admin["username"], email=None, name=None, role_id=ADMIN_ROLE,
+                    conn,
+                    username=admin["username"],
+                    email=None,
+                    name=None,
+                    role_id=ADMIN_ROLE,
                     password_hash=password_hash,
                     has_built_in_password=authentication["initialAdminIsBuiltIn"],
                 )

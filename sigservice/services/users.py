@@ -49,16 +49,25 @@ def profile(
     username, email, name = (text.strip() if text else None for text in (username, email, name))
     problems = []
     if not username and not email:
-        problems.append({"path": "username", "message": "A user name or an e-mail address is needed."})
+        problems.append(
+            {"path": "username", "message": "A user name or an e-mail address is needed."}
+        )
     if username and not _USERNAME.fullmatch(username):
-        problems.append({"path": "username", "message": "A user name has no blanks and no @ and at most 200 characters."})
+        problems.append(
+            {
+                "path": "username",
+                "message": "A user name has no blanks and no @ and at most 200 characters.",
+            }
+        )
     if email and not (_EMAIL.fullmatch(email) and len(email) <= 320):
         problems.append({"path": "email", "message": "This is not an e-mail address."})
     if name and len(name) > 200:
         problems.append({"path": "name", "message": "A name has at most 200 characters."})
     role = root_role if isinstance(root_role, int) else ROLE_IDS.get(root_role.strip().lower(), 0)
     if role not in ROLE_IDS.values():
-        problems.append({"path": "rootRole", "message": "The role is one of Admin, Editor, Viewer."})
+        problems.append(
+            {"path": "rootRole", "message": "The role is one of Admin, Editor, Viewer."}
+        )
     if problems:
         raise BadDataError(problems[0]["message"], details=problems)
     return Profile(username or None, email or None, name or None, role)
@@ -68,7 +77,11 @@ def create(conn: Connection, who: Profile, password_hash: str | None, by: Identi
     """The new user; raises BadDataError when name or address are taken."""
     try:
         id = users.insert(
-            conn, username=who.username, email=who.email, name=who.name, role_id=who.role_id,
+            conn,
+            username=who.username,
+            email=who.email,
+            name=who.name,
+            role_id=who.role_id,
             password_hash=password_hash,
         )
     except UniqueViolation as error:
@@ -113,14 +126,22 @@ def delete(conn: Connection, id: int, by: Identity) -> None:
 
 
 def set_password(
-    conn: Connection, id: int, password_hash: str, by: Identity, *, keep_session: bytes | None = None
+    conn: Connection,
+    id: int,
+    password_hash: str,
+    by: Identity,
+    *,
+    keep_session: bytes | None = None,
 ) -> None:
     """Ends all sessions of the user except `keep_session`. Raises NotFoundError."""
     row = get(conn, id)
     users.update_password(conn, id, password_hash=password_hash, has_built_in_password=False)
     sessions.delete_of_user(conn, id, keep_session)
     events.record(
-        conn, "user-updated", by, data={"id": id, "username": row["username"], "password": "changed"}
+        conn,
+        "user-updated",
+        by,
+        data={"id": id, "username": row["username"], "password": "changed"},
     )
 
 

@@ -40,7 +40,9 @@ def read_bytes(environ: dict[str, Any], limit: int) -> bytes:
 def is_json(content_type: str) -> bool:
     """application/json and every +json type (RFC 6839); a missing type counts, if it parses."""
     kind = content_type.partition(";")[0].strip().lower()
-    return kind in ("", "application/json") or (kind.startswith("application/") and kind.endswith("+json"))
+    return kind in ("", "application/json") or (
+        kind.startswith("application/") and kind.endswith("+json")
+    )
 
 
 def read_json(environ: dict[str, Any], limit: int = JSON_LIMIT) -> tuple[Any, bytes]:
@@ -93,7 +95,10 @@ def read_query(environ: dict[str, Any]) -> dict[str, str]:
 def _pairs(text: str, what: str) -> dict[str, str]:
     try:
         pairs = parse_qsl(
-            text, keep_blank_values=True, encoding="utf-8", errors="strict",
+            text,
+            keep_blank_values=True,
+            encoding="utf-8",
+            errors="strict",
             max_num_fields=FORM_FIELDS,
         )
     except ValueError:  # UnicodeDecodeError is one

@@ -195,8 +195,11 @@ def _next(environ: dict[str, Any]) -> str:
 
 def safe_next(text: str) -> str:
     """`text` if it is a path of ours, else "/": no host, backslash or control character."""
-    if text.startswith("/") and not text.startswith("//") and "\\" not in text and text.isprintable():
+    if (
+        text.startswith("/")
+        and not text.startswith("//")
+        and "\\" not in text
+        and text.isprintable()
+    ):
         return quote(text, safe="/?=&%-_.~:+,")
     return "/"
-
-

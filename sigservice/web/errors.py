@@ -41,7 +41,12 @@ def shape(context: Context, error: AppError, path: str) -> HTTPResponse:
         answer = respond.json(body_of(error, error_id), error.status)
     else:
         answer = respond.page(
-            context, "error", None, error.status, title=error.message, error=error,
+            context,
+            "error",
+            None,
+            error.status,
+            title=error.message,
+            error=error,
             error_id=error_id,
         )
     for name, text in error.headers.items():

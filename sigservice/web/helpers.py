@@ -7,9 +7,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from sigservice import __version__
 from sigservice.clock import iso
 from sigservice.paths import resource_dir
+from sigservice.version import __version__
 
 
 def template_helpers(base: str) -> dict[str, Callable[..., Any]]:

@@ -37,9 +37,7 @@ def find(context: Context, environ: dict[str, Any]) -> Identity | None:
         return sessions.identify(conn, sent, now=context.clock.now(), ip=ip)
 
 
-def start(
-    context: Context, environ: dict[str, Any], login: str, password: str
-) -> tuple[Row, str]:
+def start(context: Context, environ: dict[str, Any], login: str, password: str) -> tuple[Row, str]:
     """The user and the new session's id; a session that the browser had ends.
 
     Raises PasswordMismatch.
@@ -47,7 +45,10 @@ def start(
     user = sessions.verify(context.database, context.passwords, login, password)
     with context.database.transaction() as conn:
         new = sessions.open_session(
-            conn, user, now=context.clock.now(), ttl_hours=context.config["session"]["ttlHours"],
+            conn,
+            user,
+            now=context.clock.now(),
+            ttl_hours=context.config["session"]["ttlHours"],
             replaces=session_id(context, environ) or None,
         )
     return user, new
@@ -68,6 +69,11 @@ def clear_cookie(context: Context, answer: HTTPResponse) -> None:
 def put(context: Context, answer: HTTPResponse, name: str, value: str, max_age: int) -> None:
     """A cookie of ours; cleared with the path it was set with, or the browser keeps it."""
     answer.set_cookie(
-        name, value, max_age=max_age, path=context.base or "/", httponly=True,
-        secure=context.is_secure, samesite="lax",
+        name,
+        value,
+        max_age=max_age,
+        path=context.base or "/",
+        httponly=True,
+        secure=context.is_secure,
+        samesite="lax",
     )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import re
-import time
 from collections.abc import Callable, Iterable
 from typing import Any
 

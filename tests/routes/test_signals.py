@@ -61,13 +61,16 @@ def test_any_json_value_is_accepted(sender, body):
 
 def test_gzip_is_inflated(sender):
     answer = sender(
-        gzip.compress(b'{"a": 1}'), headers={"Content-Encoding": "gzip"},
+        gzip.compress(b'{"a": 1}'),
+        headers={"Content-Encoding": "gzip"},
         content_type="application/json",
     )
     assert answer.json["signals"][0]["payload"] == {"a": 1}
 
 
-@pytest.mark.parametrize("authorization", ["signal_x", "Bearer signal_x", "bearer   signal_x", "Basic eDp5"])
+@pytest.mark.parametrize(
+    "authorization", ["signal_x", "Bearer signal_x", "bearer   signal_x", "Basic eDp5"]
+)
 def test_wrong_token_is_401_without_telling_why(sender, authorization):
     unknown = sender(status=401, headers={"Authorization": authorization})
     elsewhere = sender(status=401, url="/api/signal-endpoint/nowhere")
@@ -107,10 +110,29 @@ def test_deleted_token_is_refused_at_once(sender):
 @pytest.mark.parametrize(
     "body",
     [
-        b"{", b"tru", b"{'a':1}", b"[1,]", b"NaN", b"[Infinity]", b"-Infinity", b"1e999", b"01",
-        b'"\\u0000"', b'{"\\u0000":1}', b'"\\ud800"', b'"\\udc00\\ud800"', b'"\xff"', b"\xff\xfe{}",
-        b"\xef\xbb\xbf{}", b'"\x01"', b"1 2", b"1" * 5000, b"[" * 65 + b"]" * 65,
-        b'{"a":' * 65 + b"1" + b"}" * 65, b"[" * 50_000, b"\x00",
+        b"{",
+        b"tru",
+        b"{'a':1}",
+        b"[1,]",
+        b"NaN",
+        b"[Infinity]",
+        b"-Infinity",
+        b"1e999",
+        b"01",
+        b'"\\u0000"',
+        b'{"\\u0000":1}',
+        b'"\\ud800"',
+        b'"\\udc00\\ud800"',
+        b'"\xff"',
+        b"\xff\xfe{}",
+        b"\xef\xbb\xbf{}",
+        b'"\x01"',
+        b"1 2",
+        b"1" * 5000,
+        b"[" * 65 + b"]" * 65,
+        b'{"a":' * 65 + b"1" + b"}" * 65,
+        b"[" * 50_000,
+        b"\x00",
     ],
 )
 def test_what_cannot_be_stored_is_400(sender, body):
@@ -135,7 +157,7 @@ def test_numbers_stay_what_they_were(sender):
     assert b"12345678901234567890123" in answer.body
 
 
-@pytest.mark.parametrize("size, status", [(102_400, 200), (102_401, 413)])
+@pytest.mark.parametrize(("size", "status"), [(102_400, 200), (102_401, 413)])
 def test_limit_is_102400_bytes_inclusive(sender, size, status):
     body = b'"' + b"x" * (size - 2) + b'"'
     sender(body, status=status, content_type="application/json")
@@ -146,7 +168,9 @@ def test_gzip_bomb_is_413(sender):
     sender(bomb, status=413, headers={"Content-Encoding": "gzip"}, content_type="application/json")
 
 
-@pytest.mark.parametrize("bad", [b"no gzip", gzip.compress(b"{}")[:-4], gzip.compress(b"{}") + b"x"])
+@pytest.mark.parametrize(
+    "bad", [b"no gzip", gzip.compress(b"{}")[:-4], gzip.compress(b"{}") + b"x"]
+)
 def test_broken_gzip_is_400(sender, bad):
     sender(bad, status=400, headers={"Content-Encoding": "gzip"}, content_type="application/json")
 
@@ -162,13 +186,20 @@ def test_json_types_are_accepted(sender, kind):
     sender(b"{}", content_type=kind)
 
 
-@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "text/html+json"])
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "application/x-www-form-urlencoded", "text/html+json"]
+)
 def test_other_types_are_415(sender, kind):
     assert sender(b"{}", status=415, content_type=kind).json["name"] == "ContentTypeError"
 
 
 def test_stranger_with_a_bad_body_is_told_that_it_is_a_stranger(sender):
-    sender(b"{", status=401, headers={"Authorization": "Bearer signal_x"}, content_type="application/json")
+    sender(
+        b"{",
+        status=401,
+        headers={"Authorization": "Bearer signal_x"},
+        content_type="application/json",
+    )
 
 
 def test_second_signal_within_a_second_is_refused(sender):
@@ -193,7 +224,10 @@ def test_burst_and_rate_are_options(make_service, clock):
 
     from tests.conftest import Make
 
-    environ = {"SIGNAL_ENDPOINT_RATE_LIMIT_PER_SECOND": "2", "SIGNAL_ENDPOINT_RATE_LIMIT_BURST": "5"}
+    environ = {
+        "SIGNAL_ENDPOINT_RATE_LIMIT_PER_SECOND": "2",
+        "SIGNAL_ENDPOINT_RATE_LIMIT_BURST": "5",
+    }
     web = webtest.TestApp(make_service(environ=environ).app)
     make = Make(web)
     token = make.token(make.endpoint())

@@ -1,4 +1,4 @@
-"""Tokens of a signal endpoint, JSON: list, create (the secret is seen once), read, rename, delete."""
+"""Tokens of a signal endpoint, JSON. The secret is seen once, in the answer to create."""
 
 from __future__ import annotations
 

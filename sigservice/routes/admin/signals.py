@@ -32,8 +32,13 @@ def build(context: Context) -> Bottle:
         with context.database.transaction() as conn:
             signal_endpoints.get(conn, id)
             page = signals.list_page(
-                conn, id, limit=asked.limit, before=asked.before, offset=asked.offset,
-                token_id=token_id, text=query.get("query", ""),
+                conn,
+                id,
+                limit=asked.limit,
+                before=asked.before,
+                offset=asked.offset,
+                token_id=token_id,
+                text=query.get("query", ""),
             )
         return respond.json(
             {
@@ -56,7 +61,11 @@ def build(context: Context) -> Bottle:
         start, end = days(query)
         with context.database.transaction() as conn:
             rows = repository.list_all(
-                conn, from_time=start, to_time=end, before=asked.before, limit=asked.limit,
+                conn,
+                from_time=start,
+                to_time=end,
+                before=asked.before,
+                limit=asked.limit,
                 offset=asked.offset,
             )
             total = repository.count(conn, from_time=start, to_time=end, most=COUNTED_AT_MOST)

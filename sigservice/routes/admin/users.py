@@ -123,4 +123,3 @@ def build(context: Context) -> Bottle:
         return respond.empty()
 
     return area
-

@@ -36,8 +36,16 @@ def build(context: Context) -> Bottle:
         kept = {"type": type} if type else {}
         older = urlencode(kept | {"before": shown[-1]["id"]}) if len(rows) > SHOWN else ""
         return respond.page(
-            context, "events/list", identity, title="Events", events=shown, types=types, type=type,
-            older=older, newest=urlencode(kept), at_newest=before is None,
+            context,
+            "events/list",
+            identity,
+            title="Events",
+            events=shown,
+            types=types,
+            type=type,
+            older=older,
+            newest=urlencode(kept),
+            at_newest=before is None,
         )
 
     return area

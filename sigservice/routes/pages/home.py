@@ -21,9 +21,7 @@ def build(context: Context) -> Bottle:
     def home(identity: Identity) -> HTTPResponse:
         with context.database.transaction() as conn:
             endpoints = signal_endpoints.list_all(conn)
-            newest = signals.list_all(
-                conn, from_time=None, to_time=None, before=None, limit=SHOWN
-            )
+            newest = signals.list_all(conn, from_time=None, to_time=None, before=None, limit=SHOWN)
         return respond.page(
             context, "home/show", identity, title="Home", endpoints=endpoints, signals=newest
         )

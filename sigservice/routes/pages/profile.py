@@ -36,14 +36,19 @@ def build(context: Context) -> Bottle:
                 text = "The two new passwords differ."
                 raise BadDataError(text, details=[{"message": text, "path": "confirm"}])
             users.change_own_password(
-                context.database, context.passwords, identity, form.get("old", ""),
+                context.database,
+                context.passwords,
+                identity,
+                form.get("old", ""),
                 form.get("password", ""),
             )
         except AppError as error:
             if error.status not in (400, 401):
                 raise
             return profile_page(
-                identity, status=error.status, title="Problem: Your account",
+                identity,
+                status=error.status,
+                title="Problem: Your account",
                 problems=_by_field(error),
             )
         return respond.redirect(context, "/profile?done=password")

@@ -30,8 +30,13 @@ def build(context: Context) -> Bottle:
     def form_page(environ: dict[str, Any], values: dict[str, str], **more: Any) -> HTTPResponse:
         nonce = session.cookies(environ).get(form_cookie) or secrets.new_secret()
         answer = respond.page(
-            context, "sign_in/form", None, title="Sign in", values=values,
-            form_token=secrets.derive(nonce, "sign-in"), **more,
+            context,
+            "sign_in/form",
+            None,
+            title="Sign in",
+            values=values,
+            form_token=secrets.derive(nonce, "sign-in"),
+            **more,
         )
         session.put(context, answer, form_cookie, nonce, FORM_SECONDS)
         return answer

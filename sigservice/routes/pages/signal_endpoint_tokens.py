@@ -34,12 +34,22 @@ def build(context: Context) -> Bottle:
                 raise
             problems = [{"message": error.message, "path": "token_name"}]
             return edit_page(
-                context, identity, id, {"token_name": name}, status=error.status,
-                problems=problems, title="Problem: New token",
+                context,
+                identity,
+                id,
+                {"token_name": name},
+                status=error.status,
+                problems=problems,
+                title="Problem: New token",
             )
         return respond.page(
-            context, "signal_endpoint_tokens/created", identity, title="Token created",
-            endpoint=endpoint, token=token, secret=secret,
+            context,
+            "signal_endpoint_tokens/created",
+            identity,
+            title="Token created",
+            endpoint=endpoint,
+            token=token,
+            secret=secret,
             call_url=signal_url(context, request.environ, endpoint["name"]),
         )
 
@@ -55,7 +65,11 @@ def build(context: Context) -> Bottle:
             endpoint = signal_endpoints.get(conn, id)
             token = signal_endpoints.get_token(conn, id, token_id)
         return respond.page(
-            context, "signal_endpoint_tokens/delete", identity, endpoint=endpoint, token=token,
+            context,
+            "signal_endpoint_tokens/delete",
+            identity,
+            endpoint=endpoint,
+            token=token,
             title=f"Delete token {token['name']}?",
         )
 

@@ -51,27 +51,39 @@ def build(context: Context) -> Bottle:
                 "url": signal_url(context, request.environ, row["name"]),
                 "tokens": [t for t in tokens if t["signal_endpoint_id"] == row["id"]],
                 "last": _last_of(last, row["id"]),
-                "bars": bars({h["hours_ago"]: h["signals"] for h in hours if h["endpoint_id"] == row["id"]}),
+                "bars": bars(
+                    {h["hours_ago"]: h["signals"] for h in hours if h["endpoint_id"] == row["id"]}
+                ),
                 "today": sum(h["signals"] for h in hours if h["endpoint_id"] == row["id"]),
             }
             for row in rows
         ]
         return respond.page(
-            context, "signal_endpoints/list", identity, title="Signal endpoints",
-            endpoints=endpoints, limit=limits["endpointsLimit"], notice=notice(),
+            context,
+            "signal_endpoints/list",
+            identity,
+            title="Signal endpoints",
+            endpoints=endpoints,
+            limit=limits["endpointsLimit"],
+            notice=notice(),
         )
 
     def form_page(identity: Identity, values: dict[str, Any], **more: Any) -> HTTPResponse:
         return respond.page(
-            context, "signal_endpoints/form", identity, endpoint=None, tokens=[], values=values,
+            context,
+            "signal_endpoints/form",
+            identity,
+            endpoint=None,
+            tokens=[],
+            values=values,
             call_url=signal_url(context, request.environ, values["name"] or "NAME"),
             **({"title": "New signal endpoint"} | more),
         )
 
     @area.get("/admin/signals/new", needs=ADMIN)
     def new(identity: Identity) -> HTTPResponse:
-        values = {"name": "", "description": "", "enabled": "on", "token": "now", "token_name": ""}
-        return form_page(identity, values)
+        values = {"enabled": "on", "token": "now"}
+        return form_page(identity, _values(values))
 
     @area.post("/admin/signals/new", needs=ADMIN)
     def create(identity: Identity, form: dict[str, str]) -> HTTPResponse:
@@ -90,21 +102,33 @@ def build(context: Context) -> Bottle:
                 )
                 if with_token:
                     token, secret = signal_endpoints.create_token(
-                        conn, endpoint["id"], values["token_name"], identity,
+                        conn,
+                        endpoint["id"],
+                        values["token_name"],
+                        identity,
                         limit=limits["tokensPerEndpointLimit"],
                     )
         except AppError as error:
             if error.status >= 500:
                 raise
             return form_page(
-                identity, values, status=error.status, problems=error.details,
+                identity,
+                values,
+                status=error.status,
+                problems=error.details,
                 title="Problem: New signal endpoint",
             )
         if secret is None:
             return respond.redirect(context, f"/admin/signals/{endpoint['id']}?done=created")
         return respond.page(
-            context, "signal_endpoint_tokens/created", identity, title="Token created",
-            endpoint=endpoint, token=token, secret=secret, notice=NOTICES["created"],
+            context,
+            "signal_endpoint_tokens/created",
+            identity,
+            title="Token created",
+            endpoint=endpoint,
+            token=token,
+            secret=secret,
+            notice=NOTICES["created"],
             call_url=signal_url(context, request.environ, endpoint["name"]),
         )
 
@@ -125,7 +149,12 @@ def build(context: Context) -> Bottle:
             if error.status not in (400, 409):
                 raise
             return edit_page(
-                context, identity, id, values, status=error.status, problems=error.details,
+                context,
+                identity,
+                id,
+                values,
+                status=error.status,
+                problems=error.details,
                 title="Problem: Signal endpoint",
             )
         return respond.redirect(context, f"/admin/signals/{id}?done=saved")
@@ -150,7 +179,11 @@ def build(context: Context) -> Bottle:
             tokens = signal_endpoint_tokens.list_of_endpoint(conn, id)
             count = signals.count_of_endpoint(conn, id, most=COUNTED_AT_MOST)
         return respond.page(
-            context, "signal_endpoints/delete", identity, endpoint=endpoint, tokens=tokens,
+            context,
+            "signal_endpoints/delete",
+            identity,
+            endpoint=endpoint,
+            tokens=tokens,
             count=f"{count}{' or more' if count == COUNTED_AT_MOST else ''}",
             title=f"Delete {endpoint['name']}?",
         )
@@ -182,7 +215,10 @@ def edit_page(
         "enabled": "on" if endpoint["enabled"] else "",
     }
     return respond.page(
-        context, "signal_endpoints/form", identity, endpoint=endpoint,
+        context,
+        "signal_endpoints/form",
+        identity,
+        endpoint=endpoint,
         tokens=[token | {"last": _last_of(last, id, token["id"])} for token in tokens],
         token_limit=context.config["signals"]["tokensPerEndpointLimit"],
         values={"token_name": ""} | stored | (values or {}),

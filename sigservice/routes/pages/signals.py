@@ -38,17 +38,30 @@ def build(context: Context) -> Bottle:
             endpoint = signal_endpoints.get(conn, id)
             tokens = signal_endpoint_tokens.list_of_endpoint(conn, id)
             page = signals.list_page(
-                conn, id, limit=min(asked.limit, 100), before=asked.before, token_id=token_id,
+                conn,
+                id,
+                limit=min(asked.limit, 100),
+                before=asked.before,
+                token_id=token_id,
                 text=text,
             )
         filters = {"token": token_id or "", "query": text}
         kept = {name: value for name, value in filters.items() if value}
         older = urlencode(kept | {"before": page.next_before}) if page.next_before else ""
         return respond.page(
-            context, "signals/log", identity, title=f"Signals: {endpoint['name']}",
-            endpoint=endpoint, tokens=tokens, signals=[_shown(row) for row in page.rows],
-            filters=filters, older=older, newest=urlencode(kept), at_newest=asked.before is None,
-            searched_to_end=page.searched_to_end, live=asked.before is None and not text,
+            context,
+            "signals/log",
+            identity,
+            title=f"Signals: {endpoint['name']}",
+            endpoint=endpoint,
+            tokens=tokens,
+            signals=[_shown(row) for row in page.rows],
+            filters=filters,
+            older=older,
+            newest=urlencode(kept),
+            at_newest=asked.before is None,
+            searched_to_end=page.searched_to_end,
+            live=asked.before is None and not text,
             call_url=signal_url(context, request.environ, endpoint["name"]),
         )
 
@@ -58,7 +71,11 @@ def build(context: Context) -> Bottle:
             endpoint = signal_endpoints.get(conn, id)
             row = signals.get(conn, id, signal_id)
         return respond.page(
-            context, "signals/show", identity, title=f"Signal {signal_id}", endpoint=endpoint,
+            context,
+            "signals/show",
+            identity,
+            title=f"Signal {signal_id}",
+            endpoint=endpoint,
             signal=row | {"pretty": pretty(row["payload"])},
         )
 

@@ -1,0 +1,111 @@
+"""Migrations: once, in order, in any schema, by several processes at once."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from sigservice.config.database import libpq_arguments
+from sigservice.db import migrate as module
+from sigservice.db.migrate import Migration, migrate, migrations
+from sigservice.db.pool import Database
+from sigservice.errors import StartError
+
+
+@pytest.fixture
+def open_pool(temporary_database, request):
+    """`open_pool(schema)`: a pool on a database of this test's own."""
+    name = f"migrate_{abs(hash(request.node.name)) % 10**8}"
+    options = temporary_database.create_database(name)
+    pools = []
+
+    def make(schema="public"):
+        settings = options | {"ssl": False, "applicationName": "service", "schema": schema}
+        arguments = libpq_arguments(settings, lambda name, text: "")
+        pools.append(Database(lambda: arguments, low=0, high=2, idle_seconds=1))
+        return pools[-1]
+
+    yield make
+    for pool in pools:
+        pool.close()
+
+
+def names():
+    return [migration.name for migration in migrations()]
+
+
+def test_files_are_numbered_without_gaps():
+    assert [int(name[:4]) for name in names()] == list(range(1, len(names()) + 1))
+
+
+def test_running_twice_changes_nothing(open_pool):
+    assert migrate(open_pool(), "public") == names()
+    assert migrate(open_pool(), "public") == []
+
+
+@pytest.mark.parametrize("schema", ["other", "my schema", 'with"quote', "back\\slash", "Größe"])
+def test_any_schema_is_made_and_used(open_pool, schema):
+    pool = open_pool(schema)
+    migrate(pool, schema)
+    with pool.transaction() as conn, conn.cursor() as cursor:
+        cursor.execute("SELECT schemaname FROM pg_tables WHERE tablename = 'signals'")
+        assert cursor.fetchall() == [(schema,)]
+        cursor.execute("SELECT count(*) FROM signals")
+
+
+def test_several_processes_may_start_at_once(open_pool):
+    applied = []
+    threads = [
+        threading.Thread(target=lambda: applied.append(migrate(open_pool(), "public")))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(applied) == [[], [], [], names()]
+
+
+def test_an_edited_file_is_refused(open_pool, monkeypatch):
+    migrate(open_pool(), "public")
+    edited = [Migration(m.name, m.text + "-- x") for m in migrations()]
+    monkeypatch.setattr(module, "migrations", lambda: edited)
+    with pytest.raises(StartError, match="edited"):
+        migrate(open_pool(), "public")
+
+
+def test_a_newer_schema_is_refused(open_pool, monkeypatch):
+    migrate(open_pool(), "public")
+    fewer = migrations()[:-1]
+    monkeypatch.setattr(module, "migrations", lambda: fewer)
+    with pytest.raises(StartError, match="newer"):
+        migrate(open_pool(), "public")
+
+
+def test_a_failing_file_leaves_nothing_behind(open_pool, monkeypatch):
+    broken = Migration("9999_broken", "CREATE TABLE half (n int); SELECT nonsense")
+    every = [*migrations(), broken]
+    monkeypatch.setattr(module, "migrations", lambda: every)
+    pool = open_pool()
+    with pytest.raises(Exception, match="nonsense"):
+        migrate(pool, "public")
+    with pool.transaction() as conn, conn.cursor() as cursor:
+        cursor.execute("SELECT to_regclass('half'), count(*) FROM schema_migrations")
+        assert cursor.fetchone() == (None, len(names()))
+
+
+def test_a_read_only_database_is_refused(open_pool):
+    pool = open_pool()
+    with pool.autocommit() as conn, conn.cursor() as cursor:
+        cursor.execute("SELECT current_database()")
+        database = cursor.fetchone()[0]
+        cursor.execute(f'ALTER DATABASE "{database}" SET default_transaction_read_only = on')
+    with pytest.raises(StartError, match="read-only"):
+        migrate(open_pool(), "public")
+
+
+def test_synchronous_commit_is_on_whatever_the_cluster_says(open_pool):
+    with open_pool().autocommit() as conn, conn.cursor() as cursor:
+        cursor.execute("SHOW synchronous_commit")
+        assert cursor.fetchone() == ("on",)

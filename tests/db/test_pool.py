@@ -1,0 +1,171 @@
+"""The pool: bounded, waiting, evicting, surviving a database that goes away."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from sigservice.db.errors import DatabaseUnavailable, UniqueViolation
+from sigservice.db.pool import Database
+from sigservice.errors import BadDataError, UnavailableError
+
+
+@pytest.fixture
+def arguments(temporary_database):
+    reached = temporary_database.options()
+    return {
+        "host": reached["host"], "user": reached["user"], "dbname": "postgres",
+        "application_name": "pool-test",
+    }
+
+
+@pytest.fixture
+def pool(arguments):
+    pool = Database(lambda: arguments, low=0, high=2, idle_seconds=0.0, wait_seconds=0.05)
+    yield pool
+    pool.close()
+
+
+def ask(conn, text, *values):
+    with conn.cursor() as cursor:
+        cursor.execute(text, values)
+        return cursor.fetchone()[0] if cursor.description else None
+
+
+def open_connections(temporary_database):
+    conn = temporary_database.connect()
+    count = ask(conn, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pool-test'")
+    conn.close()
+    return count
+
+
+def test_a_connection_is_used_again(pool):
+    with pool.autocommit() as conn:
+        first = ask(conn, "SELECT pg_backend_pid()")
+    with pool.transaction() as conn:
+        assert ask(conn, "SELECT pg_backend_pid()") == first
+
+
+def test_an_exhausted_pool_waits_then_refuses(pool):
+    with pool.autocommit(), pool.autocommit(), pytest.raises(UnavailableError) as caught:
+        with pool.autocommit():
+            pass
+    assert caught.value.headers["Retry-After"] == "1"
+    with pool.autocommit() as conn:
+        assert ask(conn, "SELECT 1") == 1
+
+
+def test_a_waiting_caller_gets_the_place_that_becomes_free(pool):
+    pool._wait_seconds = 5
+    got = []
+
+    def wait_for_one():
+        with pool.autocommit() as conn:
+            got.append(ask(conn, "SELECT 1"))
+
+    with pool.autocommit(), pool.autocommit():
+        waiter = threading.Thread(target=wait_for_one)
+        waiter.start()
+        deadline = time.monotonic() + 5
+        while not pool.statistics()["pending_acquires"] and time.monotonic() < deadline:
+            pass
+    waiter.join(5)
+    assert got == [1]
+
+
+def test_never_more_connections_than_the_maximum(pool, temporary_database):
+    pool._wait_seconds = 5
+    threads = [
+        threading.Thread(target=lambda: [_sleep(pool) for _ in range(3)]) for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    seen = max(open_connections(temporary_database) for _ in range(5))
+    for thread in threads:
+        thread.join()
+    assert 1 <= seen <= 2
+
+
+def _sleep(pool):
+    with pool.autocommit() as conn:
+        ask(conn, "SELECT pg_sleep(0.02)")
+
+
+def test_idle_connections_are_evicted_down_to_the_minimum(arguments, temporary_database):
+    pool = Database(lambda: arguments, low=1, high=3, idle_seconds=0.0)
+    with pool.autocommit(), pool.autocommit(), pool.autocommit():
+        pass
+    assert pool.evict_idle() == 2
+    assert pool.statistics()["free"] == 1
+    pool.close()
+
+
+def test_fill_opens_the_minimum(arguments):
+    pool = Database(lambda: arguments, low=2, high=2, idle_seconds=60)
+    pool.fill()
+    assert pool.statistics() == {"min": 2, "max": 2, "free": 2, "used": 0, "pending_acquires": 0}
+    pool.close()
+
+
+def test_a_connection_that_the_server_ended_is_never_handed_out(pool, temporary_database):
+    with pool.autocommit() as conn:
+        pid = ask(conn, "SELECT pg_backend_pid()")
+    other = temporary_database.connect()
+    ask(other, "SELECT pg_terminate_backend(%s)", pid)
+    while ask(other, "SELECT count(*) FROM pg_stat_activity WHERE pid = %s", pid):
+        pass
+    other.close()
+    with pool.autocommit() as conn:
+        assert ask(conn, "SELECT 1") == 1
+
+
+def test_a_connection_that_dies_in_use_is_unavailable_and_replaced(pool):
+    with pytest.raises(DatabaseUnavailable), pool.autocommit() as conn:
+        ask(conn, "SELECT pg_terminate_backend(pg_backend_pid())")
+    with pool.autocommit() as conn:
+        assert ask(conn, "SELECT 1") == 1
+
+
+def test_a_transaction_is_rolled_back_when_its_block_raises(pool, temporary_database):
+    conn = temporary_database.connect()
+    ask(conn, "CREATE TABLE IF NOT EXISTS pool_test (n int PRIMARY KEY)")
+    with pytest.raises(ZeroDivisionError), pool.transaction() as inner:
+        ask(inner, "INSERT INTO pool_test VALUES (1)")
+        1 / 0
+    assert ask(conn, "SELECT count(*) FROM pool_test") == 0
+    with pool.transaction() as inner:
+        ask(inner, "INSERT INTO pool_test VALUES (1)")
+    with pytest.raises(UniqueViolation) as caught, pool.transaction() as inner:
+        ask(inner, "INSERT INTO pool_test VALUES (1)")
+    assert caught.value.constraint == "pool_test_pkey"
+    ask(conn, "DROP TABLE pool_test")
+    conn.close()
+
+
+def test_bad_values_are_bad_data(pool):
+    with pytest.raises(BadDataError), pool.autocommit() as conn:
+        ask(conn, "SELECT %s::jsonb", '"\\u0000"')
+
+
+def test_a_slow_statement_is_unavailable(pool):
+    with pytest.raises(DatabaseUnavailable), pool.autocommit() as conn:
+        ask(conn, "SET statement_timeout = 20; SELECT pg_sleep(5)")
+
+
+def test_an_unreachable_database_is_unavailable():
+    pool = Database(
+        lambda: {"host": "/nonexistent", "dbname": "x"}, low=0, high=1, idle_seconds=1
+    )
+    for _ in range(3):
+        with pytest.raises(DatabaseUnavailable), pool.autocommit():
+            pass
+
+
+def test_a_closed_pool_hands_out_nothing(pool):
+    with pool.autocommit():
+        pool.close()
+    with pytest.raises(UnavailableError), pool.autocommit():
+        pass
+    assert pool.statistics()["used"] == 0

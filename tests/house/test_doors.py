@@ -1,0 +1,73 @@
+"""Every route has a door; the open ones are listed here, so that a new one is noticed."""
+
+from __future__ import annotations
+
+import pytest
+
+from sigservice import app
+from sigservice.web.doors import AdminDoor, OpenDoor, PageDoor
+
+OPEN = {
+    ("POST", "/api/signal-endpoint/<name>"),
+    ("GET", "/health"),
+    ("GET", "/ready"),
+    ("GET", "/internal-backstage/prometheus"),
+    ("GET", "/static/<name>"),
+    ("POST", "/auth/simple"),
+    ("POST", "/auth/simple/login"),
+    ("GET", "/sign-in"),
+    ("POST", "/sign-in"),
+}
+LIMITED = {
+    ("POST", "/auth/simple"): "login",
+    ("POST", "/auth/simple/login"): "login",
+    ("POST", "/sign-in"): "login",
+    ("POST", "/api/admin/user-admin"): "create_user",
+}
+# What somebody with the built-in password may do before setting a new one.
+WHILE_BUILT_IN = {
+    ("GET", "/profile"),
+    ("POST", "/profile/password"),
+    ("POST", "/logout"),
+    ("GET", "/api/admin/user"),
+    ("POST", "/api/admin/user/change-password"),
+}
+
+
+@pytest.fixture
+def routes(service):
+    return [route for area in app.AREAS for route in area.build(service.context).routes]
+
+
+def door(route):
+    (found,) = [p for p in route.app.plugins if getattr(p, "name", "") == "door"]
+    return found
+
+
+def test_every_route_has_a_door(routes):
+    opened = {(r.method, r.rule) for r in routes if isinstance(door(r), OpenDoor)}
+    assert opened == OPEN
+    assert all(isinstance(door(r), OpenDoor | AdminDoor | PageDoor) for r in routes)
+
+
+def test_every_guarded_route_says_what_it_needs(routes):
+    for route in routes:
+        if not isinstance(door(route), OpenDoor):
+            assert route.config["needs"] in ("ADMIN", "EDIT", "VIEW"), route.rule
+
+
+def test_limits_stand_on_the_routes_that_the_specification_names(routes):
+    limits = {(r.method, r.rule): r.config["limit"] for r in routes if r.config.get("limit")}
+    assert limits == LIMITED
+
+
+def test_little_is_open_while_the_built_in_password_works(routes):
+    found = {(r.method, r.rule) for r in routes if r.config.get("while_built_in_password")}
+    assert found == WHILE_BUILT_IN
+
+
+def test_api_routes_stand_behind_the_admin_door_and_pages_behind_theirs(routes):
+    for route in routes:
+        if not isinstance(door(route), OpenDoor):
+            expected = AdminDoor if route.rule.startswith("/api/admin/") else PageDoor
+            assert isinstance(door(route), expected), route.rule

@@ -1,0 +1,105 @@
+"""The house's rules that can be read off the sources."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = sorted((ROOT / "sigservice").rglob("*.py"))
+TEMPLATES = sorted((ROOT / "templates").rglob("*.tpl"))
+
+RANKS = (
+    {"__main__"},
+    {"cli", "testing"},
+    {"server"},
+    {"build", "listener"},
+    {"app"},
+    {"routes"},
+    {"web", "jobs"},
+    {"context"},
+    {"services"},
+    {"repository"},
+    {"db"},
+    {"config", "render", "telemetry", "payload"},
+    {"errors", "paths", "clock", "secrets", "limiter", "log", "version"},
+)
+RANK = {room: len(RANKS) - n for n, rooms in enumerate(RANKS) for room in rooms}
+
+
+def room(path: Path) -> str:
+    return path.relative_to(ROOT / "sigservice").parts[0].removesuffix(".py")
+
+
+def imports(path: Path) -> list[str]:
+    """Rooms of ours that a file imports."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module == "sigservice":
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("sigservice."):
+            found.append(str(node.module).split(".")[1])
+        elif isinstance(node, ast.Import):
+            found += [a.name.split(".")[1] for a in node.names if a.name.startswith("sigservice.")]
+    return found
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_imports_go_down_only(path):
+    own = room(path)
+    if own == "__init__":
+        return
+    for other in imports(path):
+        allowed = RANK[other] < RANK[own] or other == own
+        assert allowed, f"{own} imports {other}"
+
+
+def test_files_hold_one_concept():
+    too_long = {str(p): n for p in SOURCES if (n := len(p.read_text().splitlines())) > 400}
+    assert not too_long
+
+
+def test_only_the_entry_reads_the_environment():
+    readers = {room(p) for p in SOURCES if "os.environ" in p.read_text()}
+    assert readers <= {"server", "cli"}
+
+
+def test_the_driver_stays_in_its_rooms():
+    users = {room(p) for p in SOURCES if re.search(r"^(import|from) psycopg2", p.read_text(), re.M)}
+    assert users <= {"db", "config", "testing"}
+
+
+def test_bottle_stays_in_its_rooms():
+    users = {room(p) for p in SOURCES if re.search(r"^(import|from) bottle", p.read_text(), re.M)}
+    assert users <= {"web", "routes", "app", "render"}
+
+
+def test_no_sql_in_python_above_the_database_floor():
+    pattern = re.compile(r"\.execute\(|[\"'](SELECT|INSERT INTO|UPDATE|DELETE FROM) \w")
+    users = {room(p) for p in SOURCES if pattern.search(p.read_text())}
+    assert users <= {"db", "testing"}
+
+
+def test_base_is_the_only_raw_output_of_templates():
+    raw = [(p.name, m) for p in TEMPLATES for m in re.findall(r"\{\{!.*?\}\}", p.read_text())]
+    assert raw == [("layout.tpl", "{{!base}}")]
+
+
+def test_templates_have_no_inline_script_style_or_handler():
+    for path in TEMPLATES:
+        text = path.read_text()
+        assert not re.search(r"\sstyle=|\son[a-z]+=|<style|<script(?! type=\"module\" src)", text), path
+
+
+def test_every_posted_form_has_a_csrf_field():
+    for path in TEMPLATES:
+        for form in re.findall(r"<form method=\"post\".*?</form>", path.read_text(), re.S):
+            assert "partials/csrf.tpl" in form or 'name="csrf"' in form, path
+
+
+def test_script_and_style_stay_small():
+    assert len((ROOT / "static/app.js").read_text().splitlines()) <= 150
+    assert len((ROOT / "static/app.css").read_text().splitlines()) <= 350

@@ -1,0 +1,94 @@
+"""Every statement is valid, used, and the hot ones use their index."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+from sigservice.db import queries
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted((ROOT / "sql" / "queries").glob("*.sql"))
+STATEMENTS = [(f.stem, name) for f in FILES for name in queries.load(f.stem)]
+PARAMETER = re.compile(r"%\((\w+)\)s")
+
+HOT = {
+    ("signals", "insert_signal"): ["signal_endpoint_tokens_secret_hash_key"],
+    ("signals", "list_signals_of_endpoint"): ["signals_endpoint_id_idx"],
+    ("signals", "list_signals_of_token"): ["signals_token_id_idx"],
+    ("signals", "find_search_end"): ["signals_"],
+    ("signals", "list_last_signals"): ["signals_endpoint_id_idx", "signals_token_id_idx"],
+    ("signals", "list_signals"): ["signals_pkey"],
+    ("signals", "delete_old_signals"): ["signals_pkey"],
+    ("signals", "delete_surplus_signals"): ["signals_endpoint_id_idx"],
+    ("signals", "list_endpoint_ids_with_signals"): ["signals_endpoint_id_idx"],
+    ("sessions", "find_session_user"): ["sessions_pkey"],
+    ("api_tokens", "find_api_token"): ["api_tokens_secret_hash_key"],
+    ("events", "list_events"): ["events_pkey"],
+    ("events", "list_event_types"): ["events_type_id_idx"],
+}
+
+
+@pytest.fixture(scope="module")
+def conn(temporary_database):
+    """A connection to a migrated database."""
+    import sigservice
+
+    service = sigservice.create({"db": temporary_database.options(), "logLevel": "error"}, {})
+    service.stop()
+    conn = temporary_database.connect()
+    yield conn
+    conn.close()
+
+
+def numbered(text: str) -> tuple[str, int]:
+    """%(name)s as $n, the way PREPARE wants it."""
+    names = list(dict.fromkeys(PARAMETER.findall(text)))
+    made = PARAMETER.sub(lambda match: f"${names.index(match[1]) + 1}", text).replace("%%", "%")
+    return made, len(names)
+
+
+@pytest.mark.parametrize(("table", "name"), STATEMENTS, ids=lambda part: part)
+def test_every_statement_prepares(conn, table, name):
+    text, _ = numbered(queries.load(table)[name])
+    with conn.cursor() as cursor:
+        if text.startswith("LOCK"):  # the one kind that can't be prepared
+            cursor.execute(f"BEGIN; {text}; ROLLBACK")
+            return
+        cursor.execute(f"PREPARE checked AS {text}")
+        cursor.execute("DEALLOCATE checked")
+
+
+@pytest.mark.parametrize(("table", "name"), HOT, ids=lambda part: part)
+def test_hot_statements_use_their_index(conn, table, name):
+    text, parameters = numbered(queries.load(table)[name])
+    with conn.cursor() as cursor:
+        cursor.execute(f"PREPARE hot AS {text}")
+        cursor.execute("SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off")
+        nulls = "(" + ", ".join(["NULL"] * parameters) + ")" if parameters else ""
+        cursor.execute(f"EXPLAIN EXECUTE hot {nulls}")
+        plan = "\n".join(row[0] for row in cursor.fetchall())
+        cursor.execute("DEALLOCATE hot; RESET plan_cache_mode; RESET enable_seqscan")
+    for index in HOT[table, name]:
+        assert index in plan, plan
+
+
+@pytest.mark.parametrize(("table", "name"), STATEMENTS, ids=lambda part: part)
+def test_every_statement_is_used_by_its_twin(table, name):
+    module = importlib.import_module(f"sigservice.repository.{table}")
+    assert f'_SQL["{name}"]' in Path(str(module.__file__)).read_text()
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_every_name_used_exists(file):
+    source = (ROOT / "sigservice" / "repository" / f"{file.stem}.py").read_text()
+    assert set(re.findall(r'_SQL\["(\w+)"\]', source)) == set(queries.load(file.stem))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_statements_list_their_columns(file):
+    assert "SELECT *" not in file.read_text()
+    assert "RETURNING *" not in file.read_text()
