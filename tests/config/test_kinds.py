@@ -1,0 +1,260 @@
+"""How a variable's text is read: words for booleans, forms of numbers, lists, addresses, paths."""
+
+from __future__ import annotations
+
+import pytest
+
+from sigservice.config import load_config
+from tests.config.kit import nest, problems
+
+
+def read(path, env, text):
+    found = load_config(None, {env: text}).config
+    for part in path.split("."):
+        found = found[part]
+    return found
+
+
+@pytest.mark.parametrize("word", ["true", "1", "t", "yes", "on", "TRUE", "Yes", " on ", "T\n"])
+def test_these_words_are_true(word):
+    assert read("secureHeaders", "SECURE_HEADERS", word) is True
+
+
+@pytest.mark.parametrize("word", ["false", "0", "f", "no", "off", "FALSE", "No", " off "])
+def test_these_words_are_false_where_the_default_is_true(word):
+    assert read("server.gracefulShutdownEnable", "GRACEFUL_SHUTDOWN_ENABLE", word) is False
+
+
+@pytest.mark.parametrize("word", ["truee", "2", "-1", "null", "none", "y e s", "enabled", "ja"])
+def test_any_other_word_is_no_boolean(word):
+    assert problems(None, {"SECURE_HEADERS": word}) == [
+        "SECURE_HEADERS: expected true or false, for example true"
+    ]
+
+
+@pytest.mark.parametrize("word", ["true", "TRUE", " true "])
+def test_the_version_check_is_on_for_true(word):
+    assert read("versionCheck.enable", "CHECK_VERSION", word) is True
+
+
+@pytest.mark.parametrize("word", ["false", "off", "treu", "enabled", "2", "null"])
+def test_the_version_check_is_off_for_anything_but_true(word):
+    assert read("versionCheck.enable", "CHECK_VERSION", word) is False
+
+
+@pytest.mark.parametrize("value", ["false", 0, 1, "yes", []])
+def test_in_code_too_anything_but_true_switches_the_version_check_off(value):
+    config = load_config({"versionCheck": {"enable": value}}, {}).config
+    assert config["versionCheck"]["enable"] is False
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("0", 0), ("007", 7), ("+5", 5), (" 12 ", 12), ("86400", 86_400)]
+)
+def test_these_are_whole_numbers(text, value):
+    assert read("accessControlMaxAge", "ACCESS_CONTROL_MAX_AGE", text) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["10abc", "1e3", "3.9", "1_000", "1,000", "0x10", "٣", "１２", "--5", "NaN", "ten", "9" * 400],
+)
+def test_these_are_no_whole_numbers(text):
+    (line,) = problems(None, {"ACCESS_CONTROL_MAX_AGE": text})
+    assert line.startswith("ACCESS_CONTROL_MAX_AGE: expected a whole number")
+    assert text not in line
+
+
+def test_the_highest_and_the_lowest_port_are_accepted():
+    for port in (0, 65_535):
+        assert read("server.port", "HTTP_PORT", str(port)) == port
+    for port in (1, 65_535):
+        assert read("db.port", "DATABASE_PORT", str(port)) == port
+
+
+@pytest.mark.parametrize("word", ["debug", "info", "warn", "error", "fatal", "INFO", " Warn "])
+def test_a_log_level_is_read_in_any_case(word):
+    assert read("logLevel", "LOG_LEVEL", word) == word.strip().lower()
+
+
+@pytest.mark.parametrize("word", ["trace", "warning", "off", "0"])
+def test_another_log_level_is_refused(word):
+    assert problems(None, {"LOG_LEVEL": word})[0].startswith("LOG_LEVEL: expected one of debug")
+
+
+@pytest.mark.parametrize("word", ["open-source", "OPEN_SOURCE", "Open-Source", "open_source"])
+def test_case_and_underscore_make_no_difference_to_the_authentication_type(word):
+    assert read("authentication.type", "AUTH_TYPE", word) == "open-source"
+    config = load_config({"authentication": {"type": word}}, {}).config
+    assert config["authentication"]["type"] == "open-source"
+
+
+@pytest.mark.parametrize("word", ["open-source", "custom", "demo", "none"])
+def test_the_specification_names_four_authentication_types(word):
+    assert read("authentication.type", "AUTH_TYPE", word) == word
+
+
+@pytest.mark.parametrize("word", ["enterprise", "hosted", "opensource", "no"])
+def test_a_typing_error_never_gives_another_authentication_type(word):
+    assert problems(None, {"AUTH_TYPE": word})[0].startswith("AUTH_TYPE: expected one of")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("a", ["a"]),
+        ("a,b", ["a", "b"]),
+        (" a , b ,", ["a", "b"]),
+        (",,a,,", ["a"]),
+        ("b,a,b", ["b", "a"]),
+        (",", []),
+        ("with blank,b", ["with blank", "b"]),
+    ],
+)
+def test_a_list_is_split_stripped_and_freed_of_doubles(text, value):
+    assert read("environmentEnableOverrides", "ENABLED_ENVIRONMENTS", text) == value
+
+
+def test_in_code_a_list_is_cleaned_the_same_way():
+    options = {"environmentEnableOverrides": [" a ", "", "b", "a"]}
+    assert load_config(options, {}).config["environmentEnableOverrides"] == ["a", "b"]
+    options = {"environmentEnableOverrides": ("a",)}
+    assert load_config(options, {}).config["environmentEnableOverrides"] == ["a"]
+
+
+@pytest.mark.parametrize("value", ["a,b", [1], [None], {"a": 1}, 5])
+def test_in_code_a_list_is_a_list_of_texts(value):
+    (line,) = problems({"environmentEnableOverrides": value}, {})
+    assert line.startswith("environmentEnableOverrides (in code): expected a comma-separated list")
+
+
+CSP_REFUSED = [
+    "a;script-src",
+    "a b",
+    'a"',
+    "a\\b",
+    "<a>",
+    "a\rb",
+    "a\nSet-Cookie:x",
+    "bücher.example",
+]
+
+
+@pytest.mark.parametrize("text", CSP_REFUSED)
+def test_a_csp_source_can_not_leave_its_directive_or_its_header(text):
+    assert problems(None, {"CSP_ALLOWED_SCRIPT": text})[0].startswith(
+        "CSP_ALLOWED_SCRIPT: expected"
+    )
+
+
+@pytest.mark.parametrize("text", [*CSP_REFUSED, "a.example,b.example"])
+def test_in_code_a_csp_source_can_not_leave_its_directive_either(text):
+    options = nest("additionalCspAllowedDomains.scriptSrc", [text])
+    line = problems(options, {})[0]
+    assert line.startswith("additionalCspAllowedDomains.scriptSrc (in code): expected")
+
+
+@pytest.mark.parametrize(
+    "source", ["cdn.example", "*.example", "https://a.example:8443/x", "data:", "'unsafe-inline'"]
+)
+def test_these_are_csp_sources(source):
+    path = "additionalCspAllowedDomains.imgSrc"
+    assert read(path, "CSP_ALLOWED_IMG", source) == [source]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("https://flags.example", "https://flags.example"),
+        ("https://flags.example/", "https://flags.example"),
+        ("http://flags.example:8080/sub/path//", "http://flags.example:8080/sub/path"),
+        (" http://[::1]:4242 ", "http://[::1]:4242"),
+    ],
+)
+def test_the_public_address_is_kept_without_its_last_slash(text, value):
+    assert read("server.unleashUrl", "SERVICE_URL", text) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "flags.example",
+        "/flags",
+        "//flags.example",
+        "ftp://flags.example",
+        "https://",
+        "https:///path",
+        "https://flags.example:99999",
+        "https://flags.example:port",
+        "https://flags.example/?a=b",
+        "https://flags.example/#top",
+        "https://flags example",
+        "https://flags.example/a b",
+        "https://flags.example\nX: y",
+        "https://[::1",
+    ],
+)
+def test_the_public_address_is_an_absolute_http_address(text):
+    (line,) = problems(None, {"SERVICE_URL": text})
+    assert line.startswith("SERVICE_URL: expected an absolute http or https address")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("/", ""),
+        ("//", ""),
+        ("/flags", "/flags"),
+        ("flags", "/flags"),
+        ("/flags/", "/flags"),
+        ("//a///b//", "/a/b"),
+        ("/a.b_c~d-e", "/a.b_c~d-e"),
+    ],
+)
+def test_a_base_path_has_a_first_slash_and_no_last_one(text, value):
+    assert read("server.baseUriPath", "BASE_URI_PATH", text) == value
+    config = load_config({"server": {"baseUriPath": text}}, {}).config
+    assert config["server"]["baseUriPath"] == value
+
+
+@pytest.mark.parametrize("text", ["/a?b", "/a#b", "/a b", "/../a", "/a/..", "/a\n", "/ä", "/a%2f"])
+def test_these_are_no_base_paths(text):
+    (line,) = problems(None, {"BASE_URI_PATH": text})
+    assert line.startswith("BASE_URI_PATH: expected a path that starts with /")
+
+
+@pytest.mark.parametrize("name", ["sid", "__Host-sid", "a.b"])
+def test_these_are_cookie_names(name):
+    assert (
+        load_config({"session": {"cookieName": name}}, {}).config["session"]["cookieName"] == name
+    )
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a;b", "a=b", "a,b", "ä", "a\r\nb", 'a"', 5])
+def test_these_are_no_cookie_names(name):
+    (line,) = problems({"session": {"cookieName": name}}, {})
+    assert line.startswith("session.cookieName (in code): expected a cookie name")
+
+
+@pytest.mark.parametrize(
+    "text", ["10.0.0.7", "10.0.0.0/8", "10.0.0.7/8", "::1", "fd00::/8", "localhost"]
+)
+def test_a_trusted_proxy_is_an_address_or_a_network(text):
+    assert read("server.trustedProxy", "SERVICE_TRUSTED_PROXY", text) == [text]
+
+
+@pytest.mark.parametrize("text", ["*", "proxy.example", "10.0.0", "10.0.0.0/33", "10.0.0.0/-1"])
+def test_a_trusted_proxy_is_nothing_else(text):
+    (line,) = problems(None, {"SERVICE_TRUSTED_PROXY": text})
+    assert line.startswith("SERVICE_TRUSTED_PROXY: expected a comma-separated list of addresses")
+
+
+def test_a_text_of_two_lines_is_refused_where_one_is_expected():
+    for name in ("DATABASE_USERNAME", "DATABASE_SCHEMA", "HTTP_HOST", "EMAIL_SENDER"):
+        assert problems(None, {name: "a\nb"})[0].startswith(f"{name}: expected text on one line")
+
+
+def test_a_secret_is_kept_to_the_letter():
+    text = " with blanks, a comma and ümläuts "
+    assert read("db.password", "DATABASE_PASSWORD", text) == text
+    assert read("email.smtppass", "EMAIL_PASSWORD", text) == text

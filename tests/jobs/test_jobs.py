@@ -1,0 +1,161 @@
+"""Background jobs: what they delete and fill, and what they leave alone."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from sigservice.errors import UnavailableError
+from sigservice.jobs import clean_up, created_by, retention
+from sigservice.jobs.runner import Job, Runner
+from tests.conftest import ADMIN
+
+
+@pytest.fixture
+def rows(database):
+    """`rows(statement, …)`: the result of a statement of the test's own."""
+    conn = database.connect()
+
+    def run(statement, *values):
+        with conn.cursor() as cursor:
+            cursor.execute(statement, values)
+            return cursor.fetchall() if cursor.description else []
+
+    yield run
+    conn.close()
+
+
+def fill(rows, endpoint_id, count, age="0 days"):
+    rows(
+        "INSERT INTO signals (endpoint_id, token_id, payload, payload_bytes, created_at) "
+        "SELECT %s, 1, '{}', 2, now() - %s::interval FROM generate_series(1, %s)",
+        endpoint_id, age, count,
+    )
+
+
+def count(rows, endpoint_id):
+    return rows("SELECT count(*) FROM signals WHERE endpoint_id = %s", endpoint_id)[0][0]
+
+
+def test_old_signals_go_and_young_ones_stay(service, make, rows):
+    id = make.endpoint()["id"]
+    fill(rows, id, 7, "181 days")
+    fill(rows, id, 3, "179 days")
+    assert retention.run_once(service.context) == 7
+    assert count(rows, id) == 3
+    assert retention.run_once(service.context) == 0
+
+
+def test_surplus_signals_go_per_endpoint_oldest_first(make_service, rows):
+    import webtest
+
+    from tests.conftest import Make
+
+    service = make_service(environ={"SERVICE_SIGNALS_RETENTION_COUNT": "10"})
+    make = Make(webtest.TestApp(service.app))
+    busy, quiet = make.endpoint("busy")["id"], make.endpoint("quiet")["id"]
+    fill(rows, busy, 25)
+    fill(rows, quiet, 5)
+    newest = rows("SELECT max(id) FROM signals WHERE endpoint_id = %s", busy)
+    assert retention.run_once(service.context) == 15
+    assert (count(rows, busy), count(rows, quiet)) == (10, 5)
+    assert rows("SELECT max(id) FROM signals WHERE endpoint_id = %s", busy) == newest
+
+
+def test_zero_keeps_everything(make_service, rows):
+    import webtest
+
+    from tests.conftest import Make
+
+    environ = {"SERVICE_SIGNALS_RETENTION_COUNT": "0", "SERVICE_SIGNALS_RETENTION_DAYS": "0"}
+    service = make_service(environ=environ)
+    id = Make(webtest.TestApp(service.app)).endpoint()["id"]
+    fill(rows, id, 20, "9000 days")
+    assert retention.run_once(service.context) == 0
+    assert count(rows, id) == 20
+
+
+def test_signals_of_a_deleted_endpoint_go_in_chunks(service, web, make, rows, monkeypatch):
+    monkeypatch.setattr(retention, "CHUNK", 10)
+    id = make.endpoint()["id"]
+    fill(rows, id, 35)
+    web.delete(f"/api/admin/signal-endpoints/{id}", headers=ADMIN)
+    assert retention.run_once(service.context) == 35
+    assert count(rows, id) == 0
+
+
+def test_two_processes_delete_each_row_once(service, make, rows, monkeypatch):
+    monkeypatch.setattr(retention, "CHUNK", 50)
+    id = make.endpoint()["id"]
+    fill(rows, id, 1000, "200 days")
+    done = []
+    threads = [
+        threading.Thread(target=lambda: done.append(retention.run_once(service.context)))
+        for _ in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert count(rows, id) == 0
+    assert sum(done) == 1000
+
+
+def test_expired_sessions_go(service, cast, clock, rows):
+    cast.signed_in("ed")
+    assert clean_up.delete_sessions(service.context) == 0
+    clock.advance(48 * 3600 + 1)
+    assert clean_up.delete_sessions(service.context) == 1
+    assert rows("SELECT count(*) FROM sessions") == [(0,)]
+
+
+def test_past_events_get_their_user(service, cast, rows):
+    rows("DELETE FROM events")
+    for author, type in (
+        ("ada", "x"), ("ED", "x"), ("system", "x"), ("unknown", "x"), ("init-api-tokens", "x"),
+        ("init-api-tokens", "api-token-created"), ("admin", "x"), ("nobody", "x"),
+    ):
+        rows("INSERT INTO events (type, created_by) VALUES (%s, %s)", type, author)
+    assert created_by.run_once(service.context) == 6
+    assert created_by.run_once(service.context) == 0
+    ids = dict(rows("SELECT username, id FROM users"))
+    found = rows("SELECT created_by, type, created_by_user_id FROM events ORDER BY id")
+    assert found == [
+        ("ada", "x", ids["ada"]), ("ED", "x", ids["ed"]), ("system", "x", -1337),
+        ("unknown", "x", -1337), ("init-api-tokens", "x", None),
+        ("init-api-tokens", "api-token-created", -1337), ("admin", "x", -42), ("nobody", "x", None),
+    ]
+
+
+def test_past_events_are_filled_100_at_a_time(service, rows):
+    rows("DELETE FROM events")
+    rows("INSERT INTO events (type, created_by) SELECT 'x', 'ada' FROM generate_series(1, 150)")
+    assert created_by.run_once(service.context) == 100
+    assert created_by.run_once(service.context) == 50
+
+
+def test_a_failing_job_is_logged_and_runs_again(make_service):
+    lines, ran, twice = [], [], threading.Event()
+
+    class Log:
+        def debug(self, *args): ...
+        def info(self, *args): ...
+        def warn(self, *args): lines.append(args)
+        def error(self, *args): lines.append(args)
+
+    def run_once(context):
+        ran.append(1)
+        if len(ran) == 1:
+            raise UnavailableError("gone")
+        if len(ran) == 2:
+            raise ValueError("bug")
+        twice.set()
+        return 0
+
+    service = make_service({"getLogger": lambda name: Log()})
+    runner = Runner(service.context, (Job("test", run_once, 0.001, 0.001),))
+    runner.start()
+    assert twice.wait(5)
+    runner.stop(5)
+    assert [line[0] for line in lines[:2]] == ["%s: %s", "%s failed: %s: %s"]

@@ -1,0 +1,76 @@
+"""People with a session, an endpoint with a token and signals, and a look at what is stored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import webtest
+
+from tests.conftest import ADMIN, Cast, Make
+
+STORED = (
+    "/api/admin/signal-endpoints",
+    "/api/admin/signals",
+    "/api/admin/events",
+    "/api/admin/user-admin",
+)
+Stored = Callable[[], dict[str, Any]]
+Send = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def ada(cast: Cast) -> webtest.TestApp:
+    return cast.signed_in("ada")
+
+
+@pytest.fixture
+def ed(cast: Cast) -> webtest.TestApp:
+    return cast.signed_in("ed")
+
+
+@pytest.fixture
+def vera(cast: Cast) -> webtest.TestApp:
+    return cast.signed_in("vera")
+
+
+@pytest.fixture
+def stored(web: webtest.TestApp) -> Stored:
+    """`stored()`: all that pages can change, as the admin API tells it."""
+
+    def look() -> dict[str, Any]:
+        seen: dict[str, Any] = {}
+        for path in STORED:
+            seen |= web.get(path, headers=ADMIN).json
+        return seen
+
+    return look
+
+
+@pytest.fixture
+def endpoint(make: Make) -> dict[str, Any]:
+    return make.endpoint(description="What the platform team ships")
+
+
+@pytest.fixture
+def token(make: Make, endpoint: dict[str, Any]) -> dict[str, Any]:
+    return make.token(endpoint)
+
+
+@pytest.fixture
+def send(web: webtest.TestApp, clock: Any) -> Send:
+    """`send(endpoint, token, payload)`: the stored signal; a second passes before each."""
+
+    def post(endpoint: dict[str, Any], token: dict[str, Any], payload: Any) -> dict[str, Any]:
+        clock.advance(1)
+        answer = web.post(
+            f"/api/signal-endpoint/{endpoint['name']}",
+            json.dumps(payload),
+            headers={"Authorization": f"Bearer {token['token']}"},
+            content_type="application/json",
+        )
+        return answer.json["signals"][0]
+
+    return post

@@ -1,0 +1,81 @@
+"""What a person sees of a page: its forms, the message beside a field, its links."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+import webtest
+
+PASSWORD = "Correct-Horse-7"
+
+
+def form_to(page: webtest.TestResponse, path: str) -> Any:
+    """The one form that is sent to `path`."""
+    found = [form for form in page.forms.values() if form.action == path]
+    assert len(set(map(id, found))) == 1, f"{len(found)} forms go to {path}"
+    return found[0]
+
+
+def sign_in(
+    web: webtest.TestApp,
+    name: str = "ada",
+    password: str = PASSWORD,
+    *,
+    path: str = "/sign-in",
+    status: int = 303,
+    headers: dict[str, str] | None = None,
+) -> webtest.TestResponse:
+    """Loads the form, fills it in and sends it."""
+    form = web.get(path, headers=headers).form
+    form["username"], form["password"] = name, password
+    return form.submit(status=status, headers=headers)
+
+
+def beside(page: webtest.TestResponse, field: str) -> str:
+    """The message at a field that the page marks as wrong, read as a screen reader would."""
+    control = page.html.find(id=field)
+    assert control is not None, f"there is no field {field}"
+    assert control["aria-invalid"] == "true"
+    assert f"{field}-problem" in control["aria-describedby"].split()
+    message = page.html.find(id=f"{field}-problem").get_text(strip=True)
+    alert = page.html.find(role="alert")
+    assert alert.find("a", href=f"#{field}"), "the summary does not lead to the field"
+    assert page.html.title.string.startswith("Problem: ")
+    return message
+
+
+def alert(page: webtest.TestResponse) -> str:
+    found = page.html.find("main").find(role="alert")
+    return found.get_text(" ", strip=True) if found else ""
+
+
+def notice(page: webtest.TestResponse) -> str:
+    found = page.html.find(role="status")
+    return found.get_text(" ", strip=True) if found else ""
+
+
+def heading(page: webtest.TestResponse) -> str:
+    return page.html.h1.get_text(" ", strip=True)
+
+
+def is_page(answer: webtest.TestResponse) -> bool:
+    """Whether this is one of our HTML pages, an error's page included."""
+    return answer.content_type == "text/html" and answer.html.find(id="main") is not None
+
+
+def crawl(web: webtest.TestApp, start: str = "/") -> dict[str, webtest.TestResponse]:
+    """Every page that links lead to, by its address; each must answer 200."""
+    seen: dict[str, webtest.TestResponse] = {}
+    waiting = [start]
+    while waiting:
+        address = waiting.pop()
+        if address in seen:
+            continue
+        assert len(seen) < 300, "the site has no end"
+        page = seen[address] = web.get(address, status=200)
+        for link in page.html.find_all("a", href=True):
+            target = urldefrag(urljoin(address, link["href"])).url
+            assert not urlsplit(target).netloc, f"{address} leads elsewhere: {target}"
+            waiting.append(target)
+    return seen

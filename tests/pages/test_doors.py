@@ -1,0 +1,269 @@
+"""Who may come in, for every page and every form there is: roles, CSRF, other sites."""
+
+from __future__ import annotations
+
+from urllib.parse import unquote
+
+import pytest
+import webtest
+
+from tests.conftest import Cast
+from tests.pages.seen import heading, is_page
+
+VIEW_PAGES = ("/", "/profile")
+ADMIN_PAGES = (
+    "/admin/signals",
+    "/admin/signals/new",
+    "/admin/signals/{id}",
+    "/admin/signals/{id}/delete",
+    "/admin/signals/{id}/log",
+    "/admin/signals/{id}/log/{signal_id}",
+    "/admin/signals/{id}/tokens/{token_id}/delete",
+    "/admin/events",
+)
+VIEW_FORMS = {
+    "/logout": {},
+    "/profile/password": {
+        "old": Cast.PASSWORD,
+        "password": "Other-Horse-8",
+        "confirm": "Other-Horse-8",
+    },
+}
+ADMIN_FORMS = {
+    "/admin/signals/new": {"name": "builds", "token": "now", "token_name": "ci"},
+    "/admin/signals/{id}": {"name": "renamed", "description": "", "enabled": "on"},
+    "/admin/signals/{id}/on": {},
+    "/admin/signals/{id}/off": {},
+    "/admin/signals/{id}/delete": {},
+    "/admin/signals/{id}/tokens": {"token_name": "second"},
+    "/admin/signals/{id}/tokens/{token_id}": {"token_name": "renamed"},
+    "/admin/signals/{id}/tokens/{token_id}/delete": {},
+}
+OPEN = {("GET", "/sign-in"), ("POST", "/sign-in"), ("GET", "/static/{name}")}
+FORMS = VIEW_FORMS | ADMIN_FORMS
+PAGES = VIEW_PAGES + ADMIN_PAGES
+JSON_PATHS = ("/api", "/auth", "/edge", "/internal-backstage", "/health", "/ready")
+# Addresses that a browser may be left at, because the answer of the POST is a page.
+LEFT_AT = ("/admin/signals/{id}/tokens", "/profile/password")
+
+FOREIGN = (
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"},
+    {"Sec-Fetch-Site": "cross-site", "Origin": "http://localhost:80"},
+    {"Origin": "https://evil.example"},
+    {"Origin": "http://localhost.evil.example"},
+    {"Origin": "null"},
+)
+
+
+@pytest.fixture
+def place(endpoint, token, send):
+    """Fills the braces of the addresses above."""
+    signal = send(endpoint, token, {"n": 1})
+    return {"id": endpoint["id"], "token_id": token["id"], "signal_id": signal["id"]}
+
+
+def test_the_tables_above_name_every_page_and_form(make_service):
+    apps = []
+    make_service({"preHook": apps.append})
+    names = {"id": "id", "token_id": "token_id", "signal_id": "signal_id", "name": "name"}
+    routes = set()
+    for route in apps[0].routes:
+        rule = route.rule
+        for name in names:
+            rule = rule.replace(f"<{name}:id>", f"{{{name}}}").replace(f"<{name}>", f"{{{name}}}")
+        if not rule.startswith(JSON_PATHS):
+            routes.add((route.method, rule))
+    listed = {("GET", path) for path in PAGES} | {("POST", path) for path in FORMS} | OPEN
+    assert routes == listed
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_stranger_is_sent_to_the_sign_in_page_and_back(web, cast, place, path):
+    path = path.format(**place)
+    answer = web.get(f"{path}?query=a%20b%26c", status=303)
+    where, _, target = answer.headers["Location"].partition("?next=")
+    assert where.endswith("/sign-in")
+    if path != "/":
+        assert unquote(target) == f"{path}?query=a%20b%26c"
+    form = answer.follow().form
+    form["username"], form["password"] = "ada", cast.PASSWORD
+    back = form.submit(status=303)
+    expected = "/" if path == "/" else f"{path}?query=a%20b%26c"
+    assert back.headers["Location"].removeprefix("http://localhost:80") == expected
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_made_up_session_is_no_session(web, place, path):
+    headers = {"Cookie": "service-session=" + "A" * 43}
+    answer = web.get(path.format(**place), headers=headers, status=303)
+    assert "/sign-in" in answer.headers["Location"]
+
+
+@pytest.mark.parametrize("path", FORMS)
+def test_form_of_a_stranger_changes_nothing(web, place, stored, path):
+    before = stored()
+    answer = web.post(path.format(**place), FORMS[path], status=303)
+    assert answer.headers["Location"].endswith("/sign-in")
+    assert stored() == before
+
+
+@pytest.mark.parametrize("path", ADMIN_PAGES)
+def test_editor_and_viewer_do_not_see_admin_pages(cast, place, path):
+    for name in ("ed", "vera"):
+        answer = cast.signed_in(name).get(path.format(**place), status=403)
+        assert is_page(answer)
+        assert heading(answer) == "403: Your role does not allow this."
+        assert "deploys" not in answer.text
+
+
+@pytest.mark.parametrize("path", VIEW_PAGES)
+def test_everybody_sees_home_and_the_own_account(cast, place, path):
+    for name in ("ada", "ed", "vera"):
+        cast.signed_in(name).get(path, status=200)
+
+
+@pytest.mark.parametrize("path", ADMIN_FORMS)
+def test_forms_of_editor_and_viewer_change_nothing(cast, place, stored, path):
+    people = [cast.signed_in("ed"), cast.signed_in("vera")]
+    before = stored()
+    for person in people:
+        fields = ADMIN_FORMS[path] | {"csrf": person.csrf}
+        assert is_page(person.post(path.format(**place), fields, status=403))
+    assert stored() == before
+
+
+@pytest.mark.parametrize("path", FORMS)
+def test_form_without_the_right_csrf_token_changes_nothing(cast, ada, place, stored, path):
+    others = cast.signed_in("ada").csrf
+    before = stored()
+    path, fields = path.format(**place), FORMS[path]
+    for csrf in ({}, {"csrf": ""}, {"csrf": "x"}, {"csrf": others}, {"csrf": ada.csrf + "é"}):
+        answer = ada.post(path, fields | csrf, status=403)
+        assert is_page(answer)
+        assert "Load it again" in heading(answer)
+    assert stored() == before
+    ada.get("/profile", status=200)
+
+
+@pytest.mark.parametrize("path", FORMS)
+def test_form_sent_by_another_site_changes_nothing(ada, place, stored, path):
+    before = stored()
+    for headers in FOREIGN:
+        fields = FORMS[path] | {"csrf": ada.csrf}
+        answer = ada.post(path.format(**place), fields, headers=headers, status=403)
+        assert "another site" in heading(answer)
+    assert stored() == before
+    ada.get("/profile", status=200)
+
+
+@pytest.mark.parametrize("path", FORMS)
+def test_right_form_from_our_own_site_is_accepted(ada, place, stored, path):
+    before = stored()
+    fields = FORMS[path] | {"csrf": ada.csrf}
+    headers = {"Sec-Fetch-Site": "same-origin", "Origin": "http://localhost:80"}
+    answer = ada.post(path.format(**place), fields, headers=headers)
+    assert answer.status_int in (200, 303)
+    is_unchanged = path in ("/admin/signals/{id}/on", "/logout")
+    assert (stored() == before) is is_unchanged
+
+
+@pytest.mark.parametrize("path", [path for path in PAGES if "{" in path])
+def test_missing_object_is_a_404_page(ada, place, path):
+    for wrong in (0, 999_999, 2**31, 10**18, "00000000000000000009999"):
+        for part in place:
+            if f"{{{part}}}" in path:
+                answer = ada.get(path.format(**(place | {part: wrong})), status=404)
+                assert is_page(answer)
+
+
+@pytest.mark.parametrize("path", [path for path in FORMS if "{" in path])
+def test_form_about_a_missing_object_is_a_404_page(ada, place, stored, path):
+    before = stored()
+    for part in place:
+        if f"{{{part}}}" in path:
+            where = path.format(**(place | {part: 999_999}))
+            answer = ada.post(where, FORMS[path] | {"csrf": ada.csrf}, status=404)
+            assert is_page(answer)
+    assert stored() == before
+
+
+@pytest.mark.parametrize("path", LEFT_AT)
+def test_address_that_a_form_leaves_in_the_browser_can_be_loaded(ada, place, path):
+    """Enter in the address bar, a restored tab, the way back after signing in again."""
+    answer = ada.get(path.format(**place), expect_errors=True)
+    assert answer.status_int in (200, 303)
+
+
+def test_token_of_another_endpoint_is_not_found(ada, make, place, stored):
+    other = make.endpoint("other")
+    before = stored()
+    wrong = f"/admin/signals/{other['id']}/tokens/{place['token_id']}"
+    fields = {"csrf": ada.csrf, "token_name": "mine"}
+    ada.get(f"{wrong}/delete", status=404)
+    ada.post(wrong, fields, status=404)
+    ada.post(f"{wrong}/delete", fields, status=404)
+    ada.get(f"/admin/signals/{other['id']}/log/{place['signal_id']}", status=404)
+    assert stored() == before
+
+
+def test_wrong_method_is_a_405_page_with_allow(ada, place):
+    answer = ada.get(f"/admin/signals/{place['id']}/off", status=405)
+    assert answer.headers["Allow"] == "POST"
+    assert is_page(answer)
+
+
+@pytest.mark.parametrize("kind", ["multipart/form-data; boundary=x", "text/plain", ""])
+def test_form_of_another_type_is_415(ada, place, stored, kind):
+    before = stored()
+    body = f"csrf={ada.csrf}&name=x&token=later".encode()
+    answer = ada.post("/admin/signals/new", body, content_type=kind, status=415)
+    assert is_page(answer)
+    assert stored() == before
+
+
+def test_oversized_form_is_413(ada, stored):
+    before = stored()
+    fields = {"csrf": ada.csrf, "name": "x", "description": "d" * 70_000}
+    assert is_page(ada.post("/admin/signals/new", fields, status=413))
+    assert stored() == before
+
+
+@pytest.mark.parametrize("body", ["name=%FF", "name=%00", "name=%ED%A0%80", "&".join(["a=b"] * 201)])
+def test_form_that_is_no_text_is_400(ada, stored, body):
+    before = stored()
+    whole = f"csrf={ada.csrf}&{body}"
+    kind = "application/x-www-form-urlencoded"
+    assert is_page(ada.post("/admin/signals/new", whole, content_type=kind, status=400))
+    assert stored() == before
+
+
+@pytest.mark.parametrize("address", ["/nowhere", "/admin", "/admin/signals/x", "/profile/x"])
+def test_unknown_address_is_a_404_page(web, address):
+    answer = web.get(address, status=404)
+    assert is_page(answer)
+    assert heading(answer) == "404: There is nothing at this address."
+
+
+def test_error_page_keeps_the_navigation_of_who_is_signed_in(ada, vera):
+    for person, address in ((ada, "/admin/signals/999999"), (vera, "/admin/signals")):
+        page = person.get(address, expect_errors=True)
+        assert page.html.find("nav", attrs={"aria-label": "Main"})
+
+
+def test_pages_are_neither_cached_nor_framed(ada, place):
+    for path in PAGES:
+        headers = ada.get(path.format(**place)).headers
+        assert headers["Cache-Control"] == "no-store"
+        assert headers["X-Frame-Options"] == "DENY"
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["Referrer-Policy"] == "no-referrer"
+        policy = headers["Content-Security-Policy"]
+        assert "unsafe-inline" not in policy
+        assert "frame-ancestors 'none'" in policy
+        assert "script-src 'self';" in policy
+
+
+def test_admin_token_opens_no_page(web: webtest.TestApp, place):
+    answer = web.get("/", headers={"Authorization": "Bearer *:*.test-admin-token"}, status=303)
+    assert "/sign-in" in answer.headers["Location"]

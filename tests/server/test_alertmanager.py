@@ -1,0 +1,203 @@
+"""Debian's Alertmanager, with the configuration of docs/signals.md, reports to a listening service.
+
+Real processes and real time: the limit stays at its default of one signal a second.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import socket
+import subprocess
+import time
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from http.cookiejar import CookieJar
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bs4 import BeautifulSoup
+
+import sigservice
+from tests.conftest import ADMIN, ADMIN_TOKEN
+
+PROGRAM = shutil.which("prometheus-alertmanager")
+GUIDE = Path(__file__).parents[2] / "docs" / "signals.md"
+TIMEOUT = 15
+LABELS = {"alertname": "HighErrorRate", "service": "shop", "severity": "critical"}
+
+pytestmark = [
+    pytest.mark.alertmanager,
+    pytest.mark.skipif(PROGRAM is None, reason="prometheus-alertmanager is not installed"),
+]
+
+
+@pytest.fixture
+def base_url(database) -> Iterator[str]:
+    """A service that really listens, on the real clock."""
+    service = sigservice.start(
+        {
+            "db": database.options(),
+            "logLevel": "error",
+            # Without graceful shutdown pytest's own signal handlers stay in place.
+            "server": {"host": "127.0.0.1", "port": 0, "gracefulShutdownEnable": False},
+            "authentication": {
+                "initialAdminUser": {"username": "ada", "password": "Correct-Horse-7"},
+                "initApiTokens": [
+                    {"type": "admin", "secret": ADMIN_TOKEN, "environment": "*", "project": "*"}
+                ],
+            },
+        },
+        {},
+    )
+    yield f"http://127.0.0.1:{service.port}"
+    service.stop()
+
+
+@pytest.fixture
+def alertmanager(tmp_path) -> Iterator[Callable[[str], str]]:
+    """`alertmanager(configuration)`: its address once it is ready."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(configuration: str) -> str:
+        (tmp_path / "alertmanager.yml").write_text(configuration)
+        log = tmp_path / "alertmanager.log"
+        address = f"127.0.0.1:{free_port()}"
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                [
+                    PROGRAM,
+                    f"--config.file={tmp_path / 'alertmanager.yml'}",
+                    f"--storage.path={tmp_path / 'storage'}",
+                    f"--web.listen-address={address}",
+                    "--cluster.listen-address=",
+                ],
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                cwd=tmp_path,
+            )
+        started.append(process)
+
+        def ready() -> bool:
+            assert process.poll() is None, log.read_text()
+            try:
+                return web(f"http://{address}/-/ready").startswith("OK")
+            except OSError:
+                return False
+
+        wait_for(ready, "Alertmanager to be ready")
+        return f"http://{address}"
+
+    yield start
+    for process in started:
+        process.terminate()
+        try:
+            process.wait(5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def test_alert_that_fires_and_ends_is_seen(base_url, alertmanager):
+    endpoint = api(base_url, "", {"name": "alerts"})
+    token = api(base_url, f"/{endpoint['id']}/tokens", {"name": "alertmanager-eu"})
+    address = alertmanager(configuration(endpoint["url"], token["token"]))
+    view = signed_in(base_url)
+    page = f"{base_url}/admin/signals/{endpoint['id']}/log"
+    began = datetime.now(UTC) - timedelta(minutes=1)
+
+    def received() -> list[str]:
+        """The status of each notification in the JSON list, newest first."""
+        rows = api(base_url, f"/{endpoint['id']}/signals")["signalEndpointSignals"]
+        assert {row["tokenName"] for row in rows} <= {"alertmanager-eu"}
+        assert {row["payload"]["version"] for row in rows} <= {"4"}
+        assert all(row["payload"]["alerts"][0]["labels"] == LABELS for row in rows)
+        return [row["payload"]["status"] for row in rows]
+
+    def seen() -> list[str]:
+        """The same from the page that a person looks at."""
+        items = BeautifulSoup(web(page, opener=view), "html.parser").select("ol.log > li")
+        assert {item.select_one(".badge").text for item in items} <= {"alertmanager-eu"}
+        return [json.loads(item.select_one("pre").text)["status"] for item in items]
+
+    assert seen() == []
+    fire(address, startsAt=began.isoformat())
+    wait_for(lambda: received() == ["firing"], "the firing notification")
+    assert seen() == ["firing"]
+
+    ended = datetime.now(UTC) - timedelta(seconds=1)
+    fire(address, startsAt=began.isoformat(), endsAt=ended.isoformat())
+    wait_for(lambda: received() == ["resolved", "firing"], "the resolved notification")
+    assert seen() == ["resolved", "firing"]
+
+
+def configuration(url: str, token: str) -> str:
+    """The guide's recipe with our address and token, and less patience."""
+    blocks = re.findall(r"^```yaml\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
+    (text,) = (block for block in blocks if "webhook_configs" in block)
+    ours = {
+        "url": url,
+        "credentials": token,
+        "group_wait": "200ms",
+        "group_interval": "2s",
+    }
+    for key, value in ours.items():
+        text, count = re.subn(rf"(\b{key}:) .+", rf"\1 {value}", text)
+        assert count == 1, f"the recipe needs one line with {key}"
+    return text
+
+
+def fire(address: str, **times: str) -> None:
+    web(f"{address}/api/v2/alerts", json.dumps([{"labels": LABELS, **times}]).encode())
+
+
+def api(base_url: str, path: str, body: Any = None) -> Any:
+    data = None if body is None else json.dumps(body).encode()
+    return json.loads(web(f"{base_url}/api/admin/signal-endpoints{path}", data, headers=ADMIN))
+
+
+def signed_in(base_url: str) -> urllib.request.OpenerDirector:
+    """A browser with Ada's session."""
+    browser = direct(urllib.request.HTTPCookieProcessor(CookieJar()))
+    page = BeautifulSoup(web(f"{base_url}/sign-in", opener=browser), "html.parser")
+    form = {field["name"]: field["value"] for field in page.select("form input[type=hidden]")}
+    form |= {"username": "ada", "password": "Correct-Horse-7"}
+    kind = {"Content-Type": "application/x-www-form-urlencoded"}
+    data = urllib.parse.urlencode(form).encode()
+    web(f"{base_url}/sign-in", data, headers=kind, opener=browser)
+    return browser
+
+
+def direct(*handlers: urllib.request.BaseHandler) -> urllib.request.OpenerDirector:
+    """Past any proxy of the machine."""
+    return urllib.request.build_opener(urllib.request.ProxyHandler({}), *handlers)
+
+
+def web(
+    url: str,
+    data: bytes | None = None,
+    *,
+    headers: dict[str, str] | None = None,
+    opener: urllib.request.OpenerDirector | None = None,
+) -> str:
+    """The answer's text. With `data` it is a POST, of JSON unless a header says otherwise."""
+    kind = {"Content-Type": "application/json"} if data is not None else {}
+    request = urllib.request.Request(url, data, kind | (headers or {}))
+    with (opener or direct()).open(request, timeout=5) as answer:
+        return answer.read().decode()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return int(listening.getsockname()[1])
+
+
+def wait_for(happened: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + TIMEOUT
+    while not happened():
+        assert time.monotonic() < deadline, f"waited {TIMEOUT} s for {what}"
+        time.sleep(0.1)
