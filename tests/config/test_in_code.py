@@ -12,6 +12,9 @@ from tests.config.kit import NOTHING, nest, problems
 from tests.config.rows import ROWS
 
 
+IN_CODE = [row for row in ROWS if row.code is not NOTHING]
+
+
 def test_no_options_equal_empty_options():
     assert load_config(None, {}) == load_config({}, {})
 
@@ -59,7 +62,7 @@ def test_any_mapping_will_do():
     assert load_config(options, {}).config["server"]["port"] == 7
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if row.code is not NOTHING], ids=str)
+@pytest.mark.parametrize("row", IN_CODE, ids=lambda row: row.path)
 def test_the_options_are_left_as_they_were(row):
     options = row.options()
     before = copy.deepcopy(options)

@@ -1,0 +1,69 @@
+"""A load generator: raw keep-alive connections on 127.0.0.1, one thread, in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import selectors
+import socket
+import subprocess
+import sys
+import time
+from typing import Any
+
+
+def measure(port: int, request: bytes, connections: int, seconds: float) -> dict[str, float]:
+    """Runs `drive` in another process: {rate (requests/s), p50, p99 (ms), errors}."""
+    job = {"port": port, "request": request.decode("latin-1"), "connections": connections,
+           "seconds": seconds}
+    done = subprocess.run(
+        [sys.executable, __file__], input=json.dumps(job), capture_output=True, text=True, check=True
+    )
+    return json.loads(done.stdout)
+
+
+def post(path: str, body: bytes, token: str) -> bytes:
+    return (
+        f"POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    ).encode() + body
+
+
+def drive(port: int, request: bytes, connections: int, seconds: float) -> dict[str, float]:
+    """Each connection sends its next request when the last one is answered."""
+    selector = selectors.DefaultSelector()
+    for _ in range(connections):
+        sock = socket.create_connection(("127.0.0.1", port))
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        state: dict[str, Any] = {"data": b"", "sent": time.perf_counter()}
+        selector.register(sock, selectors.EVENT_READ, state)
+        sock.sendall(request)
+    latencies, errors = [], 0
+    began = time.perf_counter()
+    while (now := time.perf_counter()) < began + seconds:
+        for key, _ in selector.select(1):
+            state = key.data
+            state["data"] += key.fileobj.recv(65536)  # type: ignore[union-attr]
+            head, found, body = state["data"].partition(b"\r\n\r\n")
+            if not found:
+                continue
+            length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+            if len(body) < length:
+                continue
+            now = time.perf_counter()
+            latencies.append(now - state["sent"])
+            errors += head[9:12] != b"200"
+            state["data"], state["sent"] = b"", now
+            key.fileobj.sendall(request)  # type: ignore[union-attr]
+    latencies.sort()
+    return {
+        "rate": len(latencies) / (now - began),
+        "p50": 1000 * latencies[len(latencies) // 2],
+        "p99": 1000 * latencies[len(latencies) * 99 // 100],
+        "errors": errors,
+    }
+
+
+if __name__ == "__main__":
+    asked = json.load(sys.stdin)
+    asked["request"] = asked["request"].encode("latin-1")
+    json.dump(drive(**asked), sys.stdout)

@@ -1,0 +1,37 @@
+"""The service with two more routes, for comparison: same frame, same body reader, no row."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from bottle import request
+
+import sigservice
+from sigservice.services import signals
+from sigservice.web import respond
+from sigservice.web.body import read_json
+from sigservice.web.doors import bearer
+
+held = {}
+
+
+def add_routes(app):
+    @app.post("/bench/parses")
+    def parses():
+        value, _ = read_json(request.environ)
+        return respond.json({"signals": [{"id": 1, "payload": value}]})
+
+    @app.post("/bench/authenticates")
+    def authenticates():
+        value, _ = read_json(request.environ)
+        with held["service"].context.database.autocommit() as conn:
+            signals.check_sender(conn, "bench", bearer(request.environ))
+        return respond.json({"signals": [{"id": 1, "payload": value}]})
+
+
+held["service"] = sigservice.start({"preRouterHook": add_routes})
+print("\n".join(held["service"].describe()), flush=True)
+held["service"].wait()

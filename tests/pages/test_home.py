@@ -1,0 +1,89 @@
+"""The first page: what came in lately and where to go on."""
+
+from __future__ import annotations
+
+from tests.conftest import ADMIN
+from tests.pages.seen import heading
+
+
+def rows(page):
+    found = page.html.find("ul", class_="rows")
+    return found.find_all("li") if found else []
+
+
+def test_admin_is_told_how_to_begin(ada):
+    page = ada.get("/")
+    assert heading(page) == "Home"
+    assert page.html.find("main").find("a", href="/admin/signals/new")
+
+
+def test_viewer_is_told_who_can_begin(vera):
+    page = vera.get("/")
+    assert "An admin can create one." in page.text
+    assert not page.html.find("a", href="/admin/signals/new")
+
+
+def test_navigation_offers_what_the_role_may_see(cast):
+    for name, links in (
+        ("ada", ["/", "/admin/signals", "/admin/events"]),
+        ("ed", ["/"]),
+        ("vera", ["/"]),
+    ):
+        nav = cast.signed_in(name).get("/").html.find("nav", attrs={"aria-label": "Main"})
+        assert [link["href"] for link in nav.find_all("a")] == links
+
+
+def test_navigation_marks_where_one_is(ada, endpoint):
+    for path, label in (
+        ("/", "Home"),
+        ("/admin/signals", "Signals"),
+        (f"/admin/signals/{endpoint['id']}", "Signals"),
+        ("/admin/events", "Events"),
+    ):
+        (current,) = ada.get(path).html.find("nav").find_all(attrs={"aria-current": True})
+        assert current.get_text() == label
+    assert not ada.get("/profile").html.find("nav").find(attrs={"aria-current": True})
+
+
+def test_endpoint_without_signals_has_no_rows(ada, endpoint):
+    page = ada.get("/")
+    assert "No signal has come in yet." in page.text
+    assert page.html.find("main").find("a", href="/admin/signals").string == "1 signal endpoint"
+
+
+def test_ten_newest_signals_are_shown_newest_first(vera, endpoint, token, send):
+    for n in range(12):
+        send(endpoint, token, {"n": n})
+    found = rows(vera.get("/"))
+    assert [row.find("code").get_text() for row in found] == [
+        f'{{"n": {n}}}' for n in range(11, 1, -1)
+    ]
+    assert found[0].find("strong").get_text() == "deploys"
+    assert "ci" in found[0].get_text()
+    assert found[0].find("time")["datetime"].endswith("Z")
+
+
+def test_signal_of_a_deleted_token_says_so(ada, web, endpoint, token, send):
+    send(endpoint, token, {})
+    path = f"/api/admin/signal-endpoints/{endpoint['id']}/tokens/{token['id']}"
+    web.delete(path, headers=ADMIN)
+    assert "deleted token" in rows(ada.get("/"))[0].get_text()
+
+
+def test_signals_of_a_deleted_endpoint_are_gone(ada, web, make, endpoint, token, send):
+    send(endpoint, token, {"secret": 1})
+    make.endpoint("other")
+    web.delete(f"/api/admin/signal-endpoints/{endpoint['id']}", headers=ADMIN)
+    assert rows(ada.get("/")) == []
+
+
+def test_long_payload_is_cut(ada, endpoint, token, send):
+    send(endpoint, token, {"text": "x" * 50_000})
+    page = ada.get("/")
+    assert len(page.text) < 10_000
+
+
+def test_admin_reaches_the_log_of_an_endpoint_from_its_signal(ada, endpoint, token, send):
+    send(endpoint, token, {})
+    links = [link["href"] for link in rows(ada.get("/"))[0].find_all("a")]
+    assert any(link.startswith(f"/admin/signals/{endpoint['id']}/log") for link in links)

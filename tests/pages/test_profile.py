@@ -1,0 +1,127 @@
+"""The current user: who that is, and a new password."""
+
+from __future__ import annotations
+
+import pytest
+import webtest
+
+from tests.conftest import ADMIN, Cast
+from tests.pages.seen import beside, form_to, heading, notice, sign_in
+
+NEW = "Other-Horse-8"
+
+
+def change(web: webtest.TestApp, old: str, new: str, confirm: str | None = None, status: int = 303):
+    form = form_to(web.get("/profile"), "/profile/password")
+    form["old"], form["password"] = old, new
+    form["confirm"] = new if confirm is None else confirm
+    return form.submit(status=status)
+
+
+@pytest.mark.parametrize("name, role", [("ada", "Admin"), ("ed", "Editor"), ("vera", "Viewer")])
+def test_account_shows_name_and_role(cast, name, role):
+    page = cast.signed_in(name).get("/profile")
+    terms = {row.dt.string: row.dd.string for row in page.html.dl.find_all("div")}
+    assert terms == {"User name": name, "Role": role}
+    assert heading(page) == "Your account"
+
+
+def test_account_of_a_person_known_by_address(web):
+    body = {"email": "eva@example.org", "rootRole": "Viewer", "password": Cast.PASSWORD}
+    web.post_json("/api/admin/user-admin", body, headers=ADMIN)
+    sign_in(web, "eva@example.org")
+    page = web.get("/profile")
+    assert page.html.find(class_="account").a.string == "eva@example.org"
+
+
+def test_changed_password_works_and_the_old_one_does_not(ada, web, stored):
+    page = change(ada, Cast.PASSWORD, NEW).follow()
+    assert notice(page).startswith("Your password was changed")
+    sign_in(web, "ada", Cast.PASSWORD, status=401)
+    sign_in(web, "ada", NEW, status=303)
+    event = stored()["events"][0]
+    assert (event["type"], event["createdBy"]) == ("user-updated", "ada")
+
+
+def test_change_ends_the_other_sessions_and_keeps_this_one(ada, cast):
+    phone, ed = cast.signed_in("ada"), cast.signed_in("ed")
+    change(ada, Cast.PASSWORD, NEW)
+    ada.get("/profile", status=200)
+    phone.get("/profile", status=303)
+    ed.get("/profile", status=200)
+
+
+def test_viewer_may_change_the_own_password(vera, web):
+    change(vera, Cast.PASSWORD, NEW)
+    sign_in(web, "vera", NEW)
+
+
+def test_wrong_old_password_is_told_beside_the_field(ada, web):
+    page = change(ada, "wrong", NEW, status=401)
+    assert beside(page, "old") == "The old password is wrong."
+    web.post_json("/auth/simple", {"username": "ada", "password": Cast.PASSWORD}, status=200)
+
+
+def test_differing_new_passwords_are_told_beside_the_field(ada, web):
+    page = change(ada, Cast.PASSWORD, NEW, "Other-Horse-9", status=400)
+    assert beside(page, "confirm") == "The two new passwords differ."
+    web.post_json("/auth/simple", {"username": "ada", "password": Cast.PASSWORD}, status=200)
+
+
+@pytest.mark.parametrize(
+    "password, message",
+    [
+        ("", "at least 10 characters"),
+        ("Short-7", "at least 10 characters"),
+        ("A-7" + "xy" * 100, "at most 128 characters"),
+        ("Correct-Hooorse-7", "three times in a row"),
+        ("CORRECT-HORSE-7", "lower-case"),
+        ("correct-horse-7", "upper-case"),
+        ("Correct-Horse", "digit"),
+        ("CorrectHorse7", "special character"),
+        ("\U0001f600" * 3, "at least 10 characters"),
+    ],
+)
+def test_weak_password_is_told_every_rule_that_it_breaks(ada, stored, password, message):
+    before = stored()
+    page = change(ada, Cast.PASSWORD, password, status=400)
+    assert message in beside(page, "password")
+    assert stored() == before
+
+
+def test_several_broken_rules_are_listed_one_by_one(ada):
+    page = change(ada, Cast.PASSWORD, "aaa", status=400)
+    listed = page.html.find(role="alert").find_all("li")
+    assert len(listed) == 5
+    assert len({item.get_text() for item in listed}) == 5
+
+
+def test_passwords_are_never_shown_again(ada):
+    page = change(ada, "Old-Secret-11", "New-Secret-22", "New-Secret-33", status=400)
+    for text in ("Old-Secret-11", "New-Secret-22", "New-Secret-33"):
+        assert text not in page.text
+    for field in ("old", "password", "confirm"):
+        assert form_to(page, "/profile/password")[field].value == ""
+
+
+def test_fields_help_password_managers(ada):
+    form = ada.get("/profile").html.find("form", action="/profile/password")
+    tokens = {tag["name"]: tag.get("autocomplete") for tag in form.find_all("input")}
+    assert tokens["old"] == "current-password"
+    assert tokens["password"] == tokens["confirm"] == "new-password"
+    assert tokens["username"] == "username"
+
+
+def test_rules_are_on_the_page_before_the_first_try(ada):
+    rules = [item.string for item in ada.get("/profile").html.details.find_all("li")]
+    assert len(rules) == 7
+    assert "The password must have a digit." in rules
+
+
+def test_admin_sees_the_change_in_the_events_without_any_password(ada):
+    change(ada, Cast.PASSWORD, NEW)
+    text = ada.get("/admin/events").text
+    assert "user-updated" in text
+    assert NEW not in text
+    assert Cast.PASSWORD not in text
+    assert "$argon2" not in text

@@ -1,0 +1,245 @@
+"""A session from its start to its end, its cookie, and the built-in admin's first sign-in."""
+
+from __future__ import annotations
+
+import pytest
+import webtest
+
+from tests.conftest import ADMIN, ADMIN_TOKEN, Cast
+from tests.pages.seen import alert, form_to, heading, notice, sign_in
+from tests.pages.test_doors import FORMS, PAGES
+
+NAME = "service-session"
+HOUR = 3600
+
+
+def session_cookie(answer: webtest.TestResponse, name: str = NAME) -> dict[str, str]:
+    """The attributes of the session cookie that an answer sets, `value` among them."""
+    (line,) = [c for c in answer.headers.getall("Set-Cookie") if c.startswith(f"{name}=")]
+    first, *rest = line.split("; ")
+    attributes = {part.partition("=")[0].lower(): part.partition("=")[2] for part in rest}
+    return attributes | {"value": first.partition("=")[2]}
+
+
+def with_cookie(value: str) -> dict[str, str]:
+    return {"Cookie": f"{NAME}={value}"}
+
+
+@pytest.fixture
+def stranger(service):
+    """A browser that keeps no cookies of its own accord in these tests."""
+    return webtest.TestApp(service.app)
+
+
+def works(stranger: webtest.TestApp, value: str) -> bool:
+    stranger.reset()
+    answer = stranger.get("/profile", headers=with_cookie(value), expect_errors=True)
+    return answer.status_int == 200
+
+
+def test_cookie_is_for_the_server_alone(web):
+    cookie = session_cookie(sign_in(web))
+    assert len(cookie["value"]) >= 43
+    assert "httponly" in cookie
+    assert cookie["samesite"].lower() == "lax"
+    assert cookie["path"] == "/"
+    assert cookie["max-age"] == str(48 * HOUR)
+    assert "secure" not in cookie
+    assert "domain" not in cookie
+
+
+@pytest.mark.parametrize("options", [{"secureHeaders": True}, {"server": {"unleashUrl": "https://x.example"}}])
+def test_cookie_is_for_https_only_behind_https(make_service, options):
+    web = webtest.TestApp(make_service(options).app, {"wsgi.url_scheme": "https"})
+    form = web.get("/sign-in")
+    assert "; secure" in form.headers["Set-Cookie"].lower()
+    page = form.form
+    page["username"], page["password"] = "ada", Cast.PASSWORD
+    assert "secure" in session_cookie(page.submit(status=303))
+
+
+def test_cookie_bears_the_configured_name(make_service):
+    web = webtest.TestApp(make_service({"session": {"cookieName": "flags"}}).app)
+    assert session_cookie(sign_in(web), "flags")["value"]
+    web.get("/profile", status=200)
+
+
+def test_made_up_id_is_never_adopted(service, stranger):
+    made_up = "A" * 43
+    web = webtest.TestApp(service.app)
+    web.set_cookie(NAME, made_up)
+    fresh = session_cookie(sign_in(web))["value"]
+    assert fresh != made_up
+    assert works(stranger, fresh)
+    assert not works(stranger, made_up)
+
+
+def test_each_sign_in_makes_a_new_id_and_ends_the_one_of_this_browser(cast, service, stranger):
+    first = session_cookie(sign_in(webtest.TestApp(service.app), "ed"))["value"]
+    elsewhere = session_cookie(sign_in(webtest.TestApp(service.app), "ed"))["value"]
+    web = webtest.TestApp(service.app)
+    form = web.get("/sign-in").form
+    form["username"], form["password"] = "ada", Cast.PASSWORD
+    web.set_cookie(NAME, first)
+    second = session_cookie(form.submit(status=303))["value"]
+    assert len({first, elsewhere, second}) == 3
+    assert works(stranger, second)
+    assert not works(stranger, first)
+    assert works(stranger, elsewhere)
+
+
+def test_failed_sign_in_neither_ends_nor_starts_a_session(service, stranger):
+    web = webtest.TestApp(service.app)
+    value = session_cookie(sign_in(web))["value"]
+    form = webtest.TestApp(service.app).get("/sign-in").form
+    form["username"], form["password"] = "ada", "wrong"
+    form.submit(status=401)
+    assert works(stranger, value)
+
+
+def test_stored_is_a_hash_and_not_the_id(web, database):
+    value = session_cookie(sign_in(web))["value"]
+    conn = database.connect()
+    with conn.cursor() as cursor:
+        cursor.execute("SELECT s::text FROM sessions s")
+        rows = [row[0] for row in cursor.fetchall()]
+    conn.close()
+    assert len(rows) == 1
+    assert value not in rows[0]
+    assert value.encode().hex() not in rows[0]
+
+
+def test_session_lasts_48_hours(ada, clock):
+    clock.advance(48 * HOUR - 1)
+    ada.get("/profile", status=200)
+    clock.advance(1)
+    assert "/sign-in?next=" in ada.get("/profile", status=303).headers["Location"]
+    ada.get("/api/admin/user", status=401)
+
+
+def test_lifetime_is_an_option(make_service, clock):
+    web = webtest.TestApp(make_service({"session": {"ttlHours": 2}}).app)
+    assert session_cookie(sign_in(web))["max-age"] == str(2 * HOUR)
+    clock.advance(2 * HOUR - 1)
+    web.get("/profile", status=200)
+    clock.advance(1)
+    web.get("/profile", status=303)
+
+
+def test_form_after_the_end_of_the_session_changes_nothing(ada, clock, stored):
+    page = ada.get("/admin/signals/new")
+    before = stored()
+    clock.advance(48 * HOUR)
+    form = form_to(page, "/admin/signals/new")
+    form["name"], form["token"] = "late", "later"
+    assert "/sign-in" in form.submit(status=303).headers["Location"]
+    assert stored() == before
+
+
+def test_sign_out_ends_every_session_of_the_person(ada, cast, service, stranger):
+    phone, other = cast.signed_in("ada"), cast.signed_in("ed")
+    value = ada.cookies[NAME]
+    answer = form_to(ada.get("/"), "/logout").submit(status=303)
+    assert session_cookie(answer)["value"] in ("", '""')
+    assert session_cookie(answer)["max-age"] == "0"
+    assert session_cookie(answer)["path"] == "/"
+    assert notice(answer.follow()) == "You are signed out."
+    assert not works(stranger, value)
+    phone.get("/profile", status=303)
+    other.get("/profile", status=200)
+
+
+@pytest.mark.parametrize("clears", [True, False])
+def test_sign_out_clears_the_site_data_unless_switched_off(make_service, clears):
+    options = {} if clears else {"session": {"clearSiteDataOnLogout": False}}
+    web = webtest.TestApp(make_service(options).app)
+    sign_in(web)
+    answer = form_to(web.get("/"), "/logout").submit(status=303)
+    told = answer.headers.get("Clear-Site-Data", "")
+    assert ('"cookies"' in told) is clears
+    assert session_cookie(answer)["max-age"] == "0"
+    web.get("/profile", status=303)
+
+
+def test_no_other_answer_clears_the_site_data(ada):
+    for path in ("/", "/profile", "/admin/signals"):
+        assert "Clear-Site-Data" not in ada.get(path).headers
+
+
+def test_deleted_and_demoted_people_lose_their_access_at_once(cast, web, stored):
+    ed, second = cast.signed_in("ed"), cast.signed_in("ada")
+    ids = {user["username"]: user["id"] for user in stored()["users"]}
+    web.delete(f"/api/admin/user-admin/{ids['ed']}", headers=ADMIN)
+    ed.get("/", status=303)
+    body = {"username": "vera", "rootRole": "Admin"}
+    web.put_json(f"/api/admin/user-admin/{ids['vera']}", body, headers=ADMIN)
+    body = {"username": "ada", "rootRole": "Viewer"}
+    web.put_json(f"/api/admin/user-admin/{ids['ada']}", body, headers=ADMIN)
+    second.get("/admin/signals", status=403)
+    assert "/admin/signals" not in second.get("/").text
+
+
+@pytest.fixture
+def built_in(make_service):
+    """A browser at a service whose admin is the documented one, signed in as that admin."""
+    service = make_service({"authentication": {}}, {"INIT_ADMIN_API_TOKENS": ADMIN_TOKEN})
+    web = webtest.TestApp(service.app)
+    sign_in(web, "admin", "unleash4all")
+    web.csrf = web.get("/api/admin/user").json["csrfToken"]
+    return web
+
+
+def test_built_in_admin_is_led_to_a_new_password_first(built_in):
+    for path in PAGES:
+        if path == "/profile":
+            continue
+        path = path.format(id=1, token_id=1, signal_id=1)
+        assert built_in.get(path, status=303).headers["Location"].endswith("/profile"), path
+    page = built_in.get("/profile")
+    assert "built-in admin password still works" in alert(page)
+
+
+def test_built_in_admin_can_change_nothing_else(built_in):
+    def events():
+        return built_in.get("/api/admin/events", headers=ADMIN).json
+
+    before = events()
+    for path, fields in FORMS.items():
+        if path not in ("/logout", "/profile/password"):
+            path = path.format(id=1, token_id=1)
+            answer = built_in.post(path, fields | {"csrf": built_in.csrf}, status=303)
+            assert answer.headers["Location"].endswith("/profile"), path
+    answer = built_in.get("/api/admin/signal-endpoints", status=403)
+    assert answer.json["name"] == "PasswordChangeRequired"
+    assert events() == before
+
+
+def test_built_in_admin_goes_on_after_the_change(built_in):
+    form = form_to(built_in.get("/profile"), "/profile/password")
+    form["old"] = "unleash4all"
+    form["password"] = form["confirm"] = "Other-Horse-8"
+    page = form.submit(status=303).follow()
+    assert alert(page) == ""
+    assert heading(built_in.get("/")) == "Home"
+    assert alert(built_in.get("/admin/signals")) == ""
+
+
+def test_built_in_admin_does_not_keep_the_documented_password(built_in):
+    form = form_to(built_in.get("/profile"), "/profile/password")
+    form["old"] = form["password"] = form["confirm"] = "unleash4all"
+    form.submit(status=400)
+    built_in.get("/", status=303)
+
+
+def test_built_in_admin_can_sign_out(built_in):
+    form_to(built_in.get("/profile"), "/logout").submit(status=303)
+    built_in.get("/profile", status=303)
+
+
+def test_every_page_warns_others_while_the_built_in_password_works(make_service, built_in):
+    body = {"username": "ada", "rootRole": "Admin", "password": Cast.PASSWORD}
+    built_in.post_json("/api/admin/user-admin", body, headers=ADMIN)
+    web = webtest.TestApp(built_in.app)
+    sign_in(web)
+    for path in ("/", "/admin/signals", "/admin/events", "/profile"):
+        assert "built-in admin password still works" in alert(web.get(path, status=200))

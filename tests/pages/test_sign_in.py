@@ -1,0 +1,212 @@
+"""The sign-in form: who gets in, what a wrong try is told, and where it leads."""
+
+from __future__ import annotations
+
+import pytest
+import webtest
+
+from tests.conftest import ADMIN, Cast
+from tests.pages.seen import alert, heading, is_page, notice, sign_in
+
+WRONG = "The user name or the password is wrong."
+FOREIGN = (
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"},
+    {"Origin": "https://evil.example"},
+    {"Origin": "null"},
+)
+
+
+def is_signed_in(web: webtest.TestApp) -> bool:
+    return web.get("/profile", expect_errors=True).status_int == 200
+
+
+def test_form_has_labels_and_autocomplete_tokens(web):
+    form = web.get("/sign-in").html.find("form")
+    for field, autocomplete in (("username", "username"), ("password", "current-password")):
+        control = form.find(id=field)
+        assert control["autocomplete"] == autocomplete
+        assert control.has_attr("required")
+        assert form.find("label", attrs={"for": field}).get_text()
+    assert form.find(id="password")["type"] == "password"
+
+
+def test_right_password_leads_home(web, stored):
+    answer = sign_in(web)
+    assert answer.headers["Location"].endswith("/")
+    page = answer.follow()
+    assert heading(page) == "Home"
+    assert page.html.find(class_="account").a.string == "ada"
+    assert stored()["users"][0]["seenAt"]
+
+
+def test_name_is_taken_in_any_case_and_an_address_instead_of_it(web):
+    body = {"email": "Eva@Example.org", "rootRole": "Viewer", "password": Cast.PASSWORD}
+    web.post_json("/api/admin/user-admin", body, headers=ADMIN)
+    for name in ("ADA", "eva@example.org"):
+        web.reset()
+        sign_in(web, name)
+        assert is_signed_in(web)
+
+
+@pytest.mark.parametrize(
+    "name, password",
+    [
+        ("ada", "wrong"),
+        ("ada", ""),
+        ("nobody", "wrong"),
+        ("", ""),
+        ("ada'--", Cast.PASSWORD),
+        ("ada", Cast.PASSWORD + " "),
+        ("x" * 5000, "y" * 5000),
+        ("ada", "\U0001f600" * 2000),
+    ],
+)
+def test_wrong_name_and_wrong_password_are_told_the_same(web, name, password):
+    page = sign_in(web, name, password, status=401)
+    assert is_page(page)
+    assert alert(page) == f"There is a problem {WRONG}"
+    assert page.html.find(id="username-problem").get_text() == WRONG
+    assert page.html.find(id="username")["aria-invalid"] == "true"
+    assert page.form["username"].value == name
+    assert page.form["password"].value == ""
+    assert not any("service-session=" in c for c in page.headers.getall("Set-Cookie"))
+    assert not is_signed_in(web)
+
+
+def test_title_says_that_there_is_a_problem(web):
+    assert sign_in(web, password="x", status=401).html.title.string.startswith("Problem: ")
+
+
+def test_person_without_a_password_does_not_get_in(web):
+    web.post_json("/api/admin/user-admin", {"username": "new"}, headers=ADMIN)
+    sign_in(web, "new", "", status=401)
+    sign_in(web, "new", "x", status=401)
+
+
+def test_form_works_again_after_a_wrong_try(web):
+    page = sign_in(web, password="wrong", path="/sign-in?next=/profile", status=401)
+    page.form["password"] = Cast.PASSWORD
+    assert page.form.submit(status=303).headers["Location"].endswith("/profile")
+
+
+def test_who_is_signed_in_is_led_on(web):
+    sign_in(web)
+    assert web.get("/sign-in", status=303).headers["Location"].endswith("/")
+    there = web.get("/sign-in?next=/profile", status=303).headers["Location"]
+    assert there.endswith("/profile")
+
+
+def test_sign_in_page_tells_that_one_is_signed_out(web):
+    assert notice(web.get("/sign-in?done=signed-out")) == "You are signed out."
+    assert notice(web.get("/sign-in?done=<script>")) == ""
+
+
+@pytest.mark.parametrize("csrf", [None, "", "x"])
+def test_form_without_its_token_is_403(web, csrf):
+    form = web.get("/sign-in").form
+    fields = {"username": "ada", "password": Cast.PASSWORD}
+    web.post("/sign-in", fields | ({} if csrf is None else {"csrf": csrf}), status=403)
+    assert not is_signed_in(web)
+    assert form["csrf"].value
+
+
+def test_form_without_its_cookie_is_403_and_says_why(web):
+    form = web.get("/sign-in").form
+    fields = {"username": "ada", "password": Cast.PASSWORD, "csrf": form["csrf"].value}
+    web.reset()
+    answer = web.post("/sign-in", fields, status=403)
+    assert "cookie" in heading(answer)
+    assert not is_signed_in(web)
+
+
+def test_form_token_of_another_browser_is_403(web, service):
+    other = webtest.TestApp(service.app).get("/sign-in").form["csrf"].value
+    web.get("/sign-in")
+    fields = {"username": "ada", "password": Cast.PASSWORD, "csrf": other}
+    web.post("/sign-in", fields, status=403)
+    assert not is_signed_in(web)
+
+
+@pytest.mark.parametrize("headers", FOREIGN, ids=str)
+def test_form_sent_by_another_site_is_403(web, headers):
+    form = web.get("/sign-in").form
+    form["username"], form["password"] = "ada", Cast.PASSWORD
+    assert is_page(form.submit(headers=headers, status=403))
+    assert not is_signed_in(web)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "https://evil.example",
+        "//evil.example",
+        "///evil.example",
+        "/\\evil.example",
+        "\\\\evil.example",
+        "/\t/evil.example",
+        "/\n/evil.example",
+        "/\r\nSet-Cookie: a=b",
+        "http:evil.example",
+        "javascript:alert(1)",
+        " /admin",
+        "evil.example",
+        "/\u2028/evil.example",
+        "@evil.example",
+        "",
+    ],
+)
+def test_next_leads_to_our_own_pages_only(web, target):
+    form = web.get("/sign-in", {"next": target}).form
+    assert form["next"].value == "/"
+    form["username"], form["password"], form["next"] = "ada", Cast.PASSWORD, target
+    answer = form.submit(status=303)
+    assert answer.headers["Location"].removeprefix("http://localhost:80") == "/"
+    there = web.get("/sign-in", {"next": target}, status=303).headers["Location"]
+    assert there.removeprefix("http://localhost:80") == "/"
+
+
+def test_next_keeps_query_and_letters_of_any_kind(web):
+    target = "/admin/signals/1/log?query=a%20b%26é&token=2"
+    form = web.get("/sign-in", {"next": target}).form
+    form["username"], form["password"] = "ada", Cast.PASSWORD
+    there = form.submit(status=303).headers["Location"]
+    assert there.endswith("/admin/signals/1/log?query=a%20b%26%C3%A9&token=2")
+
+
+def test_ten_sign_ins_a_minute_then_429(web, clock):
+    for n in range(10):
+        sign_in(web, "nobody" if n % 2 else "ada", "wrong", status=401)
+    page = sign_in(web, status=429)
+    assert is_page(page)
+    assert int(page.headers["Retry-After"]) >= 1
+    assert "Too many requests" in heading(page)
+    assert not is_signed_in(web)
+    clock.advance(60)
+    sign_in(web)
+    assert is_signed_in(web)
+
+
+def test_form_and_json_share_one_limit(web):
+    for _ in range(10):
+        web.post_json("/auth/simple", {"username": "ada", "password": "x"}, status=401)
+    sign_in(web, status=429)
+
+
+def test_looking_at_the_form_is_not_limited(web):
+    for _ in range(30):
+        web.get("/sign-in", status=200)
+
+
+@pytest.mark.parametrize("value", ["x" * 3900, "a\\b", '"quoted"', "é"])
+def test_strange_cookie_of_the_form_breaks_nothing(web, value):
+    headers = {"Cookie": f"service-session-form={value}".encode().decode("latin-1")}
+    form = web.get("/sign-in", headers=headers, status=200).form
+    assert form["csrf"].value
+
+
+def test_form_token_is_not_the_cookie(web):
+    page = web.get("/sign-in")
+    cookie = page.headers["Set-Cookie"].split("=", 1)[1].split(";")[0]
+    assert len(cookie) >= 43
+    assert cookie not in page.text
