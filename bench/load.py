@@ -13,10 +13,18 @@ from typing import Any
 
 def measure(port: int, request: bytes, connections: int, seconds: float) -> dict[str, float]:
     """Runs `drive` in another process: {rate (requests/s), p50, p99 (ms), errors}."""
-    job = {"port": port, "request": request.decode("latin-1"), "connections": connections,
-           "seconds": seconds}
+    job = {
+        "port": port,
+        "request": request.decode("latin-1"),
+        "connections": connections,
+        "seconds": seconds,
+    }
     done = subprocess.run(
-        [sys.executable, __file__], input=json.dumps(job), capture_output=True, text=True, check=True
+        [sys.executable, __file__],
+        input=json.dumps(job),
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return json.loads(done.stdout)
 

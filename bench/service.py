@@ -50,7 +50,10 @@ def running(script: str = "run.py", **environ: str) -> Iterator[Running]:
             "LOG_LEVEL": "error",
         }
         process = subprocess.Popen(
-            [sys.executable, script], cwd=ROOT, env=settings | environ, stdout=subprocess.PIPE,
+            [sys.executable, script],
+            cwd=ROOT,
+            env=settings | environ,
+            stdout=subprocess.PIPE,
             text=True,
         )
         try:

@@ -12,7 +12,9 @@ import sys
 from load import measure, post
 from service import running
 
-BODY = b'{"type": "deploy", "data": {"service": "checkout", "version": "1.2.3", "labels": ["a", "b"]}}'
+BODY = (
+    b'{"type": "deploy", "data": {"service": "checkout", "version": "1.2.3", "labels": ["a", "b"]}}'
+)
 ROUNDS = 5
 
 
@@ -45,7 +47,9 @@ def main(seconds: float) -> None:
                 )
             durable = medians["durable signal"]
             for kind in ("parses", "authenticates and parses"):
-                print(f"  a durable signal costs {medians[kind] / durable:.2f} times one that {kind}")
+                print(
+                    f"  a durable signal costs {medians[kind] / durable:.2f} times one that {kind}"
+                )
     print("target: at most 3 times one that authenticates and parses, at 16 connections")
 
 

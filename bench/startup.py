@@ -21,7 +21,10 @@ def start(folder: str) -> tuple[float, float]:
     """(seconds until /ready answers 200, resident MB then)."""
     began = time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, "run.py"], cwd=ROOT, stdout=subprocess.PIPE, text=True,
+        [sys.executable, "run.py"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
         env=os.environ | {"SERVICE_DATA_DIR": folder},
     )
     assert process.stdout is not None
@@ -47,7 +50,8 @@ def main(runs: int) -> None:
             warm.append(seconds)
             memory.append(resident)
     for name, figures, unit, target in (
-        ("new data folder", new, "s", 3), ("warm data folder", warm, "s", 1),
+        ("new data folder", new, "s", 3),
+        ("warm data folder", warm, "s", 1),
         ("resident memory", memory, "MB", 80),
     ):
         print(

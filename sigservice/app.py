@@ -23,7 +23,7 @@ from sigservice.routes.pages import signal_endpoint_tokens as page_signal_endpoi
 from sigservice.routes.pages import signal_endpoints as page_signal_endpoints
 from sigservice.routes.pages import signals as page_signals
 from sigservice.web.area import new_app
-from sigservice.web.errors import router_error
+from sigservice.web.errors import ErrorPlugin, router_error
 from sigservice.web.wrap import Wsgi, compress, edge
 
 AREAS = (
@@ -50,6 +50,7 @@ def make_app(context: Context) -> Wsgi:
     """The whole service as one WSGI callable, with the user's hooks in their places."""
     config = context.config
     root = new_app()
+    root.install(ErrorPlugin(context))  # for routes that a hook adds
     outer = _hook(config["preHook"], "preHook", root)
     inner = _hook(config["preRouterHook"], "preRouterHook", root)
     for area in AREAS:

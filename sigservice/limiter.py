@@ -57,6 +57,10 @@ class Buckets:
         """Tells without taking."""
         return self._ask(key, 0.0)
 
+    def give_back(self, key: Hashable) -> None:
+        """Undoes a take that led to nothing, through no fault of the client's."""
+        self._ask(key, -1.0)
+
     def __len__(self) -> int:
         return len(self._levels)
 
@@ -66,8 +70,8 @@ class Buckets:
             level, then = self._levels.get(key, (self.burst, now))
             level = min(self.burst, level + (now - then) * self.rate)
             allowed = level >= 1.0
-            if allowed:
-                level -= cost
+            if allowed or cost < 0:
+                level = min(self.burst, level - cost)
             if cost:
                 self._levels[key] = (level, now)
                 self._levels.move_to_end(key)
@@ -92,10 +96,10 @@ class Limiter:
 
     def add(self, name: str, *, amount: float, window: int, burst: float | None = None) -> None:
         """`amount` grants in `window` seconds; the burst is the amount unless given."""
-        self.buckets[name] = Buckets(
-            amount / window, amount if burst is None else burst, self._monotonic
-        )
-        self._windows[name] = window
+        buckets = Buckets(amount / window, amount if burst is None else burst, self._monotonic)
+        self.buckets[name] = buckets
+        # A policy says how many in which time: a larger burst takes longer to come back.
+        self._windows[name] = max(window, math.ceil(buckets.burst / buckets.rate) if amount else 0)
 
     def take(self, name: str, key: Hashable) -> tuple[Verdict, dict[str, str]]:
         verdict = self.buckets[name].take(key)
@@ -104,6 +108,9 @@ class Limiter:
     def peek(self, name: str, key: Hashable) -> tuple[Verdict, dict[str, str]]:
         verdict = self.buckets[name].peek(key)
         return verdict, verdict.headers(self._windows[name])
+
+    def give_back(self, name: str, key: Hashable) -> None:
+        self.buckets[name].give_back(key)
 
     def per_minute(self) -> dict[str, float]:
         """What each limit grants a minute, for the `rate_limits` gauge."""

@@ -60,6 +60,11 @@ def find_place(data_dir: str, postgres_bin: str | None) -> Place:
         raise StartError(f"There is no initdb and postgres in {binaries} (SERVICE_POSTGRES_BIN).")
     account = _account(Path(data_dir) / "postgres") if os.geteuid() == 0 else ""
     if account and not _reaches(account, "-x", binaries / "postgres"):
+        if postgres_bin:
+            raise StartError(
+                f"The account {account}, which runs PostgreSQL when the service is started by "
+                f"root, can't run {binaries}/postgres (SERVICE_POSTGRES_BIN)."
+            )
         binaries = _copy_binaries(binaries)
     if data_dir == TEMPORARY:
         return Place(_temporary_home(), binaries, account, temporary=True)
@@ -149,24 +154,35 @@ def _temporary_home() -> Path:
 
 
 def _copy_binaries(binaries: Path) -> Path:
-    """A copy that the account reaches, made once for each build of the binaries."""
+    """A copy of the wheel's PostgreSQL that the account reaches, made once for each build.
+
+    The programs find their libraries by relative paths, so the layout is kept: the package's
+    folder, and beside it the one with bundled libraries.
+    """
+    install = binaries.parent
+    package = install.parent
     stamp = (binaries / "postgres").stat()
     digest = hashlib.sha256(f"{stamp.st_size} {stamp.st_mtime_ns}".encode()).hexdigest()[:12]
     target = SHARED_HOME / f"postgres-{digest}"
-    if (target / "bin" / "postgres").exists():
-        return target / "bin"
+    copied = target / package.name / install.name / "bin"
+    if copied.exists():
+        return copied
     _make_folder(SHARED_HOME)
     try:
         fresh = Path(tempfile.mkdtemp(dir=SHARED_HOME, prefix="copy-"))
-        fresh.chmod(0o755)
-        for name in ("bin", "lib", "share"):
-            source = binaries.parent / name
-            if source.exists():
-                shutil.copytree(source, fresh / name, symlinks=True)
+        inner = fresh / package.name / install.name
+        inner.mkdir(parents=True)
+        for folder in (fresh, inner.parent, inner):
+            folder.chmod(0o755)  # whatever the umask is
+        for part in ("bin", "lib", "share"):
+            shutil.copytree(install / part, inner / part)
+        bundled = package.with_name(package.name + ".libs")
+        if bundled.exists():
+            shutil.copytree(bundled, fresh / bundled.name)
         try:
             fresh.rename(target)
         except OSError:  # another process was first
             shutil.rmtree(fresh)
-    except OSError as error:
-        raise StartError(f"Can't copy PostgreSQL to {SHARED_HOME}: {error.strerror}.") from error
-    return target / "bin"
+    except (OSError, shutil.Error) as error:
+        raise StartError(f"Can't copy PostgreSQL to {SHARED_HOME}: {error}.") from error
+    return copied

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from bottle import Bottle, HTTPResponse, request
 
 from sigservice import secrets
 from sigservice.context import Context
 from sigservice.db.run import Row
-from sigservice.errors import AppError, UnauthorizedError
+from sigservice.errors import AppError
 from sigservice.services import signals
 from sigservice.web import respond
 from sigservice.web.area import new_area
@@ -35,19 +35,19 @@ def build(context: Context) -> Bottle:
             raise signals.unauthorized()
         key = secrets.sha256(f"{name}\n{secret}")
         verdict, fields = limiter.take("signal", key)
-        if not verdict.allowed:
-            known = key in context.known_senders
-            telemetry.signal(name if known else "", "limited")
-            raise too_many(fields)
         try:
             with Attempt(context, client_ip(environ, trusted), key):
+                if not verdict.allowed:
+                    _refuse(context, name, secret, key, fields)
                 signal = _store(context, environ, name, secret, payload_limit)
         except AppError as error:
+            if error.status >= 500 and verdict.allowed:
+                limiter.give_back("signal", key)
             error.headers.update(
                 {header: text for header, text in fields.items() if header not in error.headers}
             )
-            stranger = isinstance(error, UnauthorizedError) or error.status == 429
-            telemetry.signal("" if stranger else name, error.name)
+            known = key in context.known_senders
+            telemetry.signal(name if known else "", error.name)
             raise
         telemetry.signal(name, "accepted", signal["payload_bytes"])
         body = signals.to_json(signal) | {"createdBySourceTokenId": signal["token_id"]}
@@ -57,6 +57,16 @@ def build(context: Context) -> Bottle:
         return answer
 
     return area
+
+
+def _refuse(
+    context: Context, name: str, secret: str, key: bytes, fields: dict[str, str]
+) -> NoReturn:
+    """Over the limit; a stranger is told that it is one instead."""
+    if key not in context.known_senders:
+        with context.database.autocommit() as conn:
+            signals.check_sender(conn, name, secret)
+    raise too_many(fields)
 
 
 def _store(context: Context, environ: dict[str, Any], name: str, secret: str, limit: int) -> Row:

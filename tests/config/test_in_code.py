@@ -11,7 +11,6 @@ from sigservice.config import load_config
 from tests.config.kit import NOTHING, nest, problems
 from tests.config.rows import ROWS
 
-
 IN_CODE = [row for row in ROWS if row.code is not NOTHING]
 
 

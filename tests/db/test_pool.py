@@ -16,7 +16,9 @@ from sigservice.errors import BadDataError, UnavailableError
 def arguments(temporary_database):
     reached = temporary_database.options()
     return {
-        "host": reached["host"], "user": reached["user"], "dbname": "postgres",
+        "host": reached["host"],
+        "user": reached["user"],
+        "dbname": "postgres",
         "application_name": "pool-test",
     }
 
@@ -77,9 +79,7 @@ def test_a_waiting_caller_gets_the_place_that_becomes_free(pool):
 
 def test_never_more_connections_than_the_maximum(pool, temporary_database):
     pool._wait_seconds = 5
-    threads = [
-        threading.Thread(target=lambda: [_sleep(pool) for _ in range(3)]) for _ in range(8)
-    ]
+    threads = [threading.Thread(target=lambda: [_sleep(pool) for _ in range(3)]) for _ in range(8)]
     for thread in threads:
         thread.start()
     seen = max(open_connections(temporary_database) for _ in range(5))
@@ -155,9 +155,7 @@ def test_a_slow_statement_is_unavailable(pool):
 
 
 def test_an_unreachable_database_is_unavailable():
-    pool = Database(
-        lambda: {"host": "/nonexistent", "dbname": "x"}, low=0, high=1, idle_seconds=1
-    )
+    pool = Database(lambda: {"host": "/nonexistent", "dbname": "x"}, low=0, high=1, idle_seconds=1)
     for _ in range(3):
         with pytest.raises(DatabaseUnavailable), pool.autocommit():
             pass

@@ -91,7 +91,9 @@ def test_base_is_the_only_raw_output_of_templates():
 def test_templates_have_no_inline_script_style_or_handler():
     for path in TEMPLATES:
         text = path.read_text()
-        assert not re.search(r"\sstyle=|\son[a-z]+=|<style|<script(?! type=\"module\" src)", text), path
+        assert not re.search(
+            r"\sstyle=|\son[a-z]+=|<style|<script(?! type=\"module\" src)", text
+        ), path
 
 
 def test_every_posted_form_has_a_csrf_field():

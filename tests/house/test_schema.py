@@ -19,13 +19,23 @@ def test_the_snapshot_is_fresh(temporary_database):
     sigservice.create({"db": options, "logLevel": "error"}, {}).stop()
     dumped = subprocess.run(
         [
-            packaged_binaries() / "pg_dump", "--schema-only", "--no-owner", "--no-privileges",
-            "-h", options["host"], "-U", options["user"], "snapshot",
+            packaged_binaries() / "pg_dump",
+            "--schema-only",
+            "--no-owner",
+            "--no-privileges",
+            "-h",
+            options["host"],
+            "-U",
+            options["user"],
+            "snapshot",
         ],
-        check=True, capture_output=True, text=True,
+        check=True,
+        capture_output=True,
+        text=True,
     ).stdout
     kept = [
-        line for line in dumped.splitlines()
+        line
+        for line in dumped.splitlines()
         if not line.startswith(("--", "SET ", "SELECT pg_catalog", "\\"))
     ]
     text = HEAD + re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip() + "\n"

@@ -30,7 +30,9 @@ def fill(rows, endpoint_id, count, age="0 days"):
     rows(
         "INSERT INTO signals (endpoint_id, token_id, payload, payload_bytes, created_at) "
         "SELECT %s, 1, '{}', 2, now() - %s::interval FROM generate_series(1, %s)",
-        endpoint_id, age, count,
+        endpoint_id,
+        age,
+        count,
     )
 
 
@@ -113,8 +115,14 @@ def test_expired_sessions_go(service, cast, clock, rows):
 def test_past_events_get_their_user(service, cast, rows):
     rows("DELETE FROM events")
     for author, type in (
-        ("ada", "x"), ("ED", "x"), ("system", "x"), ("unknown", "x"), ("init-api-tokens", "x"),
-        ("init-api-tokens", "api-token-created"), ("admin", "x"), ("nobody", "x"),
+        ("ada", "x"),
+        ("ED", "x"),
+        ("system", "x"),
+        ("unknown", "x"),
+        ("init-api-tokens", "x"),
+        ("init-api-tokens", "api-token-created"),
+        ("admin", "x"),
+        ("nobody", "x"),
     ):
         rows("INSERT INTO events (type, created_by) VALUES (%s, %s)", type, author)
     assert created_by.run_once(service.context) == 6
@@ -122,9 +130,14 @@ def test_past_events_get_their_user(service, cast, rows):
     ids = dict(rows("SELECT username, id FROM users"))
     found = rows("SELECT created_by, type, created_by_user_id FROM events ORDER BY id")
     assert found == [
-        ("ada", "x", ids["ada"]), ("ED", "x", ids["ed"]), ("system", "x", -1337),
-        ("unknown", "x", -1337), ("init-api-tokens", "x", None),
-        ("init-api-tokens", "api-token-created", -1337), ("admin", "x", -42), ("nobody", "x", None),
+        ("ada", "x", ids["ada"]),
+        ("ED", "x", ids["ed"]),
+        ("system", "x", -1337),
+        ("unknown", "x", -1337),
+        ("init-api-tokens", "x", None),
+        ("init-api-tokens", "api-token-created", -1337),
+        ("admin", "x", -42),
+        ("nobody", "x", None),
     ]
 
 
@@ -141,8 +154,11 @@ def test_a_failing_job_is_logged_and_runs_again(make_service):
     class Log:
         def debug(self, *args): ...
         def info(self, *args): ...
-        def warn(self, *args): lines.append(args)
-        def error(self, *args): lines.append(args)
+        def warn(self, *args):
+            lines.append(args)
+
+        def error(self, *args):
+            lines.append(args)
 
     def run_once(context):
         ran.append(1)

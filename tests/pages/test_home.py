@@ -81,9 +81,3 @@ def test_long_payload_is_cut(ada, endpoint, token, send):
     send(endpoint, token, {"text": "x" * 50_000})
     page = ada.get("/")
     assert len(page.text) < 10_000
-
-
-def test_admin_reaches_the_log_of_an_endpoint_from_its_signal(ada, endpoint, token, send):
-    send(endpoint, token, {})
-    links = [link["href"] for link in rows(ada.get("/"))[0].find_all("a")]
-    assert any(link.startswith(f"/admin/signals/{endpoint['id']}/log") for link in links)

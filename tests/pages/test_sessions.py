@@ -25,9 +25,16 @@ def with_cookie(value: str) -> dict[str, str]:
     return {"Cookie": f"{NAME}={value}"}
 
 
+def sign_in_bearing(web: webtest.TestApp, value: str) -> webtest.TestResponse:
+    """Signs Ada in from a browser that has a session cookie with this value already."""
+    form = web.get("/sign-in").form
+    form["username"], form["password"] = "ada", Cast.PASSWORD
+    cookies = f"{NAME}={value}; {NAME}-form={web.cookies[f'{NAME}-form']}"
+    return form.submit(status=303, headers={"Cookie": cookies})
+
+
 @pytest.fixture
 def stranger(service):
-    """A browser that keeps no cookies of its own accord in these tests."""
     return webtest.TestApp(service.app)
 
 
@@ -48,7 +55,9 @@ def test_cookie_is_for_the_server_alone(web):
     assert "domain" not in cookie
 
 
-@pytest.mark.parametrize("options", [{"secureHeaders": True}, {"server": {"unleashUrl": "https://x.example"}}])
+@pytest.mark.parametrize(
+    "options", [{"secureHeaders": True}, {"server": {"unleashUrl": "https://x.example"}}]
+)
 def test_cookie_is_for_https_only_behind_https(make_service, options):
     web = webtest.TestApp(make_service(options).app, {"wsgi.url_scheme": "https"})
     form = web.get("/sign-in")
@@ -66,9 +75,7 @@ def test_cookie_bears_the_configured_name(make_service):
 
 def test_made_up_id_is_never_adopted(service, stranger):
     made_up = "A" * 43
-    web = webtest.TestApp(service.app)
-    web.set_cookie(NAME, made_up)
-    fresh = session_cookie(sign_in(web))["value"]
+    fresh = session_cookie(sign_in_bearing(webtest.TestApp(service.app), made_up))["value"]
     assert fresh != made_up
     assert works(stranger, fresh)
     assert not works(stranger, made_up)
@@ -77,24 +84,17 @@ def test_made_up_id_is_never_adopted(service, stranger):
 def test_each_sign_in_makes_a_new_id_and_ends_the_one_of_this_browser(cast, service, stranger):
     first = session_cookie(sign_in(webtest.TestApp(service.app), "ed"))["value"]
     elsewhere = session_cookie(sign_in(webtest.TestApp(service.app), "ed"))["value"]
-    web = webtest.TestApp(service.app)
-    form = web.get("/sign-in").form
-    form["username"], form["password"] = "ada", Cast.PASSWORD
-    web.set_cookie(NAME, first)
-    second = session_cookie(form.submit(status=303))["value"]
+    second = session_cookie(sign_in_bearing(webtest.TestApp(service.app), first))["value"]
     assert len({first, elsewhere, second}) == 3
     assert works(stranger, second)
     assert not works(stranger, first)
     assert works(stranger, elsewhere)
 
 
-def test_failed_sign_in_neither_ends_nor_starts_a_session(service, stranger):
-    web = webtest.TestApp(service.app)
-    value = session_cookie(sign_in(web))["value"]
-    form = webtest.TestApp(service.app).get("/sign-in").form
-    form["username"], form["password"] = "ada", "wrong"
-    form.submit(status=401)
-    assert works(stranger, value)
+def test_failed_sign_in_leaves_no_cookie(web):
+    answer = sign_in(web, password="wrong", status=401)
+    assert NAME not in web.cookies
+    assert [c.partition("=")[0] for c in answer.headers.getall("Set-Cookie")] == [f"{NAME}-form"]
 
 
 def test_stored_is_a_hash_and_not_the_id(web, database):

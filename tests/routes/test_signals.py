@@ -213,6 +213,23 @@ def test_second_signal_within_a_second_is_refused(sender):
     assert len(stored(sender)) == 2
 
 
+def test_a_wrong_token_is_401_as_often_as_it_comes(sender):
+    for _ in range(3):
+        sender(status=401, advance=0, headers={"Authorization": "Bearer signal_x"})
+
+
+def test_a_signal_that_could_not_be_stored_does_not_count(sender, service):
+    pool = service.context.database
+    held = [pool.autocommit() for _ in range(pool.high)]
+    pool._wait_seconds = 0.01
+    for place in held:
+        place.__enter__()
+    assert sender(status=503).headers["Retry-After"] == "1"
+    for place in held:
+        place.__exit__(None, None, None)
+    sender(advance=0)
+
+
 def test_each_token_has_a_limit_of_its_own(sender, make):
     other = make.token(sender.endpoint, "other")
     sender()
@@ -234,6 +251,8 @@ def test_burst_and_rate_are_options(make_service, clock):
     auth = {"Authorization": token["token"]}
     statuses = [web.post(URL, headers=auth, expect_errors=True).status_int for _ in range(6)]
     assert statuses == [200] * 5 + [429]
+    policy = web.post(URL, headers=auth, status=429).headers["RateLimit-Policy"]
+    assert policy == "5;w=3"
     clock.advance(1)
     statuses = [web.post(URL, headers=auth, expect_errors=True).status_int for _ in range(3)]
     assert statuses == [200, 200, 429]

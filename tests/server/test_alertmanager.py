@@ -120,9 +120,9 @@ def test_alert_that_fires_and_ends_is_seen(base_url, alertmanager):
 
     def seen() -> list[str]:
         """The same from the page that a person looks at."""
-        items = BeautifulSoup(web(page, opener=view), "html.parser").select("ol.log > li")
-        assert {item.select_one(".badge").text for item in items} <= {"alertmanager-eu"}
-        return [json.loads(item.select_one("pre").text)["status"] for item in items]
+        items = html(web(page, opener=view)).find("ol", class_="log").find_all("li")
+        assert {item.find(class_="badge").text for item in items} <= {"alertmanager-eu"}
+        return [json.loads(item.pre.text)["status"] for item in items]
 
     assert seen() == []
     fire(address, startsAt=began.isoformat())
@@ -163,13 +163,17 @@ def api(base_url: str, path: str, body: Any = None) -> Any:
 def signed_in(base_url: str) -> urllib.request.OpenerDirector:
     """A browser with Ada's session."""
     browser = direct(urllib.request.HTTPCookieProcessor(CookieJar()))
-    page = BeautifulSoup(web(f"{base_url}/sign-in", opener=browser), "html.parser")
-    form = {field["name"]: field["value"] for field in page.select("form input[type=hidden]")}
+    page = html(web(f"{base_url}/sign-in", opener=browser))
+    form = {field["name"]: field["value"] for field in page.find_all("input", type="hidden")}
     form |= {"username": "ada", "password": "Correct-Horse-7"}
     kind = {"Content-Type": "application/x-www-form-urlencoded"}
     data = urllib.parse.urlencode(form).encode()
     web(f"{base_url}/sign-in", data, headers=kind, opener=browser)
     return browser
+
+
+def html(text: str) -> BeautifulSoup:
+    return BeautifulSoup(text, "html.parser")
 
 
 def direct(*handlers: urllib.request.BaseHandler) -> urllib.request.OpenerDirector:

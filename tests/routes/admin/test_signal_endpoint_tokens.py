@@ -60,7 +60,9 @@ def test_signals_of_a_deleted_token_stay_without_its_name(web, path, endpoint):
     assert signal["tokenName"] is None
 
 
-@pytest.mark.parametrize("body", [{}, {"name": ""}, {"name": "  "}, {"name": 1}, {"name": "x" * 101}])
+@pytest.mark.parametrize(
+    "body", [{}, {"name": ""}, {"name": "  "}, {"name": 1}, {"name": "x" * 101}]
+)
 def test_bad_names_are_400(web, path, body):
     web.post_json(path, body, headers=ADMIN, status=400)
 
@@ -112,7 +114,8 @@ def test_every_change_has_its_event(web, path):
     web.delete(f"{path}/{token['id']}", headers=ADMIN)
     found = [e["type"] for e in events(web) if "token" in e["type"] and "api" not in e["type"]]
     assert found == [
-        "signal-endpoint-token-deleted", "signal-endpoint-token-updated",
+        "signal-endpoint-token-deleted",
+        "signal-endpoint-token-updated",
         "signal-endpoint-token-created",
     ]
 

@@ -77,9 +77,13 @@ def test_bad_names_are_400_with_a_path(web, name):
 @pytest.mark.parametrize(
     ("body", "path"),
     [
-        ({}, None), ({"name": 1}, "name"), ({"name": "a", "enabled": "yes"}, "enabled"),
+        ({}, None),
+        ({"name": 1}, "name"),
+        ({"name": "a", "enabled": "yes"}, "enabled"),
         ({"name": "a", "description": 5}, "description"),
-        ({"name": "a", "description": "x" * 1001}, "description"), ([], None), ("a", None),
+        ({"name": "a", "description": "x" * 1001}, "description"),
+        ([], None),
+        ("a", None),
     ],
 )
 def test_bad_bodies_are_400(web, body, path):
@@ -154,7 +158,9 @@ def test_every_change_has_its_event(web, make):
     web.delete(path, headers=ADMIN)
     found = [e for e in events(web) if e["type"].startswith("signal-endpoint-")]
     assert [e["type"] for e in found] == [
-        "signal-endpoint-deleted", "signal-endpoint-updated", "signal-endpoint-updated",
+        "signal-endpoint-deleted",
+        "signal-endpoint-updated",
+        "signal-endpoint-updated",
         "signal-endpoint-created",
     ]
     renamed = found[1]

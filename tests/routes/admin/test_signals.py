@@ -22,7 +22,9 @@ def send(web, make, clock):
         clock.advance(1)
         headers = {"Authorization": tokens[token]["token"]}
         answer = web.post(
-            "/api/signal-endpoint/deploys", json.dumps(payload), headers=headers,
+            "/api/signal-endpoint/deploys",
+            json.dumps(payload),
+            headers=headers,
             content_type="application/json",
         )
         return answer.json["signals"][0]["id"]
@@ -68,8 +70,18 @@ def test_pages_by_key_and_by_offset_are_the_same(send, page):
 @pytest.mark.parametrize(
     "query",
     [
-        "limit=0", "limit=1001", "limit=x", "limit=-1", "limit=1e3", "offset=-1", "before=0",
-        "before=abc", "limit=%D9%A1", "tokenId=x", "limit=%00", "limit=%FF",
+        "limit=0",
+        "limit=1001",
+        "limit=x",
+        "limit=-1",
+        "limit=1e3",
+        "offset=-1",
+        "before=0",
+        "before=abc",
+        "limit=%D9%A1",
+        "tokenId=x",
+        "limit=%00",
+        "limit=%FF",
         "offset=99999999999999999999",
     ],
 )
@@ -157,7 +169,8 @@ def test_dates_are_whole_days_and_inclusive(web, send, database):
 
 
 @pytest.mark.parametrize(
-    "query", ["from=2026-01-01", "from=IS:2026-13-01", "to=IS:x", "to=IS:9999-12-31", "to=IS:0000-01-01"]
+    "query",
+    ["from=2026-01-01", "from=IS:2026-13-01", "to=IS:x", "to=IS:9999-12-31", "to=IS:0000-01-01"],
 )
 def test_bad_dates_are_400(web, query):
     answer = web.get(f"/api/admin/signals?{query}", headers=ADMIN, status=400)

@@ -32,11 +32,17 @@ def test_create_list_read_replace_delete(web):
 @pytest.mark.parametrize(
     ("body", "path"),
     [
-        ({}, "username"), ({"username": "a b"}, "username"), ({"username": "a@b"}, "username"),
-        ({"email": "x"}, "email"), ({"username": "a", "rootRole": "Boss"}, "rootRole"),
-        ({"username": "a", "rootRole": 9}, "rootRole"), ({"username": "a", "rootRole": []}, "rootRole"),
-        ({"username": "a", "password": "short"}, "password"), ({"username": 1}, "username"),
-        ({"username": "ADA"}, "username"), ({"username": "a\u0000"}, None),
+        ({}, "username"),
+        ({"username": "a b"}, "username"),
+        ({"username": "a@b"}, "username"),
+        ({"email": "x"}, "email"),
+        ({"username": "a", "rootRole": "Boss"}, "rootRole"),
+        ({"username": "a", "rootRole": 9}, "rootRole"),
+        ({"username": "a", "rootRole": []}, "rootRole"),
+        ({"username": "a", "password": "short"}, "password"),
+        ({"username": 1}, "username"),
+        ({"username": "ADA"}, "username"),
+        ({"username": "a\u0000"}, None),
     ],
 )
 def test_bad_users_are_400(web, body, path):
@@ -161,8 +167,11 @@ def test_sign_in_by_json(web: webtest.TestApp):
 @pytest.mark.parametrize(
     ("body", "status"),
     [
-        ({"username": "ada", "password": "x"}, 401), ({"username": "nobody", "password": "x"}, 401),
-        ({"username": "ada"}, 400), ({}, 400), ([], 400),
+        ({"username": "ada", "password": "x"}, 401),
+        ({"username": "nobody", "password": "x"}, 401),
+        ({"username": "ada"}, 400),
+        ({}, 400),
+        ([], 400),
         ({"username": "x" * 10_000, "password": "y"}, 401),
         ({"username": "ada", "password": "y" * 10_000}, 401),
     ],

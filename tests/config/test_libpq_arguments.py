@@ -1,0 +1,250 @@
+"""The database block as libpq's arguments; libpq itself is asked whether it takes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psycopg2
+import pytest
+
+from sigservice.config import load_config
+from sigservice.config.database import libpq_arguments
+from tests.config.kit import PEM, PEM_FILE
+
+NOWHERE = {"DATABASE_HOST": "127.0.0.1", "DATABASE_PORT": "1"}  # nobody listens there
+
+
+@pytest.fixture
+def arguments(tmp_path):
+    """libpq's arguments for these variables; PEM text goes to files below tmp_path."""
+
+    def write_pem(name, text):
+        path = tmp_path / f"{name}.pem"
+        path.write_text(text, encoding="utf-8")
+        path.chmod(0o600)
+        return str(path)
+
+    def make(environ=None, options=None):
+        return libpq_arguments(load_config(options, environ or {}).config["db"], write_pem)
+
+    return make
+
+
+def refusal(arguments):
+    with pytest.raises(psycopg2.OperationalError) as caught:
+        psycopg2.connect(**arguments)
+    return str(caught.value)
+
+
+def test_the_place_and_the_name_are_passed_on(arguments):
+    environ = {
+        "DATABASE_USERNAME": "ada",
+        "DATABASE_PASSWORD": "hunter2",
+        "DATABASE_HOST": "db.example",
+        "DATABASE_PORT": "6432",
+        "DATABASE_NAME": "flags",
+        "DATABASE_APPLICATION_NAME": "my flags",
+    }
+    expected = {
+        "user": "ada",
+        "password": "hunter2",
+        "host": "db.example",
+        "port": 6432,
+        "dbname": "flags",
+        "application_name": "my flags",
+    }
+    assert expected.items() <= arguments(environ).items()
+
+
+def test_the_defaults_are_those_of_the_specification(arguments):
+    expected = {
+        "user": "service_user",
+        "host": "localhost",
+        "port": 5432,
+        "dbname": "service",
+        "application_name": "service",
+        "sslmode": "disable",
+    }
+    made = arguments()
+    assert expected.items() <= made.items()
+    assert made["password"]
+
+
+def test_without_tls_no_tls_is_tried(arguments):
+    for environ in ({}, {"DATABASE_SSL": "false"}, {"DATABASE_URL": "postgres://h?ssl=false"}):
+        assert arguments(environ)["sslmode"] == "disable"
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {"DATABASE_SSL": '{"rejectUnauthorized": false}'},
+        {"DATABASE_SSL_REJECT_UNAUTHORIZED": "false"},
+        {"DATABASE_SSL_CA_FILE": PEM_FILE},
+        {"DATABASE_SSL_CA_FILE": PEM_FILE, "DATABASE_SSL_REJECT_UNAUTHORIZED": "false"},
+        {"DATABASE_URL": "postgres://h?sslmode=require"},
+        {"DATABASE_URL": f"postgres://h?sslmode=no-verify&sslrootcert={PEM_FILE}"},
+    ],
+)
+def test_unverified_tls_names_a_ca_file_that_does_not_exist(arguments, environ):
+    made = arguments(environ)
+    assert made["sslmode"] == "require"
+    assert made["sslrootcert"].startswith("/")  # "" would read ~/.postgresql/root.crt
+    assert not Path(made["sslrootcert"]).exists()
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {"DATABASE_SSL": "true"},
+        {"DATABASE_SSL": "{}"},
+        {"DATABASE_SSL_REJECT_UNAUTHORIZED": "true"},
+        {"DATABASE_URL": "postgres://h?sslmode=verify-full"},
+        {"DATABASE_URL": "postgres://h?sslmode=verify-full&sslrootcert=system"},
+    ],
+)
+def test_verified_tls_without_a_ca_trusts_the_systems(arguments, environ):
+    made = arguments(environ)
+    assert (made["sslmode"], made["sslrootcert"]) == ("verify-full", "system")
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {"DATABASE_SSL_CA_FILE": PEM_FILE, "DATABASE_SSL_REJECT_UNAUTHORIZED": "true"},
+        {"DATABASE_URL": f"postgres://h?sslmode=verify-full&sslrootcert={PEM_FILE}"},
+    ],
+)
+def test_verified_tls_with_a_ca_checks_the_chain_and_the_host(arguments, environ):
+    made = arguments(environ)
+    assert made["sslmode"] == "verify-full"
+    assert Path(made["sslrootcert"]).read_text(encoding="utf-8") == PEM
+
+
+def test_verify_ca_leaves_the_host_alone(arguments):
+    made = arguments({"DATABASE_URL": f"postgres://h?sslmode=verify-ca&sslrootcert={PEM_FILE}"})
+    assert made["sslmode"] == "verify-ca"
+    assert Path(made["sslrootcert"]).read_text(encoding="utf-8") == PEM
+
+
+def test_a_client_certificate_is_sent_whether_the_server_is_verified_or_not(arguments):
+    for word in ("true", "false"):
+        environ = {
+            "DATABASE_SSL_CERT_FILE": PEM_FILE,
+            "DATABASE_SSL_KEY_FILE": PEM_FILE,
+            "DATABASE_SSL_REJECT_UNAUTHORIZED": word,
+        }
+        made = arguments(environ)
+        for name in ("sslcert", "sslkey"):
+            assert Path(made[name]).read_text(encoding="utf-8") == PEM
+
+
+@pytest.mark.parametrize("text", ["true", '{"rejectUnauthorized": false}'])
+def test_without_a_client_certificate_none_is_found_by_chance(arguments, text):
+    made = arguments({"DATABASE_SSL": text})
+    for name in ("sslcert", "sslkey"):
+        assert made[name].startswith("/")  # "" would read ~/.postgresql/postgresql.crt
+        assert not Path(made[name]).exists()
+
+
+TLS = [
+    {},
+    {"DATABASE_SSL": "true"},
+    {"DATABASE_SSL": '{"rejectUnauthorized": false}'},
+    {"DATABASE_SSL_CA_FILE": PEM_FILE},
+    {"DATABASE_SSL_CA_FILE": PEM_FILE, "DATABASE_SSL_REJECT_UNAUTHORIZED": "true"},
+    {"DATABASE_SSL_CERT_FILE": PEM_FILE, "DATABASE_SSL_KEY_FILE": PEM_FILE},
+    {"DATABASE_URL": "postgres://127.0.0.1?sslmode=require"},
+    {"DATABASE_URL": "postgres://127.0.0.1?sslmode=verify-full"},
+    {"DATABASE_URL": f"postgres://127.0.0.1?sslmode=verify-ca&sslrootcert={PEM_FILE}"},
+]
+
+
+@pytest.mark.parametrize("tls", TLS, ids=str)
+def test_libpq_takes_the_arguments_and_tries_the_place(arguments, tls):
+    assert "Connection refused" in refusal(arguments(NOWHERE | tls))
+
+
+@pytest.mark.parametrize("tls", [{}, {"DATABASE_SSL": "true"}], ids=["plain", "tls"])
+@pytest.mark.parametrize(
+    "variable",
+    [
+        "PGAPPNAME",
+        "PGCHANNELBINDING",
+        "PGCONNECT_TIMEOUT",
+        "PGDATABASE",
+        "PGGSSENCMODE",
+        "PGHOST",
+        "PGHOSTADDR",
+        "PGLOADBALANCEHOSTS",
+        "PGOPTIONS",
+        "PGPASSWORD",
+        "PGPORT",
+        "PGREQUIREAUTH",
+        "PGSSLCERTMODE",
+        "PGSSLMAXPROTOCOLVERSION",
+        "PGSSLMINPROTOCOLVERSION",
+        "PGSSLMODE",
+        "PGSSLNEGOTIATION",
+        "PGSSLROOTCERT",
+        "PGTARGETSESSIONATTRS",
+        "PGUSER",
+    ],
+)
+def test_libpqs_own_variables_are_not_read(arguments, monkeypatch, variable, tls):
+    made = arguments(NOWHERE | tls)
+    expected = refusal(made)
+    monkeypatch.setenv(variable, "127.0.0.9" if variable == "PGHOSTADDR" else "garbage")
+    assert refusal(made) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("connect_timeout", "9"),
+        ("hostaddr", "10.0.0.7"),
+        ("keepalives", "0"),
+        ("keepalives_idle", "77"),
+        ("tcp_user_timeout", "4000"),
+    ],
+)
+def test_connection_settings_of_the_url_reach_libpq(arguments, name, value):
+    made = arguments({"DATABASE_URL": f"postgres://h/d?{name}={value}"})
+    assert str(made[name]) == value
+
+
+@pytest.mark.parametrize(
+    "schema", ["public", "my schema", 'odd"name', "back\\slash", "a,b", "Ünï  =;'x"]
+)
+def test_just_the_schema_is_in_the_search_path(arguments, temporary_database, schema):
+    made = arguments(options={"db": temporary_database.options() | {"schema": schema}})
+    conn = psycopg2.connect(**made)
+    try:
+        conn.autocommit = True
+        with conn.cursor() as cursor:
+            quoted = '"' + schema.replace('"', '""') + '"'
+            cursor.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted}")
+            cursor.execute("SELECT current_schemas(false)")
+            assert cursor.fetchone() == ([schema],)
+            if schema != "public":
+                cursor.execute(f"DROP SCHEMA {quoted}")
+    finally:
+        conn.close()
+
+
+def test_a_session_is_durable_bounded_and_in_utc(arguments, temporary_database):
+    conn = psycopg2.connect(**arguments(options={"db": temporary_database.options()}))
+    try:
+        with conn.cursor() as cursor:
+            for name, value in (
+                ("synchronous_commit", "on"),
+                ("TimeZone", "UTC"),
+                ("application_name", "service"),
+            ):
+                cursor.execute("SELECT current_setting(%s)", (name,))
+                assert cursor.fetchone() == (value,)
+            for name in ("statement_timeout", "lock_timeout"):
+                cursor.execute("SELECT current_setting(%s)", (name,))
+                assert cursor.fetchone() != ("0",)
+    finally:
+        conn.close()

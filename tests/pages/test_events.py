@@ -1,0 +1,83 @@
+"""The audit log: who changed what, and nothing secret."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.conftest import ADMIN
+from tests.pages.seen import heading, is_page
+
+
+def rows(page):
+    return page.html.find("ol", class_="log").find_all("li")
+
+
+def types(page):
+    return [row.summary.find(class_="badge").string for row in rows(page)]
+
+
+def test_change_is_shown_with_author_address_and_both_states(ada, endpoint):
+    fields = {"csrf": ada.csrf, "name": "ships", "description": "", "enabled": "on"}
+    ada.post(f"/admin/signals/{endpoint['id']}", fields)
+    page = ada.get("/admin/events")
+    assert heading(page) == "Events"
+    row = rows(page)[0]
+    assert types(page)[0] == "signal-endpoint-updated"
+    assert "ada" in row.summary.get_text()
+    before, after = (json.loads(pre.get_text()) for pre in row.find_all("pre"))
+    assert (before["name"], after["name"]) == ("deploys", "ships")
+    assert [h.string for h in row.find_all("h2")] == ["Before", "After"]
+    assert row.time["datetime"].endswith("Z")
+
+
+def test_newest_comes_first(ada, make):
+    for name in ("one", "two", "three"):
+        make.endpoint(name)
+    names = [json.loads(row.pre.get_text())["name"] for row in rows(ada.get("/admin/events"))[:3]]
+    assert names == ["three", "two", "one"]
+
+
+def test_type_filter_shows_one_type(ada, endpoint, token):
+    form = ada.get("/admin/events").forms[1]
+    offered = [option[0] for option in form["type"].options]
+    assert {"", "signal-endpoint-created", "user-created"} <= set(offered)
+    form["type"] = "signal-endpoint-created"
+    page = form.submit(status=200)
+    assert set(types(page)) == {"signal-endpoint-created"}
+    assert page.html.find(id="type").find("option", selected=True).string == types(page)[0]
+
+
+def test_fifty_are_shown_and_links_lead_to_all_the_others(ada, web, endpoint):
+    path = f"/api/admin/signal-endpoints/{endpoint['id']}"
+    for n in range(60):
+        web.post(f"{path}/{'off' if n % 2 == 0 else 'on'}", headers=ADMIN)
+    page = ada.get("/admin/events?type=signal-endpoint-updated")
+    assert len(rows(page)) == 50
+    page = page.goto(page.html.find("a", string="Older")["href"])
+    assert len(rows(page)) == 10
+    assert set(types(page)) == {"signal-endpoint-updated"}
+    assert not page.html.find("a", string="Older")
+    page = page.goto(page.html.find("a", string="Newest")["href"])
+    assert len(rows(page)) == 50
+
+
+@pytest.mark.parametrize("type", ["nothing", "<script>", "' OR 1=1 --", "\U0001f600"])
+def test_unknown_type_shows_nothing(ada, type):
+    page = ada.get("/admin/events", {"type": type}, status=200)
+    assert rows(page) == []
+    assert "No event" in page.text
+
+
+@pytest.mark.parametrize("query", ["before=x", "before=0", "before=-1", "type=%FF"])
+def test_wrong_query_is_a_400_page(ada, query):
+    assert is_page(ada.get(f"/admin/events?{query}", status=400))
+
+
+def test_no_event_shows_a_password_or_a_secret(ada, web, token):
+    body = {"username": "new", "rootRole": "Viewer", "password": "Very-Secret-9"}
+    web.post_json("/api/admin/user-admin", body, headers=ADMIN)
+    text = ada.get("/admin/events").text
+    for secret in ("Very-Secret-9", "$argon2", token["token"], "test-admin-token"):
+        assert secret not in text

@@ -1,0 +1,246 @@
+"""Tokens of a signal endpoint: made and shown once, renamed, deleted."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+
+import pytest
+
+from tests.conftest import ADMIN
+from tests.pages.seen import alert, beside, crawl, form_to, heading, notice
+
+SECRET = re.compile(r"signal_[A-Za-z0-9_-]{43}")
+
+
+def create(person, endpoint, name, status=200):
+    path = f"/admin/signals/{endpoint['id']}"
+    form = form_to(person.get(path), f"{path}/tokens")
+    form["token_name"] = name
+    return form.submit(status=status)
+
+
+def create_with_endpoint(person, name="builds", token_name="ci", status=200):
+    form = form_to(person.get("/admin/signals/new"), "/admin/signals/new")
+    form["name"], form["token"], form["token_name"] = name, "now", token_name
+    return form.submit(status=status)
+
+
+def secret_of(page):
+    return page.html.find(id="secret")["value"]
+
+
+def tokens(stored):
+    return stored()["signalEndpoints"][0]["tokens"]
+
+
+def test_new_endpoint_with_a_token_now_shows_its_secret(ada, stored):
+    page = create_with_endpoint(ada)
+    assert notice(page) == "The signal endpoint was created."
+    assert heading(page) == "Token ci created"
+    assert SECRET.fullmatch(secret_of(page))
+    assert page.headers["Cache-Control"] == "no-store"
+    assert "never again" in page.text
+    assert [token["name"] for token in tokens(stored)] == ["ci"]
+    assert stored()["signalEndpoints"][0]["name"] == "builds"
+
+
+def test_new_token_of_an_endpoint_shows_its_secret(ada, stored, endpoint):
+    page = create(ada, endpoint, "  ci  ")
+    assert SECRET.fullmatch(secret_of(page))
+    (token,) = tokens(stored)
+    assert token["name"] == "ci"
+    assert secret_of(page).startswith(token["secretPrefix"])
+    assert len(token["secretPrefix"]) == len("signal_") + 4
+
+
+def test_ready_curl_sends_a_signal(ada, web, stored):
+    page = create_with_endpoint(ada)
+    words = shlex.split(page.html.find(id="curl").get_text().replace("\\\n", " "))
+    assert words[:3] == ["curl", "-X", "POST"]
+    url = words[3]
+    headers = dict(words[n + 1].split(": ", 1) for n, word in enumerate(words) if word == "-H")
+    body = words[words.index("-d") + 1]
+    assert url == "http://localhost:80/api/signal-endpoint/builds"
+    answer = web.post(
+        url.removeprefix("http://localhost:80"),
+        body,
+        headers={"Authorization": headers["Authorization"]},
+        content_type=headers["Content-Type"],
+    )
+    assert answer.json["signals"][0]["payload"] == json.loads(body)
+    assert len(stored()["signals"]) == 1
+
+
+def test_secret_is_seen_once_and_never_again(ada, web, stored, send):
+    page = create_with_endpoint(ada)
+    secret = secret_of(page)
+    (endpoint,) = stored()["signalEndpoints"]
+    other = secret_of(create(ada, endpoint, "second"))
+    assert secret != other
+    send({"name": "builds"}, {"token": secret}, {"n": 1})
+    pages = crawl(ada)
+    assert len(pages) > 8
+    for address, page in pages.items():
+        for text in (secret, other, secret[12:30]):
+            assert text not in page.text, address
+    for path in (
+        "/api/admin/signal-endpoints",
+        f"/api/admin/signal-endpoints/{endpoint['id']}/tokens",
+        "/api/admin/events?limit=1000",
+        "/api/admin/signals",
+        "/internal-backstage/prometheus",
+    ):
+        answer = web.get(path, headers=ADMIN)
+        assert secret not in answer.text
+        assert other not in answer.text
+
+
+def test_stored_is_a_hash_and_not_the_secret(ada, database, endpoint):
+    secret = secret_of(create(ada, endpoint, "ci"))
+    conn = database.connect()
+    with conn.cursor() as cursor:
+        for table in ("signal_endpoint_tokens", "events"):
+            cursor.execute(f"SELECT string_agg(t::text, ' ') FROM {table} t")
+            text = cursor.fetchone()[0]
+            assert secret not in text
+            assert secret.encode().hex() not in text
+            assert secret[12:] not in text
+    conn.close()
+
+
+def test_form_sent_twice_makes_one_token_and_shows_no_old_secret(ada, stored, endpoint):
+    """What the browser does when the page with the secret is reloaded."""
+    first = secret_of(create(ada, endpoint, "ci"))
+    fields = {"csrf": ada.csrf, "token_name": "ci"}
+    page = ada.post(f"/admin/signals/{endpoint['id']}/tokens", fields, status=409)
+    assert beside(page, "token_name") == "The name ci is taken."
+    assert not SECRET.search(page.text)
+    assert first not in page.text
+    assert len(tokens(stored)) == 1
+
+
+def test_new_endpoint_form_sent_twice_makes_one_endpoint(ada, stored):
+    create_with_endpoint(ada)
+    page = create_with_endpoint(ada, status=409)
+    assert beside(page, "name") == "The name builds is taken."
+    assert len(stored()["signalEndpoints"]) == 1
+    assert len(tokens(stored)) == 1
+
+
+@pytest.mark.parametrize("name", ["", "   ", "n" * 101])
+def test_bad_token_name_makes_neither_token_nor_endpoint(ada, stored, name):
+    before = stored()
+    page = create_with_endpoint(ada, token_name=name, status=400)
+    assert "1 to 100 characters" in beside(page, "token_name")
+    form = form_to(page, "/admin/signals/new")
+    assert (form["name"].value, form["token"].value) == ("builds", "now")
+    assert form["token_name"].value == name.strip()
+    assert stored() == before
+
+
+@pytest.mark.parametrize("name, status", [("", 400), ("n" * 101, 400), ("ci", 409)])
+def test_bad_name_of_a_further_token_is_told_and_kept(ada, stored, endpoint, token, name, status):
+    before = stored()
+    page = create(ada, endpoint, name, status=status)
+    assert beside(page, "token_name")
+    assert heading(page) == "deploys"
+    assert form_to(page, f"/admin/signals/{endpoint['id']}/tokens")["token_name"].value == name
+    assert form_to(page, f"/admin/signals/{endpoint['id']}")["name"].value == "deploys"
+    assert stored() == before
+
+
+def test_limit_of_tokens_is_told_before_and_after(ada, make, stored, endpoint):
+    for n in range(5):
+        make.token(endpoint, f"t{n}")
+    path = f"/admin/signals/{endpoint['id']}"
+    page = ada.get(path)
+    assert "5 of at most 5" in page.text
+    assert "Delete a token to make room" in page.text
+    assert not page.html.find("form", action=f"{path}/tokens")
+    before = stored()
+    fields = {"csrf": ada.csrf, "token_name": "sixth"}
+    page = ada.post(f"{path}/tokens", fields, status=400)
+    assert "can't have more than 5 tokens" in alert(page)
+    assert stored() == before
+
+
+def test_message_about_the_limit_leads_nowhere_wrong(ada, make, endpoint):
+    for n in range(5):
+        make.token(endpoint, f"t{n}")
+    fields = {"csrf": ada.csrf, "token_name": "sixth"}
+    page = ada.post(f"/admin/signals/{endpoint['id']}/tokens", fields, status=400)
+    for link in page.html.find(role="alert").find_all("a"):
+        assert page.html.find(id=link["href"].removeprefix("#")), link
+
+
+def test_tokens_show_when_they_were_used_last(ada, make, endpoint, token, send):
+    make.token(endpoint, "unused")
+    signal = send(endpoint, token, {})
+    cards = ada.get(f"/admin/signals/{endpoint['id']}").html.find(id="tokens").find_all("li")
+    told = {}
+    for card in cards:
+        name = card.find("input", attrs={"name": "token_name"})["value"]
+        told[name] = {row.dt.string: row.dd for row in card.dl.find_all("div")}
+    assert told["ci"]["Last signal"].time["datetime"] == signal["createdAt"]
+    assert told["unused"]["Last signal"].get_text(strip=True) == "none yet"
+    assert told["ci"]["Begins with"].get_text() == token["secretPrefix"] + "…"
+    assert told["ci"]["Created"].time["datetime"] == token["createdAt"]
+
+
+def test_renamed_token_goes_on_working(ada, stored, endpoint, token, send):
+    path = f"/admin/signals/{endpoint['id']}"
+    form = form_to(ada.get(path), f"{path}/tokens/{token['id']}")
+    form["token_name"] = "jenkins"
+    page = form.submit(status=303).follow()
+    assert notice(page) == "The token was renamed."
+    assert [t["name"] for t in tokens(stored)] == ["jenkins"]
+    event = stored()["events"][0]
+    assert event["type"] == "signal-endpoint-token-updated"
+    assert (event["preData"]["name"], event["data"]["name"]) == ("ci", "jenkins")
+    send(endpoint, token, {})
+
+
+@pytest.mark.parametrize("name, status", [("", 400), ("n" * 101, 400), ("other", 409)])
+def test_bad_new_name_of_a_token_is_told_and_kept(
+    ada, make, stored, endpoint, token, name, status
+):
+    make.token(endpoint, "other")
+    before = stored()
+    path = f"/admin/signals/{endpoint['id']}"
+    form = form_to(ada.get(path), f"{path}/tokens/{token['id']}")
+    form["token_name"] = name
+    page = form.submit(status=status)
+    assert stored() == before
+    assert heading(page) == "deploys"
+    again = form_to(page, f"{path}/tokens/{token['id']}")
+    assert again["token_name"].value == name
+    assert beside(page, f"name-{token['id']}")
+
+
+def test_delete_page_tells_what_follows(ada, endpoint, token):
+    page = ada.get(f"/admin/signals/{endpoint['id']}/tokens/{token['id']}/delete")
+    assert heading(page) == "Delete token ci?"
+    text = page.html.find("main").get_text(" ", strip=True)
+    assert "deploys" in text
+    assert "can't be undone" in text
+    cancel = page.html.find("a", string="Cancel")["href"]
+    assert cancel == f"/admin/signals/{endpoint['id']}"
+
+
+def test_deleted_token_is_refused_and_its_signals_stay(
+    ada, web, clock, stored, endpoint, token, send
+):
+    send(endpoint, token, {"n": 1})
+    path = f"/admin/signals/{endpoint['id']}/tokens/{token['id']}/delete"
+    page = form_to(ada.get(path), path).submit(status=303).follow()
+    assert "The token was deleted" in notice(page)
+    assert tokens(stored) == []
+    clock.advance(1)
+    headers = {"Authorization": token["token"]}
+    web.post("/api/signal-endpoint/deploys", headers=headers, status=401)
+    assert [signal["payload"] for signal in stored()["signals"]] == [{"n": 1}]
+    log = ada.get(f"/admin/signals/{endpoint['id']}/log")
+    assert "deleted token" in log.text
+    assert stored()["events"][0]["type"] == "signal-endpoint-token-deleted"

@@ -1,0 +1,304 @@
+"""Signal endpoints: list, new, edit, switch, delete."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import webtest
+
+from tests.conftest import ADMIN, Make
+from tests.pages.seen import alert, beside, form_to, heading, notice, sign_in
+
+URL = "http://localhost:80/api/signal-endpoint/"
+BAD_NAMES = ("", " ", "Deploys", "a b", "a/b", "..", "é", "x" * 101, "a\tb", "a.b", "<b>")
+
+
+def cards(page):
+    return page.html.find_all("li", class_="card")
+
+
+def submit_new(person, *, status=200, **fields):
+    form = form_to(person.get("/admin/signals/new"), "/admin/signals/new")
+    for name, value in ({"name": "builds", "token": "later"} | fields).items():
+        form[name] = value
+    return form.submit(status=status)
+
+
+def names(stored):
+    return [endpoint["name"] for endpoint in stored()["signalEndpoints"]]
+
+
+# list
+
+
+def test_empty_list_says_what_to_do_next(ada):
+    page = ada.get("/admin/signals")
+    assert cards(page) == []
+    assert page.html.find("a", href="/admin/signals/new")
+    assert f"{URL}NAME" in page.html.find(class_="empty").get_text()
+
+
+def test_card_shows_all_there_is_to_know(ada, web, make, endpoint, token, send):
+    make.token(endpoint, "backup")
+    signals = [send(endpoint, token, {"n": n}) for n in range(3)]
+    make.endpoint("builds")
+    page = ada.get("/admin/signals")
+    assert "2 of at most 5" in page.text
+    card = next(c for c in cards(page) if c.h2.get_text() == "deploys")
+    url = card.find("input", attrs={"readonly": True})
+    assert url["value"] == f"{URL}deploys"
+    assert card.find("button", attrs={"data-copy": url["id"]}).has_attr("hidden")
+    assert "What the platform team ships" in card.get_text()
+    terms = {row.dt.string: row.dd for row in card.dl.find_all("div")}
+    assert set(re.findall(r"\w+", terms["Tokens"].get_text())) == {"ci", "backup"}
+    assert terms["Last signal"].time["datetime"] == signals[-1]["createdAt"]
+    chart = terms["Last 24 hours"].svg
+    assert chart["aria-label"] == "3 signals in the last 24 hours"
+    assert sum(int(bar["height"]) > 0 for bar in chart.find_all("rect")) in (1, 2)
+    assert [a.get_text() for a in card.find(class_="actions").find_all("a")] == [
+        "View signals of deploys",
+        "Edit deploys",
+        "Delete deploys",
+    ]
+
+
+def test_sparkline_has_a_bar_for_each_hour_of_24(ada, database, endpoint, token, send):
+    ids = [send(endpoint, token, {})["id"] for _ in range(6)]
+    hours = (0, 0, 1, 12, 23, 30)
+    conn = database.connect()
+    with conn.cursor() as cursor:
+        for id, ago in zip(ids, hours, strict=True):
+            cursor.execute(
+                "UPDATE signals SET created_at = date_trunc('hour', now()) "
+                "- make_interval(hours => %s) WHERE id = %s",
+                (ago, id),
+            )
+    conn.close()
+    chart = cards(ada.get("/admin/signals"))[0].svg
+    assert chart["aria-label"] == "5 signals in the last 24 hours"
+    bars = {int(bar["x"]): int(bar["height"]) for bar in chart.find_all("rect")}
+    assert bars == {0: 12, 66: 12, 132: 12, 138: 24}
+
+
+def test_endpoint_without_tokens_leads_to_making_one(ada, endpoint):
+    link = cards(ada.get("/admin/signals"))[0].find("a", string="Create a token")
+    assert link["href"] == f"/admin/signals/{endpoint['id']}#tokens"
+    page = ada.get(link["href"])
+    assert page.html.find(id="tokens")
+
+
+def test_made_up_host_never_shows_in_the_url(ada, endpoint):
+    page = ada.get("/admin/signals", headers={"Host": "evil.example"}, expect_errors=True)
+    assert "evil.example" not in page.text
+
+
+def test_public_url_shows_in_the_url(make_service):
+    options = {"server": {"unleashUrl": "http://flags.example"}}
+    web = webtest.TestApp(make_service(options).app)
+    Make(web).endpoint()
+    sign_in(web)
+    page = web.get("/admin/signals")
+    shown = cards(page)[0].find("input", attrs={"readonly": True})["value"]
+    assert shown == "http://flags.example/api/signal-endpoint/deploys"
+
+
+# switch
+
+
+def test_switch_shows_its_state_in_words_and_turns_it(ada, stored, endpoint):
+    path = f"/admin/signals/{endpoint['id']}"
+    page = ada.get("/admin/signals")
+    for action, state, told in (("off", "off", "disabled"), ("on", "on", "enabled")):
+        button = page.html.find("form", action=f"{path}/{action}").button
+        assert button["aria-checked"] == ("true" if action == "off" else "false")
+        assert button["aria-label"] == "Endpoint deploys"
+        page = form_to(page, f"{path}/{action}").submit(status=303).follow()
+        assert told in notice(page)
+        assert stored()["signalEndpoints"][0]["enabled"] is (state == "on")
+        assert page.html.find(role="switch").string == state
+
+
+def test_switched_off_endpoint_refuses_its_senders(ada, web, endpoint, token, clock):
+    headers = {"Authorization": token["token"]}
+    form_to(ada.get("/admin/signals"), f"/admin/signals/{endpoint['id']}/off").submit()
+    web.post("/api/signal-endpoint/deploys", headers=headers, status=404)
+    clock.advance(1)
+    form_to(ada.get("/admin/signals"), f"/admin/signals/{endpoint['id']}/on").submit()
+    web.post("/api/signal-endpoint/deploys", headers=headers, status=200)
+
+
+def test_switching_is_recorded_once(ada, stored, endpoint):
+    for action in ("off", "off", "on"):
+        ada.post(f"/admin/signals/{endpoint['id']}/{action}", {"csrf": ada.csrf}, status=303)
+    types = [event["type"] for event in stored()["events"]]
+    assert types[:3] == ["signal-endpoint-updated"] * 2 + ["signal-endpoint-created"]
+    assert stored()["events"][0]["createdBy"] == "ada"
+
+
+# new
+
+
+def test_new_form_proposes_a_token_now_and_is_enabled(ada):
+    form = form_to(ada.get("/admin/signals/new"), "/admin/signals/new")
+    assert (form["token"].value, form["enabled"].checked) == ("now", True)
+
+
+def test_endpoint_without_a_token_is_created(ada, stored):
+    answer = submit_new(ada, name="builds", description=" The CI ", status=303)
+    (made,) = stored()["signalEndpoints"]
+    assert answer.headers["Location"].endswith(f"/admin/signals/{made['id']}?done=created")
+    assert notice(answer.follow()) == "The signal endpoint was created."
+    assert (made["name"], made["description"], made["enabled"]) == ("builds", "The CI", True)
+    assert made["tokens"] == []
+
+
+def test_endpoint_can_start_switched_off(ada, stored):
+    form = form_to(ada.get("/admin/signals/new"), "/admin/signals/new")
+    form["name"], form["token"], form["enabled"] = "builds", "later", False
+    form.submit(status=303)
+    assert stored()["signalEndpoints"][0]["enabled"] is False
+
+
+@pytest.mark.parametrize("name", BAD_NAMES, ids=repr)
+def test_bad_name_is_told_and_all_input_is_kept(ada, stored, name):
+    before = stored()
+    values = {"name": name, "description": "<i>kept</i>", "token": "now", "token_name": "first"}
+    page = submit_new(ada, **values, status=400)
+    assert "name" in beside(page, "name")
+    form = form_to(page, "/admin/signals/new")
+    assert form["name"].value == name.strip()
+    assert form["description"].value == "<i>kept</i>"
+    assert (form["token"].value, form["token_name"].value) == ("now", "first")
+    assert stored() == before
+
+
+def test_unchecked_box_stays_unchecked_after_a_problem(ada):
+    form = form_to(ada.get("/admin/signals/new"), "/admin/signals/new")
+    form["name"], form["enabled"], form["token"] = "No", False, "later"
+    page = form.submit(status=400)
+    again = form_to(page, "/admin/signals/new")
+    assert (again["enabled"].checked, again["token"].value) == (False, "later")
+
+
+def test_taken_name_is_409_beside_the_field(ada, stored, endpoint):
+    before = stored()
+    page = submit_new(ada, name="deploys", token="now", token_name="first", status=409)
+    assert beside(page, "name") == "The name deploys is taken."
+    assert form_to(page, "/admin/signals/new")["token_name"].value == "first"
+    assert stored() == before
+
+
+def test_long_description_is_told_beside_the_field(ada, stored):
+    before = stored()
+    page = submit_new(ada, description="d" * 1001, status=400)
+    assert "1000" in beside(page, "description")
+    assert form_to(page, "/admin/signals/new")["description"].value == "d" * 1001
+    assert stored() == before
+
+
+def test_limit_of_endpoints_is_told(ada, make, stored):
+    for n in range(5):
+        make.endpoint(f"e{n}")
+    before = stored()
+    page = submit_new(ada, name="sixth", status=400)
+    assert "There can't be more than 5 signal endpoints." in alert(page)
+    assert form_to(page, "/admin/signals/new")["name"].value == "sixth"
+    assert stored() == before
+    assert "5 of at most 5" in ada.get("/admin/signals").text
+
+
+# edit
+
+
+def test_edit_form_holds_what_is_stored_and_saves(ada, stored, endpoint):
+    path = f"/admin/signals/{endpoint['id']}"
+    page = ada.get(path)
+    assert heading(page) == "deploys"
+    form = form_to(page, path)
+    assert form["name"].value == "deploys"
+    assert form["description"].value == "What the platform team ships"
+    assert form["enabled"].checked
+    form["name"], form["description"], form["enabled"] = "ships", "", False
+    page = form.submit(status=303).follow()
+    assert notice(page) == "The signal endpoint was saved."
+    assert page.html.find(id="call-url")["value"] == f"{URL}ships"
+    (row,) = stored()["signalEndpoints"]
+    assert (row["name"], row["description"], row["enabled"]) == ("ships", None, False)
+    event = stored()["events"][0]
+    assert event["preData"]["name"] == "deploys"
+    assert event["data"]["name"] == "ships"
+
+
+def test_saving_without_a_change_records_nothing(ada, stored, endpoint):
+    before = stored()
+    path = f"/admin/signals/{endpoint['id']}"
+    form_to(ada.get(path), path).submit(status=303)
+    assert stored() == before
+
+
+@pytest.mark.parametrize("name, status", [("", 400), ("A B", 400), ("other", 409)])
+def test_bad_name_in_the_edit_form_is_told_and_kept(ada, make, stored, endpoint, name, status):
+    make.endpoint("other")
+    before = stored()
+    path = f"/admin/signals/{endpoint['id']}"
+    form = form_to(ada.get(path), path)
+    form["name"], form["description"], form["enabled"] = name, "kept", False
+    page = form.submit(status=status)
+    assert beside(page, "name")
+    again = form_to(page, path)
+    assert (again["name"].value, again["description"].value) == (name, "kept")
+    assert not again["enabled"].checked
+    assert stored() == before
+
+
+# delete
+
+
+def test_delete_page_names_what_goes_with_it(ada, make, endpoint, token, send):
+    make.token(endpoint, "backup")
+    for n in range(2):
+        send(endpoint, token, {"n": n})
+    page = ada.get(f"/admin/signals/{endpoint['id']}/delete")
+    assert heading(page) == "Delete deploys?"
+    text = page.html.find("main").get_text(" ", strip=True)
+    for part in ("2 tokens", "ci", "backup", "2 signals received", "disable"):
+        assert part in text
+    assert page.html.find("a", string="Cancel")["href"] == "/admin/signals"
+
+
+def test_looking_at_the_delete_page_deletes_nothing(ada, stored, endpoint):
+    before = stored()
+    ada.get(f"/admin/signals/{endpoint['id']}/delete")
+    assert stored() == before
+
+
+def test_delete_takes_tokens_and_signals_along(
+    ada, web, clock, stored, endpoint, token, send
+):
+    send(endpoint, token, {})
+    path = f"/admin/signals/{endpoint['id']}/delete"
+    page = form_to(ada.get(path), path).submit(status=303).follow()
+    assert notice(page) == "The signal endpoint was deleted."
+    assert cards(page) == []
+    assert names(stored) == []
+    assert stored()["signals"] == []
+    assert stored()["events"][0]["type"] == "signal-endpoint-deleted"
+    clock.advance(1)
+    headers = {"Authorization": token["token"]}
+    web.post("/api/signal-endpoint/deploys", headers=headers, status=401)
+    ada.get(f"/admin/signals/{endpoint['id']}/log", status=404)
+    ada.post(path, {"csrf": ada.csrf}, status=404)
+
+
+def test_notice_is_one_of_ours_whatever_the_address_says(ada):
+    for text in ("<b>", "created%00", "x", "__class__"):
+        page = ada.get(f"/admin/signals?done={text}", expect_errors=True)
+        assert not page.html.find(role="status")
+
+
+def test_endpoint_of_the_api_looks_the_same_on_the_page(ada, web):
+    body = {"name": "api", "description": None, "enabled": False}
+    made = web.post_json("/api/admin/signal-endpoints", body, headers=ADMIN).json
+    form = form_to(ada.get(f"/admin/signals/{made['id']}"), f"/admin/signals/{made['id']}")
+    assert (form["description"].value, form["enabled"].checked) == ("", False)

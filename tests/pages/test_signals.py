@@ -1,0 +1,249 @@
+"""View signals: the log with payloads, search, token filter, paging and live refresh."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.conftest import ADMIN
+from tests.pages.seen import heading, is_page
+
+ODD_JSON = (
+    "{}",
+    "[]",
+    "null",
+    "0",
+    '""',
+    '"text"',
+    "false",
+    "[1, [2, [3]]]",
+    "12345678901234567890123",
+    "0.1000",
+    "[" * 64 + "]" * 64,
+)
+
+
+@pytest.fixture
+def log(ada, endpoint):
+    """`log(query)`: the endpoint's page."""
+
+    def get(query="", **more):
+        return ada.get(f"/admin/signals/{endpoint['id']}/log{query}", **more)
+
+    return get
+
+
+def rows(page):
+    return page.html.find("ol", class_="log").find_all("li")
+
+
+def payloads(page):
+    return [json.loads(row.pre.get_text()) for row in rows(page)]
+
+
+def test_empty_log_says_how_to_fill_it(log):
+    page = log()
+    assert heading(page) == "Signals: deploys"
+    assert rows(page) == []
+    text = page.html.find(class_="empty").get_text()
+    assert "curl" in text
+    assert "http://localhost:80/api/signal-endpoint/deploys" in text
+
+
+def test_signal_shows_date_token_and_pretty_payload(log, endpoint, token, send):
+    signal = send(endpoint, token, {"type": "deploy", "data": {"n": 1, "ok": True}})
+    (row,) = rows(log())
+    assert row.summary.time["datetime"] == signal["createdAt"]
+    assert row.summary.time.string.endswith(" UTC")
+    assert row.summary.find(class_="badge").string == "ci"
+    pretty = row.pre.get_text()
+    assert json.loads(pretty) == {"type": "deploy", "data": {"n": 1, "ok": True}}
+    assert '\n    "n": 1' in pretty
+    assert row.details["id"] == f"signal-{signal['id']}"
+
+
+def test_page_has_the_url_and_the_way_back(log, endpoint):
+    page = log()
+    url = page.html.find("input", attrs={"readonly": True})
+    assert url["value"] == "http://localhost:80/api/signal-endpoint/deploys"
+    assert page.html.find("a", string="View configuration")["href"].endswith(str(endpoint["id"]))
+
+
+@pytest.mark.parametrize("text", ODD_JSON)
+def test_any_json_value_is_shown(log, web, endpoint, token, text):
+    web.post(
+        "/api/signal-endpoint/deploys",
+        text,
+        headers={"Authorization": token["token"]},
+        content_type="application/json",
+    )
+    (row,) = rows(log())
+    assert row.pre.get_text().replace(" ", "").replace("\n", "") == text.replace(" ", "")
+    page = log("/" + row.details["id"].removeprefix("signal-"))
+    assert page.html.find("pre").get_text().split() == row.pre.get_text().split()
+
+
+def test_twenty_are_shown_and_links_lead_to_all_the_others(log, ada, endpoint, token, send):
+    for n in range(45):
+        send(endpoint, token, {"n": n})
+    page, seen, sizes = log(), [], []
+    while True:
+        found = [payload["n"] for payload in payloads(page)]
+        seen, sizes = seen + found, [*sizes, len(found)]
+        older = page.html.find("a", string="Older")
+        if older is None:
+            break
+        page = log(older["href"])
+    assert sizes == [20, 20, 5]
+    assert seen == list(range(44, -1, -1))
+    page = log(page.html.find("a", string="Newest")["href"])
+    assert payloads(page)[0] == {"n": 44}
+    assert not page.html.find("a", string="Newest")
+
+
+def test_page_that_ends_exactly_has_no_older_one(log, endpoint, token, send):
+    for n in range(20):
+        send(endpoint, token, {"n": n})
+    assert not log().html.find(class_="pager")
+
+
+def test_new_signals_do_not_shift_older_pages(log, endpoint, token, send):
+    for n in range(25):
+        send(endpoint, token, {"n": n})
+    older = log().html.find("a", string="Older")["href"]
+    send(endpoint, token, {"n": 25})
+    assert [payload["n"] for payload in payloads(log(older))] == [4, 3, 2, 1, 0]
+
+
+def test_search_finds_text_of_the_payload(log, endpoint, token, send):
+    for word in ("Checkout", "billing", "checkOUT-eu"):
+        send(endpoint, token, {"service": word})
+    page = log("?query=checkout&token=")
+    assert [p["service"] for p in payloads(page)] == ["checkOUT-eu", "Checkout"]
+    assert page.html.find(id="query")["value"] == "checkout"
+    assert len(rows(log(page.html.find("a", string="Show all")["href"]))) == 3
+
+
+@pytest.mark.parametrize("text", ["100%", "a_b", "a\\\\b", "'; --", "é", "\U0001f600", "{{7*7}}"])
+def test_search_takes_every_character_as_itself(log, endpoint, token, send, text):
+    value = text.replace("\\\\", "\\")
+    send(endpoint, token, {"v": value})
+    send(endpoint, token, {"v": "100 aXb a/b 49"})
+    page = log(params={"query": text})
+    assert [p["v"] for p in payloads(page)] == [value]
+    assert page.html.find(id="query")["value"] == text
+
+
+def test_search_without_a_hit_says_so(log, endpoint, token, send):
+    send(endpoint, token, {"v": 1})
+    page = log("?query=nowhere")
+    assert "No signal here matches." in page.text
+    assert rows(page) == []
+
+
+def test_search_keeps_its_words_over_the_pages(log, make, endpoint, token, send):
+    other = make.token(endpoint, "other")
+    for n in range(25):
+        send(endpoint, token, {"n": n, "word": "a&b"})
+        send(endpoint, other, {"n": n, "word": "a&b"})
+    page = log(params={"query": "a&b", "token": token["id"]})
+    assert len(rows(page)) == 20
+    page = page.goto(page.html.find("a", string="Older")["href"])
+    assert [p["n"] for p in payloads(page)] == [4, 3, 2, 1, 0]
+    assert page.html.find(id="query")["value"] == "a&b"
+    selected = page.html.find(id="token").find("option", selected=True)
+    assert selected.string == "ci"
+    page = page.goto(page.html.find("a", string="Newest")["href"])
+    assert len(rows(page)) == 20
+
+
+def test_token_filter_shows_one_sender(log, make, endpoint, token, send):
+    other = make.token(endpoint, "other")
+    send(endpoint, token, {"n": 1})
+    send(endpoint, other, {"n": 2})
+    form = log().forms[1]
+    assert [option[2] for option in form["token"].options] == ["all", "ci", "other"]
+    form["token"] = str(other["id"])
+    assert payloads(form.submit(status=200)) == [{"n": 2}]
+
+
+def test_signals_of_other_endpoints_are_not_seen(log, make, endpoint, token, send):
+    other = make.endpoint("other")
+    send(other, make.token(other), {"n": "elsewhere"})
+    assert "elsewhere" not in log().text
+    assert "elsewhere" not in log("?query=elsewhere").html.find("ol").get_text()
+
+
+@pytest.mark.parametrize("query", ["before=x", "before=0", "token=x", "token=-1", "limit=0", "a=%FF"])
+def test_query_that_is_no_number_is_a_400_page(log, query):
+    assert is_page(log(f"?{query}", status=400))
+
+
+@pytest.mark.parametrize("query", ["?token=999999", "?before=1", "?token=&query=+++", "?x=y"])
+def test_query_of_no_effect_is_no_error(log, endpoint, token, send, query):
+    send(endpoint, token, {})
+    log(query, status=200)
+
+
+def test_newest_page_refreshes_itself_and_others_do_not(log, endpoint, token, send):
+    for n in range(21):
+        send(endpoint, token, {"n": n})
+    page = log()
+    refresh = page.html.head.noscript.find("meta", attrs={"http-equiv": "refresh"})
+    assert int(refresh["content"]) >= 5
+    assert page.html.find(id="signals").has_attr("data-live")
+    for query in ("?query=n", page.html.find("a", string="Older")["href"]):
+        page = log(query)
+        assert not page.html.head.find("noscript")
+        assert not page.html.find(id="signals").has_attr("data-live")
+
+
+def test_page_that_refreshes_itself_can_be_told_to_stop(log, endpoint, token, send):
+    """WCAG 2.2.2: what updates by itself can be paused; also without JavaScript."""
+    send(endpoint, token, {})
+    page = log()
+    controls = page.html.find("main").find_all(["a", "button"])
+    assert any("pause" in c.get_text().lower() or "stop" in c.get_text().lower() for c in controls)
+
+
+def test_long_payload_is_cut_and_leads_to_the_whole(log, ada, endpoint, token, send):
+    signal = send(endpoint, token, {"text": "x" * 60_000, "zz": "end"})
+    (row,) = rows(log())
+    assert len(row.get_text()) < 21_000
+    assert "longer than what is shown" in row.get_text()
+    link = row.find("a")["href"]
+    assert link == f"/admin/signals/{endpoint['id']}/log/{signal['id']}"
+    page = ada.get(link)
+    assert json.loads(page.html.find("pre").get_text())["zz"] == "end"
+
+
+def test_one_signal_has_a_page_of_its_own(log, endpoint, token, send):
+    signal = send(endpoint, token, {"n": 1})
+    page = log(f"/{signal['id']}")
+    assert heading(page) == f"Signal {signal['id']}"
+    terms = {row.dt.string: row.dd.get_text(strip=True) for row in page.html.dl.find_all("div")}
+    assert terms["Token"] == "ci"
+    assert terms["Size"] == "8 bytes"
+    assert page.html.time["datetime"] == signal["createdAt"]
+
+
+def test_deeply_nested_payloads_do_not_blow_up_the_page(log, web, endpoint, token, clock):
+    """Indenting makes 100 kB of nested lists many megabytes: no page may be that large."""
+    depth = 60
+    body = "[" * depth + ",".join(["1"] * 50_000) + "]" * depth
+    for _ in range(3):
+        clock.advance(1)
+        web.post(
+            "/api/signal-endpoint/deploys",
+            body,
+            headers={"Authorization": token["token"]},
+            content_type="application/json",
+        )
+    assert len(log().body) < 200_000
+
+
+def test_log_of_a_switched_off_endpoint_can_be_read(log, web, endpoint, token, send):
+    send(endpoint, token, {"n": 1})
+    web.post(f"/api/admin/signal-endpoints/{endpoint['id']}/off", headers=ADMIN)
+    assert payloads(log()) == [{"n": 1}]

@@ -1,0 +1,226 @@
+"""Malformed requests at the socket of a real process: refused cleanly, never understood twice."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import urllib.parse
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from tests.server.process import OPEN_LIMITS, Process, database_environ, running
+from tests.server.wire_cases import Case, cases, http
+
+CASES = cases()
+ADMIN = {"SERVICE_DEFAULT_ADMIN_USERNAME": "ada", "SERVICE_DEFAULT_ADMIN_PASSWORD": "Correct-H-7"}
+REFUSAL = {"id", "name", "message", "details"}
+
+
+@dataclass
+class Answer:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+@dataclass
+class Outcome:
+    """What came back for one case; `problem` says why it is no sequence of answers."""
+
+    raw: bytes
+    answers: list[Answer] = field(default_factory=list)
+    problem: str = ""
+
+
+@dataclass
+class Attacked:
+    process: Process
+    pid: int
+    outcomes: dict[str, Outcome]
+    sender: str
+
+
+@pytest.fixture(scope="module")
+def attacked(temporary_database: Any) -> Iterator[Attacked]:
+    """All cases sent to one process, some at a time; each test looks at one outcome."""
+    environ = database_environ(temporary_database.create_database("wire"))
+    with running(environ | OPEN_LIMITS | ADMIN) as process:
+        pid = process.pid
+        endpoint, sender = process.sender()
+        session, csrf = _sign_in(process)
+        marks = {"@SENDER@": sender, "@ID@": str(endpoint), "@SESSION@": session, "@CSRF@": csrf}
+
+        def attack(case: Case) -> tuple[str, Outcome]:
+            data = case.data
+            for mark, text in marks.items():
+                data = data.replace(mark.encode(), text.encode())
+            return case.name, _read(_exchange(process, data), data.startswith(b"HEAD"))
+
+        with ThreadPoolExecutor(12) as pool:
+            outcomes = dict(pool.map(attack, CASES))
+        yield Attacked(process, pid, outcomes, sender)
+
+
+def _sign_in(process: Process) -> tuple[str, str]:
+    page = _exchange(process, http("GET", "/sign-in", "Connection: close")).decode()
+    cookie = re.search(r"Set-Cookie: (service-session-form=[^;]+)", page)
+    token = re.search(r'name="csrf" value="([^"]+)"', page)
+    assert cookie and token, page
+    names = {"username": "ada", "password": "Correct-H-7", "csrf": token[1]}
+    form = urllib.parse.urlencode(names).encode()
+    kind = "Content-Type: application/x-www-form-urlencoded"
+    length = f"Content-Length: {len(form)}"
+    data = http("POST", "/sign-in", f"Cookie: {cookie[1]}", kind, length, body=form)
+    session = re.search(r"Set-Cookie: service-session=([^;]+)", _exchange(process, data).decode())
+    assert session
+    get = http("GET", "/api/admin/user", f"Cookie: service-session={session[1]}")
+    return session[1], json.loads(_read(_exchange(process, get)).answers[0].body)["csrfToken"]
+
+
+def _exchange(process: Process, data: bytes) -> bytes:
+    """Sends all, closes the sending half and reads to the end: nothing more can come after it."""
+    received = b""
+    with process.connect() as sock:
+        try:
+            sock.sendall(data)
+            sock.shutdown(socket.SHUT_WR)
+        except (BrokenPipeError, ConnectionResetError, OSError):
+            pass  # refused before it was read; the answer may still be there
+        try:
+            while part := sock.recv(65536):
+                received += part
+        except ConnectionResetError:
+            pass
+    return received
+
+
+def _read(raw: bytes, is_head: bool = False) -> Outcome:
+    outcome, rest = Outcome(raw), raw
+    while rest:
+        head, found, rest = rest.partition(b"\r\n\r\n")
+        match = re.match(rb"HTTP/1\.[01] ([1-5][0-9][0-9]) [^\r\n]+\r\n", head + b"\r\n")
+        if not found or not match:
+            outcome.problem = f"no answer: {head[:200]!r}"
+            break
+        pairs = [line.partition(b": ")[::2] for line in head.split(b"\r\n")[1:]]
+        headers = {name.decode().lower(): value.decode("latin-1") for name, value in pairs}
+        status = int(match[1])
+        if status == 100:
+            continue
+        length = int(headers.get("content-length", -1))
+        if length < 0:
+            outcome.problem = f"no length: {head[:200]!r}"
+            break
+        body, rest = (b"", rest) if is_head else (rest[:length], rest[length:])
+        if len(body) != (0 if is_head else length):
+            outcome.problem = f"{len(body)} of {length} bytes"
+        outcome.answers.append(Answer(status, headers, body))
+    return outcome
+
+
+def _is_refusal(answer: Answer) -> bool:
+    """The JSON that every refusal has, with text and at least one detail."""
+    try:
+        body = json.loads(answer.body)
+    except ValueError:
+        return False
+    return (
+        answer.headers.get("content-type") == "application/json; charset=utf-8"
+        and set(body) >= REFUSAL
+        and all(isinstance(body[name], str) and body[name] for name in ("id", "name", "message"))
+        and all(isinstance(item["message"], str) for item in body["details"])
+        and bool(body["details"])
+    )
+
+
+def test_cases_have_unique_names():
+    names = [case.name for case in CASES]
+    assert len(set(names)) == len(names) > 700
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_hostile_request_is_answered_once_and_cleanly(attacked: Attacked, case: Case):
+    outcome = attacked.outcomes[case.name]
+    answers = outcome.answers
+    assert not outcome.problem
+    assert answers or case.silent, "no answer"
+    statuses = [answer.status for answer in answers]
+    assert len(answers) <= case.most, f"{len(answers)} answers: {statuses}"
+    assert all(status < 500 or status == 501 for status in statuses), statuses
+    assert not case.status or case.status.issuperset(statuses), statuses
+    for answer in answers:
+        assert b"Traceback" not in answer.body
+        assert b"evil.example" not in answer.body, "a made-up host is repeated"
+        assert "evil.example" not in str(answer.headers)
+        assert not [name for name in answer.headers if name.startswith("x-evil")]
+        if answer.status >= 400 and not case.data.startswith(b"HEAD"):
+            is_page = answer.headers["content-type"].startswith("text/html")
+            assert (case.page and is_page) or _is_refusal(answer), answer
+
+
+def test_process_is_the_same_and_logged_no_traceback(attacked: Attacked):
+    assert attacked.process.is_running()
+    assert attacked.process.pid == attacked.pid
+    errors = attacked.process.stderr
+    assert "Traceback" not in errors
+    assert "uncaptured" not in errors
+
+
+def test_good_requests_are_answered_afterwards(attacked: Attacked):
+    process = attacked.process
+    assert process.ask("GET", "/health") == (200, {"health": "GOOD"})
+    status, answer = process.ask(
+        "POST", "/api/signal-endpoint/deploys", {"good": True}, secret=attacked.sender
+    )
+    assert status == 200
+    assert answer["signals"][0]["payload"] == {"good": True}
+    assert process.ask("GET", "/sign-in")[0] == 200
+
+
+def test_kept_connection_serves_one_request_after_the_other(attacked: Attacked):
+    with attacked.process.connect() as sock:
+        for _ in range(20):
+            sock.sendall(http("GET", "/health"))
+            received = b""
+            while b'{"health":"GOOD"}' not in received:
+                part = sock.recv(65536)
+                assert part
+                received += part
+
+
+def test_request_that_comes_byte_by_byte_is_answered(attacked: Attacked):
+    data = http("POST", "/nowhere", "Transfer-Encoding: chunked", body=b"2\r\n{}\r\n0\r\n\r\n")
+    with attacked.process.connect() as sock:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for number in range(len(data)):
+            sock.sendall(data[number : number + 1])
+        sock.shutdown(socket.SHUT_WR)
+        received = b""
+        while part := sock.recv(65536):
+            received += part
+    assert [answer.status for answer in _read(received).answers] == [404]
+
+
+def test_continue_is_sent_before_the_body_and_counts_as_no_answer(attacked: Attacked):
+    sender = f"Authorization: Bearer {attacked.sender}"
+    head = http(
+        "POST",
+        "/api/signal-endpoint/deploys",
+        sender,
+        "Expect: 100-continue",
+        "Content-Length: 2",
+        "Connection: close",
+    )
+    with attacked.process.connect() as sock:
+        sock.sendall(head)
+        assert sock.recv(100).startswith(b"HTTP/1.1 100 ")
+        sock.sendall(b"{}")
+        received = b""
+        while part := sock.recv(65536):
+            received += part
+    assert [answer.status for answer in _read(received).answers] == [200]
