@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from types import FrameType
 from typing import Any
@@ -134,13 +135,16 @@ class Service:
         with self._lock:
             if self._stopped.is_set():
                 return
+            deadline = time.monotonic() + self.config["server"]["gracefulShutdownTimeout"] / 1000
+            if self._runner is not None:
+                self._runner.ask_to_stop()
             if self._thread is not None and self._listener is not None:
                 self._listener.ask_to_stop()
                 self._thread.join()
             elif self._listener is not None:
                 self._listener.close()
             if self._runner is not None:
-                self._runner.stop(self.config["server"]["gracefulShutdownTimeout"] / 1000)
+                self._runner.join(deadline - time.monotonic())
             self._database.close()
             self._stopped.set()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -36,11 +37,15 @@ class Runner:
         for thread in self._threads:
             thread.start()
 
-    def stop(self, seconds: float) -> None:
-        """Waits for running jobs, `seconds` in all; what they do survives being cut."""
+    def ask_to_stop(self) -> None:
+        """Returns at once; no job starts any more."""
         self._stop.set()
+
+    def join(self, seconds: float) -> None:
+        """Waits for running jobs, `seconds` in all; what they do survives being cut."""
+        deadline = time.monotonic() + seconds
         for thread in self._threads:
-            thread.join(seconds)
+            thread.join(max(0.0, deadline - time.monotonic()))
 
     def _loop(self, job: Job) -> None:
         logger = self._context.get_logger("jobs")

@@ -173,5 +173,6 @@ def test_a_failing_job_is_logged_and_runs_again(make_service):
     runner = Runner(service.context, (Job("test", run_once, 0.001, 0.001),))
     runner.start()
     assert twice.wait(5)
-    runner.stop(5)
+    runner.ask_to_stop()
+    runner.join(5)
     assert [line[0] for line in lines[:2]] == ["%s: %s", "%s failed: %s: %s"]

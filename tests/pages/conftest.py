@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import webtest
 
+from sigservice.server import Service
 from tests.conftest import ADMIN, Cast, Make
 
 STORED = (
@@ -22,13 +23,12 @@ Send = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture
-def ada(cast: Cast) -> webtest.TestApp:
-    return cast.signed_in("ada")
-
-
-@pytest.fixture
-def ed(cast: Cast) -> webtest.TestApp:
-    return cast.signed_in("ed")
+def ada(service: Service) -> webtest.TestApp:
+    """An admin's browser; by JSON, which takes half the time of the form."""
+    web = webtest.TestApp(service.app)
+    body = {"username": "ada", "password": Cast.PASSWORD}
+    web.csrf = web.post_json("/auth/simple", body).json["csrfToken"]
+    return web
 
 
 @pytest.fixture

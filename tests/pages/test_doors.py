@@ -143,13 +143,13 @@ def test_form_without_the_right_csrf_token_changes_nothing(cast, ada, place, sto
     ada.get("/profile", status=200)
 
 
-@pytest.mark.parametrize("headers", FOREIGN, ids=str)
-def test_form_sent_by_another_site_changes_nothing(ada, place, stored, headers):
+def test_form_sent_by_another_site_changes_nothing(ada, place, stored):
     before = stored()
     for path, fields in FORMS.items():
         where, fields = path.format(**place), fields | {"csrf": ada.csrf}
-        answer = ada.post(where, fields, headers=headers, status=403)
-        assert "another site" in heading(answer), path
+        for headers in FOREIGN:
+            answer = ada.post(where, fields, headers=headers, status=403)
+            assert "another site" in heading(answer), (path, headers)
     assert stored() == before
     ada.get("/profile", status=200)
 
@@ -165,13 +165,13 @@ def test_right_form_from_our_own_site_is_accepted(ada, place, stored, path):
     assert (stored() == before) is is_unchanged
 
 
-@pytest.mark.parametrize("wrong", [0, 999_999, 2**31, 10**18, "9" * 19, "9" * 23, "-1", "١"])
-def test_missing_object_is_a_404_page(ada, place, wrong):
+def test_missing_object_is_a_404_page(ada, place):
     for path in PAGES:
         for part in place:
-            if f"{{{part}}}" in path:
-                where = quote(path.format(**(place | {part: wrong})))
-                assert is_page(ada.get(where, status=404)), where
+            for wrong in (0, 999_999, 2**31, 10**18, "9" * 19, "9" * 23, "-1", "١"):
+                if f"{{{part}}}" in path:
+                    where = quote(path.format(**(place | {part: wrong})))
+                    assert is_page(ada.get(where, status=404)), where
 
 
 def test_form_about_a_missing_object_is_a_404_page(ada, place, stored):
@@ -210,12 +210,11 @@ def test_wrong_method_is_a_405_page_with_allow(ada, place):
     assert is_page(answer)
 
 
-@pytest.mark.parametrize("kind", ["multipart/form-data; boundary=x", "text/plain", ""])
-def test_form_of_another_type_is_415(ada, place, stored, kind):
+def test_form_of_another_type_is_415(ada, stored):
     before = stored()
     body = f"csrf={ada.csrf}&name=x&token=later".encode()
-    answer = ada.post("/admin/signals/new", body, content_type=kind, status=415)
-    assert is_page(answer)
+    for kind in ("multipart/form-data; boundary=x", "text/plain", ""):
+        assert is_page(ada.post("/admin/signals/new", body, content_type=kind, status=415)), kind
     assert stored() == before
 
 
@@ -226,20 +225,21 @@ def test_oversized_form_is_413(ada, stored):
     assert stored() == before
 
 
-@pytest.mark.parametrize("body", ["name=%FF", "name=%00", "name=%ED%A0%80", "&".join(["a=b"] * 201)])
-def test_form_that_is_no_text_is_400(ada, stored, body):
+def test_form_that_is_no_text_is_400(ada, stored):
     before = stored()
-    whole = f"csrf={ada.csrf}&{body}"
     kind = "application/x-www-form-urlencoded"
-    assert is_page(ada.post("/admin/signals/new", whole, content_type=kind, status=400))
+    for body in ("name=%FF", "name=%00", "name=%ED%A0%80", "&".join(["a=b"] * 201)):
+        whole = f"csrf={ada.csrf}&{body}"
+        answer = ada.post("/admin/signals/new", whole, content_type=kind, status=400)
+        assert is_page(answer), body
     assert stored() == before
 
 
-@pytest.mark.parametrize("address", ["/nowhere", "/admin", "/admin/signals/x", "/profile/x"])
-def test_unknown_address_is_a_404_page(web, address):
-    answer = web.get(address, status=404)
-    assert is_page(answer)
-    assert heading(answer) == "404: There is nothing at this address."
+def test_unknown_address_is_a_404_page(web):
+    for address in ("/nowhere", "/admin", "/admin/signals/x", "/profile/x", "/sign-in/x"):
+        answer = web.get(address, status=404)
+        assert is_page(answer), address
+        assert heading(answer) == "404: There is nothing at this address."
 
 
 def test_error_page_keeps_the_navigation_of_who_is_signed_in(ada, vera):

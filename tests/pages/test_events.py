@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from tests.conftest import ADMIN
 from tests.pages.seen import heading, is_page
 
@@ -63,16 +61,16 @@ def test_fifty_are_shown_and_links_lead_to_all_the_others(ada, web, endpoint):
     assert len(rows(page)) == 50
 
 
-@pytest.mark.parametrize("type", ["nothing", "<script>", "' OR 1=1 --", "\U0001f600"])
-def test_unknown_type_shows_nothing(ada, type):
-    page = ada.get("/admin/events", {"type": type}, status=200)
-    assert rows(page) == []
-    assert "No event" in page.text
+def test_unknown_type_shows_nothing(ada):
+    for type in ("nothing", "<script>", "' OR 1=1 --", "\U0001f600"):
+        page = ada.get("/admin/events", {"type": type}, status=200)
+        assert rows(page) == [], type
+        assert "No event" in page.text
 
 
-@pytest.mark.parametrize("query", ["before=x", "before=0", "before=-1", "type=%FF"])
-def test_wrong_query_is_a_400_page(ada, query):
-    assert is_page(ada.get(f"/admin/events?{query}", status=400))
+def test_wrong_query_is_a_400_page(ada):
+    for query in ("before=x", "before=0", "before=-1", "type=%FF", "type=%00"):
+        assert is_page(ada.get(f"/admin/events?{query}", status=400)), query
 
 
 def test_no_event_shows_a_password_or_a_secret(ada, web, token):

@@ -68,9 +68,9 @@ def test_differing_new_passwords_are_told_beside_the_field(ada, web):
     web.post_json("/auth/simple", {"username": "ada", "password": Cast.PASSWORD}, status=200)
 
 
-@pytest.mark.parametrize(
-    "password, message",
-    [
+def test_weak_password_is_told_every_rule_that_it_breaks(ada, stored):
+    before = stored()
+    for password, message in (
         ("", "at least 10 characters"),
         ("Short-7", "at least 10 characters"),
         ("A-7" + "xy" * 100, "at most 128 characters"),
@@ -80,12 +80,9 @@ def test_differing_new_passwords_are_told_beside_the_field(ada, web):
         ("Correct-Horse", "digit"),
         ("CorrectHorse7", "special character"),
         ("\U0001f600" * 3, "at least 10 characters"),
-    ],
-)
-def test_weak_password_is_told_every_rule_that_it_breaks(ada, stored, password, message):
-    before = stored()
-    page = change(ada, Cast.PASSWORD, password, status=400)
-    assert message in beside(page, "password")
+    ):
+        page = change(ada, Cast.PASSWORD, password, status=400)
+        assert message in beside(page, "password")
     assert stored() == before
 
 

@@ -70,18 +70,21 @@ def test_page_has_the_url_and_the_way_back(log, endpoint):
     assert page.html.find("a", string="View configuration")["href"].endswith(str(endpoint["id"]))
 
 
-@pytest.mark.parametrize("text", ODD_JSON)
-def test_any_json_value_is_shown(log, web, endpoint, token, text):
-    web.post(
-        "/api/signal-endpoint/deploys",
-        text,
-        headers={"Authorization": token["token"]},
-        content_type="application/json",
-    )
-    (row,) = rows(log())
-    assert row.pre.get_text().replace(" ", "").replace("\n", "") == text.replace(" ", "")
-    page = log("/" + row.details["id"].removeprefix("signal-"))
-    assert page.html.find("pre").get_text().split() == row.pre.get_text().split()
+def test_any_json_value_is_shown(log, web, clock, endpoint, token):
+    for text in ODD_JSON:
+        clock.advance(1)
+        web.post(
+            "/api/signal-endpoint/deploys",
+            text,
+            headers={"Authorization": token["token"]},
+            content_type="application/json",
+        )
+    found = rows(log())
+    assert len(found) == len(ODD_JSON)
+    for row, text in zip(reversed(found), ODD_JSON, strict=True):
+        assert row.pre.get_text().replace(" ", "").replace("\n", "") == text.replace(" ", "")
+        page = log("/" + row.details["id"].removeprefix("signal-"))
+        assert page.html.find("pre").get_text().split() == row.pre.get_text().split()
 
 
 def test_twenty_are_shown_and_links_lead_to_all_the_others(log, ada, endpoint, token, send):
@@ -125,14 +128,15 @@ def test_search_finds_text_of_the_payload(log, endpoint, token, send):
     assert len(rows(log(page.html.find("a", string="Show all")["href"]))) == 3
 
 
-@pytest.mark.parametrize("text", ["100%", "a_b", "a\\\\b", "'; --", "é", "\U0001f600", "{{7*7}}"])
-def test_search_takes_every_character_as_itself(log, endpoint, token, send, text):
-    value = text.replace("\\\\", "\\")
-    send(endpoint, token, {"v": value})
+def test_search_takes_every_character_as_itself(log, endpoint, token, send):
+    texts = ("100%", "a_b", "a\\\\b", "'; --", "é", "\U0001f600", "{{7*7}}", "<b>", '\\"')
+    for text in texts:
+        send(endpoint, token, {"v": json.loads(f'"{text}"')})
     send(endpoint, token, {"v": "100 aXb a/b 49"})
-    page = log(params={"query": text})
-    assert [p["v"] for p in payloads(page)] == [value]
-    assert page.html.find(id="query")["value"] == text
+    for text in texts:
+        page = log(params={"query": text})
+        assert [p["v"] for p in payloads(page)] == [json.loads(f'"{text}"')], text
+        assert page.html.find(id="query")["value"] == text
 
 
 def test_search_without_a_hit_says_so(log, endpoint, token, send):
@@ -175,15 +179,15 @@ def test_signals_of_other_endpoints_are_not_seen(log, make, endpoint, token, sen
     assert "elsewhere" not in log("?query=elsewhere").html.find("ol").get_text()
 
 
-@pytest.mark.parametrize("query", ["before=x", "before=0", "token=x", "token=-1", "limit=0", "a=%FF"])
-def test_query_that_is_no_number_is_a_400_page(log, query):
-    assert is_page(log(f"?{query}", status=400))
+def test_query_that_is_no_number_is_a_400_page(log):
+    for query in ("before=x", "before=0", "token=x", "token=-1", "limit=0", "a=%FF", "query=%00"):
+        assert is_page(log(f"?{query}", status=400)), query
 
 
-@pytest.mark.parametrize("query", ["?token=999999", "?before=1", "?token=&query=+++", "?x=y"])
-def test_query_of_no_effect_is_no_error(log, endpoint, token, send, query):
+def test_query_of_no_effect_is_no_error(log, endpoint, token, send):
     send(endpoint, token, {})
-    log(query, status=200)
+    for query, found in (("?token=999999", 0), ("?before=1", 0), ("?token=&query=+", 1)):
+        assert len(rows(log(query, status=200))) == found, query
 
 
 def test_newest_page_refreshes_itself_and_others_do_not(log, endpoint, token, send):

@@ -7,7 +7,6 @@ import http.client
 import json
 import os
 import re
-import signal
 import socket
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 20
 ADMIN_SECRET = "*:*.server-tests"
-ADDRESS = re.compile(r"^ *address +(?:http://\S+?:(\d+)\S*|unix:(\S+))$", re.MULTILINE)
+ADDRESS = re.compile(r"^ *address +(?:http://\S+:(\d+)\S*|unix:(\S+))$", re.MULTILINE)
 # No limit may stand between an attack and the code it is meant for.
 OPEN_LIMITS = {
     "INIT_ADMIN_API_TOKENS": ADMIN_SECRET,
@@ -68,7 +67,8 @@ class Process:
     def __init__(
         self, environ: Mapping[str, str], script: str = "", cwd: Path | str = ROOT
     ) -> None:
-        self._out, self._err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
+        self._out = tempfile.TemporaryFile()  # noqa: SIM115  closed by close()
+        self._err = tempfile.TemporaryFile()  # noqa: SIM115
         command = [sys.executable, "-c", script] if script else [sys.executable, ROOT / "run.py"]
         inherited = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         quiet = {"HTTP_PORT": "0", "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
@@ -229,11 +229,7 @@ def processes_of(data: Path) -> list[int]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
             with contextlib.suppress(OSError):
-                if os.fsencode(data) in (entry / "cmdline").read_bytes():
-                    if is_running(int(entry.name)):
-                        found.append(int(entry.name))
+                named = os.fsencode(data) in (entry / "cmdline").read_bytes()
+                if named and is_running(int(entry.name)):
+                    found.append(int(entry.name))
     return found
-
-
-def stop_signals() -> tuple[int, ...]:
-    return (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)

@@ -12,7 +12,7 @@ START_LINES: list[bytes] = [
     b"GET /health http/1.1", b"GET /health HTTP/-1.1", b"GET /health HTTP/1.", b"GET /health HTTP",
     b"GET /health HTTP/x.y", b"GET /health HTTPS/1.1", b"GET /health ICY/1.0", b"G\x00T /health",
     b"G\tT /health HTTP/1.1", b"G\xc9T /health HTTP/1.1", b"G<b>T /health HTTP/1.1",
-    b"SSH-2.0-OpenSSH_9", b"EHLO evil.example", b"*1\r\n$4\r\nPING", b'{"json": true}',
+    b"SSH-2.0-OpenSSH_9", b"*1\r\n$4\r\nPING", b'{"json": true}',
     b"\x00" * 99, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"\xff" * 300,
     b"GET\t/health\tHTTP/1.1", b"GET /health HTTP/1.1\rHost: x", b"GET\r\n/health HTTP/1.1",
     b"PROXY TCP4 1.1.1.1 2.2.2.2 1 2\r\nGET /health HTTP/1.1",

@@ -1,0 +1,362 @@
+"""The embedded PostgreSQL under real processes: shared, kept, ended, and refused with a reason."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sigservice.db import place
+from sigservice.db.embedded import EmbeddedPostgres
+from sigservice.errors import StartError
+from tests.server.process import (
+    OPEN_LIMITS,
+    ROOT,
+    Process,
+    is_running,
+    open_folder,
+    parent,
+    postmaster,
+    processes_of,
+    refused,
+    running,
+    until,
+)
+
+IS_ROOT = os.geteuid() == 0
+as_root = pytest.mark.skipif(not IS_ROOT, reason="only root runs it as somebody else")
+NOBODY = 65534
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    with open_folder() as path:
+        yield path
+        until(lambda: not processes_of(path), "the end of every database", 10)
+
+
+def environ(data: Path) -> dict[str, str]:
+    return OPEN_LIMITS | {"SERVICE_DATA_DIR": str(data)}
+
+
+def signal_ids(process: Process, endpoint: int) -> set[int]:
+    status, page = process.ask("GET", f"/api/admin/signal-endpoints/{endpoint}/signals")
+    assert status == 200, page
+    return {row["id"] for row in page["signalEndpointSignals"]}
+
+
+def post(process: Process, secret: str) -> int:
+    status, answer = process.ask("POST", "/api/signal-endpoint/deploys", {}, secret=secret)
+    assert status == 200, answer
+    return answer["signals"][0]["id"]
+
+
+def one_line(process: Process) -> str:
+    """The only line of a refused start; exit code 1."""
+    assert process.wait() == 1
+    (line,) = process.stderr.splitlines()
+    process.close()
+    assert line.startswith("sigservice: ")
+    return line
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_second_process_attaches_and_survives_the_first(folder: Path, number: int):
+    data = folder / "data"
+    with running(environ(data)) as first:
+        endpoint, secret = first.sender()
+        post(first, secret)
+        server = postmaster(data)
+        with running(environ(data)) as second:
+            assert "shared with another process" in second.stdout
+            assert postmaster(data) == server
+            post(second, secret)
+            first.send(number)
+            assert first.wait(3) == (0 if number == signal.SIGTERM else -number)
+            for _ in range(5):
+                post(second, secret)
+            assert len(signal_ids(second, endpoint)) == 7
+            assert postmaster(data) == server
+            with running(environ(data)) as third:  # the first's place is taken, not missed
+                assert len(signal_ids(third, endpoint)) == 7
+        assert second.wait() == 0
+    assert not postmaster(data)
+
+
+def test_processes_started_together_share_one_new_database(folder: Path):
+    data = folder / "data"
+    started = [Process(environ(data)) for _ in range(3)]
+    try:
+        for process in started:
+            process.await_address()
+        endpoint, secret = started[0].sender()
+        ids = {post(process, secret) for process in started}
+        assert signal_ids(started[2], endpoint) == ids
+        assert len(processes_of(data)) <= 3  # one watchdog, one postmaster; a child being born
+        assert not list(data.glob("postgres.new-*"))
+    finally:
+        for process in started:
+            process.close()
+
+
+def test_restart_keeps_the_data_and_does_not_wait(folder: Path):
+    data = folder / "data"
+    with running(environ(data)) as process:
+        endpoint, secret = process.sender()
+        kept = {post(process, secret)}
+    for _ in range(2):
+        assert not processes_of(data)
+        with running(environ(data)) as process:
+            assert signal_ids(process, endpoint) == kept
+            kept.add(post(process, secret))
+
+
+def test_starting_while_the_last_one_stops_waits_for_it(folder: Path):
+    data = folder / "data"
+    first = Process(environ(data)).await_address()
+    try:
+        endpoint, secret = first.sender()
+        kept = post(first, secret)
+        first.send(signal.SIGTERM)
+        with running(environ(data)) as second:
+            assert signal_ids(second, endpoint) == {kept}
+            assert first.wait(5) == 0
+            until(lambda: post(second, secret), "a signal")
+    finally:
+        first.close()
+
+
+@pytest.mark.parametrize("name", ["with a blank", "quo'te\"d", "ümlaut", "per%cent", "-D"])
+def test_folder_may_have_any_name(folder: Path, name: str):
+    data = folder / name
+    database = EmbeddedPostgres(str(data))
+    database.start()
+    assert postmaster(data)
+    database.stop()
+    assert not postmaster(data)
+
+
+def test_long_path_moves_the_socket_only(folder: Path):
+    data = folder / ("d" * 120) / ("e" * 120)
+    with running(environ(data)) as process:
+        endpoint, secret = process.sender()
+        kept = post(process, secret)
+        assert (data / "postgres" / "PG_VERSION").exists()
+        moved = EmbeddedPostgres(str(data)).place.socket_dir
+        assert moved.parent == Path("/tmp")
+        assert moved.stat().st_mode & 0o077 == 0
+    with running(environ(data)) as process:
+        assert signal_ids(process, endpoint) == {kept}
+    shutil.rmtree(moved)
+
+
+def test_foreign_socket_folder_is_refused_before_it_is_asked(folder: Path):
+    """Its name can be computed by anybody, and /tmp is everybody's."""
+    data = folder / ("d" * 120)
+    moved = EmbeddedPostgres(str(data)).place.socket_dir
+    moved.mkdir(mode=0o777)
+    moved.chmod(0o777)
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(str(moved / ".s.PGSQL.5432"))
+    listening.listen()
+    listening.settimeout(0.2)
+    try:
+        ended = refused(environ(data))
+        assert f"{moved} belongs to somebody else" in one_line(ended)
+        with pytest.raises(TimeoutError):
+            listening.accept()
+    finally:
+        listening.close()
+        shutil.rmtree(moved)
+
+
+def test_killed_watchdog_takes_the_database_with_it(folder: Path):
+    data = folder / "data"
+    with running(environ(data)) as process:
+        server = postmaster(data)
+        os.kill(parent(server), signal.SIGKILL)
+        until(lambda: not is_running(server), "the end of PostgreSQL", 5)
+        assert process.ask("GET", "/health")[0] == 200
+        assert process.ask("GET", "/ready")[0] == 503
+        process.send(signal.SIGTERM)
+        assert process.wait(5) == 0
+    with running(environ(data)) as process:
+        assert process.ask("GET", "/ready")[0] == 200
+
+
+def test_stop_ends_even_when_the_database_is_frozen(folder: Path):
+    data = folder / "data"
+    with running(environ(data)) as process:
+        server = postmaster(data)
+        os.kill(server, signal.SIGSTOP)
+        try:
+            process.send(signal.SIGTERM)
+            assert process.wait(8) == 0
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(server, signal.SIGCONT)
+
+
+def test_temporary_database_leaves_nothing_behind():
+    before = set(Path("/tmp").glob("sigservice-*"))
+    script = "import sigservice\nprint(sigservice.create()._database._embedded.place.home)\n"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=os.environ | {"SERVICE_DATA_DIR": ":temporary:", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+    home = Path(done.stdout.strip())
+    assert home not in before
+    until(lambda: not processes_of(home), "the end of the database", 5)
+    until(lambda: not home.exists(), "the removal of its folder", 2)
+
+
+@as_root
+def test_root_hands_the_database_to_an_account_and_changes_no_folder(folder: Path):
+    closed = [folder, *folder.parents]
+    before = [(path, path.stat().st_mode, path.stat().st_uid) for path in closed]
+    data = folder / "a" / "data"
+    with running(environ(data)):
+        status = Path(f"/proc/{postmaster(data)}/status").read_text()
+        uids = next(line for line in status.splitlines() if line.startswith("Uid:")).split()[1:]
+        assert {int(uid) for uid in uids} == {pwd.getpwnam("postgres").pw_uid} or set(uids) == {
+            str(NOBODY)
+        }
+        groups = next(line for line in status.splitlines() if line.startswith("Groups:"))
+        assert "0" not in groups.split()[1:]
+    assert before == [(path, path.stat().st_mode, path.stat().st_uid) for path in closed]
+
+
+@as_root
+def test_closed_folder_that_was_asked_for_is_refused_with_one_line(folder: Path):
+    closed = folder / "closed"
+    closed.mkdir(mode=0o700)
+    line = one_line(refused(environ(closed / "data")))
+    assert str(closed / "data") in line
+    assert "SERVICE_DATA_DIR" in line
+    assert closed.stat().st_mode & 0o777 == 0o700
+    assert not list(closed.iterdir())
+
+
+@as_root
+def test_closed_default_folder_falls_back_and_says_so(folder: Path):
+    closed = folder / "closed"
+    closed.mkdir(mode=0o700)
+    had_home = place.SHARED_HOME.exists()
+    used = None
+    try:
+        for _ in range(2):
+            with running(OPEN_LIMITS, cwd=closed) as process:
+                note = next(line for line in process.stdout.splitlines() if " data in " in line)
+                used = Path(note.split(" data in ")[1].split(" ")[0])
+                assert used.parent == place.SHARED_HOME
+                assert "is closed to the account" in note
+        assert closed.stat().st_mode & 0o777 == 0o700
+        assert not list(closed.iterdir())
+    finally:
+        if used:
+            shutil.rmtree(used)
+        if not had_home and place.SHARED_HOME.exists():
+            shutil.rmtree(place.SHARED_HOME)
+
+
+@as_root
+def test_database_of_an_account_that_is_gone_is_refused_with_one_line(folder: Path):
+    data = folder / "data"
+    (data / "postgres").mkdir(parents=True)
+    os.chown(data / "postgres", 54321, 54321)
+    with pytest.raises(StartError):
+        EmbeddedPostgres(str(data))
+
+
+def test_file_instead_of_a_folder_is_refused_with_one_line(folder: Path):
+    (folder / "data").write_text("precious")
+    line = one_line(refused(environ(folder / "data")))
+    assert str(folder / "data") in line
+    assert (folder / "data").read_text() == "precious"
+
+
+@pytest.mark.parametrize("name", ["n" * 300, "/".join(["n" * 200] * 30)])
+def test_name_that_no_file_system_takes_is_refused_with_one_line(folder: Path, name: str):
+    with pytest.raises(StartError) as raised:
+        EmbeddedPostgres(str(folder / name))
+    assert "\n" not in str(raised.value)
+
+
+def test_database_of_another_version_is_refused_and_kept(folder: Path):
+    data = folder / "data"
+    with running(environ(data)):
+        pass
+    (data / "postgres" / "PG_VERSION").write_text("12\n")
+    line = one_line(refused(environ(data)))
+    assert "PostgreSQL 12" in line
+    (data / "postgres" / "PG_VERSION").write_text("18\n")
+    with running(environ(data)):
+        pass
+
+
+def test_database_that_does_not_start_is_one_line_with_the_reason(folder: Path):
+    data = folder / "data"
+    with running(environ(data)):
+        pass
+    (data / "postgres" / "postgresql.conf").write_text("nonsense = 'yes'\n")
+    assert "nonsense" in one_line(refused(environ(data), seconds=40))
+
+
+def as_somebody(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs code that ends by raising StartError, as an ordinary user even when we are root."""
+    drop = f"import os; os.geteuid() or (os.setegid({NOBODY}), os.seteuid({NOBODY}))"
+    script = "import sys, sigservice.server\nfrom sigservice.db.place import find_place\n"
+    script += f"from sigservice.errors import StartError\n{drop}\n{textwrap.dedent(code)}"
+    return subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("below", ["", "data", "a/b/data"])
+def test_ordinary_user_is_told_in_one_line_that_a_folder_is_closed(folder: Path, below: str):
+    closed = folder / "closed"
+    closed.mkdir()
+    closed.chmod(0o000)
+    code = """
+        try:
+            find_place(sys.argv[1], None)
+            open(sys.argv[1] + "/users.lock", "w")
+        except StartError as error:
+            print(error)
+        except PermissionError as error:
+            print("PermissionError" if "users.lock" not in error.filename else "no lock")
+    """
+    done = as_somebody(code, str(closed / below))
+    closed.chmod(0o700)
+    assert "Traceback" not in done.stderr
+    if below:
+        assert str(closed) in done.stdout, "find_place lets a PermissionError out"
+
+
+def test_place_of_an_ordinary_user_is_private(folder: Path):
+    folder.chmod(0o777)
+    code = "print(find_place(sys.argv[1], None).home)"
+    home: Any = folder / "a" / "data"
+    done = as_somebody(code, str(home))
+    assert done.stdout.strip() == str(home), done.stderr
+    assert {path.stat().st_mode & 0o777 for path in (home, home.parent)} == {0o700}

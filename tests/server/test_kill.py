@@ -1,0 +1,293 @@
+"""SIGKILL under load: what was acknowledged is stored exactly once, and work goes on by itself."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import os
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg2
+import pytest
+
+from tests.server.process import (
+    OPEN_LIMITS,
+    Process,
+    database_environ,
+    open_folder,
+    parent,
+    postmaster,
+    processes_of,
+    running,
+    until,
+)
+
+BACK_SECONDS = 3.0
+LONGEST_REQUEST = 6.0
+# A database that acknowledges what it has not written would show here; see reliability.md 4.1.
+MEMORY = "synchronous_commit"
+
+
+class Load:
+    """Senders that never give up. `acked` are the numbers that were answered with 200."""
+
+    def __init__(self, process: Process, secret: str, threads: int = 6) -> None:
+        self.process, self._secret = process, secret
+        self.acked: set[int] = set()
+        self.answers: list[tuple[float, float, int]] = []  # when, seconds, status (0: cut)
+        self.last_ack = 0.0
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._next = 0
+        self._threads = [threading.Thread(target=self._send, daemon=True) for _ in range(threads)]
+
+    def __enter__(self) -> Load:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join(15)
+        assert not any(thread.is_alive() for thread in self._threads), "a request hangs"
+
+    def _send(self) -> None:
+        while not self._stop.is_set():
+            with self._lock:
+                number, self._next = self._next, self._next + 1
+            began = time.monotonic()
+            try:
+                status, _ = self.process.ask(
+                    "POST", "/api/signal-endpoint/deploys", {"n": number}, secret=self._secret
+                )
+            except (OSError, http.client.HTTPException):
+                status = 0
+            ended = time.monotonic()
+            with self._lock:
+                self.answers.append((ended, ended - began, status))
+                if status == 200:
+                    self.acked.add(number)
+                    self.last_ack = ended
+            if status != 200:
+                self._stop.wait(0.02)
+
+    def await_acks(self, count: int, seconds: float = 10) -> None:
+        """Returns when `count` more were acknowledged."""
+        enough = len(self.acked) + count
+        until(lambda: len(self.acked) >= enough, f"{count} acknowledged signals", seconds)
+
+    def statuses(self) -> Counter[int]:
+        return Counter(status for _, _, status in self.answers)
+
+    def slowest(self) -> float:
+        return max(seconds for _, seconds, _ in self.answers)
+
+
+def assert_exactly_once(conn: Any, load: Load) -> None:
+    """Each acknowledged number is stored once, and none that was not sent."""
+    with conn.cursor() as cursor:
+        cursor.execute("SELECT (payload->>'n')::int FROM signals")
+        stored = Counter(row[0] for row in cursor.fetchall())
+    conn.close()
+    assert len(load.acked) > 50
+    assert not load.acked - set(stored), "acknowledged and lost"
+    assert not [number for number in load.acked if stored[number] > 1], "stored twice"
+
+
+@pytest.fixture
+def environ(temporary_database: Any, request: pytest.FixtureRequest) -> dict[str, str]:
+    options = temporary_database.create_database(f"kill{abs(hash(request.node.name))}")
+    return OPEN_LIMITS | database_environ(options)
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    with open_folder() as path:
+        yield path
+        until(lambda: not processes_of(path), "the end of the database", 10)
+
+
+def embedded(folder: Path) -> dict[str, str]:
+    return OPEN_LIMITS | {"SERVICE_DATA_DIR": str(folder / "data")}
+
+
+def connect(data: Path) -> Any:
+    """To the embedded database, past the service."""
+    return psycopg2.connect(
+        host=str(data / "socket"), port=5432, user="sigservice", dbname="postgres"
+    )
+
+
+def await_database(data: Path) -> float:
+    """When the database answers again."""
+
+    def answers() -> bool:
+        try:
+            connect(data).close()
+        except psycopg2.Error:
+            return False
+        return True
+
+    until(answers, "the database's return", 20)
+    return time.monotonic()
+
+
+def test_killed_service_loses_no_acknowledged_signal(
+    environ: dict[str, str], temporary_database: Any
+):
+    load, secret = None, ""
+    for _ in range(3):
+        with running(environ) as process:
+            if load is None:
+                _, secret = process.sender()
+                load = Load(process, secret)
+                load.__enter__()
+            load.process = process
+            load.await_acks(60)
+            process.kill()
+    assert load is not None
+    with running(environ) as process:
+        load.process = process
+        load.await_acks(20)
+        load.__exit__()
+    assert set(load.statuses()) <= {0, 200}
+    assert_exactly_once(temporary_database.connect(environ["DATABASE_NAME"]), load)
+
+
+def test_killed_database_server_comes_back_and_work_goes_on(folder: Path):
+    data = folder / "data"
+    with running(embedded(folder)) as process:
+        _, secret = process.sender()
+        with Load(process, secret) as load:
+            load.await_acks(60)
+            for _ in range(3):
+                first = postmaster(data)
+                os.kill(first, signal.SIGKILL)
+                until(lambda first=first: postmaster(data) not in (0, first), "a new postmaster")
+                back = await_database(data)
+                until(lambda back=back: load.last_ack > back, "a signal acknowledged", BACK_SECONDS)
+                load.await_acks(60)
+        assert process.is_running()
+        assert set(load.statuses()) <= {200, 503}, load.statuses()
+        assert load.slowest() < LONGEST_REQUEST
+        assert "Traceback" not in process.stderr
+        assert_exactly_once(connect(data), load)
+
+
+def test_killed_backends_cost_their_requests_only(environ: dict[str, str], temporary_database: Any):
+    """SIGKILL of one backend makes PostgreSQL end them all and recover."""
+    name = environ["DATABASE_NAME"]
+    with running(environ) as process:
+        _, secret = process.sender()
+        with Load(process, secret) as load:
+            load.await_acks(60)
+            for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGTERM):
+                for pid in _backends(temporary_database, name)[:1]:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, number)
+                load.await_acks(60)
+        assert set(load.statuses()) <= {200, 503}, load.statuses()
+        assert load.slowest() < LONGEST_REQUEST
+        assert "Traceback" not in process.stderr
+    assert_exactly_once(temporary_database.connect(name), load)
+
+
+def test_ended_idle_connections_are_not_noticed_by_the_next_client(
+    environ: dict[str, str], temporary_database: Any
+):
+    with running(environ) as process:
+        _, secret = process.sender()
+        for _ in range(5):
+            for pid in _backends(temporary_database, environ["DATABASE_NAME"]):
+                os.kill(pid, signal.SIGTERM)
+            until(lambda: not _backends(temporary_database, environ["DATABASE_NAME"]), "their end")
+            path = "/api/signal-endpoint/deploys"
+            assert process.ask("POST", path, {"n": 1}, secret=secret)[0] == 200
+
+
+def _backends(database: Any, name: str) -> list[int]:
+    conn = until(lambda: _try(database.connect), "the database")
+    with conn.cursor() as cursor:
+        cursor.execute("SELECT pid FROM pg_stat_activity WHERE datname = %s", (name,))
+        pids = [row[0] for row in cursor.fetchall()]
+    conn.close()
+    return pids
+
+
+def _try(connect: Any) -> Any:
+    try:
+        return connect()
+    except psycopg2.OperationalError:
+        return None
+
+
+def test_locked_table_is_503_in_time_and_heals(environ: dict[str, str], temporary_database: Any):
+    with running(environ) as process:
+        _, secret = process.sender()
+        locker = temporary_database.connect(environ["DATABASE_NAME"])
+        locker.autocommit = False
+        with Load(process, secret, threads=12) as load:
+            load.await_acks(30)
+            locker.cursor().execute("LOCK TABLE signals IN ACCESS EXCLUSIVE MODE")
+            until(lambda: load.statuses()[503] >= 8, "503 for those who wait too long")
+            assert process.ask("GET", "/health", timeout=5)[0] == 200
+            locker.rollback()
+            freed = time.monotonic()
+            until(lambda: load.last_ack > freed, "a signal acknowledged", BACK_SECONDS)
+        locker.close()
+        assert set(load.statuses()) <= {200, 503}, load.statuses()
+        assert load.slowest() < LONGEST_REQUEST
+    assert_exactly_once(temporary_database.connect(environ["DATABASE_NAME"]), load)
+
+
+def test_killed_service_takes_its_database_with_it_and_the_data_stays(folder: Path):
+    data = folder / "data"
+    with running(embedded(folder)) as process:
+        _, secret = process.sender()
+        with Load(process, secret) as load:
+            load.await_acks(60)
+            process.kill()
+    until(lambda: not processes_of(data), "the end of watchdog and PostgreSQL", 5)
+    with running(embedded(folder)):
+        assert_exactly_once(connect(data), load)
+
+
+def test_service_and_database_killed_together_lose_nothing(folder: Path):
+    data = folder / "data"
+    with running(embedded(folder)) as process:
+        _, secret = process.sender()
+        with Load(process, secret) as load:
+            load.await_acks(60)
+            server = postmaster(data)
+            watchdog = parent(server)
+            for pid in (watchdog, server, process.pid):
+                os.kill(pid, signal.SIGKILL)
+    with running(embedded(folder)):
+        assert_exactly_once(connect(data), load)
+
+
+def test_acknowledged_means_written(environ: dict[str, str], temporary_database: Any):
+    """Even where the cluster's default says otherwise."""
+    name = environ["DATABASE_NAME"]
+    conn = temporary_database.connect()
+    with conn.cursor() as cursor:
+        cursor.execute(f'ALTER DATABASE "{name}" SET {MEMORY} = off')
+        cursor.execute(f'ALTER DATABASE "{name}" SET statement_timeout = 1')
+    conn.close()
+    script = (
+        "import sigservice\n"
+        "service = sigservice.create()\n"
+        "with service.context.database.transaction() as conn, conn.cursor() as cursor:\n"
+        f"    cursor.execute('SHOW {MEMORY}')\n"
+        "    print('  address         unix:' + cursor.fetchone()[0], flush=True)\n"
+        "service.stop()\n"
+    )
+    with running(environ, script) as process:
+        assert process.pipe == "on"

@@ -1,0 +1,395 @@
+"""Start and stop of a real process: signals, timeouts, addresses, refusals."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import signal
+import socket
+import stat
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from sigservice.config import load_config
+from sigservice.db.open import OpenDatabase
+from sigservice.errors import StartError
+from sigservice.log import line_loggers
+from tests.server.process import Process, database_environ, open_folder, refused, running, until
+
+# A service with slow and large answers; it writes a line when a slow request has come in.
+SCRIPT = """
+import sys, time
+import sigservice, sigservice.listener
+{before}
+def hook(app):
+    @app.get("/slow/<seconds:float>")
+    def slow(seconds):
+        print("came in", flush=True)
+        time.sleep(seconds)
+        return "slept"
+    @app.get("/large")
+    def large():
+        return b"x" * 5_000_000
+service = sigservice.start({{"preRouterHook": hook, {options}}})
+print("\\n".join(service.describe()), flush=True)
+service.wait()
+"""
+GRACE = 1.0
+HEALTH = b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+def script(options: str = "", before: str = "") -> str:
+    return SCRIPT.format(options=options, before=before)
+
+
+@pytest.fixture(scope="module")
+def environ(temporary_database: Any) -> dict[str, str]:
+    return database_environ(temporary_database.create_database("stopping"))
+
+
+@pytest.fixture
+def slow(environ: dict[str, str]) -> Iterator[Process]:
+    with running(environ, script()) as process:
+        yield process
+
+
+class Request(threading.Thread):
+    """A slow request in a thread of its own; returns from `start` when the handler has it."""
+
+    def __init__(self, process: Process, seconds: float) -> None:
+        super().__init__(daemon=True)
+        self._process, self._path = process, f"/slow/{seconds}"
+        self.answer: tuple[int, bytes] | None = None
+
+    def run(self) -> None:
+        conn = http.client.HTTPConnection("127.0.0.1", self._process.port, timeout=15)
+        try:
+            conn.request("GET", self._path)
+            got = conn.getresponse()
+            self.answer = (got.status, got.read())
+        except (OSError, http.client.HTTPException):
+            pass
+        finally:
+            conn.close()
+
+    def start(self) -> Request:
+        before = self._process.stdout.count("came in")
+        super().start()
+        until(lambda: self._process.stdout.count("came in") > before, "the request's arrival")
+        return self
+
+
+def read_to_end(sock: socket.socket) -> bytes:
+    received = b""
+    try:
+        while part := sock.recv(65536):
+            received += part
+    except ConnectionResetError:
+        pass
+    return received
+
+
+def is_refusing(process: Process) -> bool:
+    try:
+        process.connect(1).close()
+    except OSError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_signal_lets_the_running_request_finish(slow: Process, number: int):
+    request = Request(slow, 0.7).start()
+    slow.send(number)
+    until(lambda: is_refusing(slow), "new connections are refused", 0.5)
+    assert request.answer is None
+    assert slow.wait(3) == 0
+    request.join(3)
+    assert request.answer == (200, b"slept")
+    assert "Traceback" not in slow.stderr
+
+
+def test_request_longer_than_the_timeout_is_cut(slow: Process):
+    request = Request(slow, 30).start()
+    began = time.monotonic()
+    slow.send(signal.SIGTERM)
+    assert slow.wait(5) == 0
+    assert GRACE - 0.1 < time.monotonic() - began < GRACE + 0.5
+    request.join(3)
+    assert request.answer is None
+
+
+def test_idle_connections_do_not_hold_up_the_stop(environ: dict[str, str]):
+    with running(environ | {"GRACEFUL_SHUTDOWN_TIMEOUT": "8000"}) as process:
+        socks = [process.connect() for _ in range(20)]
+        for sock in socks[:10]:
+            sock.sendall(HEALTH)
+            assert b"GOOD" in sock.recv(4096)
+        began = time.monotonic()
+        process.send(signal.SIGTERM)
+        assert process.wait(5) == 0
+        assert time.monotonic() - began < 1
+        assert [read_to_end(sock) for sock in socks] == [b""] * 20
+        for sock in socks:
+            sock.close()
+
+
+def test_large_answer_to_a_slow_reader_arrives_whole(environ: dict[str, str]):
+    with running(environ | {"GRACEFUL_SHUTDOWN_TIMEOUT": "8000"}, script()) as process:
+        with process.connect() as sock:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+            sock.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
+            received = len(sock.recv(65536))
+            process.send(signal.SIGTERM)
+            until(lambda: is_refusing(process), "the stop")
+            received += len(read_to_end(sock))
+        assert process.wait(5) == 0
+    assert received > 5_000_000
+
+
+def test_pipelined_requests_are_both_answered(slow: Process):
+    with slow.connect() as sock:
+        sock.sendall(b"GET /slow/0.3 HTTP/1.1\r\nHost: x\r\n\r\n" * 2)
+        until(lambda: "came in" in slow.stdout, "the request's arrival")
+        slow.send(signal.SIGTERM)
+        assert read_to_end(sock).count(b"slept") == 2
+    assert slow.wait(3) == 0
+
+
+def test_second_signal_exits_at_once(environ: dict[str, str]):
+    with running(environ | {"GRACEFUL_SHUTDOWN_TIMEOUT": "20000"}, script()) as process:
+        Request(process, 20).start()
+        process.send(signal.SIGTERM)
+        until(lambda: is_refusing(process), "the stop")
+        began = time.monotonic()
+        process.send(signal.SIGTERM)
+        assert process.wait(3) == 1
+        assert time.monotonic() - began < 0.5
+
+
+def test_without_graceful_shutdown_a_signal_kills(environ: dict[str, str]):
+    with running(environ | {"GRACEFUL_SHUTDOWN_ENABLE": "false"}, script()) as process:
+        request = Request(process, 5).start()
+        process.send(signal.SIGTERM)
+        assert process.wait(1) == -signal.SIGTERM
+        request.join(3)
+        assert request.answer is None
+
+
+IN_CODE = {"server": {"gracefulShutdownEnable": False, "host": "127.0.0.1"}}
+
+
+def test_service_stops_once_and_never_starts_again(make_service: Any):
+    service = make_service(IN_CODE)
+    service.start()
+    assert service.url == f"http://127.0.0.1:{service.port}"
+    port = service.port
+    with pytest.raises(RuntimeError):
+        service.start()
+    stops = [threading.Thread(target=service.stop) for _ in range(4)]
+    for thread in stops:
+        thread.start()
+    for thread in stops:
+        thread.join(5)
+    service.stop()
+    service.wait()
+    with pytest.raises(RuntimeError):
+        service.start()
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", port), timeout=1)
+
+
+def test_stopped_service_has_no_port_and_no_url(make_service: Any):
+    service = make_service(IN_CODE)
+    service.start()
+    service.stop()
+    assert (service.port, service.url) == (None, "")
+
+
+def test_service_that_never_started_stops(make_service: Any):
+    service = make_service(IN_CODE)
+    assert (service.port, service.url) == (None, "")
+    service.stop()
+    with pytest.raises(RuntimeError):
+        service.start()
+
+
+def test_idle_connection_is_closed_after_the_keep_alive_timeout(environ: dict[str, str]):
+    with running(environ | {"SERVER_KEEPALIVE_TIMEOUT": "1"}, script()) as process:
+        request = Request(process, 3).start()
+        with process.connect() as sock, process.connect() as silent, process.connect() as half:
+            half.sendall(HEALTH[:20])
+            sock.sendall(HEALTH)
+            assert b"GOOD" in sock.recv(4096)
+            began = time.monotonic()
+            for each in (sock, silent, half):
+                assert read_to_end(each) == b""
+            assert 0.8 < time.monotonic() - began < 3
+        request.join(5)
+        assert request.answer == (200, b"slept")  # a running request is not idle
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    [b"GET /health HTTP/1.1\r\nX: ", b"POST / HTTP/1.1\r\nContent-Length: 9999\r\n\r\n"],
+)
+def test_dribbling_client_is_cut_and_others_are_answered(environ: dict[str, str], beginning: bytes):
+    before = "sigservice.listener.ARRIVAL_SECONDS = 1"
+    with running(environ, script(before=before)) as process, process.connect(0.1) as sock:
+        sock.sendall(beginning)
+        began, seen = time.monotonic(), None
+        while seen is None and time.monotonic() - began < 8:
+            try:
+                sock.sendall(b"a")
+                seen = sock.recv(100)
+            except TimeoutError:
+                assert process.ask("GET", "/health", timeout=2)[0] == 200
+            except OSError:
+                seen = b""
+        assert seen is not None
+        assert time.monotonic() - began < 4
+
+
+def test_unix_socket_is_served_privately_and_removed(environ: dict[str, str]):
+    with open_folder() as folder:
+        pipe = folder / "service.sock"
+        stale = socket.socket(socket.AF_UNIX)
+        stale.bind(str(pipe))
+        stale.close()
+        with running(environ, script(f'"server": {{"pipe": {str(pipe)!r}}}')) as process:
+            assert process.pipe == str(pipe)
+            assert stat.S_IMODE(pipe.stat().st_mode) == 0o600
+            with process.connect() as sock:
+                sock.sendall(HEALTH)
+                assert b"GOOD" in sock.recv(4096)
+            process.send(signal.SIGTERM)
+            assert process.wait(3) == 0
+        assert not pipe.exists()
+
+
+def test_unix_socket_in_use_is_not_taken_over(environ: dict[str, str]):
+    with open_folder() as folder:
+        pipe = folder / "service.sock"
+        code = script(f'"server": {{"pipe": {str(pipe)!r}}}')
+        with running(environ, code) as first:
+            second = Process(environ, code)
+            try:
+                until(lambda: not second.is_running() or "address" in second.stdout, "its start")
+                assert not second.is_running(), "both listen on one socket"
+            finally:
+                second.close()
+            with first.connect() as sock:
+                sock.sendall(HEALTH)
+                assert b"GOOD" in sock.recv(4096)
+
+
+def test_file_at_the_unix_socket_is_refused_and_kept(environ: dict[str, str]):
+    with open_folder() as folder:
+        pipe = folder / "service.sock"
+        pipe.write_text("precious")
+        ended = refused(environ, script(f'"server": {{"pipe": {str(pipe)!r}}}'))
+        assert "StartError" in ended.stderr
+        assert f"Can't listen on {pipe}" in ended.stderr
+        ended.close()
+        assert pipe.read_text() == "precious"
+
+
+def has_ipv6() -> bool:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="no IPv6 here")
+def test_all_addresses_are_ipv4_and_ipv6(environ: dict[str, str]):
+    with running(environ) as process:
+        for host in ("127.0.0.1", "::1"):
+            with process.connect(host=host) as sock:
+                sock.sendall(HEALTH)
+                assert b"GOOD" in sock.recv(4096)
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="no IPv6 here")
+@pytest.mark.parametrize(("host", "other"), [("127.0.0.1", "::1"), ("::1", "127.0.0.1")])
+def test_one_address_is_one_address(environ: dict[str, str], host: str, other: str):
+    with running(environ | {"HTTP_HOST": host}) as process:
+        process.connect(host=host).close()
+        with pytest.raises(ConnectionRefusedError):
+            process.connect(host=other)
+
+
+def test_port_in_use_is_one_line_and_exit_1(environ: dict[str, str]):
+    with socket.create_server(("0.0.0.0", 0)) as taken:
+        port = taken.getsockname()[1]
+        ended = refused(environ | {"HTTP_PORT": str(port)})
+        assert ended.wait() == 1
+        (line,) = ended.stderr.splitlines()
+        assert str(port) in line
+        assert "in use" in line
+        ended.close()
+
+
+@pytest.mark.parametrize("host", ["203.0.113.9", "no-such-host.invalid", "a b", "999.1.1.1"])
+def test_address_that_is_not_ours_is_one_line_and_exit_1(environ: dict[str, str], host: str):
+    ended = refused(environ | {"HTTP_HOST": host})
+    assert ended.wait() in (1, 2)
+    (line,) = ended.stderr.splitlines()
+    assert "Traceback" not in line
+    ended.close()
+
+
+def test_wrong_configuration_is_exit_2_with_every_problem():
+    wrong = {"HTTP_PORT": "x", "DATABASE_POOL_MAX": "0", "SERVICE_URL": "ftp://secret-thing"}
+    ended = refused(wrong | {"DATABASE_URL": "postgres://u:geheim@h:notaport/db"})
+    assert ended.wait() == 2
+    for name in ("HTTP_PORT", "DATABASE_POOL_MAX", "SERVICE_URL", "DATABASE_URL"):
+        assert name in ended.stderr
+    assert len(ended.stderr.splitlines()) == 4
+    assert "geheim" not in ended.stderr
+    ended.close()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"host": "127.0.0.1", "port": 1},
+        {"host": "/nonexistent", "port": 5432},
+        {"host": "no-such-host.invalid", "port": 5432},
+    ],
+)
+def test_unreachable_database_is_one_clear_line(wrong: dict[str, Any]):
+    options = {"db": wrong | {"user": "u", "password": "geheim", "database": "d"}}
+    config = load_config(options, {}).config
+    began = time.monotonic()
+    with pytest.raises(StartError) as raised:
+        OpenDatabase(config, line_loggers("fatal")("database"), retry_seconds=0.5)
+    assert time.monotonic() - began < 5
+    text = str(raised.value)
+    assert text.startswith("The database is not reached after")
+    assert "\n" not in text
+    assert "geheim" not in text
+
+
+def test_unknown_database_is_one_clear_line(temporary_database: Any):
+    options = {"db": temporary_database.options("no_such_database")}
+    config = load_config(options, {}).config
+    with pytest.raises(StartError, match='database "no_such_database" does not exist'):
+        OpenDatabase(config, line_loggers("fatal")("database"), retry_seconds=0.1)
+
+
+def test_stop_leaves_no_thread_and_no_file_behind(make_service: Any):
+    make_service(IN_CODE).stop()  # what the first service loads stays
+    threads, files = threading.active_count(), len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        service = make_service(IN_CODE)
+        service.start()
+        socket.create_connection(("127.0.0.1", service.port), timeout=1).close()
+        service.stop()
+    until(lambda: threading.active_count() <= threads, "the threads' end")
+    assert len(os.listdir("/proc/self/fd")) <= files
