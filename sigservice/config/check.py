@@ -23,11 +23,9 @@ def report(loaded: Loaded) -> list[dict[str, Any]]:
         for part in option.path.split("."):
             value = value[part]
         source = loaded.sources[option.path]
-        if option.secret and value and source != "default":
-            value = MASKED
-        elif option.path == "authentication.initialAdminUser" and value:
+        if option.path == "authentication.initialAdminUser" and value:
             value = {"username": value["username"], "password": MASKED}
-        elif option.path == "db.password" and value:
+        elif option.secret and value:
             value = MASKED
         elif callable(value):
             value = "(a function)"

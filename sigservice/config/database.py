@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import unquote
 
 import psycopg2.extensions
 
@@ -19,32 +19,40 @@ _SSL_MODES: dict[str, Any] = {
     "verify-ca": {"rejectUnauthorized": True, "checkHost": False},
     "verify-full": {"rejectUnauthorized": True},
 }
+_SSL_WORDS = {
+    **dict.fromkeys(("true", "1", "t", "yes", "on"), "require"),
+    **dict.fromkeys(("false", "0", "f", "no", "off"), "disable"),
+}
 _PARTS = {"user": "user", "password": "password", "host": "host", "dbname": "database"}
 _PASSED_ON = {"connect_timeout", "keepalives", "keepalives_idle", "tcp_user_timeout", "hostaddr"}
 
 
 def from_url(url: str) -> dict[str, Any]:
     """The parts that a connection string names; ValueError says what is wrong, without secrets."""
-    mode = ""
-    if "://" in url:
-        split = urlsplit(url)
-        query = dict(parse_qsl(split.query, keep_blank_values=True))
-        # `ssl` and `no-verify` are not libpq's, but tools that hand out URLs use them.
-        mode = query.pop("sslmode", "")
-        ssl = query.pop("ssl", "")
-        if ssl and not mode:
-            mode = "disable" if ssl in ("false", "0") else "require"
-        url = urlunsplit(split._replace(query=urlencode(query)))
+    ssl = ""
+    if url.startswith(("postgres://", "postgresql://")):
+        # `ssl` is not libpq's, but tools that hand out URLs use it. The rest stays to the letter.
+        base, mark, query = url.partition("?")
+        pairs = query.split("&")
+        ssl = "".join(unquote(pair[4:]) for pair in pairs if pair.startswith("ssl="))
+        kept = "&".join(pair for pair in pairs if not pair.startswith("ssl="))
+        url = base + (mark + kept if kept else "")
     try:
         given = psycopg2.extensions.parse_dsn(url)
     except psycopg2.Error:
         raise ValueError("it is not a libpq connection string") from None
-    mode = mode or given.pop("sslmode", "")
+    mode = given.pop("sslmode", "") or _SSL_WORDS.get(ssl.lower(), ssl)
     if mode and mode not in _SSL_MODES:
+        named = f"={mode}" if mode in ("prefer", "allow") else ""
         raise ValueError(
-            f"sslmode={mode} is not supported: say whether TLS is needed "
-            "(disable, require, verify-ca or verify-full)"
+            f"sslmode{named} is not supported: say whether TLS is needed "
+            "(disable, no-verify, require, verify-ca or verify-full)"
         )
+    if mode == "verify-ca" and given.get("sslrootcert", "system") == "system":
+        raise ValueError("sslmode=verify-ca needs an sslrootcert file")
+    files = [key for key in ("sslrootcert", "sslcert", "sslkey") if given.get(key)]
+    if files and not mode:
+        raise ValueError(f"{files[0]} is given, but no sslmode")
     for key in ("host", "hostaddr", "port"):
         if "," in given.get(key, ""):
             raise ValueError("several hosts are not supported")
@@ -101,14 +109,13 @@ def ssl_from_parts(given: dict[str, Any]) -> Any:
 
 
 def libpq_arguments(db: dict[str, Any], write_pem: Callable[[str, str], str]) -> dict[str, Any]:
-    """psycopg2.connect's arguments. Every key is explicit, so that no PG* variable, service file
-    or file below ~/.postgresql is read.
+    """psycopg2.connect's arguments. Every key is explicit, so that no PG* variable (but PGSERVICE,
+    which can't be switched off) and no file below ~/.postgresql is read.
 
     `write_pem(name, text)` puts PEM text into a private file and returns its path.
     """
     arguments: dict[str, Any] = {
         "connect_timeout": 3,
-        **db.get("extra", {}),
         "user": db["user"],
         "password": db["password"],
         "host": db["host"],
@@ -122,9 +129,23 @@ def libpq_arguments(db: dict[str, Any], write_pem: Callable[[str, str], str]) ->
         "tcp_user_timeout": 10_000,
         "gssencmode": "disable",
         "target_session_attrs": "any",
+        "hostaddr": "",
+        "channel_binding": "prefer",
+        "ssl_min_protocol_version": "TLSv1.2",
+        "ssl_max_protocol_version": "",
+        **_of_newer_libpqs(),
+        **db.get("extra", {}),
         "options": _session_options(db["schema"]),
     }
     return arguments | _tls(db["ssl"], write_pem)
+
+
+def _of_newer_libpqs() -> dict[str, str]:
+    """Keys that older client libraries refuse."""
+    version = psycopg2.extensions.libpq_version()
+    since_16 = {"require_auth": "", "load_balance_hosts": "disable", "sslcertmode": "allow"}
+    since_17 = {"sslnegotiation": "postgres"}
+    return (since_16 if version >= 160000 else {}) | (since_17 if version >= 170000 else {})
 
 
 def _session_options(schema: str) -> str:

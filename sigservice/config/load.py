@@ -39,7 +39,7 @@ def load_config(options: Mapping[str, Any] | None, environ: Mapping[str, str]) -
         sources[option.path] = source
         _put(config, option.path, copy.deepcopy(value) if source == "default" else value)
     _initial_admin(config, sources, problems)
-    _tokens(config, problems)
+    _tokens(config, sources, problems)
     db_in_code = (options or {}).get("db") is not None
     _database(config, sources, db_in_code, environ, problems)
     if config["db"]["pool"]["min"] > config["db"]["pool"]["max"]:
@@ -110,6 +110,8 @@ def _initial_admin(config: dict[str, Any], sources: dict[str, str], problems: li
     block["initialAdminIsBuiltIn"] = False
     if sources["authentication.initialAdminUser"] == "in code":
         return
+    if any(line.startswith("SERVICE_DEFAULT_ADMIN_") for line in problems):
+        return
     if bool(username) != bool(password):
         problems.append(
             "SERVICE_DEFAULT_ADMIN_USERNAME and SERVICE_DEFAULT_ADMIN_PASSWORD: set both or none."
@@ -121,7 +123,13 @@ def _initial_admin(config: dict[str, Any], sources: dict[str, str], problems: li
         block["initialAdminIsBuiltIn"] = True
 
 
-def _tokens(config: dict[str, Any], problems: list[str]) -> None:
+def _joined(sources: dict[str, str], path: str, variables: list[str]) -> None:
+    """Names the variables that a value was put together from, after the code if it has a part."""
+    first = [] if sources[path] == "default" else [sources[path]]
+    sources[path] = ", ".join(first + variables) or "default"
+
+
+def _tokens(config: dict[str, Any], sources: dict[str, str], problems: list[str]) -> None:
     block = config["authentication"]
     lists = {
         "INIT_ADMIN_API_TOKENS": block.pop("initAdminApiTokens"),
@@ -130,6 +138,7 @@ def _tokens(config: dict[str, Any], problems: list[str]) -> None:
     }
     try:
         block["initApiTokens"] = tokens.collect(block["initApiTokens"], lists)
+        _joined(sources, "authentication.initApiTokens", [name for name in lists if lists[name]])
     except AppError as error:
         problems += [item["message"] for item in error.details]
 
@@ -147,7 +156,9 @@ def _database(
     db["embedded"] = not (in_code or from_env or config["databaseUrl"] or config["databaseUrlFile"])
     if sources["db.ssl"] == "default":
         ssl = parts["sslCaConfig"]
+        named = ["sslCaConfig"] if ssl is not None else [n for n in parts if parts[n] is not None]
         ssl = database.ssl_from_parts(parts) if ssl is None else ssl
+        _joined(sources, "db.ssl", [sources[f"db.{name}"] for name in named])
         db["ssl"] = ssl if ssl is not None else False
     url, name = _url(config, sources, problems)
     if not url:
@@ -172,10 +183,14 @@ def _url(config: dict[str, Any], sources: dict[str, str], problems: list[str]) -
     name = sources["databaseUrlFile"]
     name = "databaseUrlFile" if name == "in code" else name
     try:
-        return Path(path).read_text(encoding="utf-8").rstrip("\r\n"), name
+        url = Path(path).read_text(encoding="utf-8").rstrip("\r\n")
     except (OSError, UnicodeDecodeError):
         problems.append(f"{name}: the file can't be read.")
         return "", name
+    if not url.strip():
+        problems.append(f"{name}: the file is empty.")
+        return "", name
+    return url, name
 
 
 def _unknown_variables(environ: Mapping[str, str]) -> list[str]:

@@ -121,7 +121,7 @@ LIST = Kind(
 
 def _csp(values: list[str]) -> list[str]:
     # They are written into a header: nothing may end the directive or the header (CSP 3, 2.3).
-    if any(re.search(r"[;\s\"\\<>]", value) for value in values):
+    if any(re.search(r"[;,\s\"\\<>]|[^!-~]", value) for value in values):
         raise ValueError
     return values
 
@@ -205,6 +205,8 @@ PEM_FILE = Kind("a readable PEM file", "/etc/ssl/db/ca.pem", _pem_file, lambda v
 
 def _url(text: str) -> str:
     parts = urlsplit(_printable(text.strip()))
+    if " " in text.strip():
+        raise ValueError
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
         raise ValueError
     _ = parts.port  # raises ValueError for a port that is none

@@ -34,8 +34,12 @@ def checked(token: dict[str, Any]) -> dict[str, Any]:
         raise BadDataError("its secret is not printable ASCII text")
     if " " in secret or not 1 <= len(secret) <= 1000:
         raise BadDataError("its secret has a blank, is empty or longer than 1000 characters")
-    if not isinstance(environment, str) or not all(isinstance(p, str) and p for p in projects):
-        raise BadDataError("it names no environment or no project")
+    if not isinstance(projects, list | tuple) or not all(
+        isinstance(p, str) and p for p in projects
+    ):
+        raise BadDataError("its projects are not a list of names")
+    if not isinstance(environment, str):
+        raise BadDataError("it names no environment")
     if kind == "admin":
         if environment != "*" or projects != ["*"] or not secret.startswith("*:*."):
             raise BadDataError(

@@ -140,7 +140,7 @@ def test_bad_token_name_makes_neither_token_nor_endpoint(ada, stored, name):
     assert stored() == before
 
 
-@pytest.mark.parametrize("name, status", [("", 400), ("n" * 101, 400), ("ci", 409)])
+@pytest.mark.parametrize(("name", "status"), [("", 400), ("n" * 101, 400), ("ci", 409)])
 def test_bad_name_of_a_further_token_is_told_and_kept(ada, stored, endpoint, token, name, status):
     before = stored()
     page = create(ada, endpoint, name, status=status)
@@ -202,7 +202,7 @@ def test_renamed_token_goes_on_working(ada, stored, endpoint, token, send):
     send(endpoint, token, {})
 
 
-@pytest.mark.parametrize("name, status", [("", 400), ("n" * 101, 400), ("other", 409)])
+@pytest.mark.parametrize(("name", "status"), [("", 400), ("n" * 101, 400), ("other", 409)])
 def test_bad_new_name_of_a_token_is_told_and_kept(
     ada, make, stored, endpoint, token, name, status
 ):

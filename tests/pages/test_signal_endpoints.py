@@ -236,7 +236,7 @@ def test_saving_without_a_change_records_nothing(ada, stored, endpoint):
     assert stored() == before
 
 
-@pytest.mark.parametrize("name, status", [("", 400), ("A B", 400), ("other", 409)])
+@pytest.mark.parametrize(("name", "status"), [("", 400), ("A B", 400), ("other", 409)])
 def test_bad_name_in_the_edit_form_is_told_and_kept(ada, make, stored, endpoint, name, status):
     make.endpoint("other")
     before = stored()

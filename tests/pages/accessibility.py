@@ -1,0 +1,209 @@
+"""What every page owes to people with a keyboard, a screen reader or a strict browser.
+
+Each rule is a function of a page's soup that tells what is wrong, and nothing when all is well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from urllib.parse import urldefrag
+
+from bs4 import BeautifulSoup, Tag
+
+Rule = Callable[[BeautifulSoup], Iterator[str]]
+RULES: dict[str, Rule] = {}
+
+
+def rule(check: Rule) -> Rule:
+    RULES[check.__name__] = check
+    return check
+
+
+def name_of(soup: BeautifulSoup, tag: Tag) -> str:
+    """The accessible name, as far as these pages need it."""
+    if tag.get("aria-label"):
+        return str(tag["aria-label"]).strip()
+    labels = soup.find_all("label", attrs={"for": tag["id"]}) if tag.get("id") else []
+    parent = tag.find_parent("label")
+    texts = [label.get_text(" ", strip=True) for label in [*labels, *([parent] if parent else [])]]
+    return " ".join(texts) or tag.get_text(" ", strip=True)
+
+
+@rule
+def language_is_named(soup: BeautifulSoup) -> Iterator[str]:
+    if not re.fullmatch("[a-z]{2}(-[A-Z]{2})?", soup.html.get("lang", "")):
+        yield "html has no lang"
+
+
+@rule
+def title_is_there(soup: BeautifulSoup) -> Iterator[str]:
+    if not soup.title or not soup.title.get_text(strip=True).endswith("sigservice"):
+        yield "no title"
+
+
+@rule
+def there_is_one_h1(soup: BeautifulSoup) -> Iterator[str]:
+    found = soup.find_all("h1")
+    if len(found) != 1 or not found[0].get_text(strip=True):
+        yield f"{len(found)} h1"
+    elif not found[0].find_parent("main"):
+        yield "h1 is outside of main"
+
+
+@rule
+def headings_skip_no_level(soup: BeautifulSoup) -> Iterator[str]:
+    level = 0
+    for heading in soup.find_all(re.compile("^h[1-6]$")):
+        if int(heading.name[1]) > level + 1:
+            yield f"{heading.name} after h{level}: {heading.get_text(strip=True)}"
+        if not heading.get_text(strip=True):
+            yield f"empty {heading.name}"
+        level = int(heading.name[1])
+
+
+@rule
+def skip_link_comes_first(soup: BeautifulSoup) -> Iterator[str]:
+    first = soup.body.find(["a", "button", "input", "select", "summary"])
+    target = soup.find(id=first.get("href", "").removeprefix("#"))
+    if first.name != "a" or target is None or target.name != "main":
+        yield f"the first control is {first}"
+    elif target.get("tabindex") != "-1":
+        yield "main can't take the focus"
+
+
+@rule
+def landmarks_are_there(soup: BeautifulSoup) -> Iterator[str]:
+    for name in ("header", "main", "footer"):
+        if len(soup.body.find_all(name, recursive=False)) != 1:
+            yield f"no {name}"
+    names = [nav.get("aria-label", "") for nav in soup.find_all("nav")]
+    if "" in names or len(set(names)) != len(names):
+        yield f"landmarks nav are named {names}"
+
+
+@rule
+def controls_are_labelled(soup: BeautifulSoup) -> Iterator[str]:
+    for tag in soup.find_all(["input", "select", "textarea"]):
+        if tag.get("type") != "hidden" and not name_of(soup, tag):
+            yield str(tag)
+    for label in soup.find_all("label"):
+        if not soup.find(id=label.get("for")):
+            yield f"{label} labels nothing"
+
+
+@rule
+def buttons_and_links_have_a_name(soup: BeautifulSoup) -> Iterator[str]:
+    for tag in soup.find_all(["a", "button", "summary"]):
+        if not name_of(soup, tag):
+            yield str(tag)
+        if tag.name == "a" and not tag.get("href"):
+            yield f"{tag} leads nowhere"
+
+
+@rule
+def same_name_leads_to_the_same_place(soup: BeautifulSoup) -> Iterator[str]:
+    seen: dict[str, str] = {}
+    for tag in soup.find("main").find_all("a", href=True):
+        if seen.setdefault(name_of(soup, tag), tag["href"]) != tag["href"]:
+            yield f"“{name_of(soup, tag)}” leads to {tag['href']} and elsewhere"
+
+
+@rule
+def buttons_of_several_forms_differ_in_name(soup: BeautifulSoup) -> Iterator[str]:
+    names = Counter(name_of(soup, tag) for tag in soup.find_all("button") if not tag.get("hidden"))
+    yield from (f"{count} buttons “{name}”" for name, count in names.items() if count > 1)
+
+
+@rule
+def nothing_is_inline(soup: BeautifulSoup) -> Iterator[str]:
+    yield from (str(tag) for tag in soup.find_all("style"))
+    yield from (str(tag) for tag in soup.find_all("script") if tag.get_text(strip=True))
+    for tag in soup.find_all(True):
+        for name in tag.attrs:
+            if name == "style" or name.startswith("on"):
+                yield f"{tag.name} {name}"
+
+
+@rule
+def ids_are_unique(soup: BeautifulSoup) -> Iterator[str]:
+    ids = Counter(tag["id"] for tag in soup.find_all(id=True))
+    yield from (f"{count} times {id}" for id, count in ids.items() if count > 1)
+
+
+@rule
+def descriptions_exist(soup: BeautifulSoup) -> Iterator[str]:
+    for attribute in ("aria-describedby", "aria-labelledby", "aria-controls"):
+        for tag in soup.find_all(attrs={attribute: True}):
+            for id in tag[attribute].split():
+                if not soup.find(id=id):
+                    yield f"{attribute} of {tag.get('id')} names {id}"
+
+
+@rule
+def anchors_exist(soup: BeautifulSoup) -> Iterator[str]:
+    for tag in soup.find_all("a", href=re.compile("^#")):
+        if not soup.find(id=urldefrag(tag["href"]).fragment):
+            yield tag["href"]
+
+
+@rule
+def pictures_are_named(soup: BeautifulSoup) -> Iterator[str]:
+    yield from (str(tag) for tag in soup.find_all("img") if not tag.has_attr("alt"))
+    for tag in soup.find_all("svg"):
+        named = tag.get("role") == "img" and tag.get("aria-label")
+        if not named and tag.get("aria-hidden") != "true":
+            yield str(tag)[:80]
+
+
+@rule
+def posted_forms_have_a_csrf_field(soup: BeautifulSoup) -> Iterator[str]:
+    for form in soup.find_all("form"):
+        if form.get("method", "get").lower() == "post":
+            fields = form.find_all("input", attrs={"type": "hidden", "name": "csrf"})
+            if len(fields) != 1 or len(fields[0].get("value", "")) < 40:
+                yield str(form)[:120]
+        if not form.find("button"):
+            yield f"{form.get('action')} has no button"
+
+
+@rule
+def passwords_are_never_sent_in_an_address(soup: BeautifulSoup) -> Iterator[str]:
+    for field in soup.find_all("input", type="password"):
+        if field.find_parent("form").get("method") != "post":
+            yield str(field)
+
+
+@rule
+def lists_hold_items(soup: BeautifulSoup) -> Iterator[str]:
+    for tag in soup.find_all(["ul", "ol"]):
+        children = tag.find_all(True, recursive=False)
+        if any(child.name != "li" for child in children):
+            yield f"{tag.name} holds {[child.name for child in children]}"
+        if not children:
+            yield f"empty {tag.name} {tag.get('class', '')}"
+
+
+@rule
+def times_can_be_read_by_machines(soup: BeautifulSoup) -> Iterator[str]:
+    for tag in soup.find_all("time"):
+        if not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", tag.get("datetime", "")):
+            yield str(tag)
+
+
+@rule
+def page_can_be_zoomed(soup: BeautifulSoup) -> Iterator[str]:
+    content = soup.find("meta", attrs={"name": "viewport"})["content"]
+    if "width=device-width" not in content or "scalable" in content or "maximum" in content:
+        yield content
+
+
+@rule
+def required_and_wrong_fields_say_so(soup: BeautifulSoup) -> Iterator[str]:
+    for tag in soup.find_all(attrs={"aria-invalid": "true"}):
+        message = soup.find(id=f"{tag.get('id')}-problem")
+        if not message or not message.get_text(strip=True):
+            yield f"{tag.get('id')} is wrong without a message"
+        if not soup.find(role="alert"):
+            yield "no summary of what is wrong"

@@ -1,0 +1,153 @@
+"""Ada follows every link of the site and meets every problem page; all of them keep the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import pytest
+import webtest
+from bs4 import BeautifulSoup
+
+import sigservice
+from sigservice.testing import FakeClock, TemporaryDatabase
+from tests.conftest import ADMIN, ADMIN_TOKEN, Cast, Make
+from tests.pages.accessibility import RULES
+from tests.pages.seen import crawl, sign_in
+
+# A name may be shared by pages that show the same thing in parts.
+Pages = dict[str, BeautifulSoup]
+
+
+def fill(web: webtest.TestApp, clock: FakeClock) -> int:
+    """Makes two endpoints with tokens of the same names, signals and a deleted token."""
+    make, ids = Make(web), []
+    for name in ("deploys", "alerts"):
+        endpoint = make.endpoint(name, description=f"What {name} there are")
+        ids.append(endpoint["id"])
+        tokens = [make.token(endpoint, name) for name in ("ci", "backup", "gone")]
+        for n in range(24 if name == "deploys" else 2):
+            clock.advance(1)
+            headers = {"Authorization": tokens[n % 3]["token"]}
+            body = {"type": name, "data": {"n": n, "text": "x" * (25_000 if n == 23 else 9)}}
+            web.post_json(f"/api/signal-endpoint/{name}", body, headers=headers)
+        gone = f"/api/admin/signal-endpoints/{endpoint['id']}/tokens/{tokens[2]['id']}"
+        web.delete(gone, headers=ADMIN)
+    make.endpoint("empty")
+    web.post(f"/api/admin/signal-endpoints/{ids[1]}/off", headers=ADMIN)
+    return ids[0]
+
+
+def problem_pages(ada: webtest.TestApp, id: int, clock: FakeClock) -> Pages:
+    """The pages that no link leads to."""
+    forms = {
+        "/admin/signals/new": {"name": "A B", "token": "now"},
+        f"/admin/signals/{id}": {"name": ""},
+        f"/admin/signals/{id}/tokens": {"token_name": ""},
+        "/profile/password": {"old": "x", "password": "y", "confirm": "y"},
+    }
+    found = {}
+    for path, fields in forms.items():
+        answer = ada.post(path, fields | {"csrf": ada.csrf}, expect_errors=True)
+        found[f"POST {path}"] = answer.html
+    created = ada.post(f"/admin/signals/{id}/tokens", {"csrf": ada.csrf, "token_name": "new"})
+    found["token created"] = created.html
+    found["no CSRF"] = ada.post(f"/admin/signals/{id}", {}, status=403).html
+    stranger = webtest.TestApp(ada.app)
+    found["GET /sign-in"] = stranger.get("/sign-in?done=signed-out").html
+    found["POST /sign-in"] = sign_in(stranger, password="x", status=401).html
+    for _ in range(10):
+        stranger.post("/sign-in", {}, expect_errors=True)
+    found["429"] = stranger.post("/sign-in", {}, status=429).html
+    clock.advance(60)
+    for address in ("/nowhere", f"/admin/signals/{id}/log?query=none", "/admin/events?type=none"):
+        found[address] = ada.get(address, expect_errors=True).html
+    return found
+
+
+@pytest.fixture(scope="module")
+def site(temporary_database: TemporaryDatabase) -> Iterator[dict[str, Pages]]:
+    """{who: pages} of a service with a database of its own, crawled once for all tests."""
+    clock = FakeClock()
+    options = {
+        "db": temporary_database.create_database("crawl"),
+        "logLevel": "error",
+        "authentication": {
+            "initialAdminUser": {"username": "ada", "password": Cast.PASSWORD},
+            "initApiTokens": [
+                {"type": "admin", "secret": ADMIN_TOKEN, "environment": "*", "project": "*"}
+            ],
+        },
+    }
+    service = sigservice.create(options, {}, clock=clock)
+    cast, web = Cast(service), webtest.TestApp(service.app)
+    ada, vera = cast.signed_in("ada"), cast.signed_in("vera")
+    empty = {f"empty {path}": page.html for path, page in crawl(ada).items()}
+    id = fill(web, clock)
+    pages = {path: page.html for path, page in crawl(ada).items()}
+    yield {
+        "ada": pages,
+        "empty": empty,
+        "vera": {path: page.html for path, page in crawl(vera).items()},
+        "problems": problem_pages(ada, id, clock),
+    }
+    service.stop()
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_every_page_keeps_the_rule(site, name):
+    wrong = {
+        f"{who} {address}": list(RULES[name](soup))
+        for who, pages in site.items()
+        for address, soup in pages.items()
+    }
+    assert {address: faults for address, faults in wrong.items() if faults} == {}
+
+
+def test_links_lead_to_every_page(site):
+    kinds = {"".join("#" if c.isdigit() else c for c in urlsplit(a).path) for a in site["ada"]}
+    kinds = {kind.replace("##", "#").replace("##", "#") for kind in kinds}
+    assert kinds == {
+        "/",
+        "/profile",
+        "/admin/events",
+        "/admin/signals",
+        "/admin/signals/new",
+        "/admin/signals/#",
+        "/admin/signals/#/delete",
+        "/admin/signals/#/log",
+        "/admin/signals/#/log/#",
+        "/admin/signals/#/tokens/#/delete",
+    }
+
+
+def test_titles_tell_pages_apart(site):
+    titles: dict[str, str] = {}
+    for address, soup in site["ada"].items():
+        path, title = urlsplit(address).path, soup.title.get_text(strip=True)
+        assert titles.setdefault(title, path) == path, title
+
+
+def test_viewer_is_offered_nothing_that_is_refused(site):
+    assert set(site["vera"]) == {"/", "/profile"}
+    for soup in site["vera"].values():
+        text = soup.get_text()
+        assert "New signal endpoint" not in text
+        assert "Delete" not in text
+
+
+def test_every_page_loads_style_and_script_from_here(site):
+    for pages in site.values():
+        for soup in pages.values():
+            assert soup.find("link", rel="stylesheet")["href"].startswith("/static/app.css?v=")
+            (script,) = soup.find_all("script")
+            assert script["src"].startswith("/static/app.js?v=")
+            assert script["type"] == "module"
+
+
+def test_nothing_is_needed_from_other_hosts(site):
+    for pages in site.values():
+        for soup in pages.values():
+            for tag in soup.find_all(["link", "script", "img", "iframe", "form", "a"]):
+                for name in ("src", "href", "action"):
+                    assert not urlsplit(tag.get(name, "")).netloc, tag

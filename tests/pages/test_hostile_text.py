@@ -1,0 +1,187 @@
+"""Whatever people and senders write is text on every page and never markup, code or template."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import webtest
+
+from tests.conftest import ADMIN, Cast
+from tests.pages.seen import crawl, form_to, sign_in
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "' onmouseover='alert(1)' x='",
+    "{{7*7}}",
+    "{{!base}}",
+    "% import os",
+    "<!-- --><b>bold</b>",
+    "</title></textarea></pre></code>",
+    "&lt;i&gt; &amp; &#39;",
+    "javascript:alert(1)",
+    "\u202egnp.exe \u0645\u0631\u062d\u0628\u0627",
+    "\U0001f600\U0001f469\u200d\U0001f469\u200d\U0001f467 \u00e9 \u4f60",
+    "$(id) `id` \\ \\n %s %(x)s",
+    "]]></script><svg onload=alert(1)>",
+)
+
+
+def faults(page: webtest.TestResponse) -> list[str]:
+    """What would tell that somebody's text became part of the page."""
+    html, found = page.html, []
+    for script in html.find_all("script"):
+        if script.get_text() or "/static/app.js" not in script.get("src", ""):
+            found.append(str(script))
+    for tag in html.find_all(True):
+        if tag.name in ("b", "i", "img", "iframe", "style", "textarea", "template"):
+            found.append(str(tag)[:100])
+        for name, value in tag.attrs.items():
+            if name.startswith("on") or name == "style":
+                found.append(f"{tag.name} {name}")
+            if name in ("href", "action", "src") and str(value).lower().startswith("javascript"):
+                found.append(f"{tag.name} {name}={value}")
+    return found
+
+
+def shown(page: webtest.TestResponse) -> str:
+    """All that a person can read: text and the values of fields."""
+    values = [tag["value"] for tag in page.html.find_all("input") if tag.get("value")]
+    return "\n".join([page.html.get_text(), *values])
+
+
+@pytest.fixture
+def hostile(ada, web, make, stored, clock):
+    """Ada at a service where every name, description and payload means harm."""
+    clock.advance(60)
+    texts = iter(HOSTILE)
+    body = {
+        "username": "<svg/onload=alert(1)>'\"{{7*7}}",
+        "name": HOSTILE[1],
+        "rootRole": "Admin",
+        "password": Cast.PASSWORD,
+    }
+    web.post_json("/api/admin/user-admin", body, headers=ADMIN)
+    for n in range(3):
+        endpoint = make.endpoint(f"e{n}", description=" ".join(HOSTILE))
+        for _ in range(5):
+            text = next(texts, "last")
+            token = make.token(endpoint, text)
+            clock.advance(1)
+            web.post(
+                f"/api/signal-endpoint/e{n}",
+                json.dumps({text: [text, {"unleashTitle": text}]}, ensure_ascii=False).encode(),
+                headers={"Authorization": token["token"]},
+                content_type="application/json",
+            )
+    return ada
+
+
+def test_no_page_takes_text_for_markup(hostile):
+    pages = crawl(hostile)
+    assert len(pages) > 30
+    assert {address: faults(page) for address, page in pages.items() if faults(page)} == {}
+    assert not any("&amp;lt;script" in page.text for page in pages.values())
+
+
+def test_every_text_is_shown_as_it_was_written(hostile, stored):
+    listed = shown(hostile.get("/admin/signals"))
+    for text in HOSTILE:
+        assert text in listed
+    for endpoint in stored()["signalEndpoints"]:
+        page = hostile.get(f"/admin/signals/{endpoint['id']}")
+        form = form_to(page, f"/admin/signals/{endpoint['id']}")
+        assert form["description"].value == endpoint["description"]
+        log = hostile.get(f"/admin/signals/{endpoint['id']}/log")
+        delete = hostile.get(f"/admin/signals/{endpoint['id']}/delete")
+        for token in endpoint["tokens"]:
+            for where in (page, log, delete):
+                assert token["name"] in shown(where)
+            confirm = f"/admin/signals/{endpoint['id']}/tokens/{token['id']}/delete"
+            assert token["name"] in hostile.get(confirm).html.h1.get_text()
+    payloads = {
+        key
+        for n in stored()["signalEndpoints"]
+        for row in hostile.get(f"/admin/signals/{n['id']}/log").html.find_all("details")
+        for key in json.loads(row.pre.get_text())
+    }
+    assert set(HOSTILE) <= payloads
+
+
+def test_saving_what_is_shown_changes_nothing(hostile, stored):
+    before = stored()
+    for endpoint in before["signalEndpoints"]:
+        page = hostile.get(f"/admin/signals/{endpoint['id']}")
+        for form in set(page.forms.values()):
+            if form.action.startswith(f"/admin/signals/{endpoint['id']}") and "token_name" not in (
+                form.fields
+            ):
+                form.submit(status=303)
+        for token in endpoint["tokens"]:
+            path = f"/admin/signals/{endpoint['id']}/tokens/{token['id']}"
+            form_to(page, path).submit(status=303)
+    assert stored() == before
+
+
+def test_rejected_text_comes_back_as_text(ada, web, endpoint):
+    for text in HOSTILE:
+        fields = {"csrf": ada.csrf, "name": text, "description": text, "token_name": text}
+        page = ada.post("/admin/signals/new", fields | {"token": "now"}, status=400)
+        assert faults(page) == []
+        form = form_to(page, "/admin/signals/new")
+        for field in ("name", "description", "token_name"):
+            assert form[field].value == text
+        page = ada.post(f"/admin/signals/{endpoint['id']}", fields, status=400)
+        assert faults(page) == []
+        assert form_to(page, f"/admin/signals/{endpoint['id']}")["name"].value == text
+
+
+def test_name_at_the_sign_in_form_comes_back_as_text(web, clock):
+    for text in HOSTILE:
+        clock.advance(60)
+        page = sign_in(web, text, "x", status=401)
+        assert faults(page) == []
+        assert page.form["username"].value == text
+
+
+def test_query_comes_back_as_text(ada, endpoint):
+    for text in HOSTILE:
+        for address, field in (
+            (f"/admin/signals/{endpoint['id']}/log", "query"),
+            ("/admin/events", "type"),
+            ("/admin/signals", "done"),
+            ("/sign-in", "next"),
+        ):
+            page = ada.get(address, {field: text})
+            if page.status_int == 200:
+                assert faults(page) == [], (address, text)
+        page = ada.get(f"/admin/signals/{endpoint['id']}/log", {"query": text})
+        assert page.html.find(id="query")["value"] == text
+
+
+def test_path_and_method_come_back_as_text(ada):
+    for path in ("/%3Cscript%3Ealert(1)%3C/script%3E", "/%7B%7B7*7%7D%7D", "/admin/signals/'%22%3E"):
+        page = ada.get(path, status=404)
+        assert faults(page) == []
+        assert "49" not in page.html.find("main").get_text()
+    page = ada.request("/admin/signals", method="<B>", expect_errors=True)
+    assert faults(page) == []
+
+
+def test_hostile_name_of_a_person_is_text_in_the_navigation(hostile, web, service):
+    other = webtest.TestApp(service.app)
+    name = "<svg/onload=alert(1)>'\"{{7*7}}"
+    sign_in(other, name)
+    for address in ("/", "/profile", "/admin/signals"):
+        page = other.get(address)
+        assert faults(page) == []
+        assert page.html.find(class_="account").a.get_text() == name
+
+
+def test_direction_of_a_name_does_not_turn_the_text_around_it(ada, make, endpoint):
+    """U+202E in a token's name must end with the name: <bdi>, dir="auto" or isolated by CSS."""
+    token = make.token(endpoint, "\u202egnp.exe")
+    page = ada.get(f"/admin/signals/{endpoint['id']}/tokens/{token['id']}/delete")
+    name = page.html.find("h1").find(string=lambda text: "\u202e" in text)
+    assert name.find_parent("bdi") or name.find_parent(attrs={"dir": "auto"})
