@@ -16,7 +16,7 @@ from service import TOKEN, Running, running
 
 SIZES = (10_000, 1_000_000)
 FILL = """INSERT INTO signals (endpoint_id, token_id, payload, payload_bytes, created_at)
-SELECT %s, %s, jsonb_build_object('n', n, 'text', repeat('x', 200)), 230,
+SELECT %s, %s, json_build_object('n', n, 'text', repeat('x', 200)), 230,
        now() - make_interval(secs => %s - n)
 FROM generate_series(1, %s) n"""
 

@@ -1,11 +1,12 @@
-"""What a JSON body may hold: the rules between bytes from outside and a jsonb column.
+"""What a JSON body may hold: the rules between bytes from outside and what is stored.
 
-PostgreSQL's jsonb takes no NUL and no lone surrogate, and a reader of ours no nesting without
-end; all of it is refused here with a reason, before anything is stored.
+PostgreSQL takes no NUL, nobody's reader a lone surrogate, NaN or nesting without end; all of it
+is refused here with a reason, before anything is stored.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import zlib
 from typing import Any
@@ -16,6 +17,7 @@ from sigservice.errors import BadDataError, ContentTooLargeError, ContentTypeErr
 
 MAX_DEPTH = 64
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:(u[dD][89abAB]..\\u....|u....)|.)", re.DOTALL)
 _BRACKETS = re.compile(rb"[^\[\]{}]+")
 _decode = msgspec.json.decode
 
@@ -62,6 +64,21 @@ def parse(data: bytes) -> Any:
     if b"\\u0000" in data and _has_nul(value):
         raise BadDataError("The JSON holds a NUL character (\\u0000), which can't be stored.")
     return value
+
+
+def unescaped(text: str) -> str:
+    """The same JSON value with `\\u00e9` written as é, so that a search finds it.
+
+    `text` is JSON that parse() has accepted; nothing else in it changes.
+    """
+    return _ESCAPE.sub(_character, text) if "\\u" in text else text
+
+
+def _character(escape: re.Match[str]) -> str:
+    if not escape[1]:
+        return escape[0]
+    character = json.loads(f'"{escape[0]}"')
+    return character if character.isprintable() and character not in '"\\' else escape[0]
 
 
 def _reason(error: Exception) -> str:

@@ -108,7 +108,7 @@ CREATE TABLE public.signals (
     id bigint NOT NULL,
     endpoint_id integer NOT NULL,
     token_id integer NOT NULL,
-    payload jsonb NOT NULL,
+    payload json NOT NULL,
     payload_bytes integer NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL
 );

@@ -22,7 +22,7 @@ from sigservice.errors import UnavailableError
 
 Connection = psycopg2.extensions.connection
 _JSONB_OID, _JSON_OID = 3802, 114
-# jsonb comes as its text: most of it is passed on, and what is shown is parsed where it is shown.
+# JSON comes as its text: most of it is passed on, and what is shown is parsed where it is shown.
 _JSON_TEXT = psycopg2.extensions.new_type(
     (_JSONB_OID, _JSON_OID), "JSON_TEXT", lambda text, _: text
 )

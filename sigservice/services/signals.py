@@ -12,6 +12,7 @@ from sigservice.clock import iso
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row
 from sigservice.errors import NotFoundError, UnauthorizedError
+from sigservice.payload import unescaped
 from sigservice.repository import signal_endpoint_tokens, signals
 
 
@@ -26,7 +27,7 @@ def receive(conn: Connection, endpoint_name: str, secret: str, payload: bytes) -
         conn,
         endpoint_name=endpoint_name,
         secret_hash=secrets.sha256(secret),
-        payload=payload.decode(),
+        payload=unescaped(payload.decode()),
         payload_bytes=len(payload),
     )
     if row is None:

@@ -4,7 +4,7 @@
 -- Identifies the sender and stores the signal in one statement, thus one commit and one round
 -- trip. No row: the token is none of this endpoint's, or the endpoint is disabled.
 INSERT INTO signals (endpoint_id, token_id, payload, payload_bytes)
-SELECT e.id, t.id, %(payload)s::jsonb, %(payload_bytes)s
+SELECT e.id, t.id, %(payload)s::json, %(payload_bytes)s
 FROM signal_endpoint_tokens t
 JOIN signal_endpoints e ON e.id = t.signal_endpoint_id
 WHERE t.secret_hash = %(secret_hash)s

@@ -112,7 +112,7 @@ def same_name_leads_to_the_same_place(soup: BeautifulSoup) -> Iterator[str]:
 
 @rule
 def buttons_of_several_forms_differ_in_name(soup: BeautifulSoup) -> Iterator[str]:
-    names = Counter(name_of(soup, tag) for tag in soup.find_all("button") if not tag.get("hidden"))
+    names = Counter(name_of(soup, tag) for tag in soup.find_all("button"))
     yield from (f"{count} buttons “{name}”" for name, count in names.items() if count > 1)
 
 

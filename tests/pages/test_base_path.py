@@ -50,7 +50,9 @@ def test_every_link_form_and_file_is_below_the_base_path(ada):
 def test_every_redirect_stays_below_the_base_path(web, ada):
     stranger = webtest.TestApp(ada.app)
     answer = stranger.get(f"{BASE}/admin/signals?done=on", status=303)
-    assert answer.headers["Location"].endswith(f"{BASE}/sign-in?next=%2Fadmin%2Fsignals%3Fdone%3Don")
+    assert answer.headers["Location"].endswith(
+        f"{BASE}/sign-in?next=%2Fadmin%2Fsignals%3Fdone%3Don"
+    )
     form = answer.follow().form
     form["username"], form["password"] = "ada", "Correct-Horse-7"
     there = form.submit(status=303).headers["Location"]

@@ -15,7 +15,6 @@ from tests.conftest import ADMIN, ADMIN_TOKEN, Cast, Make
 from tests.pages.accessibility import RULES
 from tests.pages.seen import crawl, sign_in
 
-# A name may be shared by pages that show the same thing in parts.
 Pages = dict[str, BeautifulSoup]
 
 

@@ -9,7 +9,8 @@ from tests.pages.seen import heading, is_page
 
 
 def rows(page):
-    return page.html.find("ol", class_="log").find_all("li")
+    found = page.html.find("ol", class_="log")
+    return found.find_all("li") if found else []
 
 
 def types(page):

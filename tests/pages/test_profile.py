@@ -18,8 +18,7 @@ def change(web: webtest.TestApp, old: str, new: str, confirm: str | None = None,
     return form.submit(status=status)
 
 
-@pytest.mark.parametrize(
-    ("name", "role"), [("ada", "Admin"), ("ed", "Editor"), ("vera", "Viewer")])
+@pytest.mark.parametrize(("name", "role"), [("ada", "Admin"), ("ed", "Editor"), ("vera", "Viewer")])
 def test_account_shows_name_and_role(cast, name, role):
     page = cast.signed_in(name).get("/profile")
     terms = {row.dt.string: row.dd.string for row in page.html.dl.find_all("div")}

@@ -203,9 +203,7 @@ def test_renamed_token_goes_on_working(ada, stored, endpoint, token, send):
 
 
 @pytest.mark.parametrize(("name", "status"), [("", 400), ("n" * 101, 400), ("other", 409)])
-def test_bad_new_name_of_a_token_is_told_and_kept(
-    ada, make, stored, endpoint, token, name, status
-):
+def test_bad_new_name_of_a_token_is_told_and_kept(ada, make, stored, endpoint, token, name, status):
     make.token(endpoint, "other")
     before = stored()
     path = f"/admin/signals/{endpoint['id']}"

@@ -272,9 +272,7 @@ def test_looking_at_the_delete_page_deletes_nothing(ada, stored, endpoint):
     assert stored() == before
 
 
-def test_delete_takes_tokens_and_signals_along(
-    ada, web, clock, stored, endpoint, token, send
-):
+def test_delete_takes_tokens_and_signals_along(ada, web, clock, stored, endpoint, token, send):
     send(endpoint, token, {})
     path = f"/admin/signals/{endpoint['id']}/delete"
     page = form_to(ada.get(path), path).submit(status=303).follow()

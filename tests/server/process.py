@@ -92,7 +92,7 @@ class Process:
     def stderr(self) -> str:
         return _everything(self._err)
 
-    def await_address(self) -> Process:
+    def await_address(self, seconds: float = START_SECONDS) -> Process:
         """Returns when the address is printed; fails with its errors when it ends instead."""
 
         def printed() -> re.Match[str] | None:
@@ -101,7 +101,7 @@ class Process:
                 raise AssertionError(f"ended with {self._popen.returncode}: {self.stderr}")
             return found
 
-        match = until(printed, "the address line", START_SECONDS)
+        match = until(printed, "the address line", seconds)
         self.port, self.pipe = int(match[1] or 0), match[2] or ""
         return self
 

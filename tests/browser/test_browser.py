@@ -1,0 +1,279 @@
+"""The main job in a real browser: with and without JavaScript, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+
+import pytest
+
+from tests.conftest import Cast
+
+pytestmark = pytest.mark.browser
+
+FOCUSED = """() => {
+  const at = document.activeElement, style = getComputedStyle(at), box = at.getBoundingClientRect();
+  const name = at.getAttribute("aria-label") || at.labels?.[0]?.textContent || at.textContent;
+  return {tag: at.localName, id: at.id, name: name.trim().replace(/\\s+/g, " "),
+          inMain: at.closest("main") !== null, outline: style.outlineStyle,
+          width: parseFloat(style.outlineWidth), top: box.top, left: box.left};
+}"""
+
+
+@pytest.fixture
+def expect():
+    from playwright.sync_api import expect
+
+    return expect
+
+
+@pytest.fixture
+def log(make):
+    """An endpoint with a token and the address of its log."""
+    endpoint = make.endpoint()
+    return {
+        "address": f"/admin/signals/{endpoint['id']}/log",
+        "secret": make.token(endpoint)["token"],
+        "endpoint": endpoint,
+    }
+
+
+def focus(page):
+    return page.evaluate(FOCUSED)
+
+
+@pytest.mark.parametrize("javascript", [True, False], ids=["JavaScript", "no JavaScript"])
+def test_whole_main_job(tab, call, expect, javascript):
+    page = tab(java_script_enabled=javascript)
+    if javascript:
+        page.clock.install()
+
+    def wait_for_signals(count):
+        if javascript:
+            page.evaluate("window.neverReloaded = true")
+        else:
+            page.reload()
+        expect(page.locator("#signals details")).to_have_count(count, timeout=9_000)
+        if javascript:
+            assert page.evaluate("window.neverReloaded") is True
+
+    page.goto("/admin/signals")
+    page.get_by_label("User name or e-mail address").fill("ada")
+    page.get_by_label("Password").fill(Cast.PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Signal endpoints")
+
+    page.get_by_role("link", name="New signal endpoint").click()
+    page.get_by_label("Name", exact=True).fill("deploys")
+    page.get_by_label("Create one now").check()
+    page.get_by_label("Token name").fill("ci")
+    page.get_by_role("button", name="Create signal endpoint").click()
+    secret = page.get_by_label("Token", exact=True).input_value()
+    assert re.fullmatch("signal_[A-Za-z0-9_-]{43}", secret)
+
+    page.get_by_role("link", name="View signals").click()
+    expect(page.get_by_role("heading", name="No signal yet")).to_be_visible()
+    assert call("deploys", secret, {"type": "deploy", "data": {"n": 1, "word": "first"}}) == 200
+    wait_for_signals(1)
+    expect(page.get_by_role("heading", name="No signal yet")).to_have_count(0)
+
+    page.locator("summary").click()
+    payload = page.locator("#signals pre")
+    expect(payload).to_be_visible()
+    assert json.loads(payload.inner_text())["data"] == {"n": 1, "word": "first"}
+    assert call("deploys", secret, {"type": "deploy", "data": {"word": "second"}}) == 200
+    if javascript:
+        page.clock.run_for(5000)  # the first refresh was awaited, this one is hastened
+    wait_for_signals(2)
+    if javascript:
+        expect(page.locator("#signals details[open]")).to_have_count(1)
+        expect(page.locator("#signals details[open]")).to_contain_text("first")
+
+    page.get_by_label("Payload contains").fill("SECOND")
+    page.get_by_role("button", name="Filter").click()
+    expect(page.locator("#signals details")).to_have_count(1)
+    expect(page.locator("#signals summary")).to_contain_text("second")
+
+    page.get_by_role("link", name="Signal endpoints").click()
+    switch = page.get_by_role("switch", name="Endpoint deploys")
+    expect(switch).to_be_checked()
+    switch.click()
+    expect(switch).not_to_be_checked()
+    assert call("deploys", secret, {}) == 404
+
+    page.get_by_role("link", name="Delete deploys").click()
+    expect(page.get_by_role("main")).to_contain_text("2 signals received")
+    page.get_by_role("button", name="Delete signal endpoint").click()
+    expect(page.get_by_role("status")).to_have_text("The signal endpoint was deleted.")
+    assert call("deploys", secret, {}) == 401
+
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+    page.goto("/admin/signals")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+    assert page.complaints == []
+
+
+def test_secret_is_gone_after_going_back(tab, make, expect):
+    endpoint = make.endpoint()
+    page = tab("ada")
+    page.goto(f"/admin/signals/{endpoint['id']}")
+    page.get_by_label("New token's name").fill("ci")
+    page.get_by_role("button", name="Create token").click()
+    secret = page.get_by_label("Token", exact=True).input_value()
+    page.get_by_role("link", name="Back to deploys").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("deploys")
+    assert secret not in page.content()
+    with contextlib.suppress(Exception):  # Chromium asks before it sends a form again
+        page.go_back(wait_until="commit")
+    page.wait_for_timeout(300)
+    assert secret not in page.content()
+
+
+def test_copy_buttons_fill_the_clipboard(tab, make, service):
+    make.endpoint()
+    page = tab("ada", permissions=["clipboard-read", "clipboard-write"])
+    page.goto("/admin/signals")
+    page.locator("[data-copy]").click()
+    page.locator("[data-copy]", has_text="Copied").wait_for()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == f"{service.url}/api/signal-endpoint/deploys"
+    assert page.complaints == []
+
+
+def test_copy_buttons_are_hidden_where_they_can_do_nothing(tab, make):
+    make.endpoint()
+    page = tab("ada", java_script_enabled=False)
+    page.goto("/admin/signals")
+    assert not page.locator("[data-copy]").is_visible()
+
+
+def test_live_refresh_shows_the_newest_first_and_keeps_scroll_and_text(tab, log, call, expect):
+    for n in range(20):
+        call("deploys", log["secret"], {"n": n})
+    page = tab("ada", viewport={"width": 800, "height": 400})
+    page.clock.install()
+    page.goto(log["address"])
+    page.get_by_label("Payload contains").fill("half a wo")
+    page.mouse.wheel(0, 300)
+    page.wait_for_function("scrollY > 100")
+    before = page.evaluate("scrollY")
+    call("deploys", log["secret"], {"n": 20})
+    page.clock.run_for(5000)
+    expect(page.locator("#signals summary").first).to_contain_text('"n": 20')
+    assert page.evaluate("scrollY") == before
+    assert page.get_by_label("Payload contains").input_value() == "half a wo"
+    assert page.complaints == []
+
+
+def test_live_refresh_leaves_the_focus_on_a_link_of_an_open_signal(tab, log, call, expect):
+    call("deploys", log["secret"], {"n": 1})
+    page = tab("ada")
+    page.clock.install()
+    page.goto(log["address"])
+    page.locator("summary").press("Enter")
+    page.get_by_role("link", name=re.compile(r"^Signal \d+$")).focus()
+    before = focus(page)
+    call("deploys", log["secret"], {"n": 2})
+    page.clock.run_for(5000)
+    expect(page.locator("#signals details")).to_have_count(2)
+    assert (focus(page)["tag"], focus(page)["name"]) == (before["tag"], before["name"])
+
+
+def test_live_refresh_leaves_the_focus_on_the_pager(tab, log, call, expect):
+    for n in range(21):
+        call("deploys", log["secret"], {"n": n})
+    page = tab("ada")
+    page.clock.install()
+    page.goto(log["address"])
+    page.get_by_role("link", name="Older").focus()
+    call("deploys", log["secret"], {"n": 21})
+    page.clock.run_for(5000)
+    expect(page.locator("#signals summary").first).to_contain_text('"n": 21')
+    assert focus(page)["name"] == "Older"
+
+
+def test_live_refresh_tells_when_the_session_has_ended(tab, log, database, expect):
+    page = tab("ada")
+    page.clock.install()
+    page.goto(log["address"])
+    conn = database.connect()
+    with conn.cursor() as cursor:
+        cursor.execute("DELETE FROM sessions")
+    conn.close()
+    page.clock.run_for(5000)
+    expect(page.locator("body")).to_contain_text(re.compile("sign in", re.IGNORECASE), timeout=1500)
+
+
+def test_skip_link_is_first_and_leads_into_the_content(tab, make):
+    make.endpoint()
+    page = tab("ada")
+    for address in ("/", "/admin/signals", "/admin/events"):
+        page.goto(address)
+        assert page.locator(".skip").bounding_box()["y"] < -10
+        page.keyboard.press("Tab")
+        at = focus(page)
+        assert at["name"] == "Skip to content"
+        assert (at["top"] >= 0, at["left"] >= 0) == (True, True)
+        page.keyboard.press("Enter")
+        assert focus(page)["id"] == "main"
+        page.keyboard.press("Tab")
+        assert focus(page)["inMain"]
+
+
+def test_person_with_a_keyboard_signs_in_and_works(tab, make, expect):
+    make.endpoint()
+    page = tab()
+    page.goto("/sign-in?next=/admin/signals")
+
+    def tab_to(tag, name):
+        for _ in range(25):
+            page.keyboard.press("Tab")
+            at = focus(page)
+            if at["tag"] == tag and name in at["name"]:
+                return
+        raise AssertionError(f"Tab does not reach {name}")
+
+    tab_to("input", "User name")
+    page.keyboard.type("ada")
+    page.keyboard.press("Tab")
+    page.keyboard.type("wrong")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("wrong")
+    tab_to("a", "The user name or the password is wrong.")
+    page.keyboard.press("Enter")
+    assert focus(page)["id"] == "username"
+    page.keyboard.press("Tab")
+    page.keyboard.type(Cast.PASSWORD)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Signal endpoints")
+    tab_to("button", "Endpoint deploys")
+    page.keyboard.press("Space")
+    expect(page.get_by_role("switch")).not_to_be_checked()
+    tab_to("a", "Delete deploys")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Delete deploys?")
+    tab_to("button", "Delete signal endpoint")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_have_text("The signal endpoint was deleted.")
+    assert page.complaints == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_focus_can_be_seen_on_every_control(tab, log, call, scheme):
+    call("deploys", log["secret"], {"n": 1})
+    page = tab("ada", color_scheme=scheme)
+    for address in ("/admin/signals", "/admin/signals/new", log["address"], "/profile"):
+        page.goto(address)
+        count = page.locator("a, button:visible, input:not([type=hidden]), select, summary").count()
+        seen = []
+        for _ in range(count):
+            page.keyboard.press("Tab")
+            at = focus(page)
+            if at["tag"] == "body":
+                break
+            assert at["outline"] != "none", (address, at)
+            assert at["width"] >= 2, (address, at)
+            seen.append(at["name"])
+        assert len(seen) > 8

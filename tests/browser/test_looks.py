@@ -1,0 +1,212 @@
+"""What can be measured of how pages look: contrast in both schemes, and the width of a phone."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+# Every text with its colour and what lies behind it, as (kind, text, ratio).
+CONTRAST = """() => {
+  const parse = (css) => {
+    const n = css.match(/[\\d.]+/g).map(Number);
+    return {r: n[0], g: n[1], b: n[2], a: n.length > 3 ? n[3] : 1};
+  };
+  const over = (top, below) => ({
+    r: top.r * top.a + below.r * (1 - top.a), g: top.g * top.a + below.g * (1 - top.a),
+    b: top.b * top.a + below.b * (1 - top.a), a: 1,
+  });
+  const behind = (element) => {
+    const layers = [];
+    for (let e = element; e; e = e.parentElement) {
+      layers.push(parse(getComputedStyle(e).backgroundColor));
+      if (layers.at(-1).a === 1) break;
+    }
+    return layers.reduceRight((below, top) => over(top, below), {r: 255, g: 255, b: 255, a: 1});
+  };
+  const light = (c) => {
+    const [r, g, b] = [c.r, c.g, c.b].map((v) => v / 255)
+      .map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ratio = (a, b) => {
+    const [high, low] = [light(a), light(b)].sort((x, y) => y - x);
+    return (high + 0.05) / (low + 0.05);
+  };
+  const found = [];
+  for (const e of document.querySelectorAll("body, body *")) {
+    const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
+    const isField = ["INPUT", "SELECT"].includes(e.tagName) && e.type !== "hidden";
+    if (!(own || isField) || !e.checkVisibility({visibilityProperty: true})) continue;
+    const style = getComputedStyle(e), back = behind(e);
+    const kind = e.classList.length ? "." + e.classList[0] : e.localName;
+    const text = (e.value || e.textContent).trim().slice(0, 40);
+    const opacity = parseFloat(style.opacity);
+    found.push([kind, text, ratio(over({...parse(style.color), a: opacity}, back), back)]);
+    if (isField && !["checkbox", "radio"].includes(e.type)) {
+      const around = behind(e.parentElement);
+      found.push(["border", text, 1.5 * ratio(parse(style.borderTopColor), around)]);
+    }
+  }
+  return found;
+}"""
+
+SMALL_TARGETS = """() => [...document.querySelectorAll(
+    "button, select, summary, input:not([type=hidden]), nav a, .actions a, .account a, .button")]
+  .filter((e) => e.checkVisibility())
+  .map((e) => [e.textContent.trim() || e.id, e.getBoundingClientRect()])
+  .filter(([, box]) => box.width < 24 || box.height < 24)
+  .map(([name, box]) => `${name}: ${box.width} x ${box.height}`)"""
+
+WIDE = """() => [...document.querySelectorAll("body *")]
+  .filter((e) => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
+  .map((e) => `${e.localName}.${e.className}`).slice(0, 5)"""
+
+NEEDED = {
+    ".hint",
+    ".muted",
+    ".badge",
+    ".quiet",
+    ".danger",
+    ".switch",
+    ".button",
+    ".wrong",
+    ".notice",
+    ".preview",
+    ".brand",
+    "a",
+    "button",
+    "p",
+    "h1",
+    "label",
+    "code",
+    "dt",
+    "time",
+    "border",
+}
+
+
+@pytest.fixture
+def fill(make, call):
+    """`fill(names, …)`: two endpoints, one switched off, and the addresses of all pages."""
+
+    def made(name="deploys", token_name="ci", description="What is shipped", text="words"):
+        endpoint = make.endpoint(name, description=description)
+        make.endpoint("off", enabled=False)
+        token = make.token(endpoint, token_name)
+        for n in range(3):
+            call(name, token["token"], {"n": n, "text": text, text[:99]: [1, {"x": None}]})
+        here = f"/admin/signals/{endpoint['id']}"
+        return [
+            "/",
+            "/profile",
+            "/profile?done=password",
+            "/admin/events",
+            "/admin/signals?done=on",
+            "/admin/signals/new",
+            here,
+            f"{here}/delete",
+            f"{here}/tokens/{token['id']}/delete",
+            f"{here}/log",
+            f"{here}/log?query=words",
+            "/admin/signals/999999",
+            "/nowhere",
+        ]
+
+    return made
+
+
+def visit(page, addresses):
+    """Each page, lists unfolded; then the pages that answer a form."""
+    for address in addresses:
+        page.goto(address)
+        page.evaluate("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
+        yield address
+    page.goto("/admin/signals/new")
+    page.get_by_label("Name", exact=True).fill("A B")
+    page.get_by_role("button", name="Create signal endpoint").click()
+    page.get_by_role("alert").wait_for()
+    yield "problem"
+    page.get_by_label("Name", exact=True).fill("another")
+    page.get_by_label("Token name").fill(f"ci {page.viewport_size['width']}")
+    page.get_by_role("button", name="Create signal endpoint").click()
+    page.locator("#secret").wait_for()
+    yield "token created"
+    page.context.clear_cookies()
+    page.goto("/sign-in?done=signed-out")
+    yield "sign-in"
+    page.get_by_label("User name").fill("ada")
+    page.get_by_label("Password").fill("wrong")
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("alert").wait_for()
+    yield "sign-in problem"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_text_can_be_read(tab, fill, scheme):
+    page = tab("ada", color_scheme=scheme)
+    poor, kinds = set(), set()
+    for where in visit(page, fill()):
+        for kind, text, ratio in page.evaluate(CONTRAST):
+            kinds.add(kind)
+            if ratio < 4.5:
+                poor.add((where, kind, text, round(ratio, 2)))
+    assert poor == set()
+    assert kinds >= NEEDED
+    assert page.complaints == []
+
+
+def test_dark_is_dark_and_light_is_light(tab):
+    shades = {}
+    for scheme in ("light", "dark"):
+        page = tab(color_scheme=scheme)
+        page.goto("/sign-in")
+        css = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        shades[scheme] = sum(int(n) for n in css[4:-1].split(","))
+    assert shades["light"] > 600
+    assert shades["dark"] < 150
+
+
+def test_every_page_fits_a_phone_and_every_target_a_thumb(tab, fill):
+    page = tab("ada", viewport={"width": 360, "height": 740}, has_touch=True)
+    wide, small = {}, {}
+    for where in visit(page, fill()):
+        if page.evaluate("document.documentElement.scrollWidth") > 360:
+            wide[where] = page.evaluate(WIDE)
+        if found := page.evaluate(SMALL_TARGETS):
+            small[where] = found[:4]
+    assert (wide, small) == ({}, {})
+
+
+def test_no_page_is_wider_than_a_phone_with_long_names(tab, fill):
+    page = tab("ada", viewport={"width": 360, "height": 740})
+    long = {"name": "n" * 100, "token_name": "t" * 100, "description": "d" * 1000}
+    wide = {}
+    for where in visit(page, fill(**long, text="x" * 5000)):
+        if page.evaluate("document.documentElement.scrollWidth") > 360:
+            wide[where] = page.evaluate(WIDE)
+    assert wide == {}
+
+
+def test_secret_can_be_read_in_full_on_a_phone(tab, make):
+    """Shown this once: nobody should have to scroll inside a field to see all of it."""
+    endpoint = make.endpoint()
+    page = tab("ada", viewport={"width": 360, "height": 740})
+    page.goto(f"/admin/signals/{endpoint['id']}")
+    page.get_by_label("New token's name").fill("ci")
+    page.get_by_role("button", name="Create token").click()
+    secret = page.locator("#secret")
+    secret.wait_for()
+    assert secret.evaluate("e => e.scrollWidth <= e.clientWidth")
+
+
+def test_labels_stand_beside_or_above_their_fields_on_a_phone(tab, make):
+    endpoint = make.endpoint()
+    page = tab("ada", viewport={"width": 360, "height": 740})
+    page.goto(f"/admin/signals/{endpoint['id']}/log")
+    for field in ("query", "token"):
+        label = page.locator(f"label[for={field}]").bounding_box()
+        box = page.locator(f"#{field}").bounding_box()
+        is_beside = abs(label["y"] + label["height"] / 2 - box["y"] - box["height"] / 2) < 8
+        is_above = abs(label["x"] - box["x"]) < 8 and label["y"] < box["y"]
+        assert is_beside or is_above, field

@@ -1,0 +1,97 @@
+"""Rows for the repository's tests, and a look at tables past the repository."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sigservice import secrets
+from sigservice.db.errors import DatabaseUnavailable
+from sigservice.db.pool import Connection, Database
+from sigservice.repository import signal_endpoint_tokens, signal_endpoints, signals, users
+
+ADMIN_ROLE, EDITOR_ROLE, VIEWER_ROLE = 1, 2, 3
+
+
+def run(conn: Connection, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+    """A statement of the test's own."""
+    with conn.cursor() as cursor:
+        cursor.execute(statement, values)
+        return cursor.fetchall() if cursor.description else []
+
+
+@contextmanager
+def attempt(conn: Connection) -> Iterator[None]:
+    """Around a statement that fails, so that the transaction can go on after it."""
+    run(conn, "SAVEPOINT attempt")
+    try:
+        yield
+    finally:
+        run(conn, "ROLLBACK TO SAVEPOINT attempt")
+
+
+def is_locked_out(pool: Database, statement: Callable[[Connection], Any]) -> bool:
+    """Whether a statement has to wait for a lock of somebody else's transaction."""
+    try:
+        with pool.transaction() as conn:
+            run(conn, "SET LOCAL lock_timeout = '20ms'")
+            statement(conn)
+    except DatabaseUnavailable as error:
+        return error.sqlstate == "55P03"
+    return False
+
+
+def add_user(conn: Connection, username: str | None = "ada", **more: Any) -> int:
+    values = {"email": None, "name": None, "role_id": ADMIN_ROLE, "password_hash": None}
+    return users.insert(conn, username=username, **values | more)
+
+
+def add_service_account(conn: Connection, username: str = "robot") -> int:
+    ((id,),) = run(
+        conn,
+        "INSERT INTO users (account_type, username, role_id, password_hash) "
+        "VALUES ('service', %s, 1, 'hash') RETURNING id",
+        username,
+    )
+    return id
+
+
+def add_endpoint(conn: Connection, name: str = "deploys", **more: Any) -> int:
+    values = {"description": None, "enabled": True, "created_by_user_id": 1, "limit": 100}
+    row = signal_endpoints.insert(conn, name=name, **values | more)
+    assert row is not None
+    return row["id"]
+
+
+def add_token(conn: Connection, endpoint_id: int, name: str = "ci", **more: Any) -> int:
+    """Its secret is `<name>-<endpoint_id>`."""
+    secret = secret_of(endpoint_id, name)
+    values = {"secret_prefix": "signal_", "created_by_user_id": 1, "limit": 100}
+    row = signal_endpoint_tokens.insert(
+        conn, endpoint_id, name=name, secret_hash=secrets.sha256(secret), **values | more
+    )
+    assert row is not None
+    return row["id"]
+
+
+def secret_of(endpoint_id: int, name: str = "ci") -> str:
+    return f"{name}-{endpoint_id}"
+
+
+def add_signal(
+    conn: Connection, endpoint_id: int, payload: str = "{}", *, endpoint: str, token: str = "ci"
+) -> int:
+    row = signals.insert(
+        conn,
+        endpoint_name=endpoint,
+        secret_hash=secrets.sha256(secret_of(endpoint_id, token)),
+        payload=payload,
+        payload_bytes=len(payload.encode()),
+    )
+    assert row is not None
+    return row["id"]
+
+
+def ids(rows: list[dict[str, Any]]) -> list[int]:
+    return [row["id"] for row in rows]

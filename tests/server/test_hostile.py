@@ -1,0 +1,300 @@
+"""Few bytes that cost much, and lies about who sends them: against a real process."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import socket
+import threading
+import time
+import urllib.parse
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.server.process import OPEN_LIMITS, Process, database_environ, running, until
+from tests.server.wire_cases import http
+
+SIGNAL = "/api/signal-endpoint/deploys"
+TICKS = os.sysconf("SC_CLK_TCK")
+FEW_FILES = """
+import resource, runpy
+resource.setrlimit(resource.RLIMIT_NOFILE, (120, 120))
+runpy.run_path("run.py", run_name="__main__")
+"""
+
+
+@pytest.fixture(scope="module")
+def environ(temporary_database: Any) -> dict[str, str]:
+    return OPEN_LIMITS | database_environ(temporary_database.create_database("hostile"))
+
+
+@pytest.fixture(scope="module")
+def process(environ: dict[str, str]) -> Iterator[Process]:
+    with running(environ) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def sender(process: Process) -> str:
+    return process.sender()[1]
+
+
+def processor_seconds(process: Process) -> float:
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def busy_part(process: Process, seconds: float = 1.0) -> float:
+    """Which part of a processor it uses from now on."""
+    before, began = processor_seconds(process), time.monotonic()
+    time.sleep(seconds)
+    return (processor_seconds(process) - before) / (time.monotonic() - began)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" * 65 + b'"' + b'\\"' * 12_000,
+        b"[" * 65 + b'"a' * 30_000,
+        b"[" * 65 + b'"' + b"\\" * 50_001,
+        b"[" * 100_000,
+        b'{"' * 30_000,
+        b"[" + b"1e5," * 20_000,
+        b"-" * 100_000,
+        b'"' + b"\\ud83d" * 16_000,
+        b"[" + b"9" * 100_000,
+    ],
+    ids=lambda body: repr(body[:4] + body[-4:]).replace("[", "("),
+)
+def test_body_of_a_stranger_costs_little(process: Process, body: bytes):
+    began = processor_seconds(process)
+    status, _ = process.ask("POST", SIGNAL, body, secret="nobody", timeout=30)
+    assert status in (400, 401)
+    assert processor_seconds(process) - began < 0.3
+
+
+@pytest.mark.parametrize(
+    ("number", "count"),
+    [(b"1e-16383", 400), (b"1e-5000", 1000), (b"1e308", 16_000), (b"1.5E-000300", 8000)],
+    ids=lambda item: item.decode() if isinstance(item, bytes) else str(item),
+)
+def test_small_signal_stays_small_when_it_is_read(
+    process: Process, sender: str, number: bytes, count: int
+):
+    """jsonb writes numbers out: 1e-16383 is 16 385 characters, so 100 kB would be 180 MB."""
+    body = b"[" + b",".join([number] * count) + b"]"
+    head = (f"Authorization: {sender}", f"Content-Length: {len(body)}")
+    answer = exchange(process, http("POST", SIGNAL, *head, body=body))
+    assert answer[9:12] in ("200", "400")
+    assert len(answer) < 2 * 102_400
+
+
+def test_urgent_data_does_not_keep_the_processor_busy(process: Process):
+    with process.connect() as sock:
+        sock.send(b"!", socket.MSG_OOB)
+        assert busy_part(process) < 0.3
+        assert process.ask("GET", "/health")[0] == 200
+
+
+@pytest.mark.parametrize("sent", [b"", b"G", b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"])
+def test_connections_that_wait_cost_nothing(process: Process, sent: bytes):
+    with contextlib.ExitStack() as stack:
+        for _ in range(100):
+            sock = stack.enter_context(process.connect())
+            sock.sendall(sent)
+        time.sleep(0.2)
+        assert busy_part(process, 0.5) < 0.3
+
+
+def test_file_limit_reached_does_not_keep_the_processor_busy(environ: dict[str, str]):
+    more = {"SERVER_KEEPALIVE_TIMEOUT": "3"}
+    with running(environ | more, FEW_FILES) as process, contextlib.ExitStack() as stack:
+        for _ in range(160):
+            stack.enter_context(process.connect())
+        assert busy_part(process) < 0.5
+        began = time.monotonic()
+        assert process.ask("GET", "/health", timeout=10)[0] == 200
+        assert time.monotonic() - began < 8
+
+
+def test_good_signals_are_answered_beside_a_hundred_dribblers(process: Process, sender: str):
+    done = threading.Event()
+    head = b"POST " + SIGNAL.encode() + b" HTTP/1.1\r\nHost: x\r\nContent-Length: 90000\r\n\r\n"
+
+    def dribble(socks: list[socket.socket]) -> None:
+        while not done.wait(0.2):
+            for sock in socks:
+                with contextlib.suppress(OSError):
+                    sock.sendall(b" ")
+
+    with contextlib.ExitStack() as stack:
+        socks = [stack.enter_context(process.connect()) for _ in range(100)]
+        for sock in socks:
+            sock.sendall(head)
+        thread = threading.Thread(target=dribble, args=(socks,))
+        thread.start()
+        slowest = 0.0
+        for _ in range(50):
+            began = time.monotonic()
+            assert process.ask("POST", SIGNAL, {}, secret=sender)[0] == 200
+            slowest = max(slowest, time.monotonic() - began)
+        done.set()
+        thread.join()
+    assert slowest < 2
+
+
+def test_strangers_make_no_metrics_of_their_own(
+    process: Process, environ: dict[str, str], temporary_database: Any
+):
+    """Not even while the database can't tell who they are."""
+    locker = temporary_database.connect(environ["DATABASE_NAME"])
+    locker.autocommit = False
+    locker.cursor().execute("LOCK TABLE signals IN ACCESS EXCLUSIVE MODE")
+
+    def ask(number: int) -> int:
+        path = f"/api/signal-endpoint/made-up-{number}"
+        return process.ask("POST", path, {}, f"s{number}")[0]
+
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(ask, range(4))) == {503}
+    locker.rollback()
+    locker.close()
+    status, metrics = process.ask("GET", "/internal-backstage/prometheus")
+    assert status == 200
+    assert b"signals_received" in metrics
+    assert b"made-up" not in metrics
+
+
+def test_frozen_database_connection_does_not_hold_a_request_for_ever(
+    process: Process, sender: str, environ: dict[str, str], temporary_database: Any
+):
+    """SIGSTOP stands for a machine or a disk that stalls; nothing on the server's side fires."""
+    assert process.ask("POST", SIGNAL, {}, secret=sender)[0] == 200
+    conn = temporary_database.connect()
+    with conn.cursor() as cursor:
+        cursor.execute(
+            "SELECT pid FROM pg_stat_activity WHERE datname = %s", (environ["DATABASE_NAME"],)
+        )
+        pids = [row[0] for row in cursor.fetchall()]
+    conn.close()
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        status, _ = process.ask("POST", SIGNAL, {}, secret=sender, timeout=6.5)
+        assert status == 503
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+
+
+def exchange(process: Process, data: bytes) -> str:
+    with process.connect() as sock:
+        sock.sendall(data)
+        sock.shutdown(socket.SHUT_WR)
+        received = b""
+        while part := sock.recv(65536):
+            received += part
+    return received.decode("latin-1")
+
+
+def sign_in(process: Process, next_path: str = "/", *headers: str, password: str = "") -> str:
+    """The whole answer to a submitted sign-in form."""
+    page = exchange(process, http("GET", f"/sign-in?next={urllib.parse.quote(next_path, '')}"))
+    cookie = re.search(r"Set-Cookie: (service-session-form=[^;]+)", page)
+    token = re.search(r'name="csrf" value="([^"]+)"', page)
+    assert cookie, page
+    assert token, page
+    fields = {"username": "admin", "password": password or "unleash4all", "csrf": token[1]}
+    form = urllib.parse.urlencode(fields | {"next": next_path}).encode()
+    kind = "Content-Type: application/x-www-form-urlencoded"
+    cookies = "; ".join([cookie[1], *(h[8:] for h in headers if h.startswith("Cookie: "))])
+    others = [h for h in headers if not h.startswith("Cookie: ")]
+    length = f"Content-Length: {len(form)}"
+    lines = (f"Cookie: {cookies}", kind, length, *others)
+    return exchange(process, http("POST", "/sign-in", *lines, body=form))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "//evil.example",
+        "/\\evil.example",
+        "\\\\evil.example",
+        "/\t/evil.example",
+        "http://evil.example",
+        "javascript:alert(1)",
+        "/\r\nX-Evil: 1",
+        " //evil.example",
+        "evil.example",
+        "///evil.example",
+        "https:evil.example",
+    ],
+)
+def test_signing_in_leads_to_our_own_paths_only(process: Process, path: str):
+    answer = sign_in(process, path)
+    assert answer.startswith("HTTP/1.1 303 ")
+    assert "\r\nLocation: /\r\n" in answer
+    assert "X-Evil" not in answer
+
+
+def test_session_that_the_browser_brings_is_not_taken_over(process: Process):
+    answer = sign_in(process, "/", "Cookie: service-session=fixed-by-somebody")
+    (session,) = re.findall(r"Set-Cookie: service-session=([^;]*);([^\r]*)", answer)
+    assert session[0] != "fixed-by-somebody"
+    assert len(session[0]) == 43
+    assert "HttpOnly" in session[1]
+    assert "samesite=lax" in session[1].lower()
+    fixed = http("GET", "/api/admin/user", "Cookie: service-session=fixed-by-somebody")
+    assert exchange(process, fixed).startswith("HTTP/1.1 401 ")
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        "Origin: http://evil.example",
+        "Origin: null",
+        "Sec-Fetch-Site: cross-site",
+        "Sec-Fetch-Site: same-site",
+        "Origin: http://x.evil.example\r\nSec-Fetch-Site: cross-site",
+    ],
+)
+def test_form_from_elsewhere_is_refused(process: Process, lie: str):
+    assert sign_in(process, "/", lie).startswith("HTTP/1.1 403 ")
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "x@evil.example:80"])
+def test_made_up_host_shows_nowhere(process: Process, host: str):
+    for path in ("/", "/sign-in", "/nowhere", "/api/nowhere", "/admin/signals"):
+        line = f"Host: {host}"
+        assert host not in exchange(process, http("GET", path, line, host=""))
+
+
+def test_forwarded_addresses_do_not_evade_the_sign_in_limit(environ: dict[str, str]):
+    limit = {"SIMPLE_LOGIN_LIMIT_PER_MINUTE": "3", "REQUEST_LOGGER_ENABLE": "true"}
+    with running(environ | limit) as process:
+        names = ("X-Forwarded-For", "X-Real-IP", "Forwarded", "True-Client-IP", "Client-IP")
+        kind, body = "Content-Type: application/json", b'{"username": "a", "password": "b"}'
+        statuses = []
+        for number, name in enumerate(names):
+            lie = f"{name}: 198.51.100.{number}"
+            length = f"Content-Length: {len(body)}"
+            data = http("POST", "/auth/simple/login", lie, kind, length, body=body)
+            statuses.append(exchange(process, data)[9:12])
+        assert statuses == ["401", "401", "401", "429", "429"]
+        for path in (
+            "/x%0a[ERROR]%20forged",
+            "/x%0d%0aforged",
+            "/x%1b[2Jforged",
+            "/%E2%80%A8forged",
+        ):
+            exchange(process, http("GET", path))
+        until(lambda: process.stderr.count("forged") == 4, "the lines of the log")
+        lines = [line for line in process.stderr.splitlines() if "forged" in line]
+        assert len(lines) == 4
+        assert all(line.startswith("[20") and line.isprintable() for line in lines)

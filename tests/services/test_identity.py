@@ -1,0 +1,57 @@
+"""Who may do what."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from sigservice.services.identity import ADMIN, EDIT, PERMISSIONS, SYSTEM, VIEW, Identity
+
+
+@pytest.mark.parametrize(
+    ("role", "allowed"),
+    [("Admin", {ADMIN, EDIT, VIEW}), ("Editor", {EDIT, VIEW}), ("Viewer", {VIEW})],
+)
+def test_each_role_may_what_the_one_below_may(role, allowed):
+    somebody = Identity(1, "somebody", PERMISSIONS[role], role=role)
+    assert {what for what in (ADMIN, EDIT, VIEW) if somebody.may(what)} == allowed
+
+
+@pytest.mark.parametrize("permission", ["", "admin", "Admin", "view", "*", "DELETE"])
+def test_nobody_may_what_is_no_permission(permission):
+    assert not SYSTEM.may(permission)
+
+
+def test_an_identity_without_permissions_may_nothing():
+    nobody = Identity(1, "nobody", frozenset())
+    assert not any(nobody.may(what) for what in (ADMIN, EDIT, VIEW))
+
+
+def test_an_identity_can_not_be_changed():
+    somebody = Identity(1, "somebody", PERMISSIONS["Viewer"])
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        somebody.permissions = PERMISSIONS["Admin"]
+    assert not hasattr(somebody.permissions, "add")
+
+
+def test_the_pseudo_users_are_the_ones_that_tools_know():
+    from sigservice.services.identity import ADMIN_TOKEN_ID, SYSTEM_ID
+
+    assert (ADMIN_TOKEN_ID, SYSTEM_ID) == (-42, -1337)
+    assert (SYSTEM.user_id, SYSTEM.username) == (-1337, "system")
+
+
+def test_every_role_of_the_database_has_permissions(service):
+    from sigservice.repository import users
+
+    with service.context.database.autocommit() as conn:
+        assert {row["name"] for row in users.list_roles(conn)} == set(PERMISSIONS)
+
+
+@pytest.mark.parametrize(("name", "role"), [("ada", "Admin"), ("ed", "Editor"), ("vera", "Viewer")])
+def test_a_session_bears_the_permissions_of_its_role(cast, name, role):
+    answer = cast.signed_in(name).get("/api/admin/user").json
+    assert {item["permission"] for item in answer["permissions"]} == PERMISSIONS[role]
+    assert answer["user"]["isAPI"] is False
+    assert answer["csrfToken"]

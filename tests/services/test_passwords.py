@@ -1,0 +1,103 @@
+"""The password policy rule by rule, and the hashes."""
+
+from __future__ import annotations
+
+import pytest
+
+from sigservice.errors import OwaspValidationError
+from sigservice.secrets import Passwords
+from sigservice.services import passwords
+
+GOOD = "Correct-Horse-7"
+SHORT, LONG, REPEATED, LOWER, UPPER, DIGIT, SPECIAL = (text for _, text in passwords.RULES)
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        GOOD,
+        "aA1-aA1-aA",
+        "aA1-" * 32,
+        "Aa1 Aa1 Aa1",
+        "ÄäAa1Ää1Ää",
+        "Aa1\nAa1\nAa1",
+        "Aa1\U0001f600Aa1Aa1A",
+        "aaAA11--aa",
+        "Aa1\x00Aa1Aa1A",
+    ],
+)
+def test_a_good_password_fails_no_rule(password):
+    assert passwords.failed_rules(password) == []
+    passwords.check(password)
+
+
+@pytest.mark.parametrize(
+    ("password", "failed"),
+    [
+        ("", [SHORT, LOWER, UPPER, DIGIT, SPECIAL]),
+        ("aA1-aA1-a", [SHORT]),
+        ("aA1-" * 32 + "x", [LONG]),
+        ("Correct-Horse-777", [REPEATED]),
+        ("Correct---Horse-7", [REPEATED]),
+        ("CorrectHorse\n\n\n7", [REPEATED]),
+        ("Correct-Horse-7ééé", [REPEATED]),
+        ("CORRECT-HORSE-7", [LOWER]),
+        ("correct-horse-7", [UPPER]),
+        ("Correct-Horse-x", [DIGIT]),
+        ("CorrectHorse7", [SPECIAL]),
+        ("ÄÖÜ-HORSE-7é", [LOWER]),
+        ("äöü-horse-7É", [UPPER]),
+        ("Correct-Horse-٧", [DIGIT]),
+        ("unleash4all", [UPPER, SPECIAL]),
+        ("aaaaaaaaaa", [REPEATED, UPPER, DIGIT, SPECIAL]),
+    ],
+)
+def test_a_failing_password_is_told_every_rule_that_it_fails(password, failed):
+    assert passwords.failed_rules(password) == failed
+    with pytest.raises(OwaspValidationError) as caught:
+        passwords.check(password)
+    assert caught.value.message == failed[0]
+    assert caught.value.details == [
+        {"message": failed[0], "validationErrors": failed, "path": "password"}
+    ]
+
+
+def test_a_refusal_never_repeats_the_password():
+    with pytest.raises(OwaspValidationError) as caught:
+        passwords.check("hunter2")
+    assert "hunter2" not in str(caught.value) + str(caught.value.details)
+
+
+def test_a_huge_password_is_refused_like_any_other():
+    assert passwords.failed_rules("aA1-" * 250_000) == [LONG]
+
+
+@pytest.fixture(scope="module")
+def hasher():
+    return Passwords()
+
+
+def test_a_hash_matches_its_password_only(hasher):
+    stored = hasher.hash(GOOD)
+    assert hasher.matches(stored, GOOD)
+    for wrong in ("", GOOD + " ", GOOD.lower(), GOOD[:-1], stored):
+        assert not hasher.matches(stored, wrong)
+
+
+def test_hashes_are_salted_and_of_the_current_strength(hasher):
+    first, second = hasher.hash(GOOD), hasher.hash(GOOD)
+    assert first != second
+    assert first.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
+    assert not hasher.is_outdated(first)
+    assert hasher.is_outdated(first.replace("m=19456", "m=8192"))
+
+
+@pytest.mark.parametrize("stored", [None, "", "x", "$argon2id$", "$2b$12$" + "x" * 53])
+def test_nothing_matches_what_is_no_hash(hasher, stored):
+    assert not hasher.matches(stored, GOOD)
+    assert not hasher.matches(stored, "")
+
+
+@pytest.mark.parametrize("password", ["é\u0301\U0001f600", "\x00", " ", "x" * 1024])
+def test_any_text_can_be_hashed(hasher, password):
+    assert hasher.matches(hasher.hash(password), password)

@@ -1,0 +1,144 @@
+"""Where a sign-in may lead: to a path of ours, whatever a link asks for."""
+
+from __future__ import annotations
+
+import random
+import re
+from urllib.parse import unquote, urljoin, urlsplit
+
+import pytest
+
+from sigservice.web.doors import safe_next
+
+OURS = "https://flags.example.com/sign-in"
+
+
+def where_a_browser_goes(location: str) -> str:
+    """The host, by the rules of the URL standard: tabs and line ends vanish, \\ is a slash."""
+    text = re.sub(r"[\t\r\n]", "", location).strip("".join(map(chr, range(33))))
+    return urlsplit(urljoin(OURS, text.replace("\\", "/"))).netloc
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/profile",
+        "/admin/signals/1/log?query=a%20b&token=2",
+        "/admin/signals/1/log?before=5",
+        "/a//b",
+        "/%0d%0aLocation:%20//evil.example",
+        "/%2f/evil.example",
+        "/%5cevil.example",
+        "/.//evil.example",
+        "/a/../../b",
+        "/?next=http://evil.example",
+        "/%",
+    ],
+)
+def test_a_path_of_ours_is_kept_as_it_is(path):
+    assert safe_next(path) == path
+    assert where_a_browser_goes(path) == "flags.example.com"
+
+
+@pytest.mark.parametrize(
+    ("path", "sent"),
+    [
+        ("/a b", "/a%20b"),
+        ("/é?q=ü", "/%C3%A9?q=%C3%BC"),
+        ("/\U0001f600", "/%F0%9F%98%80"),
+        ("/a#b", "/a%23b"),
+        ("/@evil.example", "/%40evil.example"),
+        ("/;x", "/%3Bx"),
+        ('/"><script>', "/%22%3E%3Cscript%3E"),
+        ("/'", "/%27"),
+        ("/ /evil.example", "/%20/evil.example"),
+        ("/／evil.example", "/%EF%BC%8Fevil.example"),
+        ("/[::1]", "/%5B::1%5D"),
+    ],
+)
+def test_what_a_header_can_not_carry_is_encoded(path, sent):
+    assert safe_next(path) == sent
+    assert unquote(sent) == path
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "",
+        " ",
+        "evil.example",
+        "profile",
+        "//evil.example",
+        "///evil.example",
+        "////evil.example",
+        "//evil.example/%2f..",
+        "//",
+        "/\\evil.example",
+        "/\\/evil.example",
+        "\\/evil.example",
+        "\\\\evil.example",
+        "/profile\\",
+        "http://evil.example",
+        "https:evil.example",
+        "HTTP://evil.example",
+        "javascript:alert(1)",
+        "data:text/html,x",
+        "mailto:a@b",
+        "@evil.example",
+        "?next=/",
+        "#/",
+        ".",
+        " /profile",
+        "\t/profile",
+        "\n//evil.example",
+        "/\t/evil.example",
+        "/\n/evil.example",
+        "/\r/evil.example",
+        "/\r\nSet-Cookie: a=b",
+        "/\x00/evil.example",
+        "/\x0b/evil.example",
+        "/\x1f",
+        "/\x7f",
+        "/\x85/evil.example",
+        "/\u00a0/evil.example",
+        "/\u00ad/evil.example",
+        "/\u200b/evil.example",
+        "/\u2028/evil.example",
+        "/\u202e",
+        "/\ufeff/evil.example",
+        "/\ud800",
+        "/\U000e0001",
+        "／evil.example",
+        "⁄/evil.example",
+    ],
+)
+def test_anything_else_leads_home(target):
+    assert safe_next(target) == "/"
+
+
+def test_a_very_long_path_is_never_cut_in_half():
+    long = "/" + "é" * 50_000
+    assert safe_next(long) == "/" + "%C3%A9" * 50_000
+    assert safe_next("/" * 100_000) == "/"
+
+
+def test_nothing_leads_elsewhere():
+    """Pieces that browsers are known to read their own way, in any order."""
+    pieces = [
+        "/", "//", "\\", "evil.example", "http:", "https://", "@", ":", "?", "#", ".", "..", "%2f",
+        "%5c", "%09", "\t", "\n", "\r", "\x00", " ", "\u2028", "\u3000", "／", "é", ";",
+        "javascript:", "[", "]", "%", "&", "=",
+    ]  # fmt: skip
+    random_ = random.Random(7)
+    kept = 0
+    for _ in range(5000):
+        target = "".join(random_.choices(pieces, k=random_.randrange(1, 7)))
+        if random_.random() < 0.7:
+            target = "/" + target
+        sent = safe_next(target)
+        assert re.fullmatch(r"/[!-~]*", sent), target
+        assert where_a_browser_goes(sent) == "flags.example.com", target
+        assert safe_next(sent) == sent, target
+        kept += sent != "/"
+    assert kept > 500
