@@ -16,9 +16,7 @@ import msgspec
 from sigservice.errors import BadDataError, ContentTooLargeError, ContentTypeError
 
 MAX_DEPTH = 64
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:(u[dD][89abAB]..\\u....|u....)|.)", re.DOTALL)
-_BRACKETS = re.compile(rb"[^\[\]{}]+")
 _decode = msgspec.json.decode
 
 
@@ -53,14 +51,17 @@ def parse(data: bytes) -> Any:
 
     Raises BadDataError with the reason and, where known, the byte.
     """
-    if data.count(b"[") + data.count(b"{") > MAX_DEPTH and _depth(data) > MAX_DEPTH:
-        raise BadDataError(f"The JSON is nested deeper than {MAX_DEPTH} levels.")
+    too_deep = BadDataError(f"The JSON is nested deeper than {MAX_DEPTH} levels.")
     try:
         value = _decode(data)
     except UnicodeDecodeError as error:
         raise BadDataError("The body is not UTF-8.") from error
-    except (msgspec.DecodeError, RecursionError) as error:
+    except RecursionError as error:
+        raise too_deep from error
+    except msgspec.DecodeError as error:
         raise BadDataError(f"The body is not valid JSON: {_reason(error)}.") from error
+    if data.count(b"[") + data.count(b"{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+        raise too_deep
     if b"\\u0000" in data and _has_nul(value):
         raise BadDataError("The JSON holds a NUL character (\\u0000), which can't be stored.")
     return value
@@ -87,12 +88,16 @@ def _reason(error: Exception) -> str:
     return str(error).removeprefix("JSON is malformed: ").strip() or "it can't be read"
 
 
-def _depth(data: bytes) -> int:
-    depth = deepest = 0
-    for bracket in _BRACKETS.sub(b"", _STRING.sub(b"", data)):
-        depth += 1 if bracket in b"[{" else -1
-        deepest = max(deepest, depth)
-    return deepest
+def _depth(value: Any) -> int:
+    """How many arrays and objects stand within each other, level by level."""
+    depth = 0
+    level = [value]
+    while level := [item for item in level if isinstance(item, dict | list)]:
+        depth += 1
+        level = [
+            inner for item in level for inner in (item.values() if isinstance(item, dict) else item)
+        ]
+    return depth
 
 
 def _has_nul(value: Any) -> bool:

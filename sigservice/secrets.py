@@ -57,7 +57,7 @@ class Passwords:
         with self._places:
             try:
                 return self._hasher.verify(stored or self._dummy, password) and stored is not None
-            except (argon2.exceptions.VerifyMismatchError, argon2.exceptions.InvalidHashError):
+            except (argon2.exceptions.VerificationError, argon2.exceptions.InvalidHashError):
                 return False
 
     def is_outdated(self, stored: str) -> bool:

@@ -152,9 +152,9 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Admin made at start when there are no users; None makes none. In code beats "
          "SERVICE_DEFAULT_ADMIN_USERNAME and SERVICE_DEFAULT_ADMIN_PASSWORD beat the built-in.",
          "secret"),
-        ("authentication.initialAdminUsername", "SERVICE_DEFAULT_ADMIN_USERNAME", parse.STRING,
+        ("authentication.initialAdminUsername", "SERVICE_DEFAULT_ADMIN_USERNAME", parse.ADMIN_NAME,
          None, "User name of the first admin; goes with the password.", "env only"),
-        ("authentication.initialAdminPassword", "SERVICE_DEFAULT_ADMIN_PASSWORD", parse.SECRET,
+        ("authentication.initialAdminPassword", "SERVICE_DEFAULT_ADMIN_PASSWORD", parse.PASSWORD,
          None, "Password of the first admin; goes with the user name.", "secret", "env only"),
         ("session.ttlHours", "SESSION_TTL_HOURS", number(1, 87_600, "hours"), 48,
          "Lifetime of a session."),

@@ -296,9 +296,22 @@ def _admin_user(value: Any) -> dict[str, str] | None:
         return None
     if not isinstance(value, dict) or set(value) != {"username", "password"}:
         raise ValueError
-    if not all(_only(str)(item) for item in value.values()):
+    return {"username": admin_name(value["username"]), "password": password(value["password"])}
+
+
+def admin_name(text: str) -> str:
+    """A user name or an e-mail address, as services/users.py takes it."""
+    if not re.fullmatch(r"[^\s@]{1,200}|[^@\s]{1,160}@[^@\s]{1,150}", _printable(_only(str)(text))):
         raise ValueError
-    return dict(value)
+    return text
+
+
+def password(text: str) -> str:
+    """What a person can type into the sign-in form."""
+    if not 1 <= len(_only(str)(text)) <= 1000 or "\x00" in text:
+        raise ValueError
+    text.encode()  # a lone surrogate has no UTF-8
+    return text
 
 
 ADMIN_USER = Kind(
@@ -307,3 +320,5 @@ ADMIN_USER = Kind(
     _no_text,
     _admin_user,
 )
+ADMIN_NAME = Kind("a user name or an e-mail address", "ada", admin_name, admin_name)
+PASSWORD = Kind("a password of up to 1000 characters", "a long random text", password, password)

@@ -9,7 +9,7 @@ from sigservice.db.pool import Database
 from sigservice.log import Logger
 from sigservice.repository import users
 from sigservice.services import api_tokens
-from sigservice.services.users import ADMIN_ROLE
+from sigservice.services.users import ADMIN_ROLE, login_fields
 
 
 def seed(
@@ -26,8 +26,7 @@ def seed(
             if users.count(conn) == 0:
                 users.insert(
                     conn,
-                    username=admin["username"],
-                    email=None,
+                    **login_fields(admin["username"]),
                     name=None,
                     role_id=ADMIN_ROLE,
                     password_hash=password_hash,

@@ -73,6 +73,12 @@ def profile(
     return Profile(username or None, email or None, name or None, role)
 
 
+def login_fields(login: str) -> dict[str, str | None]:
+    """What a person signs in with, as the column it belongs to: sign-in tells them apart by @."""
+    is_email = "@" in login
+    return {"username": None if is_email else login, "email": login if is_email else None}
+
+
 def create(conn: Connection, who: Profile, password_hash: str | None, by: Identity) -> Row:
     """The new user; raises BadDataError when name or address are taken."""
     try:

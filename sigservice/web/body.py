@@ -24,7 +24,7 @@ def read_bytes(environ: dict[str, Any], limit: int) -> bytes:
     if length:
         if not (length.isascii() and length.isdigit()):
             raise BadDataError("The Content-Length is not a number.")
-        if int(length) > limit:
+        if len(length.lstrip("0")) > 18 or int(length) > limit:
             raise payload.too_large(limit)
         data = stream.read(int(length))
     elif environ.get("wsgi.input_terminated"):

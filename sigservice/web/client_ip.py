@@ -12,7 +12,15 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 @lru_cache(maxsize=16)
 def _networks(names: tuple[str, ...]) -> tuple[Network, ...]:
-    return tuple(ipaddress.ip_network(name, strict=False) for name in names if name != "localhost")
+    return tuple(_network(name) for name in names if name != "localhost")
+
+
+def _network(name: str) -> Network:
+    network = ipaddress.ip_network(name, strict=False)
+    mapped = getattr(network.network_address, "ipv4_mapped", None)
+    if mapped is None or network.prefixlen < 96:
+        return network
+    return ipaddress.ip_network(f"{mapped}/{network.prefixlen - 96}", strict=False)
 
 
 def client_ip(environ: dict[str, Any], trusted: Sequence[str]) -> str:

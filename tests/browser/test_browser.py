@@ -156,9 +156,8 @@ def test_live_refresh_shows_the_newest_first_and_keeps_scroll_and_text(tab, log,
     page.clock.install()
     page.goto(log["address"])
     page.get_by_label("Payload contains").fill("half a wo")
-    page.mouse.wheel(0, 300)
-    page.wait_for_function("scrollY > 100")
-    before = page.evaluate("scrollY")
+    before = page.evaluate("() => { scrollTo(0, 300); return scrollY; }")
+    assert before == 300
     call("deploys", log["secret"], {"n": 20})
     page.clock.run_for(5000)
     expect(page.locator("#signals summary").first).to_contain_text('"n": 20')

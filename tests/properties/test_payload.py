@@ -13,6 +13,7 @@ import webtest
 
 from sigservice import payload
 from sigservice.errors import AppError, BadDataError
+from sigservice.routes.pages.signals import pretty
 from tests.conftest import ADMIN, Make
 from tests.properties.generate import (
     encoded,
@@ -150,19 +151,20 @@ def test_no_header_makes_the_service_fail(sender):
         assert answer.status_int in (200, 400, 415), (kind, encoding, answer.text)
 
 
-def test_whatever_is_accepted_can_be_stored(conn):
-    """And what PostgreSQL refuses is refused here, with a reason."""
+def test_whatever_is_accepted_can_be_stored_and_shown(conn):
+    """What the column or the page could not take has been refused before."""
     random_ = random.Random(4)
     taken = 0
-    for _ in range(700):
+    for _ in range(900):
         data = mutated(random_, encoded(random_, value(random_, 2)))
         if accepted(data):
             taken += 1
             assert takes(conn, data), data[:300]
+            assert exactly(pretty(data.decode()).encode()) == exactly(data)
     assert taken > 100
 
 
-def test_whatever_number_is_accepted_can_be_stored(conn):
+def test_whatever_number_is_accepted_can_be_stored_and_shown(conn):
     random_ = random.Random(5)
     taken = 0
     for _ in range(500):
@@ -170,6 +172,7 @@ def test_whatever_number_is_accepted_can_be_stored(conn):
         if accepted(data):
             taken += 1
             assert takes(conn, data), data[:300]
+            assert exactly(pretty(data.decode()).encode()) == exactly(data)
     assert taken > 250
 
 
