@@ -9,8 +9,10 @@ each of them.
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import os
+import resource
 import socket
 import time
 import uuid
@@ -19,15 +21,24 @@ from typing import Any
 import msgspec
 from waitress import wasyncore
 from waitress.channel import HTTPChannel
-from waitress.parser import HTTPRequestParser, ParsingError
+from waitress.parser import (
+    HTTPRequestParser,
+    ParsingError,
+    TransferEncodingNotImplemented,
+)
+from waitress.receiver import ChunkedReceiver
 from waitress.server import create_server
 from waitress.task import ErrorTask
+from waitress.utilities import BadRequest
 
 from sigservice.errors import StartError
 from sigservice.log import Forward, Logger
 
 ARRIVAL_SECONDS = 30
 LARGEST_BODY = 1_100_000
+MOST_CONNECTIONS = 1000
+_OWN_FILES = 64
+_FRAMING = (b"transfer-encoding", b"content-length")
 _NAMES = {
     400: "BadDataError",
     413: "ContentTooLargeError",
@@ -59,23 +70,92 @@ class _JsonErrorTask(ErrorTask):  # type: ignore[misc]
         self.write(body)
 
 
+class _Chunks(ChunkedReceiver):  # type: ignore[misc]
+    """Refuses a line feed without carriage return within a chunk's size line."""
+
+    error: Any
+
+    def received(self, s: bytes) -> int:
+        took = 0
+        while took < len(s) and not (self.completed or self.error):
+            piece = s[took : took + self._room(s, took)]
+            line = self.control_line + piece
+            if self._in_line() and line.endswith(b"\n") and not line.endswith(b"\r\n"):
+                self.error = BadRequest("Invalid chunk size")
+                self.all_chunks_received = True
+                return took
+            took += int(super().received(piece))
+        return took
+
+    def _in_line(self) -> bool:
+        return not (self.chunk_remainder or self.validate_chunk_end or self.all_chunks_received)
+
+    def _room(self, s: bytes, start: int) -> int:
+        """How much of the rest belongs to what is being read: a chunk, its end, a size line."""
+        if self.chunk_remainder:
+            return int(self.chunk_remainder)
+        if self.validate_chunk_end:
+            return max(1, 2 - len(self.chunk_end))
+        if self._in_line():
+            end = s.find(b"\n", start)
+            return len(s) if end < 0 else end + 1 - start
+        return len(s)
+
+
 class _Parser(HTTPRequestParser):  # type: ignore[misc]
-    """Refuses what two parsers could read in two ways (RFC 9112, 6.1 and 6.3)."""
+    """Refuses what two parsers could read in two ways (RFC 9112, 2.2, 5.2, 6.1 and 6.3)."""
+
+    body_rcv: Any
 
     def parse_header(self, header_plus: bytes) -> None:
-        names = [line.split(b":", 1)[0].strip().lower() for line in header_plus.split(b"\n")[1:]]
-        codings, lengths = names.count(b"transfer-encoding"), names.count(b"content-length")
-        if codings > 1 or lengths > 1 or (codings and lengths):
-            raise ParsingError("Content-Length and Transfer-Encoding are ambiguous")
-        if names.count(b"host") > 1:
-            raise ParsingError("Several Host headers")
-        super().parse_header(header_plus)
+        start, *lines = header_plus.split(b"\r\n")
+        _check_framing(start, lines)
+        try:
+            super().parse_header(header_plus)
+        except (ParsingError, TransferEncodingNotImplemented):
+            raise
+        except ValueError as error:  # an address or a number that can't be read
+            raise ParsingError("The request can't be read") from error
+        if self.chunked:
+            self.body_rcv = _Chunks(self.body_rcv.buf)
+        options = self.headers.get("CONNECTION", "").lower().split(",")
+        if "close" in (option.strip() for option in options):
+            self.headers["CONNECTION"] = "close"  # waitress looks for the word alone
+
+
+def _check_framing(start: bytes, lines: list[bytes]) -> None:
+    fields: dict[bytes, list[bytes]] = {}
+    for line in lines:
+        if line[:1] in (b" ", b"\t"):
+            raise ParsingError("Folded header lines are not supported")
+        name, _, value = line.partition(b":")
+        # Some servers take an underscore for a dash, so it must not hide a framing field.
+        fields.setdefault(name.lower().replace(b"_", b"-"), []).append(value.strip(b" \t"))
+        if b"_" in name and name.lower().replace(b"_", b"-") in _FRAMING:
+            raise ParsingError("A framing header is misspelt")
+    codings, lengths = fields.get(_FRAMING[0], []), fields.get(_FRAMING[1], [])
+    if len(codings) > 1 or len(lengths) > 1 or (codings and lengths):
+        raise ParsingError("Content-Length and Transfer-Encoding are ambiguous")
+    if len(fields.get(b"host", [])) > 1:
+        raise ParsingError("Several Host headers")
+    if lengths and len(lengths[0]) > 100:
+        raise ParsingError("Content-Length is invalid")
+    if codings:
+        words = [word.strip(b" \t").lower() for word in codings[0].split(b",")]
+        if not start.endswith(b"HTTP/1.1"):
+            raise ParsingError("Transfer-Encoding needs HTTP/1.1")
+        if not all(words) or words.count(b"chunked") > 1:
+            raise ParsingError("Transfer-Encoding is invalid")
 
 
 class _Channel(HTTPChannel):  # type: ignore[misc]
     parser_class = _Parser
     error_task_class = _JsonErrorTask
     arriving_since: float | None = None
+
+    def handle_expt(self) -> None:
+        """Urgent data: nobody reads it, and the loop would never rest while it is there."""
+        self.handle_close()
 
     def received(self, data: bytes) -> bool:
         took = bool(super().received(data))
@@ -103,7 +183,7 @@ class Listener:
                 map=self._map,
                 **_bind(settings),
                 threads=max(8, config["db"]["pool"]["max"] * 2),
-                connection_limit=1000,
+                connection_limit=_connection_limit(config["db"]["pool"]["max"]),
                 channel_timeout=config["keepAliveTimeout"] or 10**9,
                 cleanup_interval=1,
                 asyncore_use_poll=True,
@@ -114,6 +194,7 @@ class Listener:
                 ident=None,
             )
         except (OSError, ValueError) as error:
+            wasyncore.close_all(self._map, ignore_all=True)
             where = self._pipe or f"{settings['host'] or 'all addresses'}, port {settings['port']}"
             reason = getattr(error, "strerror", None) or error
             raise StartError(f"Can't listen on {where}: {reason}.") from error
@@ -192,6 +273,7 @@ def _bind(settings: dict[str, Any]) -> dict[str, Any]:
     """create_server's address arguments: a unix socket, or one TCP socket made here, because
     waitress itself does not listen on IPv6 and IPv4 at once on one port."""
     if settings["pipe"]:
+        _check_pipe(settings["pipe"])
         return {"unix_socket": settings["pipe"], "unix_socket_perms": "600"}
     host, port = settings["host"], settings["port"]
     if host in (None, "::") and socket.has_dualstack_ipv6():
@@ -201,6 +283,29 @@ def _bind(settings: dict[str, Any]) -> dict[str, Any]:
         return {"sockets": [_socket(("", port), socket.AF_INET)]}
     family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     return {"sockets": [_socket(address[:2], family)]}
+
+
+def _check_pipe(path: str) -> None:
+    """Raises OSError when somebody answers there: waitress would take the name over."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        with contextlib.suppress(FileNotFoundError, ConnectionRefusedError, NotADirectoryError):
+            probe.connect(path)
+            raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
+
+
+def _connection_limit(pool_max: int) -> int:
+    """As many as the process may open files for, less what it needs itself: at the system's
+    limit the loop would spin."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_CONNECTIONS + pool_max + _OWN_FILES
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return MOST_CONNECTIONS
+    return max(10, min(MOST_CONNECTIONS, soft - pool_max - _OWN_FILES))
 
 
 def _socket(address: Any, family: int, dualstack: bool = False) -> socket.socket:

@@ -27,6 +27,7 @@ from sigservice.web.wrap import Wsgi
 JOBS = (
     Job("retention", retention.run_once, every_seconds=600, first_seconds=60),
     Job("sessions", clean_up.delete_sessions, every_seconds=3600, first_seconds=60),
+    Job("frozen connections", clean_up.cut_frozen, every_seconds=0.5, first_seconds=0.5),
     Job("connections", clean_up.evict_connections, every_seconds=5, first_seconds=5),
 )
 CREATED_BY = Job("created-by", created_by.run_once, every_seconds=900, first_seconds=30)
@@ -43,7 +44,10 @@ def create(
     `environ` is os.environ unless given. Raises ConfigError (all problems at once) and
     StartError (one line).
     """
-    loaded = load_config(options, os.environ if environ is None else environ)
+    if environ is None:
+        environ = os.environ
+        os.environ.pop("PGSERVICE", None)  # the one libpq variable that no argument switches off
+    loaded = load_config(options, environ)
     return Service(loaded, clock or Clock())
 
 
@@ -93,12 +97,12 @@ class Service:
     @property
     def port(self) -> int | None:
         """The bound port while it listens, None otherwise and for a unix socket."""
-        return self._listener.port if self._listener else None
+        return self._listener.port if self._listener and not self._stopped.is_set() else None
 
     @property
     def url(self) -> str:
         """Where it listens, as a local client reaches it; "" while it does not."""
-        if self._listener is None:
+        if self._listener is None or self._stopped.is_set():
             return ""
         if self.config["server"]["pipe"]:
             return f"unix:{self.config['server']['pipe']}"

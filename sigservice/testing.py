@@ -39,18 +39,11 @@ class TemporaryDatabase:
 
     def options(self, database: str = "postgres") -> dict[str, Any]:
         """The `db` option for `sigservice.create`."""
-        reached = self._server.arguments()
-        return {
-            "host": reached["host"],
-            "port": reached["port"],
-            "user": reached["user"],
-            "password": "unused",
-            "database": database,
-        }
+        return self._server.settings() | {"database": database}
 
     def connect(self, database: str = "postgres") -> Any:
         """A psycopg2 connection in autocommit, for a test's own look at the rows."""
-        conn = psycopg2.connect(**self._server.arguments() | {"dbname": database})
+        conn = psycopg2.connect(**self._server.arguments(database))
         conn.autocommit = True
         return conn
 

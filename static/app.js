@@ -19,7 +19,8 @@ async function refresh() {
   const list = document.querySelector("#signals[data-live]");
   if (!list || document.hidden || !getSelection().isCollapsed) return;
   const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-  if (!answer.ok || answer.redirected) return;
+  if (answer.redirected) return location.reload(); // signed out: the sign-in page leads back here
+  if (!answer.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const fresh = page.querySelector("#signals[data-live]");
   if (!fresh || fresh.innerHTML === list.dataset.last) return;
@@ -27,9 +28,10 @@ async function refresh() {
   for (const open of list.querySelectorAll("details[open]")) {
     fresh.querySelector(`#${open.id}`)?.setAttribute("open", "");
   }
-  const focused = document.activeElement?.closest("details")?.id;
+  const at = document.activeElement, inside = list.contains(at) && at.closest("details")?.id;
+  const mark = inside ? `#${inside} ${at.localName}` : list.contains(at) && at.rel ? `a[rel=${at.rel}]` : "";
   list.replaceChildren(...fresh.childNodes);
-  if (focused) list.querySelector(`#${focused} summary`)?.focus();
+  if (mark) list.querySelector(mark)?.focus({ preventScroll: true });
 }
 
 if (document.querySelector("#signals[data-live]")) {

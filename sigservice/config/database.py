@@ -110,7 +110,7 @@ def ssl_from_parts(given: dict[str, Any]) -> Any:
 
 def libpq_arguments(db: dict[str, Any], write_pem: Callable[[str, str], str]) -> dict[str, Any]:
     """psycopg2.connect's arguments. Every key is explicit, so that no PG* variable (but PGSERVICE,
-    which can't be switched off) and no file below ~/.postgresql is read.
+    which server.py removes) and no file below ~/.postgresql is read.
 
     `write_pem(name, text)` puts PEM text into a private file and returns its path.
     """
@@ -128,6 +128,7 @@ def libpq_arguments(db: dict[str, Any], write_pem: Callable[[str, str], str]) ->
         "keepalives_count": 3,
         "tcp_user_timeout": 10_000,
         "gssencmode": "disable",
+        "client_encoding": "UTF8",
         "target_session_attrs": "any",
         "hostaddr": "",
         "channel_binding": "prefer",

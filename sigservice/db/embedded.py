@@ -20,12 +20,17 @@ from typing import Any
 
 import psycopg2
 
+from sigservice.config.database import libpq_arguments
 from sigservice.db import watchdog
 from sigservice.db.place import Place, find_place
 from sigservice.errors import StartError
 
 USER = "sigservice"
+PORT = 5432
 START_SECONDS = 30
+STOP_SECONDS = 4
+# Nothing of ours: it may hold secrets, and variables meant for another database.
+_ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
 _LOG_KEPT = 10_000_000
 
 
@@ -45,6 +50,7 @@ class EmbeddedPostgres:
             with self._starting():
                 self._users = os.open(self._file("users.lock"), os.O_RDWR | os.O_CREAT, 0o600)
                 fcntl.flock(self._users, fcntl.LOCK_SH)  # waits while one is stopping
+                self._private(self.place.socket_dir)
                 if self._answers():
                     self.attached = True
                     return
@@ -59,15 +65,20 @@ class EmbeddedPostgres:
             self.stop()
             raise
 
-    def arguments(self) -> dict[str, Any]:
-        """psycopg2's host, port, user and dbname."""
+    def settings(self) -> dict[str, Any]:
+        """The `db` option that reaches it."""
         return {
             "host": str(self.place.socket_dir),
-            "port": 5432,
+            "port": PORT,
             "user": USER,
-            "dbname": "postgres",
-            "password": "",
+            "password": "unused",
+            "database": "postgres",
         }
+
+    def arguments(self, database: str = "postgres") -> dict[str, Any]:
+        """psycopg2.connect's arguments, for what is no part of the house."""
+        more = {"database": database, "ssl": False, "applicationName": USER, "schema": "public"}
+        return libpq_arguments(self.settings() | more, lambda name, text: "")
 
     def stop(self) -> None:
         """Stops the database if nobody else uses it; does nothing the second time."""
@@ -81,19 +92,16 @@ class EmbeddedPostgres:
             alone = False
         if alone and self._watchdog is not None:
             self._watchdog.terminate()
-            self._watchdog.wait()
+            with contextlib.suppress(subprocess.TimeoutExpired):  # a frozen one: it goes on
+                self._watchdog.wait(STOP_SECONDS)
         os.close(users)
-        if alone and self._watchdog is None and not self.place.temporary:
+        if alone and self._watchdog is None:
             self._wait_until_stopped()
         self._watchdog = None
-        if self.place.temporary and alone:
-            shutil.rmtree(self.place.home, ignore_errors=True)
-            if self.place.socket_dir.parent != self.place.home:
-                shutil.rmtree(self.place.socket_dir, ignore_errors=True)
 
     def _wait_until_stopped(self) -> None:
         """An attached process that leaves last lets the watchdog of the starter do it."""
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + STOP_SECONDS
         while (self.place.cluster / "postmaster.pid").exists() and time.monotonic() < deadline:
             time.sleep(0.02)
 
@@ -123,14 +131,13 @@ class EmbeddedPostgres:
 
     def _answers(self) -> bool:
         try:
-            psycopg2.connect(**self.arguments(), connect_timeout=2).close()
+            psycopg2.connect(**self.arguments()).close()
         except psycopg2.Error:
             return False
         return True
 
     def _prepare(self) -> None:
         """The cluster, made aside and renamed so that no half-made one is ever found."""
-        self._private(self.place.socket_dir)
         if self.place.log.exists() and self.place.log.stat().st_size > _LOG_KEPT:
             self.place.log.replace(self.place.log.with_suffix(".log.1"))
         version = self.place.cluster / "PG_VERSION"
@@ -160,16 +167,24 @@ class EmbeddedPostgres:
     def _launch(self) -> None:
         settings = {
             "listen_addresses": "",
+            "port": str(PORT),
             "unix_socket_directories": f'"{self.place.socket_dir}"',
             "unix_socket_permissions": "0700",
             "max_connections": "60",
             "fsync": "off" if self.place.temporary else "on",
             "max_wal_size": "512MB",
+            # An error's statement and detail hold what people sent; the service reports errors.
+            "log_min_messages": "log",
+            "log_min_error_statement": "panic",
+            "log_error_verbosity": "terse",
         }
         command = [str(self.place.binaries / "postgres"), "-D", str(self.place.cluster)]
         for name, value in settings.items():
             command += ["-c", f"{name}={value}"]
-        with open(self.place.log, "ab") as log:
+        place = self.place
+        moved = "" if place.socket_dir.parent == place.home else str(place.socket_dir)
+        throw_away = f"{place.home}:{moved}" if place.temporary else ""
+        with open(place.log, "ab", opener=watchdog.private) as log:
             self._watchdog = subprocess.Popen(
                 [
                     sys.executable,
@@ -177,8 +192,9 @@ class EmbeddedPostgres:
                     "-S",
                     watchdog.__file__,
                     str(self._file("users.lock")),
-                    str(self.place.log),
-                    self.place.account,
+                    str(place.log),
+                    place.account,
+                    throw_away,
                     *command,
                 ],
                 stdin=subprocess.DEVNULL,
@@ -186,6 +202,7 @@ class EmbeddedPostgres:
                 stderr=log,
                 start_new_session=True,
                 cwd="/",
+                env=_ENVIRONMENT,
             )
         deadline = time.monotonic() + START_SECONDS
         while not self._answers():
@@ -204,7 +221,7 @@ class EmbeddedPostgres:
             capture_output=True,
             check=False,
             cwd="/",
-            env={"PATH": "/usr/bin:/bin"},
+            env=_ENVIRONMENT,
             **identity,
         )
 

@@ -34,14 +34,7 @@ class OpenDatabase:
         if settings["embedded"]:
             self._embedded = EmbeddedPostgres(config["dataDir"], config["postgresBin"])
             self._embedded.start()
-            reached = self._embedded.arguments()
-            settings |= {
-                "host": reached["host"],
-                "port": reached["port"],
-                "user": reached["user"],
-                "password": "",
-                "database": reached["dbname"],
-            }
+            settings |= self._embedded.settings()
         try:
             arguments = libpq_arguments(settings, self._write_pem)
             pool = settings["pool"]

@@ -45,9 +45,10 @@ class Place:
 
     @property
     def socket_dir(self) -> Path:
-        """A private folder; unix socket paths hold some 107 bytes, so a long one moves."""
+        """A private folder. A unix socket's path holds some 107 bytes, and libpq and postgres
+        read it as a list; so one that is long or has such characters moves."""
         beside = self.home / "socket"
-        if len(os.fsencode(beside)) <= 80:
+        if len(os.fsencode(beside)) <= 80 and not set(str(beside)) & set(",\"'\\@"):
             return beside
         digest = hashlib.sha256(os.fsencode(self.home)).hexdigest()[:16]
         return Path("/tmp") / f"sigservice-{digest}"  # noqa: S108  ownership is checked on use
@@ -55,6 +56,15 @@ class Place:
 
 def find_place(data_dir: str, postgres_bin: str | None) -> Place:
     """Raises StartError with one line when there is no place."""
+    try:
+        return _find_place(data_dir, postgres_bin)
+    except OSError as error:
+        raise StartError(
+            f"Can't use the data folder {Path(data_dir).absolute()}: {error.strerror}."
+        ) from error
+
+
+def _find_place(data_dir: str, postgres_bin: str | None) -> Place:
     binaries = Path(postgres_bin).resolve() if postgres_bin else packaged_binaries()
     if not (binaries / "initdb").is_file() or not (binaries / "postgres").is_file():
         raise StartError(f"There is no initdb and postgres in {binaries} (SERVICE_POSTGRES_BIN).")
@@ -99,7 +109,12 @@ def packaged_binaries() -> Path:
 def _account(cluster: Path) -> str:
     """Who owns the cluster already, or the first of ACCOUNTS that exists."""
     if cluster.exists() and (owner := cluster.stat().st_uid) != 0:
-        return pwd.getpwuid(owner).pw_name
+        try:
+            return pwd.getpwuid(owner).pw_name
+        except KeyError:
+            raise StartError(
+                f"{cluster} belongs to the account number {owner}, which does not exist here."
+            ) from None
     for name in ACCOUNTS:
         try:
             if pwd.getpwnam(name).pw_uid != 0:

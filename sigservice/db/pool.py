@@ -6,7 +6,10 @@ minimum when it comes back (measured), so a request would pay a handshake each t
 
 from __future__ import annotations
 
+import contextlib
+import os
 import select
+import socket
 import threading
 import time
 from collections import deque
@@ -20,7 +23,14 @@ import psycopg2.extensions
 from sigservice.db.errors import DatabaseUnavailable, translate
 from sigservice.errors import UnavailableError
 
-Connection = psycopg2.extensions.connection
+
+class Connection(psycopg2.extensions.connection):
+    """`waiting_since` is the monotonic time of the statement that is under way, else None."""
+
+    waiting_since: float | None = None
+
+
+FROZEN_SECONDS = 5.2  # a little more than the statement_timeout
 _JSONB_OID, _JSON_OID = 3802, 114
 # JSON comes as its text: most of it is passed on, and what is shown is parsed where it is shown.
 _JSON_TEXT = psycopg2.extensions.new_type(
@@ -52,6 +62,7 @@ class Database:
         self._places = threading.BoundedSemaphore(high)
         self._idle: deque[tuple[Connection, float]] = deque()
         self._lock = threading.Lock()
+        self._used: set[Connection] = set()
         self._open = self._waiting = 0
         self._closed = False
 
@@ -59,8 +70,17 @@ class Database:
     def transaction(self) -> Iterator[Connection]:
         """BEGIN … COMMIT around the block; ROLLBACK when it raises. Raises AppError children."""
         with self._checked_out() as conn:
-            with conn:
+            try:
                 yield conn
+            except BaseException:
+                if not conn.closed:
+                    conn.rollback()
+                raise
+            conn.waiting_since = time.monotonic()
+            try:
+                conn.commit()
+            finally:
+                conn.waiting_since = None
 
     @contextmanager
     def autocommit(self) -> Iterator[Connection]:
@@ -95,6 +115,24 @@ class Database:
             self._discard(conn)
         return len(evicted)
 
+    def cut_frozen(self, seconds: float = FROZEN_SECONDS) -> int:
+        """Ends connections whose statement has had no answer for so long; returns how many.
+
+        The server's own time-outs end a slow statement before; a server or a network that stands
+        still sends nothing, and libpq would wait for ever. The request gets a 503.
+        """
+        now = time.monotonic()
+        with self._lock:
+            used = list(self._used)
+        cut = 0
+        for conn in used:
+            since = conn.waiting_since
+            if since is not None and now - since > seconds and not conn.closed:
+                with contextlib.suppress(OSError), socket.socket(fileno=os.dup(conn.fileno())) as s:
+                    s.shutdown(socket.SHUT_RDWR)
+                    cut += 1
+        return cut
+
     def fill(self) -> None:
         """Opens connections up to the minimum."""
         while self._open < self._low:
@@ -124,11 +162,15 @@ class Database:
     @contextmanager
     def _checked_out(self) -> Iterator[Connection]:
         conn = self._take()
+        with self._lock:
+            self._used.add(conn)
         try:
             yield conn
         except psycopg2.Error as error:
             raise translate(error) from error
         finally:
+            with self._lock:
+                self._used.discard(conn)
             self._give_back(conn)
 
     def _take(self) -> Connection:
@@ -173,7 +215,7 @@ class Database:
         return conn
 
     def _connect(self) -> Connection:
-        conn = psycopg2.connect(**self._arguments())
+        conn: Connection = psycopg2.connect(**self._arguments(), connection_factory=Connection)
         psycopg2.extensions.register_type(_JSON_TEXT, conn)
         return conn
 

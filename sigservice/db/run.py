@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import time
+from typing import Any, cast
 
 import psycopg2
 import psycopg2.extensions
@@ -50,7 +51,11 @@ def affected(conn: Connection, statement: str, **parameters: Any) -> int:
 
 def _execute(cursor: Cursor, statement: str, parameters: dict[str, Any]) -> None:
     """Raises what db/errors.py makes of the driver's errors."""
+    conn = cast(Connection, cursor.connection)
+    conn.waiting_since = time.monotonic()
     try:
         cursor.execute(statement, parameters)
     except psycopg2.Error as error:
         raise translate(error) from error
+    finally:
+        conn.waiting_since = None

@@ -4,7 +4,9 @@ Run as a file of its own (`python -I -S watchdog.py …`), with the standard lib
 process that uses the database holds a shared lock on one file; the kernel gives it up whatever
 ends the process, SIGKILL too. Whoever gets the exclusive lock knows that nobody is left.
 
-usage: watchdog.py USERS_LOCK LOG_FILE ACCOUNT postgres ARGUMENT…    (ACCOUNT "" = as we are)
+usage: watchdog.py USERS_LOCK LOG_FILE ACCOUNT THROW_AWAY postgres ARGUMENT…
+ACCOUNT runs postgres ("" = as we are); THROW_AWAY are folders to remove at the end, joined by a
+colon ("" = none).
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import ctypes
 import fcntl
 import os
 import pwd
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,7 +24,10 @@ from collections.abc import Callable
 from typing import Any
 
 POLL_SECONDS = 0.1
-TRIES = 20
+# A backend that outlives a killed postmaster holds the data folder for a moment, so a start may
+# fail and the next one work. What has never run for a while is given up sooner.
+LIVED_SECONDS = 2.0
+PATIENCE_SECONDS = {False: 3.0, True: 30.0}
 
 
 def end_with_parent() -> Callable[[], object] | None:
@@ -40,7 +46,7 @@ def start(command: list[str], log: str, account: str) -> subprocess.Popen[bytes]
     if account:
         user = pwd.getpwnam(account)
         identity = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
-    with open(log, "ab") as stderr:
+    with open(log, "ab", opener=private) as stderr:
         return subprocess.Popen(
             command,
             cwd="/",
@@ -52,7 +58,12 @@ def start(command: list[str], log: str, account: str) -> subprocess.Popen[bytes]
         )
 
 
-def main(users_lock: str, log: str, account: str, command: list[str]) -> int:
+def private(path: str, flags: int) -> int:
+    """An opener: what it makes is the owner's alone, whatever the umask is."""
+    return os.open(path, flags, 0o600)
+
+
+def main(users_lock: str, log: str, account: str, throw_away: str, command: list[str]) -> int:
     lock = os.open(users_lock, os.O_RDWR | os.O_CLOEXEC)
     stop = False
 
@@ -62,7 +73,9 @@ def main(users_lock: str, log: str, account: str, command: list[str]) -> int:
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, ask_to_stop)
-    failures = 0
+    has_lived = False
+    well_until = time.monotonic()
+    pause = 0.05
     while True:
         started = time.monotonic()
         server = start(command, log, account)
@@ -76,14 +89,18 @@ def main(users_lock: str, log: str, account: str, command: list[str]) -> int:
             if server.poll() is None:
                 server.send_signal(signal.SIGINT)
             server.wait()
+            for folder in filter(None, throw_away.split(":")):
+                shutil.rmtree(folder, ignore_errors=True)
             return 0
-        # It died by itself. A backend that outlives a killed postmaster holds the data
-        # directory for a moment, so the next try may fail too.
-        failures = failures + 1 if time.monotonic() - started < 5 else 1
-        if failures >= TRIES:
+        now = time.monotonic()
+        if now - started >= LIVED_SECONDS:
+            has_lived, well_until, pause = True, now, 0.05
+        if now - well_until > PATIENCE_SECONDS[has_lived]:
             return 1
-        time.sleep(min(0.05 * failures, 1.0))
+        time.sleep(pause)
+        pause = min(2 * pause, 1.0)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]))
+    _, locked, log_file, account_name, to_remove, *postgres = sys.argv
+    sys.exit(main(locked, log_file, account_name, to_remove, postgres))

@@ -115,6 +115,7 @@ class PageDoor:
         def guarded(**kwargs: Any) -> Any:
             environ = request.environ
             identity = session.find(context, environ)
+            environ["sigservice.identity"] = identity
             if identity is None:
                 return respond.redirect(context, "/sign-in" + _next(environ))
             if environ["REQUEST_METHOD"] not in SAFE_METHODS:

@@ -43,7 +43,7 @@ def shape(context: Context, error: AppError, path: str) -> HTTPResponse:
         answer = respond.page(
             context,
             "error",
-            None,
+            request.environ.get("sigservice.identity"),
             error.status,
             title=error.message,
             error=error,

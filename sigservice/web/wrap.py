@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from bottle import HTTPResponse
+from bottle import HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError, NotFoundError
@@ -36,6 +36,7 @@ def edge(context: Context, app: Wsgi) -> Wsgi:
 
     def edged(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         began = seconds()
+        request.bind(environ)  # errors of this frame are shaped before bottle has seen the request
         asked = environ.get("PATH_INFO", "")
         status_line = "500"
 

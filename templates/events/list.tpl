@@ -14,6 +14,7 @@
 % if not events:
 <p class="empty">No event yet.</p>
 % end
+% if events:
 <ol class="log">
 % for event in events:
 <li>
@@ -21,7 +22,8 @@
 <summary>
 % include("partials/time.tpl", at=event["created_at"])
 <span class="badge">{{event["type"]}}</span>
-<span>{{event["created_by"]}}</span>
+<strong><bdi>{{event["subject"]}}</bdi></strong>
+<span>by <bdi>{{event["created_by"]}}</bdi></span>
 % if event["ip"]:
 <span class="muted">{{event["ip"]}}</span>
 % end
@@ -38,4 +40,5 @@
 </li>
 % end
 </ol>
+% end
 % include("partials/pager.tpl")

@@ -20,8 +20,12 @@
 % for signal in signals:
 <li>
 % include("partials/time.tpl", at=signal["created_at"])
+% if identity.may("ADMIN"):
+<a href="{{url('/admin/signals/%d/log' % signal['endpoint_id'])}}">{{signal["endpoint_name"]}}</a>
+% else:
 <strong>{{signal["endpoint_name"]}}</strong>
-<span class="muted">{{signal["token_name"] or "deleted token"}}</span>
+% end
+<span class="badge"><bdi>{{signal["token_name"] or "deleted token"}}</bdi></span>
 <code class="preview">{{signal["payload"][:100]}}</code>
 </li>
 % end

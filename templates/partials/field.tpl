@@ -1,12 +1,14 @@
-% wrong = [problem["message"] for problem in problems if problem.get("path") == name]
+% id = get("id") or name
+% wrong = [problem["message"] for problem in problems if problem.get("path") == id]
 % kind, hint, required, autocomplete = get("kind", "text"), get("hint", ""), get("required", False), get("autocomplete", "off")
+% described = [id + "-hint"] * bool(hint) + [id + "-problem"] * bool(wrong)
 <div class="field">
-<label for="{{name}}">{{label}}</label>
+<label for="{{id}}">{{label}}</label>
 % if hint:
-<p class="hint" id="{{name}}-hint">{{hint}}</p>
+<p class="hint" id="{{id}}-hint">{{hint}}</p>
 % end
 % if wrong:
-<p class="wrong" id="{{name}}-problem">{{" ".join(wrong)}}</p>
+<p class="wrong" id="{{id}}-problem">{{" ".join(wrong)}}</p>
 % end
-<input id="{{name}}" name="{{name}}" type="{{kind}}" value="{{value}}" autocomplete="{{autocomplete}}" aria-describedby="{{name}}-hint {{name}}-problem" aria-invalid="{{'true' if wrong else 'false'}}" {{"required" if required else ""}}>
+<input id="{{id}}" name="{{name}}" type="{{kind}}" value="{{value}}" autocomplete="{{autocomplete}}" aria-describedby="{{" ".join(described)}}" aria-invalid="{{'true' if wrong else 'false'}}" {{"required" if required else ""}}>
 </div>

@@ -12,7 +12,7 @@
 % include("partials/problems.tpl")
 <form method="post" action="{{url('/profile/password')}}">
 % include("partials/csrf.tpl")
-<input type="hidden" name="username" value="{{identity.username}}" autocomplete="username">
+<input name="username" value="{{identity.username}}" autocomplete="username" aria-label="User name" readonly hidden>
 % include("partials/field.tpl", name="old", label="Old password", value="", kind="password", autocomplete="current-password", required=True)
 % include("partials/field.tpl", name="password", label="New password", value="", kind="password", autocomplete="new-password", required=True)
 % include("partials/field.tpl", name="confirm", label="New password again", value="", kind="password", autocomplete="new-password", required=True)

@@ -3,7 +3,10 @@
 <p class="notice">Copy it now: it is shown this once and never again.</p>
 <div class="field">
 <label for="secret">Token</label>
-% include("partials/copy.tpl", id="secret", value=secret, label="Token")
+<span class="copy">
+<textarea id="secret" rows="2" readonly>{{secret}}</textarea>
+<button type="button" class="quiet" data-copy="secret" aria-label="Copy token" hidden>Copy</button>
+</span>
 </div>
 <h2>Try it</h2>
 <pre><code id="curl">curl -X POST '{{call_url}}' \

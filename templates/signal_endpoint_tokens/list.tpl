@@ -1,13 +1,13 @@
 <section id="tokens">
 <h2>Tokens</h2>
 <p class="hint">{{len(tokens)}} of at most {{token_limit}}. Give each sender its own, so that its signals can be told apart.</p>
+% if tokens:
 <ul class="cards">
 % for token in tokens:
 <li class="card">
-<form method="post" action="{{url('/admin/signals/%d/tokens/%d' % (endpoint['id'], token['id']))}}" class="inline">
+<form method="post" action="{{url('/admin/signals/%d/tokens/%d' % (endpoint['id'], token['id']))}}">
 % include("partials/csrf.tpl")
-<label for="name-{{token['id']}}">Name</label>
-<input id="name-{{token['id']}}" name="token_name" value="{{token['name']}}" autocomplete="off" required>
+% include("partials/field.tpl", id="name-%d" % token["id"], name="token_name", label="Name", value=values["token_names"].get(token["id"], token["name"]), required=True)
 <button class="quiet" aria-label="Rename token {{token['name']}}">Rename</button>
 </form>
 <dl>
@@ -27,6 +27,7 @@ none yet
 </li>
 % end
 </ul>
+% end
 % if len(tokens) < token_limit:
 <form method="post" action="{{url('/admin/signals/%d/tokens' % endpoint['id'])}}">
 % include("partials/csrf.tpl")

@@ -3,11 +3,11 @@
 <p>This goes with it, for good:</p>
 <ul>
 <li>the URL that senders call: it answers 401 from then on;</li>
-<li>{{plural(len(tokens), "token")}}\\
-% if tokens:
-: {{", ".join(token["name"] for token in tokens)}}\\
+<li>{{plural(len(tokens), "token")}}{{":" if tokens else ";"}}
+% for token in tokens:
+<bdi>{{token["name"]}}</bdi>{{";" if token is tokens[-1] else ","}}
 % end
-;</li>
+</li>
 <li>{{count}} {{"signal" if count == "1" else "signals"}} received.</li>
 </ul>
 <p>To stop receiving and keep what there is, disable the endpoint instead.</p>

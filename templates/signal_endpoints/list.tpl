@@ -1,16 +1,22 @@
 % rebase("layout.tpl", title=title, live=False)
 <div class="heading">
 <h1>Signal endpoints</h1>
+% if len(endpoints) < limit:
 <a class="button" href="{{url('/admin/signals/new')}}">New signal endpoint</a>
+% end
 </div>
-<p class="hint">{{len(endpoints)}} of at most {{limit}}. External systems report here that something happened; each sender has a token of its own.</p>
+<p class="hint">{{len(endpoints)}} of at most {{limit}}. External systems report here that something happened; each sender has a token of its own.{{" Delete one to make room for another." if len(endpoints) >= limit else ""}}</p>
 % if not endpoints:
 <section class="empty">
 <h2>None yet</h2>
 <p>With an endpoint and a token, a sender needs one line:</p>
-<pre><code>curl -X POST -H 'Authorization: Bearer TOKEN' -H 'Content-Type: application/json' -d '{"type": "test"}' {{own_url()}}/api/signal-endpoint/NAME</code></pre>
+<pre><code>curl -X POST '{{own_url()}}/api/signal-endpoint/NAME' \
+  -H 'Authorization: Bearer TOKEN' \
+  -H 'Content-Type: application/json' \
+  -d '{"type": "test"}'</code></pre>
 </section>
 % end
+% if endpoints:
 <ul class="cards">
 % for endpoint in endpoints:
 <li class="card">
@@ -28,7 +34,11 @@
 <dl>
 <div><dt>Tokens</dt><dd>
 % if endpoint["tokens"]:
-{{", ".join(token["name"] for token in endpoint["tokens"])}}
+<ul class="names">
+% for token in endpoint["tokens"]:
+<li><bdi>{{token["name"]}}</bdi></li>
+% end
+</ul>
 % else:
 <a href="{{url('/admin/signals/%d#tokens' % endpoint['id'])}}">Create a token</a>
 % end
@@ -53,3 +63,4 @@ none yet
 </li>
 % end
 </ul>
+% end

@@ -5,7 +5,7 @@
 <div><dt>Received</dt><dd>
 % include("partials/time.tpl", at=signal["created_at"])
 </dd></div>
-<div><dt>Token</dt><dd>{{signal["token_name"] or "deleted token"}}</dd></div>
+<div><dt>Token</dt><dd><bdi>{{signal["token_name"] or "deleted token"}}</bdi></dd></div>
 <div><dt>Size</dt><dd>{{signal["payload_bytes"]}} bytes</dd></div>
 </dl>
 <h2>Payload</h2>

@@ -58,6 +58,10 @@ SMALL_TARGETS = """() => [...document.querySelectorAll(
   .filter(([, box]) => box.width < 24 || box.height < 24)
   .map(([name, box]) => `${name}: ${box.width} x ${box.height}`)"""
 
+BROKEN_BUTTONS = """() => [...document.querySelectorAll("button, .button")]
+  .filter((e) => e.checkVisibility() && e.getBoundingClientRect().height > 48)
+  .map((e) => e.textContent)"""
+
 WIDE = """() => [...document.querySelectorAll("body *")]
   .filter((e) => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
   .map((e) => `${e.localName}.${e.className}`).slice(0, 5)"""
@@ -173,7 +177,7 @@ def test_every_page_fits_a_phone_and_every_target_a_thumb(tab, fill):
     for where in visit(page, fill()):
         if page.evaluate("document.documentElement.scrollWidth") > 360:
             wide[where] = page.evaluate(WIDE)
-        if found := page.evaluate(SMALL_TARGETS):
+        if found := page.evaluate(SMALL_TARGETS) + page.evaluate(BROKEN_BUTTONS):
             small[where] = found[:4]
     assert (wide, small) == ({}, {})
 

@@ -127,7 +127,9 @@ def first_admin(part: str, text: str, bad: str | None) -> Row:
     env = f"SERVICE_DEFAULT_ADMIN_{part.upper()}"
     beside = {name: other for name, other in both.items() if name != env}
     value = {"username": "ada", "password": "hunter2 x"}
-    row = Row(f"authentication.initialAdmin{part}", env, ADMIN, text, value, bad=bad, says="a user name")
+    row = Row(
+        f"authentication.initialAdmin{part}", env, ADMIN, text, value, bad=bad, says="a user name"
+    )
     row = replace(row, at="authentication.initialAdminUser", beside=beside)
     return replace(row, secret=part == "Password")
 

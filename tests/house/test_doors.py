@@ -27,6 +27,7 @@ LIMITED = {
 # What somebody with the built-in password may do before setting a new one.
 WHILE_BUILT_IN = {
     ("GET", "/profile"),
+    ("GET", "/profile/password"),
     ("POST", "/profile/password"),
     ("POST", "/logout"),
     ("GET", "/api/admin/user"),

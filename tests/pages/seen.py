@@ -56,7 +56,7 @@ def notice(page: webtest.TestResponse) -> str:
 
 
 def heading(page: webtest.TestResponse) -> str:
-    return page.html.h1.get_text(" ", strip=True)
+    return " ".join(page.html.h1.get_text().split())
 
 
 def is_page(answer: webtest.TestResponse) -> bool:

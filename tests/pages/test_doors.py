@@ -75,7 +75,7 @@ def test_the_tables_above_name_every_page_and_form(make_service):
         if not rule.startswith(JSON_PATHS):
             routes.add((route.method, rule))
     listed = {("GET", path) for path in PAGES} | {("POST", path) for path in FORMS} | OPEN
-    assert routes == listed
+    assert routes - {("GET", path) for path in LEFT_AT} == listed
 
 
 def test_stranger_is_sent_to_the_sign_in_page_and_comes_back(web, place):

@@ -61,77 +61,16 @@ def is_running(pid: int) -> bool:
     return state not in ("Z", "X")
 
 
-class Process:
-    """One started service. `script` runs instead of run.py; it must print the address line."""
+class Client:
+    """Asks a service that listens on a port or a pipe."""
 
-    def __init__(
-        self, environ: Mapping[str, str], script: str = "", cwd: Path | str = ROOT
-    ) -> None:
-        self._out = tempfile.TemporaryFile()  # noqa: SIM115  closed by close()
-        self._err = tempfile.TemporaryFile()  # noqa: SIM115
-        command = [sys.executable, "-c", script] if script else [sys.executable, ROOT / "run.py"]
-        inherited = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-        quiet = {"HTTP_PORT": "0", "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
-        self._popen = subprocess.Popen(
-            command,
-            cwd=cwd,
-            env=inherited | quiet | dict(environ),
-            stdin=subprocess.DEVNULL,
-            stdout=self._out,
-            stderr=self._err,
-            start_new_session=True,
-        )
-        self.pid = self._popen.pid
-        self.port, self.pipe = 0, ""
+    port, pipe = 0, ""
 
-    @property
-    def stdout(self) -> str:
-        return _everything(self._out)
-
-    @property
-    def stderr(self) -> str:
-        return _everything(self._err)
-
-    def await_address(self, seconds: float = START_SECONDS) -> Process:
-        """Returns when the address is printed; fails with its errors when it ends instead."""
-
-        def printed() -> re.Match[str] | None:
-            found = ADDRESS.search(self.stdout)
-            if not found and self._popen.poll() is not None:
-                raise AssertionError(f"ended with {self._popen.returncode}: {self.stderr}")
-            return found
-
-        match = until(printed, "the address line", seconds)
-        self.port, self.pipe = int(match[1] or 0), match[2] or ""
-        return self
-
-    def send(self, number: int) -> None:
-        os.kill(self.pid, number)
-
-    def wait(self, seconds: float = 10) -> int:
-        """The exit code, negative for a signal."""
-        try:
-            return self._popen.wait(seconds)
-        except subprocess.TimeoutExpired:
-            raise AssertionError(f"still running after {seconds} s: {self.stderr}") from None
-
-    def is_running(self) -> bool:
-        return self._popen.poll() is None
-
-    def kill(self) -> None:
-        self._popen.kill()
-        self._popen.wait(10)
-
-    def close(self) -> None:
-        """Ends it politely, then not; frees the files."""
-        if self._popen.poll() is None:
-            self._popen.terminate()
-            try:
-                self._popen.wait(8)
-            except subprocess.TimeoutExpired:
-                self.kill()
-        self._out.close()
-        self._err.close()
+    @classmethod
+    def of(cls, port: int | None, pipe: str = "") -> Client:
+        client = cls()
+        client.port, client.pipe = port or 0, pipe
+        return client
 
     def connect(self, timeout: float = 10, host: str = "127.0.0.1") -> socket.socket:
         if self.pipe:
@@ -172,6 +111,79 @@ class Process:
         status, token = self.ask("POST", path, {"name": "ci"})
         assert status == 201, token
         return endpoint["id"], token["token"]
+
+
+class Process(Client):
+    """One started service. `script` runs instead of run.py; it must print the address line."""
+
+    def __init__(
+        self, environ: Mapping[str, str], script: str = "", cwd: Path | str = ROOT
+    ) -> None:
+        self._out = tempfile.TemporaryFile()  # noqa: SIM115  closed by close()
+        self._err = tempfile.TemporaryFile()  # noqa: SIM115
+        command = [sys.executable, "-c", script] if script else [sys.executable, ROOT / "run.py"]
+        inherited = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+        quiet = {"HTTP_PORT": "0", "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+        self._popen = subprocess.Popen(
+            command,
+            cwd=cwd,
+            env=inherited | quiet | dict(environ),
+            stdin=subprocess.DEVNULL,
+            stdout=self._out,
+            stderr=self._err,
+            start_new_session=True,
+        )
+        self.pid = self._popen.pid
+        self._has_database = "SERVICE_DATA_DIR" in environ
+
+    @property
+    def stdout(self) -> str:
+        return _everything(self._out)
+
+    @property
+    def stderr(self) -> str:
+        return _everything(self._err)
+
+    def await_address(self, seconds: float = START_SECONDS) -> Process:
+        """Returns when the address is printed; fails with its errors when it ends instead."""
+
+        def printed() -> re.Match[str] | None:
+            found = ADDRESS.search(self.stdout)
+            if not found and self._popen.poll() is not None:
+                raise AssertionError(f"ended with {self._popen.returncode}: {self.stderr}")
+            return found
+
+        match = until(printed, "the address line", seconds)
+        self.port, self.pipe = int(match[1] or 0), match[2] or ""
+        return self
+
+    def send(self, number: int) -> None:
+        os.kill(self.pid, number)
+
+    def wait(self, seconds: float = 10) -> int:
+        """The exit code, negative for a signal."""
+        try:
+            return self._popen.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"still running after {seconds} s: {self.stderr}") from None
+
+    def is_running(self) -> bool:
+        return self._popen.poll() is None
+
+    def kill(self) -> None:
+        self._popen.kill()
+        self._popen.wait(10)
+
+    def close(self) -> None:
+        """Ends it, politely where it has a database to end; frees the files."""
+        if self._popen.poll() is None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                if self._has_database:
+                    self._popen.terminate()
+                    self._popen.wait(8)
+            self.kill()
+        self._out.close()
+        self._err.close()
 
 
 def _everything(file: Any) -> str:

@@ -120,7 +120,7 @@ def test_alert_that_fires_and_ends_is_seen(base_url, alertmanager):
 
     def seen() -> list[str]:
         """The same from the page that a person looks at."""
-        items = html(web(page, opener=view)).find("ol", class_="log").find_all("li")
+        items = html(web(page, opener=view)).find(id="signals").find_all("li")
         assert {item.find(class_="badge").text for item in items} <= {"alertmanager-eu"}
         return [json.loads(item.pre.text)["status"] for item in items]
 

@@ -11,7 +11,6 @@ import threading
 import time
 import urllib.parse
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +49,7 @@ def processor_seconds(process: Process) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
-def busy_part(process: Process, seconds: float = 1.0) -> float:
+def busy_part(process: Process, seconds: float = 0.5) -> float:
     """Which part of a processor it uses from now on."""
     before, began = processor_seconds(process), time.monotonic()
     time.sleep(seconds)
@@ -102,18 +101,16 @@ def test_urgent_data_does_not_keep_the_processor_busy(process: Process):
         assert process.ask("GET", "/health")[0] == 200
 
 
-@pytest.mark.parametrize("sent", [b"", b"G", b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"])
-def test_connections_that_wait_cost_nothing(process: Process, sent: bytes):
+def test_connections_that_wait_cost_nothing(process: Process):
     with contextlib.ExitStack() as stack:
-        for _ in range(100):
-            sock = stack.enter_context(process.connect())
-            sock.sendall(sent)
+        for sent in (b"", b"G", b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n") * 60:
+            stack.enter_context(process.connect()).sendall(sent)
         time.sleep(0.2)
-        assert busy_part(process, 0.5) < 0.3
+        assert busy_part(process) < 0.3
 
 
 def test_file_limit_reached_does_not_keep_the_processor_busy(environ: dict[str, str]):
-    more = {"SERVER_KEEPALIVE_TIMEOUT": "3"}
+    more = {"SERVER_KEEPALIVE_TIMEOUT": "1"}
     with running(environ | more, FEW_FILES) as process, contextlib.ExitStack() as stack:
         for _ in range(160):
             stack.enter_context(process.connect())
@@ -147,28 +144,6 @@ def test_good_signals_are_answered_beside_a_hundred_dribblers(process: Process, 
         done.set()
         thread.join()
     assert slowest < 2
-
-
-def test_strangers_make_no_metrics_of_their_own(
-    process: Process, environ: dict[str, str], temporary_database: Any
-):
-    """Not even while the database can't tell who they are."""
-    locker = temporary_database.connect(environ["DATABASE_NAME"])
-    locker.autocommit = False
-    locker.cursor().execute("LOCK TABLE signals IN ACCESS EXCLUSIVE MODE")
-
-    def ask(number: int) -> int:
-        path = f"/api/signal-endpoint/made-up-{number}"
-        return process.ask("POST", path, {}, f"s{number}")[0]
-
-    with ThreadPoolExecutor(4) as pool:
-        assert set(pool.map(ask, range(4))) == {503}
-    locker.rollback()
-    locker.close()
-    status, metrics = process.ask("GET", "/internal-backstage/prometheus")
-    assert status == 200
-    assert b"signals_received" in metrics
-    assert b"made-up" not in metrics
 
 
 def test_frozen_database_connection_does_not_hold_a_request_for_ever(

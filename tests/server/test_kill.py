@@ -9,7 +9,6 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from tests.server.process import (
     OPEN_LIMITS,
     Process,
     database_environ,
-    open_folder,
     parent,
     postmaster,
     processes_of,
@@ -32,6 +30,7 @@ BACK_SECONDS = 3.0
 LONGEST_REQUEST = 6.0
 # A database that acknowledges what it has not written would show here; see reliability.md 4.1.
 MEMORY = "synchronous_commit"
+MADE_UP = "/api/signal-endpoint/made-up"
 
 
 class Load:
@@ -101,21 +100,20 @@ def assert_exactly_once(conn: Any, load: Load) -> None:
     assert not [number for number in load.acked if stored[number] > 1], "stored twice"
 
 
-@pytest.fixture
-def environ(temporary_database: Any, request: pytest.FixtureRequest) -> dict[str, str]:
-    options = temporary_database.create_database(f"kill{abs(hash(request.node.name))}")
-    return OPEN_LIMITS | database_environ(options)
+@pytest.fixture(scope="module")
+def own_database(temporary_database: Any) -> dict[str, str]:
+    return OPEN_LIMITS | database_environ(temporary_database.create_database("kill"))
 
 
 @pytest.fixture
-def folder() -> Iterator[Path]:
-    with open_folder() as path:
-        yield path
-        until(lambda: not processes_of(path), "the end of the database", 10)
+def environ(own_database: dict[str, str], temporary_database: Any) -> dict[str, str]:
+    """Of a database of this module's own, emptied."""
+    temporary_database.empty(own_database["DATABASE_NAME"])
+    return own_database
 
 
-def embedded(folder: Path) -> dict[str, str]:
-    return OPEN_LIMITS | {"SERVICE_DATA_DIR": str(folder / "data")}
+def embedded(data: Path) -> dict[str, str]:
+    return OPEN_LIMITS | {"SERVICE_DATA_DIR": str(data)}
 
 
 def connect(data: Path) -> Any:
@@ -161,9 +159,8 @@ def test_killed_service_loses_no_acknowledged_signal(
     assert_exactly_once(temporary_database.connect(environ["DATABASE_NAME"]), load)
 
 
-def test_killed_database_server_comes_back_and_work_goes_on(folder: Path):
-    data = folder / "data"
-    with running(embedded(folder)) as process:
+def test_killed_database_server_comes_back_and_work_goes_on(data: Path):
+    with running(embedded(data)) as process:
         _, secret = process.sender()
         with Load(process, secret) as load:
             load.await_acks(60)
@@ -236,32 +233,37 @@ def test_locked_table_is_503_in_time_and_heals(environ: dict[str, str], temporar
         with Load(process, secret, threads=12) as load:
             load.await_acks(30)
             locker.cursor().execute("LOCK TABLE signals IN ACCESS EXCLUSIVE MODE")
-            until(lambda: load.statuses()[503] >= 8, "503 for those who wait too long")
+            asked = ("POST", MADE_UP, {}, "nobody")
+            stranger = threading.Thread(target=process.ask, args=asked)
+            stranger.start()
+            until(lambda: load.statuses()[503] >= 4, "503 for those who wait too long")
             assert process.ask("GET", "/health", timeout=5)[0] == 200
+            stranger.join()
             locker.rollback()
             freed = time.monotonic()
             until(lambda: load.last_ack > freed, "a signal acknowledged", BACK_SECONDS)
         locker.close()
+        metrics = process.ask("GET", "/internal-backstage/prometheus")[1]
+        assert b"signals_received" in metrics
+        assert b"made-up" not in metrics, "a stranger made a metric of its own"
         assert set(load.statuses()) <= {200, 503}, load.statuses()
         assert load.slowest() < LONGEST_REQUEST
     assert_exactly_once(temporary_database.connect(environ["DATABASE_NAME"]), load)
 
 
-def test_killed_service_takes_its_database_with_it_and_the_data_stays(folder: Path):
-    data = folder / "data"
-    with running(embedded(folder)) as process:
+def test_killed_service_takes_its_database_with_it_and_the_data_stays(data: Path):
+    with running(embedded(data)) as process:
         _, secret = process.sender()
         with Load(process, secret) as load:
             load.await_acks(60)
             process.kill()
     until(lambda: not processes_of(data), "the end of watchdog and PostgreSQL", 5)
-    with running(embedded(folder)):
+    with running(embedded(data)):
         assert_exactly_once(connect(data), load)
 
 
-def test_service_and_database_killed_together_lose_nothing(folder: Path):
-    data = folder / "data"
-    with running(embedded(folder)) as process:
+def test_service_and_database_killed_together_lose_nothing(data: Path):
+    with running(embedded(data)) as process:
         _, secret = process.sender()
         with Load(process, secret) as load:
             load.await_acks(60)
@@ -269,7 +271,7 @@ def test_service_and_database_killed_together_lose_nothing(folder: Path):
             watchdog = parent(server)
             for pid in (watchdog, server, process.pid):
                 os.kill(pid, signal.SIGKILL)
-    with running(embedded(folder)):
+    with running(embedded(data)):
         assert_exactly_once(connect(data), load)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pwd
 import shutil
 import socket
 import subprocess
@@ -11,49 +12,42 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sigservice.db.embedded import EmbeddedPostgres
+from sigservice.testing import TemporaryDatabase
 from tests.server.process import (
     ADMIN_SECRET,
     OPEN_LIMITS,
     ROOT,
     Process,
+    database_environ,
     open_folder,
     parent,
     postmaster,
-    processes_of,
     refused,
     running,
-    until,
 )
 
 NOBODY = 65534
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    with open_folder() as path:
-        yield path
-        until(lambda: not processes_of(path), "the end of every database", 10)
 
 
 def environ(data: Path) -> dict[str, str]:
     return OPEN_LIMITS | {"SERVICE_DATA_DIR": str(data)}
 
 
-def test_log_and_environment_of_the_database_hold_no_secrets(folder: Path):
+def test_log_and_environment_of_the_database_hold_no_secrets(data: Path):
     """The log can be read by other accounts, the environment by the one that runs it."""
-    data = folder / "data"
     user = {"username": "twice", "rootRole": "Viewer", "password": "Correct-Horse-7"}
+    path = "/api/signal-endpoint/deploys"
     with running(environ(data)) as process:
         _, secret = process.sender()
         for _ in range(2):
             process.ask("POST", "/api/admin/user-admin", user)
-        for each in (secret, "nobody"):
-            body = b'{"password": "top-secret", "n": [1e-20000]}'
-            process.ask("POST", "/api/signal-endpoint/deploys", body, secret=each)
+        body = b'{"password": "top-secret", "n": [1e-20000]}'
+        process.ask("POST", path, body, secret=secret)
         server = postmaster(data)
         for pid in (server, parent(server)):
             assert ADMIN_SECRET.encode() not in Path(f"/proc/{pid}/environ").read_bytes()
@@ -62,38 +56,89 @@ def test_log_and_environment_of_the_database_hold_no_secrets(folder: Path):
         assert private not in log
 
 
-def test_what_the_database_cannot_store_is_401_for_a_stranger(folder: Path):
-    data = folder / "data"
+def test_strangers_write_nothing_to_the_log_of_the_database(data: Path):
+    filler = b"x" * 100_000
+    bodies = [b'{"n": 1e-20000, "f": "' + filler + b'"}', b'{"n": "\\u0000' + filler + b'"}']
     with running(environ(data)) as process:
         process.sender()
         before = (data / "postgres.log").stat().st_size
-        body = b'{"n": 1e-20000, "filler": "' + b"x" * 100_000 + b'"}'
-        for number in range(5):
+        for number, body in enumerate(bodies):
             path = "/api/signal-endpoint/deploys"
             assert process.ask("POST", path, body, secret=f"stranger{number}")[0] == 401
         assert (data / "postgres.log").stat().st_size - before < 10_000
 
 
-def test_other_accounts_see_no_file_of_the_database(folder: Path):
-    data = folder / "data"
-    umask = os.umask(0)
+@pytest.fixture(scope="module")
+def fresh() -> Iterator[tuple[Path, EmbeddedPostgres, list[tuple[int, int]]]]:
+    """A new database, made by a careless umask, and what its parents were before."""
+    with open_folder() as folder:
+        before = _modes(folder)
+        umask = os.umask(0)
+        database = EmbeddedPostgres(str(folder / "a" / "data"))
+        try:
+            database.start()
+            yield folder, database, before
+        finally:
+            os.umask(umask)
+            database.stop()
+
+
+def _modes(folder: Path) -> list[tuple[int, int]]:
+    return [(path.stat().st_mode, path.stat().st_uid) for path in (folder, *folder.parents)]
+
+
+def test_other_accounts_see_no_file_of_the_database(fresh: Any):
+    home = fresh[1].place.home
+    for path in (*home.iterdir(), *(home / "postgres").glob("*")):
+        assert path.stat().st_mode & 0o077 == 0, path
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs it as somebody else")
+def test_root_hands_the_database_to_an_account_and_changes_no_folder(fresh: Any):
+    folder, database, before = fresh
+    lines = Path(f"/proc/{postmaster(database.place.home)}/status").read_text().splitlines()
+    named = {line.split(":")[0]: line.split()[1:] for line in lines}
+    account = pwd.getpwnam(database.place.account)
+    assert account.pw_uid != 0
+    assert set(named["Uid"]) == {str(account.pw_uid)}
+    assert set(named["Gid"]) == {str(account.pw_gid)}
+    assert "0" not in named["Groups"]
+    assert _modes(folder) == before
+
+
+def test_port_of_another_postgres_does_not_matter(data: Path):
+    process = Process(environ(data) | {"PGPORT": "5433"})
     try:
-        with running(environ(data)):
-            for path in (*data.iterdir(), *(data / "postgres").glob("*")):
-                assert path.stat().st_mode & 0o077 == 0, path
+        process.await_address(8)
     finally:
-        os.umask(umask)
+        process.kill()
+        process.close()
 
 
 @pytest.mark.parametrize(
     "variables",
-    [{"PGPORT": "5433"}, {"PGSERVICE": "nowhere"}, {"PGOPTIONS": "-c nonsense=1", "PGTZ": "x"}],
+    [
+        {"PGSERVICE": "nowhere"},
+        {"PGHOSTADDR": "203.0.113.9"},
+        {"PGCLIENTENCODING": "LATIN1", "PGTZ": "Asia/Tokyo", "PGDATESTYLE": "German"},
+        {"PGOPTIONS": "-c nonsense=1", "PGUSER": "x", "PGDATABASE": "x", "PGSSLMODE": "x"},
+        {"PGTARGETSESSIONATTRS": "standby", "PGREQUIREAUTH": "gss", "PGPASSFILE": "/dev/zero"},
+    ],
     ids=lambda variables: next(iter(variables)),
 )
-def test_variables_of_another_postgres_do_not_matter(folder: Path, variables: dict[str, str]):
-    process = Process(environ(folder / "data") | variables)
+def test_variables_of_another_database_do_not_matter(
+    temporary_database: TemporaryDatabase, variables: dict[str, str]
+):
+    environ = OPEN_LIMITS | database_environ(temporary_database.options())
+    temporary_database.empty()
+    process = Process(environ | variables)
     try:
         process.await_address(8)
+        _, secret = process.sender()
+        path = "/api/signal-endpoint/deploys"
+        status, answer = process.ask("POST", path, {"text": "漢ü"}, secret=secret)
+        assert status == 200
+        assert answer["signals"][0]["payload"] == {"text": "漢ü"}
     finally:
         process.kill()
         process.close()
@@ -139,7 +184,7 @@ def as_somebody(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("below", ["", "data", "a/b/data"])
+@pytest.mark.parametrize("below", ["data", "a/b/data"])
 def test_ordinary_user_is_told_in_one_line_that_a_folder_is_closed(folder: Path, below: str):
     closed = folder / "closed"
     closed.mkdir()
@@ -156,8 +201,7 @@ def test_ordinary_user_is_told_in_one_line_that_a_folder_is_closed(folder: Path,
     done = as_somebody(code, str(closed / below))
     closed.chmod(0o700)
     assert "Traceback" not in done.stderr
-    if below:
-        assert str(closed) in done.stdout, "find_place lets a PermissionError out"
+    assert str(closed) in done.stdout, "find_place lets a PermissionError out"
 
 
 def test_place_of_an_ordinary_user_is_private(folder: Path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import os
 import signal
@@ -9,22 +10,30 @@ import socket
 import stat
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
+from sigservice import listener
 from sigservice.config import load_config
 from sigservice.db.open import OpenDatabase
 from sigservice.errors import StartError
 from sigservice.log import line_loggers
-from tests.server.process import Process, database_environ, open_folder, refused, running, until
+from tests.server.process import (
+    Client,
+    Process,
+    database_environ,
+    open_folder,
+    refused,
+    running,
+    until,
+)
 
 # A service with slow and large answers; it writes a line when a slow request has come in.
 SCRIPT = """
 import sys, time
-import sigservice, sigservice.listener
-{before}
+import sigservice
 def hook(app):
     @app.get("/slow/<seconds:float>")
     def slow(seconds):
@@ -39,11 +48,12 @@ print("\\n".join(service.describe()), flush=True)
 service.wait()
 """
 GRACE = 1.0
+Serve = Callable[..., Client]
 HEALTH = b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
-def script(options: str = "", before: str = "") -> str:
-    return SCRIPT.format(options=options, before=before)
+def script(options: str = "") -> str:
+    return SCRIPT.format(options=options)
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +113,7 @@ def is_refusing(process: Process) -> bool:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_signal_lets_the_running_request_finish(slow: Process, number: int):
-    request = Request(slow, 0.7).start()
+    request = Request(slow, 0.4).start()
     slow.send(number)
     until(lambda: is_refusing(slow), "new connections are refused", 0.5)
     assert request.answer is None
@@ -113,14 +123,20 @@ def test_signal_lets_the_running_request_finish(slow: Process, number: int):
     assert "Traceback" not in slow.stderr
 
 
-def test_request_longer_than_the_timeout_is_cut(slow: Process):
-    request = Request(slow, 30).start()
-    began = time.monotonic()
-    slow.send(signal.SIGTERM)
-    assert slow.wait(5) == 0
-    assert GRACE - 0.1 < time.monotonic() - began < GRACE + 0.5
-    request.join(3)
-    assert request.answer is None
+def test_request_longer_than_the_timeout_is_cut(environ: dict[str, str]):
+    took = []
+    for _ in range(3):  # a busy machine may be late once
+        with running(environ, script()) as process:
+            request = Request(process, 30).start()
+            began = time.monotonic()
+            process.send(signal.SIGTERM)
+            assert process.wait(5) == 0
+            took.append(time.monotonic() - began)
+            request.join(3)
+            assert request.answer is None
+        if took[-1] < GRACE + 0.5:
+            break
+    assert GRACE - 0.1 < min(took) < GRACE + 0.5
 
 
 def test_idle_connections_do_not_hold_up_the_stop(environ: dict[str, str]):
@@ -166,7 +182,7 @@ def test_second_signal_exits_at_once(environ: dict[str, str]):
         process.send(signal.SIGTERM)
         until(lambda: is_refusing(process), "the stop")
         began = time.monotonic()
-        process.send(signal.SIGTERM)
+        process.send(signal.SIGINT)
         assert process.wait(3) == 1
         assert time.monotonic() - began < 0.5
 
@@ -205,53 +221,54 @@ def test_service_stops_once_and_never_starts_again(make_service: Any):
 
 def test_stopped_service_has_no_port_and_no_url(make_service: Any):
     service = make_service(IN_CODE)
+    assert (service.port, service.url) == (None, "")
     service.start()
     service.stop()
     assert (service.port, service.url) == (None, "")
 
 
-def test_service_that_never_started_stops(make_service: Any):
-    service = make_service(IN_CODE)
-    assert (service.port, service.url) == (None, "")
-    service.stop()
-    with pytest.raises(RuntimeError):
-        service.start()
+def test_idle_connection_is_closed_after_the_keep_alive_timeout_and_a_busy_one_is_not(
+    serve: Serve,
+):
+    def slow_route(app: Any) -> None:
+        app.get("/slow")(lambda: time.sleep(1.7) or "slept")
+
+    client = serve(keepAliveTimeout=1, preRouterHook=slow_route)
+    with contextlib.ExitStack() as stack:
+        idle, silent, half, busy = (stack.enter_context(client.connect()) for _ in range(4))
+        half.sendall(HEALTH[:20])
+        busy.sendall(b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
+        idle.sendall(HEALTH)
+        assert b"GOOD" in idle.recv(4096)
+        began = time.monotonic()
+        for each in (idle, silent, half):
+            assert read_to_end(each) == b""
+        assert 0.8 < time.monotonic() - began < 3
+        assert b"slept" in read_to_end(busy)
 
 
-def test_idle_connection_is_closed_after_the_keep_alive_timeout(environ: dict[str, str]):
-    with running(environ | {"SERVER_KEEPALIVE_TIMEOUT": "1"}, script()) as process:
-        request = Request(process, 3).start()
-        with process.connect() as sock, process.connect() as silent, process.connect() as half:
-            half.sendall(HEALTH[:20])
-            sock.sendall(HEALTH)
-            assert b"GOOD" in sock.recv(4096)
-            began = time.monotonic()
-            for each in (sock, silent, half):
-                assert read_to_end(each) == b""
-            assert 0.8 < time.monotonic() - began < 3
-        request.join(5)
-        assert request.answer == (200, b"slept")  # a running request is not idle
-
-
-@pytest.mark.parametrize(
-    "beginning",
-    [b"GET /health HTTP/1.1\r\nX: ", b"POST / HTTP/1.1\r\nContent-Length: 9999\r\n\r\n"],
-)
-def test_dribbling_client_is_cut_and_others_are_answered(environ: dict[str, str], beginning: bytes):
-    before = "sigservice.listener.ARRIVAL_SECONDS = 1"
-    with running(environ, script(before=before)) as process, process.connect(0.1) as sock:
-        sock.sendall(beginning)
-        began, seen = time.monotonic(), None
-        while seen is None and time.monotonic() - began < 8:
-            try:
-                sock.sendall(b"a")
-                seen = sock.recv(100)
-            except TimeoutError:
-                assert process.ask("GET", "/health", timeout=2)[0] == 200
-            except OSError:
-                seen = b""
-        assert seen is not None
-        assert time.monotonic() - began < 4
+def test_dribbling_clients_are_cut_and_others_are_answered(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(listener, "ARRIVAL_SECONDS", 1)
+    client = serve()
+    beginnings = (HEALTH[:-4] + b"\r\nX: ", b"POST / HTTP/1.1\r\nContent-Length: 9999\r\n\r\n")
+    with contextlib.ExitStack() as stack:
+        socks = [stack.enter_context(client.connect(0.05)) for _ in beginnings]
+        for sock, beginning in zip(socks, beginnings, strict=True):
+            sock.sendall(beginning)
+        began, cut = time.monotonic(), set()
+        while len(cut) < len(socks) and time.monotonic() - began < 8:
+            for sock in socks:
+                try:
+                    sock.sendall(b"a")
+                    sock.recv(100)
+                    cut.add(sock)
+                except TimeoutError:
+                    assert client.ask("GET", "/health", timeout=2)[0] == 200
+                except OSError:
+                    cut.add(sock)
+        assert 0.8 < time.monotonic() - began < 4
 
 
 def test_unix_socket_is_served_privately_and_removed(environ: dict[str, str]):
@@ -271,30 +288,23 @@ def test_unix_socket_is_served_privately_and_removed(environ: dict[str, str]):
         assert not pipe.exists()
 
 
-def test_unix_socket_in_use_is_not_taken_over(environ: dict[str, str]):
+def test_unix_socket_in_use_is_not_taken_over(serve: Serve):
     with open_folder() as folder:
-        pipe = folder / "service.sock"
-        code = script(f'"server": {{"pipe": {str(pipe)!r}}}')
-        with running(environ, code) as first:
-            second = Process(environ, code)
-            try:
-                until(lambda: not second.is_running() or "address" in second.stdout, "its start")
-                assert not second.is_running(), "both listen on one socket"
-            finally:
-                second.close()
-            with first.connect() as sock:
-                sock.sendall(HEALTH)
-                assert b"GOOD" in sock.recv(4096)
+        pipe = str(folder / "service.sock")
+        first = serve(pipe=pipe)
+        with pytest.raises(StartError, match="use"):
+            serve(pipe=pipe)
+        with first.connect() as sock:
+            sock.sendall(HEALTH)
+            assert b"GOOD" in sock.recv(4096)
 
 
-def test_file_at_the_unix_socket_is_refused_and_kept(environ: dict[str, str]):
+def test_file_at_the_unix_socket_is_refused_and_kept(serve: Serve):
     with open_folder() as folder:
         pipe = folder / "service.sock"
         pipe.write_text("precious")
-        ended = refused(environ, script(f'"server": {{"pipe": {str(pipe)!r}}}'))
-        assert "StartError" in ended.stderr
-        assert f"Can't listen on {pipe}" in ended.stderr
-        ended.close()
+        with pytest.raises(StartError, match=f"Can't listen on {pipe}"):
+            serve(pipe=str(pipe))
         assert pipe.read_text() == "precious"
 
 
@@ -307,21 +317,22 @@ def has_ipv6() -> bool:
 
 
 @pytest.mark.skipif(not has_ipv6(), reason="no IPv6 here")
-def test_all_addresses_are_ipv4_and_ipv6(environ: dict[str, str]):
-    with running(environ) as process:
-        for host in ("127.0.0.1", "::1"):
-            with process.connect(host=host) as sock:
-                sock.sendall(HEALTH)
-                assert b"GOOD" in sock.recv(4096)
+@pytest.mark.parametrize("host", [None, "::"])
+def test_all_addresses_are_ipv4_and_ipv6(serve: Serve, host: str | None):
+    client = serve(host=host)
+    for each in ("127.0.0.1", "::1"):
+        with client.connect(host=each) as sock:
+            sock.sendall(HEALTH)
+            assert b"GOOD" in sock.recv(4096)
 
 
 @pytest.mark.skipif(not has_ipv6(), reason="no IPv6 here")
 @pytest.mark.parametrize(("host", "other"), [("127.0.0.1", "::1"), ("::1", "127.0.0.1")])
-def test_one_address_is_one_address(environ: dict[str, str], host: str, other: str):
-    with running(environ | {"HTTP_HOST": host}) as process:
-        process.connect(host=host).close()
-        with pytest.raises(ConnectionRefusedError):
-            process.connect(host=other)
+def test_one_address_is_one_address(serve: Serve, host: str, other: str):
+    client = serve(host=host)
+    client.connect(host=host).close()
+    with pytest.raises(ConnectionRefusedError):
+        client.connect(host=other)
 
 
 def test_port_in_use_is_one_line_and_exit_1(environ: dict[str, str]):
@@ -336,12 +347,11 @@ def test_port_in_use_is_one_line_and_exit_1(environ: dict[str, str]):
 
 
 @pytest.mark.parametrize("host", ["203.0.113.9", "no-such-host.invalid", "a b", "999.1.1.1"])
-def test_address_that_is_not_ours_is_one_line_and_exit_1(environ: dict[str, str], host: str):
-    ended = refused(environ | {"HTTP_HOST": host})
-    assert ended.wait() in (1, 2)
-    (line,) = ended.stderr.splitlines()
-    assert "Traceback" not in line
-    ended.close()
+def test_address_that_is_not_ours_is_one_line(serve: Serve, host: str):
+    with pytest.raises(StartError) as raised:
+        serve(host=host)
+    assert str(raised.value).startswith(f"Can't listen on {host}, port ")
+    assert "\n" not in str(raised.value)
 
 
 def test_wrong_configuration_is_exit_2_with_every_problem():
@@ -366,10 +376,8 @@ def test_wrong_configuration_is_exit_2_with_every_problem():
 def test_unreachable_database_is_one_clear_line(wrong: dict[str, Any]):
     options = {"db": wrong | {"user": "u", "password": "geheim", "database": "d"}}
     config = load_config(options, {}).config
-    began = time.monotonic()
     with pytest.raises(StartError) as raised:
-        OpenDatabase(config, line_loggers("fatal")("database"), retry_seconds=0.5)
-    assert time.monotonic() - began < 5
+        OpenDatabase(config, line_loggers("fatal")("database"), retry_seconds=0.1)
     text = str(raised.value)
     assert text.startswith("The database is not reached after")
     assert "\n" not in text
@@ -377,8 +385,7 @@ def test_unreachable_database_is_one_clear_line(wrong: dict[str, Any]):
 
 
 def test_unknown_database_is_one_clear_line(temporary_database: Any):
-    options = {"db": temporary_database.options("no_such_database")}
-    config = load_config(options, {}).config
+    config = load_config({"db": temporary_database.options("no_such_database")}, {}).config
     with pytest.raises(StartError, match='database "no_such_database" does not exist'):
         OpenDatabase(config, line_loggers("fatal")("database"), retry_seconds=0.1)
 

@@ -8,6 +8,7 @@ import msgspec
 from bottle import Bottle, HTTPResponse, request
 
 from sigservice.context import Context
+from sigservice.db.run import Row
 from sigservice.repository import events
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
@@ -30,7 +31,12 @@ def build(context: Context) -> Bottle:
             rows = events.list_newest(conn, type=type or None, before=before, limit=SHOWN + 1)
             types = events.list_types(conn)
         shown = [
-            row | {"data": _pretty(row["data"]), "pre_data": _pretty(row["pre_data"])}
+            row
+            | {
+                "data": _pretty(row["data"]),
+                "pre_data": _pretty(row["pre_data"]),
+                "subject": _subject(row),
+            }
             for row in rows[:SHOWN]
         ]
         kept = {"type": type} if type else {}
@@ -49,6 +55,12 @@ def build(context: Context) -> Bottle:
         )
 
     return area
+
+
+def _subject(row: Row) -> str:
+    """The name of what changed, as far as the event tells."""
+    data = msgspec.json.decode(row["data"] or row["pre_data"] or "{}")
+    return str(data.get("name") or data.get("username") or data.get("email") or "")
 
 
 def _pretty(text: str | None) -> str:

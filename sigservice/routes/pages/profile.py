@@ -29,6 +29,10 @@ def build(context: Context) -> Bottle:
         notice = "Your password was changed; your other sessions have ended." if done else ""
         return profile_page(identity, notice=notice)
 
+    @area.get("/profile/password", needs=VIEW, while_built_in_password=True)
+    def again(identity: Identity) -> HTTPResponse:
+        return respond.redirect(context, "/profile")
+
     @area.post("/profile/password", needs=VIEW, while_built_in_password=True)
     def change_password(identity: Identity, form: dict[str, str]) -> HTTPResponse:
         try:

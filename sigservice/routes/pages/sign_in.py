@@ -6,6 +6,7 @@ follows from it, so that another site can't sign a visitor in to an account of i
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from bottle import Bottle, HTTPResponse, request
@@ -21,6 +22,7 @@ from sigservice.web.body import read_form, read_query
 from sigservice.web.doors import OpenDoor, PageDoor, check_same_origin, safe_next
 
 FORM_SECONDS = 24 * 3600
+_NONCE = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 def build(context: Context) -> Bottle:
@@ -28,15 +30,16 @@ def build(context: Context) -> Bottle:
     form_cookie = context.config["session"]["cookieName"] + "-form"
 
     def form_page(environ: dict[str, Any], values: dict[str, str], **more: Any) -> HTTPResponse:
-        nonce = session.cookies(environ).get(form_cookie) or secrets.new_secret()
+        nonce = session.cookies(environ).get(form_cookie, "")
+        if not _NONCE.fullmatch(nonce):  # a made-up one may not even fit into a cookie
+            nonce = secrets.new_secret()
         answer = respond.page(
             context,
             "sign_in/form",
             None,
-            title="Sign in",
             values=values,
             form_token=secrets.derive(nonce, "sign-in"),
-            **more,
+            **({"title": "Sign in"} | more),
         )
         session.put(context, answer, form_cookie, nonce, FORM_SECONDS)
         return answer
@@ -66,7 +69,8 @@ def build(context: Context) -> Bottle:
             _, new = session.start(context, environ, values["username"], form.get("password", ""))
         except PasswordMismatch as error:
             problems = [{"message": error.message, "path": "username"}]
-            return form_page(environ, values, status=401, problems=problems)
+            more = {"status": 401, "problems": problems, "title": "Problem: Sign in"}
+            return form_page(environ, values, **more)
         answer = respond.redirect(context, values["next"])
         session.set_cookie(context, answer, new)
         session.put(context, answer, form_cookie, "", 0)

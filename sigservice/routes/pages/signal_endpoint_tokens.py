@@ -5,7 +5,7 @@ from __future__ import annotations
 from bottle import Bottle, HTTPResponse, request
 
 from sigservice.context import Context
-from sigservice.errors import AppError
+from sigservice.errors import AppError, ExceedsLimitError
 from sigservice.routes.pages.signal_endpoints import edit_page
 from sigservice.services import signal_endpoints
 from sigservice.services.identity import ADMIN, Identity
@@ -32,7 +32,8 @@ def build(context: Context) -> Bottle:
         except AppError as error:
             if error.status not in (400, 409):
                 raise
-            problems = [{"message": error.message, "path": "token_name"}]
+            path = {} if isinstance(error, ExceedsLimitError) else {"path": "token_name"}
+            problems = [{"message": error.message, **path}]
             return edit_page(
                 context,
                 identity,
@@ -53,10 +54,29 @@ def build(context: Context) -> Bottle:
             call_url=signal_url(context, request.environ, endpoint["name"]),
         )
 
+    # The answer of the POST is a page: whoever loads its address again is led to the form.
+    @area.get(PATH, needs=ADMIN)
+    def again(identity: Identity, id: int) -> HTTPResponse:
+        return respond.redirect(context, f"/admin/signals/{id}#tokens")
+
     @area.post(f"{PATH}/<token_id:id>", needs=ADMIN)
     def rename(identity: Identity, id: int, token_id: int, form: dict[str, str]) -> HTTPResponse:
-        with context.database.transaction() as conn:
-            signal_endpoints.rename_token(conn, id, token_id, form.get("token_name", ""), identity)
+        name = form.get("token_name", "")
+        try:
+            with context.database.transaction() as conn:
+                signal_endpoints.rename_token(conn, id, token_id, name, identity)
+        except AppError as error:
+            if error.status not in (400, 409):
+                raise
+            return edit_page(
+                context,
+                identity,
+                id,
+                {"token_names": {token_id: name}},
+                status=error.status,
+                problems=[{"message": error.message, "path": f"name-{token_id}"}],
+                title="Problem: Rename token",
+            )
         return respond.redirect(context, f"/admin/signals/{id}?done=token-renamed")
 
     @area.get(f"{PATH}/<token_id:id>/delete", needs=ADMIN)
@@ -70,7 +90,7 @@ def build(context: Context) -> Bottle:
             identity,
             endpoint=endpoint,
             token=token,
-            title=f"Delete token {token['name']}?",
+            title=f"Delete token {token['name']} of {endpoint['name']}?",
         )
 
     @area.post(f"{PATH}/<token_id:id>/delete", needs=ADMIN)

@@ -221,7 +221,7 @@ def edit_page(
         endpoint=endpoint,
         tokens=[token | {"last": _last_of(last, id, token["id"])} for token in tokens],
         token_limit=context.config["signals"]["tokensPerEndpointLimit"],
-        values={"token_name": ""} | stored | (values or {}),
+        values={"token_name": "", "token_names": {}} | stored | (values or {}),
         call_url=signal_url(context, request.environ, endpoint["name"]),
         **({"title": f"Signal endpoint {endpoint['name']}"} | more),
     )

@@ -61,7 +61,8 @@ def build(context: Context) -> Bottle:
             newest=urlencode(kept),
             at_newest=asked.before is None,
             searched_to_end=page.searched_to_end,
-            live=asked.before is None and not text,
+            live=asked.before is None and not text and query.get("live") != "off",
+            paused=query.get("live") == "off",
             call_url=signal_url(context, request.environ, endpoint["name"]),
         )
 
