@@ -1,4 +1,4 @@
-"""A load generator: raw keep-alive connections on 127.0.0.1, one thread, in a process of its own."""
+"""A load generator: raw keep-alive connections on 127.0.0.1, one thread, its own process."""
 
 from __future__ import annotations
 

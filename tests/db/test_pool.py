@@ -131,9 +131,14 @@ def test_a_connection_that_dies_in_use_is_unavailable_and_replaced(pool):
 def test_a_transaction_is_rolled_back_when_its_block_raises(pool, temporary_database):
     conn = temporary_database.connect()
     ask(conn, "CREATE TABLE IF NOT EXISTS pool_test (n int PRIMARY KEY)")
-    with pytest.raises(ZeroDivisionError), pool.transaction() as inner:
-        ask(inner, "INSERT INTO pool_test VALUES (1)")
-        1 / 0
+
+    def fail():
+        with pool.transaction() as inner:
+            ask(inner, "INSERT INTO pool_test VALUES (1)")
+            1 / 0
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
     assert ask(conn, "SELECT count(*) FROM pool_test") == 0
     with pool.transaction() as inner:
         ask(inner, "INSERT INTO pool_test VALUES (1)")

@@ -30,7 +30,6 @@ from tests.server.process import (
     until,
 )
 
-# A service with slow and large answers; it writes a line when a slow request has come in.
 SCRIPT = """
 import sys, time
 import sigservice
@@ -47,8 +46,7 @@ service = sigservice.start({{"preRouterHook": hook, {options}}})
 print("\\n".join(service.describe()), flush=True)
 service.wait()
 """
-GRACE = 1.0
-Serve = Callable[..., Client]
+GRACE, Serve = 1.0, Callable[..., Client]
 HEALTH = b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
