@@ -1,9 +1,9 @@
-"""waitress with what it lacks: JSON for what it refuses itself, no ambiguous framing, a bound on
-how long a request may take to arrive, and a stop that lets running requests finish.
+"""waitress with what it lacks: IPv6 and IPv4 on one port, a bound on how long a request may take
+to arrive, and a stop that lets running requests finish.
 
-Relies on attributes of waitress 3 that are no documented interface (active_channels,
-total_outbufs_len, will_close, channel_class, error_task_class, parser_class); tests/server holds
-each of them.
+Relies, with wire.py, on attributes of waitress 3 that are no documented interface
+(active_channels, total_outbufs_len, will_close, channel_class, error_task_class, parser_class,
+body_rcv); tests/server holds each of them.
 """
 
 from __future__ import annotations
@@ -15,155 +15,19 @@ import os
 import resource
 import socket
 import time
-import uuid
 from typing import Any
 
-import msgspec
 from waitress import wasyncore
-from waitress.channel import HTTPChannel
-from waitress.parser import (
-    HTTPRequestParser,
-    ParsingError,
-    TransferEncodingNotImplemented,
-)
-from waitress.receiver import ChunkedReceiver
 from waitress.server import create_server
-from waitress.task import ErrorTask
-from waitress.utilities import BadRequest
 
 from sigservice.errors import StartError
 from sigservice.log import Forward, Logger
+from sigservice.wire import Channel
 
 ARRIVAL_SECONDS = 30
 LARGEST_BODY = 1_100_000
 MOST_CONNECTIONS = 1000
 _OWN_FILES = 64
-_FRAMING = (b"transfer-encoding", b"content-length")
-_NAMES = {
-    400: "BadDataError",
-    413: "ContentTooLargeError",
-    431: "HeadersTooLargeError",
-    501: "NotImplementedError",
-}
-
-
-class _JsonErrorTask(ErrorTask):  # type: ignore[misc]
-    def execute(self) -> None:
-        error = self.request.error
-        name = _NAMES.get(error.code, "InternalError")
-        body = msgspec.json.encode(
-            {
-                "id": str(uuid.uuid4()),
-                "name": name,
-                "message": error.reason,
-                "details": [{"message": error.reason}],
-            }
-        )
-        self.status = f"{error.code} {error.reason}"
-        self.response_headers += [
-            ("Content-Type", "application/json; charset=utf-8"),
-            ("Cache-Control", "no-store"),
-            ("X-Content-Type-Options", "nosniff"),
-        ]
-        self.set_close_on_finish()
-        self.content_length = len(body)
-        self.write(body)
-
-
-class _Chunks(ChunkedReceiver):  # type: ignore[misc]
-    """Refuses a line feed without carriage return within a chunk's size line."""
-
-    error: Any
-
-    def received(self, s: bytes) -> int:
-        took = 0
-        while took < len(s) and not (self.completed or self.error):
-            piece = s[took : took + self._room(s, took)]
-            line = self.control_line + piece
-            if self._in_line() and line.endswith(b"\n") and not line.endswith(b"\r\n"):
-                self.error = BadRequest("Invalid chunk size")
-                self.all_chunks_received = True
-                return took
-            took += int(super().received(piece))
-        return took
-
-    def _in_line(self) -> bool:
-        return not (self.chunk_remainder or self.validate_chunk_end or self.all_chunks_received)
-
-    def _room(self, s: bytes, start: int) -> int:
-        """How much of the rest belongs to what is being read: a chunk, its end, a size line."""
-        if self.chunk_remainder:
-            return int(self.chunk_remainder)
-        if self.validate_chunk_end:
-            return max(1, 2 - len(self.chunk_end))
-        if self._in_line():
-            end = s.find(b"\n", start)
-            return len(s) if end < 0 else end + 1 - start
-        return len(s)
-
-
-class _Parser(HTTPRequestParser):  # type: ignore[misc]
-    """Refuses what two parsers could read in two ways (RFC 9112, 2.2, 5.2, 6.1 and 6.3)."""
-
-    body_rcv: Any
-
-    def parse_header(self, header_plus: bytes) -> None:
-        start, *lines = header_plus.split(b"\r\n")
-        _check_framing(start, lines)
-        try:
-            super().parse_header(header_plus)
-        except (ParsingError, TransferEncodingNotImplemented):
-            raise
-        except ValueError as error:  # an address or a number that can't be read
-            raise ParsingError("The request can't be read") from error
-        if self.chunked:
-            self.body_rcv = _Chunks(self.body_rcv.buf)
-        options = self.headers.get("CONNECTION", "").lower().split(",")
-        if "close" in (option.strip() for option in options):
-            self.headers["CONNECTION"] = "close"  # waitress looks for the word alone
-
-
-def _check_framing(start: bytes, lines: list[bytes]) -> None:
-    fields: dict[bytes, list[bytes]] = {}
-    for line in lines:
-        if line[:1] in (b" ", b"\t"):
-            raise ParsingError("Folded header lines are not supported")
-        name, _, value = line.partition(b":")
-        # Some servers take an underscore for a dash, so it must not hide a framing field.
-        fields.setdefault(name.lower().replace(b"_", b"-"), []).append(value.strip(b" \t"))
-        if b"_" in name and name.lower().replace(b"_", b"-") in _FRAMING:
-            raise ParsingError("A framing header is misspelt")
-    codings, lengths = fields.get(_FRAMING[0], []), fields.get(_FRAMING[1], [])
-    if len(codings) > 1 or len(lengths) > 1 or (codings and lengths):
-        raise ParsingError("Content-Length and Transfer-Encoding are ambiguous")
-    if len(fields.get(b"host", [])) > 1:
-        raise ParsingError("Several Host headers")
-    if lengths and len(lengths[0]) > 100:
-        raise ParsingError("Content-Length is invalid")
-    if codings:
-        words = [word.strip(b" \t").lower() for word in codings[0].split(b",")]
-        if not start.endswith(b"HTTP/1.1"):
-            raise ParsingError("Transfer-Encoding needs HTTP/1.1")
-        if not all(words) or words.count(b"chunked") > 1:
-            raise ParsingError("Transfer-Encoding is invalid")
-
-
-class _Channel(HTTPChannel):  # type: ignore[misc]
-    parser_class = _Parser
-    error_task_class = _JsonErrorTask
-    arriving_since: float | None = None
-
-    def handle_expt(self) -> None:
-        """Urgent data: nobody reads it, and the loop would never rest while it is there."""
-        self.handle_close()
-
-    def received(self, data: bytes) -> bool:
-        took = bool(super().received(data))
-        if self.request is None:
-            self.arriving_since = None
-        elif self.arriving_since is None:
-            self.arriving_since = time.monotonic()
-        return took
 
 
 class Listener:
@@ -200,7 +64,7 @@ class Listener:
             raise StartError(f"Can't listen on {where}: {reason}.") from error
         self._servers = [d for d in self._map.values() if hasattr(d, "active_channels")]
         for server in self._servers:
-            server.channel_class = _Channel
+            server.channel_class = Channel
         # With the default of 1 head and body go out separately, which costs half of the
         # throughput (bench/signals.py); set here because the argument is deprecated.
         self._server.adj.send_bytes = 18_000

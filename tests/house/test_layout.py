@@ -25,7 +25,7 @@ RANKS = (
     {"repository"},
     {"db"},
     {"config", "render", "telemetry", "payload"},
-    {"errors", "paths", "clock", "secrets", "limiter", "log", "version"},
+    {"errors", "paths", "clock", "secrets", "limiter", "log", "version", "wire"},
 )
 RANK = {room: len(RANKS) - n for n, rooms in enumerate(RANKS) for room in rooms}
 

@@ -299,3 +299,11 @@ def test_endpoint_of_the_api_looks_the_same_on_the_page(ada, web):
     made = web.post_json("/api/admin/signal-endpoints", body, headers=ADMIN).json
     form = form_to(ada.get(f"/admin/signals/{made['id']}"), f"/admin/signals/{made['id']}")
     assert (form["description"].value, form["enabled"].checked) == ("", False)
+
+
+def test_everything_that_is_wrong_in_a_new_form_is_named_at_once(cast):
+    form = form_to(cast.signed_in("ada").get("/admin/signals/new"), "/admin/signals/new")
+    form["name"], form["token_name"] = "Bad Name", ""
+    page = form.submit(status=400)
+    assert page.html.find(id="name-problem")
+    assert page.html.find(id="token_name-problem")

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -186,6 +187,23 @@ def test_temporary_database_leaves_nothing_behind():
         until(lambda: not home.exists(), "the removal of its folder", 2)
     finally:
         shutil.rmtree(home, ignore_errors=True)
+
+
+def test_temporary_database_removes_its_own_folders_only(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """A colon in TMPDIR must not make the watchdog remove what stands before it."""
+    precious, home = folder / "a", folder / "a:b"
+    for path in (precious, home):
+        path.mkdir()
+        path.chmod(0o711)
+    monkeypatch.setattr(tempfile, "tempdir", str(home))
+    database = EmbeddedPostgres(place.TEMPORARY)
+    database.start()
+    assert database.place.home.parent == home
+    database.stop()
+    assert precious.exists(), "removed what was none of its own"
+    until(lambda: not list(home.iterdir()), "the removal of its folder", 5)
 
 
 @as_root

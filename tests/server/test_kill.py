@@ -15,6 +15,7 @@ from typing import Any
 import psycopg2
 import pytest
 
+from sigservice.db.errors import DatabaseUnavailable, translate
 from tests.server.process import (
     OPEN_LIMITS,
     Process,
@@ -194,6 +195,12 @@ def test_killed_backends_cost_their_requests_only(environ: dict[str, str], tempo
         assert load.slowest() < LONGEST_REQUEST
         assert "Traceback" not in process.stderr
     assert_exactly_once(temporary_database.connect(name), load)
+
+
+def test_connection_lost_in_the_middle_is_no_bug_of_ours():
+    """What psycopg2 raises then now and then: the base class, without a SQLSTATE."""
+    lost = psycopg2.DatabaseError("server closed the connection unexpectedly")
+    assert isinstance(translate(lost), DatabaseUnavailable)
 
 
 def test_ended_idle_connections_are_not_noticed_by_the_next_client(

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from bottle import Bottle, HTTPResponse, request
+from bottle import Bottle, HTTPResponse
 
 from sigservice.context import Context
 from sigservice.errors import AppError, ExceedsLimitError
-from sigservice.routes.pages.signal_endpoints import edit_page
+from sigservice.routes.pages.signal_endpoints import created_page, edit_page
 from sigservice.services import signal_endpoints
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
 from sigservice.web.area import new_area
 from sigservice.web.doors import PageDoor
-from sigservice.web.links import signal_url
 
 PATH = "/admin/signals/<id:id>/tokens"
 
@@ -21,7 +20,6 @@ def build(context: Context) -> Bottle:
     area = new_area(context, PageDoor(context))
     limit = context.config["signals"]["tokensPerEndpointLimit"]
 
-    # The secret is the answer of the POST itself, so that no address ever shows it again.
     @area.post(PATH, needs=ADMIN)
     def create(identity: Identity, id: int, form: dict[str, str]) -> HTTPResponse:
         name = form.get("token_name", "")
@@ -43,16 +41,7 @@ def build(context: Context) -> Bottle:
                 problems=problems,
                 title="Problem: New token",
             )
-        return respond.page(
-            context,
-            "signal_endpoint_tokens/created",
-            identity,
-            title="Token created",
-            endpoint=endpoint,
-            token=token,
-            secret=secret,
-            call_url=signal_url(context, request.environ, endpoint["name"]),
-        )
+        return created_page(context, identity, endpoint, token, secret)
 
     # The answer of the POST is a page: whoever loads its address again is led to the form.
     @area.get(PATH, needs=ADMIN)

@@ -7,7 +7,8 @@ from typing import Any
 from bottle import Bottle, HTTPResponse, request
 
 from sigservice.context import Context
-from sigservice.errors import AppError
+from sigservice.db.run import Row
+from sigservice.errors import AppError, BadDataError
 from sigservice.repository import signal_endpoint_tokens, signals
 from sigservice.repository import signal_endpoints as repository
 from sigservice.services import signal_endpoints
@@ -89,13 +90,8 @@ def build(context: Context) -> Bottle:
     def create(identity: Identity, form: dict[str, str]) -> HTTPResponse:
         values = _values(form)
         with_token = values["token"] == "now"
-        token = secret = None
         try:
-            fields = signal_endpoints.fields(
-                values["name"], values["description"], values["enabled"] == "on"
-            )
-            if with_token:
-                _check_token_name(values["token_name"])
+            fields = _checked(values, with_token)
             with context.database.transaction() as conn:
                 endpoint = signal_endpoints.create(
                     conn, fields, identity, limit=limits["endpointsLimit"]
@@ -118,19 +114,9 @@ def build(context: Context) -> Bottle:
                 problems=error.details,
                 title="Problem: New signal endpoint",
             )
-        if secret is None:
+        if not with_token:
             return respond.redirect(context, f"/admin/signals/{endpoint['id']}?done=created")
-        return respond.page(
-            context,
-            "signal_endpoint_tokens/created",
-            identity,
-            title="Token created",
-            endpoint=endpoint,
-            token=token,
-            secret=secret,
-            notice=NOTICES["created"],
-            call_url=signal_url(context, request.environ, endpoint["name"]),
-        )
+        return created_page(context, identity, endpoint, token, secret, notice=NOTICES["created"])
 
     @area.get("/admin/signals/<id:id>", needs=ADMIN)
     def edit(identity: Identity, id: int) -> HTTPResponse:
@@ -197,6 +183,23 @@ def build(context: Context) -> Bottle:
     return area
 
 
+def created_page(
+    context: Context, identity: Identity, endpoint: Row, token: Row, secret: str, **more: Any
+) -> HTTPResponse:
+    """A new token with its secret: the answer of the POST, so that no address shows it again."""
+    return respond.page(
+        context,
+        "signal_endpoint_tokens/created",
+        identity,
+        title="Token created",
+        endpoint=endpoint,
+        token=token,
+        secret=secret,
+        call_url=signal_url(context, request.environ, endpoint["name"]),
+        **more,
+    )
+
+
 def edit_page(
     context: Context,
     identity: Identity,
@@ -232,12 +235,24 @@ def _values(form: dict[str, str]) -> dict[str, str]:
     return {name: form.get(name, "").strip() for name in names}
 
 
-def _check_token_name(name: str) -> None:
+def _checked(values: dict[str, str], with_token: bool) -> signal_endpoints.Fields:
+    """Raises BadDataError naming everything that is wrong in the form of a new endpoint."""
+    problems: list[dict[str, Any]] = []
+    fields = None
     try:
-        signal_endpoints.token_name(name)
-    except AppError as error:
-        error.details = [detail | {"path": "token_name"} for detail in error.details]
-        raise
+        fields = signal_endpoints.fields(
+            values["name"], values["description"], values["enabled"] == "on"
+        )
+    except BadDataError as error:
+        problems += error.details
+    try:
+        if with_token:
+            signal_endpoints.token_name(values["token_name"])
+    except BadDataError as error:
+        problems += [detail | {"path": "token_name"} for detail in error.details]
+    if problems or fields is None:
+        raise BadDataError(problems[0]["message"], details=problems)
+    return fields
 
 
 def _last_of(last: list[dict[str, Any]], endpoint_id: int, token_id: int | None = None) -> Any:
