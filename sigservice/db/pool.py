@@ -25,9 +25,14 @@ from sigservice.errors import UnavailableError
 
 
 class Connection(psycopg2.extensions.connection):
-    """`waiting_since` is the monotonic time of the statement that is under way, else None."""
+    """`waiting_since` is the monotonic time of the statement that is under way, else None;
+    `prepared` has the EXECUTE of each statement that was prepared here (db/run.py)."""
 
     waiting_since: float | None = None
+
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self.prepared: dict[str, str] = {}
 
 
 FROZEN_SECONDS = 5.2  # a little more than the statement_timeout

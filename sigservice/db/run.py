@@ -1,7 +1,8 @@
-"""The four ways to execute a named statement. Parameters are `%(name)s`, rows are dicts."""
+"""The ways to execute a named statement. Parameters are `%(name)s`, rows are dicts."""
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Any, cast
 
@@ -13,6 +14,10 @@ from sigservice.db.pool import Connection
 
 Row = dict[str, Any]
 Cursor = psycopg2.extensions.cursor
+_PARAMETER = re.compile(r"%\((\w+)\)s")
+# A prepared statement that is not there (a pooler in between), is there twice, or whose table a
+# newer version has changed meanwhile.
+_STALE = {"26000", "42P05", "0A000"}
 
 
 def many(conn: Connection, statement: str, **parameters: Any) -> list[Row]:
@@ -27,11 +32,27 @@ def one(conn: Connection, statement: str, **parameters: Any) -> Row | None:
     """The first row or None."""
     with conn.cursor() as cursor:
         _execute(cursor, statement, parameters)
-        row = cursor.fetchone()
-        if row is None:
-            return None
-        names = [column.name for column in cursor.description or ()]
-        return dict(zip(names, row, strict=True))
+        return _first(cursor)
+
+
+def one_prepared(conn: Connection, statement: str, **parameters: Any) -> Row | None:
+    """`one` for a hot statement: planned once for each connection, which halves its time.
+
+    In a transaction it is plain `one`, because a stale plan would spoil the transaction.
+    """
+    if not conn.autocommit:
+        return one(conn, statement, **parameters)
+    with conn.cursor() as cursor:
+        try:
+            if statement not in conn.prepared:
+                _prepare(cursor, conn, statement)
+            _send(cursor, conn.prepared[statement], parameters)
+        except psycopg2.Error as error:
+            if error.pgcode not in _STALE:
+                raise translate(error) from error
+            conn.prepared.clear()
+            _execute(cursor, statement, parameters)
+        return _first(cursor)
 
 
 def value(conn: Connection, statement: str, **parameters: Any) -> Any:
@@ -49,13 +70,41 @@ def affected(conn: Connection, statement: str, **parameters: Any) -> int:
         return cursor.rowcount
 
 
+def numbered(statement: str) -> tuple[str, list[str]]:
+    """The statement with $1, $2 … as PREPARE wants it, and the parameters' names in that order."""
+    names = list(dict.fromkeys(_PARAMETER.findall(statement)))
+    text = _PARAMETER.sub(lambda match: f"${names.index(match[1]) + 1}", statement)
+    return text.replace("%%", "%"), names
+
+
+def _prepare(cursor: Cursor, conn: Connection, statement: str) -> None:
+    text, names = numbered(statement)
+    handle = f"hot_{len(conn.prepared)}"
+    _send(cursor, f"PREPARE {handle} AS {text}", None)
+    conn.prepared[statement] = f"EXECUTE {handle} ({', '.join(f'%({name})s' for name in names)})"
+
+
+def _first(cursor: Cursor) -> Row | None:
+    row = cursor.fetchone()
+    if row is None:
+        return None
+    names = [column.name for column in cursor.description or ()]
+    return dict(zip(names, row, strict=True))
+
+
 def _execute(cursor: Cursor, statement: str, parameters: dict[str, Any]) -> None:
     """Raises what db/errors.py makes of the driver's errors."""
+    try:
+        _send(cursor, statement, parameters)
+    except psycopg2.Error as error:
+        raise translate(error) from error
+
+
+def _send(cursor: Cursor, statement: str, parameters: dict[str, Any] | None) -> None:
+    """Marks the connection as waiting meanwhile, for Database.cut_frozen."""
     conn = cast(Connection, cursor.connection)
     conn.waiting_since = time.monotonic()
     try:
         cursor.execute(statement, parameters)
-    except psycopg2.Error as error:
-        raise translate(error) from error
     finally:
         conn.waiting_since = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, one, value
+from sigservice.db.run import Row, affected, one_prepared, value
 
 _SQL = queries.load("api_tokens")
 
@@ -43,4 +43,4 @@ def insert(
 
 def find(conn: Connection, secret_hash: bytes) -> Row | None:
     """A token that has not expired."""
-    return one(conn, _SQL["find_api_token"], secret_hash=secret_hash)
+    return one_prepared(conn, _SQL["find_api_token"], secret_hash=secret_hash)

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, one
+from sigservice.db.run import Row, affected, one_prepared
 
 _SQL = queries.load("sessions")
 
@@ -26,7 +26,7 @@ def insert(
 
 def find_user(conn: Connection, id_hash: bytes, now: datetime) -> Row | None:
     """The user of a session that has not ended."""
-    return one(conn, _SQL["find_session_user"], id_hash=id_hash, now=now)
+    return one_prepared(conn, _SQL["find_session_user"], id_hash=id_hash, now=now)
 
 
 def delete(conn: Connection, id_hash: bytes) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many, one
+from sigservice.db.run import Row, affected, many, one, one_prepared
 
 _SQL = queries.load("signal_endpoint_tokens")
 
@@ -57,4 +57,4 @@ def delete(conn: Connection, endpoint_id: int, id: int) -> bool:
 
 
 def find_sender(conn: Connection, secret_hash: bytes) -> Row | None:
-    return one(conn, _SQL["find_signal_sender"], secret_hash=secret_hash)
+    return one_prepared(conn, _SQL["find_signal_sender"], secret_hash=secret_hash)

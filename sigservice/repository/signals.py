@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many, one, value
+from sigservice.db.run import Row, affected, many, one, one_prepared, value
 
 _SQL = queries.load("signals")
 SEARCH_ROWS = 20_000
@@ -17,7 +17,7 @@ def insert(
     conn: Connection, *, endpoint_name: str, secret_hash: bytes, payload: str, payload_bytes: int
 ) -> Row | None:
     """None when the secret is none of this endpoint's or the endpoint is disabled."""
-    return one(
+    return one_prepared(
         conn,
         _SQL["insert_signal"],
         endpoint_name=endpoint_name,

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from sigservice.db import queries
+from sigservice.db.run import numbered
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "sql" / "queries").glob("*.sql"))
 STATEMENTS = [(f.stem, name) for f in FILES for name in queries.load(f.stem)]
-PARAMETER = re.compile(r"%\((\w+)\)s")
 
 HOT = {
     ("signals", "insert_signal"): ["signal_endpoint_tokens_secret_hash_key"],
@@ -44,13 +44,6 @@ def conn(temporary_database):
     conn.close()
 
 
-def numbered(text: str) -> tuple[str, int]:
-    """%(name)s as $n, the way PREPARE wants it."""
-    names = list(dict.fromkeys(PARAMETER.findall(text)))
-    made = PARAMETER.sub(lambda match: f"${names.index(match[1]) + 1}", text).replace("%%", "%")
-    return made, len(names)
-
-
 @pytest.mark.parametrize(("table", "name"), STATEMENTS, ids=lambda part: part)
 def test_every_statement_prepares(conn, table, name):
     text, _ = numbered(queries.load(table)[name])
@@ -68,7 +61,7 @@ def test_hot_statements_use_their_index(conn, table, name):
     with conn.cursor() as cursor:
         cursor.execute(f"PREPARE hot AS {text}")
         cursor.execute("SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off")
-        nulls = "(" + ", ".join(["NULL"] * parameters) + ")" if parameters else ""
+        nulls = "(" + ", ".join(["NULL"] * len(parameters)) + ")" if parameters else ""
         cursor.execute(f"EXPLAIN EXECUTE hot {nulls}")
         plan = "\n".join(row[0] for row in cursor.fetchall())
         cursor.execute("DEALLOCATE hot; RESET plan_cache_mode; RESET enable_seqscan")

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -155,6 +156,20 @@ def test_killed_watchdog_takes_the_database_with_it(data: Path):
         assert process.wait(5) == 0
     with running(environ(data)) as process:
         assert process.ask("GET", "/ready")[0] == 200
+
+
+def test_database_killed_again_and_again_comes_back_each_time(data: Path):
+    """It never lives long here, and still each start works: no reason to give up."""
+    database = EmbeddedPostgres(str(data))
+    database.start()
+    try:
+        for _ in range(3):
+            time.sleep(1.3)
+            server = postmaster(data)
+            os.kill(server, signal.SIGKILL)
+            until(lambda server=server: postmaster(data) not in (0, server), "a new postmaster", 5)
+    finally:
+        database.stop()
 
 
 def test_stop_ends_even_when_the_database_is_frozen(data: Path):
