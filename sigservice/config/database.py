@@ -24,6 +24,8 @@ _SSL_WORDS = {
     **dict.fromkeys(("false", "0", "f", "no", "off"), "disable"),
 }
 _PARTS = {"user": "user", "password": "password", "host": "host", "dbname": "database"}
+# What PGREQUIREAUTH would narrow down; an empty list would allow nothing at all.
+_ANY_METHOD = "password,md5,gss,sspi,scram-sha-256,none"
 _PASSED_ON = {"connect_timeout", "keepalives", "keepalives_idle", "tcp_user_timeout", "hostaddr"}
 
 
@@ -144,7 +146,11 @@ def libpq_arguments(db: dict[str, Any], write_pem: Callable[[str, str], str]) ->
 def _of_newer_libpqs() -> dict[str, str]:
     """Keys that older client libraries refuse."""
     version = psycopg2.extensions.libpq_version()
-    since_16 = {"require_auth": "", "load_balance_hosts": "disable", "sslcertmode": "allow"}
+    since_16 = {
+        "require_auth": _ANY_METHOD,
+        "load_balance_hosts": "disable",
+        "sslcertmode": "allow",
+    }
     since_17 = {"sslnegotiation": "postgres"}
     return (since_16 if version >= 160000 else {}) | (since_17 if version >= 170000 else {})
 

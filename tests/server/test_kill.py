@@ -237,7 +237,7 @@ def test_locked_table_is_503_in_time_and_heals(environ: dict[str, str], temporar
         _, secret = process.sender()
         locker = temporary_database.connect(environ["DATABASE_NAME"])
         locker.autocommit = False
-        with Load(process, secret, threads=12) as load:
+        with Load(process, secret, threads=8) as load:
             load.await_acks(30)
             locker.cursor().execute("LOCK TABLE signals IN ACCESS EXCLUSIVE MODE")
             asked = ("POST", MADE_UP, {}, "nobody")
