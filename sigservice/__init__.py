@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sigservice.clock import Clock
+    from sigservice.secrets import Passwords
     from sigservice.server import Service
 
 
@@ -25,11 +26,12 @@ def create(
     environ: Mapping[str, str] | None = None,
     *,
     clock: Clock | None = None,
+    passwords: Passwords | None = None,
 ) -> Service:
     """A service that is ready but does not listen; see `sigservice.server.create`."""
     from sigservice.server import create  # the version above must be readable without the house
 
-    return create(options, environ, clock=clock)
+    return create(options, environ, clock=clock, passwords=passwords)
 
 
 def start(

@@ -25,7 +25,11 @@ LIMITED_ROUTES = {
 
 
 def build_context(
-    config: dict[str, Any], database: Database, clock: Clock, get_logger: GetLogger
+    config: dict[str, Any],
+    database: Database,
+    clock: Clock,
+    passwords: Passwords,
+    get_logger: GetLogger,
 ) -> Context:
     limiter = build_limiter(config, clock)
     telemetry = Telemetry(config["server"]["serverMetrics"])
@@ -35,7 +39,7 @@ def build_context(
         database=database,
         clock=clock,
         limiter=limiter,
-        passwords=Passwords(),
+        passwords=passwords,
         render=Renderer(template_helpers(config["server"]["baseUriPath"])),
         telemetry=telemetry,
         get_logger=get_logger,

@@ -105,7 +105,8 @@ class Listener:
             server.socket.close()
         while self._channels() and time.monotonic() < deadline:
             for channel in self._channels():
-                if not (channel.requests or channel.total_outbufs_len):
+                arriving = channel.request is not None
+                if not (arriving or channel.requests or channel.total_outbufs_len):
                     channel.will_close = True
             self._loop(min(0.05, max(0.0, deadline - time.monotonic())))
         cut = self._channels()

@@ -41,8 +41,10 @@ def equal(left: str, right: str) -> bool:
 class Passwords:
     """Hashes and checks passwords, at most two at once: each takes 19 MiB and some 20 ms."""
 
-    def __init__(self) -> None:
-        self._hasher = argon2.PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
+    def __init__(self, *, time_cost: int = 2, memory_kib: int = 19 * 1024) -> None:
+        self._hasher = argon2.PasswordHasher(
+            time_cost=time_cost, memory_cost=memory_kib, parallelism=1
+        )
         self._places = threading.BoundedSemaphore(2)
         self._dummy = ""
 
@@ -59,6 +61,3 @@ class Passwords:
                 return self._hasher.verify(stored or self._dummy, password) and stored is not None
             except (argon2.exceptions.VerificationError, argon2.exceptions.InvalidHashError):
                 return False
-
-    def is_outdated(self, stored: str) -> bool:
-        return self._hasher.check_needs_rehash(stored)

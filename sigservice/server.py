@@ -20,6 +20,7 @@ from sigservice.errors import StartError
 from sigservice.jobs import clean_up, created_by, retention
 from sigservice.jobs.runner import Job, Runner
 from sigservice.listener import Listener
+from sigservice.secrets import Passwords
 from sigservice.services import startup
 from sigservice.version import __version__
 from sigservice.web.wrap import Wsgi
@@ -38,17 +39,18 @@ def create(
     environ: Mapping[str, str] | None = None,
     *,
     clock: Clock | None = None,
+    passwords: Passwords | None = None,
 ) -> Service:
     """A service whose database is open, migrated and seeded; it does not listen.
 
-    `environ` is os.environ unless given. Raises ConfigError (all problems at once) and
-    StartError (one line).
+    `environ` is os.environ unless given; `clock` and `passwords` are for tests. Raises
+    ConfigError (all problems at once) and StartError (one line).
     """
     if environ is None:
         environ = os.environ
         os.environ.pop("PGSERVICE", None)  # the one libpq variable that no argument switches off
     loaded = load_config(options, environ)
-    return Service(loaded, clock or Clock())
+    return Service(loaded, clock or Clock(), passwords or Passwords())
 
 
 def start(
@@ -67,7 +69,7 @@ def start(
 class Service:
     """`app` is a plain WSGI callable, usable without ever listening."""
 
-    def __init__(self, loaded: Loaded, clock: Clock) -> None:
+    def __init__(self, loaded: Loaded, clock: Clock, passwords: Passwords) -> None:
         config = loaded.config
         kind = config["authentication"]["type"]
         if kind != "open-source":
@@ -82,7 +84,7 @@ class Service:
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         try:
-            self.context = build_context(config, self._database.pool, clock, get_logger)
+            self.context = build_context(config, self._database.pool, clock, passwords, get_logger)
             startup.seed(
                 self.context.database,
                 config["authentication"],

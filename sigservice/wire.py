@@ -12,7 +12,7 @@ import msgspec
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError, TransferEncodingNotImplemented
 from waitress.receiver import ChunkedReceiver
-from waitress.task import ErrorTask
+from waitress.task import ErrorTask, WSGITask
 from waitress.utilities import BadRequest
 
 _FRAMING = (b"transfer-encoding", b"content-length")
@@ -83,6 +83,13 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
     """Refuses what two parsers could read in two ways (RFC 9112, 2.2, 5.2, 6.1 and 6.3)."""
 
     body_rcv: Any
+    arrived = 0.0
+
+    def received(self, data: bytes) -> int:
+        took = int(super().received(data))
+        if self.completed and not self.arrived:
+            self.arrived = time.monotonic()
+        return took
 
     def parse_header(self, header_plus: bytes) -> None:
         start, *lines = header_plus.split(b"\r\n")
@@ -125,8 +132,17 @@ def _check_framing(start: bytes, lines: list[bytes]) -> None:
             raise ParsingError("Transfer-Encoding is invalid")
 
 
+class Task(WSGITask):  # type: ignore[misc]
+    def get_environment(self) -> dict[str, Any]:
+        """Beside WSGI's keys `sigservice.waited`: seconds that the request was queued."""
+        environ: dict[str, Any] = super().get_environment()
+        environ["sigservice.waited"] = time.monotonic() - self.request.arrived
+        return environ
+
+
 class Channel(HTTPChannel):  # type: ignore[misc]
     parser_class = Parser
+    task_class = Task
     error_task_class = JsonErrorTask
     arriving_since: float | None = None
 

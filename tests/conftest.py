@@ -10,7 +10,7 @@ import webtest
 
 import sigservice
 from sigservice.server import Service
-from sigservice.testing import FakeClock, TemporaryDatabase
+from sigservice.testing import FakeClock, QuickPasswords, TemporaryDatabase
 
 ADMIN_TOKEN = "*:*.test-admin-token"
 ADMIN = {"Authorization": f"Bearer {ADMIN_TOKEN}"}
@@ -55,7 +55,9 @@ def make_service(database: TemporaryDatabase, clock: FakeClock) -> Iterator[Make
                 ],
             },
         }
-        service = sigservice.create(defaults | (options or {}), environ or {}, clock=clock)
+        service = sigservice.create(
+            defaults | (options or {}), environ or {}, clock=clock, passwords=QuickPasswords()
+        )
         made.append(service)
         return service
 

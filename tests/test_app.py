@@ -229,3 +229,25 @@ def test_authentication_types_that_are_not_built_are_refused(make_service):
     for kind in ("demo", "none", "custom"):
         with pytest.raises(StartError, match=kind):
             make_service(environ={"AUTH_TYPE": kind})
+
+
+def test_who_has_queued_too_long_is_told_to_come_again(web):
+    late = {"sigservice.waited": 2.5}
+    answer = web.get("/api/admin/signals", headers=ADMIN, extra_environ=late, status=503)
+    assert answer.headers["Retry-After"] == "1"
+    web.get("/health", extra_environ=late)
+    web.get("/ready", extra_environ={"sigservice.waited": 0.1})
+
+
+def test_a_hook_may_wrap_with_a_generator(make_service):
+    def hook(app):
+        def wrap(inner):
+            def outer(environ, start_response):
+                yield from inner(environ, start_response)
+
+            return outer
+
+        return wrap
+
+    web = webtest.TestApp(make_service({"preRouterHook": hook}).app)
+    assert web.get("/health").json == {"health": "GOOD"}

@@ -182,8 +182,7 @@ class EmbeddedPostgres:
         for name, value in settings.items():
             command += ["-c", f"{name}={value}"]
         place = self.place
-        moved = "" if place.socket_dir.parent == place.home else str(place.socket_dir)
-        throw_away = f"{place.home}:{moved}" if place.temporary else ""
+        throw_away = [str(place.home), str(place.socket_dir)] if place.temporary else ["", ""]
         with open(place.log, "ab", opener=watchdog.private) as log:
             self._watchdog = subprocess.Popen(
                 [
@@ -194,7 +193,7 @@ class EmbeddedPostgres:
                     str(self._file("users.lock")),
                     str(place.log),
                     place.account,
-                    throw_away,
+                    *throw_away,
                     *command,
                 ],
                 stdin=subprocess.DEVNULL,

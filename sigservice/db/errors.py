@@ -49,6 +49,8 @@ def translate(error: psycopg2.Error) -> AppError | DatabaseError:
         return BadDataError("A value can't be stored in the database.")
     if state.startswith(_UNAVAILABLE) or state in _RETRY:
         return DatabaseUnavailable(state)
-    if not state and isinstance(error, psycopg2.OperationalError | psycopg2.InterfaceError):
+    # A connection that dies in mid-statement is now and then a bare DatabaseError.
+    lost = isinstance(error, psycopg2.OperationalError | psycopg2.InterfaceError)
+    if not state and (lost or type(error) is psycopg2.DatabaseError):
         return DatabaseUnavailable()
     return DatabaseError(f"{type(error).__name__} {state}")

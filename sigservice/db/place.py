@@ -68,7 +68,10 @@ def _find_place(data_dir: str, postgres_bin: str | None) -> Place:
     binaries = Path(postgres_bin).resolve() if postgres_bin else packaged_binaries()
     if not (binaries / "initdb").is_file() or not (binaries / "postgres").is_file():
         raise StartError(f"There is no initdb and postgres in {binaries} (SERVICE_POSTGRES_BIN).")
-    account = _account(Path(data_dir) / "postgres") if os.geteuid() == 0 else ""
+    home = Path(data_dir).absolute()
+    digest = hashlib.sha256(os.fsencode(home)).hexdigest()[:12]
+    elsewhere = SHARED_HOME / f"data-{digest}"
+    account = _account(home, elsewhere) if os.geteuid() == 0 else ""
     if account and not _reaches(account, "-x", binaries / "postgres"):
         if postgres_bin:
             raise StartError(
@@ -78,7 +81,6 @@ def _find_place(data_dir: str, postgres_bin: str | None) -> Place:
         binaries = _copy_binaries(binaries)
     if data_dir == TEMPORARY:
         return Place(_temporary_home(), binaries, account, temporary=True)
-    home = Path(data_dir).absolute()
     note = ""
     if account and not _reaches_folder(account, home):
         if data_dir != DEFAULT_DATA_DIR:
@@ -87,9 +89,8 @@ def _find_place(data_dir: str, postgres_bin: str | None) -> Place:
                 f"root, can't enter {home}; choose another SERVICE_DATA_DIR or start as "
                 "an ordinary user."
             )
-        digest = hashlib.sha256(os.fsencode(home)).hexdigest()[:12]
         note = f"{home} is closed to the account {account}, which runs it"
-        home = SHARED_HOME / f"data-{digest}"
+        home = elsewhere
         _make_folder(SHARED_HOME)
     _make_folder(home)
     return Place(home, binaries, account, note=note)
@@ -106,15 +107,16 @@ def packaged_binaries() -> Path:
     return Path(next(iter(spec.submodule_search_locations))) / "pginstall18" / "bin"
 
 
-def _account(cluster: Path) -> str:
+def _account(*homes: Path) -> str:
     """Who owns the cluster already, or the first of ACCOUNTS that exists."""
-    if cluster.exists() and (owner := cluster.stat().st_uid) != 0:
-        try:
-            return pwd.getpwuid(owner).pw_name
-        except KeyError:
-            raise StartError(
-                f"{cluster} belongs to the account number {owner}, which does not exist here."
-            ) from None
+    for cluster in (home / "postgres" for home in homes):
+        if cluster.exists() and (owner := cluster.stat().st_uid) != 0:
+            try:
+                return pwd.getpwuid(owner).pw_name
+            except KeyError:
+                raise StartError(
+                    f"{cluster} belongs to the account number {owner}, which does not exist here."
+                ) from None
     for name in ACCOUNTS:
         try:
             if pwd.getpwnam(name).pw_uid != 0:

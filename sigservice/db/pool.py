@@ -133,7 +133,8 @@ class Database:
         for conn in used:
             since = conn.waiting_since
             if since is not None and now - since > seconds and not conn.closed:
-                with contextlib.suppress(OSError), socket.socket(fileno=os.dup(conn.fileno())) as s:
+                gone = contextlib.suppress(OSError, psycopg2.InterfaceError)
+                with gone, socket.socket(fileno=os.dup(conn.fileno())) as s:
                     s.shutdown(socket.SHUT_RDWR)
                     cut += 1
         return cut

@@ -4,9 +4,9 @@ Run as a file of its own (`python -I -S watchdog.py …`), with the standard lib
 process that uses the database holds a shared lock on one file; the kernel gives it up whatever
 ends the process, SIGKILL too. Whoever gets the exclusive lock knows that nobody is left.
 
-usage: watchdog.py USERS_LOCK LOG_FILE ACCOUNT THROW_AWAY postgres ARGUMENT…
-ACCOUNT runs postgres ("" = as we are); THROW_AWAY are folders to remove at the end, joined by a
-colon ("" = none).
+usage: watchdog.py USERS_LOCK LOG_FILE ACCOUNT HOME SOCKETS postgres -D DATA ARGUMENT…
+ACCOUNT runs postgres ("" = as we are); HOME and SOCKETS are folders to remove at the end
+("" = none).
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from collections.abc import Callable
 from typing import Any
 
 POLL_SECONDS = 0.1
-# A backend that outlives a killed postmaster holds the data folder for a moment, so a start may
-# fail and the next one work. What has never run for a while is given up sooner.
-LIVED_SECONDS = 2.0
+# How long starts may fail one after the other. After a kill the next ones do: a backend or the
+# postmaster itself, not yet reaped, holds the data folder. A folder that never held a running
+# database is given up sooner.
 PATIENCE_SECONDS = {False: 3.0, True: 30.0}
 
 
@@ -63,8 +63,18 @@ def private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def main(users_lock: str, log: str, account: str, throw_away: str, command: list[str]) -> int:
+def is_ready(data: str) -> bool:
+    """Whether postgres says in its pid file that it takes connections."""
+    try:
+        with open(os.path.join(data, "postmaster.pid")) as file:
+            return file.read().splitlines()[7].strip() == "ready"
+    except (OSError, IndexError):
+        return False
+
+
+def main(users_lock: str, log: str, account: str, throw_away: list[str], command: list[str]) -> int:
     lock = os.open(users_lock, os.O_RDWR | os.O_CLOEXEC)
+    data = command[2]
     stop = False
 
     def ask_to_stop(*_: object) -> None:
@@ -73,13 +83,14 @@ def main(users_lock: str, log: str, account: str, throw_away: str, command: list
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, ask_to_stop)
-    has_lived = False
-    well_until = time.monotonic()
+    has_run = os.path.exists(os.path.join(data, "postmaster.pid"))
+    failing_since = time.monotonic()
     pause = 0.05
     while True:
-        started = time.monotonic()
         server = start(command, log, account)
+        came_up = False
         while server.poll() is None and not stop:
+            came_up = came_up or is_ready(data)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 stop = True
@@ -89,18 +100,17 @@ def main(users_lock: str, log: str, account: str, throw_away: str, command: list
             if server.poll() is None:
                 server.send_signal(signal.SIGINT)
             server.wait()
-            for folder in filter(None, throw_away.split(":")):
+            for folder in filter(None, throw_away):
                 shutil.rmtree(folder, ignore_errors=True)
             return 0
-        now = time.monotonic()
-        if now - started >= LIVED_SECONDS:
-            has_lived, well_until, pause = True, now, 0.05
-        if now - well_until > PATIENCE_SECONDS[has_lived]:
+        if came_up:
+            has_run, failing_since, pause = True, time.monotonic(), 0.05
+        elif time.monotonic() - failing_since > PATIENCE_SECONDS[has_run]:
             return 1
         time.sleep(pause)
         pause = min(2 * pause, 1.0)
 
 
 if __name__ == "__main__":
-    _, locked, log_file, account_name, to_remove, *postgres = sys.argv
-    sys.exit(main(locked, log_file, account_name, to_remove, postgres))
+    _, locked, log_file, account_name, home, sockets, *postgres = sys.argv
+    sys.exit(main(locked, log_file, account_name, [home, sockets], postgres))

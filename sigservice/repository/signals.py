@@ -1,4 +1,7 @@
-"""Signals: one function for each statement of sql/queries/signals.sql. Payloads are JSON text."""
+"""Signals: one function for each statement of sql/queries/signals.sql. Payloads are JSON text.
+
+A page of signals ends early when its payloads exceed PAGE_BYTES (see is_cut).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,8 @@ from sigservice.db.run import Row, affected, many, one, one_prepared, value
 
 _SQL = queries.load("signals")
 SEARCH_ROWS = 20_000
-SEARCH_BYTES = 64_000_000
+SEARCH_BYTES = 16_000_000
+PAGE_BYTES = 8_000_000
 
 
 def insert(
@@ -37,6 +41,7 @@ def list_of_endpoint(
         before=before,
         limit=limit,
         offset=offset,
+        page_bytes=PAGE_BYTES,
     )
 
 
@@ -57,7 +62,13 @@ def list_of_token(
         before=before,
         limit=limit,
         offset=offset,
+        page_bytes=PAGE_BYTES,
     )
+
+
+def is_cut(rows: list[Row]) -> bool:
+    """Whether a page ended for its size, so that more may follow however few rows it has."""
+    return bool(rows) and rows[-1]["bytes"] >= PAGE_BYTES
 
 
 def find_search_end(
@@ -120,6 +131,7 @@ def list_all(
         before=before,
         limit=limit,
         offset=offset,
+        page_bytes=PAGE_BYTES,
     )
 
 

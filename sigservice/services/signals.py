@@ -71,7 +71,7 @@ def list_page(
 ) -> Page:
     """The newest signals of an endpoint; `text` is looked for anywhere in the payload's text.
 
-    A search looks through the newest 20 000 signals or 64 MB of payload below `before`; its
+    A search looks through the newest 20 000 signals or 16 MB of payload below `before`; its
     next page goes on from there. A search has no offset.
     """
     if text:
@@ -97,7 +97,8 @@ def list_page(
             conn, endpoint_id, token_id, before=before, limit=limit + 1, offset=offset
         )
     page = rows[:limit]
-    return Page(page, page[-1]["id"] if len(rows) > limit else None)
+    more = len(rows) > limit or signals.is_cut(rows)
+    return Page(page, page[-1]["id"] if more else None)
 
 
 def get(conn: Connection, endpoint_id: int, id: int) -> Row:

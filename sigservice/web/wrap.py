@@ -14,7 +14,7 @@ from typing import Any
 from bottle import HTTPResponse, request
 
 from sigservice.context import Context
-from sigservice.errors import AppError, BadDataError, NotFoundError
+from sigservice.errors import AppError, BadDataError, NotFoundError, UnavailableError
 from sigservice.web.errors import shape, unexpected, wants_json
 from sigservice.web.headers import header_sets
 
@@ -23,6 +23,7 @@ StartResponse = Callable[..., Any]
 Wsgi = Callable[[Environ, StartResponse], Iterable[bytes]]
 
 COMPRESS_FROM = 1024
+QUEUE_SECONDS = 2.0  # who has waited longer for a worker is told to come again
 _COMPRESSIBLE = re.compile(r"text/|application/(json|javascript|xml)|image/svg\+xml")
 _SLASHES = re.compile(r"/{2,}")
 
@@ -50,6 +51,11 @@ def edge(context: Context, app: Wsgi) -> Wsgi:
 
         try:
             _clean_path(environ, base)
+            if (
+                environ.get("sigservice.waited", 0) > QUEUE_SECONDS
+                and environ["PATH_INFO"] != "/health"
+            ):
+                raise UnavailableError("The service is busy. Try again.")
             answer = app(environ, start)
         except AppError as error:
             answer = _send(shape(context, error, environ["PATH_INFO"]), environ, start)
@@ -78,6 +84,8 @@ def compress(app: Wsgi) -> Wsgi:
             held[:] = [status, headers, exc_info]
 
         body = app(environ, hold)
+        if not held:  # a generator of a hook's: it calls back when it is read
+            body = [b"".join(body)]
         status, headers, exc_info = held
         names = {name.lower(): text for name, text in headers}
         if isinstance(body, list) and _COMPRESSIBLE.match(names.get("content-type", "")):

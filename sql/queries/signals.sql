@@ -13,26 +13,46 @@ WHERE t.secret_hash = %(secret_hash)s
 RETURNING id, endpoint_id, token_id, payload, payload_bytes, created_at;
 
 -- name: list_signals_of_endpoint
--- Newest first. Keyset by `before`; the offset is there for compatible clients.
-SELECT s.id, s.endpoint_id, s.token_id, t.name AS token_name, s.payload, s.payload_bytes,
-       s.created_at
-FROM signals s
-LEFT JOIN signal_endpoint_tokens t ON t.id = s.token_id
-WHERE s.endpoint_id = %(endpoint_id)s
-  AND (%(before)s::bigint IS NULL OR s.id < %(before)s)
-ORDER BY s.id DESC
-LIMIT %(limit)s OFFSET %(offset)s;
+-- Newest first. Keyset by `before`; the offset is there for compatible clients. A page ends early
+-- when its payloads exceed `page_bytes`; `bytes` is their size up to and with the row.
+SELECT id, endpoint_id, token_id, token_name, payload, payload_bytes, created_at, bytes
+FROM (
+    SELECT id, endpoint_id, token_id, token_name, payload, payload_bytes, created_at,
+           sum(payload_bytes) OVER (ORDER BY id DESC) AS bytes
+    FROM (
+        SELECT s.id, s.endpoint_id, s.token_id, t.name AS token_name, s.payload, s.payload_bytes,
+               s.created_at
+        FROM signals s
+        LEFT JOIN signal_endpoint_tokens t ON t.id = s.token_id
+        WHERE s.endpoint_id = %(endpoint_id)s
+          AND (%(before)s::bigint IS NULL OR s.id < %(before)s)
+        ORDER BY s.id DESC
+        LIMIT %(limit)s OFFSET %(offset)s
+    ) rows
+) page
+WHERE bytes - payload_bytes < %(page_bytes)s
+ORDER BY id DESC;
 
 -- name: list_signals_of_token
-SELECT s.id, s.endpoint_id, s.token_id, t.name AS token_name, s.payload, s.payload_bytes,
-       s.created_at
-FROM signals s
-LEFT JOIN signal_endpoint_tokens t ON t.id = s.token_id
-WHERE s.endpoint_id = %(endpoint_id)s
-  AND s.token_id = %(token_id)s
-  AND (%(before)s::bigint IS NULL OR s.id < %(before)s)
-ORDER BY s.id DESC
-LIMIT %(limit)s OFFSET %(offset)s;
+-- The same for one token.
+SELECT id, endpoint_id, token_id, token_name, payload, payload_bytes, created_at, bytes
+FROM (
+    SELECT id, endpoint_id, token_id, token_name, payload, payload_bytes, created_at,
+           sum(payload_bytes) OVER (ORDER BY id DESC) AS bytes
+    FROM (
+        SELECT s.id, s.endpoint_id, s.token_id, t.name AS token_name, s.payload, s.payload_bytes,
+               s.created_at
+        FROM signals s
+        LEFT JOIN signal_endpoint_tokens t ON t.id = s.token_id
+        WHERE s.endpoint_id = %(endpoint_id)s
+          AND s.token_id = %(token_id)s
+          AND (%(before)s::bigint IS NULL OR s.id < %(before)s)
+        ORDER BY s.id DESC
+        LIMIT %(limit)s OFFSET %(offset)s
+    ) rows
+) page
+WHERE bytes - payload_bytes < %(page_bytes)s
+ORDER BY id DESC;
 
 -- name: search_signals
 -- Looks through the newest part of the log only: `window_rows` signals or `window_bytes` of
@@ -84,16 +104,25 @@ WHERE s.endpoint_id = %(endpoint_id)s
 
 -- name: list_signals
 -- Across endpoints; signals of deleted endpoints have no row to join and so are not seen.
-SELECT s.id, s.endpoint_id, s.token_id, t.name AS token_name, s.payload, s.payload_bytes,
-       s.created_at, e.name AS endpoint_name, e.description AS endpoint_description
-FROM signals s
-JOIN signal_endpoints e ON e.id = s.endpoint_id
-LEFT JOIN signal_endpoint_tokens t ON t.id = s.token_id
-WHERE (%(from_time)s::timestamptz IS NULL OR s.created_at >= %(from_time)s)
-  AND (%(to_time)s::timestamptz IS NULL OR s.created_at < %(to_time)s)
-  AND (%(before)s::bigint IS NULL OR s.id < %(before)s)
-ORDER BY s.id DESC
-LIMIT %(limit)s OFFSET %(offset)s;
+SELECT id, endpoint_id, token_id, token_name, payload, payload_bytes, created_at, endpoint_name, endpoint_description, bytes
+FROM (
+    SELECT id, endpoint_id, token_id, token_name, payload, payload_bytes, created_at, endpoint_name, endpoint_description,
+           sum(payload_bytes) OVER (ORDER BY id DESC) AS bytes
+    FROM (
+        SELECT s.id, s.endpoint_id, s.token_id, t.name AS token_name, s.payload, s.payload_bytes,
+               s.created_at, e.name AS endpoint_name, e.description AS endpoint_description
+        FROM signals s
+        JOIN signal_endpoints e ON e.id = s.endpoint_id
+        LEFT JOIN signal_endpoint_tokens t ON t.id = s.token_id
+        WHERE (%(from_time)s::timestamptz IS NULL OR s.created_at >= %(from_time)s)
+          AND (%(to_time)s::timestamptz IS NULL OR s.created_at < %(to_time)s)
+          AND (%(before)s::bigint IS NULL OR s.id < %(before)s)
+        ORDER BY s.id DESC
+        LIMIT %(limit)s OFFSET %(offset)s
+    ) rows
+) page
+WHERE bytes - payload_bytes < %(page_bytes)s
+ORDER BY id DESC;
 
 -- name: count_signals
 -- Counts to `most` at the most, so that a large log costs no more than a small one.

@@ -198,3 +198,17 @@ def test_a_large_answer_is_compressed_and_small_ones_are_not(service, send):
     assert json.loads(gzip.decompress(large.body))["total"] == 1
     assert "Content-Encoding" not in answer("/health", "gzip").headers
     assert "Content-Encoding" not in answer("/api/admin/signals", "gzip;q=0, br").headers
+
+
+def test_a_page_ends_early_when_its_payloads_are_large(send, page, monkeypatch, web):
+    ids = [send({"text": "x" * 1000}) for _ in range(5)][::-1]
+    monkeypatch.setattr("sigservice.repository.signals.PAGE_BYTES", 1500)
+    first, answer = page()
+    assert first == ids[:2]
+    second, answer = page(before=answer["nextBefore"])
+    assert second == ids[2:4] == page(offset=2)[0]
+    third, answer = page(before=answer["nextBefore"])
+    assert (third, answer["nextBefore"]) == (ids[4:], None)
+    across = web.get("/api/admin/signals", headers=ADMIN).json
+    assert ([row["id"] for row in across["signals"]], across["total"]) == (ids[:2], 5)
+    assert page(tokenId=send.tokens["ci"]["id"])[0] == ids[:2]
