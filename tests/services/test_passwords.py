@@ -88,7 +88,6 @@ def test_hashes_are_salted_and_of_the_current_strength(hasher):
     first, second = hasher.hash(GOOD), hasher.hash(GOOD)
     assert first != second
     assert first.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
-    assert hasher.is_outdated(first.replace("m=19456", "m=8192"))
 
 
 @pytest.mark.parametrize("stored", [None, "", "x", "$argon2id$", "$2b$12$" + "x" * 53])
