@@ -15,6 +15,7 @@ from sigservice.app import make_app
 from sigservice.build import build_context, build_loggers
 from sigservice.clock import Clock
 from sigservice.config import Loaded, load_config
+from sigservice.config.options import BUILT_IN_ADMIN
 from sigservice.db.open import OpenDatabase
 from sigservice.errors import StartError
 from sigservice.jobs import clean_up, created_by, retention
@@ -156,9 +157,9 @@ class Service:
 
     def describe(self) -> list[str]:
         """What a person wants to know at the start, a line each, at most a dozen."""
-        admin = self.config["authentication"]["initialAdminUser"]
         if startup.built_in_password_works(self.context.database):
-            who = f"{admin['username']} with the built-in password {admin['password']}: change it"
+            who = "{username} with the built-in password {password}: change it"
+            who = who.format(**BUILT_IN_ADMIN)  # never what is configured
         else:
             who = "the users in the database"
         missing = []

@@ -251,3 +251,13 @@ def test_a_hook_may_wrap_with_a_generator(make_service):
 
     web = webtest.TestApp(make_service({"preRouterHook": hook}).app)
     assert web.get("/health").json == {"health": "GOOD"}
+
+
+def test_the_start_lines_never_show_a_configured_password(make_service):
+    make_service({"authentication": {}}).stop()  # the built-in admin is made and stays
+    for configured in ({"username": "eve", "password": "hunter2-of-eve"}, None):
+        service = make_service({"authentication": {"initialAdminUser": configured}})
+        lines = "\n".join(service.describe())
+        assert "admin with the built-in password unleash4all" in lines
+        assert "hunter2" not in lines
+        assert len(service.describe()) <= 12

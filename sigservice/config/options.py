@@ -15,6 +15,9 @@ from sigservice.config.parse import Kind, number
 
 MINUTE_LIMIT = number(0, 1_000_000, "requests a minute for each address")
 
+# Public: the documentation names it, and the first sign-in must set a new password.
+BUILT_IN_ADMIN = {"username": "admin", "password": "unleash4all"}
+
 
 @dataclass(frozen=True)
 class Option:
@@ -148,7 +151,7 @@ OPTIONS: tuple[Option, ...] = tuple(
          "How people sign in. Only open-source (user name and password) is built so far; the "
          "service refuses to start with another."),
         ("authentication.initialAdminUser", "", parse.ADMIN_USER,
-         {"username": "admin", "password": "unleash4all"},
+         BUILT_IN_ADMIN,
          "Admin made at start when there are no users; None makes none. In code beats "
          "SERVICE_DEFAULT_ADMIN_USERNAME and SERVICE_DEFAULT_ADMIN_PASSWORD beat the built-in.",
          "secret"),
