@@ -1,0 +1,84 @@
+"""The `sigservice` command as people type it: a process, its output, its exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+import webtest
+
+GOOD = "New-Horse-Staple-8"
+
+
+@pytest.fixture
+def command(database):
+    """`command("migrate", stdin="…")`: the finished process, on the run's database."""
+    reached = database.options()
+    variables = {
+        "DATABASE_HOST": reached["host"],
+        "DATABASE_PORT": str(reached["port"]),
+        "DATABASE_USERNAME": reached["user"],
+        "DATABASE_NAME": reached["database"],
+        "LOG_LEVEL": "error",
+    }
+
+    def run(*arguments, stdin="", **more):
+        return subprocess.run(
+            [sys.executable, "-m", "sigservice", *arguments],
+            env=os.environ | variables | more,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    return run
+
+
+def sign_in(web, username, password, status=200):
+    body = {"username": username, "password": password}
+    return web.post_json("/auth/simple", body, status=status)
+
+
+def test_migrate_says_so(command):
+    done = command("migrate")
+    assert (done.returncode, done.stdout) == (0, "The database is up to date.\n")
+
+
+@pytest.mark.parametrize("login", ["root", "root@example.com"])
+def test_create_admin_makes_one_that_can_sign_in(command, make_service, login):
+    done = command("create-admin", login, "--password-stdin", stdin=GOOD + "\n")
+    assert done.returncode == 0, done.stderr
+    assert GOOD not in done.stdout + done.stderr
+    web = webtest.TestApp(make_service().app)
+    assert sign_in(web, login, GOOD).json["role"] == "Admin"
+    again = command("create-admin", login, "--password-stdin", stdin=GOOD + "\n")
+    assert again.returncode == 1
+    assert "exists already" in again.stderr
+
+
+def test_reset_password_sets_it_and_refuses_what_is_wrong(command, service):
+    web = webtest.TestApp(service.app)
+    assert command("reset-password", "ada", "--password-stdin", stdin=GOOD).returncode == 0
+    sign_in(web, "ada", GOOD)
+    sign_in(web, "ada", "Correct-Horse-7", status=401)
+    for login, password in (("nobody", GOOD), ("ada", "short")):
+        done = command("reset-password", login, "--password-stdin", stdin=password)
+        assert done.returncode == 1
+        assert len(done.stderr.splitlines()) == 1
+
+
+def test_check_config_reports_and_fails_like_the_start(command):
+    report = json.loads(command("check-config", "--format", "json").stdout)
+    assert {row["option"] for row in report["options"]} >= {"server.port", "db.host"}
+    done = command("check-config", HTTP_PORT="x", SESSION_TTL_HOURS="y")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 2
+
+
+def test_version_and_unknown_commands(command):
+    assert command("--version").stdout.startswith("sigservice ")
+    assert command("nonsense").returncode == 2
