@@ -9,6 +9,7 @@ from sigservice.clock import Clock
 from sigservice.context import Context
 from sigservice.db.pool import Database
 from sigservice.errors import StartError
+from sigservice.flags.state import FlagState
 from sigservice.limiter import Limiter
 from sigservice.log import GetLogger, line_loggers
 from sigservice.render import Renderer
@@ -43,6 +44,7 @@ def build_context(
         render=Renderer(template_helpers(config["server"]["baseUriPath"])),
         telemetry=telemetry,
         get_logger=get_logger,
+        flags=FlagState(database, clock),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from sigservice.clock import Clock
 from sigservice.db.pool import Database
+from sigservice.flags.state import FlagState
 from sigservice.limiter import Limiter, RecentKeys
 from sigservice.log import GetLogger
 from sigservice.render import Renderer
@@ -25,6 +26,7 @@ class Context:
     render: Renderer
     telemetry: Telemetry
     get_logger: GetLogger
+    flags: FlagState
     stopping: threading.Event = field(default_factory=threading.Event)
     known_senders: RecentKeys = field(default_factory=RecentKeys)
 

@@ -54,14 +54,15 @@ class TemporaryDatabase:
         return self.options(name)
 
     def empty(self, database: str = "postgres") -> None:
-        """Deletes every row of every table but the roles and the migrations' record."""
+        """Deletes every row but the roles, the feature types and the migrations' record; the
+        next service that is created writes the built-in rows anew."""
         conn = self.connect(database)
         try:
             with conn.cursor() as cursor:
                 cursor.execute(
                     "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname "
                     "NOT IN ('pg_catalog', 'information_schema') "
-                    "AND tablename NOT IN ('roles', 'schema_migrations')"
+                    "AND tablename NOT IN ('roles', 'feature_types', 'schema_migrations')"
                 )
                 names = [row[0] for row in cursor.fetchall()]  # quoted by format()
                 # Ten times as fast as TRUNCATE; without triggers the order does not matter.

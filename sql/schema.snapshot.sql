@@ -10,6 +10,9 @@ CREATE TABLE public.api_tokens (
     projects text[] NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone,
+    created_by text,
+    created_by_user_id integer,
+    seen_at timestamp with time zone,
     CONSTRAINT api_tokens_type_check CHECK ((type = ANY (ARRAY['admin'::text, 'client'::text, 'frontend'::text])))
 );
 
@@ -20,6 +23,66 @@ ALTER TABLE public.api_tokens ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
+);
+
+CREATE TABLE public.client_applications (
+    app_name text NOT NULL,
+    description text,
+    strategies jsonb DEFAULT '[]'::jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    seen_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.client_instances (
+    app_name text NOT NULL,
+    instance_id text NOT NULL,
+    environment text NOT NULL,
+    sdk_version text,
+    sdk_type text,
+    client_ip text,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    last_seen timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.client_metrics (
+    feature text NOT NULL,
+    app_name text NOT NULL,
+    environment text NOT NULL,
+    hour timestamp with time zone NOT NULL,
+    yes bigint NOT NULL,
+    no bigint NOT NULL
+);
+
+CREATE TABLE public.client_metrics_variants (
+    feature text NOT NULL,
+    app_name text NOT NULL,
+    environment text NOT NULL,
+    hour timestamp with time zone NOT NULL,
+    variant text NOT NULL,
+    count bigint NOT NULL
+);
+
+CREATE TABLE public.context_fields (
+    name text NOT NULL,
+    description text,
+    stickiness boolean DEFAULT false NOT NULL,
+    sort_order integer DEFAULT 10 NOT NULL,
+    legal_values jsonb DEFAULT '[]'::jsonb NOT NULL,
+    built_in boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT context_fields_description_check CHECK ((length(description) <= 1000)),
+    CONSTRAINT context_fields_name_check CHECK ((name ~ '^[A-Za-z0-9._~-]{1,100}$'::text))
+);
+
+CREATE TABLE public.environments (
+    name text NOT NULL,
+    type text NOT NULL,
+    sort_order integer NOT NULL,
+    enabled boolean DEFAULT true NOT NULL,
+    protected boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT environments_name_check CHECK ((name ~ '^[A-Za-z0-9._~-]{1,100}$'::text)),
+    CONSTRAINT environments_type_check CHECK (((length(type) >= 1) AND (length(type) <= 100)))
 );
 
 CREATE TABLE public.events (
@@ -45,6 +108,112 @@ ALTER TABLE public.events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.feature_dependencies (
+    child text NOT NULL,
+    parent text NOT NULL,
+    enabled boolean DEFAULT true NOT NULL,
+    variants jsonb DEFAULT '[]'::jsonb NOT NULL
+);
+
+CREATE TABLE public.feature_environments (
+    feature text NOT NULL,
+    environment text NOT NULL,
+    enabled boolean DEFAULT false NOT NULL,
+    variants jsonb DEFAULT '[]'::jsonb NOT NULL,
+    last_seen_at timestamp with time zone
+);
+
+CREATE TABLE public.feature_strategies (
+    id text NOT NULL,
+    feature text NOT NULL,
+    environment text NOT NULL,
+    name text NOT NULL,
+    title text,
+    disabled boolean DEFAULT false NOT NULL,
+    sort_order integer NOT NULL,
+    parameters jsonb DEFAULT '{}'::jsonb NOT NULL,
+    constraints jsonb DEFAULT '[]'::jsonb NOT NULL,
+    variants jsonb DEFAULT '[]'::jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT feature_strategies_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+    CONSTRAINT feature_strategies_title_check CHECK ((length(title) <= 200))
+);
+
+CREATE TABLE public.feature_tags (
+    feature text NOT NULL,
+    type text NOT NULL,
+    value text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.feature_types (
+    id text NOT NULL,
+    name text NOT NULL,
+    description text NOT NULL,
+    lifetime_days integer
+);
+
+CREATE TABLE public.features (
+    name text NOT NULL,
+    project text NOT NULL,
+    type text NOT NULL,
+    description text,
+    stale boolean DEFAULT false NOT NULL,
+    impression_data boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    created_by text NOT NULL,
+    created_by_user_id integer,
+    archived_at timestamp with time zone,
+    last_seen_at timestamp with time zone,
+    CONSTRAINT features_description_check CHECK ((length(description) <= 5000)),
+    CONSTRAINT features_name_check CHECK ((name ~ '^[A-Za-z0-9._~-]{1,100}$'::text))
+);
+
+CREATE TABLE public.personal_tokens (
+    id integer NOT NULL,
+    user_id integer NOT NULL,
+    description text NOT NULL,
+    secret_hash bytea NOT NULL,
+    secret_prefix text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    seen_at timestamp with time zone,
+    CONSTRAINT personal_tokens_description_check CHECK (((length(description) >= 1) AND (length(description) <= 255)))
+);
+
+ALTER TABLE public.personal_tokens ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.personal_tokens_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.project_environments (
+    project text NOT NULL,
+    environment text NOT NULL,
+    default_strategy jsonb
+);
+
+CREATE TABLE public.projects (
+    id text NOT NULL,
+    name text NOT NULL,
+    description text,
+    mode text DEFAULT 'open'::text NOT NULL,
+    default_stickiness text DEFAULT 'default'::text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT projects_description_check CHECK ((length(description) <= 1000)),
+    CONSTRAINT projects_id_check CHECK ((id ~ '^[A-Za-z0-9._~-]{1,100}$'::text)),
+    CONSTRAINT projects_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+);
+
+CREATE TABLE public.revisions (
+    topic text NOT NULL,
+    id bigint NOT NULL
+);
+
 CREATE TABLE public.roles (
     id integer NOT NULL,
     name text NOT NULL,
@@ -57,11 +226,38 @@ CREATE TABLE public.schema_migrations (
     applied_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
+CREATE TABLE public.segments (
+    id integer NOT NULL,
+    name text NOT NULL,
+    description text,
+    project text,
+    constraints jsonb DEFAULT '[]'::jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    created_by text NOT NULL,
+    created_by_user_id integer,
+    CONSTRAINT segments_description_check CHECK ((length(description) <= 1000)),
+    CONSTRAINT segments_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+);
+
+ALTER TABLE public.segments ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.segments_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.sessions (
     id_hash bytea NOT NULL,
     user_id integer NOT NULL,
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.settings (
+    key text NOT NULL,
+    value jsonb NOT NULL
 );
 
 CREATE TABLE public.signal_endpoint_tokens (
@@ -122,6 +318,42 @@ ALTER TABLE public.signals ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.strategy_segments (
+    strategy_id text NOT NULL,
+    segment_id integer NOT NULL
+);
+
+CREATE TABLE public.strategy_types (
+    name text NOT NULL,
+    title text,
+    description text,
+    parameters jsonb DEFAULT '[]'::jsonb NOT NULL,
+    deprecated boolean DEFAULT false NOT NULL,
+    built_in boolean DEFAULT false NOT NULL,
+    sort_order integer DEFAULT 9999 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT strategy_types_description_check CHECK ((length(description) <= 1000)),
+    CONSTRAINT strategy_types_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+    CONSTRAINT strategy_types_title_check CHECK ((length(title) <= 200))
+);
+
+CREATE TABLE public.tag_types (
+    name text NOT NULL,
+    description text,
+    icon text,
+    color text,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT tag_types_description_check CHECK ((length(description) <= 1000)),
+    CONSTRAINT tag_types_name_check CHECK ((name ~ '^[A-Za-z0-9._~-]{2,50}$'::text))
+);
+
+CREATE TABLE public.tags (
+    type text NOT NULL,
+    value text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT tags_value_check CHECK (((length(value) >= 2) AND (length(value) <= 50)))
+);
+
 CREATE TABLE public.users (
     id integer NOT NULL,
     account_type text DEFAULT 'user'::text NOT NULL,
@@ -156,8 +388,62 @@ ALTER TABLE ONLY public.api_tokens
 ALTER TABLE ONLY public.api_tokens
     ADD CONSTRAINT api_tokens_secret_hash_key UNIQUE (secret_hash);
 
+ALTER TABLE ONLY public.client_applications
+    ADD CONSTRAINT client_applications_pkey PRIMARY KEY (app_name);
+
+ALTER TABLE ONLY public.client_instances
+    ADD CONSTRAINT client_instances_pkey PRIMARY KEY (app_name, instance_id, environment);
+
+ALTER TABLE ONLY public.client_metrics
+    ADD CONSTRAINT client_metrics_pkey PRIMARY KEY (feature, app_name, environment, hour);
+
+ALTER TABLE ONLY public.client_metrics_variants
+    ADD CONSTRAINT client_metrics_variants_pkey PRIMARY KEY (feature, app_name, environment, hour, variant);
+
+ALTER TABLE ONLY public.context_fields
+    ADD CONSTRAINT context_fields_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.environments
+    ADD CONSTRAINT environments_pkey PRIMARY KEY (name);
+
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.feature_dependencies
+    ADD CONSTRAINT feature_dependencies_pkey PRIMARY KEY (child);
+
+ALTER TABLE ONLY public.feature_environments
+    ADD CONSTRAINT feature_environments_pkey PRIMARY KEY (feature, environment);
+
+ALTER TABLE ONLY public.feature_strategies
+    ADD CONSTRAINT feature_strategies_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.feature_tags
+    ADD CONSTRAINT feature_tags_pkey PRIMARY KEY (feature, type, value);
+
+ALTER TABLE ONLY public.feature_types
+    ADD CONSTRAINT feature_types_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.features
+    ADD CONSTRAINT features_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.personal_tokens
+    ADD CONSTRAINT personal_tokens_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.personal_tokens
+    ADD CONSTRAINT personal_tokens_secret_hash_key UNIQUE (secret_hash);
+
+ALTER TABLE ONLY public.personal_tokens
+    ADD CONSTRAINT personal_tokens_user_id_description_key UNIQUE (user_id, description);
+
+ALTER TABLE ONLY public.project_environments
+    ADD CONSTRAINT project_environments_pkey PRIMARY KEY (project, environment);
+
+ALTER TABLE ONLY public.projects
+    ADD CONSTRAINT projects_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.revisions
+    ADD CONSTRAINT revisions_pkey PRIMARY KEY (topic);
 
 ALTER TABLE ONLY public.roles
     ADD CONSTRAINT roles_name_key UNIQUE (name);
@@ -168,8 +454,17 @@ ALTER TABLE ONLY public.roles
 ALTER TABLE ONLY public.schema_migrations
     ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (name);
 
+ALTER TABLE ONLY public.segments
+    ADD CONSTRAINT segments_name_key UNIQUE (name);
+
+ALTER TABLE ONLY public.segments
+    ADD CONSTRAINT segments_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (id_hash);
+
+ALTER TABLE ONLY public.settings
+    ADD CONSTRAINT settings_pkey PRIMARY KEY (key);
 
 ALTER TABLE ONLY public.signal_endpoint_tokens
     ADD CONSTRAINT signal_endpoint_tokens_pkey PRIMARY KEY (id);
@@ -189,12 +484,50 @@ ALTER TABLE ONLY public.signal_endpoints
 ALTER TABLE ONLY public.signals
     ADD CONSTRAINT signals_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.strategy_segments
+    ADD CONSTRAINT strategy_segments_pkey PRIMARY KEY (strategy_id, segment_id);
+
+ALTER TABLE ONLY public.strategy_types
+    ADD CONSTRAINT strategy_types_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.tag_types
+    ADD CONSTRAINT tag_types_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.tags
+    ADD CONSTRAINT tags_pkey PRIMARY KEY (type, value);
+
 ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_pkey PRIMARY KEY (id);
 
+CREATE INDEX api_tokens_token_name_idx ON public.api_tokens USING btree (token_name);
+
+CREATE INDEX client_instances_last_seen_idx ON public.client_instances USING btree (last_seen);
+
+CREATE INDEX client_metrics_hour_idx ON public.client_metrics USING btree (hour);
+
+CREATE INDEX client_metrics_variants_hour_idx ON public.client_metrics_variants USING btree (hour);
+
+CREATE INDEX events_feature_name_id_idx ON public.events USING btree (feature_name, id DESC);
+
 CREATE INDEX events_no_user_idx ON public.events USING btree (id DESC) WHERE (created_by_user_id IS NULL);
 
+CREATE INDEX events_project_id_idx ON public.events USING btree (project, id DESC);
+
 CREATE INDEX events_type_id_idx ON public.events USING btree (type, id DESC);
+
+CREATE INDEX feature_dependencies_parent_idx ON public.feature_dependencies USING btree (parent);
+
+CREATE INDEX feature_environments_environment_idx ON public.feature_environments USING btree (environment);
+
+CREATE INDEX feature_strategies_environment_idx ON public.feature_strategies USING btree (environment, feature, sort_order);
+
+CREATE INDEX feature_strategies_feature_idx ON public.feature_strategies USING btree (feature);
+
+CREATE INDEX feature_tags_type_value_idx ON public.feature_tags USING btree (type, value);
+
+CREATE INDEX features_project_idx ON public.features USING btree (project);
+
+CREATE INDEX project_environments_environment_idx ON public.project_environments USING btree (environment);
 
 CREATE INDEX sessions_expires_at_idx ON public.sessions USING btree (expires_at);
 
@@ -206,15 +539,68 @@ CREATE INDEX signals_endpoint_id_idx ON public.signals USING btree (endpoint_id,
 
 CREATE INDEX signals_token_id_idx ON public.signals USING btree (token_id, id DESC);
 
+CREATE INDEX strategy_segments_segment_id_idx ON public.strategy_segments USING btree (segment_id);
+
 CREATE UNIQUE INDEX users_email_key ON public.users USING btree (lower(email));
 
 CREATE UNIQUE INDEX users_username_key ON public.users USING btree (lower(username));
+
+ALTER TABLE ONLY public.feature_dependencies
+    ADD CONSTRAINT feature_dependencies_child_fkey FOREIGN KEY (child) REFERENCES public.features(name) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.feature_dependencies
+    ADD CONSTRAINT feature_dependencies_parent_fkey FOREIGN KEY (parent) REFERENCES public.features(name);
+
+ALTER TABLE ONLY public.feature_environments
+    ADD CONSTRAINT feature_environments_environment_fkey FOREIGN KEY (environment) REFERENCES public.environments(name) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.feature_environments
+    ADD CONSTRAINT feature_environments_feature_fkey FOREIGN KEY (feature) REFERENCES public.features(name) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.feature_strategies
+    ADD CONSTRAINT feature_strategies_environment_fkey FOREIGN KEY (environment) REFERENCES public.environments(name) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.feature_strategies
+    ADD CONSTRAINT feature_strategies_feature_fkey FOREIGN KEY (feature) REFERENCES public.features(name) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.feature_tags
+    ADD CONSTRAINT feature_tags_feature_fkey FOREIGN KEY (feature) REFERENCES public.features(name) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.feature_tags
+    ADD CONSTRAINT feature_tags_type_value_fkey FOREIGN KEY (type, value) REFERENCES public.tags(type, value) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.features
+    ADD CONSTRAINT features_project_fkey FOREIGN KEY (project) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.features
+    ADD CONSTRAINT features_type_fkey FOREIGN KEY (type) REFERENCES public.feature_types(id);
+
+ALTER TABLE ONLY public.personal_tokens
+    ADD CONSTRAINT personal_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.project_environments
+    ADD CONSTRAINT project_environments_environment_fkey FOREIGN KEY (environment) REFERENCES public.environments(name) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.project_environments
+    ADD CONSTRAINT project_environments_project_fkey FOREIGN KEY (project) REFERENCES public.projects(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.segments
+    ADD CONSTRAINT segments_project_fkey FOREIGN KEY (project) REFERENCES public.projects(id);
 
 ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.signal_endpoint_tokens
     ADD CONSTRAINT signal_endpoint_tokens_signal_endpoint_id_fkey FOREIGN KEY (signal_endpoint_id) REFERENCES public.signal_endpoints(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.strategy_segments
+    ADD CONSTRAINT strategy_segments_segment_id_fkey FOREIGN KEY (segment_id) REFERENCES public.segments(id);
+
+ALTER TABLE ONLY public.strategy_segments
+    ADD CONSTRAINT strategy_segments_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES public.feature_strategies(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.tags
+    ADD CONSTRAINT tags_type_fkey FOREIGN KEY (type) REFERENCES public.tag_types(name) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_role_id_fkey FOREIGN KEY (role_id) REFERENCES public.roles(id);

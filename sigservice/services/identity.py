@@ -14,6 +14,9 @@ PERMISSIONS = {
     "Viewer": frozenset({VIEW}),
 }
 
+# The environment of those who name none.
+DEFAULT_ENVIRONMENT = "default"
+
 # Pseudo users, as tools of the field know them.
 ADMIN_TOKEN_ID = -42
 SYSTEM_ID = -1337

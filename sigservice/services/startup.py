@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 from sigservice import secrets
-from sigservice.db.pool import Database
+from sigservice.db.pool import Connection, Database
 from sigservice.log import Logger
-from sigservice.repository import users
+from sigservice.repository import built_ins, revisions, users
 from sigservice.services import api_tokens
 from sigservice.services.users import ADMIN_ROLE, login_fields
 
@@ -15,7 +16,10 @@ from sigservice.services.users import ADMIN_ROLE, login_fields
 def seed(
     database: Database, authentication: dict[str, Any], passwords: secrets.Passwords, logger: Logger
 ) -> None:
-    """Makes the first admin when there are no users, the configured tokens when there are none."""
+    """Writes the built-in rows once, makes the first admin when there are no users, the configured
+    tokens when there are none."""
+    with database.transaction() as conn:
+        _write_built_ins(conn)
     admin = authentication["initialAdminUser"]
     with database.transaction() as conn:
         is_needed = bool(admin) and users.count(conn) == 0
@@ -37,6 +41,16 @@ def seed(
         stored = api_tokens.create_initial(conn, tokens)
     if tokens and not stored:
         logger.info("There are API tokens already; the configured ones were not added.")
+
+
+def _write_built_ins(conn: Connection) -> None:
+    if built_ins.mark_seeded(conn, str(uuid.uuid4())):
+        revisions.bump(conn, [""])
+        built_ins.insert_environments(conn)
+        built_ins.insert_project(conn)
+        built_ins.insert_tag_type(conn)
+        built_ins.insert_context_fields(conn)
+        built_ins.insert_strategy_types(conn)
 
 
 def built_in_password_works(database: Database) -> bool:

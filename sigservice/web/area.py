@@ -11,6 +11,7 @@ from typing import Any
 from bottle import Bottle
 
 from sigservice.context import Context
+from sigservice.web.body import BodyPlugin
 from sigservice.web.errors import ErrorPlugin
 from sigservice.web.limits import LimitPlugin
 
@@ -25,11 +26,12 @@ def new_app() -> Bottle:
 
 def new_area(context: Context, door: Any) -> Bottle:
     """Errors outside, then the door, then limits: a refused stranger uses up nobody's limit
-    except where the door is open."""
+    except where the door is open. The body is read last."""
     area = new_app()
     area.install(ErrorPlugin(context))
     area.install(door)
     area.install(LimitPlugin(context))
+    area.install(BodyPlugin())
     return area
 
 

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
+from bottle import request
 
 from sigservice import payload
 from sigservice.errors import BadDataError, ContentTypeError
@@ -59,11 +60,31 @@ def read_json(environ: dict[str, Any], limit: int = JSON_LIMIT) -> tuple[Any, by
     return payload.parse(data), data
 
 
-def read_struct(environ: dict[str, Any], kind: type[Struct]) -> Struct:
+class BodyPlugin:
+    """`takes=Struct` on a route line: the handler is given `body`, decoded and checked.
+
+    `body_limit=bytes` widens what it may weigh. What `takes` names is in the API's description.
+    """
+
+    name, api = "body", 2
+
+    def apply(self, callback: Any, route: Any) -> Any:
+        kind = route.config.get("takes")
+        if kind is None:
+            return callback
+        limit = route.config.get("body_limit", JSON_LIMIT)
+
+        def with_body(*args: Any, **kwargs: Any) -> Any:
+            return callback(*args, body=read_struct(request.environ, kind, limit), **kwargs)
+
+        return with_body
+
+
+def read_struct(environ: dict[str, Any], kind: type[Struct], limit: int = JSON_LIMIT) -> Struct:
     """A JSON body as a msgspec struct; raises BadDataError whose detail names the path."""
     if not (environ.get("CONTENT_TYPE") or ""):
         raise ContentTypeError("The body must be application/json.")
-    value, _ = read_json(environ)
+    value, _ = read_json(environ, limit)
     if value is MISSING:
         raise BadDataError("A JSON body is needed.")
     try:

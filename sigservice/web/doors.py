@@ -20,8 +20,14 @@ from sigservice.errors import (
     PasswordChangeRequired,
     UnauthorizedError,
 )
+from sigservice.flags.state import Access
 from sigservice.services import api_tokens
-from sigservice.services.identity import ADMIN_TOKEN_ID, PERMISSIONS, Identity
+from sigservice.services.identity import (
+    ADMIN_TOKEN_ID,
+    DEFAULT_ENVIRONMENT,
+    PERMISSIONS,
+    Identity,
+)
 from sigservice.web import respond, session
 from sigservice.web.body import read_form
 from sigservice.web.client_ip import client_ip, limit_key
@@ -97,6 +103,43 @@ class AdminDoor:
             check_same_origin(self._context, environ)
             check_csrf(identity, environ.get("HTTP_X_CSRF_TOKEN", ""))
         return identity
+
+
+class ClientDoor:
+    """The client and the frontend API: an API token of their own kind (`kind`).
+
+    Hands the handler an Access, and leaves the revisions that hold now in the environ.
+    """
+
+    name, api = "door", 2
+
+    def __init__(self, context: Context, kind: str) -> None:
+        self._context, self._kind = context, kind
+
+    def apply(self, callback: Any, route: Any) -> Any:
+        context, kind = self._context, self._kind
+        trusted = context.config["server"]["trustedProxy"]
+        anonymous = None
+        if not context.config["authentication"]["enableApiToken"]:
+            anonymous = Access(0, "anonymous", kind, DEFAULT_ENVIRONMENT, ("*",))
+
+        def guarded(**kwargs: Any) -> Any:
+            environ = request.environ
+            secret = bearer(environ)
+            if not secret and anonymous is not None:
+                environ["sigservice.revisions"] = context.flags.revisions()
+                return callback(anonymous, **kwargs)
+            if not secret:
+                raise UnauthorizedError("An API token is needed in the Authorization header.")
+            with Attempt(context, client_ip(environ, trusted), secrets.sha256(secret)):
+                access, environ["sigservice.revisions"] = context.flags.access(secret)
+                if access is None:
+                    raise UnauthorizedError("The API token is unknown or has expired.")
+            if access.type != kind:
+                raise NoPermissionError(f"This API takes tokens of the type {kind} only.")
+            return callback(access, **kwargs)
+
+        return guarded
 
 
 class PageDoor:

@@ -13,7 +13,7 @@ VALUES (%(secret_hash)s, %(secret_prefix)s, %(token_name)s, %(type)s, %(environm
 RETURNING id;
 
 -- name: find_api_token
-SELECT id, token_name, type, environment, projects
+SELECT id, token_name, type, environment, projects, expires_at
 FROM api_tokens
 WHERE secret_hash = %(secret_hash)s
   AND (expires_at IS NULL OR expires_at > now());

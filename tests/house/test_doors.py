@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sigservice import app
-from sigservice.web.doors import AdminDoor, OpenDoor, PageDoor
+from sigservice.web.doors import AdminDoor, ClientDoor, OpenDoor, PageDoor
 
 OPEN = {
     ("POST", "/api/signal-endpoint/<name>"),
@@ -48,12 +48,12 @@ def door(route):
 def test_every_route_has_a_door(routes):
     opened = {(r.method, r.rule) for r in routes if isinstance(door(r), OpenDoor)}
     assert opened == OPEN
-    assert all(isinstance(door(r), OpenDoor | AdminDoor | PageDoor) for r in routes)
+    assert all(isinstance(door(r), OpenDoor | AdminDoor | ClientDoor | PageDoor) for r in routes)
 
 
 def test_every_guarded_route_says_what_it_needs(routes):
     for route in routes:
-        if not isinstance(door(route), OpenDoor):
+        if not isinstance(door(route), OpenDoor | ClientDoor):
             assert route.config["needs"] in ("ADMIN", "EDIT", "VIEW"), route.rule
 
 
@@ -70,5 +70,7 @@ def test_little_is_open_while_the_built_in_password_works(routes):
 def test_api_routes_stand_behind_the_admin_door_and_pages_behind_theirs(routes):
     for route in routes:
         if not isinstance(door(route), OpenDoor):
-            expected = AdminDoor if route.rule.startswith("/api/admin/") else PageDoor
+            expected = PageDoor
+            if route.rule.startswith("/api/"):
+                expected = AdminDoor if route.rule.startswith("/api/admin/") else ClientDoor
             assert isinstance(door(route), expected), route.rule

@@ -21,6 +21,7 @@ RANKS = (
     {"routes"},
     {"web", "jobs"},
     {"context"},
+    {"flags"},
     {"services"},
     {"repository"},
     {"db"},

@@ -1,0 +1,99 @@
+"""What this process knows of tokens and revisions: kept in memory, asked for before each use.
+
+Each question costs at most one small statement, shared by all requests that wait for it; so a
+flipped flag is seen and a revoked token refused at the very next request, in every process.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sigservice import secrets
+from sigservice.clock import Clock
+from sigservice.db.pool import Database
+from sigservice.flags.latest import Latest
+from sigservice.repository import revisions as repository
+from sigservice.services import api_tokens, revisions
+from sigservice.services.identity import DEFAULT_ENVIRONMENT
+
+MOST_TOKENS = 10_000
+
+
+@dataclass(frozen=True)
+class Access:
+    """What a client or frontend token opens. `projects` is ("*",) for all of them."""
+
+    token_id: int
+    token_name: str
+    type: str
+    environment: str
+    projects: tuple[str, ...]
+    expires_at: datetime | None = None
+
+    @property
+    def all_projects(self) -> bool:
+        return "*" in self.projects
+
+
+@dataclass(frozen=True)
+class Revisions:
+    """The ids at one moment; `generation` grows with every change."""
+
+    generation: int
+    topics: dict[str, int]
+
+    def of(self, environment: str) -> int:
+        return revisions.of_environment(self.topics, environment)
+
+
+class FlagState:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database, self._clock = database, clock
+        self._known = Revisions(-1, {})
+        self._tokens: dict[bytes, Access] = {}
+        self._tokens_revision = -1
+        self._latest = Latest(self._read)
+
+    def revisions(self) -> Revisions:
+        """Those that hold now. Raises DatabaseUnavailable."""
+        return self._latest.get()
+
+    def access(self, secret: str) -> tuple[Access | None, Revisions]:
+        """What `secret` opens now, None when it is unknown, revoked or expired."""
+        known = self.revisions()
+        revision = known.topics.get("tokens", 0)
+        if revision != self._tokens_revision:
+            self._tokens, self._tokens_revision = {}, revision
+        tokens = self._tokens
+        key = secrets.sha256(secret)
+        access = tokens.get(key)
+        if access is None:
+            access = self._find(secret)
+            if access is not None and len(tokens) < MOST_TOKENS:
+                tokens[key] = access
+        if access and access.expires_at and access.expires_at <= self._clock.now():
+            access = None
+        return access, known
+
+    def _find(self, secret: str) -> Access | None:
+        with self._database.autocommit() as conn:
+            row = api_tokens.identify(conn, secret)
+        if row is None:
+            return None
+        return Access(
+            token_id=row["id"],
+            token_name=row["token_name"],
+            type=row["type"],
+            environment=DEFAULT_ENVIRONMENT if row["environment"] == "*" else row["environment"],
+            projects=tuple(row["projects"]),
+            expires_at=row["expires_at"],
+        )
+
+    def _read(self) -> Revisions:
+        with self._database.autocommit() as conn:
+            generation = repository.find_generation(conn)
+            if generation != self._known.generation:
+                topics = repository.list_all(conn)
+                self._known = Revisions(topics.get("", 0), topics)
+        return self._known

@@ -1,0 +1,28 @@
+"""Revisions: one function for each statement of sql/queries/revisions.sql."""
+
+from __future__ import annotations
+
+from sigservice.db import queries
+from sigservice.db.pool import Connection
+from sigservice.db.run import affected, many, one_prepared
+
+_SQL = queries.load("revisions")
+
+
+def lock(conn: Connection) -> None:
+    affected(conn, _SQL["lock_revisions"])
+
+
+def bump(conn: Connection, topics: list[str]) -> None:
+    affected(conn, _SQL["bump_revisions"], topics=topics)
+
+
+def find_generation(conn: Connection) -> int:
+    """The id that grows with every change; asked before each cached answer."""
+    row = one_prepared(conn, _SQL["find_generation"])
+    return int(row["id"]) if row else 0
+
+
+def list_all(conn: Connection) -> dict[str, int]:
+    """The id of each topic."""
+    return {row["topic"]: row["id"] for row in many(conn, _SQL["list_revisions"])}

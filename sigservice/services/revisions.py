@@ -1,0 +1,34 @@
+"""What tells caches that something changed: ids that grow in the transaction of the change.
+
+Every change that a client could see begins with `lock`, so there is one at a time, and ends with
+`touch`. Whoever reads an id sees everything that was committed before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sigservice.db.pool import Connection
+from sigservice.repository import revisions
+
+
+def lock(conn: Connection) -> None:
+    """Held until the end of the transaction; taken again it costs one round trip."""
+    revisions.lock(conn)
+
+
+def touch(conn: Connection, *environments: str) -> None:
+    """What clients see in these environments has changed; without any: in every environment."""
+    revisions.bump(
+        conn, ["", *(f"in/{name}" for name in environments)] if environments else ["", "all"]
+    )
+
+
+def touch_tokens(conn: Connection) -> None:
+    """API tokens or the settings of the client and frontend API have changed."""
+    revisions.bump(conn, ["", "tokens"])
+
+
+def of_environment(topics: Mapping[str, int], environment: str) -> int:
+    """The revision that clients of one environment see; grows, never falls."""
+    return topics.get("all", 0) + topics.get(f"in/{environment}", 0)

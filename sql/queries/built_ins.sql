@@ -1,0 +1,60 @@
+-- What a new installation starts with. Written once, by the first process that starts on it, and
+-- not again: what somebody deletes stays deleted.
+
+-- name: mark_seeded
+-- A row for the one process that is to write the rest; others wait for it.
+INSERT INTO settings (key, value) VALUES ('instance', jsonb_build_object('id', %(id)s::text))
+ON CONFLICT (key) DO NOTHING
+RETURNING key;
+
+-- name: insert_environments
+INSERT INTO environments (name, type, sort_order, protected) VALUES
+    ('default', 'production', 1, true),
+    ('development', 'development', 100, false),
+    ('production', 'production', 200, false);
+
+-- name: insert_project
+WITH project AS (
+    INSERT INTO projects (id, name, description) VALUES ('default', 'Default', 'Default project')
+    RETURNING id
+)
+INSERT INTO project_environments (project, environment)
+SELECT project.id, environments.name FROM project CROSS JOIN environments;
+
+-- name: insert_tag_type
+INSERT INTO tag_types (name, description, icon)
+VALUES ('simple', 'Used to simplify filtering of features', '#');
+
+-- name: insert_context_fields
+INSERT INTO context_fields (name, description, stickiness, sort_order, built_in) VALUES
+    ('environment', 'Allows you to constrain on environment', false, 0, true),
+    ('userId', 'Allows you to constrain on userId', true, 1, true),
+    ('appName', 'Allows you to constrain on application name', false, 2, true),
+    ('currentTime', 'Allows you to constrain on date values', false, 3, true),
+    ('sessionId', 'Allows you to constrain on sessionId', true, 4, true);
+
+-- name: insert_strategy_types
+INSERT INTO strategy_types (name, title, description, parameters, deprecated, built_in, sort_order)
+VALUES
+    ('default', 'Standard', 'On for everybody.', '[]', false, true, 1),
+    ('flexibleRollout', 'Gradual rollout', 'On for a share of those who ask.',
+     '[{"name": "rollout", "type": "percentage", "description": "How many per cent.", "required": false},
+       {"name": "stickiness", "type": "string", "description": "What decides who belongs to the share.", "required": true},
+       {"name": "groupId", "type": "string", "description": "Flags with one group let the same ones in.", "required": true}]',
+     false, true, 0),
+    ('userWithId', 'UserIDs', 'On for the users listed.',
+     '[{"name": "userIds", "type": "list", "description": "", "required": false}]', true, true, 2),
+    ('remoteAddress', 'IPs', 'On for the addresses listed.',
+     '[{"name": "IPs", "type": "list", "description": "IPv4 or IPv6 addresses or networks.", "required": true}]',
+     false, true, 3),
+    ('applicationHostname', 'Hosts', 'On for the hosts listed.',
+     '[{"name": "hostNames", "type": "list", "description": "Host names.", "required": false}]',
+     false, true, 4),
+    ('gradualRolloutRandom', 'Randomly', 'On for a share of requests.',
+     '[{"name": "percentage", "type": "percentage", "description": "", "required": false}]', true, true, 5),
+    ('gradualRolloutSessionId', 'Sessions', 'On for a share of sessions.',
+     '[{"name": "percentage", "type": "percentage", "description": "", "required": false},
+       {"name": "groupId", "type": "string", "description": "", "required": true}]', true, true, 6),
+    ('gradualRolloutUserId', 'Users', 'On for a share of users.',
+     '[{"name": "percentage", "type": "percentage", "description": "", "required": false},
+       {"name": "groupId", "type": "string", "description": "", "required": true}]', true, true, 7);
