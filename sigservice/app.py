@@ -9,8 +9,14 @@ from bottle import HTTPError, HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.errors import StartError
-from sigservice.routes import auth, health, signals, static
+from sigservice.routes import auth, client, health, signals, static
 from sigservice.routes.admin import events as admin_events
+from sigservice.routes.admin import feature_archive as admin_feature_archive
+from sigservice.routes.admin import feature_environments as admin_feature_environments
+from sigservice.routes.admin import feature_relations as admin_feature_relations
+from sigservice.routes.admin import feature_strategies as admin_feature_strategies
+from sigservice.routes.admin import features as admin_features
+from sigservice.routes.admin import segments as admin_segments
 from sigservice.routes.admin import signal_endpoint_tokens as admin_signal_endpoint_tokens
 from sigservice.routes.admin import signal_endpoints as admin_signal_endpoints
 from sigservice.routes.admin import signals as admin_signals
@@ -31,11 +37,18 @@ AREAS = (
     health,
     static,
     auth,
+    client,
     admin_signal_endpoints,
     admin_signal_endpoint_tokens,
     admin_signals,
     admin_events,
     admin_users,
+    admin_segments,
+    admin_features,
+    admin_feature_strategies,
+    admin_feature_relations,
+    admin_feature_environments,
+    admin_feature_archive,
     page_home,
     page_sign_in,
     page_signal_endpoints,

@@ -9,6 +9,7 @@ from sigservice.clock import Clock
 from sigservice.context import Context
 from sigservice.db.pool import Database
 from sigservice.errors import StartError
+from sigservice.flags.client_bodies import ClientBodies
 from sigservice.flags.state import FlagState
 from sigservice.limiter import Limiter
 from sigservice.log import GetLogger, line_loggers
@@ -33,6 +34,7 @@ def build_context(
     get_logger: GetLogger,
 ) -> Context:
     limiter = build_limiter(config, clock)
+    caching = config["clientFeatureCaching"]
     telemetry = Telemetry(config["server"]["serverMetrics"])
     _register_gauges(telemetry, limiter, database)
     return Context(
@@ -45,6 +47,12 @@ def build_context(
         telemetry=telemetry,
         get_logger=get_logger,
         flags=FlagState(database, clock),
+        client_bodies=ClientBodies(
+            database,
+            clock,
+            enabled=caching["enabled"],
+            max_age=caching["maxAge"] / 1000,
+        ),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from sigservice.clock import Clock
 from sigservice.db.pool import Database
+from sigservice.flags.client_bodies import ClientBodies
 from sigservice.flags.state import FlagState
 from sigservice.limiter import Limiter, RecentKeys
 from sigservice.log import GetLogger
@@ -27,6 +28,7 @@ class Context:
     telemetry: Telemetry
     get_logger: GetLogger
     flags: FlagState
+    client_bodies: ClientBodies
     stopping: threading.Event = field(default_factory=threading.Event)
     known_senders: RecentKeys = field(default_factory=RecentKeys)
 

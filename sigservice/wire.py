@@ -133,11 +133,27 @@ def _check_framing(start: bytes, lines: list[bytes]) -> None:
 
 
 class Task(WSGITask):  # type: ignore[misc]
+    _stays_open = False
+
     def get_environment(self) -> dict[str, Any]:
         """Beside WSGI's keys `sigservice.waited`: seconds that the request was queued."""
         environ: dict[str, Any] = super().get_environment()
         environ["sigservice.waited"] = time.monotonic() - self.request.arrived
         return environ
+
+    def build_response_header(self) -> bytes:
+        """waitress closes after 304 and 204 because they have no length; they need none (RFC
+        9112, 6.3), and SDKs get little else than 304."""
+        asked = self.request.headers.get("CONNECTION", "").lower()
+        self._stays_open = not self.has_body and self.version == "1.1" and asked != "close"
+        try:
+            return bytes(super().build_response_header())
+        finally:
+            self._stays_open = False
+
+    def set_close_on_finish(self) -> None:
+        if not self._stays_open:
+            super().set_close_on_finish()
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]

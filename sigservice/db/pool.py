@@ -36,6 +36,7 @@ class Connection(psycopg2.extensions.connection):
 
 
 FROZEN_SECONDS = 5.2  # a little more than the statement_timeout
+_IDLE = psycopg2.extensions.TRANSACTION_STATUS_IDLE
 _JSONB_OID, _JSON_OID = 3802, 114
 # JSON comes as its text: most of it is passed on, and what is shown is parsed where it is shown.
 _JSON_TEXT = psycopg2.extensions.new_type(
@@ -144,6 +145,7 @@ class Database:
         while self._open < self._low:
             conn = self._connect_counted()
             with self._lock:
+                self._used.discard(conn)
                 self._idle.append((conn, time.monotonic()))
 
     def statistics(self) -> dict[str, int]:
@@ -168,15 +170,11 @@ class Database:
     @contextmanager
     def _checked_out(self) -> Iterator[Connection]:
         conn = self._take()
-        with self._lock:
-            self._used.add(conn)
         try:
             yield conn
         except psycopg2.Error as error:
             raise translate(error) from error
         finally:
-            with self._lock:
-                self._used.discard(conn)
             self._give_back(conn)
 
     def _take(self) -> Connection:
@@ -187,6 +185,7 @@ class Database:
                     if not self._idle:
                         break
                     conn, _ = self._idle.pop()
+                    self._used.add(conn)
                 if _is_alive(conn):
                     return conn
                 self._discard(conn)
@@ -218,6 +217,7 @@ class Database:
             raise translate(error) from error
         with self._lock:
             self._open += 1
+            self._used.add(conn)
         return conn
 
     def _connect(self) -> Connection:
@@ -227,13 +227,14 @@ class Database:
 
     def _give_back(self, conn: Connection) -> None:
         reusable = not conn.closed and not self._closed
-        if reusable and conn.info.transaction_status != psycopg2.extensions.TRANSACTION_STATUS_IDLE:
+        if reusable and conn.get_transaction_status() != _IDLE:
             try:
                 conn.rollback()
             except psycopg2.Error:
                 reusable = False
         if reusable:
             with self._lock:
+                self._used.discard(conn)
                 self._idle.append((conn, time.monotonic()))
         else:
             self._discard(conn)
@@ -250,6 +251,7 @@ class Database:
 
     def _discard(self, conn: Connection) -> None:
         with self._lock:
+            self._used.discard(conn)
             self._open -= 1
         try:
             conn.close()

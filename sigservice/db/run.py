@@ -43,16 +43,18 @@ def one_prepared(conn: Connection, statement: str, **parameters: Any) -> Row | N
     if not conn.autocommit:
         return one(conn, statement, **parameters)
     with conn.cursor() as cursor:
-        try:
-            if statement not in conn.prepared:
-                _prepare(cursor, conn, statement)
-            _send(cursor, conn.prepared[statement], parameters)
-        except psycopg2.Error as error:
-            if error.pgcode not in _STALE:
-                raise translate(error) from error
-            conn.prepared.clear()
-            _execute(cursor, statement, parameters)
+        _execute_prepared(conn, cursor, statement, parameters)
         return _first(cursor)
+
+
+def value_prepared(conn: Connection, statement: str, **parameters: Any) -> Any:
+    """`value` as `one_prepared` is `one`."""
+    if not conn.autocommit:
+        return value(conn, statement, **parameters)
+    with conn.cursor() as cursor:
+        _execute_prepared(conn, cursor, statement, parameters)
+        row = cursor.fetchone()
+        return row[0] if row else None
 
 
 def value(conn: Connection, statement: str, **parameters: Any) -> Any:
@@ -77,11 +79,26 @@ def numbered(statement: str) -> tuple[str, list[str]]:
     return text.replace("%%", "%"), names
 
 
+def _execute_prepared(
+    conn: Connection, cursor: Cursor, statement: str, parameters: dict[str, Any]
+) -> None:
+    try:
+        if statement not in conn.prepared:
+            _prepare(cursor, conn, statement)
+        _send(cursor, conn.prepared[statement], parameters or None)
+    except psycopg2.Error as error:
+        if error.pgcode not in _STALE:
+            raise translate(error) from error
+        conn.prepared.clear()
+        _execute(cursor, statement, parameters)
+
+
 def _prepare(cursor: Cursor, conn: Connection, statement: str) -> None:
     text, names = numbered(statement)
     handle = f"hot_{len(conn.prepared)}"
     _send(cursor, f"PREPARE {handle} AS {text}", None)
-    conn.prepared[statement] = f"EXECUTE {handle} ({', '.join(f'%({name})s' for name in names)})"
+    arguments = f" ({', '.join(f'%({name})s' for name in names)})" if names else ""
+    conn.prepared[statement] = f"EXECUTE {handle}{arguments}"
 
 
 def _first(cursor: Cursor) -> Row | None:

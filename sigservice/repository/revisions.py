@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import affected, many, one_prepared
+from sigservice.db.run import affected, many, value_prepared
 
 _SQL = queries.load("revisions")
 
@@ -19,8 +19,7 @@ def bump(conn: Connection, topics: list[str]) -> None:
 
 def find_generation(conn: Connection) -> int:
     """The id that grows with every change; asked before each cached answer."""
-    row = one_prepared(conn, _SQL["find_generation"])
-    return int(row["id"]) if row else 0
+    return int(value_prepared(conn, _SQL["find_generation"]) or 0)
 
 
 def list_all(conn: Connection) -> dict[str, int]:

@@ -87,6 +87,11 @@ def read_struct(environ: dict[str, Any], kind: type[Struct], limit: int = JSON_L
     value, _ = read_json(environ, limit)
     if value is MISSING:
         raise BadDataError("A JSON body is needed.")
+    return to_struct(value, kind)
+
+
+def to_struct(value: Any, kind: type[Struct]) -> Struct:
+    """A decoded value as a struct; raises BadDataError whose detail names the path."""
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
@@ -105,15 +110,20 @@ def read_form(environ: dict[str, Any]) -> dict[str, str]:
     data = read_bytes(environ, FORM_LIMIT)
     if data and kind != "application/x-www-form-urlencoded":
         raise ContentTypeError("The body must be application/x-www-form-urlencoded.")
-    return _pairs(data.decode("latin-1"), "form")
+    return dict(_pairs(data.decode("latin-1"), "form"))
 
 
 def read_query(environ: dict[str, Any]) -> dict[str, str]:
     """The query string; raises BadDataError for what is no UTF-8 text."""
+    return dict(query_pairs(environ))
+
+
+def query_pairs(environ: dict[str, Any]) -> list[tuple[str, str]]:
+    """The query string where a name may come several times; raises as `read_query` does."""
     return _pairs(environ.get("QUERY_STRING", ""), "query string")
 
 
-def _pairs(text: str, what: str) -> dict[str, str]:
+def _pairs(text: str, what: str) -> list[tuple[str, str]]:
     try:
         pairs = parse_qsl(
             text,
@@ -128,7 +138,7 @@ def _pairs(text: str, what: str) -> dict[str, str]:
         raise BadDataError(f"The {what} holds a NUL character.")
     if not text.isascii():
         raise BadDataError(f"The {what} can't be read.")
-    return dict(pairs)
+    return pairs
 
 
 def whole_number(

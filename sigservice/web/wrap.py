@@ -91,8 +91,9 @@ def compress(app: Wsgi) -> Wsgi:
         if isinstance(body, list) and _COMPRESSIBLE.match(names.get("content-type", "")):
             data = b"".join(body)
             if len(data) >= COMPRESS_FROM and "content-encoding" not in names:
-                headers = [*headers, ("Vary", "Accept-Encoding")]
-                if _takes_gzip(environ.get("HTTP_ACCEPT_ENCODING", "")):
+                if "vary" not in names:
+                    headers = [*headers, ("Vary", "Accept-Encoding")]
+                if takes_gzip(environ.get("HTTP_ACCEPT_ENCODING", "")):
                     data = gzip.compress(data, 5, mtime=0)
                     headers = [pair for pair in headers if pair[0].lower() != "content-length"]
                     headers += [("Content-Encoding", "gzip"), ("Content-Length", str(len(data)))]
@@ -103,7 +104,7 @@ def compress(app: Wsgi) -> Wsgi:
     return compressed
 
 
-def _takes_gzip(accepted: str) -> bool:
+def takes_gzip(accepted: str) -> bool:
     for part in accepted.lower().split(","):
         coding, _, weight = part.strip().partition(";")
         if coding.strip() in ("gzip", "*"):

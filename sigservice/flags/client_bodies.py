@@ -1,0 +1,63 @@
+"""Serialised answers of the client API, kept by query for as long as nothing changed."""
+
+from __future__ import annotations
+
+import gzip
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import cached_property
+
+from sigservice.clock import Clock
+from sigservice.db.pool import Database
+from sigservice.services import client_features
+from sigservice.services.client_features import Query
+
+MOST_BODIES = 200
+
+
+@dataclass(frozen=True)
+class Body:
+    revision: int
+    built_at: float
+    plain: bytes
+
+    @cached_property
+    def gzipped(self) -> bytes:
+        return gzip.compress(self.plain, 5, mtime=0)
+
+
+class ClientBodies:
+    """`enabled` and `max_age` (seconds) are the options clientFeatureCaching.*.
+
+    A body is given only with the revision that it was built for, so none is ever old; the age
+    bounds how long memory is held.
+    """
+
+    def __init__(self, database: Database, clock: Clock, *, enabled: bool, max_age: float) -> None:
+        self._database, self._clock = database, clock
+        self._enabled, self._max_age = enabled, max_age
+        self._kept: OrderedDict[Query, Body] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, query: Query, revision: int) -> Body:
+        now = self._clock.monotonic()
+        kept = self._kept.get(query)
+        if kept and kept.revision == revision and now - kept.built_at <= self._max_age:
+            return kept
+        with self._database.autocommit() as conn:
+            plain = client_features.build(conn, query, revision)
+        body = Body(revision, now, plain)
+        if self._enabled:
+            self._keep(query, body, now)
+        return body
+
+    def _keep(self, query: Query, body: Body, now: float) -> None:
+        with self._lock:
+            self._kept[query] = body
+            self._kept.move_to_end(query)
+            while self._kept and (
+                len(self._kept) > MOST_BODIES
+                or now - next(iter(self._kept.values())).built_at > self._max_age
+            ):
+                self._kept.popitem(last=False)

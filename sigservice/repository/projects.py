@@ -1,0 +1,13 @@
+"""Projects: one function for each statement of sql/queries/projects.sql."""
+
+from __future__ import annotations
+
+from sigservice.db import queries
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row, one
+
+_SQL = queries.load("projects")
+
+
+def find(conn: Connection, id: str) -> Row | None:
+    return one(conn, _SQL["find_project"], id=id)

@@ -1,0 +1,101 @@
+"""Strategies of a flag in an environment, JSON."""
+
+from __future__ import annotations
+
+import msgspec
+from bottle import Bottle, HTTPResponse
+
+from sigservice.context import Context
+from sigservice.services import constraints, strategies
+from sigservice.services.constraints import Constraint
+from sigservice.services.feature_states import Place
+from sigservice.services.identity import EDIT, VIEW, Identity
+from sigservice.services.problems import Problems
+from sigservice.services.strategies import Strategy
+from sigservice.web import respond
+from sigservice.web.area import new_area
+from sigservice.web.doors import AdminDoor
+from sigservice.web.json_patch import Patch, apply
+
+STRATEGIES = "/api/admin/projects/<project>/features/<name>/environments/<environment>/strategies"
+
+
+class Order(msgspec.Struct):
+    id: str
+    sortOrder: int
+
+
+def build(context: Context) -> Bottle:
+    area = new_area(context, AdminDoor(context))
+    limit = context.config["strategySegmentsLimit"]
+
+    @area.get(STRATEGIES, needs=VIEW)
+    def list_all(identity: Identity, project: str, name: str, environment: str) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            return respond.json(strategies.list_of(conn, Place(project, name, environment)))
+
+    @area.post(STRATEGIES, needs=EDIT, takes=Strategy)
+    def add(
+        identity: Identity, project: str, name: str, environment: str, body: Strategy
+    ) -> HTTPResponse:
+        place = Place(project, name, environment)
+        with context.database.transaction() as conn:
+            added = strategies.add(conn, place, body, identity, most_segments=limit)
+        return respond.json(added)
+
+    @area.post(f"{STRATEGIES}/set-sort-order", needs=EDIT, takes=list[Order])
+    def sort(
+        identity: Identity, project: str, name: str, environment: str, body: list[Order]
+    ) -> HTTPResponse:
+        problems = Problems()
+        for n, order in enumerate(body):
+            if not -(2**31) <= order.sortOrder < 2**31:
+                problems.add(f"[{n}].sortOrder", "The sort order is a whole number of 32 bits.")
+        problems.end()
+        orders = {order.id: order.sortOrder for order in body}
+        with context.database.transaction() as conn:
+            strategies.sort(conn, Place(project, name, environment), orders, identity)
+        return respond.empty()
+
+    @area.get(f"{STRATEGIES}/<id>", needs=VIEW)
+    def read(
+        identity: Identity, project: str, name: str, environment: str, id: str
+    ) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            return respond.json(strategies.get(conn, Place(project, name, environment), id))
+
+    @area.put(f"{STRATEGIES}/<id>", needs=EDIT, takes=Strategy)
+    def replace(
+        identity: Identity, project: str, name: str, environment: str, id: str, body: Strategy
+    ) -> HTTPResponse:
+        place = Place(project, name, environment)
+        with context.database.transaction() as conn:
+            stored = strategies.replace(conn, place, id, body, identity, most_segments=limit)
+        return respond.json(stored)
+
+    @area.patch(f"{STRATEGIES}/<id>", needs=EDIT, takes=Patch)
+    def patch(
+        identity: Identity, project: str, name: str, environment: str, id: str, body: Patch
+    ) -> HTTPResponse:
+        place = Place(project, name, environment)
+        with context.database.transaction() as conn:
+            changed = apply(body, strategies.get(conn, place, id), Strategy)
+            stored = strategies.replace(conn, place, id, changed, identity, most_segments=limit)
+        return respond.json(stored)
+
+    @area.delete(f"{STRATEGIES}/<id>", needs=EDIT)
+    def remove(
+        identity: Identity, project: str, name: str, environment: str, id: str
+    ) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            strategies.remove(conn, Place(project, name, environment), id, identity)
+        return respond.empty()
+
+    @area.post("/api/admin/constraints/validate", needs=VIEW, takes=Constraint)
+    def validate(identity: Identity, body: Constraint) -> HTTPResponse:
+        problems = Problems()
+        constraints.check([body], problems)
+        problems.end()
+        return respond.empty(204)
+
+    return area

@@ -1,0 +1,149 @@
+"""Segments, JSON: list, create, read, replace, delete, and who uses them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from bottle import Bottle, HTTPResponse
+
+from sigservice.context import Context
+from sigservice.db.run import Row
+from sigservice.errors import BadDataError, NotFoundError
+from sigservice.repository import feature_strategies
+from sigservice.repository import segments as repository
+from sigservice.services import segments, strategies
+from sigservice.services.constraints import Constraint
+from sigservice.services.feature_states import Place
+from sigservice.services.identity import EDIT, VIEW, Identity
+from sigservice.services.segments import Fields
+from sigservice.services.strategies import Strategy
+from sigservice.web import respond
+from sigservice.web.area import new_area
+from sigservice.web.doors import AdminDoor
+
+SEGMENTS = "/api/admin/segments"
+
+
+class SegmentBody(msgspec.Struct):
+    name: str
+    constraints: list[Constraint]
+    description: str | None = None
+    project: str | None = None
+
+    def fields(self) -> Fields:
+        return Fields(self.name, self.description, self.project, self.constraints)
+
+
+class NameBody(msgspec.Struct):
+    name: str
+
+
+class StrategySegments(msgspec.Struct):
+    projectId: str
+    strategyId: str
+    environmentId: str
+    segmentIds: list[int]
+
+
+def build(context: Context) -> Bottle:
+    area = new_area(context, AdminDoor(context))
+    most_values = context.config["segmentValuesLimit"]
+    most_segments = context.config["strategySegmentsLimit"]
+
+    @area.get(SEGMENTS, needs=VIEW)
+    def list_all(identity: Identity) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            rows = repository.list_all(conn)
+        return respond.json({"segments": [_with_use(row) for row in rows]})
+
+    @area.post(SEGMENTS, needs=EDIT, takes=SegmentBody)
+    def create(identity: Identity, body: SegmentBody) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            row = segments.create(conn, body.fields(), identity, most_values=most_values)
+        location = f"{context.base}{SEGMENTS}/{row['id']}"
+        return respond.json(segments.to_json(row), 201, location=location)
+
+    @area.post(f"{SEGMENTS}/validate", needs=EDIT, takes=NameBody)
+    def validate(identity: Identity, body: NameBody) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            segments.check_free(conn, body.name)
+        return respond.empty(204)
+
+    @area.get(f"{SEGMENTS}/strategies/<strategy_id>", needs=VIEW)
+    def of_strategy(identity: Identity, strategy_id: str) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            strategy = _strategy(feature_strategies.find(conn, strategy_id))
+            rows = repository.list_by_id(conn, strategy["segments"])
+        return respond.json({"segments": [segments.to_json(row) for row in rows]})
+
+    @area.post(f"{SEGMENTS}/strategies", needs=EDIT, takes=StrategySegments)
+    def assign(identity: Identity, body: StrategySegments) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            row = _strategy(feature_strategies.find(conn, body.strategyId))
+            place = Place(body.projectId, row["feature"], body.environmentId)
+            changed = strategies.get(conn, place, row["id"]) | {"segments": body.segmentIds}
+            strategies.replace(
+                conn,
+                place,
+                row["id"],
+                msgspec.convert(changed, Strategy),
+                identity,
+                most_segments=most_segments,
+            )
+        return respond.json(body, 201)
+
+    @area.get(f"{SEGMENTS}/<id>", needs=VIEW)
+    def read(identity: Identity, id: str) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            return respond.json(segments.to_json(segments.get(conn, _id(id))))
+
+    @area.put(f"{SEGMENTS}/<id>", needs=EDIT, takes=SegmentBody)
+    def replace(identity: Identity, id: str, body: SegmentBody) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            segments.update(conn, _id(id), body.fields(), identity, most_values=most_values)
+        return respond.empty(204)
+
+    @area.delete(f"{SEGMENTS}/<id>", needs=EDIT)
+    def delete(identity: Identity, id: str) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            segments.delete(conn, _id(id), identity)
+        return respond.empty(204)
+
+    @area.get(f"{SEGMENTS}/<id>/strategies", needs=VIEW)
+    def list_users(identity: Identity, id: str) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            users = repository.list_users(conn, segments.get(conn, _id(id))["id"])
+        shown = [
+            {
+                "id": row["id"],
+                "featureName": row["feature"],
+                "projectId": row["project"],
+                "environment": row["environment"],
+                "strategyName": row["name"],
+            }
+            for row in users
+        ]
+        return respond.json({"strategies": shown})
+
+    return area
+
+
+def _id(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        message = "A segment's id is a whole number."
+        raise BadDataError(message, details=[{"message": message, "path": "id"}])
+    return int(text[:18])
+
+
+def _strategy(row: Row | None) -> Row:
+    if row is None:
+        raise NotFoundError("There is no such strategy.")
+    return row
+
+
+def _with_use(row: Row) -> dict[str, Any]:
+    return segments.to_json(row) | {
+        "usedInFeatures": row["used_in_features"],
+        "usedInProjects": row["used_in_projects"],
+    }

@@ -1,0 +1,105 @@
+"""The client API: what server-side SDKs poll. The contract is the one of the official SDKs."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from bottle import Bottle, HTTPResponse, request
+
+from sigservice.context import Context
+from sigservice.errors import BadDataError, NotFoundError
+from sigservice.flags.state import Access
+from sigservice.services import client_features
+from sigservice.services.client_features import Query
+from sigservice.web import respond
+from sigservice.web.area import new_area
+from sigservice.web.body import query_pairs
+from sigservice.web.doors import ClientDoor
+from sigservice.web.etag import matches
+from sigservice.web.wrap import takes_gzip
+
+_SPEC = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?", re.ASCII)
+SEGMENTS_SINCE = (4, 2, 0)
+
+
+def build(context: Context) -> Bottle:
+    area = new_area(context, ClientDoor(context, "client"))
+
+    @area.get("/api/client/features")
+    def list_all(access: Access) -> HTTPResponse:
+        environ = request.environ
+        query = _query(
+            environ.get("QUERY_STRING", ""), environ.get("HTTP_UNLEASH_CLIENT_SPEC", ""), access
+        )
+        revision = environ["sigservice.revisions"].of(access.environment)
+        etag = client_features.etag(query, revision)
+        headers = {
+            "ETag": etag,
+            "Content-Type": respond.JSON,
+            "Cache-Control": "no-cache",
+            "Vary": "Accept-Encoding",
+        }
+        if matches(environ.get("HTTP_IF_NONE_MATCH", ""), etag):
+            return HTTPResponse(b"", 304, headers)
+        body = context.client_bodies.get(query, revision)
+        if compresses and takes_gzip(environ.get("HTTP_ACCEPT_ENCODING", "")):
+            return HTTPResponse(body.gzipped, 200, headers | {"Content-Encoding": "gzip"})
+        return HTTPResponse(body.plain, 200, headers)
+
+    compresses = not context.config["disableCompression"]
+
+    @area.get("/api/client/features/<name>")
+    def read(access: Access, name: str) -> HTTPResponse:
+        spec = request.environ.get("HTTP_UNLEASH_CLIENT_SPEC", "")
+        query = _query("", spec, access)
+        with context.database.autocommit() as conn:
+            body = client_features.build_one(conn, query, name)
+        if body is None:
+            raise NotFoundError("There is no such flag.")
+        return HTTPResponse(body, 200, {"Content-Type": respond.JSON})
+
+    return area
+
+
+@lru_cache(maxsize=1000)
+def _query(query_string: str, spec: str, access: Access) -> Query:
+    """Raises BadDataError. The token's projects override those asked for."""
+    projects, tags, prefixes = [], [], []
+    for name, text in query_pairs({"QUERY_STRING": query_string}):
+        if name == "project":
+            projects.append(text)
+        elif name == "tag":
+            type, colon, value = text.partition(":")
+            if not (type and colon and value):
+                raise _bad("tag", "A tag looks like type:value.")
+            tags.append((type, value))
+        elif name == "namePrefix":
+            prefixes.append(text)
+    if prefixes and (len(prefixes) > 1 or not prefixes[0]):
+        raise _bad("namePrefix", "namePrefix has one value that is not empty.")
+    if not access.all_projects:
+        projects = list(access.projects)
+    scope = None if not projects or "*" in projects else tuple(sorted(set(projects)))
+    return Query(
+        access.environment,
+        scope,
+        tuple(sorted(set(tags))),
+        prefixes[0] if prefixes else "",
+        _inlines(spec),
+    )
+
+
+def _inlines(spec: str) -> bool:
+    """Whether the SDK is too old to know segments. Raises BadDataError for what is no version."""
+    if not spec.strip():
+        return True
+    match = _SPEC.fullmatch(spec.strip())
+    if match is None:
+        raise _bad("Unleash-Client-Spec", "Unleash-Client-Spec must be a version such as 5.1.0.")
+    version = tuple(int(match[n]) for n in (1, 2, 3))
+    return version < SEGMENTS_SINCE or (version == SEGMENTS_SINCE and bool(match[4]))
+
+
+def _bad(path: str, text: str) -> BadDataError:
+    return BadDataError(text, details=[{"message": text, "path": path}])

@@ -1,0 +1,91 @@
+"""Parents of flags: a child is on only when its parent is as the child wants it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row
+from sigservice.errors import BadDataError, ForbiddenError
+from sigservice.repository import feature_dependencies
+from sigservice.repository import features as repository
+from sigservice.services import events, features, revisions
+from sigservice.services.identity import Identity
+
+
+def put(
+    conn: Connection,
+    project: str,
+    child: str,
+    parent: str,
+    by: Identity,
+    *,
+    enabled: bool = True,
+    variants: Sequence[str] = (),
+) -> None:
+    """Replaces the parent that there was: a flag has one. Raises NotFoundError for the child,
+    ForbiddenError for a parent that can't be one."""
+    revisions.lock(conn)
+    features.get(conn, project, child)
+    if variants and not enabled:
+        text = "Variants can be asked for only of a parent that is on."
+        raise BadDataError(text, details=[{"message": text, "path": "variants"}])
+    _check_parent(conn, project, child, parent)
+    feature_dependencies.put(
+        conn,
+        child,
+        parent,
+        enabled=enabled,
+        variants=msgspec.json.encode(list(variants)).decode(),
+    )
+    data = {"feature": parent, "enabled": enabled, "variants": list(variants)}
+    events.record(
+        conn, "feature-dependency-added", by, data=data, project=project, feature_name=child
+    )
+    revisions.touch(conn)
+
+
+def remove(
+    conn: Connection, project: str, child: str, by: Identity, parent: str | None = None
+) -> None:
+    """Without `parent`: whichever it is. None is no error. Raises NotFoundError for the child."""
+    revisions.lock(conn)
+    features.get(conn, project, child)
+    if feature_dependencies.delete(conn, child, parent):
+        type = "feature-dependency-removed" if parent else "feature-dependencies-removed"
+        data = {"feature": parent} if parent else None
+        events.record(conn, type, by, data=data, project=project, feature_name=child)
+        revisions.touch(conn)
+
+
+def possible_parents(conn: Connection, project: str, child: str) -> list[str]:
+    """Raises NotFoundError."""
+    features.get(conn, project, child)
+    return feature_dependencies.list_possible_parents(conn, project, child)
+
+
+def to_json(row: Row) -> dict[str, Any]:
+    """A parent on the wire."""
+    return {
+        "feature": row["parent"],
+        "enabled": row["enabled"],
+        "variants": msgspec.json.decode(row["variants"]),
+    }
+
+
+def _check_parent(conn: Connection, project: str, child: str, parent: str) -> None:
+    if parent == child:
+        raise ForbiddenError("A flag can't be its own parent.")
+    row = repository.find(conn, parent)
+    if row is None or row["archived_at"]:
+        raise ForbiddenError(f"There is no flag {parent} that could be a parent.")
+    if row["project"] != project:
+        raise ForbiddenError(f"{parent} belongs to another project.")
+    for link in feature_dependencies.list_around(conn, [child, parent]):
+        if link["child"] == parent:
+            raise ForbiddenError(f"{parent} has a parent itself: dependencies have one level.")
+        if link["parent"] == child and link["child_lives"]:
+            raise ForbiddenError(f"{child} is a parent itself: dependencies have one level.")

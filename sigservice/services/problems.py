@@ -1,0 +1,21 @@
+"""What is wrong with a body, gathered so that a person is told everything at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sigservice.errors import BadDataError
+
+
+class Problems:
+    """`add` while checking, `end` when done: raises BadDataError if there was anything."""
+
+    def __init__(self) -> None:
+        self._found: list[dict[str, Any]] = []
+
+    def add(self, path: str, message: str) -> None:
+        self._found.append({"message": message, "path": path})
+
+    def end(self) -> None:
+        if self._found:
+            raise BadDataError(self._found[0]["message"], details=self._found)

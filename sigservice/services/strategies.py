@@ -1,0 +1,260 @@
+"""Strategies: when a flag is on for somebody in an environment.
+
+An environment whose last active strategy goes is switched off, because without one the flag would
+be on for everybody.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row
+from sigservice.errors import BadDataError, ExceedsLimitError, NotFoundError
+from sigservice.repository import feature_strategies, segments
+from sigservice.services import constraints, events, revisions, variants
+from sigservice.services.feature_states import Place, get_state, set_enabled
+from sigservice.services.identity import Identity
+from sigservice.services.problems import Problems
+
+MOST_STRATEGIES = 30
+Scalar = str | int | float | bool | None
+
+
+class Strategy(msgspec.Struct, omit_defaults=True):
+    """A strategy as tools send it. Numbers in `parameters` become text, as SDKs want them."""
+
+    name: str
+    title: str | None = None
+    disabled: bool | None = None
+    sortOrder: int | None = None
+    constraints: list[constraints.Constraint] = []
+    parameters: dict[str, Scalar] = {}
+    variants: list[variants.Variant] = []
+    segments: list[int] = []
+
+
+def add(
+    conn: Connection, place: Place, new: Strategy, by: Identity, *, most_segments: int
+) -> dict[str, Any]:
+    """The strategy on the wire. Raises NotFoundError, BadDataError, ExceedsLimitError."""
+    revisions.lock(conn)
+    existing = _rows(conn, place)
+    if len(existing) >= MOST_STRATEGIES:
+        raise ExceedsLimitError(f"There can't be more than {MOST_STRATEGIES} strategies.")
+    stored = checked(conn, new, place.feature, most_segments=most_segments)
+    last = max((row["sort_order"] for row in existing), default=-1)
+    order = new.sortOrder if new.sortOrder is not None else last + 1
+    id = str(uuid.uuid4())
+    feature_strategies.insert(
+        conn,
+        id=id,
+        feature=place.feature,
+        environment=place.environment,
+        **_columns(stored, order),
+    )
+    if stored["segments"]:
+        feature_strategies.set_segments(conn, id, stored["segments"])
+    body = _body(id, stored, order)
+    _record(conn, "feature-strategy-add", place, by, data=body)
+    revisions.touch(conn, place.environment)
+    return body
+
+
+def replace(
+    conn: Connection,
+    place: Place,
+    id: str,
+    new: Strategy,
+    by: Identity,
+    *,
+    most_segments: int,
+) -> dict[str, Any]:
+    """Title, state and order stay when they are not given. Raises as `add` does."""
+    revisions.lock(conn)
+    existing = _rows(conn, place)
+    before = _find(existing, id)
+    stored = checked(conn, new, place.feature, most_segments=most_segments)
+    if new.title is None:
+        stored["title"] = before["title"]
+    if new.disabled is None:
+        stored["disabled"] = before["disabled"]
+    order = new.sortOrder if new.sortOrder is not None else before["sort_order"]
+    feature_strategies.update(conn, id, **_columns(stored, order))
+    feature_strategies.set_segments(conn, id, stored["segments"])
+    body = _body(id, stored, order)
+    _record(conn, "feature-strategy-update", place, by, data=body, pre_data=to_json(before))
+    if stored["disabled"] and not _others_active(existing, id):
+        set_enabled(conn, place, False, by)
+    revisions.touch(conn, place.environment)
+    return body
+
+
+def remove(conn: Connection, place: Place, id: str, by: Identity) -> None:
+    """Raises NotFoundError."""
+    revisions.lock(conn)
+    existing = _rows(conn, place)
+    before = _find(existing, id)
+    feature_strategies.delete(conn, id)
+    _record(conn, "feature-strategy-remove", place, by, pre_data=to_json(before))
+    if not _others_active(existing, id):
+        set_enabled(conn, place, False, by)
+    revisions.touch(conn, place.environment)
+
+
+def sort(conn: Connection, place: Place, orders: dict[str, int], by: Identity) -> None:
+    """Ids that are not this environment's are ignored. Raises NotFoundError."""
+    revisions.lock(conn)
+    before = [row["id"] for row in _rows(conn, place)]
+    feature_strategies.set_sort_orders(conn, place.feature, place.environment, orders)
+    after = [row["id"] for row in _rows(conn, place)]
+    _record(
+        conn,
+        "strategy-order-changed",
+        place,
+        by,
+        data={"strategyIds": after},
+        pre_data={"strategyIds": before},
+    )
+    revisions.touch(conn, place.environment)
+
+
+def list_of(conn: Connection, place: Place) -> list[dict[str, Any]]:
+    """On the wire, in order. Raises NotFoundError."""
+    return [to_json(row) for row in _rows(conn, place)]
+
+
+def get(conn: Connection, place: Place, id: str) -> dict[str, Any]:
+    """Raises NotFoundError."""
+    return to_json(_find(_rows(conn, place), id))
+
+
+def checked(conn: Connection, new: Strategy, feature: str, *, most_segments: int) -> dict[str, Any]:
+    """The strategy as it is stored. Raises BadDataError with all that is wrong, NotFoundError for
+    a segment that there is not."""
+    problems = Problems()
+    if not feature_strategies.type_exists(conn, new.name):
+        problems.add("name", f"There is no strategy type {new.name}.")
+    if new.title is not None and len(new.title) > 200:
+        problems.add("title", "A title has at most 200 characters.")
+    if new.sortOrder is not None and not -(2**31) <= new.sortOrder < 2**31:
+        problems.add("sortOrder", "The sort order is a whole number of 32 bits.")
+    segment_ids = sorted(set(new.segments))
+    stored = {
+        "name": new.name,
+        "title": new.title,
+        "disabled": bool(new.disabled),
+        "constraints": constraints.check(new.constraints, problems),
+        "parameters": _parameters(new, feature, problems),
+        "variants": variants.check(new.variants, problems),
+        "segments": segment_ids,
+    }
+    problems.end()
+    _check_segments(conn, segment_ids, most_segments)
+    return stored
+
+
+def _check_segments(conn: Connection, ids: list[int], most: int) -> None:
+    if len(ids) > most:
+        text = f"A strategy can't have more than {most} segments."
+        raise BadDataError(text, details=[{"message": text, "path": "segments"}])
+    valid = [id for id in ids if 0 < id < 2**31]
+    found = {row["id"] for row in segments.list_by_id(conn, valid)} if ids else set()
+    missing = [str(id) for id in ids if id not in found]
+    if missing:
+        text = f"There is no segment {', '.join(missing)}."
+        raise NotFoundError(text, details=[{"message": text, "path": "segments"}])
+
+
+def _parameters(new: Strategy, feature: str, problems: Problems) -> dict[str, str]:
+    """Text only; a rollout lacks nothing."""
+    texts = {name: _text(value) for name, value in new.parameters.items() if value is not None}
+    if new.name == "flexibleRollout":
+        texts = {"rollout": "100", "stickiness": "default", "groupId": feature} | texts
+    for name in ("rollout", "percentage"):
+        text = texts.get(name)
+        is_share = new.name.startswith(("flexibleRollout", "gradualRollout"))
+        if text is not None and is_share and not _is_percentage(text):
+            problems.add(f"parameters.{name}", f"{name} is a whole number from 0 to 100.")
+    for name, text in texts.items():
+        if len(name) > 100 or len(text) > 100_000:
+            problems.add(f"parameters.{name[:100]}", "This parameter is too long.")
+    return texts
+
+
+def _text(value: Scalar) -> str:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _is_percentage(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 3 and int(text) <= 100
+
+
+def to_json(row: Row) -> dict[str, Any]:
+    """A stored strategy on the wire."""
+    return {
+        "id": row["id"],
+        "name": row["name"],
+        "title": row["title"],
+        "disabled": row["disabled"],
+        "sortOrder": row["sort_order"],
+        "parameters": msgspec.json.decode(row["parameters"]),
+        "constraints": msgspec.json.decode(row["constraints"]),
+        "variants": msgspec.json.decode(row["variants"]),
+        "segments": list(row["segments"]),
+    }
+
+
+def _body(id: str, stored: dict[str, Any], order: int) -> dict[str, Any]:
+    return {"id": id, **stored, "sortOrder": order}
+
+
+def _columns(stored: dict[str, Any], order: int) -> dict[str, Any]:
+    columns = {name: stored[name] for name in ("name", "title", "disabled")}
+    texts = ("parameters", "constraints", "variants")
+    columns |= {name: msgspec.json.encode(stored[name]).decode() for name in texts}
+    return columns | {"sort_order": order}
+
+
+def _rows(conn: Connection, place: Place) -> list[Row]:
+    """Raises NotFoundError for a flag, project or environment that there is not."""
+    get_state(conn, place)
+    return feature_strategies.list_of_features(conn, [place.feature], place.environment)
+
+
+def _find(rows: list[Row], id: str) -> Row:
+    for row in rows:
+        if row["id"] == id:
+            return row
+    raise NotFoundError("There is no such strategy.")
+
+
+def _others_active(rows: list[Row], id: str) -> bool:
+    return any(row["id"] != id and not row["disabled"] for row in rows)
+
+
+def _record(
+    conn: Connection,
+    type: str,
+    place: Place,
+    by: Identity,
+    *,
+    data: Mapping[str, Any] | None = None,
+    pre_data: Mapping[str, Any] | None = None,
+) -> None:
+    events.record(
+        conn,
+        type,
+        by,
+        data=data,
+        pre_data=pre_data,
+        project=place.project,
+        environment=place.environment,
+        feature_name=place.feature,
+    )

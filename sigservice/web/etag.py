@@ -1,0 +1,16 @@
+"""If-None-Match (RFC 9110, 13.1.2): weak comparison, lists and *."""
+
+from __future__ import annotations
+
+
+def matches(header: str, etag: str) -> bool:
+    """Whether the client has what `etag`, quotes included, names."""
+    if header == etag:
+        return True
+    if not header:
+        return False
+    plain = etag.removeprefix("W/")
+    return any(
+        part == "*" or part.removeprefix("W/") == plain
+        for part in (text.strip() for text in header.split(","))
+    )

@@ -1,0 +1,56 @@
+-- What SDKs are sent, as finished JSON: PostgreSQL writes it several times faster than Python.
+
+-- name: list_client_features
+-- Kind 1: a flag and, where it has a parent, the dependency. Kind 2: a segment that some strategy
+-- uses, unless segments are inlined for old SDKs. Archived flags are left out, flags that are off
+-- are not.
+WITH strategies AS (
+    SELECT s.feature,
+           json_agg(
+               jsonb_build_object('name', s.name, 'parameters', s.parameters,
+                                  'variants', s.variants,
+                                  'constraints', s.constraints || coalesce(g.constraints, '[]'))
+               || CASE WHEN g.ids IS NULL OR %(inline)s::boolean THEN '{}'::jsonb
+                       ELSE jsonb_build_object('segments', g.ids) END
+               ORDER BY s.sort_order, s.created_at, s.id) AS list
+    FROM feature_strategies s
+    LEFT JOIN (SELECT x.strategy_id, jsonb_agg(x.segment_id ORDER BY x.segment_id) AS ids,
+                      CASE WHEN %(inline)s::boolean
+                           THEN jsonb_path_query_array(jsonb_agg(n.constraints ORDER BY n.id),
+                                                       '$[*][*]') END AS constraints
+               FROM strategy_segments x
+               JOIN segments n ON n.id = x.segment_id
+               GROUP BY x.strategy_id) g ON g.strategy_id = s.id
+    WHERE s.environment = %(environment)s AND NOT s.disabled
+    GROUP BY s.feature
+)
+SELECT 1 AS kind, f.name,
+       json_build_object(
+           'name', f.name, 'type', f.type, 'enabled', coalesce(e.enabled, false),
+           'project', f.project, 'stale', f.stale, 'description', f.description,
+           'impressionData', f.impression_data, 'strategies', coalesce(s.list, '[]'),
+           'variants', coalesce(e.variants, '[]'))::text AS body,
+       CASE WHEN d.child IS NOT NULL THEN
+           json_build_array(
+               jsonb_build_object('feature', d.parent, 'enabled', d.enabled)
+               || CASE WHEN d.enabled AND d.variants <> '[]'
+                       THEN jsonb_build_object('variants', d.variants) ELSE '{}' END)::text
+       END AS dependencies
+FROM features f
+LEFT JOIN feature_environments e ON e.feature = f.name AND e.environment = %(environment)s
+LEFT JOIN strategies s ON s.feature = f.name
+LEFT JOIN feature_dependencies d ON d.child = f.name
+WHERE f.archived_at IS NULL
+  AND (%(name)s::text IS NULL OR f.name = %(name)s)
+  AND (%(projects)s::text[] IS NULL OR f.project = ANY(%(projects)s))
+  AND (%(prefix)s::text IS NULL OR starts_with(f.name, %(prefix)s))
+  AND (%(tags)s::text[] IS NULL OR EXISTS (
+        SELECT 1 FROM feature_tags t
+        WHERE t.feature = f.name AND t.type || ':' || t.value = ANY(%(tags)s)))
+UNION ALL
+SELECT 2, to_char(g.id, 'FM0000000000'),
+       json_build_object('id', g.id, 'name', g.name, 'constraints', g.constraints)::text, NULL
+FROM segments g
+WHERE NOT %(inline)s::boolean
+  AND EXISTS (SELECT 1 FROM strategy_segments x WHERE x.segment_id = g.id)
+ORDER BY 1, 2;

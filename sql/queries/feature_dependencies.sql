@@ -1,0 +1,29 @@
+-- A flag's one parent.
+
+-- name: put_dependency
+INSERT INTO feature_dependencies (child, parent, enabled, variants)
+VALUES (%(child)s, %(parent)s, %(enabled)s, %(variants)s::jsonb)
+ON CONFLICT (child) DO UPDATE
+SET parent = excluded.parent, enabled = excluded.enabled, variants = excluded.variants;
+
+-- name: list_dependencies
+-- Where one of these flags is the child or the parent.
+SELECT d.child, d.parent, d.enabled, d.variants, c.archived_at IS NULL AS child_lives
+FROM feature_dependencies d
+JOIN features c ON c.name = d.child
+WHERE d.child = ANY(%(features)s) OR d.parent = ANY(%(features)s)
+ORDER BY d.child;
+
+-- name: list_possible_parents
+SELECT f.name
+FROM features f
+WHERE f.project = %(project)s AND f.archived_at IS NULL AND f.name <> %(child)s
+  AND NOT EXISTS (SELECT 1 FROM feature_dependencies d WHERE d.child = f.name)
+ORDER BY f.name;
+
+-- name: delete_dependencies
+DELETE FROM feature_dependencies
+WHERE child = %(child)s AND (%(parent)s::text IS NULL OR parent = %(parent)s);
+
+-- name: delete_dependencies_of
+DELETE FROM feature_dependencies WHERE child = ANY(%(features)s);

@@ -1,0 +1,43 @@
+-- The state of flags in environments. A missing row is a flag that is off.
+
+-- name: list_feature_states
+-- One row for each flag and each environment of its project.
+SELECT f.name AS feature, e.name AS environment, e.type, e.sort_order, e.enabled AS shown,
+       coalesce(s.enabled, false) AS enabled, coalesce(s.variants, '[]') AS variants,
+       s.last_seen_at, coalesce(c.strategies, 0) AS strategies,
+       coalesce(c.active, 0) AS active_strategies
+FROM features f
+JOIN project_environments p ON p.project = f.project
+JOIN environments e ON e.name = p.environment
+LEFT JOIN feature_environments s ON s.feature = f.name AND s.environment = e.name
+LEFT JOIN (SELECT feature, environment, count(*) AS strategies,
+                  count(*) FILTER (WHERE NOT disabled) AS active
+           FROM feature_strategies
+           WHERE feature = ANY(%(features)s)
+           GROUP BY feature, environment) c ON c.feature = f.name AND c.environment = e.name
+WHERE f.name = ANY(%(features)s)
+ORDER BY f.name, e.sort_order, e.name;
+
+-- name: find_feature_state
+-- No row when the environment is not linked to the flag's project.
+SELECT p.environment, coalesce(s.enabled, false) AS enabled,
+       coalesce(s.variants, '[]') AS variants, p.default_strategy
+FROM features f
+JOIN project_environments p ON p.project = f.project AND p.environment = %(environment)s
+LEFT JOIN feature_environments s ON s.feature = f.name AND s.environment = p.environment
+WHERE f.name = %(feature)s;
+
+-- name: set_feature_states
+INSERT INTO feature_environments (feature, environment, enabled)
+SELECT feature, %(environment)s, %(enabled)s FROM unnest(%(features)s::text[]) AS feature
+ON CONFLICT (feature, environment) DO UPDATE SET enabled = excluded.enabled;
+
+-- name: set_feature_variants
+INSERT INTO feature_environments (feature, environment, variants)
+VALUES (%(feature)s, %(environment)s, %(variants)s::jsonb)
+ON CONFLICT (feature, environment) DO UPDATE SET variants = excluded.variants;
+
+-- name: copy_feature_states
+-- A clone starts off, with the strategies of its model (see copy_strategies).
+INSERT INTO feature_environments (feature, environment, enabled, variants)
+SELECT %(to)s, environment, false, variants FROM feature_environments WHERE feature = %(source)s;

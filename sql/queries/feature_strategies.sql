@@ -1,0 +1,78 @@
+-- Strategies of a flag in an environment, with the segments they ask for.
+
+-- name: insert_strategy
+INSERT INTO feature_strategies (id, feature, environment, name, title, disabled, sort_order,
+                                parameters, constraints, variants)
+VALUES (%(id)s, %(feature)s, %(environment)s, %(name)s, %(title)s, %(disabled)s, %(sort_order)s,
+        %(parameters)s::jsonb, %(constraints)s::jsonb, %(variants)s::jsonb);
+
+-- name: set_strategy_segments
+WITH gone AS (
+    DELETE FROM strategy_segments
+    WHERE strategy_id = %(id)s AND NOT segment_id = ANY(%(segments)s::int[])
+)
+INSERT INTO strategy_segments (strategy_id, segment_id)
+SELECT %(id)s, segment FROM unnest(%(segments)s::int[]) AS segment
+ON CONFLICT DO NOTHING;
+
+-- name: list_strategies
+-- Of several flags, in one environment or in all.
+SELECT s.id, s.feature, s.environment, s.name, s.title, s.disabled, s.sort_order, s.parameters,
+       s.constraints, s.variants,
+       array(SELECT g.segment_id FROM strategy_segments g WHERE g.strategy_id = s.id
+             ORDER BY g.segment_id) AS segments
+FROM feature_strategies s
+WHERE s.feature = ANY(%(features)s)
+  AND (%(environment)s::text IS NULL OR s.environment = %(environment)s)
+ORDER BY s.feature, s.environment, s.sort_order, s.created_at, s.id;
+
+-- name: find_strategy
+SELECT s.id, s.feature, s.environment, s.name, s.title, s.disabled, s.sort_order, s.parameters,
+       s.constraints, s.variants,
+       array(SELECT g.segment_id FROM strategy_segments g WHERE g.strategy_id = s.id
+             ORDER BY g.segment_id) AS segments
+FROM feature_strategies s
+WHERE s.id = %(id)s;
+
+-- name: update_strategy
+UPDATE feature_strategies
+SET name = %(name)s, title = %(title)s, disabled = %(disabled)s, sort_order = %(sort_order)s,
+    parameters = %(parameters)s::jsonb, constraints = %(constraints)s::jsonb,
+    variants = %(variants)s::jsonb
+WHERE id = %(id)s;
+
+-- name: enable_strategies
+UPDATE feature_strategies SET disabled = false
+WHERE feature = %(feature)s AND environment = %(environment)s AND disabled;
+
+-- name: set_sort_orders
+UPDATE feature_strategies s
+SET sort_order = o.sort_order
+FROM unnest(%(ids)s::text[], %(sort_orders)s::int[]) AS o (id, sort_order)
+WHERE s.id = o.id AND s.feature = %(feature)s AND s.environment = %(environment)s;
+
+-- name: delete_strategy
+DELETE FROM feature_strategies WHERE id = %(id)s;
+
+-- name: copy_strategies
+-- The strategies of one flag for another, with the segments; in environments of the new flag's
+-- project only.
+WITH copied AS (
+    SELECT gen_random_uuid()::text AS new_id, s.*
+    FROM feature_strategies s
+    WHERE s.feature = %(source)s
+), inserted AS (
+    INSERT INTO feature_strategies (id, feature, environment, name, title, disabled, sort_order,
+                                    parameters, constraints, variants)
+    SELECT new_id, %(to)s, environment, name, title, disabled, sort_order,
+           CASE WHEN %(group_id)s::text IS NOT NULL AND parameters ? 'groupId'
+                THEN parameters || jsonb_build_object('groupId', %(group_id)s::text)
+                ELSE parameters END,
+           constraints, variants
+    FROM copied
+)
+INSERT INTO strategy_segments (strategy_id, segment_id)
+SELECT c.new_id, g.segment_id FROM copied c JOIN strategy_segments g ON g.strategy_id = c.id;
+
+-- name: exists_strategy_type
+SELECT EXISTS (SELECT 1 FROM strategy_types WHERE name = %(name)s);

@@ -1,0 +1,79 @@
+-- Flags. Written under lock_revisions; archived by hand, deleted for good from the archive.
+
+-- name: insert_feature
+INSERT INTO features (name, project, type, description, impression_data, stale, created_by,
+                      created_by_user_id)
+VALUES (%(name)s, %(project)s, %(type)s, %(description)s, %(impression_data)s, %(stale)s,
+        %(created_by)s, %(created_by_user_id)s)
+RETURNING name, project, type, description, stale, impression_data, created_at, created_by,
+          created_by_user_id, archived_at, last_seen_at;
+
+-- name: count_features
+SELECT count(*) FROM features WHERE archived_at IS NULL;
+
+-- name: find_feature
+-- Wherever it is, archived ones too.
+SELECT name, project, type, description, stale, impression_data, created_at, created_by,
+       created_by_user_id, archived_at, last_seen_at
+FROM features
+WHERE name = %(name)s;
+
+-- name: list_features_by_name
+SELECT name, project, type, description, stale, impression_data, created_at, created_by,
+       created_by_user_id, archived_at, last_seen_at
+FROM features
+WHERE name = ANY(%(names)s)
+ORDER BY name;
+
+-- name: search_features
+-- `project`, `type`, `stale` and `tag` narrow when they are given; `text` looks into name,
+-- description and tags; `state` is a flag's in `environment`.
+SELECT f.name, f.project, f.type, f.description, f.stale, f.impression_data, f.created_at,
+       f.created_by, f.created_by_user_id, f.archived_at, f.last_seen_at,
+       count(*) OVER () AS total
+FROM features f
+WHERE (f.archived_at IS NOT NULL) = %(archived)s
+  AND (%(projects)s::text[] IS NULL OR f.project = ANY(%(projects)s))
+  AND (%(types)s::text[] IS NULL OR f.type = ANY(%(types)s))
+  AND (%(stale)s::boolean IS NULL OR f.stale = %(stale)s)
+  AND (%(prefix)s::text IS NULL OR starts_with(f.name, %(prefix)s))
+  AND (%(tags)s::text[] IS NULL OR EXISTS (
+        SELECT 1 FROM feature_tags t
+        WHERE t.feature = f.name AND t.type || ':' || t.value = ANY(%(tags)s)))
+  AND (%(text)s::text IS NULL
+       OR strpos(lower(f.name), lower(%(text)s)) > 0
+       OR strpos(lower(coalesce(f.description, '')), lower(%(text)s)) > 0
+       OR EXISTS (SELECT 1 FROM feature_tags t WHERE t.feature = f.name
+                  AND strpos(lower(t.type || ':' || t.value), lower(%(text)s)) > 0))
+  AND (%(environment)s::text IS NULL OR %(enabled)s::boolean = EXISTS (
+        SELECT 1 FROM feature_environments s
+        WHERE s.feature = f.name AND s.environment = %(environment)s AND s.enabled))
+ORDER BY f.name
+LIMIT %(limit)s OFFSET %(offset)s;
+
+-- name: update_feature
+UPDATE features
+SET type = %(type)s, description = %(description)s, stale = %(stale)s,
+    impression_data = %(impression_data)s
+WHERE name = %(name)s
+RETURNING name, project, type, description, stale, impression_data, created_at, created_by,
+          created_by_user_id, archived_at, last_seen_at;
+
+-- name: set_stale
+UPDATE features SET stale = %(stale)s WHERE name = ANY(%(names)s);
+
+-- name: archive_features
+UPDATE features SET archived_at = now() WHERE name = ANY(%(names)s) AND archived_at IS NULL;
+
+-- name: revive_features
+-- Off everywhere: whoever revives a flag decides anew where it is on.
+WITH off AS (
+    UPDATE feature_environments SET enabled = false WHERE feature = ANY(%(names)s)
+)
+UPDATE features SET archived_at = NULL WHERE name = ANY(%(names)s);
+
+-- name: delete_features
+DELETE FROM features WHERE name = ANY(%(names)s) AND archived_at IS NOT NULL;
+
+-- name: list_feature_types
+SELECT id, name, description, lifetime_days FROM feature_types ORDER BY id;
