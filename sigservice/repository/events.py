@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
+from datetime import datetime
+
 from sigservice.db import queries
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row, affected, many, value
 
 _SQL = queries.load("events")
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What a list of events is narrowed to; None does not narrow. `start` is inclusive, `end` not.
+    `authors` are names or ids; `projects_only` leaves out what concerns no project."""
+
+    types: list[str] | None = None
+    features: list[str] | None = None
+    projects: list[str] | None = None
+    environments: list[str] | None = None
+    authors: list[str] | None = None
+    start: datetime | None = None
+    end: datetime | None = None
+    text: str | None = None
+    projects_only: bool = False
 
 
 def insert(
@@ -62,13 +81,16 @@ def insert_many(
 
 
 def list_newest(
-    conn: Connection, *, type: str | None, before: int | None, limit: int, offset: int = 0
+    conn: Connection, wanted: Filter, *, limit: int, before: int | None = None, offset: int = 0
 ) -> list[Row]:
-    return many(conn, _SQL["list_events"], type=type, before=before, limit=limit, offset=offset)
+    return many(
+        conn, _SQL["list_events"], before=before, limit=limit, offset=offset, **asdict(wanted)
+    )
 
 
-def count(conn: Connection, *, type: str | None) -> int:
-    return int(value(conn, _SQL["count_events"], type=type))
+def count(conn: Connection, wanted: Filter) -> int:
+    """At most 100 000."""
+    return int(value(conn, _SQL["count_events"], **asdict(wanted)))
 
 
 def list_types(conn: Connection) -> list[str]:

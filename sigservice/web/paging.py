@@ -1,4 +1,4 @@
-"""Paging and dates of lists: `limit`, `offset`, `before` and `IS:2026-11-21`."""
+"""Paging, dates and choices of lists: `limit`, `before`, `IS:2026-11-21`, `IS_ANY_OF:a,b`."""
 
 from __future__ import annotations
 
@@ -33,6 +33,21 @@ def days(query: dict[str, str]) -> tuple[datetime | None, datetime | None]:
     """`from` and `to` as a half-open span; both are whole days in UTC and inclusive."""
     start, end = _day(query, "from"), _day(query, "to")
     return start, end + timedelta(days=1) if end else None
+
+
+def any_of(query: dict[str, str], name: str) -> list[str] | None:
+    """`IS:a` or `IS_ANY_OF:a,b`, None without it; raises BadDataError for other texts."""
+    text = query.get(name, "")
+    if not text:
+        return None
+    operator, _, values = text.partition(":")
+    wanted = [value.strip() for value in values.split(",") if value.strip()]
+    if operator == "IS" and values:
+        return [values]
+    if operator == "IS_ANY_OF" and wanted:
+        return wanted
+    message = f"{name} must look like IS:x or IS_ANY_OF:x,y."
+    raise BadDataError(message, details=[{"message": message, "path": name}])
 
 
 def _day(query: dict[str, str], name: str) -> datetime | None:

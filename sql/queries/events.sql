@@ -17,18 +17,47 @@ FROM jsonb_to_recordset(%(items)s::jsonb)
      AS x (project text, environment text, feature_name text, data jsonb, pre_data jsonb);
 
 -- name: list_events
+-- Newest first; every filter may be null. `projects_only` leaves out what concerns no project:
+-- users, tokens, settings.
 SELECT id, created_at, type, created_by, created_by_user_id, ip, project, environment,
        feature_name, data, pre_data
 FROM events
 WHERE (%(before)s::bigint IS NULL OR id < %(before)s)
-  AND (%(type)s::text IS NULL OR type = %(type)s)
+  AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
+  AND (%(features)s::text[] IS NULL OR feature_name = ANY(%(features)s))
+  AND (%(projects)s::text[] IS NULL OR project = ANY(%(projects)s))
+  AND (%(environments)s::text[] IS NULL OR environment = ANY(%(environments)s))
+  AND (%(authors)s::text[] IS NULL OR created_by = ANY(%(authors)s)
+       OR created_by_user_id::text = ANY(%(authors)s))
+  AND (%(start)s::timestamptz IS NULL OR created_at >= %(start)s)
+  AND (%(end)s::timestamptz IS NULL OR created_at < %(end)s)
+  AND (%(text)s::text IS NULL
+       OR strpos(lower(concat_ws(' ', type, created_by, feature_name, project, environment,
+                                 data::text, pre_data::text)), lower(%(text)s)) > 0)
+  AND (NOT %(projects_only)s::boolean OR project IS NOT NULL OR feature_name IS NOT NULL)
 ORDER BY id DESC
 LIMIT %(limit)s OFFSET %(offset)s;
 
 -- name: count_events
+-- The same filters, at most 100 000.
 SELECT count(*)
-FROM events
-WHERE (%(type)s::text IS NULL OR type = %(type)s);
+FROM (
+    SELECT 1
+    FROM events
+    WHERE (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
+      AND (%(features)s::text[] IS NULL OR feature_name = ANY(%(features)s))
+      AND (%(projects)s::text[] IS NULL OR project = ANY(%(projects)s))
+      AND (%(environments)s::text[] IS NULL OR environment = ANY(%(environments)s))
+      AND (%(authors)s::text[] IS NULL OR created_by = ANY(%(authors)s)
+           OR created_by_user_id::text = ANY(%(authors)s))
+      AND (%(start)s::timestamptz IS NULL OR created_at >= %(start)s)
+      AND (%(end)s::timestamptz IS NULL OR created_at < %(end)s)
+      AND (%(text)s::text IS NULL
+           OR strpos(lower(concat_ws(' ', type, created_by, feature_name, project, environment,
+                                     data::text, pre_data::text)), lower(%(text)s)) > 0)
+      AND (NOT %(projects_only)s::boolean OR project IS NOT NULL OR feature_name IS NOT NULL)
+    LIMIT 100000
+) AS found;
 
 -- name: list_event_types
 -- One index look-up for each type instead of a walk through the whole log.

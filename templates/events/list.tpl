@@ -9,6 +9,8 @@
 <option value="{{name}}" {{"selected" if name == type else ""}}>{{name}}</option>
 % end
 </select>
+<label for="flag">Flag</label>
+<input id="flag" name="flag" value="{{flag}}">
 <button class="quiet">Filter</button>
 </form>
 % if not events:
@@ -23,6 +25,9 @@
 % include("partials/time.tpl", at=event["created_at"])
 <span class="badge">{{event["type"]}}</span>
 <strong><bdi>{{event["subject"]}}</bdi></strong>
+% if event["environment"]:
+<span>in {{event["environment"]}}</span>
+% end
 <span>by <bdi>{{event["created_by"]}}</bdi></span>
 % if event["ip"]:
 <span class="muted">{{event["ip"]}}</span>

@@ -10,6 +10,7 @@ from bottle import Bottle, HTTPResponse, request
 from sigservice.context import Context
 from sigservice.db.run import Row
 from sigservice.repository import events
+from sigservice.repository.events import Filter
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
 from sigservice.web.area import new_area
@@ -26,9 +27,10 @@ def build(context: Context) -> Bottle:
     @area.get("/admin/events", needs=ADMIN)
     def show(identity: Identity) -> HTTPResponse:
         query = read_query(request.environ)
-        before, type = paging(query).before, query.get("type", "")
+        before, type, flag = paging(query).before, query.get("type", ""), query.get("flag", "")
         with context.database.transaction() as conn:
-            rows = events.list_newest(conn, type=type or None, before=before, limit=SHOWN + 1)
+            wanted = Filter(types=[type] if type else None, features=[flag] if flag else None)
+            rows = events.list_newest(conn, wanted, before=before, limit=SHOWN + 1)
             types = events.list_types(conn)
         shown = [
             row
@@ -39,7 +41,7 @@ def build(context: Context) -> Bottle:
             }
             for row in rows[:SHOWN]
         ]
-        kept = {"type": type} if type else {}
+        kept = {name: text for name, text in (("type", type), ("flag", flag)) if text}
         older = urlencode(kept | {"before": shown[-1]["id"]}) if len(rows) > SHOWN else ""
         return respond.page(
             context,
@@ -49,6 +51,7 @@ def build(context: Context) -> Bottle:
             events=shown,
             types=types,
             type=type,
+            flag=flag,
             older=older,
             newest=urlencode(kept),
             at_newest=before is None,
@@ -59,6 +62,8 @@ def build(context: Context) -> Bottle:
 
 def _subject(row: Row) -> str:
     """The name of what changed, as far as the event tells."""
+    if row["feature_name"]:
+        return str(row["feature_name"])
     data = msgspec.json.decode(row["data"] or row["pre_data"] or "{}")
     return str(data.get("name") or data.get("username") or data.get("email") or "")
 
