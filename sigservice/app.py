@@ -10,7 +10,9 @@ from bottle import HTTPError, HTTPResponse, request
 from sigservice.context import Context
 from sigservice.errors import StartError
 from sigservice.routes import auth, health, signals, static
+from sigservice.routes.admin import api_tokens as admin_api_tokens
 from sigservice.routes.admin import events as admin_events
+from sigservice.routes.admin import project_api_tokens as admin_project_api_tokens
 from sigservice.routes.admin import signal_endpoint_tokens as admin_signal_endpoint_tokens
 from sigservice.routes.admin import signal_endpoints as admin_signal_endpoints
 from sigservice.routes.admin import signals as admin_signals
@@ -36,6 +38,8 @@ AREAS = (
     admin_signals,
     admin_events,
     admin_users,
+    admin_api_tokens,
+    admin_project_api_tokens,
     page_home,
     page_sign_in,
     page_signal_endpoints,

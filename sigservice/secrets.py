@@ -20,6 +20,11 @@ def new_secret() -> str:
     return secrets.token_urlsafe(32)
 
 
+def new_hex() -> str:
+    """56 hexadecimal digits, 224 bits: what tokens of the field end in."""
+    return secrets.token_hex(28)
+
+
 def sha256(secret: str) -> bytes:
     """What is stored of a secret: 32 bytes. Takes any text a header can carry."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()

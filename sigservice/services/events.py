@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -36,6 +36,21 @@ def record(
         data=_json(data),
         pre_data=_json(pre_data),
     )
+
+
+def record_many(
+    conn: Connection, type: str, by: Identity, items: Sequence[Mapping[str, Any]]
+) -> None:
+    """One event for each item {project, environment, feature_name, data, pre_data}."""
+    if items:
+        events.insert_many(
+            conn,
+            type=type,
+            created_by=by.username,
+            created_by_user_id=by.user_id,
+            ip=by.ip or None,
+            items=msgspec.json.encode(items).decode(),
+        )
 
 
 def _json(value: Mapping[str, Any] | None) -> str | None:

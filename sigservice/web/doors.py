@@ -81,11 +81,12 @@ class AdminDoor:
         ip = client_ip(environ, context.config["server"]["trustedProxy"])
         with Attempt(context, ip, secrets.sha256(secret)):
             with context.database.autocommit() as conn:
-                token = api_tokens.identify(conn, secret)
+                token = api_tokens.identify(conn, secret, now=context.clock.now())
             if token is None:
                 raise UnauthorizedError("The API token is unknown or has expired.")
         if token["type"] != "admin":
             raise NoPermissionError("This token is not for the admin API.")
+        context.flags.seen.api_token(token["id"])
         return Identity(ADMIN_TOKEN_ID, token["token_name"], PERMISSIONS["Admin"], ip=ip)
 
     def _by_session(self, environ: dict[str, Any]) -> Identity:

@@ -7,6 +7,15 @@ VALUES (%(type)s, %(created_by)s, %(created_by_user_id)s, %(ip)s, %(project)s, %
         %(feature_name)s, %(data)s::jsonb, %(pre_data)s::jsonb)
 RETURNING id;
 
+-- name: insert_events
+-- One for each item of a JSON array; what is missing in an item is null.
+INSERT INTO events (type, created_by, created_by_user_id, ip, project, environment, feature_name,
+                    data, pre_data)
+SELECT %(type)s, %(created_by)s, %(created_by_user_id)s, %(ip)s, x.project, x.environment,
+       x.feature_name, x.data, x.pre_data
+FROM jsonb_to_recordset(%(items)s::jsonb)
+     AS x (project text, environment text, feature_name text, data jsonb, pre_data jsonb);
+
 -- name: list_events
 SELECT id, created_at, type, created_by, created_by_user_id, ip, project, environment,
        feature_name, data, pre_data
