@@ -11,8 +11,11 @@ from sigservice.context import Context
 from sigservice.errors import StartError
 from sigservice.routes import auth, health, signals, static
 from sigservice.routes.admin import api_tokens as admin_api_tokens
+from sigservice.routes.admin import current_user as admin_current_user
 from sigservice.routes.admin import events as admin_events
+from sigservice.routes.admin import personal_tokens as admin_personal_tokens
 from sigservice.routes.admin import project_api_tokens as admin_project_api_tokens
+from sigservice.routes.admin import service_accounts as admin_service_accounts
 from sigservice.routes.admin import signal_endpoint_tokens as admin_signal_endpoint_tokens
 from sigservice.routes.admin import signal_endpoints as admin_signal_endpoints
 from sigservice.routes.admin import signals as admin_signals
@@ -38,8 +41,11 @@ AREAS = (
     admin_signals,
     admin_events,
     admin_users,
+    admin_current_user,
+    admin_service_accounts,
     admin_api_tokens,
     admin_project_api_tokens,
+    admin_personal_tokens,
     page_home,
     page_sign_in,
     page_signal_endpoints,

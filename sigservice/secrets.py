@@ -57,6 +57,10 @@ class Passwords:
         with self._places:
             return self._hasher.hash(password)
 
+    def is_outdated(self, stored: str) -> bool:
+        """Whether a hash was made with other parameters than today's."""
+        return self._hasher.check_needs_rehash(stored)
+
     def matches(self, stored: str | None, password: str) -> bool:
         """False for a wrong password; as slow for no stored hash, so names can't be probed."""
         if not self._dummy:
