@@ -20,13 +20,16 @@ from sigservice.routes.admin import signal_endpoint_tokens as admin_signal_endpo
 from sigservice.routes.admin import signal_endpoints as admin_signal_endpoints
 from sigservice.routes.admin import signals as admin_signals
 from sigservice.routes.admin import users as admin_users
+from sigservice.routes.pages import api_tokens as page_api_tokens
 from sigservice.routes.pages import events as page_events
 from sigservice.routes.pages import home as page_home
 from sigservice.routes.pages import profile as page_profile
+from sigservice.routes.pages import service_accounts as page_service_accounts
 from sigservice.routes.pages import sign_in as page_sign_in
 from sigservice.routes.pages import signal_endpoint_tokens as page_signal_endpoint_tokens
 from sigservice.routes.pages import signal_endpoints as page_signal_endpoints
 from sigservice.routes.pages import signals as page_signals
+from sigservice.routes.pages import users as page_users
 from sigservice.web.area import new_app
 from sigservice.web.errors import ErrorPlugin, router_error
 from sigservice.web.wrap import Wsgi, compress, edge
@@ -53,6 +56,9 @@ AREAS = (
     page_signals,
     page_events,
     page_profile,
+    page_api_tokens,
+    page_users,
+    page_service_accounts,
 )
 
 

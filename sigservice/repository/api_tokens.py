@@ -93,3 +93,8 @@ def mark_seen(conn: Connection, seen: Mapping[int, datetime]) -> int:
 def find_scope(conn: Connection, *, environment: str, projects: list[str]) -> Row:
     """{has_environment, unknown_projects}: what of a new token's scope there is not."""
     return many(conn, _SQL["find_scope"], environment=environment, projects=projects)[0]
+
+
+def find_choices(conn: Connection) -> Row:
+    """{environments, projects}: the names of all that a token may be for."""
+    return many(conn, _SQL["find_choices"])[0]

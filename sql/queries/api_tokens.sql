@@ -87,3 +87,8 @@ SELECT EXISTS (SELECT 1 FROM environments WHERE name = %(environment)s) AS has_e
              FROM unnest(%(projects)s::text[]) WITH ORDINALITY AS given (p, n)
              WHERE NOT EXISTS (SELECT 1 FROM projects WHERE id = p)
              ORDER BY n) AS unknown_projects;
+
+-- name: find_choices
+-- What a new token may be for.
+SELECT ARRAY(SELECT name FROM environments ORDER BY sort_order, name) AS environments,
+       ARRAY(SELECT id FROM projects ORDER BY id) AS projects;
