@@ -117,15 +117,17 @@ def check_project(conn: Connection, project: str) -> None:
         raise NotFoundError("There is no such project.")
 
 
-def find(conn: Connection, token: str) -> Row | None:
-    """By its secret or its id."""
+def find(conn: Connection, token: str | int) -> Row | None:
+    """By its id; by its secret or its id when it is text."""
+    if isinstance(token, int):
+        return api_tokens.find_to_change(conn, secret_hash=b"", id=token)
     id = int(token) if token.isascii() and token.isdigit() and len(token) < 19 else None
     return api_tokens.find_to_change(conn, secret_hash=secrets.sha256(token), id=id)
 
 
 def get(conn: Connection, id: int) -> Row:
     """Raises NotFoundError."""
-    return _found(find(conn, str(id)))
+    return _found(find(conn, id))
 
 
 def update(conn: Connection, token: str, expires_at: str, by: Identity) -> None:
@@ -142,7 +144,7 @@ def update(conn: Connection, token: str, expires_at: str, by: Identity) -> None:
     _record(conn, "api-token-updated", by, before=before, after=after)
 
 
-def delete(conn: Connection, token: str, by: Identity) -> None:
+def delete(conn: Connection, token: str | int, by: Identity) -> None:
     """Its next request is refused; an unknown token is passed over."""
     revisions.lock(conn)
     before = find(conn, token)
@@ -156,9 +158,10 @@ def delete(conn: Connection, token: str, by: Identity) -> None:
 def delete_of_project(conn: Connection, project: str, token: str, by: Identity) -> None:
     """Raises NotFoundError; BadDataError when the token opens more or other than `project`."""
     revisions.lock(conn)
-    if _found(find(conn, token))["projects"] != [project]:
+    row = _found(find(conn, token))
+    if row["projects"] != [project]:
         raise BadDataError("This token is not for this project alone.")
-    delete(conn, token, by)
+    delete(conn, row["id"], by)
 
 
 def forget_project(conn: Connection, project: str, by: Identity) -> None:

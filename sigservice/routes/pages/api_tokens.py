@@ -94,23 +94,23 @@ def build(context: Context) -> Bottle:
             secret=secret,
         )
 
-    @area.get(f"{PATH}/<id:id>/delete", needs=ADMIN)
-    def confirm_delete(identity: Identity, id: int) -> HTTPResponse:
+    @area.get(f"{PATH}/<api_token_id:id>/delete", needs=ADMIN)
+    def confirm_delete(identity: Identity, api_token_id: int) -> HTTPResponse:
         with context.database.autocommit() as conn:
-            token = api_tokens.get(conn, id)
+            token = api_tokens.get(conn, api_token_id)
         return respond.page(
             context,
             "api_tokens/delete",
             identity,
             token=token,
-            title=f"Delete API token {token['token_name']} ({id})?",
+            title=f"Delete API token {token['token_name']} ({api_token_id})?",
         )
 
-    @area.post(f"{PATH}/<id:id>/delete", needs=ADMIN)
-    def delete(identity: Identity, id: int, form: dict[str, str]) -> HTTPResponse:
+    @area.post(f"{PATH}/<api_token_id:id>/delete", needs=ADMIN)
+    def delete(identity: Identity, api_token_id: int, form: dict[str, str]) -> HTTPResponse:
         with context.database.transaction() as conn:
-            token = api_tokens.get(conn, id)
-            api_tokens.delete(conn, str(token["id"]), identity)
+            api_tokens.get(conn, api_token_id)
+            api_tokens.delete(conn, api_token_id, identity)
         return respond.redirect(context, f"{PATH}?done=deleted")
 
     return area

@@ -17,7 +17,7 @@ from sigservice.web.body import read_query
 from sigservice.web.doors import PageDoor
 
 PATH = "/admin/service-accounts"
-ONE = f"{PATH}/<id:id>"
+ONE = f"{PATH}/<account_id:id>"
 NOTICES = {
     "created": "The service account was created. Give it a token.",
     "saved": "The service account was saved.",
@@ -29,13 +29,13 @@ def build(context: Context) -> Bottle:
     area = new_area(context, PageDoor(context))
 
     def form_page(
-        identity: Identity, id: int | None, typed: dict[str, str] | None = None, **more: Any
+        identity: Identity, account_id: int | None, typed: dict[str, str] | None = None, **more: Any
     ) -> HTTPResponse:
         """`typed` is what was submitted, if that was wrong."""
         with context.database.transaction() as conn:
             roles = users_repository.list_roles(conn)
-            account = None if id is None else service_accounts.get(conn, id)
-            tokens = [] if id is None else service_accounts.list_tokens(conn, id)
+            account = None if account_id is None else service_accounts.get(conn, account_id)
+            tokens = [] if account_id is None else service_accounts.list_tokens(conn, account_id)
         values = {"username": "", "name": "", "rootRole": "Viewer"}
         if account:
             values = {
@@ -71,25 +71,25 @@ def build(context: Context) -> Bottle:
         return respond.redirect(context, f"{PATH}/{account['id']}?done=created")
 
     @area.get(ONE, needs=ADMIN)
-    def edit(identity: Identity, id: int) -> HTTPResponse:
+    def edit(identity: Identity, account_id: int) -> HTTPResponse:
         done = read_query(request.environ).get("done", "")
-        return form_page(identity, id, notice=NOTICES.get(done, ""))
+        return form_page(identity, account_id, notice=NOTICES.get(done, ""))
 
     @area.post(ONE, needs=ADMIN)
-    def save(identity: Identity, id: int, form: dict[str, str]) -> HTTPResponse:
+    def save(identity: Identity, account_id: int, form: dict[str, str]) -> HTTPResponse:
         typed = _typed(form, "username", "name", "rootRole")
         try:
             with context.database.transaction() as conn:
-                service_accounts.update(conn, id, _given(typed), identity)
+                service_accounts.update(conn, account_id, _given(typed), identity)
         except AppError as error:
-            return form_page(identity, id, typed, **_told(error, "Service account"))
-        return respond.redirect(context, f"{PATH}/{id}?done=saved")
+            return form_page(identity, account_id, typed, **_told(error, "Service account"))
+        return respond.redirect(context, f"{PATH}/{account_id}?done=saved")
 
     @area.get(f"{ONE}/delete", needs=ADMIN)
-    def confirm_delete(identity: Identity, id: int) -> HTTPResponse:
+    def confirm_delete(identity: Identity, account_id: int) -> HTTPResponse:
         with context.database.transaction() as conn:
-            account = service_accounts.get(conn, id)
-            tokens = service_accounts.list_tokens(conn, id)
+            account = service_accounts.get(conn, account_id)
+            tokens = service_accounts.list_tokens(conn, account_id)
         return respond.page(
             context,
             "service_accounts/delete",
@@ -100,27 +100,27 @@ def build(context: Context) -> Bottle:
         )
 
     @area.post(f"{ONE}/delete", needs=ADMIN)
-    def delete(identity: Identity, id: int, form: dict[str, str]) -> HTTPResponse:
+    def delete(identity: Identity, account_id: int, form: dict[str, str]) -> HTTPResponse:
         with context.database.transaction() as conn:
-            service_accounts.delete(conn, id, identity)
+            service_accounts.delete(conn, account_id, identity)
         return respond.redirect(context, "/admin/users?done=account-deleted")
 
     # The answer of the POST is a page: whoever loads its address again is led to the form.
     @area.get(f"{ONE}/tokens", needs=ADMIN)
-    def again(identity: Identity, id: int) -> HTTPResponse:
-        return respond.redirect(context, f"{PATH}/{id}#tokens")
+    def again(identity: Identity, account_id: int) -> HTTPResponse:
+        return respond.redirect(context, f"{PATH}/{account_id}#tokens")
 
     @area.post(f"{ONE}/tokens", needs=ADMIN)
-    def create_token(identity: Identity, id: int, form: dict[str, str]) -> HTTPResponse:
+    def create_token(identity: Identity, account_id: int, form: dict[str, str]) -> HTTPResponse:
         typed = _typed(form, "description", "expiresAt")
         try:
             fields = personal_tokens.fields(
                 typed["description"], typed["expiresAt"], now=context.clock.now()
             )
             with context.database.transaction() as conn:
-                token, secret = service_accounts.create_token(conn, id, fields, identity)
+                token, secret = service_accounts.create_token(conn, account_id, fields, identity)
         except AppError as error:
-            return form_page(identity, id, typed, **_told(error, "New token"))
+            return form_page(identity, account_id, typed, **_told(error, "New token"))
         return respond.page(
             context,
             "personal_tokens/created",
@@ -128,30 +128,32 @@ def build(context: Context) -> Bottle:
             title="Token created",
             token=token,
             secret=secret,
-            back=f"{PATH}/{id}",
+            back=f"{PATH}/{account_id}",
         )
 
-    @area.get(f"{ONE}/tokens/<token_id:id>/delete", needs=ADMIN)
-    def confirm_delete_token(identity: Identity, id: int, token_id: int) -> HTTPResponse:
+    @area.get(f"{ONE}/tokens/<personal_token_id:id>/delete", needs=ADMIN)
+    def confirm_delete_token(
+        identity: Identity, account_id: int, personal_token_id: int
+    ) -> HTTPResponse:
         with context.database.transaction() as conn:
-            account = service_accounts.get(conn, id)
-            token = personal_tokens.get(conn, id, token_id)
+            account = service_accounts.get(conn, account_id)
+            token = personal_tokens.get(conn, account_id, personal_token_id)
         return respond.page(
             context,
             "personal_tokens/delete",
             identity,
             token=token,
-            back=f"{PATH}/{id}",
+            back=f"{PATH}/{account_id}",
             title=f"Delete token {token['description']} of {account['username']}?",
         )
 
-    @area.post(f"{ONE}/tokens/<token_id:id>/delete", needs=ADMIN)
+    @area.post(f"{ONE}/tokens/<personal_token_id:id>/delete", needs=ADMIN)
     def delete_token(
-        identity: Identity, id: int, token_id: int, form: dict[str, str]
+        identity: Identity, account_id: int, personal_token_id: int, form: dict[str, str]
     ) -> HTTPResponse:
         with context.database.transaction() as conn:
-            service_accounts.delete_token(conn, id, token_id, identity)
-        return respond.redirect(context, f"{PATH}/{id}?done=token-deleted")
+            service_accounts.delete_token(conn, account_id, personal_token_id, identity)
+        return respond.redirect(context, f"{PATH}/{account_id}?done=token-deleted")
 
     return area
 

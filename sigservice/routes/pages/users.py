@@ -87,31 +87,31 @@ def build(context: Context) -> Bottle:
             return form_page(identity, None, values, **_told(error, "New user"))
         return respond.redirect(context, f"{PATH}?done=created")
 
-    @area.get(f"{PATH}/<id:id>", needs=ADMIN)
-    def edit(identity: Identity, id: int) -> HTTPResponse:
-        user = _found(context, id)
+    @area.get(f"{PATH}/<user_id:id>", needs=ADMIN)
+    def edit(identity: Identity, user_id: int) -> HTTPResponse:
+        user = _found(context, user_id)
         return form_page(identity, user, _stored(user), notice=notice())
 
-    @area.post(f"{PATH}/<id:id>", needs=ADMIN)
-    def save(identity: Identity, id: int, form: dict[str, str]) -> HTTPResponse:
+    @area.post(f"{PATH}/<user_id:id>", needs=ADMIN)
+    def save(identity: Identity, user_id: int, form: dict[str, str]) -> HTTPResponse:
         values = _values(form)
         try:
             with context.database.transaction() as conn:
-                users.update(conn, id, _given(values), identity)
+                users.update(conn, user_id, _given(values), identity)
         except AppError as error:
             if error.status not in (400, 409):
                 raise
-            return form_page(identity, _found(context, id), values, **_told(error, "User"))
-        return respond.redirect(context, f"{PATH}/{id}?done=saved")
+            return form_page(identity, _found(context, user_id), values, **_told(error, "User"))
+        return respond.redirect(context, f"{PATH}/{user_id}?done=saved")
 
     # The answer to a refused password is a page: whoever loads it again is led to the form.
-    @area.get(f"{PATH}/<id:id>/password", needs=ADMIN)
-    def again(identity: Identity, id: int) -> HTTPResponse:
-        return respond.redirect(context, f"{PATH}/{id}")
+    @area.get(f"{PATH}/<user_id:id>/password", needs=ADMIN)
+    def again(identity: Identity, user_id: int) -> HTTPResponse:
+        return respond.redirect(context, f"{PATH}/{user_id}")
 
-    @area.post(f"{PATH}/<id:id>/password", needs=ADMIN)
-    def set_password(identity: Identity, id: int, form: dict[str, str]) -> HTTPResponse:
-        user, password = _found(context, id), form.get("password", "")
+    @area.post(f"{PATH}/<user_id:id>/password", needs=ADMIN)
+    def set_password(identity: Identity, user_id: int, form: dict[str, str]) -> HTTPResponse:
+        user, password = _found(context, user_id), form.get("password", "")
         try:
             passwords.check(password)
         except AppError as error:
@@ -119,9 +119,9 @@ def build(context: Context) -> Bottle:
         password_hash = context.passwords.hash(password)
         with context.database.transaction() as conn:
             users.set_password(
-                conn, id, password_hash, identity, keep_session=identity.session_hash
+                conn, user_id, password_hash, identity, keep_session=identity.session_hash
             )
-        return respond.redirect(context, f"{PATH}/{id}?done=password")
+        return respond.redirect(context, f"{PATH}/{user_id}?done=password")
 
     def delete_page(identity: Identity, user: Row, **more: Any) -> HTTPResponse:
         title = f"Delete user {_login(user)}?"
@@ -129,25 +129,25 @@ def build(context: Context) -> Bottle:
             context, "users/delete", identity, user=user, **({"title": title} | more)
         )
 
-    @area.get(f"{PATH}/<id:id>/delete", needs=ADMIN)
-    def confirm_delete(identity: Identity, id: int) -> HTTPResponse:
-        return delete_page(identity, _found(context, id))
+    @area.get(f"{PATH}/<user_id:id>/delete", needs=ADMIN)
+    def confirm_delete(identity: Identity, user_id: int) -> HTTPResponse:
+        return delete_page(identity, _found(context, user_id))
 
-    @area.post(f"{PATH}/<id:id>/delete", needs=ADMIN)
-    def delete(identity: Identity, id: int, form: dict[str, str]) -> HTTPResponse:
+    @area.post(f"{PATH}/<user_id:id>/delete", needs=ADMIN)
+    def delete(identity: Identity, user_id: int, form: dict[str, str]) -> HTTPResponse:
         try:
             with context.database.transaction() as conn:
-                users.delete(conn, id, identity)
+                users.delete(conn, user_id, identity)
         except ConflictError as error:
-            return delete_page(identity, _found(context, id), **_told(error, "Delete user"))
+            return delete_page(identity, _found(context, user_id), **_told(error, "Delete user"))
         return respond.redirect(context, f"{PATH}?done=deleted")
 
     return area
 
 
-def _found(context: Context, id: int) -> Row:
+def _found(context: Context, user_id: int) -> Row:
     with context.database.autocommit() as conn:
-        return users.get(conn, id)
+        return users.get(conn, user_id)
 
 
 def _login(user: Row) -> str:
