@@ -10,24 +10,32 @@ from bottle import HTTPError, HTTPResponse, request
 from sigservice.context import Context
 from sigservice.errors import StartError
 from sigservice.routes import auth, client, health, signals, static
+from sigservice.routes.admin import api_tokens as admin_api_tokens
+from sigservice.routes.admin import current_user as admin_current_user
 from sigservice.routes.admin import events as admin_events
 from sigservice.routes.admin import feature_archive as admin_feature_archive
 from sigservice.routes.admin import feature_environments as admin_feature_environments
 from sigservice.routes.admin import feature_relations as admin_feature_relations
 from sigservice.routes.admin import feature_strategies as admin_feature_strategies
 from sigservice.routes.admin import features as admin_features
+from sigservice.routes.admin import personal_tokens as admin_personal_tokens
+from sigservice.routes.admin import project_api_tokens as admin_project_api_tokens
 from sigservice.routes.admin import segments as admin_segments
+from sigservice.routes.admin import service_accounts as admin_service_accounts
 from sigservice.routes.admin import signal_endpoint_tokens as admin_signal_endpoint_tokens
 from sigservice.routes.admin import signal_endpoints as admin_signal_endpoints
 from sigservice.routes.admin import signals as admin_signals
 from sigservice.routes.admin import users as admin_users
+from sigservice.routes.pages import api_tokens as page_api_tokens
 from sigservice.routes.pages import events as page_events
 from sigservice.routes.pages import home as page_home
 from sigservice.routes.pages import profile as page_profile
+from sigservice.routes.pages import service_accounts as page_service_accounts
 from sigservice.routes.pages import sign_in as page_sign_in
 from sigservice.routes.pages import signal_endpoint_tokens as page_signal_endpoint_tokens
 from sigservice.routes.pages import signal_endpoints as page_signal_endpoints
 from sigservice.routes.pages import signals as page_signals
+from sigservice.routes.pages import users as page_users
 from sigservice.web.area import new_app
 from sigservice.web.errors import ErrorPlugin, router_error
 from sigservice.web.wrap import Wsgi, compress, edge
@@ -49,6 +57,11 @@ AREAS = (
     admin_feature_relations,
     admin_feature_environments,
     admin_feature_archive,
+    admin_current_user,
+    admin_service_accounts,
+    admin_api_tokens,
+    admin_project_api_tokens,
+    admin_personal_tokens,
     page_home,
     page_sign_in,
     page_signal_endpoints,
@@ -56,6 +69,9 @@ AREAS = (
     page_signals,
     page_events,
     page_profile,
+    page_api_tokens,
+    page_users,
+    page_service_accounts,
 )
 
 

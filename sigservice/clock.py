@@ -16,6 +16,15 @@ class Clock:
         return time.monotonic()
 
 
+def from_iso(text: str) -> datetime | None:
+    """A date or date-time in ISO 8601, UTC unless it says otherwise; None for anything else."""
+    try:
+        moment = datetime.fromisoformat(text.strip())
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):  # the year 9999 west of Greenwich
+        return None
+
+
 def iso(moment: datetime) -> str:
     """ISO 8601 in UTC with milliseconds and Z, as on the wire."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

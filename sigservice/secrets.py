@@ -20,6 +20,11 @@ def new_secret() -> str:
     return secrets.token_urlsafe(32)
 
 
+def new_hex() -> str:
+    """56 hexadecimal digits, 224 bits: what tokens of the field end in."""
+    return secrets.token_hex(28)
+
+
 def sha256(secret: str) -> bytes:
     """What is stored of a secret: 32 bytes. Takes any text a header can carry."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
@@ -51,6 +56,10 @@ class Passwords:
     def hash(self, password: str) -> str:
         with self._places:
             return self._hasher.hash(password)
+
+    def is_outdated(self, stored: str) -> bool:
+        """Whether a hash was made with other parameters than today's."""
+        return self._hasher.check_needs_rehash(stored)
 
     def matches(self, stored: str | None, password: str) -> bool:
         """False for a wrong password; as slow for no stored hash, so names can't be probed."""

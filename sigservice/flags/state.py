@@ -13,6 +13,7 @@ from sigservice import secrets
 from sigservice.clock import Clock
 from sigservice.db.pool import Database
 from sigservice.flags.latest import Latest
+from sigservice.flags.seen import Seen
 from sigservice.repository import revisions as repository
 from sigservice.services import api_tokens, revisions
 from sigservice.services.identity import DEFAULT_ENVIRONMENT
@@ -54,6 +55,7 @@ class FlagState:
         self._tokens: dict[bytes, Access] = {}
         self._tokens_revision = -1
         self._latest = Latest(self._read)
+        self.seen = Seen(clock)
 
     def revisions(self) -> Revisions:
         """Those that hold now. Raises DatabaseUnavailable."""
@@ -74,11 +76,13 @@ class FlagState:
                 tokens[key] = access
         if access and access.expires_at and access.expires_at <= self._clock.now():
             access = None
+        if access:
+            self.seen.api_token(access.token_id)
         return access, known
 
     def _find(self, secret: str) -> Access | None:
         with self._database.autocommit() as conn:
-            row = api_tokens.identify(conn, secret)
+            row = api_tokens.identify(conn, secret, now=self._clock.now())
         if row is None:
             return None
         return Access(

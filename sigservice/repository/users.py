@@ -60,6 +60,16 @@ def list_all(conn: Connection) -> list[Row]:
     return many(conn, _SQL["list_users"])
 
 
+def search(conn: Connection, text: str, *, limit: int) -> list[Row]:
+    """Those whose user name, address or name holds `text`, in either case."""
+    return many(conn, _SQL["search_users"], text=text, limit=limit)
+
+
+def count_admins(conn: Connection) -> Row:
+    """{password, no_password, service}."""
+    return many(conn, _SQL["count_admins"])[0]
+
+
 def count_other_admins(conn: Connection, id: int) -> int:
     return int(value(conn, _SQL["count_other_admins"], id=id))
 
@@ -89,6 +99,12 @@ def update_password(
         password_hash=password_hash,
         has_built_in_password=has_built_in_password,
     )
+
+
+def replace_hash(conn: Connection, id: int, *, old_hash: str, new_hash: str) -> bool:
+    """False when the password was changed meanwhile."""
+    done = affected(conn, _SQL["replace_hash"], id=id, old_hash=old_hash, new_hash=new_hash)
+    return done > 0
 
 
 def mark_seen(conn: Connection, id: int) -> None:

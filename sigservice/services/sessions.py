@@ -27,6 +27,10 @@ def verify(database: Database, passwords: secrets.Passwords, login: str, passwor
     stored = user["password_hash"] if user else None
     if not passwords.matches(stored, password) or user is None:
         raise _mismatch()
+    if stored and passwords.is_outdated(stored):
+        new_hash = passwords.hash(password)
+        with database.autocommit() as conn:
+            users.replace_hash(conn, user["id"], old_hash=stored, new_hash=new_hash)
     return user
 
 

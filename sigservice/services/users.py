@@ -6,6 +6,7 @@ Passwords are hashed outside of any transaction: it takes 20 ms and 19 MiB.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +74,11 @@ def profile(
     return Profile(username or None, email or None, name or None, role)
 
 
+def role_to_json(row: Row) -> dict[str, Any]:
+    """A role on the wire; those there are reach over all projects."""
+    return {"id": row["id"], "type": "root", "name": row["name"], "description": row["description"]}
+
+
 def login_fields(login: str) -> dict[str, str | None]:
     """What a person signs in with, as the column it belongs to: sign-in tells them apart by @."""
     is_email = "@" in login
@@ -91,7 +97,7 @@ def create(conn: Connection, who: Profile, password_hash: str | None, by: Identi
             password_hash=password_hash,
         )
     except UniqueViolation as error:
-        raise _taken(error) from error
+        raise taken(error) from error
     row = get(conn, id)
     events.record(conn, "user-created", by, data=to_json(row))
     return row
@@ -105,10 +111,20 @@ def get(conn: Connection, id: int) -> Row:
     return row
 
 
-def update(conn: Connection, id: int, who: Profile, by: Identity) -> Row:
-    """Raises NotFoundError, BadDataError (taken), ConflictError (the last admin)."""
+def changed(row: Mapping[str, Any], given: Mapping[str, Any]) -> Profile:
+    """The profile of `row` with what is `given` of username, email, name and root_role.
+
+    Raises BadDataError.
+    """
+    kept = {name: row[name] for name in ("username", "email", "name")}
+    return profile(**{**kept, "root_role": row["role_id"], **given})
+
+
+def update(conn: Connection, id: int, given: Mapping[str, Any], by: Identity) -> Row:
+    """Changes what is `given`. Raises NotFoundError, BadDataError, ConflictError (last admin)."""
     users.lock(conn)
     before = get(conn, id)
+    who = changed(before, given)
     if who.role_id != ADMIN_ROLE:
         _keep_an_admin(conn, before)
     try:
@@ -116,7 +132,7 @@ def update(conn: Connection, id: int, who: Profile, by: Identity) -> Row:
             conn, id, username=who.username, email=who.email, name=who.name, role_id=who.role_id
         )
     except UniqueViolation as error:
-        raise _taken(error) from error
+        raise taken(error) from error
     after = get(conn, id)
     events.record(conn, "user-updated", by, data=to_json(after), pre_data=to_json(before))
     return after
@@ -182,6 +198,7 @@ def to_json(row: Row) -> dict[str, Any]:
         "seenAt": iso(row["seen_at"]) if row["seen_at"] else None,
         "loginAttempts": row["login_attempts"],
         "createdAt": iso(row["created_at"]),
+        "accountType": "User" if row["account_type"] == "user" else "Service Account",
         "isAPI": False,
         "permissions": [],
     }
@@ -192,7 +209,8 @@ def _keep_an_admin(conn: Connection, user: Row) -> None:
         raise ConflictError("This is the last admin; make somebody else an admin first.")
 
 
-def _taken(error: UniqueViolation) -> BadDataError:
+def taken(error: UniqueViolation) -> BadDataError:
+    """What to raise instead: it names the field."""
     path = "email" if error.constraint == "users_email_key" else "username"
     what = "e-mail address" if path == "email" else "user name"
     text = f"A user with this {what} exists already."

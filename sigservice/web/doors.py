@@ -21,7 +21,7 @@ from sigservice.errors import (
     UnauthorizedError,
 )
 from sigservice.flags.state import Access
-from sigservice.services import api_tokens
+from sigservice.services import api_tokens, personal_tokens
 from sigservice.services.identity import (
     ADMIN_TOKEN_ID,
     DEFAULT_ENVIRONMENT,
@@ -46,7 +46,7 @@ class OpenDoor:
 
 
 class AdminDoor:
-    """The admin JSON API: an admin token, or a person's session with CSRF protection."""
+    """The admin JSON API: an admin token, a personal token, or a session with CSRF protection."""
 
     name, api = "door", 2
 
@@ -80,13 +80,27 @@ class AdminDoor:
         secret = bearer(environ)
         ip = client_ip(environ, context.config["server"]["trustedProxy"])
         with Attempt(context, ip, secrets.sha256(secret)):
+            if personal_tokens.is_personal(secret):
+                return self._by_personal_token(secret, ip)
             with context.database.autocommit() as conn:
-                token = api_tokens.identify(conn, secret)
+                token = api_tokens.identify(conn, secret, now=context.clock.now())
             if token is None:
                 raise UnauthorizedError("The API token is unknown or has expired.")
         if token["type"] != "admin":
             raise NoPermissionError("This token is not for the admin API.")
+        context.flags.seen.api_token(token["id"])
         return Identity(ADMIN_TOKEN_ID, token["token_name"], PERMISSIONS["Admin"], ip=ip)
+
+    def _by_personal_token(self, secret: str, ip: str) -> Identity:
+        context = self._context
+        with context.database.autocommit() as conn:
+            identity, token_id = personal_tokens.identify(
+                conn, secret, now=context.clock.now(), ip=ip
+            )
+        if identity is None:
+            raise UnauthorizedError("The personal token is unknown or has expired.")
+        context.flags.seen.personal_token(token_id)
+        return identity
 
     def _by_session(self, environ: dict[str, Any]) -> Identity:
         identity = session.find(self._context, environ)

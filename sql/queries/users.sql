@@ -41,6 +41,24 @@ JOIN roles r ON r.id = u.role_id
 WHERE u.account_type = 'user'
 ORDER BY u.id;
 
+-- name: search_users
+-- Text is looked for literally, in either case.
+SELECT u.id, u.account_type, u.username, u.email, u.name, u.role_id, r.name AS role,
+       u.has_built_in_password, u.login_attempts, u.seen_at, u.created_at
+FROM users u
+JOIN roles r ON r.id = u.role_id
+WHERE u.account_type = 'user'
+  AND strpos(lower(concat_ws(E'\n', u.username, u.email, u.name)), lower(%(text)s)) > 0
+ORDER BY u.id
+LIMIT %(limit)s;
+
+-- name: count_admins
+SELECT count(*) FILTER (WHERE account_type = 'user' AND password_hash IS NOT NULL) AS password,
+       count(*) FILTER (WHERE account_type = 'user' AND password_hash IS NULL) AS no_password,
+       count(*) FILTER (WHERE account_type = 'service') AS service
+FROM users
+WHERE role_id = 1;
+
 -- name: count_other_admins
 SELECT count(*) FROM users WHERE role_id = 1 AND account_type = 'user' AND id <> %(id)s;
 
@@ -53,6 +71,12 @@ WHERE id = %(id)s;
 UPDATE users
 SET password_hash = %(password_hash)s, has_built_in_password = %(has_built_in_password)s
 WHERE id = %(id)s;
+
+-- name: replace_hash
+-- The same password hashed anew; nothing happens when it was changed meanwhile.
+UPDATE users
+SET password_hash = %(new_hash)s
+WHERE id = %(id)s AND password_hash = %(old_hash)s;
 
 -- name: mark_seen
 UPDATE users

@@ -18,11 +18,5 @@
 % include("partials/field.tpl", name="confirm", label="New password again", value="", kind="password", autocomplete="new-password", required=True)
 <button>Change password</button>
 </form>
-<details><summary>Rules for passwords</summary>
-<ul>
-% for rule in rules:
-<li>{{rule}}</li>
-% end
-</ul>
-</details>
+% include("users/rules.tpl")
 </div>

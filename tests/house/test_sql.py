@@ -27,6 +27,7 @@ HOT = {
     ("signals", "list_endpoint_ids_with_signals"): ["signals_endpoint_id_idx"],
     ("sessions", "find_session_user"): ["sessions_pkey"],
     ("api_tokens", "find_api_token"): ["api_tokens_secret_hash_key"],
+    ("personal_tokens", "find_owner"): ["personal_tokens_secret_hash_key"],
     ("events", "list_events"): ["events_pkey"],
     ("events", "list_event_types"): ["events_type_id_idx"],
 }

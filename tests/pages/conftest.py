@@ -17,6 +17,8 @@ STORED = (
     "/api/admin/signals",
     "/api/admin/events",
     "/api/admin/user-admin",
+    "/api/admin/service-account",
+    "/api/admin/api-tokens",
 )
 Stored = Callable[[], dict[str, Any]]
 Send = Callable[..., dict[str, Any]]

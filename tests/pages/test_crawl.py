@@ -33,6 +33,12 @@ def fill(web: webtest.TestApp, clock: FakeClock) -> int:
         gone = f"/api/admin/signal-endpoints/{endpoint['id']}/tokens/{tokens[2]['id']}"
         web.delete(gone, headers=ADMIN)
     make.endpoint("empty")
+    robot = {"username": "robot", "name": "Robot"}
+    robot = web.post_json("/api/admin/service-account", robot, headers=ADMIN).json
+    body = {"description": "ci", "expiresAt": "2999-01-01"}
+    web.post_json(f"/api/admin/service-account/{robot['id']}/token", body, headers=ADMIN)
+    body = {"tokenName": "shop", "type": "client", "projects": ["default"]}
+    web.post_json("/api/admin/api-tokens", body | {"expiresAt": "2001-01-01"}, headers=ADMIN)
     web.post(f"/api/admin/signal-endpoints/{ids[1]}/off", headers=ADMIN)
     return ids[0]
 
@@ -43,6 +49,9 @@ def problem_pages(ada: webtest.TestApp, id: int, clock: FakeClock) -> Pages:
         "/admin/signals/new": {"name": "A B", "token": "now"},
         f"/admin/signals/{id}": {"name": ""},
         f"/admin/signals/{id}/tokens": {"token_name": ""},
+        "/admin/api-tokens/new": {"type": "client", "scope": "some"},
+        "/admin/users/new": {"username": "a b"},
+        "/admin/service-accounts/new": {"rootRole": "none"},
         "/profile/password": {"old": "x", "password": "y", "confirm": "y"},
     }
     found = {}
@@ -110,6 +119,17 @@ def test_links_lead_to_every_page(site):
         "/",
         "/profile",
         "/admin/events",
+        "/admin/api-tokens",
+        "/admin/api-tokens/new",
+        "/admin/api-tokens/#/delete",
+        "/admin/users",
+        "/admin/users/new",
+        "/admin/users/#",
+        "/admin/users/#/delete",
+        "/admin/service-accounts/new",
+        "/admin/service-accounts/#",
+        "/admin/service-accounts/#/delete",
+        "/admin/service-accounts/#/tokens/#/delete",
         "/admin/signals",
         "/admin/signals/new",
         "/admin/signals/#",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import quote, unquote
 
 import pytest
 import webtest
 
-from tests.conftest import Cast
+from tests.conftest import ADMIN, Cast
 from tests.pages.seen import heading, is_page
 
 VIEW_PAGES = ("/", "/profile")
@@ -20,6 +21,17 @@ ADMIN_PAGES = (
     "/admin/signals/{id}/log/{signal_id}",
     "/admin/signals/{id}/tokens/{token_id}/delete",
     "/admin/events",
+    "/admin/api-tokens",
+    "/admin/api-tokens/new",
+    "/admin/api-tokens/{api_token_id}/delete",
+    "/admin/users",
+    "/admin/users/new",
+    "/admin/users/{user_id}",
+    "/admin/users/{user_id}/delete",
+    "/admin/service-accounts/new",
+    "/admin/service-accounts/{account_id}",
+    "/admin/service-accounts/{account_id}/delete",
+    "/admin/service-accounts/{account_id}/tokens/{personal_token_id}/delete",
 )
 VIEW_FORMS = {
     "/logout": {},
@@ -38,13 +50,37 @@ ADMIN_FORMS = {
     "/admin/signals/{id}/tokens": {"token_name": "second"},
     "/admin/signals/{id}/tokens/{token_id}": {"token_name": "renamed"},
     "/admin/signals/{id}/tokens/{token_id}/delete": {},
+    "/admin/api-tokens/new": {
+        "tokenName": "sdk",
+        "type": "client",
+        "environment": "production",
+        "scope": "all",
+    },
+    "/admin/api-tokens/{api_token_id}/delete": {},
+    "/admin/users/new": {"username": "al", "rootRole": "Viewer", "password": "Other-Horse-8"},
+    "/admin/users/{user_id}": {"username": "bob", "rootRole": "Viewer"},
+    "/admin/users/{user_id}/password": {"password": "Other-Horse-8"},
+    "/admin/users/{user_id}/delete": {},
+    "/admin/service-accounts/new": {"username": "cron", "rootRole": "Viewer"},
+    "/admin/service-accounts/{account_id}": {"username": "bot", "rootRole": "Viewer"},
+    "/admin/service-accounts/{account_id}/delete": {},
+    "/admin/service-accounts/{account_id}/tokens": {
+        "description": "second",
+        "expiresAt": "2999-01-01",
+    },
+    "/admin/service-accounts/{account_id}/tokens/{personal_token_id}/delete": {},
 }
 OPEN = {("GET", "/sign-in"), ("POST", "/sign-in"), ("GET", "/static/{name}")}
 FORMS = VIEW_FORMS | ADMIN_FORMS
 PAGES = VIEW_PAGES + ADMIN_PAGES
 JSON_PATHS = ("/api", "/auth", "/edge", "/internal-backstage", "/health", "/ready")
 # Addresses that a browser may be left at, because the answer of the POST is a page.
-LEFT_AT = ("/admin/signals/{id}/tokens", "/profile/password")
+LEFT_AT = (
+    "/admin/signals/{id}/tokens",
+    "/admin/users/{user_id}/password",
+    "/admin/service-accounts/{account_id}/tokens",
+    "/profile/password",
+)
 
 FOREIGN = (
     {"Sec-Fetch-Site": "cross-site"},
@@ -57,21 +93,32 @@ FOREIGN = (
 
 
 @pytest.fixture
-def place(endpoint, token, send):
+def place(web, endpoint, token, send):
     """Fills the braces of the addresses above."""
-    signal = send(endpoint, token, {"n": 1})
-    return {"id": endpoint["id"], "token_id": token["id"], "signal_id": signal["id"]}
+
+    def made(path, **body):
+        return web.post_json(f"/api/admin/{path}", body, headers=ADMIN).json["id"]
+
+    account = made("service-account", username="robot")
+    return {
+        "id": endpoint["id"],
+        "token_id": token["id"],
+        "signal_id": send(endpoint, token, {"n": 1})["id"],
+        "api_token_id": made("api-tokens", tokenName="shop", type="client"),
+        "user_id": made("user-admin", username="bo"),
+        "account_id": account,
+        "personal_token_id": made(
+            f"service-account/{account}/token", description="ci", expiresAt="2999-01-01"
+        ),
+    }
 
 
 def test_the_tables_above_name_every_page_and_form(make_service):
     apps = []
     make_service({"preHook": apps.append})
-    names = {"id": "id", "token_id": "token_id", "signal_id": "signal_id", "name": "name"}
     routes = set()
     for route in apps[0].routes:
-        rule = route.rule
-        for name in names:
-            rule = rule.replace(f"<{name}:id>", f"{{{name}}}").replace(f"<{name}>", f"{{{name}}}")
+        rule = re.sub(r"<(\w+)(:id)?>", r"{\1}", route.rule)
         if not rule.startswith(JSON_PATHS):
             routes.add((route.method, rule))
     listed = {("GET", path) for path in PAGES} | {("POST", path) for path in FORMS} | OPEN

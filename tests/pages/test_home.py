@@ -25,7 +25,7 @@ def test_viewer_is_told_who_can_begin(vera):
 
 def test_navigation_offers_what_the_role_may_see(cast):
     for name, links in (
-        ("ada", ["/", "/admin/signals", "/admin/events"]),
+        ("ada", ["/", "/admin/signals", "/admin/events", "/admin/api-tokens", "/admin/users"]),
         ("ed", ["/"]),
         ("vera", ["/"]),
     ):

@@ -63,6 +63,14 @@ def hostile(ada, web, make, stored, clock):
         "password": Cast.PASSWORD,
     }
     web.post_json("/api/admin/user-admin", body, headers=ADMIN)
+    body = {"username": "<img/src=x>{{7*7}}", "name": HOSTILE[0]}
+    account = web.post_json("/api/admin/service-account", body, headers=ADMIN).json
+    for text in HOSTILE[:9]:
+        body = {"tokenName": text, "type": "client"}
+        web.post_json("/api/admin/api-tokens", body, headers=ADMIN)
+        body = {"description": text, "expiresAt": "2999-01-01"}
+        path = f"/api/admin/service-account/{account['id']}/token"
+        web.post_json(path, body, headers=ADMIN)
     for n in range(3):
         endpoint = make.endpoint(f"e{n}", description=" ".join(HOSTILE))
         for _ in range(5):
@@ -86,6 +94,12 @@ def test_no_page_takes_text_for_markup(hostile):
 
 
 def test_every_text_is_shown_as_it_was_written(hostile, stored):
+    tokens = shown(hostile.get("/admin/api-tokens"))
+    accounts = stored()["serviceAccounts"]
+    page = shown(hostile.get(f"/admin/service-accounts/{accounts[0]['id']}"))
+    for text in HOSTILE[:9]:
+        assert text in tokens
+        assert text in page
     listed = shown(hostile.get("/admin/signals"))
     for text in HOSTILE:
         assert text in listed

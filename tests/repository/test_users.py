@@ -228,3 +228,32 @@ def test_a_locked_table_can_be_read_but_not_written_or_locked_again(pool):
         assert is_locked_out(pool, users.lock)
         assert is_locked_out(pool, add_user)
     assert not is_locked_out(pool, users.lock)
+
+
+def test_a_search_takes_text_literally_in_names_and_addresses(conn):
+    ada = add_user(conn, "ada", email="x@example.org", name="Countess 100%")
+    bob = add_user(conn, None, email="bob@example.org")
+    add_service_account(conn, "ada-robot")
+    for text, found in (
+        ("ADA", [ada]), ("example", [ada, bob]), ("countess", [ada]), ("%", [ada]), ("_", []),
+        ("dax", []),
+    ):  # fmt: skip
+        assert ids(users.search(conn, text, limit=10)) == found
+    assert ids(users.search(conn, "example", limit=1)) == [ada]
+    assert set(users.search(conn, "ada", limit=1)[0]) == FULL - {"password_hash"}
+
+
+def test_admins_are_counted_by_what_lets_them_in(conn):
+    add_user(conn, "ada", password_hash="h")
+    add_user(conn, "bob")
+    add_user(conn, "ed", role_id=EDITOR_ROLE, password_hash="h")
+    add_service_account(conn)
+    assert users.count_admins(conn) == {"password": 1, "no_password": 1, "service": 1}
+
+
+def test_a_hash_is_replaced_while_it_is_the_same(conn):
+    id = add_user(conn, password_hash="old", has_built_in_password=True)
+    assert users.replace_hash(conn, id, old_hash="other", new_hash="new") is False
+    assert users.replace_hash(conn, id, old_hash="old", new_hash="new") is True
+    row = users.find(conn, id)
+    assert (row["password_hash"], row["has_built_in_password"]) == ("new", True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ ENVIRON = {
 }
 CLIENT = "default:development.client-secret"
 FRONTEND = "*:production.frontend-secret"
+NOW = datetime.now(UTC)
 
 
 def people(service):
@@ -123,14 +125,16 @@ def test_configured_tokens_are_stored_by_hash_with_their_scope(make_service):
     environ = {"INIT_CLIENT_API_TOKENS": CLIENT, "INIT_FRONTEND_API_TOKENS": FRONTEND}
     service = make_service(environ=environ)
     with service.context.database.autocommit() as conn:
-        found = [api_tokens.identify(conn, secret) for secret in (ADMIN_TOKEN, CLIENT, FRONTEND)]
+        found = [
+            api_tokens.identify(conn, secret, now=NOW) for secret in (ADMIN_TOKEN, CLIENT, FRONTEND)
+        ]
         assert [(row["type"], row["environment"], row["projects"]) for row in found] == [
             ("admin", "*", ["*"]),
             ("client", "development", ["default"]),
             ("frontend", "production", ["*"]),
         ]
-        assert api_tokens.identify(conn, CLIENT + "x") is None
-        assert api_tokens.identify(conn, "") is None
+        assert api_tokens.identify(conn, CLIENT + "x", now=NOW) is None
+        assert api_tokens.identify(conn, "", now=NOW) is None
         with conn.cursor() as cursor:
             cursor.execute("SELECT api_tokens::text, secret_prefix FROM api_tokens ORDER BY id")
             rows = cursor.fetchall()
@@ -154,8 +158,8 @@ def test_configured_tokens_go_into_an_empty_table_only(make_service):
     make_service()
     service = make_service(environ={"INIT_CLIENT_API_TOKENS": CLIENT})
     with service.context.database.autocommit() as conn:
-        assert api_tokens.identify(conn, CLIENT) is None
-        assert api_tokens.identify(conn, ADMIN_TOKEN)
+        assert api_tokens.identify(conn, CLIENT, now=NOW) is None
+        assert api_tokens.identify(conn, ADMIN_TOKEN, now=NOW)
     assert len(logged(service)) == 1
 
 

@@ -1,25 +1,29 @@
-"""Users, JSON: administration, and the user who asks."""
+"""User administration and roles, JSON."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 from bottle import Bottle, HTTPResponse, request
+from msgspec import UNSET, UnsetType
 
 from sigservice.context import Context
-from sigservice.errors import BadDataError
+from sigservice.db.run import Row
 from sigservice.repository import users as repository
 from sigservice.services import passwords, users
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.web import respond
 from sigservice.web.area import new_area
-from sigservice.web.body import read_struct
+from sigservice.web.body import read_query
 from sigservice.web.doors import AdminDoor
 
 PATH = "/api/admin/user-admin"
+SHORTEST_SEARCH, MOST_FOUND = 2, 100
 
 
-class UserBody(msgspec.Struct):
-    """Create and replace; `rootRole` is an id or a name, `password` counts on creation only."""
+class NewUserBody(msgspec.Struct):
+    """`rootRole` is an id or a name."""
 
     username: str | None = None
     email: str | None = None
@@ -33,14 +37,26 @@ class UserBody(msgspec.Struct):
         )
 
 
+class UserBody(msgspec.Struct):
+    """What is absent stays as it is."""
+
+    username: str | UnsetType | None = UNSET
+    email: str | UnsetType | None = UNSET
+    name: str | UnsetType | None = UNSET
+    rootRole: int | str | UnsetType = UNSET
+
+    def given(self) -> dict[str, Any]:
+        fields = {
+            "username": self.username,
+            "email": self.email,
+            "name": self.name,
+            "root_role": self.rootRole,
+        }
+        return {name: value for name, value in fields.items() if value is not UNSET}
+
+
 class PasswordBody(msgspec.Struct):
     password: str
-
-
-class OwnPasswordBody(msgspec.Struct):
-    password: str
-    confirmPassword: str
-    oldPassword: str
 
 
 def build(context: Context) -> Bottle:
@@ -50,11 +66,15 @@ def build(context: Context) -> Bottle:
     def list_all(identity: Identity) -> HTTPResponse:
         with context.database.transaction() as conn:
             rows, roles = repository.list_all(conn), repository.list_roles(conn)
-        return respond.json({"users": [users.to_json(row) for row in rows], "rootRoles": roles})
+        return respond.json(
+            {
+                "users": [users.to_json(row) for row in rows],
+                "rootRoles": [users.role_to_json(role) for role in roles],
+            }
+        )
 
-    @area.post(PATH, needs=ADMIN, limit="create_user")
-    def create(identity: Identity) -> HTTPResponse:
-        body = read_struct(request.environ, UserBody)
+    @area.post(PATH, needs=ADMIN, limit="create_user", takes=NewUserBody)
+    def create(identity: Identity, body: NewUserBody) -> HTTPResponse:
         who = body.profile()
         if body.password:
             passwords.check(body.password)
@@ -62,18 +82,17 @@ def build(context: Context) -> Bottle:
         with context.database.transaction() as conn:
             row = users.create(conn, who, password_hash, identity)
         shown = users.to_json(row) | {"emailSent": False}
-        return respond.json(shown, 201, location=str(row["id"]))
+        return respond.json(shown, 201, location=f"{context.base}{PATH}/{row['id']}")
 
     @area.get(f"{PATH}/<id:id>", needs=ADMIN)
     def read(identity: Identity, id: int) -> HTTPResponse:
         with context.database.transaction() as conn:
             return respond.json(users.to_json(users.get(conn, id)))
 
-    @area.put(f"{PATH}/<id:id>", needs=ADMIN)
-    def replace(identity: Identity, id: int) -> HTTPResponse:
-        body = read_struct(request.environ, UserBody)
+    @area.put(f"{PATH}/<id:id>", needs=ADMIN, takes=UserBody)
+    def update(identity: Identity, id: int, body: UserBody) -> HTTPResponse:
         with context.database.transaction() as conn:
-            row = users.update(conn, id, body.profile(), identity)
+            row = users.update(conn, id, body.given(), identity)
         return respond.json(users.to_json(row))
 
     @area.delete(f"{PATH}/<id:id>", needs=ADMIN)
@@ -82,44 +101,56 @@ def build(context: Context) -> Bottle:
             users.delete(conn, id, identity)
         return respond.empty()
 
-    @area.post(f"{PATH}/<id:id>/change-password", needs=ADMIN)
-    def change_password(identity: Identity, id: int) -> HTTPResponse:
-        password = read_struct(request.environ, PasswordBody).password
-        passwords.check(password)
-        password_hash = context.passwords.hash(password)
+    @area.post(f"{PATH}/<id:id>/change-password", needs=ADMIN, takes=PasswordBody)
+    def change_password(identity: Identity, id: int, body: PasswordBody) -> HTTPResponse:
+        passwords.check(body.password)
+        password_hash = context.passwords.hash(body.password)
         with context.database.transaction() as conn:
             users.set_password(conn, id, password_hash, identity)
         return respond.empty()
 
-    @area.post(f"{PATH}/validate-password", needs=ADMIN)
-    def validate_password(identity: Identity) -> HTTPResponse:
-        passwords.check(read_struct(request.environ, PasswordBody).password)
+    @area.post(f"{PATH}/validate-password", needs=ADMIN, takes=PasswordBody)
+    def validate_password(identity: Identity, body: PasswordBody) -> HTTPResponse:
+        passwords.check(body.password)
         return respond.empty()
 
-    @area.get("/api/admin/user", needs=VIEW, while_built_in_password=True)
-    def current_user(identity: Identity) -> HTTPResponse:
+    @area.get(f"{PATH}/search", needs=ADMIN)
+    def search(identity: Identity) -> HTTPResponse:
+        text = read_query(request.environ).get("q", "").strip()
+        rows: list[Row] = []
+        if len(text) >= SHORTEST_SEARCH:
+            with context.database.autocommit() as conn:
+                rows = repository.search(conn, text, limit=MOST_FOUND)
+        return respond.json([_in_short(row) for row in rows])
+
+    @area.get(f"{PATH}/access", needs=ADMIN)
+    def access(identity: Identity) -> HTTPResponse:
+        with context.database.autocommit() as conn:
+            rows = repository.list_all(conn)
+        return respond.json({"groups": [], "users": [_in_short(row) for row in rows]})
+
+    @area.get(f"{PATH}/admin-count", needs=ADMIN)
+    def admin_count(identity: Identity) -> HTTPResponse:
+        with context.database.autocommit() as conn:
+            row = repository.count_admins(conn)
         return respond.json(
             {
-                "user": {
-                    "id": identity.user_id,
-                    "username": identity.username,
-                    "email": identity.email,
-                    "name": identity.name,
-                    "isAPI": not identity.session_hash,
-                },
-                "permissions": [{"permission": name} for name in sorted(identity.permissions)],
-                "csrfToken": identity.csrf or None,
+                "password": row["password"],
+                "noPassword": row["no_password"],
+                "service": row["service"],
             }
         )
 
-    @area.post("/api/admin/user/change-password", needs=VIEW, while_built_in_password=True)
-    def change_own_password(identity: Identity) -> HTTPResponse:
-        body = read_struct(request.environ, OwnPasswordBody)
-        if body.password != body.confirmPassword:
-            raise BadDataError("The two new passwords differ.")
-        users.change_own_password(
-            context.database, context.passwords, identity, body.oldPassword, body.password
-        )
-        return respond.empty()
+    @area.get("/api/admin/roles", needs=VIEW)
+    def roles(identity: Identity) -> HTTPResponse:
+        with context.database.autocommit() as conn:
+            rows = repository.list_roles(conn)
+        return respond.json({"version": 1, "roles": [users.role_to_json(row) for row in rows]})
 
     return area
+
+
+def _in_short(row: Row) -> dict[str, Any]:
+    full = users.to_json(row)
+    names = ("id", "username", "email", "name", "imageUrl", "rootRole", "accountType")
+    return {name: full[name] for name in names}

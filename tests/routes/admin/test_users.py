@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argon2
 import pytest
 import webtest
 
@@ -111,6 +112,79 @@ def test_the_user_who_asks(cast, web):
     assert ed["permissions"] == [{"permission": "EDIT"}, {"permission": "VIEW"}]
     token = web.get("/api/admin/user", headers=ADMIN).json
     assert (token["user"]["id"], token["user"]["isAPI"], token["csrfToken"]) == (-42, True, None)
+
+
+def test_who_the_user_is_in_full(cast, web):
+    vera = cast.signed_in("vera")
+    me = vera.get("/api/admin/user").json
+    assert (me["feedback"], me["splash"], me["user"]["rootRole"]) == ([], {}, 3)
+    assert me["user"]["seenAt"]
+    profile = vera.get("/api/admin/user/profile").json
+    assert (profile["rootRole"]["name"], profile["canChangePassword"]) == ("Viewer", True)
+    profile = web.get("/api/admin/user/profile", headers=ADMIN).json
+    assert (profile["rootRole"]["id"], profile["canChangePassword"]) == (1, False)
+    roles = vera.get("/api/admin/roles").json
+    assert roles["version"] == 1
+    assert [(r["id"], r["type"], r["name"]) for r in roles["roles"]] == [
+        (1, "root", "Admin"),
+        (2, "root", "Editor"),
+        (3, "root", "Viewer"),
+    ]
+
+
+def test_a_change_keeps_what_is_not_given(web):
+    body = {"username": "bo", "email": "bo@x", "name": "Bo", "rootRole": 2, "password": GOOD}
+    made = web.post_json(PATH, body, headers=ADMIN, status=201)
+    path = made.headers["Location"]
+    user = web.get(path, headers=ADMIN).json
+    assert web.put_json(path, {}, headers=ADMIN).json == user
+    assert web.put_json(path, {"name": "Bob"}, headers=ADMIN).json == user | {"name": "Bob"}
+    bare = user | {"name": None, "username": None}
+    assert web.put_json(path, {"name": None, "username": ""}, headers=ADMIN).json == bare
+    web.put_json(path, {"email": None}, headers=ADMIN, status=400)
+    assert web.get(path, headers=ADMIN).json == bare
+
+
+def test_users_are_searched_and_counted(cast, web):
+    def found(query):
+        return [u["username"] for u in web.get(f"{PATH}/search{query}", headers=ADMIN).json]
+
+    assert [found(q) for q in ("?q=ER", "?q=e", "?q=%25%25", "?q=", "")] == [
+        ["vera"],
+        [],
+        [],
+        [],
+        [],
+    ]
+    access = web.get(f"{PATH}/access", headers=ADMIN).json
+    assert [u["username"] for u in access["users"]] == ["ada", "ed", "vera"]
+    count = web.get(f"{PATH}/admin-count", headers=ADMIN).json
+    assert count == {"password": 1, "noPassword": 0, "service": 0}
+    vera = cast.signed_in("vera")
+    for path in ("search?q=ed", "access", "admin-count"):
+        vera.get(f"{PATH}/{path}", status=403)
+
+
+def test_an_old_hash_is_renewed_at_sign_in(web, database):
+    login = {"username": "ada", "password": Cast.PASSWORD}
+    conn = database.connect()
+
+    def stored():
+        with conn.cursor() as cursor:
+            cursor.execute("SELECT password_hash FROM users")
+            return cursor.fetchone()[0]
+
+    old = argon2.PasswordHasher(time_cost=2, memory_cost=64, parallelism=1).hash(Cast.PASSWORD)
+    with conn.cursor() as cursor:
+        cursor.execute("UPDATE users SET password_hash = %s", [old])
+    web.post_json("/auth/simple/login", login | {"password": "x"}, status=401)
+    assert stored() == old
+    web.post_json("/auth/simple/login", login)
+    new = stored()
+    assert "t=1," in new
+    web.post_json("/auth/simple/login", login)
+    assert stored() == new
+    conn.close()
 
 
 def test_a_token_has_no_password_to_change(web):

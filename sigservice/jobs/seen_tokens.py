@@ -1,0 +1,21 @@
+"""Writes when tokens were used last: a statement a minute, however busy they are.
+
+What a kill cuts off is a minute's notes; the next use makes them anew.
+"""
+
+from __future__ import annotations
+
+from sigservice.context import Context
+from sigservice.repository import api_tokens, personal_tokens
+
+
+def run_once(context: Context) -> int:
+    """Routine, and so nothing worth a line in the log."""
+    seen = context.flags.seen
+    if api := seen.take_api():
+        with context.database.autocommit() as conn:
+            api_tokens.mark_seen(conn, api)
+    if personal := seen.take_personal():
+        with context.database.autocommit() as conn:
+            personal_tokens.mark_seen(conn, personal)
+    return 0

@@ -1,0 +1,83 @@
+"""API tokens, JSON. The secret is seen once, in the answer to create."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import msgspec
+from bottle import Bottle, HTTPResponse
+
+from sigservice.context import Context
+from sigservice.repository import api_tokens as repository
+from sigservice.services import api_tokens
+from sigservice.services.identity import ADMIN, Identity
+from sigservice.web import respond
+from sigservice.web.area import new_area
+from sigservice.web.doors import AdminDoor
+
+PATH = "/api/admin/api-tokens"
+
+
+class TokenBody(msgspec.Struct):
+    """`username` and `project` are what older tools send for `tokenName` and `projects`."""
+
+    type: str
+    tokenName: str | None = None
+    username: str | None = None
+    environment: str | None = None
+    projects: list[str] | None = None
+    project: str | None = None
+    expiresAt: str | None = None
+
+    def fields(self) -> api_tokens.Fields:
+        legacy = None if self.project is None else [self.project]
+        return api_tokens.fields(
+            name=self.tokenName if self.tokenName is not None else self.username,
+            type=self.type,
+            environment=self.environment,
+            projects=self.projects if self.projects is not None else legacy,
+            expires_at=self.expiresAt,
+        )
+
+
+class ExpiryBody(msgspec.Struct):
+    expiresAt: str
+
+
+def build(context: Context) -> Bottle:
+    area = new_area(context, AdminDoor(context))
+
+    def listed(token_name: str | None = None) -> HTTPResponse:
+        with context.database.autocommit() as conn:
+            rows = repository.list_all(conn, token_name=token_name)
+        return respond.json({"tokens": [api_tokens.to_json(row) for row in rows]})
+
+    @area.get(PATH, needs=ADMIN)
+    def list_all(identity: Identity) -> HTTPResponse:
+        return listed()
+
+    @area.post(PATH, needs=ADMIN, takes=TokenBody)
+    def create(identity: Identity, body: TokenBody) -> HTTPResponse:
+        fields = body.fields()
+        with context.database.transaction() as conn:
+            row, secret = api_tokens.create(conn, fields, identity)
+        location = f"{context.base}/api/admin/api-tokens/{quote(row['token_name'])}"
+        return respond.json(api_tokens.to_json(row) | {"secret": secret}, 201, location=location)
+
+    @area.get(f"{PATH}/<name:path>", needs=ADMIN)
+    def list_of_name(identity: Identity, name: str) -> HTTPResponse:
+        return listed(name)
+
+    @area.put(f"{PATH}/<token:path>", needs=ADMIN, takes=ExpiryBody)
+    def update(identity: Identity, token: str, body: ExpiryBody) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            api_tokens.update(conn, token, body.expiresAt, identity)
+        return respond.empty()
+
+    @area.delete(f"{PATH}/<token:path>", needs=ADMIN)
+    def delete(identity: Identity, token: str) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            api_tokens.delete(conn, token, identity)
+        return respond.empty()
+
+    return area

@@ -1,0 +1,87 @@
+"""The user who asks, JSON: who I am, what I may do, and a new password."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from bottle import Bottle, HTTPResponse
+
+from sigservice.context import Context
+from sigservice.errors import BadDataError
+from sigservice.repository import users as repository
+from sigservice.services import users
+from sigservice.services.identity import ADMIN_TOKEN_ID, VIEW, Identity
+from sigservice.web import respond
+from sigservice.web.area import new_area
+from sigservice.web.doors import AdminDoor
+
+PATH = "/api/admin/user"
+
+
+class OwnPasswordBody(msgspec.Struct):
+    password: str
+    confirmPassword: str
+    oldPassword: str
+
+
+def build(context: Context) -> Bottle:
+    area = new_area(context, AdminDoor(context))
+
+    def details(identity: Identity) -> dict[str, Any]:
+        """The stored user; an admin token is nobody's and has none."""
+        if identity.user_id == ADMIN_TOKEN_ID:
+            return {"rootRole": users.ADMIN_ROLE, "isAPI": True}
+        with context.database.autocommit() as conn:
+            row = repository.find(conn, identity.user_id)
+        return users.to_json(row) if row else {}
+
+    @area.get(PATH, needs=VIEW, while_built_in_password=True)
+    def show(identity: Identity) -> HTTPResponse:
+        who = {
+            "id": identity.user_id,
+            "username": identity.username,
+            "email": identity.email,
+            "name": identity.name,
+        }
+        return respond.json(
+            {
+                "user": who | details(identity),
+                "permissions": [{"permission": name} for name in sorted(identity.permissions)],
+                "feedback": [],
+                "splash": {},
+                "csrfToken": identity.csrf or None,
+            }
+        )
+
+    @area.get(f"{PATH}/profile", needs=VIEW)
+    def profile(identity: Identity) -> HTTPResponse:
+        with context.database.autocommit() as conn:
+            roles = repository.list_roles(conn)
+        own = identity.role or "Admin"
+        return respond.json(
+            {
+                "rootRole": next(users.role_to_json(r) for r in roles if r["name"] == own),
+                "projects": [],
+                "groups": [],
+                "features": [],
+                "subscriptions": [],
+                "canChangePassword": bool(identity.session_hash),
+            }
+        )
+
+    @area.post(
+        f"{PATH}/change-password",
+        needs=VIEW,
+        while_built_in_password=True,
+        takes=OwnPasswordBody,
+    )
+    def change_password(identity: Identity, body: OwnPasswordBody) -> HTTPResponse:
+        if body.password != body.confirmPassword:
+            raise BadDataError("The two new passwords differ.")
+        users.change_own_password(
+            context.database, context.passwords, identity, body.oldPassword, body.password
+        )
+        return respond.empty()
+
+    return area

@@ -1,0 +1,50 @@
+"""Personal tokens, JSON: one's own only. The secret is seen once, in the answer to create."""
+
+from __future__ import annotations
+
+import msgspec
+from bottle import Bottle, HTTPResponse
+
+from sigservice.context import Context
+from sigservice.errors import ForbiddenError
+from sigservice.repository import personal_tokens as repository
+from sigservice.services import personal_tokens
+from sigservice.services.identity import VIEW, Identity
+from sigservice.web import respond
+from sigservice.web.area import new_area
+from sigservice.web.doors import AdminDoor
+
+PATH = "/api/admin/user/tokens"
+
+
+class PersonalTokenBody(msgspec.Struct):
+    description: str
+    expiresAt: str
+
+
+def build(context: Context) -> Bottle:
+    area = new_area(context, AdminDoor(context))
+
+    @area.get(PATH, needs=VIEW)
+    def list_own(identity: Identity) -> HTTPResponse:
+        with context.database.autocommit() as conn:
+            rows = repository.list_of_user(conn, identity.user_id)
+        return respond.json({"pats": [personal_tokens.to_json(row) for row in rows]})
+
+    # A stolen token must not be able to make another that outlives it.
+    @area.post(PATH, needs=VIEW, takes=PersonalTokenBody)
+    def create(identity: Identity, body: PersonalTokenBody) -> HTTPResponse:
+        if not identity.session_hash:
+            raise ForbiddenError("Personal tokens are made by people who are signed in.")
+        fields = personal_tokens.fields(body.description, body.expiresAt, now=context.clock.now())
+        with context.database.transaction() as conn:
+            row, secret = personal_tokens.create(conn, identity.user_id, fields, identity)
+        return respond.json(personal_tokens.to_json(row) | {"secret": secret}, 201)
+
+    @area.delete(f"{PATH}/<id:id>", needs=VIEW)
+    def delete(identity: Identity, id: int) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            personal_tokens.delete(conn, identity.user_id, id, identity)
+        return respond.empty()
+
+    return area

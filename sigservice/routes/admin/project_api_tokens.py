@@ -1,0 +1,60 @@
+"""API tokens of one project, JSON: those that name it; made and deleted for it alone."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import msgspec
+from bottle import Bottle, HTTPResponse
+
+from sigservice.context import Context
+from sigservice.repository import api_tokens as repository
+from sigservice.services import api_tokens
+from sigservice.services.identity import ADMIN, DEFAULT_ENVIRONMENT, Identity
+from sigservice.web import respond
+from sigservice.web.area import new_area
+from sigservice.web.doors import AdminDoor
+
+PATH = "/api/admin/projects/<projectId>/api-tokens"
+
+
+class ProjectTokenBody(msgspec.Struct):
+    type: str
+    tokenName: str
+    environment: str = DEFAULT_ENVIRONMENT
+    expiresAt: str | None = None
+
+
+def build(context: Context) -> Bottle:
+    area = new_area(context, AdminDoor(context))
+
+    @area.get(PATH, needs=ADMIN)
+    def list_all(identity: Identity, projectId: str) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            api_tokens.check_project(conn, projectId)
+            rows = repository.list_all(conn, project=projectId)
+        return respond.json({"tokens": [api_tokens.to_json(row) for row in rows]})
+
+    @area.post(PATH, needs=ADMIN, takes=ProjectTokenBody)
+    def create(identity: Identity, projectId: str, body: ProjectTokenBody) -> HTTPResponse:
+        fields = api_tokens.fields(
+            name=body.tokenName,
+            type=body.type,
+            environment=body.environment,
+            projects=[projectId],
+            expires_at=body.expiresAt,
+        )
+        with context.database.transaction() as conn:
+            api_tokens.check_project(conn, projectId)
+            row, secret = api_tokens.create(conn, fields, identity)
+        location = f"{context.base}/api/admin/api-tokens/{quote(row['token_name'])}"
+        return respond.json(api_tokens.to_json(row) | {"secret": secret}, 201, location=location)
+
+    @area.delete(f"{PATH}/<token:path>", needs=ADMIN)
+    def delete(identity: Identity, projectId: str, token: str) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            api_tokens.check_project(conn, projectId)
+            api_tokens.delete_of_project(conn, projectId, token, identity)
+        return respond.empty()
+
+    return area

@@ -1,0 +1,122 @@
+"""API tokens, pages: list, new (the secret is seen once), delete."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bottle import Bottle, HTTPResponse, request
+
+from sigservice.context import Context
+from sigservice.errors import AppError
+from sigservice.repository import api_tokens as repository
+from sigservice.services import api_tokens
+from sigservice.services.identity import ADMIN, Identity
+from sigservice.web import respond
+from sigservice.web.area import new_area
+from sigservice.web.body import read_query
+from sigservice.web.doors import PageDoor
+
+PATH = "/admin/api-tokens"
+TYPES = (
+    ("client", "Client: SDKs on servers"),
+    ("frontend", "Frontend: SDKs in browsers and apps"),
+    ("admin", "Admin: scripts that manage this service"),
+)
+
+
+def build(context: Context) -> Bottle:
+    area = new_area(context, PageDoor(context))
+
+    @area.get(PATH, needs=ADMIN)
+    def show_list(identity: Identity) -> HTTPResponse:
+        with context.database.autocommit() as conn:
+            tokens = repository.list_all(conn)
+        deleted = read_query(request.environ).get("done") == "deleted"
+        return respond.page(
+            context,
+            "api_tokens/list",
+            identity,
+            title="API tokens",
+            tokens=tokens,
+            now=context.clock.now(),
+            notice="The token was deleted; it is refused from now on." if deleted else "",
+        )
+
+    def form_page(identity: Identity, values: dict[str, Any], **more: Any) -> HTTPResponse:
+        with context.database.autocommit() as conn:
+            choices = repository.find_choices(conn)
+        return respond.page(
+            context,
+            "api_tokens/form",
+            identity,
+            values=values,
+            choices=choices,
+            types=TYPES,
+            **({"title": "New API token"} | more),
+        )
+
+    @area.get(f"{PATH}/new", needs=ADMIN)
+    def new(identity: Identity) -> HTTPResponse:
+        start = {"type": "client", "environment": "development", "scope": "all"}
+        return form_page(identity, _values(start))
+
+    @area.post(f"{PATH}/new", needs=ADMIN)
+    def create(identity: Identity, form: dict[str, str]) -> HTTPResponse:
+        values = _values(form)
+        is_admin = values["type"] == "admin"
+        all_projects = is_admin or values["scope"] == "all"
+        try:
+            fields = api_tokens.fields(
+                name=values["tokenName"],
+                type=values["type"],
+                environment=None if is_admin else values["environment"],
+                projects=None if all_projects else values["projects"],
+                expires_at=values["expiresAt"],
+            )
+            with context.database.transaction() as conn:
+                token, secret = api_tokens.create(conn, fields, identity)
+        except AppError as error:
+            if error.status != 400:
+                raise
+            return form_page(
+                identity,
+                values,
+                status=error.status,
+                problems=error.details,
+                title="Problem: New API token",
+            )
+        return respond.page(
+            context,
+            "api_tokens/created",
+            identity,
+            title="API token created",
+            token=token,
+            secret=secret,
+        )
+
+    @area.get(f"{PATH}/<api_token_id:id>/delete", needs=ADMIN)
+    def confirm_delete(identity: Identity, api_token_id: int) -> HTTPResponse:
+        with context.database.autocommit() as conn:
+            token = api_tokens.get(conn, api_token_id)
+        return respond.page(
+            context,
+            "api_tokens/delete",
+            identity,
+            token=token,
+            title=f"Delete API token {token['token_name']} ({api_token_id})?",
+        )
+
+    @area.post(f"{PATH}/<api_token_id:id>/delete", needs=ADMIN)
+    def delete(identity: Identity, api_token_id: int, form: dict[str, str]) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            api_tokens.get(conn, api_token_id)
+            api_tokens.delete(conn, api_token_id, identity)
+        return respond.redirect(context, f"{PATH}?done=deleted")
+
+    return area
+
+
+def _values(form: dict[str, str]) -> dict[str, Any]:
+    names = ("tokenName", "type", "environment", "scope", "expiresAt")
+    projects = [name.removeprefix("project:") for name in form if name.startswith("project:")]
+    return {name: form.get(name, "").strip() for name in names} | {"projects": projects}

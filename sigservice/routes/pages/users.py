@@ -1,0 +1,178 @@
+"""Users, pages: list (with the service accounts), new, edit, set password, delete."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from bottle import Bottle, HTTPResponse, request
+
+from sigservice.context import Context
+from sigservice.db.run import Row
+from sigservice.errors import AppError, ConflictError
+from sigservice.repository import personal_tokens, service_accounts
+from sigservice.repository import users as repository
+from sigservice.services import passwords, users
+from sigservice.services.identity import ADMIN, Identity
+from sigservice.web import respond
+from sigservice.web.area import new_area
+from sigservice.web.body import read_query
+from sigservice.web.doors import PageDoor
+
+PATH = "/admin/users"
+NOTICES = {
+    "created": "The user was created.",
+    "saved": "The user was saved.",
+    "password": "The password was set; the user's sessions have ended.",
+    "deleted": "The user was deleted.",
+    "account-deleted": "The service account was deleted.",
+}
+
+
+def build(context: Context) -> Bottle:
+    area = new_area(context, PageDoor(context))
+
+    def notice() -> str:
+        return NOTICES.get(read_query(request.environ).get("done", ""), "")
+
+    @area.get(PATH, needs=ADMIN)
+    def show_list(identity: Identity) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            rows = repository.list_all(conn)
+            accounts = service_accounts.list_all(conn)
+            tokens = personal_tokens.list_of_service_accounts(conn)
+        counts = Counter(token["user_id"] for token in tokens)
+        return respond.page(
+            context,
+            "users/list",
+            identity,
+            title="Users",
+            users=rows,
+            accounts=[account | {"tokens": counts[account["id"]]} for account in accounts],
+            notice=notice(),
+        )
+
+    def form_page(
+        identity: Identity, user: Row | None, values: dict[str, str], **more: Any
+    ) -> HTTPResponse:
+        with context.database.autocommit() as conn:
+            roles = repository.list_roles(conn)
+        return respond.page(
+            context,
+            "users/form",
+            identity,
+            user=user,
+            values=values,
+            roles=roles,
+            rules=[text for _, text in passwords.RULES],
+            **({"title": f"User {_login(user)}" if user else "New user"} | more),
+        )
+
+    @area.get(f"{PATH}/new", needs=ADMIN)
+    def new(identity: Identity) -> HTTPResponse:
+        return form_page(identity, None, _values({"rootRole": "Viewer"}))
+
+    @area.post(f"{PATH}/new", needs=ADMIN)
+    def create(identity: Identity, form: dict[str, str]) -> HTTPResponse:
+        values, password = _values(form), form.get("password", "")
+        try:
+            who = users.profile(**_given(values))
+            passwords.check(password)
+            password_hash = context.passwords.hash(password)
+            with context.database.transaction() as conn:
+                users.create(conn, who, password_hash, identity)
+        except AppError as error:
+            if error.status != 400:
+                raise
+            return form_page(identity, None, values, **_told(error, "New user"))
+        return respond.redirect(context, f"{PATH}?done=created")
+
+    @area.get(f"{PATH}/<user_id:id>", needs=ADMIN)
+    def edit(identity: Identity, user_id: int) -> HTTPResponse:
+        user = _found(context, user_id)
+        return form_page(identity, user, _stored(user), notice=notice())
+
+    @area.post(f"{PATH}/<user_id:id>", needs=ADMIN)
+    def save(identity: Identity, user_id: int, form: dict[str, str]) -> HTTPResponse:
+        values = _values(form)
+        try:
+            with context.database.transaction() as conn:
+                users.update(conn, user_id, _given(values), identity)
+        except AppError as error:
+            if error.status not in (400, 409):
+                raise
+            return form_page(identity, _found(context, user_id), values, **_told(error, "User"))
+        return respond.redirect(context, f"{PATH}/{user_id}?done=saved")
+
+    # The answer to a refused password is a page: whoever loads it again is led to the form.
+    @area.get(f"{PATH}/<user_id:id>/password", needs=ADMIN)
+    def again(identity: Identity, user_id: int) -> HTTPResponse:
+        return respond.redirect(context, f"{PATH}/{user_id}")
+
+    @area.post(f"{PATH}/<user_id:id>/password", needs=ADMIN)
+    def set_password(identity: Identity, user_id: int, form: dict[str, str]) -> HTTPResponse:
+        user, password = _found(context, user_id), form.get("password", "")
+        try:
+            passwords.check(password)
+        except AppError as error:
+            return form_page(identity, user, _stored(user), **_told(error, "Set password"))
+        password_hash = context.passwords.hash(password)
+        with context.database.transaction() as conn:
+            users.set_password(
+                conn, user_id, password_hash, identity, keep_session=identity.session_hash
+            )
+        return respond.redirect(context, f"{PATH}/{user_id}?done=password")
+
+    def delete_page(identity: Identity, user: Row, **more: Any) -> HTTPResponse:
+        title = f"Delete user {_login(user)}?"
+        return respond.page(
+            context, "users/delete", identity, user=user, **({"title": title} | more)
+        )
+
+    @area.get(f"{PATH}/<user_id:id>/delete", needs=ADMIN)
+    def confirm_delete(identity: Identity, user_id: int) -> HTTPResponse:
+        return delete_page(identity, _found(context, user_id))
+
+    @area.post(f"{PATH}/<user_id:id>/delete", needs=ADMIN)
+    def delete(identity: Identity, user_id: int, form: dict[str, str]) -> HTTPResponse:
+        try:
+            with context.database.transaction() as conn:
+                users.delete(conn, user_id, identity)
+        except ConflictError as error:
+            return delete_page(identity, _found(context, user_id), **_told(error, "Delete user"))
+        return respond.redirect(context, f"{PATH}?done=deleted")
+
+    return area
+
+
+def _found(context: Context, user_id: int) -> Row:
+    with context.database.autocommit() as conn:
+        return users.get(conn, user_id)
+
+
+def _login(user: Row) -> str:
+    return str(user["username"] or user["email"])
+
+
+def _stored(user: Row) -> dict[str, str]:
+    values = {name: user[name] or "" for name in ("username", "email", "name")}
+    return values | {"rootRole": user["role"]}
+
+
+def _values(form: dict[str, str]) -> dict[str, str]:
+    return {name: form.get(name, "").strip() for name in ("username", "email", "name", "rootRole")}
+
+
+def _given(values: dict[str, str]) -> dict[str, Any]:
+    kept = {name: values[name] for name in ("username", "email", "name")}
+    return kept | {"root_role": values["rootRole"]}
+
+
+def _told(error: AppError, what: str) -> dict[str, Any]:
+    """What a page with a problem needs: one line for each failed rule."""
+    problems = [
+        {"message": text, "path": detail.get("path")}
+        for detail in error.details
+        for text in detail.get("validationErrors") or [detail["message"]]
+    ]
+    return {"status": error.status, "problems": problems, "title": f"Problem: {what}"}

@@ -1,0 +1,129 @@
+"""Personal tokens: a person's or a service account's way into the admin API without a session.
+
+A token acts with its owner's role of this moment; whose they are is for the caller to decide.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sigservice import secrets
+from sigservice.clock import from_iso, iso
+from sigservice.db.errors import UniqueViolation
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row
+from sigservice.errors import BadDataError, ExceedsLimitError, NameExistsError, NotFoundError
+from sigservice.repository import personal_tokens
+from sigservice.services import events
+from sigservice.services.identity import PERMISSIONS, Identity
+
+LIMIT = 10
+PREFIX = "user:"
+# No API token looks like this, not even one for a project named user: that one has a dot.
+_SECRET = re.compile(rf"{PREFIX}[0-9a-f]{{56}}")
+
+
+@dataclass(frozen=True)
+class Fields:
+    description: str
+    expires_at: datetime
+
+
+def fields(description: str, expires_at: str, *, now: datetime) -> Fields:
+    """Raises BadDataError naming each field that is wrong."""
+    problems = []
+    description = description.strip()
+    if not 1 <= len(description) <= 255:
+        problems.append(
+            {"path": "description", "message": "A description has 1 to 255 characters."}
+        )
+    moment = from_iso(expires_at)
+    if moment is None or moment <= now:
+        text = "expiresAt is a date in the future, such as 2030-12-31T23:59:59Z."
+        problems.append({"path": "expiresAt", "message": text})
+    if problems or moment is None:
+        raise BadDataError(problems[0]["message"], details=problems)
+    return Fields(description, moment)
+
+
+def is_personal(secret: str) -> bool:
+    """Whether a secret has the shape of a personal token's."""
+    return _SECRET.fullmatch(secret) is not None
+
+
+def identify(
+    conn: Connection, secret: str, *, now: datetime, ip: str
+) -> tuple[Identity | None, int]:
+    """Whom the token acts as, None when it is unknown or has expired; and the token's id."""
+    user = personal_tokens.find_owner(conn, secrets.sha256(secret), now)
+    if user is None:
+        return None, 0
+    identity = Identity(
+        user_id=user["id"],
+        username=user["username"] or user["email"],
+        permissions=PERMISSIONS[user["role"]],
+        role=user["role"],
+        ip=ip,
+        email=user["email"],
+        name=user["name"],
+    )
+    return identity, user["token_id"]
+
+
+def create(conn: Connection, owner_id: int, new: Fields, by: Identity) -> tuple[Row, str]:
+    """The token and its secret, which is seen here and never again.
+
+    Raises NotFoundError, ExceedsLimitError, NameExistsError.
+    """
+    if not personal_tokens.lock_owner(conn, owner_id):
+        raise NotFoundError("There is no such user.")
+    secret = PREFIX + secrets.new_hex()
+    try:
+        row = personal_tokens.insert(
+            conn,
+            user_id=owner_id,
+            description=new.description,
+            secret_hash=secrets.sha256(secret),
+            secret_prefix=secret[: len(PREFIX) + 4],
+            expires_at=new.expires_at,
+            limit=LIMIT,
+        )
+    except UniqueViolation as error:
+        text = "There is a token with this description already."
+        detail = {"message": text, "path": "description"}
+        raise NameExistsError(text, details=[detail]) from error
+    if row is None:
+        raise ExceedsLimitError(f"Nobody can have more than {LIMIT} personal tokens.")
+    events.record(conn, "pat-created", by, data=to_json(row))
+    return row, secret
+
+
+def get(conn: Connection, owner_id: int, id: int) -> Row:
+    """Raises NotFoundError, also for another's token."""
+    row = personal_tokens.find(conn, owner_id, id)
+    if row is None:
+        raise NotFoundError("There is no such token.")
+    return row
+
+
+def delete(conn: Connection, owner_id: int, id: int, by: Identity) -> None:
+    """Its next request is refused. Raises NotFoundError."""
+    before = get(conn, owner_id, id)
+    if personal_tokens.delete(conn, owner_id, id):
+        events.record(conn, "pat-deleted", by, pre_data=to_json(before))
+
+
+def to_json(row: Row) -> dict[str, Any]:
+    """A token on the wire; `secretPrefix` is what is still visible of the secret."""
+    return {
+        "id": row["id"],
+        "userId": row["user_id"],
+        "description": row["description"],
+        "secretPrefix": row["secret_prefix"],
+        "createdAt": iso(row["created_at"]),
+        "expiresAt": iso(row["expires_at"]),
+        "seenAt": iso(row["seen_at"]) if row["seen_at"] else None,
+    }

@@ -1,0 +1,8 @@
+% rebase("layout.tpl", title=title, live=False)
+<h1>API token <bdi>{{token["token_name"]}}</bdi> created</h1>
+<p class="notice">Copy it now: it is shown this once and never again.</p>
+<div class="field">
+<label for="secret">Token</label>
+% include("partials/copy.tpl", id="secret", value=secret, label="Token")
+</div>
+<p class="actions"><a class="button" href="{{url('/admin/api-tokens')}}">API tokens</a></p>

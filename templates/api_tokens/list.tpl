@@ -1,0 +1,43 @@
+% rebase("layout.tpl", title=title, live=False)
+<div class="heading">
+<h1>API tokens</h1>
+<a class="button" href="{{url('/admin/api-tokens/new')}}">New API token</a>
+</div>
+<p class="hint">SDKs and scripts come in with these. A token that is deleted or has expired is refused at the next request.</p>
+% if not tokens:
+<p class="empty">There is no API token yet.</p>
+% else:
+<ul class="cards">
+% for token in tokens:
+<li class="card">
+<div class="heading">
+<h2><bdi>{{token["token_name"]}}</bdi></h2>
+<span class="badge">{{token["type"]}}</span>
+</div>
+<dl>
+<div><dt>Begins with</dt><dd><code>{{token["secret_prefix"]}}…</code></dd></div>
+<div><dt>Environment</dt><dd>{{"all" if token["environment"] == "*" else token["environment"]}}</dd></div>
+<div><dt>Projects</dt><dd>{{"all" if "*" in token["projects"] else ", ".join(token["projects"])}}</dd></div>
+<div><dt>{{"Expired" if token["expires_at"] and token["expires_at"] <= now else "Expires"}}</dt><dd>
+% if token["expires_at"]:
+% include("partials/time.tpl", at=token["expires_at"])
+% else:
+never
+% end
+</dd></div>
+<div><dt>Last seen</dt><dd>
+% if token["seen_at"]:
+% include("partials/time.tpl", at=token["seen_at"])
+% else:
+not yet
+% end
+</dd></div>
+<div><dt>Created</dt><dd>
+% include("partials/time.tpl", at=token["created_at"])
+by <bdi>{{token["created_by"] or "the configuration"}}</bdi></dd></div>
+</dl>
+<p class="actions"><a href="{{url('/admin/api-tokens/%d/delete' % token['id'])}}">Delete<span class="hidden"> token {{token["token_name"]}} {{token["secret_prefix"]}}</span></a></p>
+</li>
+% end
+</ul>
+% end

@@ -1,0 +1,55 @@
+% rebase("layout.tpl", title=title, live=False)
+<div class="heading">
+<h1>Users</h1>
+<a class="button" href="{{url('/admin/users/new')}}">New user</a>
+</div>
+<ul class="cards">
+% for user in users:
+<li class="card">
+<div class="heading">
+<h2><a href="{{url('/admin/users/%d' % user['id'])}}"><bdi>{{user["username"] or user["email"]}}</bdi></a></h2>
+<span class="badge">{{user["role"]}}</span>
+</div>
+<dl>
+% if user["name"]:
+<div><dt>Name</dt><dd><bdi>{{user["name"]}}</bdi></dd></div>
+% end
+% if user["username"] and user["email"]:
+<div><dt>E-mail</dt><dd><bdi>{{user["email"]}}</bdi></dd></div>
+% end
+<div><dt>Last sign-in</dt><dd>
+% if user["seen_at"]:
+% include("partials/time.tpl", at=user["seen_at"])
+% else:
+not yet
+% end
+</dd></div>
+</dl>
+<p class="actions">
+<a href="{{url('/admin/users/%d' % user['id'])}}">Edit<span class="hidden"> user {{user["username"] or user["email"]}}</span></a>
+<a href="{{url('/admin/users/%d/delete' % user['id'])}}">Delete<span class="hidden"> user {{user["username"] or user["email"]}}</span></a>
+</p>
+</li>
+% end
+</ul>
+<section id="service-accounts">
+<div class="heading">
+<h2>Service accounts</h2>
+<a class="button" href="{{url('/admin/service-accounts/new')}}">New service account</a>
+</div>
+<p class="hint">Programs act as these, by token; nobody signs in with them.</p>
+% if accounts:
+<ul class="rows">
+% for account in accounts:
+<li>
+<a href="{{url('/admin/service-accounts/%d' % account['id'])}}"><bdi>{{account["username"]}}</bdi></a>
+<span class="badge">{{account["role"]}}</span>
+<bdi>{{account["name"] or ""}}</bdi>
+<span class="muted">{{plural(account["tokens"], "token")}}</span>
+</li>
+% end
+</ul>
+% else:
+<p class="empty">There is no service account yet.</p>
+% end
+</section>

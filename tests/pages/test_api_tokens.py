@@ -1,0 +1,105 @@
+"""API tokens in a browser: list, create with the secret shown once, delete."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.conftest import ADMIN
+from tests.pages.seen import alert, beside, crawl, form_to, heading, notice
+
+PATH = "/admin/api-tokens"
+
+
+def listed(web):
+    return web.get("/api/admin/api-tokens", headers=ADMIN).json["tokens"][1:]
+
+
+def fill(ada, **given):
+    form = form_to(ada.get(f"{PATH}/new"), f"{PATH}/new")
+    for name, value in given.items():
+        form[name] = value
+    return form
+
+
+def secret_of(page):
+    return page.html.find(id="secret")["value"]
+
+
+def test_a_token_is_made_and_its_secret_seen_once(ada, web, service):
+    page = fill(ada, tokenName="shop", environment="production", expiresAt="2999-01-01").submit()
+    assert heading(page) == "API token shop created"
+    secret = secret_of(page)
+    assert re.fullmatch(r"\*:production\.[0-9a-f]{56}", secret)
+    access, _ = service.context.flags.access(secret)
+    assert access.environment == "production"
+    pages = crawl(ada)
+    assert f"{PATH}/new" in pages
+    assert not any(secret[-50:] in found.text for found in pages.values())
+    card = pages[PATH].html.find_all(class_="card")[1]
+    shown = {
+        row.dt.get_text(): row.dd.get_text(" ", strip=True)
+        for row in card.find_all("div")
+        if row.dt
+    }
+    assert shown["Environment"] == "production"
+    assert shown["Projects"] == "all"
+    assert shown["Last seen"] == "not yet"
+    assert shown["Expires"].startswith("2999-01-01")
+    assert shown["Created"].endswith("by ada")
+    assert access.token_name == "shop"
+
+
+@pytest.mark.parametrize(
+    ("given", "scope"),
+    [
+        ({"type": "frontend"}, ("frontend", "development", ["*"])),
+        ({"scope": "some", "project:default": True}, ("client", "development", ["default"])),
+        ({"scope": "all", "project:default": True}, ("client", "development", ["*"])),
+        ({"type": "admin", "scope": "some"}, ("admin", "*", ["*"])),
+    ],
+    ids=str,
+)
+def test_what_is_chosen_is_what_the_token_opens(ada, web, given, scope):
+    fill(ada, tokenName="x", **given).submit(status=200)
+    (token,) = listed(web)
+    assert (token["type"], token["environment"], token["projects"]) == scope
+
+
+def test_what_is_wrong_is_told_and_kept(ada, web):
+    page = fill(ada, type="frontend", scope="some", expiresAt="soon").submit(status=400)
+    assert "1 to 100" in beside(page, "tokenName")
+    assert "date" in beside(page, "expiresAt")
+    assert "at least one project" in alert(page)
+    form = form_to(page, f"{PATH}/new")
+    assert (form["type"].value, form["scope"].value) == ("frontend", "some")
+    csrf = {"csrf": ada.csrf, "tokenName": "x", "type": "client"}
+    body = csrf | {"environment": "nowhere", "scope": "some", "project:gone": "on"}
+    page = ada.post(f"{PATH}/new", body, status=400)
+    assert "nowhere" in beside(page, "environment")
+    assert "gone" in alert(page)
+    page = ada.post(f"{PATH}/new", csrf | {"type": "boss", "scope": "all"}, status=400)
+    assert beside(page, "type")
+    assert listed(web) == []
+
+
+def test_a_token_is_deleted_after_a_question(ada, web):
+    fill(ada, tokenName="<b>old</b>").submit()
+    (token,) = listed(web)
+    path = f"{PATH}/{token['id']}/delete"
+    page = ada.get(path)
+    assert heading(page) == "Delete API token <b>old</b>?"
+    page = form_to(page, path).submit(status=303).follow()
+    assert "was deleted" in notice(page)
+    assert listed(web) == []
+    ada.get(path, status=404)
+    ada.post(path, {"csrf": ada.csrf}, status=404)
+
+
+def test_others_are_kept_out(vera):
+    for path in (PATH, f"{PATH}/new", f"{PATH}/1/delete", "/admin/users", "/admin/users/1"):
+        vera.get(path, status=403)
+    for path in (f"{PATH}/new", f"{PATH}/1/delete", "/admin/users/new", "/admin/users/1/password"):
+        vera.post(path, {"csrf": vera.csrf}, status=403)
+    assert "API tokens" not in vera.get("/").text
