@@ -9,7 +9,15 @@ from bottle import HTTPError, HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.errors import StartError
-from sigservice.routes import auth, health, signals, static
+from sigservice.routes import (
+    auth,
+    client_applications,
+    client_metrics,
+    edge,
+    health,
+    signals,
+    static,
+)
 from sigservice.routes.admin import events as admin_events
 from sigservice.routes.admin import signal_endpoint_tokens as admin_signal_endpoint_tokens
 from sigservice.routes.admin import signal_endpoints as admin_signal_endpoints
@@ -24,13 +32,17 @@ from sigservice.routes.pages import signal_endpoints as page_signal_endpoints
 from sigservice.routes.pages import signals as page_signals
 from sigservice.web.area import new_app
 from sigservice.web.errors import ErrorPlugin, router_error
-from sigservice.web.wrap import Wsgi, compress, edge
+from sigservice.web.wrap import Wsgi, compress
+from sigservice.web.wrap import edge as outermost
 
 AREAS = (
     signals,
     health,
     static,
     auth,
+    client_applications,
+    client_metrics,
+    edge,
     admin_signal_endpoints,
     admin_signal_endpoint_tokens,
     admin_signals,
@@ -63,7 +75,7 @@ def make_app(context: Context) -> Wsgi:
     app: Wsgi = inner(root)
     if not config["disableCompression"]:
         app = compress(app)
-    return outer(edge(context, app))
+    return outer(outermost(context, app))
 
 
 def _hook(hook: Callable[..., Any] | None, name: str, root: Any) -> Callable[[Wsgi], Wsgi]:
