@@ -18,10 +18,13 @@ from sigservice.routes import (
     signals,
     static,
 )
+from sigservice.routes.admin import client_applications as admin_client_applications
+from sigservice.routes.admin import client_metrics as admin_client_metrics
 from sigservice.routes.admin import events as admin_events
 from sigservice.routes.admin import signal_endpoint_tokens as admin_signal_endpoint_tokens
 from sigservice.routes.admin import signal_endpoints as admin_signal_endpoints
 from sigservice.routes.admin import signals as admin_signals
+from sigservice.routes.admin import statistics as admin_statistics
 from sigservice.routes.admin import users as admin_users
 from sigservice.routes.pages import events as page_events
 from sigservice.routes.pages import home as page_home
@@ -48,6 +51,9 @@ AREAS = (
     admin_signals,
     admin_events,
     admin_users,
+    admin_client_applications,
+    admin_client_metrics,
+    admin_statistics,
     page_home,
     page_sign_in,
     page_signal_endpoints,
