@@ -26,6 +26,7 @@ from sigservice.routes.admin import signal_endpoints as admin_signal_endpoints
 from sigservice.routes.admin import signals as admin_signals
 from sigservice.routes.admin import statistics as admin_statistics
 from sigservice.routes.admin import users as admin_users
+from sigservice.routes.pages import client_applications as page_client_applications
 from sigservice.routes.pages import events as page_events
 from sigservice.routes.pages import home as page_home
 from sigservice.routes.pages import profile as page_profile
@@ -59,6 +60,7 @@ AREAS = (
     page_signal_endpoints,
     page_signal_endpoint_tokens,
     page_signals,
+    page_client_applications,
     page_events,
     page_profile,
 )

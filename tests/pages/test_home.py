@@ -25,9 +25,9 @@ def test_viewer_is_told_who_can_begin(vera):
 
 def test_navigation_offers_what_the_role_may_see(cast):
     for name, links in (
-        ("ada", ["/", "/admin/signals", "/admin/events"]),
-        ("ed", ["/"]),
-        ("vera", ["/"]),
+        ("ada", ["/", "/admin/signals", "/admin/applications", "/admin/events"]),
+        ("ed", ["/", "/admin/applications"]),
+        ("vera", ["/", "/admin/applications"]),
     ):
         nav = cast.signed_in(name).get("/").html.find("nav", attrs={"aria-label": "Main"})
         assert [link["href"] for link in nav.find_all("a")] == links
@@ -38,6 +38,7 @@ def test_navigation_marks_where_one_is(ada, endpoint):
         ("/", "Home"),
         ("/admin/signals", "Signals"),
         (f"/admin/signals/{endpoint['id']}", "Signals"),
+        ("/admin/applications", "Applications"),
         ("/admin/events", "Events"),
     ):
         (current,) = ada.get(path).html.find("nav").find_all(attrs={"aria-current": True})
