@@ -9,8 +9,19 @@ from bottle import HTTPError, HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.errors import StartError
-from sigservice.routes import auth, client, health, signals, static
+from sigservice.routes import (
+    auth,
+    client,
+    client_applications,
+    client_metrics,
+    edge,
+    health,
+    signals,
+    static,
+)
 from sigservice.routes.admin import api_tokens as admin_api_tokens
+from sigservice.routes.admin import client_applications as admin_client_applications
+from sigservice.routes.admin import client_metrics as admin_client_metrics
 from sigservice.routes.admin import current_user as admin_current_user
 from sigservice.routes.admin import events as admin_events
 from sigservice.routes.admin import feature_archive as admin_feature_archive
@@ -25,8 +36,10 @@ from sigservice.routes.admin import service_accounts as admin_service_accounts
 from sigservice.routes.admin import signal_endpoint_tokens as admin_signal_endpoint_tokens
 from sigservice.routes.admin import signal_endpoints as admin_signal_endpoints
 from sigservice.routes.admin import signals as admin_signals
+from sigservice.routes.admin import statistics as admin_statistics
 from sigservice.routes.admin import users as admin_users
 from sigservice.routes.pages import api_tokens as page_api_tokens
+from sigservice.routes.pages import client_applications as page_client_applications
 from sigservice.routes.pages import events as page_events
 from sigservice.routes.pages import home as page_home
 from sigservice.routes.pages import profile as page_profile
@@ -38,7 +51,8 @@ from sigservice.routes.pages import signals as page_signals
 from sigservice.routes.pages import users as page_users
 from sigservice.web.area import new_app
 from sigservice.web.errors import ErrorPlugin, router_error
-from sigservice.web.wrap import Wsgi, compress, edge
+from sigservice.web.wrap import Wsgi, compress
+from sigservice.web.wrap import edge as outermost
 
 AREAS = (
     signals,
@@ -46,6 +60,9 @@ AREAS = (
     static,
     auth,
     client,
+    client_applications,
+    client_metrics,
+    edge,
     admin_signal_endpoints,
     admin_signal_endpoint_tokens,
     admin_signals,
@@ -62,11 +79,15 @@ AREAS = (
     admin_api_tokens,
     admin_project_api_tokens,
     admin_personal_tokens,
+    admin_client_applications,
+    admin_client_metrics,
+    admin_statistics,
     page_home,
     page_sign_in,
     page_signal_endpoints,
     page_signal_endpoint_tokens,
     page_signals,
+    page_client_applications,
     page_events,
     page_profile,
     page_api_tokens,
@@ -92,7 +113,7 @@ def make_app(context: Context) -> Wsgi:
     app: Wsgi = inner(root)
     if not config["disableCompression"]:
         app = compress(app)
-    return outer(edge(context, app))
+    return outer(outermost(context, app))
 
 
 def _hook(hook: Callable[..., Any] | None, name: str, root: Any) -> Callable[[Wsgi], Wsgi]:

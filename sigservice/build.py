@@ -22,8 +22,16 @@ LIMITED_ROUTES = {
     "login": ("/auth/simple", "POST"),
     "create_user": ("/api/admin/user-admin", "POST"),
     "signal": ("/api/signal-endpoint/:name", "POST"),
+    "client_metrics": ("/api/client/metrics", "POST"),
+    "client_register": ("/api/client/register", "POST"),
+    "frontend_metrics": ("/api/frontend/metrics", "POST"),
+    "frontend_register": ("/api/frontend/register", "POST"),
+    "edge_validate": ("/edge/validate", "POST"),
     "failed_auth": ("(refused credentials)", ""),
 }
+
+
+EDGE_VALIDATIONS_PER_MINUTE = 60
 
 
 def build_context(
@@ -75,6 +83,12 @@ def build_limiter(config: dict[str, Any], clock: Clock) -> Limiter:
     limiter.add("login", amount=per_minute["simpleLoginMaxPerMinute"], window=60)
     limiter.add("create_user", amount=per_minute["createUserMaxPerMinute"], window=60)
     limiter.add("failed_auth", amount=per_minute["failedAuthMaxPerMinute"], window=60)
+    metrics = config["metricsRateLimiting"]
+    limiter.add("client_metrics", amount=metrics["clientMetricsMaxPerMinute"], window=60)
+    limiter.add("client_register", amount=metrics["clientRegisterMaxPerMinute"], window=60)
+    limiter.add("frontend_metrics", amount=metrics["frontendMetricsMaxPerMinute"], window=60)
+    limiter.add("frontend_register", amount=metrics["frontendRegisterMaxPerMinute"], window=60)
+    limiter.add("edge_validate", amount=EDGE_VALIDATIONS_PER_MINUTE, window=60)
     limiter.add("signal", amount=signals["maxPerSecond"], window=1, burst=signals["burst"])
     return limiter
 

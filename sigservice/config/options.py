@@ -214,6 +214,25 @@ OPTIONS: tuple[Option, ...] = tuple(
         ),
     )
     + _section(
+        "Client metrics",
+        ("metrics.hourlyRetentionHours", "SERVICE_CLIENT_METRICS_RETENTION_HOURS",
+         number(1, 8760, "hours"), 48, "Metrics of flags older than this are deleted."),
+        ("experimentalEdgeBulkMetrics", "SERVICE_EXPERIMENTAL_EDGE_BULK_METRICS", parse.BOOLEAN,
+         False, "Re-enables POST /edge/metrics; off, it answers 404."),
+        # The two names below are crossed in the specification; they stay as they are there.
+        ("metricsRateLimiting.clientMetricsMaxPerMinute", "REGISTER_CLIENT_RATE_LIMIT_PER_MINUTE",
+         MINUTE_LIMIT, 6000,
+         "POST /api/client/metrics and below it (the variable's name says register)."),
+        ("metricsRateLimiting.clientRegisterMaxPerMinute", "CLIENT_METRICS_RATE_LIMIT_PER_MINUTE",
+         MINUTE_LIMIT, 6000, "POST /api/client/register (the variable's name says metrics)."),
+        ("metricsRateLimiting.frontendMetricsMaxPerMinute",
+         "FRONTEND_METRICS_RATE_LIMIT_PER_MINUTE", MINUTE_LIMIT, 6000,
+         "POST /api/frontend/client/metrics and /api/frontend/metrics together."),
+        ("metricsRateLimiting.frontendRegisterMaxPerMinute",
+         "REGISTER_FRONTEND_RATE_LIMIT_PER_MINUTE", MINUTE_LIMIT, 6000,
+         "POST /api/frontend/client/register and /api/frontend/register together."),
+    )
+    + _section(
         "Feature-management host",
         ("authentication.enableApiToken", "AUTH_ENABLE_API_TOKEN", parse.BOOLEAN, True,
          "Whether the client and frontend API demand a token."),
@@ -244,19 +263,6 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Most segments on one strategy."),
         ("segmentValuesLimit", "SERVICE_SEGMENT_VALUES_LIMIT", number(0, 10_000_000), 1000,
          "Most values across a segment's constraints."),
-        ("experimentalEdgeBulkMetrics", "SERVICE_EXPERIMENTAL_EDGE_BULK_METRICS", parse.BOOLEAN,
-         False, "Re-enables POST /edge/metrics."),
-        # The two names below are crossed in the specification; they stay as they are there.
-        ("metricsRateLimiting.clientMetricsMaxPerMinute", "REGISTER_CLIENT_RATE_LIMIT_PER_MINUTE",
-         MINUTE_LIMIT, 6000, "POST /api/client/metrics (the variable's name says register)."),
-        ("metricsRateLimiting.clientRegisterMaxPerMinute", "CLIENT_METRICS_RATE_LIMIT_PER_MINUTE",
-         MINUTE_LIMIT, 6000, "POST /api/client/register (the variable's name says metrics)."),
-        ("metricsRateLimiting.frontendMetricsMaxPerMinute",
-         "FRONTEND_METRICS_RATE_LIMIT_PER_MINUTE", MINUTE_LIMIT, 6000,
-         "POST /api/frontend/metrics."),
-        ("metricsRateLimiting.frontendRegisterMaxPerMinute",
-         "REGISTER_FRONTEND_RATE_LIMIT_PER_MINUTE", MINUTE_LIMIT, 6000,
-         "POST /api/frontend/register."),
         status="accepted",
     )
     + _section(

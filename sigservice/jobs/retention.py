@@ -1,4 +1,5 @@
-"""Deletes signals that are too old, too many or without an endpoint, in short transactions.
+"""Deletes signals that are too old, too many or without an endpoint, old client metrics and
+instances, in short transactions.
 
 Safe at any kill and in several processes: each chunk is a statement of its own, and what two
 processes try to delete twice is simply gone the second time.
@@ -10,13 +11,30 @@ from collections.abc import Callable
 
 from sigservice.context import Context
 from sigservice.db.pool import Connection
-from sigservice.repository import signals
+from sigservice.repository import client_applications, client_metrics, signals
 
 CHUNK = 5_000
+INSTANCE_DAYS = 2  # as the compared server forgets instances
 
 
 def run_once(context: Context) -> int:
-    """How many signals were deleted."""
+    """How many rows were deleted."""
+    return _signals(context) + _reports(context)
+
+
+def _reports(context: Context) -> int:
+    hours = context.config["metrics"]["hourlyRetentionHours"]
+    deletes: tuple[Callable[[Connection], int], ...] = (
+        lambda conn: client_metrics.delete_old(conn, hours=hours, chunk=CHUNK),
+        lambda conn: client_metrics.delete_old_variants(conn, hours=hours, chunk=CHUNK),
+        lambda conn: client_applications.delete_old_instances(
+            conn, days=INSTANCE_DAYS, chunk=CHUNK
+        ),
+    )
+    return sum(_in_chunks(context, delete) for delete in deletes)
+
+
+def _signals(context: Context) -> int:
     settings = context.config["signals"]
     deleted = 0
     if settings["retentionDays"]:

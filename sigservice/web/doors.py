@@ -120,22 +120,22 @@ class AdminDoor:
 
 
 class ClientDoor:
-    """The client and the frontend API: an API token of their own kind (`kind`).
+    """The client and the frontend API: an API token of their own kind (`kinds`).
 
     Hands the handler an Access, and leaves the revisions that hold now in the environ.
     """
 
     name, api = "door", 2
 
-    def __init__(self, context: Context, kind: str) -> None:
-        self._context, self._kind = context, kind
+    def __init__(self, context: Context, *kinds: str) -> None:
+        self._context, self._kinds = context, kinds
 
     def apply(self, callback: Any, route: Any) -> Any:
-        context, kind = self._context, self._kind
+        context, kinds = self._context, self._kinds
         trusted = context.config["server"]["trustedProxy"]
         anonymous = None
         if not context.config["authentication"]["enableApiToken"]:
-            anonymous = Access(0, "anonymous", kind, DEFAULT_ENVIRONMENT, ("*",))
+            anonymous = Access(0, "anonymous", kinds[0], DEFAULT_ENVIRONMENT, ("*",))
 
         def guarded(**kwargs: Any) -> Any:
             environ = request.environ
@@ -149,8 +149,9 @@ class ClientDoor:
                 access, environ["sigservice.revisions"] = context.flags.access(secret)
                 if access is None:
                     raise UnauthorizedError("The API token is unknown or has expired.")
-            if access.type != kind:
-                raise NoPermissionError(f"This API takes tokens of the type {kind} only.")
+            if access.type not in kinds:
+                names = " and ".join(kinds)
+                raise NoPermissionError(f"This API takes tokens of the type {names} only.")
             return callback(access, **kwargs)
 
         return guarded

@@ -26,6 +26,10 @@ def empty(status: int = 200) -> HTTPResponse:
     return HTTPResponse(b"", status, {"Content-Type": JSON})
 
 
+def text(value: str, kind: str = "text/plain") -> HTTPResponse:
+    return HTTPResponse(value.encode(), 200, {"Content-Type": f"{kind}; charset=utf-8"})
+
+
 def page(
     context: Context, template: str, identity: Identity | None, status: int = 200, **values: Any
 ) -> HTTPResponse:

@@ -1,6 +1,14 @@
 <nav aria-label="Main">
 <ul>
-% for path, label, permission in (("/", "Home", "VIEW"), ("/admin/signals", "Signals", "ADMIN"), ("/admin/events", "Events", "ADMIN"), ("/admin/api-tokens", "API tokens", "ADMIN"), ("/admin/users", "Users", "ADMIN")):
+% pages = (
+%     ("/", "Home", "VIEW"),
+%     ("/admin/applications", "Applications", "VIEW"),
+%     ("/admin/signals", "Signals", "ADMIN"),
+%     ("/admin/events", "Events", "ADMIN"),
+%     ("/admin/api-tokens", "API tokens", "ADMIN"),
+%     ("/admin/users", "Users", "ADMIN"),
+% )
+% for path, label, permission in pages:
 % if identity.may(permission):
 <li><a href="{{url(path)}}"\\
 % if is_current(path):

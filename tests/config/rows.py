@@ -315,6 +315,7 @@ OURS = (
     ),
     number("signals.payloadLimit", "SERVICE_SIGNAL_PAYLOAD_LIMIT", 102_400, (-1, 0)),
     number("signals.retentionDays", "SERVICE_SIGNALS_RETENTION_DAYS", 180, (-1,), code=0),
+    number("metrics.hourlyRetentionHours", "SERVICE_CLIENT_METRICS_RETENTION_HOURS", 48, (-1, 0)),
     number("signals.retentionCount", "SERVICE_SIGNALS_RETENTION_COUNT", 100_000, (-1,), code=0),
 )
 

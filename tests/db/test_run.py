@@ -49,6 +49,12 @@ def test_a_hot_statement_is_prepared_once(conn):
     assert prepared(conn) == 1
 
 
+def test_a_hot_statement_may_have_no_parameters(conn):
+    for _ in range(2):
+        assert one_prepared(conn, "SELECT 7 AS n") == {"n": 7}
+    assert prepared(conn) == 1
+
+
 def test_a_lost_prepared_statement_does_not_matter(conn):
     one_prepared(conn, STATEMENT, n=1, text="a")
     affected(conn, "DEALLOCATE ALL")

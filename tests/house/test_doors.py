@@ -15,6 +15,8 @@ OPEN = {
     ("GET", "/static/<name>"),
     ("POST", "/auth/simple"),
     ("POST", "/auth/simple/login"),
+    ("POST", "/edge/metrics"),
+    ("POST", "/edge/validate"),
     ("GET", "/sign-in"),
     ("POST", "/sign-in"),
 }
@@ -23,6 +25,15 @@ LIMITED = {
     ("POST", "/auth/simple/login"): "login",
     ("POST", "/sign-in"): "login",
     ("POST", "/api/admin/user-admin"): "create_user",
+    ("POST", "/api/client/metrics"): "client_metrics",
+    ("POST", "/api/client/metrics/bulk"): "client_metrics",
+    ("POST", "/api/client/register"): "client_register",
+    ("POST", "/api/frontend/client/metrics"): "frontend_metrics",
+    ("POST", "/api/frontend/metrics"): "frontend_metrics",
+    ("POST", "/api/frontend/client/register"): "frontend_register",
+    ("POST", "/api/frontend/register"): "frontend_register",
+    ("POST", "/edge/metrics"): "client_metrics",
+    ("POST", "/edge/validate"): "edge_validate",
 }
 # What somebody with the built-in password may do before setting a new one.
 WHILE_BUILT_IN = {

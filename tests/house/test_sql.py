@@ -28,6 +28,13 @@ HOT = {
     ("sessions", "find_session_user"): ["sessions_pkey"],
     ("api_tokens", "find_api_token"): ["api_tokens_secret_hash_key"],
     ("personal_tokens", "find_owner"): ["personal_tokens_secret_hash_key"],
+    ("edge", "list_valid_tokens"): ["api_tokens_secret_hash_key"],
+    ("client_metrics", "list_client_metrics"): ["client_metrics_pkey", "metrics_variants_pkey"],
+    ("client_metrics", "list_client_metrics_hours"): ["client_metrics_pkey"],
+    ("client_metrics", "delete_old_client_metrics"): ["client_metrics_hour_idx"],
+    ("client_metrics", "delete_old_client_metrics_variants"): ["client_metrics_variants_hour_idx"],
+    ("client_applications", "list_client_instances"): ["client_instances_pkey"],
+    ("client_applications", "delete_old_client_instances"): ["client_instances_last_seen_idx"],
     ("events", "list_events"): ["events_pkey"],
     ("events", "list_event_types"): ["events_type_id_idx"],
 }

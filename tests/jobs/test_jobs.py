@@ -104,6 +104,28 @@ def test_two_processes_delete_each_row_once(service, make, rows, monkeypatch):
     assert sum(done) == 1000
 
 
+def test_old_client_metrics_and_instances_go_in_chunks(make_service, rows, monkeypatch):
+    monkeypatch.setattr(retention, "CHUNK", 4)
+    service = make_service(environ={"SERVICE_CLIENT_METRICS_RETENTION_HOURS": "5"})
+    for table, more in (("client_metrics", "1, 1"), ("client_metrics_variants", "'blue', 1")):
+        rows(
+            f"INSERT INTO {table} SELECT 'flag', 'shop', 'development', "
+            f"now() - make_interval(hours => n, mins => -1), {more} FROM generate_series(0, 15) n"
+        )
+    rows(
+        "INSERT INTO client_instances (app_name, instance_id, environment, last_seen) "
+        "SELECT 'shop', n::text, 'development', now() - make_interval(hours => n * 12, mins => -1) "
+        "FROM generate_series(0, 9) n"
+    )
+    assert retention.run_once(service.context) == 10 + 10 + 5
+    assert rows("SELECT count(*), min(hour) > now() - interval '5 hours' FROM client_metrics") == [
+        (6, True)
+    ]
+    assert rows("SELECT count(*) FROM client_metrics_variants") == [(6,)]
+    assert rows("SELECT max(instance_id) FROM client_instances") == [("4",)]
+    assert retention.run_once(service.context) == 0
+
+
 def test_expired_sessions_go(service, cast, clock, rows):
     cast.signed_in("ed")
     assert clean_up.delete_sessions(service.context) == 0

@@ -15,6 +15,7 @@ from tests.conftest import ADMIN, ADMIN_TOKEN, Cast, Make
 from tests.pages.accessibility import RULES
 from tests.pages.seen import crawl, sign_in
 
+CLIENT_TOKEN = "*:default.client"
 Pages = dict[str, BeautifulSoup]
 
 
@@ -40,6 +41,11 @@ def fill(web: webtest.TestApp, clock: FakeClock) -> int:
     body = {"tokenName": "shop", "type": "client", "projects": ["default"]}
     web.post_json("/api/admin/api-tokens", body | {"expiresAt": "2001-01-01"}, headers=ADMIN)
     web.post(f"/api/admin/signal-endpoints/{ids[1]}/off", headers=ADMIN)
+    report = {"appName": "shop", "instanceId": "a", "sdkVersion": "py:1", "started": 0}
+    report |= {"interval": 0, "strategies": ["default", "mine"]}
+    for n in range(60):
+        body = report | {"appName": f"shop {n}" if n else "shop"}
+        web.post_json("/api/client/register", body, headers={"Authorization": CLIENT_TOKEN})
     return ids[0]
 
 
@@ -83,7 +89,13 @@ def site(temporary_database: TemporaryDatabase) -> Iterator[dict[str, Pages]]:
         "authentication": {
             "initialAdminUser": {"username": "ada", "password": Cast.PASSWORD},
             "initApiTokens": [
-                {"type": "admin", "secret": ADMIN_TOKEN, "environment": "*", "project": "*"}
+                {"type": "admin", "secret": ADMIN_TOKEN, "environment": "*", "project": "*"},
+                {
+                    "type": "client",
+                    "secret": CLIENT_TOKEN,
+                    "environment": "default",
+                    "project": "*",
+                },
             ],
         },
     }
@@ -118,6 +130,7 @@ def test_links_lead_to_every_page(site):
     assert kinds == {
         "/",
         "/profile",
+        "/admin/applications",
         "/admin/events",
         "/admin/api-tokens",
         "/admin/api-tokens/new",
@@ -148,7 +161,7 @@ def test_titles_tell_pages_apart(site):
 
 
 def test_viewer_is_offered_nothing_that_is_refused(site):
-    assert set(site["vera"]) == {"/", "/profile"}
+    assert {urlsplit(a).path for a in site["vera"]} == {"/", "/profile", "/admin/applications"}
     for soup in site["vera"].values():
         text = soup.get_text()
         assert "New signal endpoint" not in text

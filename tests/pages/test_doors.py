@@ -11,7 +11,7 @@ import webtest
 from tests.conftest import ADMIN, Cast
 from tests.pages.seen import heading, is_page
 
-VIEW_PAGES = ("/", "/profile")
+VIEW_PAGES = ("/", "/profile", "/admin/applications")
 ADMIN_PAGES = (
     "/admin/signals",
     "/admin/signals/new",

@@ -1,0 +1,192 @@
+"""Metrics of flags from SDKs and relays: stored before they are acknowledged."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+import msgspec
+from bottle import Bottle, HTTPResponse, request
+
+from sigservice.context import Context
+from sigservice.errors import NotFoundError
+from sigservice.flags.state import Access
+from sigservice.services import client_applications
+from sigservice.services import client_metrics as service
+from sigservice.services.client_applications import Instance
+from sigservice.services.client_metrics import Usage, moment, whole
+from sigservice.web import respond
+from sigservice.web.area import new_area
+from sigservice.web.client_ip import client_ip
+from sigservice.web.doors import ClientDoor, OpenDoor
+
+BULK_LIMIT = 1_000_000
+LONGEST = 255
+
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST)]
+Text = Annotated[str, msgspec.Meta(max_length=LONGEST)]
+Count = int | float | str
+Moment = str | int | float
+
+
+class Counts(msgspec.Struct, rename="camel"):
+    """Counts may be fractions or text, as some SDKs send them; they are rounded down."""
+
+    yes: Count = 0
+    no: Count = 0
+    variants: dict[str, Count] | None = None
+
+    def __post_init__(self) -> None:
+        self.yes, self.no = whole(self.yes), whole(self.no)
+        self.variants = {name: whole(count) for name, count in (self.variants or {}).items()}
+        if any(len(name) > LONGEST for name in self.variants):
+            raise ValueError(f"A variant's name has at most {LONGEST} characters.")
+
+    def usage(self, feature: str, app_name: str, environment: str, at: datetime) -> Usage:
+        variants = {name: int(count) for name, count in (self.variants or {}).items()}
+        return Usage(feature, app_name, environment, at, int(self.yes), int(self.no), variants)
+
+
+class Bucket(msgspec.Struct):
+    start: Moment
+    stop: Moment
+    toggles: dict[str, Counts]
+
+    def __post_init__(self) -> None:
+        moment(self.start), moment(self.stop)
+
+
+class MetricsBody(msgspec.Struct, rename="camel"):
+    """Environment and projects are the token's, whatever the body says."""
+
+    app_name: Name
+    instance_id: Text | None = None
+    sdk_version: Text | None = None
+    bucket: Bucket | None = None
+
+
+class BulkApplication(msgspec.Struct, rename="camel"):
+    app_name: Name
+    environment: Name
+    instance_id: Text
+    interval: Count = 0
+    started: Moment | None = None
+    strategies: list[str] | None = None
+    sdk_version: Text | None = None
+    sdk_type: Text | None = None
+
+    def __post_init__(self) -> None:
+        whole(self.interval)
+        if self.started is not None:
+            moment(self.started)
+
+
+class BulkMetric(Counts, rename="camel", kw_only=True):
+    feature_name: str
+    app_name: Name
+    environment: Name
+    timestamp: Moment | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.timestamp is not None:
+            moment(self.timestamp)
+
+
+class BulkBody(msgspec.Struct, rename="camel"):
+    applications: list[BulkApplication]
+    metrics: list[BulkMetric]
+
+
+def build(context: Context) -> Bottle:
+    area = new_area(context, ClientDoor(context, "client"))
+    frontend = new_area(context, ClientDoor(context, "frontend"))
+    with_edge = context.config["experimentalEdgeBulkMetrics"]
+    edge = new_area(context, ClientDoor(context, "client", "admin") if with_edge else OpenDoor())
+    trusted = context.config["server"]["trustedProxy"]
+
+    def store(access: Access, body: MetricsBody, sdk_type: str) -> None:
+        environ = request.environ
+        sdk = body.sdk_version or environ.get("HTTP_UNLEASH_SDK", "")
+        instance = Instance(
+            body.app_name, body.instance_id or "", access.environment, sdk[:LONGEST], sdk_type
+        )
+        usages = []
+        if body.bucket is not None:
+            at = moment(body.bucket.stop)
+            usages = [
+                counts.usage(feature, body.app_name, access.environment, at)
+                for feature, counts in body.bucket.toggles.items()
+            ]
+        with context.database.transaction() as conn:
+            client_applications.report(conn, [instance], client_ip(environ, trusted))
+            service.store(conn, usages, context.clock.now())
+
+    def store_bulk(access: Access, body: BulkBody) -> None:
+        """Of other environments than the token's nothing is stored."""
+        now = context.clock.now()
+        everywhere = access.type == "admin"
+        instances = [
+            Instance(
+                a.app_name, a.instance_id, a.environment, a.sdk_version, a.sdk_type, a.strategies
+            )
+            for a in body.applications
+            if everywhere or a.environment == access.environment
+        ]
+        usages = [
+            m.usage(
+                m.feature_name,
+                m.app_name,
+                m.environment,
+                now if m.timestamp is None else moment(m.timestamp),
+            )
+            for m in body.metrics
+            if everywhere or m.environment == access.environment
+        ]
+        with context.database.transaction() as conn:
+            client_applications.report(conn, instances, client_ip(request.environ, trusted))
+            service.store(conn, usages, now)
+
+    @area.post("/api/client/metrics", takes=MetricsBody, limit="client_metrics")
+    def client_metrics(access: Access, body: MetricsBody) -> HTTPResponse:
+        store(access, body, "backend")
+        return respond.empty(202)
+
+    @area.post(
+        "/api/client/metrics/bulk", takes=BulkBody, limit="client_metrics", body_limit=BULK_LIMIT
+    )
+    def bulk(access: Access, body: BulkBody) -> HTTPResponse:
+        store_bulk(access, body)
+        return respond.empty(202)
+
+    # The first is what SDKs call, the second what the specification names.
+    @frontend.post("/api/frontend/client/metrics", takes=MetricsBody, limit="frontend_metrics")
+    @frontend.post("/api/frontend/metrics", takes=MetricsBody, limit="frontend_metrics")
+    def frontend_metrics(access: Access, body: MetricsBody) -> HTTPResponse:
+        store(access, body, "frontend")
+        return respond.text("OK")
+
+    if with_edge:
+
+        @edge.post("/edge/metrics", takes=BulkBody, limit="client_metrics", body_limit=BULK_LIMIT)
+        def edge_metrics(access: Access, body: BulkBody) -> HTTPResponse:
+            store_bulk(access, body)
+            return respond.empty(202)
+
+    else:
+
+        @edge.post("/edge/metrics", limit="client_metrics")
+        def edge_metrics_off() -> HTTPResponse:
+            raise NotFoundError(
+                "Bulk metrics at this address are switched off.",
+                extra={
+                    "status": "disabled",
+                    "reason": "disabled by configuration",
+                    "help": "Use POST /api/client/metrics/bulk, or set "
+                    "SERVICE_EXPERIMENTAL_EDGE_BULK_METRICS=true.",
+                },
+            )
+
+    area.merge(frontend)
+    area.merge(edge)
+    return area

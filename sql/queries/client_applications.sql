@@ -1,0 +1,106 @@
+-- Applications and their running instances. Written by SDKs and relays; instances are deleted by
+-- the retention job, applications by hand.
+
+-- name: upsert_client_applications
+-- To the minute: instances of one application rarely wait for each other. No strategies given:
+-- those known stay.
+INSERT INTO client_applications (app_name, strategies)
+SELECT DISTINCT ON (n.app_name) n.app_name, COALESCE(n.strategies, '[]')::jsonb
+FROM unnest(%(app_names)s::text[], %(environments)s::text[], %(strategies)s::text[])
+     AS n (app_name, environment, strategies)
+JOIN environments e ON e.name = n.environment
+LEFT JOIN client_applications a ON a.app_name = n.app_name
+WHERE a.app_name IS NULL
+   OR a.seen_at < now() - interval '1 minute'
+   OR a.strategies <> n.strategies::jsonb
+ORDER BY n.app_name, n.strategies
+ON CONFLICT (app_name) DO UPDATE
+SET seen_at = now(),
+    strategies = CASE EXCLUDED.strategies
+                     WHEN '[]' THEN client_applications.strategies
+                     ELSE EXCLUDED.strategies
+                 END;
+
+-- name: upsert_client_instances
+INSERT INTO client_instances (app_name, instance_id, environment, sdk_version, sdk_type, client_ip)
+SELECT DISTINCT ON (n.app_name, n.instance_id, n.environment)
+       n.app_name, n.instance_id, n.environment, n.sdk_version, n.sdk_type, %(client_ip)s
+FROM unnest(%(app_names)s::text[], %(instance_ids)s::text[], %(environments)s::text[],
+            %(sdk_versions)s::text[], %(sdk_types)s::text[])
+     AS n (app_name, instance_id, environment, sdk_version, sdk_type)
+JOIN environments e ON e.name = n.environment
+ORDER BY n.app_name, n.instance_id, n.environment, n.sdk_version
+ON CONFLICT (app_name, instance_id, environment) DO UPDATE
+SET last_seen = now(),
+    client_ip = EXCLUDED.client_ip,
+    sdk_version = COALESCE(EXCLUDED.sdk_version, client_instances.sdk_version),
+    sdk_type = COALESCE(EXCLUDED.sdk_type, client_instances.sdk_type);
+
+-- name: list_client_applications
+SELECT a.app_name, a.description, a.strategies, a.created_at, a.seen_at,
+       i.instances, i.environments, i.sdk_versions
+FROM client_applications a
+CROSS JOIN LATERAL (
+    SELECT count(*) AS instances,
+           COALESCE(array_agg(DISTINCT environment ORDER BY environment), '{}') AS environments,
+           COALESCE(array_agg(DISTINCT sdk_version ORDER BY sdk_version)
+                    FILTER (WHERE sdk_version IS NOT NULL), '{}') AS sdk_versions
+    FROM client_instances
+    WHERE app_name = a.app_name
+) i
+WHERE %(pattern)s::text IS NULL OR a.app_name ILIKE %(pattern)s
+ORDER BY a.app_name
+LIMIT %(limit)s OFFSET %(offset)s;
+
+-- name: count_client_applications
+SELECT count(*)
+FROM client_applications
+WHERE %(pattern)s::text IS NULL OR app_name ILIKE %(pattern)s;
+
+-- name: find_client_application
+-- `missing_strategies` are those it knows and this service does not.
+SELECT a.app_name, a.description, a.strategies, a.created_at, a.seen_at,
+       ARRAY(SELECT s.name
+             FROM jsonb_array_elements_text(a.strategies) AS s (name)
+             LEFT JOIN strategy_types t ON t.name = s.name
+             WHERE t.name IS NULL
+             ORDER BY s.name) AS missing_strategies
+FROM client_applications a
+WHERE a.app_name = %(app_name)s;
+
+-- name: list_client_instances
+-- Those seen last first; without an environment those of all.
+SELECT instance_id, environment, sdk_version, sdk_type, client_ip, created_at, last_seen
+FROM client_instances
+WHERE app_name = %(app_name)s
+  AND (%(environment)s::text IS NULL OR environment = %(environment)s)
+ORDER BY last_seen DESC, instance_id, environment
+LIMIT %(limit)s;
+
+-- name: summarise_client_instances
+SELECT environment, count(*) AS instances, max(last_seen) AS last_seen,
+       COALESCE(array_agg(DISTINCT sdk_version ORDER BY sdk_version)
+                FILTER (WHERE sdk_version IS NOT NULL AND sdk_type = 'frontend'), '{}')
+           AS frontend_sdks,
+       COALESCE(array_agg(DISTINCT sdk_version ORDER BY sdk_version)
+                FILTER (WHERE sdk_version IS NOT NULL AND sdk_type IS DISTINCT FROM 'frontend'),
+                '{}') AS backend_sdks
+FROM client_instances
+WHERE app_name = %(app_name)s
+GROUP BY environment
+ORDER BY environment;
+
+-- name: delete_client_application
+WITH instances AS (DELETE FROM client_instances WHERE app_name = %(app_name)s)
+DELETE FROM client_applications WHERE app_name = %(app_name)s;
+
+-- name: delete_old_client_instances
+DELETE FROM client_instances
+WHERE ctid = ANY(ARRAY(
+    SELECT ctid
+    FROM client_instances
+    WHERE last_seen < now() - make_interval(days => %(days)s)
+    ORDER BY last_seen
+    LIMIT %(chunk)s
+    FOR UPDATE SKIP LOCKED
+));

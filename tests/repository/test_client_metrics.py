@@ -1,0 +1,164 @@
+"""Sums by hour: added up, listed, forgotten."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from sigservice.repository import client_metrics
+from sigservice.services import client_metrics as service
+from tests.repository.kit import is_locked_out, run
+
+HOUR = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
+
+
+@pytest.fixture
+def flags(conn):
+    """Flags `one` and `two`, environments `dev` and `prod`."""
+    return add_flags(conn)
+
+
+def add_flags(conn):
+    run(conn, "INSERT INTO projects (id, name) VALUES ('p', 'p')")
+    for n, name in enumerate(("dev", "prod")):
+        run(conn, "INSERT INTO environments VALUES (%s, 'test', %s)", name, n)
+    for name in ("one", "two"):
+        run(
+            conn,
+            "INSERT INTO features (name, project, type, created_by) "
+            "VALUES (%s, 'p', 'release', 't')",
+            name,
+        )
+        run(
+            conn, "INSERT INTO feature_environments (feature, environment) VALUES (%s, 'dev')", name
+        )
+
+
+def add(conn, *rows):
+    """Rows of (flag, application, environment, hours ago, yes, no)."""
+    features, app_names, environments, ago, yes, no = map(list, zip(*rows, strict=True))
+    hours = [HOUR - timedelta(hours=n) for n in ago]
+    return client_metrics.add(
+        conn,
+        features=features,
+        app_names=app_names,
+        environments=environments,
+        hours=hours,
+        yes=yes,
+        no=no,
+    )
+
+
+def add_variant(conn, feature, variant, count, environment="dev"):
+    return client_metrics.add_variants(
+        conn,
+        features=[feature] * 2,
+        app_names=["shop"] * 2,
+        environments=[environment] * 2,
+        hours=[HOUR] * 2,
+        variants=[variant] * 2,
+        counts=[count, 0],
+    )
+
+
+def stored(conn):
+    return run(
+        conn, "SELECT feature, app_name, environment, yes, no FROM client_metrics ORDER BY 1"
+    )
+
+
+def test_the_same_key_is_summed_within_a_call_and_across_calls(conn, flags):
+    assert add(conn, ("one", "shop", "dev", 0, 1, 2), ("one", "shop", "dev", 0, 3, 4)) == 1
+    assert add(conn, ("one", "shop", "dev", 0, 10, 0), ("two", "shop", "dev", 0, 0, 1)) == 2
+    assert stored(conn) == [("one", "shop", "dev", 14, 6), ("two", "shop", "dev", 0, 1)]
+    assert add_variant(conn, "one", "blue", 2) == add_variant(conn, "one", "blue", 3) == 1
+    (row,) = client_metrics.list_of_feature(conn, "one", 1)
+    assert json.loads(row["variants"]) == {"blue": 5}
+
+
+def test_unknown_flags_and_environments_are_left_out(conn, flags):
+    unknown = ("none", "shop", "dev", 0, 1, 1), ("one", "shop", "nowhere", 0, 1, 1)
+    assert add(conn, *unknown) == 0
+    assert add_variant(conn, "none", "x", 1) == add_variant(conn, "one", "x", 1, "nowhere") == 0
+    assert stored(conn) == []
+
+
+def test_flags_are_marked_as_seen_to_the_minute(conn, flags):
+    pairs = {"features": ["one", "none"], "environments": ["dev", "dev"]}
+    assert client_metrics.mark_features_seen(conn, ["one", "none"]) == 1
+    assert client_metrics.mark_feature_environments_seen(conn, **pairs) == 1
+    assert client_metrics.mark_features_seen(conn, ["one"]) == 0
+    assert client_metrics.mark_feature_environments_seen(conn, **pairs) == 0
+    other = {"features": ["two"], "environments": ["prod"]}
+    assert client_metrics.mark_feature_environments_seen(conn, **other) == 0
+    assert run(conn, "SELECT name FROM features WHERE last_seen_at IS NOT NULL") == [("one",)]
+
+
+def test_whoever_edits_a_flag_does_not_hold_up_those_who_report_it(pool):
+    with pool.transaction() as conn:
+        add_flags(conn)
+    with pool.transaction() as conn:
+        run(conn, "UPDATE features SET stale = true WHERE name = 'one'")
+        run(conn, "UPDATE feature_environments SET enabled = true WHERE feature = 'one'")
+        pairs = {"features": ["one", "two"], "environments": ["dev", "dev"]}
+        assert not is_locked_out(pool, lambda c: client_metrics.mark_features_seen(c, ["one"]))
+        assert not is_locked_out(
+            pool, lambda c: client_metrics.mark_feature_environments_seen(c, **pairs)
+        )
+        assert not is_locked_out(pool, lambda c: add(c, ("one", "shop", "dev", 0, 1, 1)))
+
+
+def test_hours_are_listed_by_environment(conn, flags):
+    add(
+        conn,
+        ("one", "shop", "dev", 0, 1, 2),
+        ("one", "office", "dev", 0, 10, 20),
+        ("one", "shop", "prod", 0, 5, 0),
+        ("one", "shop", "dev", 2, 7, 0),
+        ("one", "shop", "dev", 3, 100, 0),
+        ("two", "shop", "dev", 0, 100, 0),
+    )
+    rows = client_metrics.list_hours(conn, "one", 3)
+    assert [tuple(row.values()) for row in rows] == [
+        ("dev", HOUR - timedelta(hours=2), 7, 0),
+        ("dev", HOUR, 11, 22),
+        ("prod", HOUR, 5, 0),
+    ]
+    assert len(client_metrics.list_hours(conn, "one", 1)) == 2
+    assert len(client_metrics.list_of_feature(conn, "one", 4)) == 5
+    assert client_metrics.list_app_names(conn, "one") == ["office", "shop"]
+    assert client_metrics.list_app_names(conn, "none") == []
+    filled = service.list_hours(conn, "one", 3, datetime.now(UTC))
+    assert [(row["environment"], row["yes"]) for row in filled] == [
+        ("dev", 7), ("prod", 0), ("dev", 0), ("prod", 0), ("dev", 11), ("prod", 5),
+    ]  # fmt: skip
+    assert [row["hour"] for row in filled[::2]] == [HOUR - timedelta(hours=n) for n in (2, 1, 0)]
+    assert service.list_hours(conn, "none", 3, datetime.now(UTC)) == []
+
+
+def test_what_applications_report_is_listed_by_flag(conn, flags):
+    add(
+        conn,
+        ("two", "shop", "dev", 0, 1, 2),
+        ("two", "shop", "dev", 1, 1, 2),
+        ("one", "office", "prod", 0, 5, 0),
+    )
+    rows = client_metrics.list_features(conn, ["shop", "office", "none"])
+    assert [tuple(row.values()) for row in rows] == [
+        ("office", "one", "p", "prod", 5, 0),
+        ("shop", "two", "p", "dev", 2, 4),
+    ]
+    assert client_metrics.list_features(conn, []) == []
+
+
+def test_the_oldest_go_first(conn, flags):
+    add(conn, *(("one", "shop", "dev", n, n, 0) for n in range(10)))
+    add_variant(conn, "one", "blue", 1)
+    run(conn, "UPDATE client_metrics_variants SET hour = hour - interval '9 hours'")
+    assert client_metrics.delete_old(conn, hours=5, chunk=2) == 2
+    left = run(conn, "SELECT yes FROM client_metrics ORDER BY hour")
+    assert [yes for (yes,) in left] == [7, 6, 5, 4, 3, 2, 1, 0]
+    assert client_metrics.delete_old_variants(conn, hours=10, chunk=9) == 0
+    assert client_metrics.delete_old_variants(conn, hours=5, chunk=9) == 1
