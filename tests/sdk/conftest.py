@@ -1,0 +1,163 @@
+"""A listening service with a few flags, and the official SDKs that poll it."""
+
+from __future__ import annotations
+
+import json
+import queue
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sigservice
+from tests.conftest import ADMIN_TOKEN
+from tests.server.process import Client
+
+HERE = Path(__file__).parent
+CLIENT_TOKEN, FRONTEND_TOKEN = "*:development.client-sdk", "*:development.frontend-sdk"
+PROJECT = "/api/admin/projects/default"
+
+
+class Server(Client):
+    """The admin's side: `self.ask(method, path, body)`."""
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def admin(self, method: str, path: str, body: Any = None) -> Any:
+        status, answer = self.ask(method, path, body, ADMIN_TOKEN)
+        assert status < 300, (status, answer)
+        return answer
+
+    def flag(self, name: str, **strategy: Any) -> None:
+        """A flag that is on in development, with one strategy."""
+        self.admin("POST", f"{PROJECT}/features", {"name": name, "impressionData": True})
+        path = f"{PROJECT}/features/{name}/environments/development"
+        self.admin("POST", f"{path}/strategies", {"name": "flexibleRollout"} | strategy)
+        self.admin("POST", f"{path}/on")
+
+    def switch(self, name: str, on: bool) -> None:
+        path = f"{PROJECT}/features/{name}/environments/development"
+        self.admin("POST", f"{path}/{'on' if on else 'off'}")
+
+    def usage(self, name: str) -> tuple[int, int]:
+        """What the flag's page would show of the last hour: (yes, no)."""
+        path = f"/api/admin/client-metrics/features/{name}"
+        rows = self.admin("GET", path)["lastHourUsage"]
+        return sum(row["yes"] for row in rows), sum(row["no"] for row in rows)
+
+
+@pytest.fixture
+def server(database) -> Iterator[Server]:
+    tokens = [
+        {"type": "admin", "secret": ADMIN_TOKEN, "environment": "*", "project": "*"},
+        {
+            "type": "client",
+            "secret": CLIENT_TOKEN,
+            "environment": "development",
+            "project": "*",
+        },
+        {
+            "type": "frontend",
+            "secret": FRONTEND_TOKEN,
+            "environment": "development",
+            "project": "*",
+        },
+    ]
+    service = sigservice.start(
+        {
+            "db": database.options(),
+            "logLevel": "error",
+            "server": {"host": "127.0.0.1", "port": 0, "gracefulShutdownEnable": False},
+            "authentication": {"initialAdminUser": None, "initApiTokens": tokens},
+        },
+        {},
+    )
+    made = Server()
+    made.port = service.port
+    yield made
+    service.stop()
+
+
+@pytest.fixture
+def flags(server) -> Server:
+    """rollout (everybody), nobody (0 %), german (constraint), beta (segment), color (variant)."""
+    server.flag("rollout", parameters={"rollout": 100})
+    server.flag("nobody", parameters={"rollout": 0})
+    constraint = {"contextName": "country", "operator": "IN", "values": ["de"]}
+    server.flag("german", constraints=[constraint])
+    users = {"contextName": "userId", "operator": "IN", "values": ["7"]}
+    segment = server.admin("POST", "/api/admin/segments", {"name": "b", "constraints": [users]})
+    server.flag("beta", segments=[segment["id"]])
+    payload = {"type": "string", "value": "#f00"}
+    variant = {"name": "red", "weight": 1000, "weightType": "variable", "payload": payload}
+    server.flag("color", variants=[variant])
+    return server
+
+
+class Node:
+    """A script of this folder, asked by lines of JSON; ends with the test."""
+
+    def __init__(self, script: str, *arguments: str) -> None:
+        self._popen = subprocess.Popen(
+            ["node", str(HERE / script), *arguments],
+            cwd=HERE,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self._lines: queue.Queue[str] = queue.Queue()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def ask(self, **command: Any) -> Any:
+        """The answer to one command; fails with what Node printed when there is none."""
+        assert self._popen.stdin is not None
+        self._popen.stdin.write(json.dumps(command) + "\n")
+        self._popen.stdin.flush()
+        return self.answer()
+
+    def answer(self) -> Any:
+        try:
+            return json.loads(self._lines.get(timeout=15))
+        except queue.Empty:
+            self._popen.kill()
+            assert self._popen.stderr is not None
+            raise AssertionError(self._popen.stderr.read()) from None
+
+    def close(self) -> None:
+        self._popen.kill()
+        self._popen.wait(10)
+        self._reader.join(10)
+        for stream in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
+            if stream is not None:
+                stream.close()
+
+    def _read(self) -> None:
+        assert self._popen.stdout is not None
+        for line in self._popen.stdout:
+            self._lines.put(line)
+
+
+@pytest.fixture
+def node() -> Iterator[Any]:
+    """`node("script.cjs", …)` starts one; skips where Node or the packages are missing."""
+    if shutil.which("node") is None:
+        pytest.skip("node is not installed")
+    if not (HERE / "node_modules").is_dir():
+        pytest.skip("the SDKs are not installed: npm install --prefix tests/sdk")
+    started: list[Node] = []
+
+    def start(script: str, *arguments: str) -> Node:
+        started.append(Node(script, *arguments))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.close()
