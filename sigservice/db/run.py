@@ -81,7 +81,8 @@ def _prepare(cursor: Cursor, conn: Connection, statement: str) -> None:
     text, names = numbered(statement)
     handle = f"hot_{len(conn.prepared)}"
     _send(cursor, f"PREPARE {handle} AS {text}", None)
-    conn.prepared[statement] = f"EXECUTE {handle} ({', '.join(f'%({name})s' for name in names)})"
+    given = ", ".join(f"%({name})s" for name in names)
+    conn.prepared[statement] = f"EXECUTE {handle} ({given})" if given else f"EXECUTE {handle}"
 
 
 def _first(cursor: Cursor) -> Row | None:

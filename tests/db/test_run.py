@@ -49,6 +49,11 @@ def test_a_hot_statement_is_prepared_once(conn):
     assert prepared(conn) == 1
 
 
+def test_a_hot_statement_needs_no_parameters(conn):
+    assert [one_prepared(conn, "SELECT 1 AS a") for _ in range(2)] == [{"a": 1}] * 2
+    assert prepared(conn) == 1
+
+
 def test_a_lost_prepared_statement_does_not_matter(conn):
     one_prepared(conn, STATEMENT, n=1, text="a")
     affected(conn, "DEALLOCATE ALL")
