@@ -10,6 +10,7 @@ from bottle import HTTPError, HTTPResponse, request
 from sigservice.context import Context
 from sigservice.errors import StartError
 from sigservice.routes import auth, health, signals, static
+from sigservice.routes.admin import environments as admin_environments
 from sigservice.routes.admin import events as admin_events
 from sigservice.routes.admin import signal_endpoint_tokens as admin_signal_endpoint_tokens
 from sigservice.routes.admin import signal_endpoints as admin_signal_endpoints
@@ -36,6 +37,7 @@ AREAS = (
     admin_signals,
     admin_events,
     admin_users,
+    admin_environments,
     page_home,
     page_sign_in,
     page_signal_endpoints,

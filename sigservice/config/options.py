@@ -214,6 +214,13 @@ OPTIONS: tuple[Option, ...] = tuple(
         ),
     )
     + _section(
+        "Flags",
+        ("environmentEnableOverrides", "ENABLED_ENVIRONMENTS", parse.LIST, (),
+         "At start enables these environments and disables all others; every project is linked to "
+         "those that were not enabled. A name that does not exist is only warned of. Nothing is "
+         "deleted."),
+    )
+    + _section(
         "Feature-management host",
         ("authentication.enableApiToken", "AUTH_ENABLE_API_TOKEN", parse.BOOLEAN, True,
          "Whether the client and frontend API demand a token."),
@@ -223,8 +230,6 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Lets `admin` sign in under the authentication type demo."),
         ("disableLegacyFeaturesApi", "DISABLE_LEGACY_FEATURES_API", parse.BOOLEAN, False,
          "Turns the legacy features API off."),
-        ("environmentEnableOverrides", "ENABLED_ENVIRONMENTS", parse.LIST, (),
-         "At start enables these environments and disables all others."),
         ("clientFeatureCaching.enabled", "CLIENT_FEATURE_CACHING_ENABLED", parse.BOOLEAN, True,
          "Keeps answers of /api/client/features."),
         ("clientFeatureCaching.maxAge", "CLIENT_FEATURE_CACHING_MAXAGE",

@@ -40,6 +40,27 @@ def insert(
     )
 
 
+def insert_many(
+    conn: Connection,
+    *,
+    type: str,
+    created_by: str,
+    created_by_user_id: int | None,
+    ip: str | None,
+    events: str,
+) -> None:
+    """`events` is a JSON array of {project, environment, feature_name, data, pre_data}."""
+    affected(
+        conn,
+        _SQL["insert_events"],
+        type=type,
+        created_by=created_by,
+        created_by_user_id=created_by_user_id,
+        ip=ip,
+        events=events,
+    )
+
+
 def list_newest(
     conn: Connection, *, type: str | None, before: int | None, limit: int, offset: int = 0
 ) -> list[Row]:

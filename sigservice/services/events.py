@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -36,6 +36,22 @@ def record(
         data=_json(data),
         pre_data=_json(pre_data),
     )
+
+
+def record_all(
+    conn: Connection, type: str, by: Identity, changes: Sequence[Mapping[str, Any]]
+) -> None:
+    """Many of one type; a change has `project`, `environment`, `feature_name`, `data` and
+    `pre_data`, as `record` takes them, each where there is one."""
+    if changes:
+        events.insert_many(
+            conn,
+            type=type,
+            created_by=by.username,
+            created_by_user_id=by.user_id,
+            ip=by.ip or None,
+            events=msgspec.json.encode(changes).decode(),
+        )
 
 
 def _json(value: Mapping[str, Any] | None) -> str | None:

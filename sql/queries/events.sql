@@ -7,6 +7,15 @@ VALUES (%(type)s, %(created_by)s, %(created_by_user_id)s, %(ip)s, %(project)s, %
         %(feature_name)s, %(data)s::jsonb, %(pre_data)s::jsonb)
 RETURNING id;
 
+-- name: insert_events
+-- Many of one type by one author.
+INSERT INTO events (type, created_by, created_by_user_id, ip, project, environment, feature_name,
+                    data, pre_data)
+SELECT %(type)s, %(created_by)s, %(created_by_user_id)s::integer, %(ip)s, e.project, e.environment,
+       e.feature_name, e.data, e.pre_data
+FROM jsonb_to_recordset(%(events)s::jsonb)
+    AS e (project text, environment text, feature_name text, data jsonb, pre_data jsonb);
+
 -- name: list_events
 SELECT id, created_at, type, created_by, created_by_user_id, ip, project, environment,
        feature_name, data, pre_data
