@@ -12,6 +12,8 @@ from sigservice.errors import StartError
 from sigservice.routes import auth, health, signals, static
 from sigservice.routes.admin import environments as admin_environments
 from sigservice.routes.admin import events as admin_events
+from sigservice.routes.admin import project_environments as admin_project_environments
+from sigservice.routes.admin import projects as admin_projects
 from sigservice.routes.admin import signal_endpoint_tokens as admin_signal_endpoint_tokens
 from sigservice.routes.admin import signal_endpoints as admin_signal_endpoints
 from sigservice.routes.admin import signals as admin_signals
@@ -38,6 +40,8 @@ AREAS = (
     admin_events,
     admin_users,
     admin_environments,
+    admin_projects,
+    admin_project_environments,
     page_home,
     page_sign_in,
     page_signal_endpoints,
