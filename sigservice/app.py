@@ -10,6 +10,7 @@ from bottle import HTTPError, HTTPResponse, request
 from sigservice.context import Context
 from sigservice.errors import StartError
 from sigservice.routes import auth, health, signals, static
+from sigservice.routes.admin import context_fields as admin_context_fields
 from sigservice.routes.admin import environments as admin_environments
 from sigservice.routes.admin import events as admin_events
 from sigservice.routes.admin import project_environments as admin_project_environments
@@ -42,6 +43,7 @@ AREAS = (
     admin_environments,
     admin_projects,
     admin_project_environments,
+    admin_context_fields,
     page_home,
     page_sign_in,
     page_signal_endpoints,
