@@ -13,11 +13,15 @@ from sigservice.routes import auth, health, signals, static
 from sigservice.routes.admin import context_fields as admin_context_fields
 from sigservice.routes.admin import environments as admin_environments
 from sigservice.routes.admin import events as admin_events
+from sigservice.routes.admin import feature_types as admin_feature_types
 from sigservice.routes.admin import project_environments as admin_project_environments
 from sigservice.routes.admin import projects as admin_projects
 from sigservice.routes.admin import signal_endpoint_tokens as admin_signal_endpoint_tokens
 from sigservice.routes.admin import signal_endpoints as admin_signal_endpoints
 from sigservice.routes.admin import signals as admin_signals
+from sigservice.routes.admin import strategy_types as admin_strategy_types
+from sigservice.routes.admin import tag_types as admin_tag_types
+from sigservice.routes.admin import tags as admin_tags
 from sigservice.routes.admin import users as admin_users
 from sigservice.routes.pages import events as page_events
 from sigservice.routes.pages import home as page_home
@@ -44,6 +48,10 @@ AREAS = (
     admin_projects,
     admin_project_environments,
     admin_context_fields,
+    admin_strategy_types,
+    admin_feature_types,
+    admin_tag_types,
+    admin_tags,
     page_home,
     page_sign_in,
     page_signal_endpoints,
