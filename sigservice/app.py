@@ -22,6 +22,7 @@ from sigservice.routes.admin import signals as admin_signals
 from sigservice.routes.admin import strategy_types as admin_strategy_types
 from sigservice.routes.admin import tag_types as admin_tag_types
 from sigservice.routes.admin import tags as admin_tags
+from sigservice.routes.admin import ui_config as admin_ui_config
 from sigservice.routes.admin import users as admin_users
 from sigservice.routes.pages import events as page_events
 from sigservice.routes.pages import home as page_home
@@ -52,6 +53,7 @@ AREAS = (
     admin_feature_types,
     admin_tag_types,
     admin_tags,
+    admin_ui_config,
     page_home,
     page_sign_in,
     page_signal_endpoints,

@@ -219,6 +219,8 @@ OPTIONS: tuple[Option, ...] = tuple(
          "At start enables these environments and disables all others; every project is linked to "
          "those that were not enabled. A name that does not exist is only warned of. Nothing is "
          "deleted."),
+        ("ui", "", parse.OBJECT, {},
+         "UI overrides: environment, slogan; told by `/api/admin/ui-config`."),
     )
     + _section(
         "Feature-management host",
@@ -240,7 +242,6 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Access-Control-Max-Age of preflight answers."),
         ("responseTimeWithAppNameKillSwitch", "SERVICE_RESPONSE_TIME_WITH_APP_NAME_KILL_SWITCH",
          parse.BOOLEAN, False, "Takes application names out of the metrics."),
-        ("ui", "", parse.OBJECT, {}, "UI overrides: environment, slogan."),
         ("versionCheck.url", "SERVICE_VERSION_URL", parse.URL, None,
          "Where to ask for the latest version; nothing: it is not asked."),
         ("versionCheck.enable", "CHECK_VERSION", parse.TRUE_OR_ANYTHING, True,
