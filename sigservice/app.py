@@ -24,9 +24,12 @@ from sigservice.routes.admin import tag_types as admin_tag_types
 from sigservice.routes.admin import tags as admin_tags
 from sigservice.routes.admin import ui_config as admin_ui_config
 from sigservice.routes.admin import users as admin_users
+from sigservice.routes.pages import context_fields as page_context_fields
+from sigservice.routes.pages import environments as page_environments
 from sigservice.routes.pages import events as page_events
 from sigservice.routes.pages import home as page_home
 from sigservice.routes.pages import profile as page_profile
+from sigservice.routes.pages import projects as page_projects
 from sigservice.routes.pages import sign_in as page_sign_in
 from sigservice.routes.pages import signal_endpoint_tokens as page_signal_endpoint_tokens
 from sigservice.routes.pages import signal_endpoints as page_signal_endpoints
@@ -59,6 +62,9 @@ AREAS = (
     page_signal_endpoints,
     page_signal_endpoint_tokens,
     page_signals,
+    page_projects,
+    page_environments,
+    page_context_fields,
     page_events,
     page_profile,
 )

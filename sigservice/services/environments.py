@@ -142,10 +142,8 @@ def delete(conn: Connection, name: str, by: Identity) -> None:
     before = get(conn, name)
     if name == DEFAULT_ENVIRONMENT or before["protected"]:
         raise OperationDeniedError(f"The environment {name} can't be deleted.")
-    if before["api_token_count"]:
-        raise ConflictError(
-            f"{before['api_token_count']} API tokens are for the environment {name}."
-        )
+    if count := before["api_token_count"]:
+        raise ConflictError(f"API tokens are for the environment {name}: {count}.")
     environments.delete(conn, name)
     events.record(conn, "environment-deleted", by, pre_data=_audited(before), environment=name)
     revisions.touch(conn, name)

@@ -141,9 +141,9 @@ def delete(conn: Connection, id: str, by: Identity) -> None:
     if id == DEFAULT:
         raise OperationDeniedError(f"The project {DEFAULT} can't be deleted.")
     if before["feature_count"]:
-        raise ConflictError(f"The project {id} has {before['feature_count']} active flags.")
+        raise ConflictError(f"The project {id} still holds flags: {before['feature_count']}.")
     if segments := projects.list_segments(conn, id):
-        raise ConflictError(f"The project {id} has the segments {', '.join(segments)}.")
+        raise ConflictError(f"The project {id} still holds segments: {', '.join(segments)}.")
     gone = projects.delete_archived_features(conn, id)
     projects.delete(conn, id)
     events.record_all(

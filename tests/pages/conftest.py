@@ -17,6 +17,8 @@ STORED = (
     "/api/admin/signals",
     "/api/admin/events",
     "/api/admin/user-admin",
+    "/api/admin/projects",
+    "/api/admin/environments",
 )
 Stored = Callable[[], dict[str, Any]]
 Send = Callable[..., dict[str, Any]]
