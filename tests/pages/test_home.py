@@ -24,10 +24,11 @@ def test_viewer_is_told_who_can_begin(vera):
 
 
 def test_navigation_offers_what_the_role_may_see(cast):
+    shared = ["/admin/projects", "/admin/environments", "/admin/context"]
     for name, links in (
-        ("ada", ["/", "/admin/signals", "/admin/events"]),
-        ("ed", ["/"]),
-        ("vera", ["/"]),
+        ("ada", ["/", "/admin/signals", *shared, "/admin/events"]),
+        ("ed", ["/", *shared]),
+        ("vera", ["/", *shared]),
     ):
         nav = cast.signed_in(name).get("/").html.find("nav", attrs={"aria-label": "Main"})
         assert [link["href"] for link in nav.find_all("a")] == links
