@@ -116,26 +116,26 @@ def test_a_strategy_type_in_use_stays(web, rows):
     get(web, f"{STRATEGIES}/own")
 
 
-@pytest.mark.parametrize(
-    ("body", "path"),
-    [
-        ({"name": "a b"}, "name"),
-        ({"name": ""}, "name"),
-        ({"name": "x" * 101}, "name"),
-        ({"parameters": None}, "parameters"),
-        ({"parameters": [{"name": "a"}]}, "parameters[0]"),
-        ({"parameters": [PARAMETER, {"name": "", "type": "list"}]}, "parameters[1].name"),
-        ({"parameters": [PARAMETER, PARAMETER]}, "parameters[1].name"),
-        ({"parameters": [PARAMETER | {"type": "text"}]}, "parameters[0].type"),
-        ({"parameters": [{"name": str(n), "type": "list"} for n in range(101)]}, "parameters"),
-        ({"title": "x" * 201}, "title"),
-        ({"description": "x" * 1001}, "description"),
-    ],
+BAD_STRATEGIES = (
+    ({"name": "a b"}, "name"),
+    ({"name": ""}, "name"),
+    ({"name": "x" * 101}, "name"),
+    ({"parameters": None}, "parameters"),
+    ({"parameters": [{"name": "a"}]}, "parameters[0]"),
+    ({"parameters": [PARAMETER, {"name": "", "type": "list"}]}, "parameters[1].name"),
+    ({"parameters": [PARAMETER, PARAMETER]}, "parameters[1].name"),
+    ({"parameters": [PARAMETER | {"type": "text"}]}, "parameters[0].type"),
+    ({"parameters": [{"name": str(n), "type": "list"} for n in range(101)]}, "parameters"),
+    ({"title": "x" * 201}, "title"),
+    ({"description": "x" * 1001}, "description"),
 )
-def test_bad_strategy_types_are_400_with_a_path(web, body, path):
-    answer = post(web, STRATEGIES, {"name": "own", "parameters": []} | body, status=400)
-    assert answer.json["details"][0]["path"] == path
-    assert len(get(web, STRATEGIES)["strategies"]) == 8
+
+
+def test_bad_strategy_types_are_400_with_a_path(web):
+    for body, path in BAD_STRATEGIES:
+        answer = post(web, STRATEGIES, {"name": "own", "parameters": []} | body, status=400)
+        assert answer.json["details"][0]["path"] == path, body
+        assert len(get(web, STRATEGIES)["strategies"]) == 8
 
 
 # feature types
@@ -197,24 +197,24 @@ def test_a_tag_type_is_made_changed_deleted_with_its_tags(web, service):
     web.delete(f"{TAG_TYPES}/simple", headers=ADMIN, status=403)
 
 
-@pytest.mark.parametrize(
-    ("body", "path"),
-    [
-        ({"name": "x"}, "name"),
-        ({"name": "x" * 51}, "name"),
-        ({"name": "a b"}, "name"),
-        ({"name": 5}, "name"),
-        ({"color": "#12345"}, "color"),
-        ({"color": "#12345678"}, "color"),
-        ({"icon": "x" * 101}, "icon"),
-        ({"description": "x" * 1001}, "description"),
-    ],
+BAD_TAG_TYPES = (
+    ({"name": "x"}, "name"),
+    ({"name": "x" * 51}, "name"),
+    ({"name": "a b"}, "name"),
+    ({"name": 5}, "name"),
+    ({"color": "#12345"}, "color"),
+    ({"color": "#12345678"}, "color"),
+    ({"icon": "x" * 101}, "icon"),
+    ({"description": "x" * 1001}, "description"),
 )
-def test_bad_tag_types_are_400_with_a_path(web, body, path):
-    for where in (TAG_TYPES, f"{TAG_TYPES}/validate"):
-        answer = post(web, where, {"name": "team"} | body, status=400)
-        assert answer.json["details"][0]["path"] == path
-    get(web, f"{TAG_TYPES}/team", status=404)
+
+
+def test_bad_tag_types_are_400_with_a_path(web):
+    for body, path in BAD_TAG_TYPES:
+        for where in (TAG_TYPES, f"{TAG_TYPES}/validate"):
+            answer = post(web, where, {"name": "team"} | body, status=400)
+            assert answer.json["details"][0]["path"] == path, body
+        get(web, f"{TAG_TYPES}/team", status=404)
 
 
 def test_tags(web):
@@ -245,7 +245,7 @@ def test_tags(web):
         ({"type": "team", "value": "x" * 51}, "value"),
         ({"type": "team", "value": 5}, "value"),
     ):
-        assert post(web, TAGS, bad, 400).json["details"][0]["path"] == path
+        assert post(web, TAGS, bad, 400).json["details"][0]["path"] == path, bad
     assert len(get(web, TAGS)["tags"]) == 3
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 import webtest
 
 from sigservice.flags.state import FlagState
@@ -67,30 +66,30 @@ def test_origins_are_kept_and_told_to_all_processes(web, service):
     assert origins(web) == ["*"]
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        "a.example",
-        "https://",
-        "https://a.example/",
-        "https://a.example/x",
-        "https://a.example?x",
-        "https://u@a.example",
-        "https://*.example",
-        "https://a.example:",
-        "https://a.example:123456",
-        "https://a..example",
-        "https://-a.example",
-        "ftp://a.example",
-        "null",
-        "",
-        "https://a.example\nx",
-        "https://" + "a" * 300,
-    ],
+NO_ORIGINS = (
+    "a.example",
+    "https://",
+    "https://a.example/",
+    "https://a.example/x",
+    "https://a.example?x",
+    "https://u@a.example",
+    "https://*.example",
+    "https://a.example:",
+    "https://a.example:123456",
+    "https://a..example",
+    "https://-a.example",
+    "ftp://a.example",
+    "null",
+    "",
+    "https://a.example\nx",
+    "https://" + "a" * 300,
 )
-def test_what_is_no_origin_is_400(web, wrong):
-    answer = set_origins(web, ["*", wrong], status=400)
-    assert answer.json["details"][0]["path"] == "frontendApiOrigins[1]"
+
+
+def test_what_is_no_origin_is_400(web):
+    for wrong in NO_ORIGINS:
+        answer = set_origins(web, ["*", wrong], status=400)
+        assert answer.json["details"][0]["path"] == "frontendApiOrigins[1]", wrong
     assert origins(web) == ["*"]
 
 
