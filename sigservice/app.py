@@ -22,27 +22,39 @@ from sigservice.routes import (
 from sigservice.routes.admin import api_tokens as admin_api_tokens
 from sigservice.routes.admin import client_applications as admin_client_applications
 from sigservice.routes.admin import client_metrics as admin_client_metrics
+from sigservice.routes.admin import context_fields as admin_context_fields
 from sigservice.routes.admin import current_user as admin_current_user
+from sigservice.routes.admin import environments as admin_environments
 from sigservice.routes.admin import events as admin_events
 from sigservice.routes.admin import feature_archive as admin_feature_archive
 from sigservice.routes.admin import feature_environments as admin_feature_environments
 from sigservice.routes.admin import feature_relations as admin_feature_relations
 from sigservice.routes.admin import feature_strategies as admin_feature_strategies
+from sigservice.routes.admin import feature_types as admin_feature_types
 from sigservice.routes.admin import features as admin_features
 from sigservice.routes.admin import personal_tokens as admin_personal_tokens
 from sigservice.routes.admin import project_api_tokens as admin_project_api_tokens
+from sigservice.routes.admin import project_environments as admin_project_environments
+from sigservice.routes.admin import projects as admin_projects
 from sigservice.routes.admin import segments as admin_segments
 from sigservice.routes.admin import service_accounts as admin_service_accounts
 from sigservice.routes.admin import signal_endpoint_tokens as admin_signal_endpoint_tokens
 from sigservice.routes.admin import signal_endpoints as admin_signal_endpoints
 from sigservice.routes.admin import signals as admin_signals
 from sigservice.routes.admin import statistics as admin_statistics
+from sigservice.routes.admin import strategy_types as admin_strategy_types
+from sigservice.routes.admin import tag_types as admin_tag_types
+from sigservice.routes.admin import tags as admin_tags
+from sigservice.routes.admin import ui_config as admin_ui_config
 from sigservice.routes.admin import users as admin_users
 from sigservice.routes.pages import api_tokens as page_api_tokens
 from sigservice.routes.pages import client_applications as page_client_applications
+from sigservice.routes.pages import context_fields as page_context_fields
+from sigservice.routes.pages import environments as page_environments
 from sigservice.routes.pages import events as page_events
 from sigservice.routes.pages import home as page_home
 from sigservice.routes.pages import profile as page_profile
+from sigservice.routes.pages import projects as page_projects
 from sigservice.routes.pages import service_accounts as page_service_accounts
 from sigservice.routes.pages import sign_in as page_sign_in
 from sigservice.routes.pages import signal_endpoint_tokens as page_signal_endpoint_tokens
@@ -82,12 +94,24 @@ AREAS = (
     admin_client_applications,
     admin_client_metrics,
     admin_statistics,
+    admin_environments,
+    admin_projects,
+    admin_project_environments,
+    admin_context_fields,
+    admin_strategy_types,
+    admin_feature_types,
+    admin_tag_types,
+    admin_tags,
+    admin_ui_config,
     page_home,
     page_sign_in,
     page_signal_endpoints,
     page_signal_endpoint_tokens,
     page_signals,
     page_client_applications,
+    page_projects,
+    page_environments,
+    page_context_fields,
     page_events,
     page_profile,
     page_api_tokens,

@@ -67,6 +67,12 @@ class ForbiddenError(AppError):
     status, name = 403, "ForbiddenError"
 
 
+class OperationDeniedError(AppError):
+    """What nobody may do, whatever the role."""
+
+    status, name = 403, "OperationDeniedError"
+
+
 class NoPermissionError(AppError):
     status, name = 403, "PermissionError"
 

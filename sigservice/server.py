@@ -93,6 +93,9 @@ class Service:
                 self.context.passwords,
                 self._logger,
             )
+            startup.switch_environments(
+                self.context.database, config["environmentEnableOverrides"], self._logger
+            )
             self.app: Wsgi = make_app(self.context)
         except BaseException:
             self._database.close()

@@ -233,6 +233,15 @@ OPTIONS: tuple[Option, ...] = tuple(
          "POST /api/frontend/client/register and /api/frontend/register together."),
     )
     + _section(
+        "Flags",
+        ("environmentEnableOverrides", "ENABLED_ENVIRONMENTS", parse.LIST, (),
+         "At start enables these environments and disables all others; every project is linked to "
+         "those that were not enabled. A name that does not exist is only warned of. Nothing is "
+         "deleted."),
+        ("ui", "", parse.OBJECT, {},
+         "UI overrides: environment, slogan; told by `/api/admin/ui-config`."),
+    )
+    + _section(
         "Feature-management host",
         ("authentication.enableApiToken", "AUTH_ENABLE_API_TOKEN", parse.BOOLEAN, True,
          "Whether the client and frontend API demand a token."),
@@ -242,8 +251,6 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Lets `admin` sign in under the authentication type demo."),
         ("disableLegacyFeaturesApi", "DISABLE_LEGACY_FEATURES_API", parse.BOOLEAN, False,
          "Turns the legacy features API off."),
-        ("environmentEnableOverrides", "ENABLED_ENVIRONMENTS", parse.LIST, (),
-         "At start enables these environments and disables all others."),
         ("clientFeatureCaching.enabled", "CLIENT_FEATURE_CACHING_ENABLED", parse.BOOLEAN, True,
          "Keeps answers of /api/client/features."),
         ("clientFeatureCaching.maxAge", "CLIENT_FEATURE_CACHING_MAXAGE",
@@ -254,7 +261,6 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Access-Control-Max-Age of preflight answers."),
         ("responseTimeWithAppNameKillSwitch", "SERVICE_RESPONSE_TIME_WITH_APP_NAME_KILL_SWITCH",
          parse.BOOLEAN, False, "Takes application names out of the metrics."),
-        ("ui", "", parse.OBJECT, {}, "UI overrides: environment, slogan."),
         ("versionCheck.url", "SERVICE_VERSION_URL", parse.URL, None,
          "Where to ask for the latest version; nothing: it is not asked."),
         ("versionCheck.enable", "CHECK_VERSION", parse.TRUE_OR_ANYTHING, True,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,12 +24,11 @@ from sigservice.repository import (
     features,
     projects,
 )
-from sigservice.services import events, revisions
+from sigservice.services import checks, events, revisions
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 
 MOST_FEATURES = 5000
-_NAME = re.compile(r"[A-Za-z0-9._~-]{1,100}")
 
 
 @dataclass(frozen=True)
@@ -45,9 +43,7 @@ class Metadata:
 
 def check_name(name: str) -> None:
     """Raises BadDataError."""
-    problems = Problems()
-    _check_name(name, problems)
-    problems.end()
+    checks.refuse(checks.name(name))
 
 
 def check_free(conn: Connection, name: str) -> None:
@@ -72,7 +68,7 @@ def create(conn: Connection, project: str, name: str, metadata: Metadata, by: Id
     revisions.lock(conn)
     _check_project(conn, project)
     problems = Problems()
-    _check_name(name, problems)
+    problems.extend(checks.name(name))
     check_metadata(conn, metadata, problems)
     problems.end()
     check_free(conn, name)
@@ -226,14 +222,8 @@ def _iso(moment: Any) -> str | None:
     return iso(moment) if moment else None
 
 
-def _check_name(name: str, problems: Problems) -> None:
-    if not _NAME.fullmatch(name) or name in (".", ".."):
-        text = "A flag's name has 1 to 100 letters, digits, hyphens, dots, underscores and tildes."
-        problems.add("name", text)
-
-
 def _check_project(conn: Connection, id: str) -> None:
-    if projects.find(conn, id) is None:
+    if not projects.exists(conn, id):
         raise NotFoundError(f"There is no project {id}.")
 
 

@@ -16,6 +16,10 @@ class Problems:
     def add(self, path: str, message: str) -> None:
         self._found.append({"message": message, "path": path})
 
+    def extend(self, found: list[dict[str, str]]) -> None:
+        """What services/checks.py found."""
+        self._found += found
+
     def end(self) -> None:
         if self._found:
             raise BadDataError(self._found[0]["message"], details=self._found)

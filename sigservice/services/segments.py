@@ -128,7 +128,7 @@ def _checked(conn: Connection, new: Fields, most_values: int) -> dict[str, Any]:
     description = (new.description or "").strip() or None
     if description and len(description) > 1000:
         problems.add("description", "A description has at most 1000 characters.")
-    if new.project and projects.find(conn, new.project) is None:
+    if new.project and not projects.exists(conn, new.project):
         problems.add("project", f"There is no project {new.project}.")
     stored = constraints.check(new.constraints, problems, most_values=most_values)
     if sum(len(constraint["values"]) for constraint in stored) > most_values:

@@ -1,15 +1,17 @@
-"""What is done once at each start, safely in several processes: first admin, first tokens."""
+"""What is done once at each start, safely in several processes: first admin, first tokens,
+environments."""
 
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
 from sigservice import secrets
 from sigservice.db.pool import Connection, Database
 from sigservice.log import Logger
 from sigservice.repository import built_ins, revisions, users
-from sigservice.services import api_tokens
+from sigservice.services import api_tokens, environments
 from sigservice.services.users import ADMIN_ROLE, login_fields
 
 
@@ -41,6 +43,13 @@ def seed(
         stored = api_tokens.create_initial(conn, tokens)
     if tokens and not stored:
         logger.info("There are API tokens already; the configured ones were not added.")
+
+
+def switch_environments(database: Database, names: Sequence[str], logger: Logger) -> None:
+    """Enables these environments and disables all others; without names all stays as it is."""
+    if names:
+        with database.transaction() as conn:
+            environments.override(conn, names, logger)
 
 
 def _write_built_ins(conn: Connection) -> None:

@@ -1,6 +1,50 @@
--- Projects: who owns flags.
+-- Projects. Written by admins. Archived flags go with their project; others, and segments, hold it.
 
--- name: find_project
-SELECT id, name, description, mode, default_stickiness, created_at, updated_at
+-- name: list_projects
+-- All, or the one named; with how many flags there are that are not archived.
+SELECT projects.id, projects.name, projects.description, projects.mode,
+    projects.default_stickiness, projects.created_at, projects.updated_at,
+    coalesce(counts.features, 0) AS feature_count,
+    coalesce(counts.stale, 0) AS stale_feature_count,
+    (SELECT count(*) FROM users WHERE account_type = 'user') AS member_count
 FROM projects
+LEFT JOIN (
+    SELECT project, count(*) AS features, count(*) FILTER (WHERE stale) AS stale
+    FROM features
+    WHERE archived_at IS NULL AND (%(id)s::text IS NULL OR project = %(id)s)
+    GROUP BY project
+) AS counts ON counts.project = projects.id
+WHERE %(id)s::text IS NULL OR projects.id = %(id)s
+ORDER BY projects.name, projects.id;
+
+-- name: exists_project
+SELECT EXISTS (SELECT 1 FROM projects WHERE id = %(id)s);
+
+-- name: list_project_ids
+SELECT id FROM projects;
+
+-- name: count_feature_types
+SELECT type, count(*) AS count
+FROM features
+WHERE project = %(id)s AND archived_at IS NULL
+GROUP BY type
+ORDER BY type;
+
+-- name: list_segments_of_project
+SELECT name FROM segments WHERE project = %(id)s ORDER BY name;
+
+-- name: insert_project
+INSERT INTO projects (id, name, description, mode, default_stickiness)
+VALUES (%(id)s, %(name)s, %(description)s, %(mode)s, %(default_stickiness)s);
+
+-- name: update_project
+UPDATE projects
+SET name = %(name)s, description = %(description)s, mode = %(mode)s,
+    default_stickiness = %(default_stickiness)s, updated_at = now()
 WHERE id = %(id)s;
+
+-- name: delete_archived_features
+DELETE FROM features WHERE project = %(id)s AND archived_at IS NOT NULL RETURNING name;
+
+-- name: delete_project
+DELETE FROM projects WHERE id = %(id)s;

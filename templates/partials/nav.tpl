@@ -2,6 +2,9 @@
 <ul>
 % pages = (
 %     ("/", "Home", "VIEW"),
+%     ("/admin/projects", "Projects", "VIEW"),
+%     ("/admin/environments", "Environments", "VIEW"),
+%     ("/admin/context", "Context", "VIEW"),
 %     ("/admin/applications", "Applications", "VIEW"),
 %     ("/admin/signals", "Signals", "ADMIN"),
 %     ("/admin/events", "Events", "ADMIN"),

@@ -19,6 +19,8 @@ STORED = (
     "/api/admin/user-admin",
     "/api/admin/service-account",
     "/api/admin/api-tokens",
+    "/api/admin/projects",
+    "/api/admin/environments",
 )
 Stored = Callable[[], dict[str, Any]]
 Send = Callable[..., dict[str, Any]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
@@ -17,6 +18,7 @@ from tests.pages.seen import crawl, sign_in
 
 CLIENT_TOKEN = "*:default.client"
 Pages = dict[str, BeautifulSoup]
+FIELDS = ("appName", "currentTime", "environment", "plan", "sessionId", "userId")
 
 
 def fill(web: webtest.TestApp, clock: FakeClock) -> int:
@@ -40,6 +42,12 @@ def fill(web: webtest.TestApp, clock: FakeClock) -> int:
     web.post_json(f"/api/admin/service-account/{robot['id']}/token", body, headers=ADMIN)
     body = {"tokenName": "shop", "type": "client", "projects": ["default"]}
     web.post_json("/api/admin/api-tokens", body | {"expiresAt": "2001-01-01"}, headers=ADMIN)
+    for path, body in (
+        ("projects", {"name": "Shop", "description": "What sells", "environments": []}),
+        ("environments", {"name": "staging", "type": "test", "enabled": False}),
+        ("context", {"name": "plan", "legalValues": [{"value": "free"}], "stickiness": True}),
+    ):
+        web.post_json(f"/api/admin/{path}", body, headers=ADMIN)
     web.post(f"/api/admin/signal-endpoints/{ids[1]}/off", headers=ADMIN)
     report = {"appName": "shop", "instanceId": "a", "sdkVersion": "py:1", "started": 0}
     report |= {"interval": 0, "strategies": ["default", "mine"]}
@@ -59,6 +67,14 @@ def problem_pages(ada: webtest.TestApp, id: int, clock: FakeClock) -> Pages:
         "/admin/users/new": {"username": "a b"},
         "/admin/service-accounts/new": {"rootRole": "none"},
         "/profile/password": {"old": "x", "password": "y", "confirm": "y"},
+        "/admin/projects/new": {"id": "a b"},
+        "/admin/projects/shop/edit": {"name": ""},
+        "/admin/projects/default/delete": {},
+        "/admin/environments/new": {"name": "a b", "type": "x"},
+        "/admin/environments/default/delete": {},
+        "/admin/context/new": {"name": "a b", "values": "a\na"},
+        "/admin/context/plan/edit": {"values": "x" * 101},
+        "/admin/context/userId/delete": {},
     }
     found = {}
     for path, fields in forms.items():
@@ -150,6 +166,18 @@ def test_links_lead_to_every_page(site):
         "/admin/signals/#/log",
         "/admin/signals/#/log/#",
         "/admin/signals/#/tokens/#/delete",
+        "/admin/projects",
+        "/admin/projects/new",
+        "/admin/projects/default/edit",
+        "/admin/projects/shop/edit",
+        "/admin/projects/shop/delete",
+        "/admin/environments",
+        "/admin/environments/new",
+        *(f"/admin/environments/{e}/delete" for e in ("development", "production", "staging")),
+        "/admin/context",
+        "/admin/context/new",
+        *(f"/admin/context/{field}/edit" for field in FIELDS),
+        "/admin/context/plan/delete",
     }
 
 
@@ -161,11 +189,20 @@ def test_titles_tell_pages_apart(site):
 
 
 def test_viewer_is_offered_nothing_that_is_refused(site):
-    assert {urlsplit(a).path for a in site["vera"]} == {"/", "/profile", "/admin/applications"}
+    assert {urlsplit(address).path for address in site["vera"]} == {
+        "/",
+        "/profile",
+        "/admin/applications",
+        "/admin/projects",
+        "/admin/environments",
+        "/admin/context",
+    }
     for soup in site["vera"].values():
         text = soup.get_text()
         assert "New signal endpoint" not in text
+        assert not soup.find("a", href=re.compile("/(new|edit|delete)$"))
         assert "Delete" not in text
+        assert len(soup.find_all("form", method="post")) == 1 + bool(soup.find(id="password"))
 
 
 def test_every_page_loads_style_and_script_from_here(site):

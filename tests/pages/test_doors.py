@@ -11,7 +11,20 @@ import webtest
 from tests.conftest import ADMIN, Cast
 from tests.pages.seen import heading, is_page
 
-VIEW_PAGES = ("/", "/profile", "/admin/applications")
+VIEW_PAGES = (
+    "/",
+    "/profile",
+    "/admin/applications",
+    "/admin/projects",
+    "/admin/environments",
+    "/admin/context",
+)
+EDIT_PAGES = (
+    "/admin/projects/{project}/edit",
+    "/admin/context/new",
+    "/admin/context/{field}/edit",
+    "/admin/context/{field}/delete",
+)
 ADMIN_PAGES = (
     "/admin/signals",
     "/admin/signals/new",
@@ -32,6 +45,10 @@ ADMIN_PAGES = (
     "/admin/service-accounts/{account_id}",
     "/admin/service-accounts/{account_id}/delete",
     "/admin/service-accounts/{account_id}/tokens/{personal_token_id}/delete",
+    "/admin/projects/new",
+    "/admin/projects/{project}/delete",
+    "/admin/environments/new",
+    "/admin/environments/{environment}/delete",
 )
 VIEW_FORMS = {
     "/logout": {},
@@ -41,7 +58,23 @@ VIEW_FORMS = {
         "confirm": "Other-Horse-8",
     },
 }
+EDIT_FORMS = {
+    "/admin/projects/{project}/edit": {"name": "New", "default_stickiness": "random"},
+    "/admin/projects/{project}/environments/{environment}/link": {},
+    "/admin/projects/{project}/environments/{environment}/unlink": {},
+    "/admin/context/new": {"name": "region"},
+    "/admin/context/{field}/edit": {"description": "What is paid"},
+    "/admin/context/{field}/delete": {},
+}
 ADMIN_FORMS = {
+    "/admin/projects/new": {"name": "Other", "default_stickiness": "default"},
+    "/admin/projects/{project}/delete": {},
+    "/admin/environments/new": {"name": "other", "type": "test"},
+    "/admin/environments/{environment}/on": {},
+    "/admin/environments/{environment}/off": {},
+    "/admin/environments/{environment}/up": {},
+    "/admin/environments/{environment}/down": {},
+    "/admin/environments/{environment}/delete": {},
     "/admin/signals/new": {"name": "builds", "token": "now", "token_name": "ci"},
     "/admin/signals/{id}": {"name": "renamed", "description": "", "enabled": "on"},
     "/admin/signals/{id}/on": {},
@@ -71,9 +104,16 @@ ADMIN_FORMS = {
     "/admin/service-accounts/{account_id}/tokens/{personal_token_id}/delete": {},
 }
 OPEN = {("GET", "/sign-in"), ("POST", "/sign-in"), ("GET", "/static/{name}")}
-FORMS = VIEW_FORMS | ADMIN_FORMS
-PAGES = VIEW_PAGES + ADMIN_PAGES
+FORMS = VIEW_FORMS | EDIT_FORMS | ADMIN_FORMS
+PAGES = VIEW_PAGES + EDIT_PAGES + ADMIN_PAGES
 JSON_PATHS = ("/api", "/auth", "/edge", "/internal-backstage", "/health", "/ready")
+# What is so already.
+UNCHANGING = (
+    "/admin/signals/{id}/on",
+    "/admin/environments/{environment}/off",
+    "/admin/projects/{project}/environments/{environment}/unlink",
+    "/logout",
+)
 # Addresses that a browser may be left at, because the answer of the POST is a page.
 LEFT_AT = (
     "/admin/signals/{id}/tokens",
@@ -94,11 +134,15 @@ FOREIGN = (
 
 @pytest.fixture
 def place(web, endpoint, token, send):
-    """Fills the braces of the addresses above."""
+    """Fills the braces of the addresses above. The environment is the last but one, and off."""
 
     def made(path, **body):
-        return web.post_json(f"/api/admin/{path}", body, headers=ADMIN).json["id"]
+        return web.post_json(f"/api/admin/{path}", body, headers=ADMIN).json.get("id")
 
+    made("projects", name="Shop", id="shop")
+    made("environments", name="staging", type="test", enabled=False)
+    made("environments", name="zone", type="test")
+    made("context", name="plan")
     account = made("service-account", username="robot")
     return {
         "id": endpoint["id"],
@@ -110,6 +154,9 @@ def place(web, endpoint, token, send):
         "personal_token_id": made(
             f"service-account/{account}/token", description="ci", expiresAt="2999-01-01"
         ),
+        "project": "shop",
+        "environment": "staging",
+        "field": "plan",
     }
 
 
@@ -178,6 +225,16 @@ def test_forms_of_editor_and_viewer_change_nothing(cast, place, stored, name):
     assert stored() == before
 
 
+def test_viewer_changes_no_project_and_no_context_field(cast, place, stored):
+    vera, before = cast.signed_in("vera"), stored()
+    for path in EDIT_PAGES:
+        assert is_page(vera.get(path.format(**place), status=403)), path
+    for path, fields in EDIT_FORMS.items():
+        answer = vera.post(path.format(**place), fields | {"csrf": vera.csrf}, status=403)
+        assert is_page(answer), path
+    assert stored() == before
+
+
 def test_form_without_the_right_csrf_token_changes_nothing(cast, ada, place, stored):
     others = cast.signed_in("ada").csrf
     before = stored()
@@ -208,7 +265,7 @@ def test_right_form_from_our_own_site_is_accepted(ada, place, stored, path):
     headers = {"Sec-Fetch-Site": "same-origin", "Origin": "http://localhost:80"}
     answer = ada.post(path.format(**place), fields, headers=headers)
     assert answer.status_int in (200, 303)
-    is_unchanged = path in ("/admin/signals/{id}/on", "/logout")
+    is_unchanged = path in UNCHANGING
     assert (stored() == before) is is_unchanged
 
 

@@ -13,6 +13,7 @@ from tests.pages.test_doors import FORMS, PAGES
 
 NAME = "service-session"
 HOUR = 3600
+ANYWHERE = dict.fromkeys(("id", "token_id", "signal_id", "project", "environment", "field"), 1)
 
 
 def session_cookie(answer: webtest.TestResponse, name: str = NAME) -> dict[str, str]:

@@ -1,0 +1,19 @@
+"""Settings: one function for each statement of sql/queries/settings.sql."""
+
+from __future__ import annotations
+
+from sigservice.db import queries
+from sigservice.db.pool import Connection
+from sigservice.db.run import affected, value
+
+_SQL = queries.load("settings")
+
+
+def find(conn: Connection, key: str) -> str | None:
+    """JSON text."""
+    return value(conn, _SQL["find_setting"], key=key)
+
+
+def put(conn: Connection, key: str, value: str) -> None:
+    """`value` is JSON text."""
+    affected(conn, _SQL["put_setting"], key=key, value=value)

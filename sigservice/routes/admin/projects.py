@@ -1,0 +1,132 @@
+"""Projects, JSON: list, create, read, replace, delete, overview."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from bottle import Bottle, HTTPResponse
+from msgspec import UNSET, UnsetType
+
+from sigservice.context import Context
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row
+from sigservice.repository import project_environments as links
+from sigservice.repository import projects as repository
+from sigservice.services import project_environments, projects
+from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
+from sigservice.web import respond
+from sigservice.web.area import new_area
+from sigservice.web.doors import AdminDoor
+
+PATH = "/api/admin/projects"
+STATISTICS = {
+    "avgTimeToProdCurrentWindow": 0,
+    "createdCurrentWindow": 0,
+    "createdPastWindow": 0,
+    "archivedCurrentWindow": 0,
+    "archivedPastWindow": 0,
+    "projectActivityCurrentWindow": 0,
+    "projectActivityPastWindow": 0,
+    "projectMembersAddedCurrentWindow": 0,
+}
+
+
+class ProjectBody(msgspec.Struct):
+    """Without an id it is made from the name; without environments it uses all that are on."""
+
+    name: str
+    id: str | None = None
+    description: str | None = None
+    mode: str = "open"
+    defaultStickiness: str = "default"
+    environments: list[str] | None = None
+
+    def fields(self) -> projects.Fields:
+        return projects.fields(self.name, self.description, self.mode, self.defaultStickiness)
+
+
+class UpdateBody(msgspec.Struct):
+    """What is absent stays as it is; null clears the description."""
+
+    name: str
+    description: str | UnsetType | None = UNSET
+    mode: str | None = None
+    defaultStickiness: str | None = None
+
+
+class IdBody(msgspec.Struct):
+    id: str
+
+
+def build(context: Context) -> Bottle:
+    area = new_area(context, AdminDoor(context))
+
+    def full(conn: Connection, row: Row) -> dict[str, Any]:
+        shown = [
+            project_environments.to_json(link) for link in links.list_of_project(conn, row["id"])
+        ]
+        return {"version": 1, **projects.to_json(row), "environments": shown}
+
+    @area.get(PATH, needs=VIEW)
+    def list_all(identity: Identity) -> HTTPResponse:
+        with context.database.autocommit() as conn:
+            rows = repository.list_all(conn)
+        return respond.json({"version": 1, "projects": [projects.to_json(row) for row in rows]})
+
+    @area.post(PATH, needs=ADMIN, takes=ProjectBody)
+    def create(identity: Identity, body: ProjectBody) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            row = projects.create(conn, body.id, body.fields(), identity, use=body.environments)
+            shown = full(conn, row)
+        return respond.json(shown, 201, location=f"{context.base}{PATH}/{row['id']}")
+
+    @area.post(f"{PATH}/validate", needs=VIEW, takes=IdBody)
+    def validate(identity: Identity, body: IdBody) -> HTTPResponse:
+        with context.database.autocommit() as conn:
+            projects.check_free(conn, body.id)
+        return respond.empty()
+
+    @area.get(f"{PATH}/<id>", needs=VIEW)
+    def read(identity: Identity, id: str) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            return respond.json(full(conn, projects.get(conn, id)))
+
+    @area.get(f"{PATH}/<id>/overview", needs=VIEW)
+    def overview(identity: Identity, id: str) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            row = projects.get(conn, id)
+            shown = full(conn, row)
+            types = repository.count_feature_types(conn, id)
+        more = {
+            "members": row["member_count"],
+            "featureTypeCounts": types,
+            "stats": STATISTICS,
+            "featureLimit": None,
+            "linkTemplates": [],
+            "onboardingStatus": {"status": "onboarded"},
+        }
+        return respond.json(shown | more)
+
+    @area.put(f"{PATH}/<id>", needs=EDIT, takes=UpdateBody)
+    def replace(identity: Identity, id: str, body: UpdateBody) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            row = projects.update(
+                conn,
+                id,
+                identity,
+                name=body.name,
+                description=body.description,
+                mode=body.mode,
+                default_stickiness=body.defaultStickiness,
+            )
+            shown = full(conn, row)
+        return respond.json(shown)
+
+    @area.delete(f"{PATH}/<id>", needs=ADMIN)
+    def delete(identity: Identity, id: str) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            projects.delete(conn, id, identity)
+        return respond.empty()
+
+    return area

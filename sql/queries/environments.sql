@@ -1,0 +1,70 @@
+-- Environments. Written by admins and by the configuration at start. What a flag is in one of them
+-- goes with it.
+
+-- name: list_environments
+-- All, or the one named; with what uses it.
+SELECT environments.name, environments.type, environments.sort_order, environments.enabled,
+    environments.protected,
+    (SELECT count(*) FROM project_environments
+     WHERE project_environments.environment = environments.name) AS project_count,
+    (SELECT count(*) FROM api_tokens
+     WHERE api_tokens.environment = environments.name) AS api_token_count,
+    (SELECT count(*)
+     FROM feature_environments
+     JOIN features ON features.name = feature_environments.feature AND features.archived_at IS NULL
+     WHERE feature_environments.environment = environments.name
+       AND feature_environments.enabled) AS enabled_toggle_count
+FROM environments
+WHERE %(name)s::text IS NULL OR environments.name = %(name)s
+ORDER BY environments.sort_order, environments.name;
+
+-- name: list_environments_of_project
+-- All environments; `visible` tells whether the project uses it.
+SELECT environments.name, environments.type, environments.sort_order, environments.enabled,
+    environments.protected,
+    project_environments.project IS NOT NULL AS visible,
+    project_environments.default_strategy,
+    (SELECT count(*) FROM api_tokens
+     WHERE api_tokens.environment = environments.name
+       AND %(project)s = ANY (api_tokens.projects)) AS api_token_count,
+    (SELECT count(*)
+     FROM feature_environments
+     JOIN features ON features.name = feature_environments.feature AND features.archived_at IS NULL
+     WHERE feature_environments.environment = environments.name
+       AND feature_environments.enabled
+       AND features.project = %(project)s) AS enabled_toggle_count
+FROM environments
+LEFT JOIN project_environments ON project_environments.environment = environments.name
+    AND project_environments.project = %(project)s
+ORDER BY environments.sort_order, environments.name;
+
+-- name: count_environments
+SELECT count(*) FROM environments;
+
+-- name: insert_environment
+-- Without an order it is the last.
+INSERT INTO environments (name, type, sort_order, enabled)
+SELECT %(name)s, %(type)s,
+    coalesce(%(sort_order)s::integer, (SELECT coalesce(max(sort_order), 0) + 1 FROM environments)),
+    %(enabled)s;
+
+-- name: update_environment
+UPDATE environments
+SET type = %(type)s, sort_order = %(sort_order)s, enabled = %(enabled)s
+WHERE name = %(name)s;
+
+-- name: update_sort_orders
+UPDATE environments
+SET sort_order = wanted.sort_order
+FROM unnest(%(names)s::text[], %(sort_orders)s::integer[]) AS wanted (name, sort_order)
+WHERE environments.name = wanted.name;
+
+-- name: enable_only
+-- Returns those that were not so before.
+UPDATE environments
+SET enabled = NOT enabled
+WHERE enabled <> (name = ANY (%(names)s::text[]))
+RETURNING name, enabled;
+
+-- name: delete_environment
+DELETE FROM environments WHERE name = %(name)s;

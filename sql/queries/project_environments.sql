@@ -1,0 +1,41 @@
+-- Which project uses which environment. What is unlinked loses the state of its flags there, and
+-- keeps their strategies.
+
+-- name: link_environments
+-- The project with each of the environments; returns those that were not linked.
+INSERT INTO project_environments (project, environment)
+SELECT %(project)s, environment FROM unnest(%(environments)s::text[]) AS environment
+ON CONFLICT DO NOTHING
+RETURNING environment;
+
+-- name: link_all_projects
+-- Every project with each of the environments; returns the new links.
+INSERT INTO project_environments (project, environment)
+SELECT projects.id, environment
+FROM projects CROSS JOIN unnest(%(environments)s::text[]) AS environment
+ON CONFLICT DO NOTHING
+RETURNING project, environment;
+
+-- name: unlink_environment
+WITH states AS (
+    DELETE FROM feature_environments
+    USING features
+    WHERE features.name = feature_environments.feature
+      AND features.project = %(project)s
+      AND feature_environments.environment = %(environment)s
+)
+DELETE FROM project_environments
+WHERE project = %(project)s AND environment = %(environment)s;
+
+-- name: list_environments_with_strategy
+-- Those that the project uses, in their order.
+SELECT project_environments.environment, project_environments.default_strategy
+FROM project_environments
+JOIN environments ON environments.name = project_environments.environment
+WHERE project_environments.project = %(project)s
+ORDER BY environments.sort_order, environments.name;
+
+-- name: update_default_strategy
+UPDATE project_environments
+SET default_strategy = %(strategy)s
+WHERE project = %(project)s AND environment = %(environment)s;

@@ -1,0 +1,20 @@
+-- Kinds of tags. A type's tags go with it, from flags too.
+
+-- name: list_tag_types
+-- All, or the one named.
+SELECT name, description, icon, color
+FROM tag_types
+WHERE %(name)s::text IS NULL OR name = %(name)s
+ORDER BY name;
+
+-- name: insert_tag_type
+INSERT INTO tag_types (name, description, icon, color)
+VALUES (%(name)s, %(description)s, %(icon)s, %(color)s);
+
+-- name: update_tag_type
+UPDATE tag_types
+SET description = %(description)s, icon = %(icon)s, color = %(color)s
+WHERE name = %(name)s;
+
+-- name: delete_tag_type
+DELETE FROM tag_types WHERE name = %(name)s;

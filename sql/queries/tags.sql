@@ -1,0 +1,16 @@
+-- Tags: a type and a value. A tag that is deleted is taken from its flags.
+
+-- name: list_tags
+-- All, or those of one type, or the one with that value too.
+SELECT tags.type, tags.value, tag_types.color
+FROM tags
+JOIN tag_types ON tag_types.name = tags.type
+WHERE (%(type)s::text IS NULL OR tags.type = %(type)s)
+  AND (%(value)s::text IS NULL OR tags.value = %(value)s)
+ORDER BY tags.type, tags.value;
+
+-- name: insert_tag
+INSERT INTO tags (type, value) VALUES (%(type)s, %(value)s);
+
+-- name: delete_tag
+DELETE FROM tags WHERE type = %(type)s AND value = %(value)s;

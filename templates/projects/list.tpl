@@ -1,0 +1,34 @@
+% rebase("layout.tpl", title=title, live=False)
+<div class="heading">
+<h1>Projects</h1>
+% if identity.may("ADMIN"):
+<a class="button" href="{{url('/admin/projects/new')}}">New project</a>
+% end
+</div>
+<p class="hint">A project holds flags and decides in which environments they are.</p>
+<ul class="cards">
+% for project in projects:
+<li class="card">
+<h2><bdi>{{project["name"]}}</bdi></h2>
+% if project["description"]:
+<p>{{project["description"]}}</p>
+% end
+<dl>
+<div><dt>Id</dt><dd><code>{{project["id"]}}</code></dd></div>
+<div><dt>Flags</dt><dd>{{project["feature_count"]}}</dd></div>
+<div><dt>Stale flags</dt><dd>{{project["stale_feature_count"]}}</dd></div>
+<div><dt>Created</dt><dd>
+% include("partials/time.tpl", at=project["created_at"])
+</dd></div>
+</dl>
+% if identity.may("EDIT"):
+<p class="actions">
+<a href="{{url('/admin/projects/%s/edit' % project['id'])}}">Edit<span class="hidden"> {{project["id"]}}</span></a>
+% if identity.may("ADMIN") and project["id"] != "default":
+<a href="{{url('/admin/projects/%s/delete' % project['id'])}}">Delete<span class="hidden"> {{project["id"]}}</span></a>
+% end
+</p>
+% end
+</li>
+% end
+</ul>

@@ -1,0 +1,224 @@
+"""Projects, environments and context fields as a person meets them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conftest import ADMIN
+from tests.pages.seen import alert, beside, form_to, heading, notice
+from tests.pages.test_hostile_text import HOSTILE, faults, shown
+
+
+def new(ada, path, status=303, **fields):
+    form = form_to(ada.get(path), path)
+    for name, value in fields.items():
+        form[name] = value
+    return form.submit(status=status)
+
+
+def project(web, id, status=200):
+    return web.get(f"/api/admin/projects/{id}", headers=ADMIN, status=status).json
+
+
+def environments(web):
+    return web.get("/api/admin/environments", headers=ADMIN).json["environments"]
+
+
+# projects
+
+
+def test_a_project_is_made_edited_linked_and_deleted(ada, web):
+    page = new(ada, "/admin/projects/new", name="Web shop", description="sells").follow()
+    assert heading(page) == "Web shop"
+    assert notice(page) == "The project was created."
+    path = "/admin/projects/web-shop"
+    assert page.request.path == f"{path}/edit"
+    form = form_to(page, f"{path}/edit")
+    assert form["description"].value == "sells"
+    form["name"], form["default_stickiness"] = "Shop", "userId"
+    page = form.submit(status=303).follow()
+    assert notice(page) == "The project was saved."
+    stored = project(web, "web-shop")
+    assert (stored["name"], stored["description"]) == ("Shop", "sells")
+    assert stored["defaultStickiness"] == "userId"
+
+    page = form_to(page, f"{path}/environments/production/unlink").submit(status=303).follow()
+    assert "off" in notice(page)
+    used = [row["environment"] for row in project(web, "web-shop")["environments"]]
+    assert used == ["default", "development"]
+    page = form_to(page, f"{path}/environments/production/link").submit(status=303).follow()
+    assert len(project(web, "web-shop")["environments"]) == 3
+    ada.post(f"{path}/environments/production/link", {"csrf": ada.csrf}, status=409)
+
+    page = form_to(ada.get(f"{path}/delete"), f"{path}/delete").submit(status=303).follow()
+    assert notice(page) == "The project was deleted."
+    project(web, "web-shop", 404)
+
+
+def test_problems_of_a_project_stand_beside_their_fields(ada, web):
+    page = new(ada, "/admin/projects/new", status=400, name="x" * 201, description="kept")
+    assert "200" in beside(page, "name")
+    assert form_to(page, "/admin/projects/new")["description"].value == "kept"
+    page = new(ada, "/admin/projects/new", status=409, name="X", id="default")
+    assert beside(page, "id") == "The id default is taken."
+    fields = {"csrf": ada.csrf, "name": "X", "default_stickiness": ""}
+    for path in ("/admin/projects/new", "/admin/projects/default/edit"):
+        assert beside(ada.post(path, fields, status=400), "default_stickiness")
+    assert len(web.get("/api/admin/projects", headers=ADMIN).json["projects"]) == 1
+
+
+def test_a_project_that_is_held_tells_by_what(ada, service):
+    assert "built in" in ada.get("/admin/projects/default/delete").html.main.get_text()
+    new(ada, "/admin/projects/new", name="Shop")
+    with service.context.database.transaction() as conn, conn.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO features (name, project, type, created_by) "
+            "VALUES ('f', 'shop', 'release', 'ada')"
+        )
+    page = ada.get("/admin/projects/shop/delete")
+    assert "1 flag" in page.html.main.get_text()
+    path = "/admin/projects/shop/delete"
+    assert path not in [form.action for form in page.forms.values()]
+    page = ada.post(path, {"csrf": ada.csrf}, status=409)
+    assert "The project shop still holds flags: 1." in alert(page)
+    ada.post("/admin/projects/default/delete", {"csrf": ada.csrf}, status=403)
+
+
+# environments
+
+
+def test_an_environment_is_made_moved_switched_and_deleted(ada, web):
+    page = new(ada, "/admin/environments/new", name="staging", type="preproduction").follow()
+    assert "created" in notice(page)
+    assert [h2.get_text().split()[0] for h2 in page.html.find_all("h2")] == [
+        "default",
+        "development",
+        "production",
+        "staging",
+    ]
+    path = "/admin/environments/staging"
+    actions = [form.action for form in page.forms.values()]
+    assert f"{path}/up" in actions
+    assert f"{path}/down" not in actions
+    assert "/admin/environments/default/up" not in actions
+
+    form_to(page, f"{path}/up").submit(status=303)
+    names = [row["name"] for row in environments(web)]
+    assert names == ["default", "development", "staging", "production"]
+    ada.post("/admin/environments/default/up", {"csrf": ada.csrf}, status=303)
+    form_to(ada.get("/admin/environments"), "/admin/environments/default/down").submit(status=303)
+    assert [row["name"] for row in environments(web)][:2] == ["development", "default"]
+
+    page = form_to(ada.get("/admin/environments"), f"{path}/off").submit(status=303).follow()
+    assert "hidden" in notice(page)
+    switch = page.html.find("button", attrs={"aria-label": "Environment staging"})
+    assert switch["aria-checked"] == "false"
+    assert environments(web)[2]["enabled"] is False
+    form_to(page, f"{path}/on").submit(status=303)
+    assert environments(web)[2]["enabled"] is True
+
+    page = form_to(ada.get(f"{path}/delete"), f"{path}/delete").submit(status=303).follow()
+    assert notice(page) == "The environment was deleted."
+    assert len(environments(web)) == 3
+
+
+def test_problems_of_an_environment_stand_beside_their_fields(ada, web):
+    page = new(ada, "/admin/environments/new", status=400, name="a b")
+    assert "letters" in beside(page, "name")
+    assert form_to(page, "/admin/environments/new")["name"].value == "a b"
+    page = new(ada, "/admin/environments/new", status=409, name="default")
+    assert beside(page, "name") == "The name default is taken."
+    fields = {"csrf": ada.csrf, "name": "x", "type": "y"}
+    assert beside(ada.post("/admin/environments/new", fields, status=400), "type")
+    assert len(environments(web)) == 3
+
+
+def test_an_environment_that_is_held_tells_by_what(ada, service):
+    with service.context.database.transaction() as conn, conn.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO api_tokens (secret_hash, secret_prefix, token_name, type, environment, "
+            "projects) VALUES ('x', 'x', 'sdk', 'client', 'production', ARRAY['*'])"
+        )
+    path = "/admin/environments/production/delete"
+    assert "1 API token is for it" in ada.get(path).html.main.get_text()
+    assert "API tokens" in alert(ada.post(path, {"csrf": ada.csrf}, status=409))
+    ada.post("/admin/environments/default/delete", {"csrf": ada.csrf}, status=403)
+
+
+# context fields
+
+
+@pytest.fixture
+def field(web):
+    """`field(name)`: as the admin API tells it."""
+
+    def read(name="plan", status=200):
+        return web.get(f"/api/admin/context/{name}", headers=ADMIN, status=status).json
+
+    return read
+
+
+def test_a_context_field_is_made_edited_and_deleted(ada, web, field):
+    fields = {"name": "plan", "values": " free \n\npaid\r\n", "stickiness": True}
+    page = new(ada, "/admin/context/new", **fields).follow()
+    assert notice(page) == "The context field was created."
+    assert "one of free, paid" in page.html.main.get_text()
+    assert field()["legalValues"] == [{"value": "free"}, {"value": "paid"}]
+    assert field()["stickiness"] is True
+    web.post_json(
+        "/api/admin/context/plan/legal-values",
+        {"value": "paid", "description": "since May"},
+        headers=ADMIN,
+    )
+    path = "/admin/context/plan/edit"
+    form = form_to(ada.get(path), path)
+    assert form["values"].value.split() == ["free", "paid"]
+    form["values"], form["stickiness"] = "paid\ntrial", False
+    assert "saved" in notice(form.submit(status=303).follow())
+    assert field()["stickiness"] is False
+    assert field()["legalValues"] == [
+        {"value": "paid", "description": "since May"},
+        {"value": "trial"},
+    ]
+    path = "/admin/context/plan/delete"
+    page = form_to(ada.get(path), path).submit(status=303).follow()
+    assert notice(page) == "The context field was deleted."
+    field(status=404)
+
+
+def test_problems_of_a_context_field_stand_beside_their_fields(ada, field):
+    page = new(ada, "/admin/context/new", status=400, name="plan", values="a\na")
+    assert "twice" in beside(page, "values")
+    assert form_to(page, "/admin/context/new")["values"].value.split() == ["a", "a"]
+    page = new(ada, "/admin/context/new", status=409, name="userId")
+    assert beside(page, "name") == "The name userId is taken."
+    page = new(ada, "/admin/context/userId/edit", status=400, description="x" * 1001)
+    assert "1000" in beside(page, "description")
+    ada.post("/admin/context/userId/delete", {"csrf": ada.csrf}, status=403)
+    field(status=404)
+
+
+def test_every_text_is_text(ada, web):
+    for n, text in enumerate(HOSTILE):
+        body = {"id": f"p{n}", "name": text, "description": text}
+        web.post_json("/api/admin/projects", body, headers=ADMIN, status=201)
+        legal = [{"value": text}]
+        body = {"name": f"f{n}", "description": text, "legalValues": legal}
+        web.post_json("/api/admin/context", body, headers=ADMIN, status=201)
+        body = {"name": f"s{n}", "description": text, "parameters": []}
+        web.post_json("/api/admin/strategies", body, headers=ADMIN, status=201)
+    for path in ("/admin/projects", "/admin/context"):
+        page = ada.get(path)
+        assert faults(page) == []
+        assert all(text in shown(page) for text in HOSTILE)
+    for n, text in enumerate(HOSTILE):
+        page = ada.get(f"/admin/projects/p{n}/edit")
+        assert faults(page) == []
+        assert form_to(page, f"/admin/projects/p{n}/edit")["description"].value == text
+        assert faults(ada.get(f"/admin/projects/p{n}/delete")) == []
+        page = ada.get(f"/admin/context/f{n}/edit")
+        assert faults(page) == []
+        assert form_to(page, f"/admin/context/f{n}/edit")["values"].value.strip() == text
+        fields = {"csrf": ada.csrf, "name": text, "id": text, "values": text * 50, "type": text}
+        for path in ("projects", "environments", "context"):
+            assert faults(ada.post(f"/admin/{path}/new", fields, status=400)) == []
