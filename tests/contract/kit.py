@@ -137,9 +137,7 @@ class Api:
         **more: Any,
     ) -> dict[str, Any]:
         body = {"name": "default"} | more
-        return self.done(
-            "POST", f"{self.at(flag, environment, project)}/strategies", body
-        )
+        return self.done("POST", f"{self.at(flag, environment, project)}/strategies", body)
 
     def on(self, flag: str, environment: str = "development", project: str = "default") -> str:
         self.done("POST", f"{self.at(flag, environment, project)}/on")

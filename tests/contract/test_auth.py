@@ -129,7 +129,10 @@ def test_tokens_from_the_environment_are_scoped_by_their_text(make_service, chec
         "all projects, development",
     )
     check.equal(
-        {n: f["enabled"] for n, f in api.flags({"Authorization": "default:production.bbb"}).items()},
+        {
+            n: f["enabled"]
+            for n, f in api.flags({"Authorization": "default:production.bbb"}).items()
+        },
         {"ours": False},
         "one project, production",
     )
