@@ -206,6 +206,7 @@ BAD_CONSTRAINTS = [
     (number("01.2.3", "SEMVER_GT"), "value"),
     (number("", "SEMVER_LT"), "value"),
     (number("(a", "REGEX"), "value"),
+    (number("a", "REGEX") | {"inverted": True}, "inverted"),
     (number("(a)\\1", "REGEX"), "value"),
     (number("a(?=b)", "REGEX"), "value"),
 ]
