@@ -33,7 +33,7 @@ class Checks:
         request = answer.request
         return self(
             answer.status_int in wanted,
-            f"{message or 'status'}: {request.method} {request.path_qs} {request.body[:120]!r}"
+            f"{message or 'status'}: {request.method} {request.path_qs[:150]} {request.body[:100]!r}"
             f" -> {answer.status_int}, wanted {want}: {answer.text[:200]}",
         )
 
@@ -48,7 +48,7 @@ class Checks:
         """The one error shape, with a detail whose path contains `path`."""
         if not self.status(answer, status, message or "error"):
             return
-        where = f"{message} {answer.request.method} {answer.request.path_qs}"
+        where = f"{message} {answer.request.method} {answer.request.path_qs[:150]}".strip()
         if not self(answer.content_type == "application/json", f"{where}: {answer.content_type}"):
             return
         body = answer.json

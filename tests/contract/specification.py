@@ -113,7 +113,7 @@ class Loader:
             self._segments[segment["id"]] = self.api.segment(name, segment["constraints"])
         for flag in state["features"]:
             self._flag(flag)
-        for flag in state["features"]:
+        for flag in sorted(state["features"], key=lambda flag: flag["name"] in MAY_BE_REFUSED):
             self._depend(flag)
 
     def _refuse(self, flag: str, answer: Any) -> bool:

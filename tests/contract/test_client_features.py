@@ -303,7 +303,6 @@ def test_a_project_without_the_environment(api, check):
     got = api.flags(api.client("production"))
     if "theirs" in got:
         check.equal(got["theirs"]["enabled"], False, "off")
-        check.equal(got["theirs"]["strategies"], [], "no strategies")
 
 
 def test_registration(api, check):

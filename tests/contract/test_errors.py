@@ -131,7 +131,7 @@ def test_strange_names_in_addresses(api, check):
                      f"/api/admin/context/{name}", f"/api/admin/strategies/{name}",
                      f"{F}/{name}/environments/{name}"):  # fmt: skip
             answer = api.get(path)
-            check(answer.status_int in (400, 404), f"{path}: {answer.status}")
+            check(answer.status_int in (400, 404), f"{path[:150]}: {answer.status}")
     for name in ("%00", "%ff", "'", "*"):
         answer = api.get(f"/api/client/features/{name}", api.client())
         check(answer.status_int in (400, 404), f"client {name}: {answer.status}")
@@ -146,7 +146,7 @@ def test_query_values_are_never_a_servers_error(api, check):
             f"/api/client/features?project={value}",
         ):
             answer = api.get(path, client)
-            check(answer.status_int in (200, 400), f"{path}: {answer.status}")
+            check(answer.status_int in (200, 400), f"{path[:150]}: {answer.status}")
         for path in (
             f"/api/admin/search/features?query={value}",
             f"/api/admin/search/features?limit={value}",
@@ -159,7 +159,7 @@ def test_query_values_are_never_a_servers_error(api, check):
             f"{F}?tag={value}",
         ):
             answer = api.get(path)
-            check(answer.status_int in (200, 400), f"{path}: {answer.status}")
+            check(answer.status_int in (200, 400), f"{path[:150]}: {answer.status}")
 
 
 def test_probes_are_open(api, check):
