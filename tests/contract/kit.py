@@ -28,12 +28,12 @@ class Checks:
     def equal(self, got: object, want: object, message: str) -> bool:
         return self(got == want, f"{message}: {got!r} instead of {want!r}")
 
-    def status(self, answer: Answer, want: int | tuple[int, ...], message: str = "") -> bool:
+    def status(self, answer: Answer, want: int | tuple[int, ...], message: str = "status") -> bool:
         wanted = want if isinstance(want, tuple) else (want,)
         request = answer.request
         return self(
             answer.status_int in wanted,
-            f"{message or 'status'}: {request.method} {request.path_qs[:150]} {request.body[:100]!r}"
+            f"{message}: {request.method} {request.path_qs[:150]} {request.body[:100]!r}"
             f" -> {answer.status_int}, wanted {want}: {answer.text[:200]}",
         )
 
