@@ -294,3 +294,16 @@ def test_a_second_server_on_the_database_sees_it_too(make_service, check):
         check.equal(answer.json["features"][0]["enabled"], True, "on on the other")
     one.delete(f"/api/admin/api-tokens/{client['Authorization']}")
     check.status(two.get(PATH, client), 401, "revoked on the other")
+
+
+def test_without_the_cache_all_is_the_same(make_service, check):
+    options = {"clientFeatureCaching": {"enabled": False}}
+    api = Api(webtest.TestApp(make_service(options).app))
+    client = api.client()
+    api.flag()
+    etag = api.get(PATH, client).headers["ETag"]
+    check.status(api.get(PATH, client | {"If-None-Match": etag}), 304, "unchanged")
+    api.on("demo")
+    answer = api.get(PATH, client | {"If-None-Match": etag})
+    if check.status(answer, 200, "changed"):
+        check.equal(answer.json["features"][0]["enabled"], True, "on")

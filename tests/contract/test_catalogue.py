@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import webtest
+
+from tests.contract.kit import Api
+
 P = "/api/admin/projects"
 E = "/api/admin/environments"
 BUILT_IN_STRATEGIES = {
@@ -265,3 +269,16 @@ def test_flag_types(api, check):
         check(wanted <= set(got), f"missing: {wanted - set(got)}")
         keys = {"id", "name", "description", "lifetimeDays"}
         check(keys <= set(got["release"]), f"keys {set(got['release'])}")
+
+
+def test_environments_enabled_at_the_start(make_service, check):
+    for named, enabled in (
+        ("development", {"development"}),
+        ("production,default", {"production", "default"}),
+        ("nowhere", {"production", "default"}),
+        ("development,nowhere", {"development"}),
+        ("", {"development"}),
+    ):
+        api = Api(webtest.TestApp(make_service({}, {"ENABLED_ENVIRONMENTS": named}).app))
+        got = {e["name"] for e in api.get(E).json["environments"] if e["enabled"]}
+        check.equal(got, enabled, f"ENABLED_ENVIRONMENTS={named!r}")

@@ -6,6 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+import webtest
+
+from tests.contract.kit import Api
 
 M = "/api/client/metrics"
 
@@ -213,3 +216,10 @@ def test_from_a_browser(api, check, bucket):
     for path in ("/api/frontend/client/metrics", "/api/frontend/metrics"):
         check.status(api.post(path, body, browser), 200)
     check.equal(sums(api), {("development", "page"): (4, 2)}, "summed")
+
+
+def test_the_old_address_for_relays(make_service, check):
+    environ = {"SERVICE_EXPERIMENTAL_EDGE_BULK_METRICS": "true"}
+    api = Api(webtest.TestApp(make_service({}, environ).app))
+    empty = {"applications": [], "metrics": []}
+    check.status(api.post("/edge/metrics", empty, api.client()), (200, 202), "asked for")
