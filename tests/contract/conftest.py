@@ -1,0 +1,50 @@
+"""Fixtures of the contract: what any server of this kind answers, asked from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+import webtest
+
+from tests.contract.kit import Api, Checks
+
+
+@pytest.fixture
+def check() -> Checks:
+    return Checks()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]:
+    """A test that used `check` fails with all that was collected, also when it broke off."""
+    check = pyfuncitem.funcargs.get("check")
+    try:
+        result = yield
+    except Exception as error:
+        if isinstance(check, Checks) and check.problems:
+            raise AssertionError(f"{check.report()}\n  and broke off: {error!r}") from error
+        raise
+    if isinstance(check, Checks) and check.problems:
+        pytest.fail(check.report(), pytrace=False)
+    return result
+
+
+@pytest.fixture
+def api(web: webtest.TestApp) -> Api:
+    return Api(web)
+
+
+@pytest.fixture
+def person(service: Any) -> dict[str, str]:
+    """Headers of the administrator's personal token, for what only a user may do."""
+    browser = webtest.TestApp(service.app)
+    body = {"username": "ada", "password": "Correct-Horse-7"}
+    csrf = browser.post_json("/auth/simple/login", body).json["csrfToken"]
+    made = browser.post_json(
+        "/api/admin/user/tokens",
+        {"description": "contract", "expiresAt": "2999-01-01T00:00:00.000Z"},
+        headers={"X-CSRF-Token": csrf},
+    )
+    return {"Authorization": made.json["secret"]}

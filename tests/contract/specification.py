@@ -1,0 +1,184 @@
+"""The public client specification: where it is, and how a suite's state gets into a server.
+
+It is not part of this repository (Apache-2.0, npm package `@unleash/client-specification`):
+
+    npm install --no-save @unleash/client-specification@6.1.0
+
+or CLIENT_SPECIFICATION=<the unpacked package>.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from tests.contract.kit import Api
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = "node_modules/@unleash/client-specification"
+
+#: Suites that no such server can hold: the delta API is not served.
+NOT_SERVED = {"19-delta-api-hydration", "20-delta-api-events"}
+
+#: Flags that the admin API may refuse to store, and why. What it takes is judged like the rest.
+MAY_BE_REFUSED = {
+    "Feature.constraints.empty": "IN needs values",
+    "Feature.constraints.empty-not-in": "NOT_IN needs values",
+    "Feature.constraints.no_values": "IN needs values",
+    "Feature.constraints.no_values_NOT_IN": "NOT_IN needs values",
+    "F7.invalid-operator": "an unknown operator",
+    "F8.invalidSemverWithLeadingV": "v2.0.0 is no semver",
+    "F9.withMissingSegment": "an unknown segment",
+    "parent.with.cycle": "a cycle",
+    "child.with.cycle": "a cycle",
+    "child.with.transitive.dependency": "a parent with a parent",
+    "multiple.parents.satisfied.child.enabled": "one parent at most",
+    "multiple.parents.not.satisfied.child.enabled": "one parent at most",
+    "parents.not.exist.child.enabled": "an unknown parent",
+    "Feature.UTF-8.Hellø_Wørld": "a name that is not URL friendly",
+    "Feature.UTF-8.😊_φriend_你好_🌍": "a name that is not URL friendly",
+    "invalid-regex-defaults-to-false": "an invalid expression",
+    "Inverted.constraint": "REGEX can't be inverted",
+    "R90.reject_lookahead": "not RE2",
+    "R91.reject_backreference": "not RE2",
+    "CIDR.exact.match": "IN_CIDR is young",
+    "CIDR.range.match": "IN_CIDR is young",
+    "CIDR.mixed.values": "an invalid address",
+    "CIDR.invalid.only": "an invalid address",
+    "CIDR.ipv6.exact.match": "IN_CIDR is young",
+    "CIDR.ipv6.range.match": "IN_CIDR is young",
+    "CIDR.ipv6.mixed.values": "an invalid address",
+}
+
+#: Cases that the frontend API can't show, for it fills these fields of the context itself.
+FILLED_IN = {
+    "Feature.remoteAddress.A should not be enabled for missing remoteAddress on context": (
+        "remoteAddress is the caller's"
+    ),
+    "Feature.A4 should be disabled when no user on context": "sessionId is made up",
+}
+
+
+def found() -> Path | None:
+    told = os.environ.get("CLIENT_SPECIFICATION")
+    folder = (Path(told) if told else ROOT / PACKAGE) / "specifications"
+    return folder if (folder / "index.json").is_file() else None
+
+
+def suites() -> list[dict[str, Any]]:
+    """The suites with a state that a server can hold; weights out of 1000."""
+    folder = found()
+    if folder is None:
+        return []
+    names = json.loads((folder / "index.json").read_text())
+    read = [json.loads((folder / name).read_text()) for name in names]
+    return [out_of_1000(suite) for suite in read if suite["name"] not in NOT_SERVED]
+
+
+def needs_import(suite: dict[str, Any]) -> bool:
+    return any(flag.get("variants") for flag in suite["state"]["features"])
+
+
+def out_of_1000(suite: dict[str, Any]) -> dict[str, Any]:
+    """Servers store weights out of 1000; the suites' add up to anything."""
+    suite = copy.deepcopy(suite)
+    for flag in suite["state"]["features"]:
+        for holder in (flag, *flag["strategies"]):
+            variants = holder.get("variants") or []
+            total = sum(variant["weight"] for variant in variants)
+            for variant in variants:
+                variant["weight"] = variant["weight"] * 1000 // total
+                variant["weightType"] = "fix"
+                variant.setdefault("stickiness", "default")
+            if variants:
+                rest = sum(variant["weight"] for variant in variants[:-1])
+                variants[-1].update(weight=1000 - rest, weightType="variable")
+    return suite
+
+
+class Loader:
+    """Brings a suite's state into a server and keeps what was refused."""
+
+    def __init__(self, api: Api, person: dict[str, str]) -> None:
+        self.api, self.person = api, person
+        self.refused: dict[str, tuple[int, str]] = {}
+        self._segments: dict[int, int] = {}
+
+    def load(self, state: dict[str, Any]) -> None:
+        for segment in state.get("segments", []):
+            name = f"segment-{segment['id']}"
+            self._segments[segment["id"]] = self.api.segment(name, segment["constraints"])
+        for flag in state["features"]:
+            self._flag(flag)
+        for flag in sorted(state["features"], key=lambda flag: flag["name"] in MAY_BE_REFUSED):
+            self._depend(flag)
+
+    def _refuse(self, flag: str, answer: Any) -> bool:
+        if answer.status_int >= 300:
+            self.refused[flag] = answer.status_int, f"{answer.request.path_qs}: {answer.text}"
+        return answer.status_int >= 300
+
+    def _flag(self, flag: dict[str, Any]) -> None:
+        name, api = flag["name"], self.api
+        body = {"name": name, "description": flag.get("description")}
+        if self._refuse(name, api.post("/api/admin/projects/default/features", body)):
+            return
+        if flag.get("variants"):
+            self._import(flag)
+            return
+        for strategy in flag["strategies"]:
+            body = self._strategy(strategy)
+            if self._refuse(name, api.post(f"{api.at(name)}/strategies", body)):
+                return
+        if flag["enabled"]:
+            api.on(name)
+
+    def _strategy(self, strategy: dict[str, Any]) -> dict[str, Any]:
+        known = {k: v for k, v in strategy.items() if k != "segments"}
+        ids = [self._segments.get(id, id) for id in strategy.get("segments", [])]
+        return {"parameters": {}, "constraints": [], **known, "segments": ids}
+
+    def _import(self, flag: dict[str, Any]) -> None:
+        """Flag-level variants are deprecated: only an import may bring them."""
+        name = flag["name"]
+        strategies = [self._strategy(strategy) for strategy in flag["strategies"]]
+        used = {id for strategy in strategies for id in strategy["segments"]}
+        data = {
+            "features": [{"name": name, "type": "release", "project": "default"}],
+            "featureStrategies": [{**strategy, "featureName": name} for strategy in strategies],
+            "featureEnvironments": [
+                {
+                    "name": "development",
+                    "environment": "development",
+                    "featureName": name,
+                    "enabled": flag["enabled"],
+                    "variants": flag["variants"],
+                }
+            ],
+            "contextFields": [],
+            "featureTags": [],
+            "segments": [
+                {"id": id, "name": f"segment-{old}"}
+                for old, id in self._segments.items()
+                if id in used
+            ],
+            "tagTypes": [],
+            "dependencies": [],
+        }
+        body = {"project": "default", "environment": "development", "data": data}
+        self._refuse(name, self.api.post("/api/admin/features-batch/import", body, self.person))
+
+    def _depend(self, flag: dict[str, Any]) -> None:
+        name, wanted = flag["name"], flag.get("dependencies") or []
+        if not wanted or name in self.refused:
+            return
+        for dependency in wanted:
+            path = f"{self.api.flag_path(name)}/dependencies"
+            if self._refuse(name, self.api.post(path, dependency)):
+                return
+        kept = {d["feature"] for d in self.api.read(name)["dependencies"]}
+        if kept != {d["feature"] for d in wanted}:
+            self.refused[name] = 200, f"only {sorted(kept)} was kept"
