@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
+import re2
 from msgspec import UNSET, UnsetType
 
 from sigservice.services.problems import Problems
@@ -28,8 +29,11 @@ _SEMVER = re.compile(
     r"(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?",
     re.ASCII,
 )
-# Patterns run in linear time, so they have neither looks around nor references back.
-_NOT_LINEAR = re.compile(r"\(\?(=|!|<=|<!|P=|>|\()|(?<!\\)(\\\\)*\\[1-9]")
+# The syntax of RE2 is the one that engines of all SDKs share: linear time, and so neither looks
+# around nor references back.
+_RE2 = re2.Options()
+_RE2.log_errors = False
+_RE2.max_mem = 1 << 20
 
 
 class Constraint(msgspec.Struct, omit_defaults=True):
@@ -144,11 +148,11 @@ def _semver(text: str) -> str | None:
 
 
 def _pattern(text: str) -> str | None:
-    if not 1 <= len(text) <= LONGEST_PATTERN or _NOT_LINEAR.search(text):
+    if not 1 <= len(text) <= LONGEST_PATTERN:
         return None
     try:
-        re.compile(text)
-    except (re.error, OverflowError, RecursionError):
+        re2.compile(text, options=_RE2)
+    except re2.error:
         return None
     return text
 
@@ -161,6 +165,6 @@ _SINGLE: dict[str, tuple[Right, str]] = {
         f"SEMVER_{n}": (_semver, "a version such as 1.2.3")
         for n in ("EQ", "GT", "GTE", "LT", "LTE")
     },
-    "REGEX": (_pattern, "a pattern without looks around and references"),
+    "REGEX": (_pattern, "a pattern of RE2's syntax, of at most 1000 characters"),
 }
 OPERATORS = (*TEXT_OPERATORS, *_SINGLE)

@@ -2,7 +2,7 @@
 
 It is not part of this repository (Apache-2.0, npm package `@unleash/client-specification`):
 
-    npm install --no-save @unleash/client-specification@6.1.0
+    npm install --prefix tests/sdk
 
 or CLIENT_SPECIFICATION=<the unpacked package>.
 """
@@ -18,7 +18,7 @@ from typing import Any
 from tests.contract.kit import Api
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGE = "node_modules/@unleash/client-specification"
+PACKAGE = "tests/sdk/node_modules/@unleash/client-specification"
 
 #: Suites that no such server can hold: the delta API is not served.
 NOT_SERVED = {"19-delta-api-hydration", "20-delta-api-events"}
