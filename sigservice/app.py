@@ -10,6 +10,7 @@ from bottle import HTTPError, HTTPResponse, request
 from sigservice.context import Context
 from sigservice.errors import StartError
 from sigservice.routes import (
+    api_description,
     auth,
     client,
     client_applications,
@@ -70,6 +71,7 @@ AREAS = (
     signals,
     health,
     static,
+    api_description,
     auth,
     client,
     client_applications,

@@ -28,6 +28,10 @@
 % end
 {{!base}}
 </main>
-<footer><p>sigservice {{version()}}</p></footer>
+<footer><p>sigservice {{version()}}\\
+% if identity:
+ – <a href="{{url('/docs')}}">API</a>\\
+% end
+</p></footer>
 </body>
 </html>

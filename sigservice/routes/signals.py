@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 from bottle import Bottle, HTTPResponse, request
@@ -18,6 +19,16 @@ from sigservice.web.client_ip import client_ip
 from sigservice.web.doors import Attempt, OpenDoor, bearer
 from sigservice.web.limits import too_many
 
+# A proxy, because bottle flattens dicts in a route's configuration.
+DESCRIPTION = MappingProxyType(
+    {
+        "summary": "signals: report that something happened",
+        "description": "The token is one of the endpoint's own; the payload may be any JSON.",
+        "security": [{"token": []}],
+        "requestBody": {"content": {"application/json": {"schema": {}}}},
+    }
+)
+
 
 def build(context: Context) -> Bottle:
     area = new_area(context, OpenDoor())
@@ -26,7 +37,7 @@ def build(context: Context) -> Bottle:
     trusted = context.config["server"]["trustedProxy"]
 
     # The door is the handler's own: the token is checked by the statement that stores the signal.
-    @area.post("/api/signal-endpoint/<name>")
+    @area.post("/api/signal-endpoint/<name>", described_as=DESCRIPTION)
     def receive_signal(name: str) -> HTTPResponse:
         environ = request.environ
         secret = bearer(environ)

@@ -13,6 +13,7 @@ OPEN = {
     ("GET", "/ready"),
     ("GET", "/internal-backstage/prometheus"),
     ("GET", "/static/<name>"),
+    ("GET", "/docs/openapi.json"),
     ("POST", "/auth/simple"),
     ("POST", "/auth/simple/login"),
     ("POST", "/edge/metrics"),

@@ -73,7 +73,10 @@ def crawl(web: webtest.TestApp, start: str = "/") -> dict[str, webtest.TestRespo
         if address in seen:
             continue
         assert len(seen) < 300, "the site has no end"
-        page = seen[address] = web.get(address, status=200)
+        page = web.get(address, status=200)
+        if page.content_type != "text/html":
+            continue
+        seen[address] = page
         for link in page.html.find_all("a", href=True):
             target = urldefrag(urljoin(address, link["href"])).url
             assert not urlsplit(target).netloc, f"{address} leads elsewhere: {target}"

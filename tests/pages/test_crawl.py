@@ -146,6 +146,7 @@ def test_links_lead_to_every_page(site):
     assert kinds == {
         "/",
         "/profile",
+        "/docs",
         "/admin/applications",
         "/admin/events",
         "/admin/api-tokens",
@@ -192,6 +193,7 @@ def test_viewer_is_offered_nothing_that_is_refused(site):
     assert {urlsplit(address).path for address in site["vera"]} == {
         "/",
         "/profile",
+        "/docs",
         "/admin/applications",
         "/admin/projects",
         "/admin/environments",

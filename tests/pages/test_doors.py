@@ -18,6 +18,7 @@ VIEW_PAGES = (
     "/admin/projects",
     "/admin/environments",
     "/admin/context",
+    "/docs",
 )
 EDIT_PAGES = (
     "/admin/projects/{project}/edit",
@@ -103,7 +104,12 @@ ADMIN_FORMS = {
     },
     "/admin/service-accounts/{account_id}/tokens/{personal_token_id}/delete": {},
 }
-OPEN = {("GET", "/sign-in"), ("POST", "/sign-in"), ("GET", "/static/{name}")}
+OPEN = {
+    ("GET", "/sign-in"),
+    ("POST", "/sign-in"),
+    ("GET", "/static/{name}"),
+    ("GET", "/docs/openapi.json"),
+}
 FORMS = VIEW_FORMS | EDIT_FORMS | ADMIN_FORMS
 PAGES = VIEW_PAGES + EDIT_PAGES + ADMIN_PAGES
 JSON_PATHS = ("/api", "/auth", "/edge", "/internal-backstage", "/health", "/ready")

@@ -1,0 +1,68 @@
+"""/docs/openapi.json says what the routes and the structs that check bodies say."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from openapi_spec_validator import validate
+
+from tests.conftest import ADMIN
+
+
+@pytest.fixture
+def document(web):
+    return web.get("/docs/openapi.json").json
+
+
+def test_it_is_openapi(document):
+    validate(document)
+
+
+def test_every_route_of_the_api_page_is_there(document):
+    """docs/api.md lists each route (tests/house/test_docs.py); so does this."""
+    operations = {(method.upper(), path) for path, by in document["paths"].items() for method in by}
+    for wanted in (
+        ("POST", "/api/signal-endpoint/{name}"),
+        ("GET", "/api/client/features"),
+        ("POST", "/api/admin/projects/{project}/features"),
+        ("PUT", "/api/admin/segments/{id}"),
+    ):
+        assert wanted in operations
+    assert not [path for _, path in operations if path.startswith(("/admin", "/docs", "/sign"))]
+
+
+def test_a_body_is_described_as_it_is_checked(web, document):
+    operation = document["paths"]["/api/admin/segments"]["post"]
+    reference = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"]
+    schema = document["components"]["schemas"][reference.rpartition("/")[2]]
+    assert set(schema["required"]) == {"name", "constraints"}
+    for name in schema["required"]:
+        body = {"name": "s", "constraints": []}
+        del body[name]
+        answer = web.post_json("/api/admin/segments", body, headers=ADMIN, status=400)
+        assert name in answer.json["message"]
+
+
+def test_ids_of_operations_differ(document):
+    ids = [o["operationId"] for by in document["paths"].values() for o in by.values()]
+    assert len(ids) == len(set(ids)) > 100
+    assert all(re.fullmatch(r"[A-Za-z_.-]+", id) for id in ids)
+
+
+def test_credentials(document):
+    paths = document["paths"]
+    assert paths["/api/client/features"]["get"]["security"] == [{"token": []}]
+    assert len(paths["/api/admin/segments"]["get"]["security"]) == 2
+    assert "security" not in paths["/health"]["get"]
+    assert paths["/api/signal-endpoint/{name}"]["post"]["security"] == [{"token": []}]
+
+
+def test_the_page_shows_it(cast, web):
+    page = cast.signed_in("vera").get("/docs")
+    assert "/api/client/features" in page.text
+    anchors = [a["href"] for a in page.html.find_all("a") if a["href"].startswith("#")]
+    ids = {tag["id"] for tag in page.html.find_all(id=True)}
+    assert anchors
+    assert all(anchor[1:] in ids for anchor in anchors)
+    web.get("/docs", status=303)
