@@ -33,6 +33,7 @@ from sigservice.routes.admin import feature_relations as admin_feature_relations
 from sigservice.routes.admin import feature_strategies as admin_feature_strategies
 from sigservice.routes.admin import feature_types as admin_feature_types
 from sigservice.routes.admin import features as admin_features
+from sigservice.routes.admin import legacy_features as admin_legacy_features
 from sigservice.routes.admin import personal_tokens as admin_personal_tokens
 from sigservice.routes.admin import project_api_tokens as admin_project_api_tokens
 from sigservice.routes.admin import project_environments as admin_project_environments
@@ -84,6 +85,7 @@ AREAS = (
     admin_users,
     admin_segments,
     admin_features,
+    admin_legacy_features,
     admin_feature_strategies,
     admin_feature_relations,
     admin_feature_environments,

@@ -238,6 +238,9 @@ OPTIONS: tuple[Option, ...] = tuple(
          "At start enables these environments and disables all others; every project is linked to "
          "those that were not enabled. A name that does not exist is only warned of. Nothing is "
          "deleted."),
+        ("disableLegacyFeaturesApi", "DISABLE_LEGACY_FEATURES_API", parse.BOOLEAN, False,
+         "Turns off the features API from before projects, below `/api/admin/features`; the list, "
+         "validate and tags stay."),
         ("ui", "", parse.OBJECT, {},
          "UI overrides: environment, slogan; told by `/api/admin/ui-config`."),
     )
@@ -249,8 +252,6 @@ OPTIONS: tuple[Option, ...] = tuple(
          "function(app, config) for the authentication type custom."),
         ("authentication.demoAllowAdminLogin", "AUTH_DEMO_ALLOW_ADMIN_LOGIN", parse.BOOLEAN, False,
          "Lets `admin` sign in under the authentication type demo."),
-        ("disableLegacyFeaturesApi", "DISABLE_LEGACY_FEATURES_API", parse.BOOLEAN, False,
-         "Turns the legacy features API off."),
         ("clientFeatureCaching.enabled", "CLIENT_FEATURE_CACHING_ENABLED", parse.BOOLEAN, True,
          "Keeps answers of /api/client/features."),
         ("clientFeatureCaching.maxAge", "CLIENT_FEATURE_CACHING_MAXAGE",
