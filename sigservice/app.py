@@ -30,6 +30,7 @@ from sigservice.routes.admin import events as admin_events
 from sigservice.routes.admin import feature_archive as admin_feature_archive
 from sigservice.routes.admin import feature_environments as admin_feature_environments
 from sigservice.routes.admin import feature_relations as admin_feature_relations
+from sigservice.routes.admin import feature_search as admin_feature_search
 from sigservice.routes.admin import feature_strategies as admin_feature_strategies
 from sigservice.routes.admin import feature_types as admin_feature_types
 from sigservice.routes.admin import features as admin_features
@@ -85,6 +86,7 @@ AREAS = (
     admin_users,
     admin_segments,
     admin_features,
+    admin_feature_search,
     admin_legacy_features,
     admin_feature_strategies,
     admin_feature_relations,

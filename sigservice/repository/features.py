@@ -13,7 +13,8 @@ _SQL = queries.load("features")
 
 @dataclass(frozen=True)
 class Filter:
-    """What a list of flags is narrowed to; None does not narrow. `tags` are `type:value`."""
+    """What a list of flags is narrowed to; None does not narrow. `tags` are `type:value`. By name,
+    by time of creation if `newest`."""
 
     archived: bool = False
     projects: list[str] | None = None
@@ -24,6 +25,8 @@ class Filter:
     text: str | None = None
     environment: str | None = None
     enabled: bool = True
+    newest: bool = False
+    descending: bool = False
     limit: int | None = None
     offset: int = 0
 
@@ -71,7 +74,7 @@ def list_by_name(conn: Connection, names: list[str]) -> list[Row]:
 
 
 def search(conn: Connection, wanted: Filter) -> list[Row]:
-    """By name; each row has the `total` that the filter finds."""
+    """In the filter's order; each row has the `total` that the filter finds."""
     return many(
         conn,
         _SQL["search_features"],
@@ -84,6 +87,8 @@ def search(conn: Connection, wanted: Filter) -> list[Row]:
         text=wanted.text,
         environment=wanted.environment,
         enabled=wanted.enabled,
+        newest=wanted.newest,
+        descending=wanted.descending,
         limit=wanted.limit,
         offset=wanted.offset,
     )

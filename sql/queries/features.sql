@@ -27,7 +27,7 @@ ORDER BY name;
 
 -- name: search_features
 -- `project`, `type`, `stale` and `tag` narrow when they are given; `text` looks into name,
--- description and tags; `state` is a flag's in `environment`.
+-- description and tags; `enabled` is the state in `environment`. By name, or by age (`newest`).
 SELECT f.name, f.project, f.type, f.description, f.stale, f.impression_data, f.created_at,
        f.created_by, f.created_by_user_id, f.archived_at, f.last_seen_at,
        count(*) OVER () AS total
@@ -48,7 +48,10 @@ WHERE (f.archived_at IS NOT NULL) = %(archived)s
   AND (%(environment)s::text IS NULL OR %(enabled)s::boolean = EXISTS (
         SELECT 1 FROM feature_environments s
         WHERE s.feature = f.name AND s.environment = %(environment)s AND s.enabled))
-ORDER BY f.name
+ORDER BY CASE WHEN %(newest)s::boolean AND NOT %(descending)s::boolean THEN f.created_at END,
+         CASE WHEN %(newest)s::boolean AND %(descending)s::boolean THEN f.created_at END DESC,
+         CASE WHEN NOT %(newest)s::boolean AND %(descending)s::boolean THEN f.name END DESC,
+         f.name
 LIMIT %(limit)s OFFSET %(offset)s;
 
 -- name: update_feature

@@ -1,0 +1,80 @@
+"""GET /api/admin/search/features."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conftest import ADMIN
+
+SEARCH = "/api/admin/search/features"
+
+
+@pytest.fixture
+def flags(web):
+    """alpha (stale, on in production, tagged), beta (in shop, an experiment), gone (archived)."""
+    web.post_json("/api/admin/projects", {"id": "shop", "name": "Shop"}, headers=ADMIN)
+    for project, body in (
+        ("default", {"name": "alpha", "tags": [{"type": "simple", "value": "crew"}]}),
+        ("shop", {"name": "beta", "type": "experiment", "description": "The Needle"}),
+        ("default", {"name": "gone"}),
+    ):
+        web.post_json(f"/api/admin/projects/{project}/features", body, headers=ADMIN)
+    default = "/api/admin/projects/default"
+    web.post_json(f"{default}/stale", {"features": ["alpha"], "stale": True}, headers=ADMIN)
+    web.post(f"{default}/features/alpha/environments/production/on", headers=ADMIN)
+    web.delete(f"{default}/features/gone", headers=ADMIN)
+
+
+QUERIES = {
+    "": ["alpha", "beta"],
+    "sortOrder=desc": ["beta", "alpha"],
+    "sortBy=createdAt&sortOrder=desc": ["beta", "alpha"],
+    "sortBy=createdAt": ["alpha", "beta"],
+    "query=needle": ["beta"],
+    "query=ALPH": ["alpha"],
+    "query=simple:cr": ["alpha"],
+    "query=%25": [],
+    "project=IS:shop": ["beta"],
+    "project=IS_ANY_OF:shop,default": ["alpha", "beta"],
+    "type=IS:experiment": ["beta"],
+    "state=IS:stale": ["alpha"],
+    "state=IS:active": ["beta"],
+    "tag=INCLUDE:simple:crew": ["alpha"],
+    "tag=INCLUDE_ANY_OF:simple:crew,simple:none": ["alpha"],
+    "status[]=production:enabled": ["alpha"],
+    "status=production:disabled": ["beta"],
+    "archived=IS:true": ["gone"],
+    "limit=1": ["alpha"],
+    "limit=1&offset=1": ["beta"],
+}
+
+
+@pytest.mark.usefixtures("flags")
+def test_filters(web):
+    wrong = {}
+    for query, names in QUERIES.items():
+        found = [f["name"] for f in web.get(f"{SEARCH}?{query}", headers=ADMIN).json["features"]]
+        if found != names:
+            wrong[query] = found
+    assert not wrong
+
+
+@pytest.mark.usefixtures("flags")
+def test_a_page_tells_how_many_there_are(web, cast):
+    answer = cast.signed_in("vera").get(f"{SEARCH}?limit=1").json
+    assert answer["total"] == 2
+    (alpha,) = answer["features"]
+    assert alpha["tags"] == [{"type": "simple", "value": "crew"}]
+    assert [e["enabled"] for e in alpha["environments"]] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "tag=simple", "tag=INCLUDE:simple", "status=x", "state=IS:odd", "archived=true",
+        "sortBy=colour", "sortOrder=up", "project=x", "limit=0",
+    ],
+)  # fmt: skip
+def test_a_wrong_filter_is_refused(web, query):
+    answer = web.get(f"{SEARCH}?{query}", headers=ADMIN, status=400)
+    assert answer.json["details"][0]["path"] == query.partition("=")[0]
