@@ -43,14 +43,27 @@ WHERE name IN (
 );
 
 -- name: mark_feature_environments_seen
--- The same for pairs of flag and environment.
+-- The same for pairs of flag and environment; one that has no state yet gets its row, off.
+WITH reported AS (
+    SELECT DISTINCT f.name AS feature, e.name AS environment
+    FROM unnest(%(features)s::text[], %(environments)s::text[]) AS m (feature, environment)
+    JOIN features f ON f.name = m.feature
+    JOIN environments e ON e.name = m.environment
+), made AS (
+    INSERT INTO feature_environments (feature, environment, last_seen_at)
+    SELECT r.feature, r.environment, now()
+    FROM reported r
+    WHERE NOT EXISTS (SELECT 1 FROM feature_environments fe
+                      WHERE fe.feature = r.feature AND fe.environment = r.environment)
+    ORDER BY r.feature, r.environment
+    ON CONFLICT DO NOTHING
+)
 UPDATE feature_environments
 SET last_seen_at = now()
 WHERE (feature, environment) IN (
     SELECT fe.feature, fe.environment
     FROM feature_environments fe
-    JOIN unnest(%(features)s::text[], %(environments)s::text[]) AS m (feature, environment)
-      ON fe.feature = m.feature AND fe.environment = m.environment
+    JOIN reported r ON r.feature = fe.feature AND r.environment = fe.environment
     WHERE fe.last_seen_at IS NULL OR fe.last_seen_at < now() - interval '1 minute'
     FOR NO KEY UPDATE OF fe SKIP LOCKED
 );

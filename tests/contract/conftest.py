@@ -32,6 +32,12 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]
 
 
 @pytest.fixture
+def service(make_service: Any) -> Any:
+    """Refusals are asked for by the hundred here, from one address."""
+    return make_service(environ={"FAILED_AUTH_LIMIT_PER_MINUTE": "1000000"})
+
+
+@pytest.fixture
 def api(web: webtest.TestApp) -> Api:
     return Api(web)
 
