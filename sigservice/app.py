@@ -16,6 +16,7 @@ from sigservice.routes import (
     client_applications,
     client_metrics,
     edge,
+    frontend,
     health,
     signals,
     static,
@@ -65,6 +66,7 @@ from sigservice.routes.pages import signal_endpoints as page_signal_endpoints
 from sigservice.routes.pages import signals as page_signals
 from sigservice.routes.pages import users as page_users
 from sigservice.web.area import new_app
+from sigservice.web.cors import allow_origins, answer_preflights
 from sigservice.web.errors import ErrorPlugin, router_error
 from sigservice.web.wrap import Wsgi, compress
 from sigservice.web.wrap import edge as outermost
@@ -78,6 +80,7 @@ AREAS = (
     client,
     client_applications,
     client_metrics,
+    frontend,
     edge,
     admin_signal_endpoints,
     admin_signal_endpoint_tokens,
@@ -143,7 +146,8 @@ def make_app(context: Context) -> Wsgi:
     app: Wsgi = inner(root)
     if not config["disableCompression"]:
         app = compress(app)
-    return outer(outermost(context, app))
+    app = outermost(context, answer_preflights(context, app))
+    return outer(allow_origins(context, app))
 
 
 def _hook(hook: Callable[..., Any] | None, name: str, root: Any) -> Callable[[Wsgi], Wsgi]:

@@ -10,6 +10,9 @@ from sigservice.context import Context
 from sigservice.db.pool import Database
 from sigservice.errors import StartError
 from sigservice.flags.client_bodies import ClientBodies
+from sigservice.flags.engines import Engines
+from sigservice.flags.frontend_bodies import FrontendBodies
+from sigservice.flags.origins import Origins
 from sigservice.flags.state import FlagState
 from sigservice.limiter import Limiter
 from sigservice.log import GetLogger, line_loggers
@@ -45,6 +48,11 @@ def build_context(
     caching = config["clientFeatureCaching"]
     telemetry = Telemetry(config["server"]["serverMetrics"])
     _register_gauges(telemetry, limiter, database)
+    flags = FlagState(database, clock)
+    refresh = config["frontendApi"]["refreshIntervalInMs"]
+    engines = Engines(
+        database, clock, flags, telemetry, max_age=None if refresh is None else refresh / 1000
+    )
     return Context(
         config=config,
         database=database,
@@ -54,13 +62,15 @@ def build_context(
         render=Renderer(template_helpers(config["server"]["baseUriPath"])),
         telemetry=telemetry,
         get_logger=get_logger,
-        flags=FlagState(database, clock),
+        flags=flags,
         client_bodies=ClientBodies(
             database,
             clock,
             enabled=caching["enabled"],
             max_age=caching["maxAge"] / 1000,
         ),
+        frontend_bodies=FrontendBodies(engines),
+        origins=Origins(database, flags),
     )
 
 

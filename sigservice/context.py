@@ -9,6 +9,8 @@ from typing import Any
 from sigservice.clock import Clock
 from sigservice.db.pool import Database
 from sigservice.flags.client_bodies import ClientBodies
+from sigservice.flags.frontend_bodies import FrontendBodies
+from sigservice.flags.origins import Origins
 from sigservice.flags.state import FlagState
 from sigservice.limiter import Limiter, RecentKeys
 from sigservice.log import GetLogger
@@ -29,6 +31,8 @@ class Context:
     get_logger: GetLogger
     flags: FlagState
     client_bodies: ClientBodies
+    frontend_bodies: FrontendBodies
+    origins: Origins
     stopping: threading.Event = field(default_factory=threading.Event)
     known_senders: RecentKeys = field(default_factory=RecentKeys)
 

@@ -89,6 +89,10 @@ class MethodNotAllowedError(AppError):
     status, name = 405, "MethodNotAllowedError"
 
 
+class NotServedError(AppError):
+    status, name = 405, "NotImplementedError"
+
+
 class ConflictError(AppError):
     status, name = 409, "ConflictError"
 

@@ -41,6 +41,11 @@ class Telemetry:
             registry=self._registry,
         )
 
+        self._engines = Counter(
+            "frontend_engine_builds",
+            "Times that the flags of an environment were compiled for the frontend API.",
+            registry=self._registry,
+        )
         self._filled = Counter(
             "event_created_by_migration_count",
             "Past events given a user id.",
@@ -62,6 +67,10 @@ class Telemetry:
     def events_filled(self, amount: int) -> None:
         if self.enabled:
             self._filled.inc(amount)
+
+    def engine_built(self) -> None:
+        if self.enabled:
+            self._engines.inc()
 
     def gauge(
         self,

@@ -214,6 +214,22 @@ OPTIONS: tuple[Option, ...] = tuple(
         ),
     )
     + _section(
+        "Client and frontend API",
+        ("clientFeatureCaching.enabled", "CLIENT_FEATURE_CACHING_ENABLED", parse.BOOLEAN, True,
+         "Keeps answers of /api/client/features in memory. A change is seen by the next request "
+         "in any case."),
+        ("clientFeatureCaching.maxAge", "CLIENT_FEATURE_CACHING_MAXAGE",
+         number(0, 86_400_000, "milliseconds"), 600, "How long they are kept."),
+        ("frontendApi.refreshIntervalInMs", "FRONTEND_API_REFRESH_INTERVAL_MS",
+         number(1000, 86_400_000, "milliseconds"), None,
+         "Longest that an environment's flags, compiled for /api/frontend, are used before they "
+         "are compiled anew; counted by the metric frontend_engine_builds_total. A change is seen "
+         "by the next request in any case. Nothing: as long as nothing changes."),
+        ("accessControlMaxAge", "ACCESS_CONTROL_MAX_AGE", number(0, 31_536_000, "seconds"), 86_400,
+         "How long browsers keep the answer to a preflight of /api/frontend "
+         "(Access-Control-Max-Age)."),
+    )
+    + _section(
         "Client metrics",
         ("metrics.hourlyRetentionHours", "SERVICE_CLIENT_METRICS_RETENTION_HOURS",
          number(1, 8760, "hours"), 48, "Metrics of flags older than this are deleted."),
@@ -252,14 +268,6 @@ OPTIONS: tuple[Option, ...] = tuple(
          "function(app, config) for the authentication type custom."),
         ("authentication.demoAllowAdminLogin", "AUTH_DEMO_ALLOW_ADMIN_LOGIN", parse.BOOLEAN, False,
          "Lets `admin` sign in under the authentication type demo."),
-        ("clientFeatureCaching.enabled", "CLIENT_FEATURE_CACHING_ENABLED", parse.BOOLEAN, True,
-         "Keeps answers of /api/client/features."),
-        ("clientFeatureCaching.maxAge", "CLIENT_FEATURE_CACHING_MAXAGE",
-         number(0, 86_400_000, "milliseconds"), 600, "How long they are kept."),
-        ("frontendApi.refreshIntervalInMs", "FRONTEND_API_REFRESH_INTERVAL_MS",
-         number(1000, 86_400_000, "milliseconds"), None, "Refresh interval of the frontend API."),
-        ("accessControlMaxAge", "ACCESS_CONTROL_MAX_AGE", number(0, 31_536_000, "seconds"), 86_400,
-         "Access-Control-Max-Age of preflight answers."),
         ("responseTimeWithAppNameKillSwitch", "SERVICE_RESPONSE_TIME_WITH_APP_NAME_KILL_SWITCH",
          parse.BOOLEAN, False, "Takes application names out of the metrics."),
         ("versionCheck.url", "SERVICE_VERSION_URL", parse.URL, None,

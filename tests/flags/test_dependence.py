@@ -1,0 +1,102 @@
+"""What answers depend on: properties that count, and answers that may be given again."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.flags.kit import constraint, context, engine, flag, rollout, strategy, variant
+
+UNTIL = constraint("currentTime", "DATE_BEFORE", value="2100-01-01T00:00:00Z")
+HALF = {"percentage": "50"}
+TWO = [variant("a"), variant("b")]
+USER, SESSION = {"userId": "7"}, {"sessionId": "s"}
+NOW = {"currentTime": "2026-01-01T00:00:00Z"}
+PLAN = {"plan": "pro"}
+
+
+def by(stickiness):
+    return [variant("a", stickiness=stickiness), variant("b", stickiness=stickiness)]
+
+
+@pytest.mark.parametrize(
+    ("made", "given"),
+    [
+        (flag(), []),
+        (flag("f", strategy("userWithId", parameters={"userIds": "7"})), []),
+        (flag("f", strategy("remoteAddress", parameters={"IPs": "192.0.2.7"})), []),
+        (flag("f", strategy(constraints=[constraint("plan", "IN", "pro")])), []),
+        (flag("f", strategy("gradualRolloutUserId", parameters=HALF)), []),
+        (flag("f", strategy("gradualRolloutSessionId", parameters=HALF)), [SESSION]),
+        (flag("f", strategy("gradualRolloutRandom", parameters=HALF)), None),
+        (flag("f", rollout(50)), [USER, SESSION]),
+        (flag("f", strategy("flexibleRollout", parameters={"rollout": "50"})), [USER, SESSION]),
+        (flag("f", rollout(100)), []),
+        (flag("f", rollout(0, "random")), []),
+        (flag("f", rollout(50, "random")), None),
+        (flag("f", rollout(50, "userId")), []),
+        (flag("f", rollout(50, "sessionId")), [SESSION]),
+        (flag("f", rollout(50, "plan")), []),
+        (flag("f", variants=TWO), [USER, SESSION]),
+        (flag("f", variants=TWO[:1]), []),
+        (flag("f", variants=by("random")), None),
+        (flag("f", variants=by("userId")), [USER]),
+        (flag("f", variants=by("plan")), [PLAN]),
+        (flag("f", rollout(100, "sessionId", variants=by("sessionId"))), [SESSION]),
+        (flag("f", rollout(100, "random", variants=by("userId"))), None),
+        (flag("f", rollout(100, "appName", variants=by("userId"))), None),
+        (flag("f", strategy(variants=by("default"))), [USER, SESSION]),
+        (flag("f", strategy(constraints=[constraint("sessionId", "IN", "s")])), [SESSION]),
+        (flag("f", strategy(constraints=[UNTIL])), [NOW]),
+        (flag("f", strategy(segments=[1])), [NOW]),
+        (flag("f", variants=by("currentTime")), None),
+        (flag("f", rollout(50, "random"), enabled=False), []),
+    ],
+)  # fmt: skip
+def test_what_must_be_given_for_an_answer_to_stay_the_same(made, given):
+    it = engine(made, segments=[{"id": 1, "name": "until", "constraints": [UNTIL]}]).dependence
+    everything = USER | SESSION | NOW | PLAN
+    assert it.is_steady(context(**everything), ("*",)) == (given is not None)
+    assert it.is_steady(context(), ("*",)) == (given == [])
+    for enough in given or ():
+        assert it.is_steady(context(**enough), ("*",))
+        name = next(iter(enough))
+        # A property does not count for a root field that would be made up, nor does an empty text.
+        assert not it.is_steady(context(**{name: ""}), ("*",))
+    if given:
+        useless = {k: v for k, v in everything.items() if all(k not in enough for enough in given)}
+        assert not it.is_steady(context(**useless), ("*",))
+        assert not it.is_steady(context(properties=USER | SESSION | NOW), ("*",))
+
+
+def test_other_projects_do_not_count_but_parents_there_do():
+    lots = rollout(50, "random")
+    child = flag("child", project="b", dependencies=[{"feature": "lots", "enabled": True}])
+    it = engine(flag("lots", lots, project="a"), child, flag("calm", project="c")).dependence
+    steady = {p: it.is_steady(context(), (p,)) for p in ("a", "b", "c", "none", "*")}
+    assert steady == {"a": False, "b": False, "c": True, "none": True, "*": False}
+    assert not it.is_steady(context(), ("c", "a"))
+
+
+def test_parents_that_are_gone_or_go_round_do_no_harm():
+    def after(parent):
+        return [{"feature": parent, "enabled": True}]
+
+    flags = flag("a", dependencies=after("b")), flag("b", dependencies=after("a"))
+    assert engine(*flags, flag("c", dependencies=after("x"))).dependence.is_steady(
+        context(), ("*",)
+    )
+
+
+def test_only_properties_that_some_flag_looks_at_are_kept():
+    segments = [{"id": 1, "name": "s", "constraints": [constraint("of-segment", "IN", "x")]}]
+    override = {"contextName": "of-override", "values": ["x"]}
+    it = engine(
+        flag("a", rollout(50, "of-rollout", constraints=[constraint("of-constraint", "IN", "x")])),
+        flag("b", strategy(segments=[1], variants=by("of-strategy-variant"))),
+        flag("c", variants=[variant("v", 1000, "of-variant", overrides=[override])]),
+        segments=segments,
+    ).dependence
+    looked_at = ("rollout", "constraint", "segment", "strategy-variant", "variant", "override")
+    kept = {f"of-{name}": "x" for name in looked_at} | {"userId": "7"}
+    given = context(properties=kept | {"of-nothing": "x"}, appName="shop")
+    assert it.reduced(given) == given | {"properties": kept}

@@ -1,0 +1,159 @@
+"""The evaluation engine behind its adapter, and the traps that it has."""
+
+from __future__ import annotations
+
+import pytest
+
+from sigservice.flags.engine import EngineError
+from tests.flags.kit import constraint, context, engine, flag, names, rollout, strategy, variant
+
+FUTURE = "2100-01-01T00:00:00Z"
+
+
+def is_on(*strategies, **given):
+    return names(engine(flag("f", *strategies)), **given) == ["f"]
+
+
+def test_a_flag_on_its_way_to_a_page():
+    payload = {"type": "json", "value": '{"a": 1}'}
+    only = variant("blue", 1000, payload=payload)
+    made = engine(flag("a", rollout(100, variants=[only])), flag("b", impressionData=True))
+    assert made.evaluate(context(userId="7"), ("*",)) == [
+        {
+            "name": "a",
+            "enabled": True,
+            "impressionData": False,
+            "variant": {
+                "name": "blue",
+                "payload": payload,
+                "enabled": True,
+                "feature_enabled": True,
+                "featureEnabled": True,
+            },
+        },
+        {
+            "name": "b",
+            "enabled": True,
+            "impressionData": True,
+            "variant": {
+                "name": "disabled",
+                "enabled": False,
+                "feature_enabled": True,
+                "featureEnabled": True,
+            },
+        },
+    ]
+
+
+def test_only_flags_that_are_on_in_the_projects_asked_for():
+    made = engine(flag("a"), flag("b", enabled=False), flag("c", project="shop"))
+    assert names(made) == ["a", "c"]
+    assert names(made, "default") == ["a"]
+    assert names(made, "shop", "none") == ["c"]
+    assert names(made, "none") == []
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        constraint("userId", "LIKE", "7"),
+        constraint("n", "NUM_GT", value="many"),
+        constraint("currentTime", "DATE_AFTER", value="soon"),
+        constraint("v", "SEMVER_GT", value="one"),
+        constraint("x", "REGEX", value="("),
+    ],
+    ids=lambda broken: broken["operator"],
+)
+def test_a_constraint_that_makes_no_sense_is_false(broken):
+    given = {"userId": "7", "n": "9", "v": "9.9.9", "x": "("}
+    made = engine(flag("broken", strategy(constraints=[broken])), flag("other"))
+    assert names(made, **given) == ["other"]
+
+
+@pytest.mark.parametrize(
+    ("met", "given"),
+    [
+        (constraint("userId", "IN", "7"), {"userId": 7}),
+        (constraint("region", "NOT_IN", "us"), {"region": "eu"}),
+        (constraint("region", "IN", "us", inverted=True), {"region": "eu"}),
+        (constraint("plan", "STR_CONTAINS", "PRO", caseInsensitive=True), {"plan": "x-pro"}),
+        (constraint("age", "NUM_GTE", value="18"), {"age": 18.5}),
+        (constraint("beta", "IN", "true"), {"beta": True}),
+        (constraint("version", "SEMVER_LT", value="2.0.0"), {"version": "1.9.0"}),
+        (constraint("x", "REGEX", value="^a+$"), {"properties": {"x": "aaa"}}),
+        (constraint("remoteAddress", "IN_CIDR", "10.0.0.0/8"), {"remoteAddress": "10.1.2.3"}),
+        (constraint("environment", "IN", "development"), {"environment": "production"}),
+        (constraint("environment", "IN", "development"), {"properties": {"environment": "x"}}),
+    ],
+    ids=lambda part: str(part)[:60],
+)
+def test_a_constraint_is_met(met, given):
+    assert is_on(strategy(constraints=[met]), **given)
+    inverted = met | {"inverted": not met.get("inverted")}
+    if met["operator"] != "REGEX":
+        assert not is_on(strategy(constraints=[inverted]), **given)
+
+
+def test_without_strategies_a_flag_is_on():
+    assert is_on()
+
+
+def test_strategies_that_nobody_has_written_are_false():
+    mine = strategy("mine", parameters={"a": "b"})
+    assert not is_on(mine)
+    assert is_on(mine, strategy())
+
+
+def test_segments_are_applied_and_missing_ones_are_false():
+    segments = [{"id": 3, "name": "eu", "constraints": [constraint("region", "IN", "eu")]}]
+    made = engine(
+        flag("a", strategy(segments=[3])), flag("b", strategy(segments=[4])), segments=segments
+    )
+    assert names(made, region="eu") == ["a"]
+    assert names(made, region="us") == []
+
+
+def test_the_time_may_be_given():
+    until = strategy(constraints=[constraint("currentTime", "DATE_BEFORE", value=FUTURE)])
+    since = strategy(constraints=[constraint("currentTime", "DATE_AFTER", value=FUTURE)])
+    made = engine(flag("until", until), flag("since", since))
+    assert names(made) == ["until"]
+    assert names(made, currentTime="2100-01-01") == []
+    assert names(made, currentTime="2100-01-01T00:30:00+01:00") == ["until"]
+    assert names(made, currentTime="2100-01-01T00:00:00.000001Z") == ["since"]
+
+
+PARENT = {"feature": "parent", "enabled": True}
+
+
+@pytest.mark.parametrize(
+    ("parent", "asked", "expected"),
+    [
+        ({}, PARENT, True),
+        ({"enabled": False}, PARENT, False),
+        ({"enabled": False}, PARENT | {"enabled": False}, True),
+        ({}, PARENT | {"enabled": False}, False),
+        ({"name": "other"}, PARENT, False),
+        ({"variants": [variant("a", 1000)]}, PARENT | {"variants": ["a"]}, True),
+        ({"variants": [variant("a", 1000)]}, PARENT | {"variants": ["b"]}, False),
+    ],
+)
+@pytest.mark.parametrize("project", ["default", "shop"])
+def test_a_child_follows_its_parent_wherever_that_is(parent, asked, expected, project):
+    only = variant("v", 1000)
+    child = flag("child", dependencies=[asked], variants=[only])
+    made = engine(child, flag("parent") | {"project": project} | parent)
+    found = made.evaluate(context(userId="7"), ("default",))
+    assert ("child" in [toggle["name"] for toggle in found]) == expected
+    assert all(t["variant"]["name"] == "v" for t in found if t["name"] == "child")
+
+
+def test_a_document_that_the_engine_refuses_is_not_taken_for_an_empty_one():
+    with pytest.raises(EngineError):
+        engine(flag("f", type=7))
+
+
+def test_evaluation_leaves_nothing_to_report():
+    made = engine(flag("a"), flag("b", strategy("mine")))
+    made.evaluate(context(), ("*",))
+    assert made._engine.get_metrics() is None
