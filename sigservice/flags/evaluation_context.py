@@ -38,8 +38,8 @@ def from_query(query: Mapping[str, str]) -> dict[str, Any]:
 def make_context(
     given: Mapping[str, Any], *, environment: str, remote_address: str, path: str = ""
 ) -> dict[str, Any]:
-    """`environment` holds whatever is given, `remote_address` if nothing is. Raises BadDataError
-    with all that is wrong; `path` is where `given` stood."""
+    """`environment` and `remote_address` are what those fields say unless they are given. Raises
+    BadDataError with all that is wrong; `path` is where `given` stood."""
     problems = Problems()
     explicit = given.get("properties")
     if explicit is not None and not isinstance(explicit, dict):
@@ -48,14 +48,14 @@ def make_context(
     texts = _texts({k: v for k, v in given.items() if k != "properties"}, path, problems)
     properties = {name: text for name, text in texts.items() if name not in ROOT_FIELDS}
     properties |= _texts(explicit or {}, f"{path}properties.", problems)
-    context: dict[str, Any] = {"remoteAddress": remote_address}
+    context: dict[str, Any] = {"environment": environment, "remoteAddress": remote_address}
     context |= {name: texts[name] for name in ROOT_FIELDS if texts.get(name)}
     if "currentTime" in context:
         context["currentTime"] = _moment(context["currentTime"])
         if not context["currentTime"]:
             problems.add(f"{path}currentTime", "currentTime must be an ISO 8601 date.")
     problems.end()
-    return context | {"environment": environment, "properties": properties}
+    return context | {"properties": properties}
 
 
 def _texts(given: Mapping[str, Any], path: str, problems: Problems) -> dict[str, str]:
