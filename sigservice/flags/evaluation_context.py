@@ -38,9 +38,8 @@ def from_query(query: Mapping[str, str]) -> dict[str, Any]:
 def make_context(
     given: Mapping[str, Any], *, environment: str, remote_address: str, path: str = ""
 ) -> dict[str, Any]:
-    """`environment` and `remote_address` hold unless others are given: constraints may ask about
-    them, which flags there are is the token's business. Raises BadDataError with all that is wrong;
-    `path` is where `given` stood."""
+    """`environment` and `remote_address` are what those fields say unless they are given. Raises
+    BadDataError with all that is wrong; `path` is where `given` stood."""
     problems = Problems()
     explicit = given.get("properties")
     if explicit is not None and not isinstance(explicit, dict):

@@ -39,8 +39,7 @@ class FrontendBodies:
         self._lock = threading.Lock()
 
     def get(self, access: Access, revision: int, context: dict[str, Any]) -> FrontendBody:
-        """The flags that are on for `context`, whose environment is the token's. Raises
-        DatabaseUnavailable."""
+        """The token's flags that are on for `context`. Raises DatabaseUnavailable."""
         engine = self._engines.get(access.environment, revision)
         context = engine.dependence.reduced(context)
         if not engine.dependence.is_steady(context, access.projects):

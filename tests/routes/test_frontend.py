@@ -104,7 +104,7 @@ def test_fields_and_properties_of_the_context(web):
     add(web, "local", only(constraint("remoteAddress", "IN", "127.0.0.1")))
     for ask in (by_query, by_body):
         assert ask(web) == ["here"]
-        assert ask(web, environment="production") == []  # flags stay those of development
+        assert ask(web, environment="production") == []  # for constraints; flags are the token's
         for name in fields:
             assert ask(web, **{name: "10.0.0.7"}) == sorted(["here", name])
         assert ask(web, userId="") == ["here"]
