@@ -6,7 +6,7 @@ import msgspec
 from bottle import Bottle, HTTPResponse
 
 from sigservice.context import Context
-from sigservice.services import constraints, strategies
+from sigservice.services import constraints, revisions, strategies
 from sigservice.services.constraints import Constraint
 from sigservice.services.feature_states import Place
 from sigservice.services.identity import EDIT, VIEW, Identity
@@ -79,6 +79,7 @@ def build(context: Context) -> Bottle:
     ) -> HTTPResponse:
         place = Place(project, name, environment)
         with context.database.transaction() as conn:
+            revisions.lock(conn)  # what is read here stays until it is written
             changed = apply(body, strategies.get(conn, place, id), Strategy)
             stored = strategies.replace(conn, place, id, changed, identity, most_segments=limit)
         return respond.json(stored)
