@@ -103,7 +103,7 @@ class Admin:
 
     def stored(self) -> list[Any]:
         """Everything that a change of flags could touch."""
-        texts = " UNION ALL ".join(f"SELECT '{t}', x::text FROM {t} x" for t in TABLES)  # noqa: S608
+        texts = " UNION ALL ".join(f"SELECT '{t}', x::text FROM {t} x" for t in TABLES)
         return sorted(self.rows(texts))
 
     def revision(self) -> int:

@@ -110,6 +110,6 @@ def test_an_answer_with_a_body_closes_as_before(sock):
 def test_a_head_has_the_length_and_no_body(sock):
     sock.sendall(request(("HEAD", *POLL[1:]), known=""))
     with sock.makefile("rb") as file:
-        headers = [line for line in iter(file.readline, b"\r\n")]
+        headers = list(iter(file.readline, b"\r\n"))
     assert headers[0].startswith(b"HTTP/1.1 200")
     assert exchange(sock, request(POLL))[0] == 304
