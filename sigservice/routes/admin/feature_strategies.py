@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 from bottle import Bottle, HTTPResponse
+from msgspec import UNSET
 
 from sigservice.context import Context
 from sigservice.services import constraints, revisions, strategies
@@ -81,6 +82,8 @@ def build(context: Context) -> Bottle:
         with context.database.transaction() as conn:
             revisions.lock(conn)  # what is read here stays until it is written
             changed = apply(body, strategies.get(conn, place, id), Strategy)
+            if changed.title is UNSET:  # the document had one: it was removed
+                changed.title = None
             stored = strategies.replace(conn, place, id, changed, identity, most_segments=limit)
         return respond.json(stored)
 
