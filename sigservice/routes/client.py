@@ -19,7 +19,9 @@ from sigservice.web.doors import ClientDoor
 from sigservice.web.etag import matches
 from sigservice.web.wrap import takes_gzip
 
-_SPEC = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?", re.ASCII)
+_SPEC = re.compile(
+    r"(\d{1,18})\.(\d{1,18})\.(\d{1,18})(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?", re.ASCII
+)
 SEGMENTS_SINCE = (4, 2, 0)
 
 
