@@ -35,6 +35,7 @@ def test_a_token_is_found_by_its_hash_with_its_scope(conn, projects):
         "type": "client",
         "environment": "production",
         "projects": projects,
+        "expires_at": None,
     }
     assert api_tokens.count(conn) == 1
 
