@@ -16,7 +16,7 @@ _INIT = Identity(SYSTEM_ID, "init-api-tokens", frozenset())
 
 
 def identify(conn: Connection, secret: str) -> Row | None:
-    """{id, token_name, type, environment, projects, expires_at}, or None when unknown or expired."""
+    """{id, token_name, type, environment, projects, expires_at}; None if unknown or expired."""
     return api_tokens.find(conn, secrets.sha256(secret))
 
 
