@@ -7,6 +7,7 @@ import json
 import pytest
 import webtest
 
+from sigservice.services import revisions
 from tests.conftest import ADMIN, ADMIN_TOKEN
 from tests.flags.test_state import CLIENT, TOKENS
 from tests.routes.kit import FEATURES, SEGMENTS, Admin, race
@@ -192,6 +193,19 @@ def test_the_tokens_environment_and_projects_hold(admin, web, other):
     web.get(f"{POLL}/o", headers={"Authorization": ALL}, status=200)
     web.get(f"{POLL}/o", headers={"Authorization": CLIENT}, status=404)
     web.get(f"{POLL}/o?project=other", headers={"Authorization": CLIENT}, status=404)
+
+
+def test_a_token_whose_projects_are_gone_opens_none(service, admin, web):
+    admin.flag()
+    with service.context.database.transaction() as conn:
+        revisions.lock(conn)
+        with conn.cursor() as cursor:
+            cursor.execute("UPDATE api_tokens SET projects = '{}' WHERE 'default' = ANY(projects)")
+        revisions.touch_tokens(conn)
+    for query in ("", "?project=default", "?project=*"):
+        assert names(poll(web, query, CLIENT)) == []
+    web.get(f"{POLL}/a", headers={"Authorization": CLIENT}, status=404)
+    assert names(poll(web)) == ["a"]
 
 
 def test_filters(admin, web):
