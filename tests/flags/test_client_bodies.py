@@ -115,6 +115,18 @@ def test_the_number_of_bodies_is_bounded(make_service, monkeypatch, statements):
     assert statements.count == 1
 
 
+def test_the_bytes_are_bounded(make_service, monkeypatch):
+    _, bodies = start(make_service)
+    size = len(bodies.get(Query("development", prefix="a"), 1).plain)
+    monkeypatch.setattr(client_bodies, "MOST_BYTES", 3 * size)
+    for prefix in "bcde":
+        bodies.get(Query("development", prefix=prefix), 1)
+    assert [query.prefix for query in bodies._kept] == ["c", "d", "e"]
+    monkeypatch.setattr(client_bodies, "MOST_BYTES", size - 1)
+    assert bodies.get(Query("development", prefix="f"), 1).plain
+    assert not bodies._kept
+
+
 def test_old_bodies_go_when_new_ones_come(make_service, clock):
     _, bodies = start(make_service, enabled=True, maxAge=1000)
     for prefix in "abc":
