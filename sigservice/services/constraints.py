@@ -58,14 +58,15 @@ def check(
         problems.add(path, f"There can't be more than {MOST_CONSTRAINTS} constraints.")
         return []
     return [
-        _check(constraint, problems, f"{path}[{n}]", most_values)
+        check_one(constraint, problems, f"{path}[{n}]", most_values)
         for n, constraint in enumerate(constraints)
     ]
 
 
-def _check(
-    constraint: Constraint, problems: Problems, path: str, most_values: int
+def check_one(
+    constraint: Constraint, problems: Problems, path: str = "", most_values: int = MOST_VALUES
 ) -> dict[str, Any]:
+    """As `check`, for one that stands alone."""
     field = constraint.contextName.strip()
     if not 1 <= len(field) <= LONGEST_VALUE:
         problems.add(f"{path}.contextName", "A context field has 1 to 100 characters.")

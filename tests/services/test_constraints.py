@@ -292,6 +292,12 @@ def test_there_are_at_most_thirty():
     assert caught.value.details[0]["path"] == "constraints"
 
 
+def test_a_body_full_of_mistakes_gets_a_short_answer():
+    paths = refused(operator="IN", values=[""] * 30_000)
+    assert len(paths) == 100
+    assert paths[:2] == ["values", "values[0]"]
+
+
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_what_was_stored_is_accepted_again_unchanged(operator):
     sample = {**dict.fromkeys(NUMBERS, ".5"), **dict.fromkeys(SEMVERS, "1.2.3")}

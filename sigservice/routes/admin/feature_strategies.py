@@ -98,7 +98,7 @@ def build(context: Context) -> Bottle:
     @area.post("/api/admin/constraints/validate", needs=VIEW, takes=Constraint)
     def validate(identity: Identity, body: Constraint) -> HTTPResponse:
         problems = Problems()
-        constraints.check([body], problems)
+        constraints.check_one(body, problems)
         problems.end()
         return respond.empty(204)
 

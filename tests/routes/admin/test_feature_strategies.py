@@ -391,7 +391,9 @@ def test_constraints_are_checked_without_being_stored(admin):
         [
             ({}, "contextName"),
             ({"contextName": "x"}, "operator"),
-            (RULE | {"values": []}, "constraints[0].values"),
+            (RULE | {"values": []}, "values"),
+            (RULE | {"values": ["1", ""]}, "values[1]"),
+            (RULE | {"operator": "NUM_GT", "value": "a"}, "value"),
         ],
     )
     admin.refusals("POST", path, NO_OBJECTS)
