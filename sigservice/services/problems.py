@@ -6,7 +6,6 @@ from typing import Any
 
 from sigservice.errors import BadDataError
 
-
 MOST_PROBLEMS = 100
 
 
