@@ -14,6 +14,7 @@ from sigservice.services import client_features
 from sigservice.services.client_features import Query
 
 MOST_BODIES = 200
+MOST_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,10 @@ class ClientBodies:
         with self._lock:
             self._kept[query] = body
             self._kept.move_to_end(query)
+            size = sum(len(kept.plain) for kept in self._kept.values())
             while self._kept and (
                 len(self._kept) > MOST_BODIES
+                or size > MOST_BYTES
                 or now - next(iter(self._kept.values())).built_at > self._max_age
             ):
-                self._kept.popitem(last=False)
+                size -= len(self._kept.popitem(last=False)[1].plain)

@@ -19,7 +19,9 @@ from sigservice.web.doors import ClientDoor
 from sigservice.web.etag import matches
 from sigservice.web.wrap import takes_gzip
 
-_SPEC = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?", re.ASCII)
+_SPEC = re.compile(
+    r"(\d{1,18})\.(\d{1,18})\.(\d{1,18})(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?", re.ASCII
+)
 SEGMENTS_SINCE = (4, 2, 0)
 
 
@@ -78,9 +80,11 @@ def _query(query_string: str, spec: str, access: Access) -> Query:
             prefixes.append(text)
     if prefixes and (len(prefixes) > 1 or not prefixes[0]):
         raise _bad("namePrefix", "namePrefix has one value that is not empty.")
+    scope: tuple[str, ...] | None = tuple(sorted(set(projects)))
     if not access.all_projects:
-        projects = list(access.projects)
-    scope = None if not projects or "*" in projects else tuple(sorted(set(projects)))
+        scope = tuple(sorted(set(access.projects)))
+    elif not projects or "*" in projects:
+        scope = None
     return Query(
         access.environment,
         scope,

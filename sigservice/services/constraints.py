@@ -23,8 +23,11 @@ MOST_VALUES = 250
 LONGEST_VALUE = 100
 LONGEST_PATTERN = 1000
 TEXT_OPERATORS = ("IN", "NOT_IN", "STR_CONTAINS", "STR_STARTS_WITH", "STR_ENDS_WITH", "IN_CIDR")
+# Numbers and dates as the engine reads them: no other count of decimals of a second, no 24 o'clock.
+_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?", re.ASCII)
+_DATE = re.compile(r"\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d(\.\d{3})?(Z|[+-]\d\d:\d\d)", re.ASCII)
 _SEMVER = re.compile(
-    r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)"
+    r"(0|[1-9]\d{0,18})\.(0|[1-9]\d{0,18})\.(0|[1-9]\d{0,18})"
     r"(-(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?"
     r"(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?",
     re.ASCII,
@@ -59,14 +62,15 @@ def check(
         problems.add(path, f"There can't be more than {MOST_CONSTRAINTS} constraints.")
         return []
     return [
-        _check(constraint, problems, f"{path}[{n}]", most_values)
+        check_one(constraint, problems, f"{path}[{n}]", most_values)
         for n, constraint in enumerate(constraints)
     ]
 
 
-def _check(
-    constraint: Constraint, problems: Problems, path: str, most_values: int
+def check_one(
+    constraint: Constraint, problems: Problems, path: str = "", most_values: int = MOST_VALUES
 ) -> dict[str, Any]:
+    """As `check`, for one that stands alone."""
     field = constraint.contextName.strip()
     if not 1 <= len(field) <= LONGEST_VALUE:
         problems.add(f"{path}.contextName", "A context field has 1 to 100 characters.")
@@ -125,26 +129,26 @@ def _is_network(text: str) -> bool:
 
 
 def _number(text: str) -> str | None:
-    try:
-        return text if math.isfinite(float(text)) and "_" not in text else None
-    except ValueError:
-        return None
+    """`.5` becomes `0.5`, which the engine reads."""
+    text = re.sub(r"^([+-]?)\.(?=\d)", r"\g<1>0.", text)
+    is_short = len(text) <= LONGEST_VALUE
+    return text if is_short and _NUMBER.fullmatch(text) and math.isfinite(float(text)) else None
 
 
 def _date(text: str) -> str | None:
-    """ISO 8601; what lacks a time or a zone is completed in UTC, as the engine wants it."""
+    """ISO 8601; what RFC 3339 does not know is written as it does, in UTC, for the engine."""
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        if not _DATE.fullmatch(text):
+            moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+            text = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    except (ValueError, OverflowError):
         return None
-    if moment.tzinfo is not None and "T" in text:
-        return text
-    moment = moment.replace(tzinfo=moment.tzinfo or UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return text
 
 
 def _semver(text: str) -> str | None:
-    return text if _SEMVER.fullmatch(text) else None
+    return text if len(text) <= LONGEST_VALUE and _SEMVER.fullmatch(text) else None
 
 
 def _pattern(text: str) -> str | None:

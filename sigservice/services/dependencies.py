@@ -27,13 +27,15 @@ def put(
     variants: Sequence[str] = (),
 ) -> None:
     """Replaces the parent that there was: a flag has one. Raises NotFoundError for the child,
-    ForbiddenError for a parent that can't be one."""
+    BadDataError, ForbiddenError for a child that is archived and a parent that can't be one."""
     revisions.lock(conn)
-    features.get(conn, project, child)
+    if features.get(conn, project, child)["archived_at"]:
+        raise ForbiddenError(f"{child} is archived; revive it first.")
     if variants and not enabled:
         text = "Variants can be asked for only of a parent that is on."
         raise BadDataError(text, details=[{"message": text, "path": "variants"}])
     _check_parent(conn, project, child, parent)
+    before = _parent_of(conn, child)
     feature_dependencies.put(
         conn,
         child,
@@ -43,7 +45,13 @@ def put(
     )
     data = {"feature": parent, "enabled": enabled, "variants": list(variants)}
     events.record(
-        conn, "feature-dependency-added", by, data=data, project=project, feature_name=child
+        conn,
+        "feature-dependency-added",
+        by,
+        data=data,
+        pre_data=before,
+        project=project,
+        feature_name=child,
     )
     revisions.touch(conn)
 
@@ -54,10 +62,10 @@ def remove(
     """Without `parent`: whichever it is. None is no error. Raises NotFoundError for the child."""
     revisions.lock(conn)
     features.get(conn, project, child)
+    before = _parent_of(conn, child)
     if feature_dependencies.delete(conn, child, parent):
         type = "feature-dependency-removed" if parent else "feature-dependencies-removed"
-        data = {"feature": parent} if parent else None
-        events.record(conn, type, by, data=data, project=project, feature_name=child)
+        events.record(conn, type, by, pre_data=before, project=project, feature_name=child)
         revisions.touch(conn)
 
 
@@ -74,6 +82,11 @@ def to_json(row: Row) -> dict[str, Any]:
         "enabled": row["enabled"],
         "variants": msgspec.json.decode(row["variants"]),
     }
+
+
+def _parent_of(conn: Connection, child: str) -> dict[str, Any] | None:
+    links = feature_dependencies.list_around(conn, [child])
+    return next((to_json(link) for link in links if link["child"] == child), None)
 
 
 def _check_parent(conn: Connection, project: str, child: str, parent: str) -> None:

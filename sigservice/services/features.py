@@ -72,8 +72,7 @@ def create(conn: Connection, project: str, name: str, metadata: Metadata, by: Id
     check_metadata(conn, metadata, problems)
     problems.end()
     check_free(conn, name)
-    if features.count(conn) >= MOST_FEATURES:
-        raise ExceedsLimitError(f"There can't be more than {MOST_FEATURES} flags.")
+    _check_room(conn, 1)
     try:
         row = features.insert(
             conn,
@@ -156,22 +155,39 @@ def archive(conn: Connection, project: str, names: Sequence[str], by: Identity) 
     revisions.lock(conn)
     rows = get_all(conn, project, names)
     found = [row["name"] for row in rows]
-    for link in feature_dependencies.list_around(conn, found):
+    links = feature_dependencies.list_around(conn, found)
+    for link in links:
         if link["parent"] in found and link["child"] not in found and link["child_lives"]:
             raise ForbiddenError(
                 f"{link['parent']} is the parent of {link['child']}; remove the dependency first."
             )
-    features.archive(conn, found)
+    orphans = [link for link in links if link["child"] in found]
     feature_dependencies.delete_of(conn, found)
+    features.archive(conn, found)
+    events.record_many(
+        conn,
+        "feature-dependencies-removed",
+        by,
+        [
+            {
+                "project": project,
+                "feature_name": link["child"],
+                "pre_data": {"feature": link["parent"]},
+            }
+            for link in orphans
+        ],
+    )
     _record_each(conn, "feature-archived", [r for r in rows if not r["archived_at"]], by)
     revisions.touch(conn)
 
 
 def revive(conn: Connection, names: Sequence[str], by: Identity) -> None:
-    """Off everywhere. Raises NotFoundError when one of them is not in the archive."""
+    """Off everywhere. Raises NotFoundError when one of them is not in the archive,
+    ExceedsLimitError."""
     revisions.lock(conn)
     rows = features.list_by_name(conn, list(names))
     _check_all_found(names, [row for row in rows if row["archived_at"]], "in the archive")
+    _check_room(conn, len(rows))
     features.revive(conn, [row["name"] for row in rows])
     _record_each(conn, "feature-revived", rows, by)
     revisions.touch(conn)
@@ -185,7 +201,7 @@ def delete(conn: Connection, names: Sequence[str], by: Identity) -> None:
     if alive:
         raise BadDataError(f"{', '.join(alive)} must be archived before it is deleted.")
     features.delete(conn, [row["name"] for row in rows])
-    _record_each(conn, "feature-deleted", rows, by, is_gone=True)
+    _record_each(conn, "feature-deleted", rows, by)
     revisions.touch(conn)
 
 
@@ -227,6 +243,11 @@ def _check_project(conn: Connection, id: str) -> None:
         raise NotFoundError(f"There is no project {id}.")
 
 
+def _check_room(conn: Connection, more: int) -> None:
+    if features.count(conn) + more > MOST_FEATURES:
+        raise ExceedsLimitError(f"There can't be more than {MOST_FEATURES} flags.")
+
+
 def _check_all_found(names: Sequence[str], rows: Sequence[Row], where: str) -> None:
     found = {row["name"] for row in rows}
     missing = [name for name in names if name not in found]
@@ -234,11 +255,13 @@ def _check_all_found(names: Sequence[str], rows: Sequence[Row], where: str) -> N
         raise NotFoundError(f"There is no flag {', '.join(missing[:10])} {where}.")
 
 
-def _record_each(
-    conn: Connection, type: str, rows: Sequence[Row], by: Identity, *, is_gone: bool = False
-) -> None:
-    key = "pre_data" if is_gone else "data"
-    items = [
-        {"project": row["project"], "feature_name": row["name"], key: to_json(row)} for row in rows
-    ]
+def _record_each(conn: Connection, type: str, rows: Sequence[Row], by: Identity) -> None:
+    """`rows` are the flags before the change, which is made already."""
+    after = {row["name"]: row for row in features.list_by_name(conn, [r["name"] for r in rows])}
+    items = []
+    for row in rows:
+        item = {"project": row["project"], "feature_name": row["name"], "pre_data": to_json(row)}
+        if row["name"] in after:
+            item["data"] = to_json(after[row["name"]])
+        items.append(item)
     events.record_many(conn, type, by, items)

@@ -6,15 +6,19 @@ from typing import Any
 
 from sigservice.errors import BadDataError
 
+MOST_PROBLEMS = 100
+
 
 class Problems:
-    """`add` while checking, `end` when done: raises BadDataError if there was anything."""
+    """`add` while checking, `end` when done: raises BadDataError if there was anything. Of the
+    thousands that a body can have the first hundred are told."""
 
     def __init__(self) -> None:
         self._found: list[dict[str, Any]] = []
 
     def add(self, path: str, message: str) -> None:
-        self._found.append({"message": message, "path": path})
+        if len(self._found) < MOST_PROBLEMS:
+            self._found.append({"message": message, "path": path.lstrip(".")})
 
     def extend(self, found: list[dict[str, str]]) -> None:
         """What services/checks.py found."""

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row
@@ -22,6 +23,7 @@ from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 
 MOST_STRATEGIES = 30
+LAST_ORDER = 2**31 - 1
 Scalar = str | int | float | bool | None
 
 
@@ -29,7 +31,7 @@ class Strategy(msgspec.Struct, omit_defaults=True):
     """A strategy as tools send it. Numbers in `parameters` become text, as SDKs want them."""
 
     name: str
-    title: str | None = None
+    title: str | UnsetType | None = UNSET
     disabled: bool | None = None
     sortOrder: int | None = None
     constraints: list[constraints.Constraint] = []
@@ -46,9 +48,9 @@ def add(
     existing = _rows(conn, place)
     if len(existing) >= MOST_STRATEGIES:
         raise ExceedsLimitError(f"There can't be more than {MOST_STRATEGIES} strategies.")
-    stored = checked(conn, new, place.feature, most_segments=most_segments)
+    stored = checked(conn, new, place.feature, project=place.project, most_segments=most_segments)
     last = max((row["sort_order"] for row in existing), default=-1)
-    order = new.sortOrder if new.sortOrder is not None else last + 1
+    order = new.sortOrder if new.sortOrder is not None else min(last + 1, LAST_ORDER)
     id = str(uuid.uuid4())
     feature_strategies.insert(
         conn,
@@ -74,12 +76,12 @@ def replace(
     *,
     most_segments: int,
 ) -> dict[str, Any]:
-    """Title, state and order stay when they are not given. Raises as `add` does."""
+    """Title, state and order stay when they are not given. Raises NotFoundError, BadDataError."""
     revisions.lock(conn)
     existing = _rows(conn, place)
     before = _find(existing, id)
-    stored = checked(conn, new, place.feature, most_segments=most_segments)
-    if new.title is None:
+    stored = checked(conn, new, place.feature, project=place.project, most_segments=most_segments)
+    if new.title is UNSET:
         stored["title"] = before["title"]
     if new.disabled is None:
         stored["disabled"] = before["disabled"]
@@ -133,20 +135,28 @@ def get(conn: Connection, place: Place, id: str) -> dict[str, Any]:
     return to_json(_find(_rows(conn, place), id))
 
 
-def checked(conn: Connection, new: Strategy, feature: str, *, most_segments: int) -> dict[str, Any]:
+def checked(
+    conn: Connection,
+    new: Strategy,
+    feature: str,
+    *,
+    most_segments: int,
+    project: str | None = None,
+) -> dict[str, Any]:
     """The strategy as it is stored. Raises BadDataError with all that is wrong, NotFoundError for
-    a segment that there is not."""
+    a segment that there is not. Without a project any segment will do."""
     problems = Problems()
+    title = None if new.title is UNSET else new.title
     if not feature_strategies.type_exists(conn, new.name):
         problems.add("name", f"There is no strategy type {new.name}.")
-    if new.title is not None and len(new.title) > 200:
+    if title is not None and len(title) > 200:
         problems.add("title", "A title has at most 200 characters.")
-    if new.sortOrder is not None and not -(2**31) <= new.sortOrder < 2**31:
+    if new.sortOrder is not None and not -(2**31) <= new.sortOrder <= LAST_ORDER:
         problems.add("sortOrder", "The sort order is a whole number of 32 bits.")
     segment_ids = sorted(set(new.segments))
     stored = {
         "name": new.name,
-        "title": new.title,
+        "title": title,
         "disabled": bool(new.disabled),
         "constraints": constraints.check(new.constraints, problems),
         "parameters": _parameters(new, feature, problems),
@@ -154,20 +164,25 @@ def checked(conn: Connection, new: Strategy, feature: str, *, most_segments: int
         "segments": segment_ids,
     }
     problems.end()
-    _check_segments(conn, segment_ids, most_segments)
+    _check_segments(conn, project, segment_ids, most_segments)
     return stored
 
 
-def _check_segments(conn: Connection, ids: list[int], most: int) -> None:
+def _check_segments(conn: Connection, project: str | None, ids: list[int], most: int) -> None:
+    """Raises BadDataError for too many and for another project's, NotFoundError."""
     if len(ids) > most:
         text = f"A strategy can't have more than {most} segments."
         raise BadDataError(text, details=[{"message": text, "path": "segments"}])
     valid = [id for id in ids if 0 < id < 2**31]
-    found = {row["id"] for row in segments.list_by_id(conn, valid)} if ids else set()
+    found = {row["id"]: row["project"] for row in segments.list_by_id(conn, valid)} if ids else {}
     missing = [str(id) for id in ids if id not in found]
     if missing:
         text = f"There is no segment {', '.join(missing)}."
         raise NotFoundError(text, details=[{"message": text, "path": "segments"}])
+    foreign = [str(id) for id, owner in found.items() if owner not in (None, project)]
+    if project is not None and foreign:
+        text = f"The segment {', '.join(foreign)} belongs to another project."
+        raise BadDataError(text, details=[{"message": text, "path": "segments"}])
 
 
 def _parameters(new: Strategy, feature: str, problems: Problems) -> dict[str, str]:

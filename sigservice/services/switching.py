@@ -27,7 +27,7 @@ def switch(
 
     A flag that goes on without an active strategy gets the project's default one (a rollout to
     everybody), or its disabled ones back with `activate_disabled`. Raises NotFoundError,
-    BadDataError for an archived flag.
+    BadDataError for an archived flag, ExceedsLimitError when there is no room for a strategy.
     """
     revisions.lock(conn)
     state = get_state(conn, place)

@@ -93,5 +93,6 @@ def _check_payload(payload: Payload, problems: Problems, path: str) -> None:
             is_number = math.isfinite(float(payload.value))
         except ValueError:
             is_number = False
-        if not is_number:
+        # Python reads foreign digits and 1_000 too.
+        if not is_number or not payload.value.isascii() or "_" in payload.value:
             problems.add(path, "This is not a number.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
@@ -16,6 +17,7 @@ FORM_LIMIT = 65_536
 FORM_FIELDS = 200
 MISSING = msgspec.UNSET
 Struct = TypeVar("Struct")
+_MISSING_FIELD = re.compile(r"missing required field `(\w+)`")
 
 
 def read_bytes(environ: dict[str, Any], limit: int) -> bytes:
@@ -96,7 +98,9 @@ def to_struct(value: Any, kind: type[Struct]) -> Struct:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         message, _, path = str(error).partition(" - at ")
-        path = path.strip("`").removeprefix("$").lstrip(".")
+        missing = _MISSING_FIELD.search(message)
+        path = f"{path.strip('`')}.{missing[1]}" if missing else path.strip("`")
+        path = path.removeprefix("$").lstrip(".")
         detail = {"message": message} | ({"path": path} if path else {})
         raise BadDataError(message, details=[detail]) from error
 

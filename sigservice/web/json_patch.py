@@ -9,9 +9,10 @@ import jsonpatch
 import msgspec
 
 from sigservice.errors import BadDataError
-from sigservice.web.body import to_struct
+from sigservice.web.body import JSON_LIMIT, to_struct
 
 Struct = TypeVar("Struct")
+MOST_STEPS = 100
 
 
 class Step(msgspec.Struct, rename={"source": "from"}, omit_defaults=True):
@@ -26,8 +27,15 @@ Patch = list[Step]
 
 def apply(patch: Patch, document: dict[str, Any], kind: type[Struct]) -> Struct:
     """The document after the patch, as `kind`. Raises BadDataError; nothing is half done."""
+    if len(patch) > MOST_STEPS:
+        raise BadDataError(f"A patch has at most {MOST_STEPS} steps.")
+    changed = copy.deepcopy(document)
     try:
-        changed = jsonpatch.JsonPatch(msgspec.to_builtins(patch)).apply(copy.deepcopy(document))
+        for step in msgspec.to_builtins(patch):
+            changed = jsonpatch.JsonPatch([step]).apply(changed, in_place=True)
+            # Each copy may double the document.
+            if step["op"] == "copy" and len(msgspec.json.encode(changed)) > JSON_LIMIT:
+                raise BadDataError(f"The patch makes more than {JSON_LIMIT} bytes.")
     except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException, TypeError) as error:
         raise BadDataError(f"The patch can't be applied: {str(error)[:200]}.") from error
     return to_struct(changed, kind)

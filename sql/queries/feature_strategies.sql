@@ -55,20 +55,19 @@ WHERE s.id = o.id AND s.feature = %(feature)s AND s.environment = %(environment)
 DELETE FROM feature_strategies WHERE id = %(id)s;
 
 -- name: copy_strategies
--- The strategies of one flag for another, with the segments; in environments of the new flag's
--- project only.
+-- The strategies of one flag for another, with the segments and in the same order.
 WITH copied AS (
     SELECT gen_random_uuid()::text AS new_id, s.*
     FROM feature_strategies s
     WHERE s.feature = %(source)s
 ), inserted AS (
     INSERT INTO feature_strategies (id, feature, environment, name, title, disabled, sort_order,
-                                    parameters, constraints, variants)
+                                    parameters, constraints, variants, created_at)
     SELECT new_id, %(to)s, environment, name, title, disabled, sort_order,
            CASE WHEN %(group_id)s::text IS NOT NULL AND parameters ? 'groupId'
                 THEN parameters || jsonb_build_object('groupId', %(group_id)s::text)
                 ELSE parameters END,
-           constraints, variants
+           constraints, variants, created_at
     FROM copied
 )
 INSERT INTO strategy_segments (strategy_id, segment_id)

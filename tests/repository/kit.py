@@ -9,7 +9,16 @@ from typing import Any
 from sigservice import secrets
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.db.pool import Connection, Database
-from sigservice.repository import signal_endpoint_tokens, signal_endpoints, signals, users
+from sigservice.repository import (
+    built_ins,
+    feature_strategies,
+    features,
+    segments,
+    signal_endpoint_tokens,
+    signal_endpoints,
+    signals,
+    users,
+)
 
 ADMIN_ROLE, EDITOR_ROLE, VIEWER_ROLE = 1, 2, 3
 
@@ -95,3 +104,56 @@ def add_signal(
 
 def ids(rows: list[dict[str, Any]]) -> list[int]:
     return [row["id"] for row in rows]
+
+
+def add_built_ins(conn: Connection) -> None:
+    """The environments default, development and production, and the project `default`."""
+    built_ins.insert_environments(conn)
+    built_ins.insert_project(conn)
+    built_ins.insert_tag_type(conn)
+    built_ins.insert_context_fields(conn)
+    built_ins.insert_strategy_types(conn)
+
+
+def add_project(conn: Connection, id: str = "other") -> None:
+    """With the environment `production` only."""
+    run(conn, "INSERT INTO projects (id, name) VALUES (%s, %s)", id, id)
+    run(
+        conn,
+        "INSERT INTO project_environments (project, environment) VALUES (%s, 'production')",
+        id,
+    )
+
+
+def add_flag(conn: Connection, name: str = "a", project: str = "default", **more: Any) -> str:
+    values = {"type": "release", "description": None, "impression_data": False, "stale": False}
+    values |= {"created_by": "ada", "created_by_user_id": 1}
+    return str(features.insert(conn, name=name, project=project, **values | more)["name"])
+
+
+def add_strategy(
+    conn: Connection,
+    id: str,
+    feature: str = "a",
+    environment: str = "development",
+    uses: tuple[int, ...] = (),
+    **more: Any,
+) -> str:
+    """`uses` are ids of segments."""
+    values = {"name": "default", "title": None, "disabled": False, "sort_order": 0}
+    values |= {"parameters": "{}", "constraints": "[]", "variants": "[]"}
+    feature_strategies.insert(
+        conn, id=id, feature=feature, environment=environment, **values | more
+    )
+    feature_strategies.set_segments(conn, id, list(uses))
+    return id
+
+
+def add_segment(conn: Connection, name: str = "beta", **more: Any) -> int:
+    values = {"description": None, "project": None, "constraints": "[]"}
+    values |= {"created_by": "ada", "created_by_user_id": 1}
+    return int(segments.insert(conn, name=name, **values | more)["id"])
+
+
+def named(rows: list[dict[str, Any]], column: str = "name") -> list[Any]:
+    return [row[column] for row in rows]

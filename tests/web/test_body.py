@@ -168,7 +168,7 @@ def test_a_struct_is_read_and_what_is_unknown_ignored():
         (b'{"name": 1}', "name"),
         (b'{"name": "x", "items": {}}', "items"),
         (b'{"name": "x", "items": [{"n": 1}, {"n": "2"}]}', "items[1].n"),
-        (b"{}", None),
+        (b"{}", "name"),
         (b"[]", None),
         (b"null", None),
     ],

@@ -55,7 +55,7 @@ def build(context: Context) -> Bottle:
             )
             return _tags(conn, name)
 
-    @area.delete(f"{TAGS}/<type>/<value>", needs=EDIT)
+    @area.delete(f"{TAGS}/<type>/<value:path>", needs=EDIT)
     def remove_tag(identity: Identity, name: str, type: str, value: str) -> HTTPResponse:
         with context.database.transaction() as conn:
             feature_tags.change(conn, [name], identity, remove=[Tag(type, value)])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import msgspec
 from bottle import Bottle, HTTPResponse
+from msgspec import UNSET
 
 from sigservice.context import Context
-from sigservice.services import constraints, strategies
+from sigservice.services import constraints, revisions, strategies
 from sigservice.services.constraints import Constraint
 from sigservice.services.feature_states import Place
 from sigservice.services.identity import EDIT, VIEW, Identity
@@ -79,7 +80,10 @@ def build(context: Context) -> Bottle:
     ) -> HTTPResponse:
         place = Place(project, name, environment)
         with context.database.transaction() as conn:
+            revisions.lock(conn)  # what is read here stays until it is written
             changed = apply(body, strategies.get(conn, place, id), Strategy)
+            if changed.title is UNSET:  # the document had one: it was removed
+                changed.title = None
             stored = strategies.replace(conn, place, id, changed, identity, most_segments=limit)
         return respond.json(stored)
 
@@ -94,7 +98,7 @@ def build(context: Context) -> Bottle:
     @area.post("/api/admin/constraints/validate", needs=VIEW, takes=Constraint)
     def validate(identity: Identity, body: Constraint) -> HTTPResponse:
         problems = Problems()
-        constraints.check([body], problems)
+        constraints.check_one(body, problems)
         problems.end()
         return respond.empty(204)
 

@@ -12,7 +12,7 @@ from sigservice.context import Context
 from sigservice.db.run import Row
 from sigservice.errors import BadDataError, ForbiddenError
 from sigservice.repository.features import Filter
-from sigservice.services import feature_tags, feature_view, features
+from sigservice.services import feature_tags, feature_view, features, revisions
 from sigservice.services.feature_tags import Tag
 from sigservice.services.features import Metadata
 from sigservice.services.identity import EDIT, VIEW, Identity
@@ -85,10 +85,9 @@ def build(context: Context) -> Bottle:
 
     @area.put(FEATURE, needs=EDIT, takes=FeatureBody)
     def update(identity: Identity, project: str, name: str, body: FeatureBody) -> HTTPResponse:
-        if body.name not in (UNSET, name):
-            text = "A flag's name can't be changed; clone it instead."
-            raise BadDataError(text, details=[{"message": text, "path": "name"}])
+        _check_same_name(name, body)
         with context.database.transaction() as conn:
+            revisions.lock(conn)  # what is read here stays until it is written
             metadata = _metadata(features.get(conn, project, name), body)
             row = features.update(conn, project, name, metadata, identity)
         return respond.json(features.to_json(row))
@@ -98,9 +97,12 @@ def build(context: Context) -> Bottle:
         if any(step.path.startswith("/variants") for step in body):
             raise ForbiddenError("Variants belong to strategies; change them there.")
         with context.database.transaction() as conn:
+            revisions.lock(conn)
             before = features.get(conn, project, name)
-            document = features.to_json(before)
-            changed = apply(body, document, FeatureBody)
+            changed = apply(body, features.to_json(before), FeatureBody)
+            _check_same_name(name, changed)
+            if changed.description is UNSET:  # the document had one: it was removed
+                changed.description = None
             row = features.update(conn, project, name, _metadata(before, changed), identity)
         return respond.json(features.to_json(row))
 
@@ -131,6 +133,12 @@ def build(context: Context) -> Bottle:
         return respond.empty()
 
     return area
+
+
+def _check_same_name(name: str, body: FeatureBody) -> None:
+    if body.name not in (UNSET, name):
+        text = "A flag's name can't be changed; clone it instead."
+        raise BadDataError(text, details=[{"message": text, "path": "name"}])
 
 
 def _metadata(before: Row, body: FeatureBody) -> Metadata:

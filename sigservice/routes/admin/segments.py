@@ -12,7 +12,7 @@ from sigservice.db.run import Row
 from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository import feature_strategies
 from sigservice.repository import segments as repository
-from sigservice.services import segments, strategies
+from sigservice.services import revisions, segments, strategies
 from sigservice.services.constraints import Constraint
 from sigservice.services.feature_states import Place
 from sigservice.services.identity import EDIT, VIEW, Identity
@@ -80,6 +80,7 @@ def build(context: Context) -> Bottle:
     @area.post(f"{SEGMENTS}/strategies", needs=EDIT, takes=StrategySegments)
     def assign(identity: Identity, body: StrategySegments) -> HTTPResponse:
         with context.database.transaction() as conn:
+            revisions.lock(conn)  # what is read here stays until it is written
             row = _strategy(feature_strategies.find(conn, body.strategyId))
             place = Place(body.projectId, row["feature"], body.environmentId)
             changed = strategies.get(conn, place, row["id"]) | {"segments": body.segmentIds}

@@ -77,7 +77,7 @@ def test_bad_names_are_400_with_a_path(web, name):
 @pytest.mark.parametrize(
     ("body", "path"),
     [
-        ({}, None),
+        ({}, "name"),
         ({"name": 1}, "name"),
         ({"name": "a", "enabled": "yes"}, "enabled"),
         ({"name": "a", "description": 5}, "description"),

@@ -1,0 +1,147 @@
+"""Kept bodies: asked for once, never old, never many."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+import webtest
+
+from sigservice.flags import client_bodies
+from sigservice.repository import client_features
+from sigservice.services.client_features import Query
+from tests.conftest import ADMIN
+from tests.flags.test_state import AS_CLIENT, FEATURES, POLL, TOKENS
+
+
+class Statements:
+    """How often PostgreSQL was asked for a body."""
+
+    def __init__(self, monkeypatch):
+        self.count = 0
+        original = client_features.list_bodies
+
+        def counted(*args, **more):
+            self.count += 1
+            return original(*args, **more)
+
+        monkeypatch.setattr(client_features, "list_bodies", counted)
+
+
+@pytest.fixture
+def statements(monkeypatch):
+    return Statements(monkeypatch)
+
+
+def start(make_service, **caching):
+    service = make_service(TOKENS | {"clientFeatureCaching": caching} if caching else TOKENS)
+    return webtest.TestApp(service.app), service.context.client_bodies
+
+
+def poll(web, query="", status=200, **headers):
+    return web.get(POLL + query, headers=AS_CLIENT | headers, status=status)
+
+
+def test_the_same_question_is_asked_once_for_each_revision(make_service, statements):
+    web, _ = start(make_service)
+    web.post_json(FEATURES, {"name": "a"}, headers=ADMIN)
+    first = poll(web)
+    assert poll(web).body == first.body
+    assert statements.count == 1
+    poll(web, "?namePrefix=a")
+    assert statements.count == 2
+    web.put_json(f"{FEATURES}/a", {"stale": True}, headers=ADMIN)
+    assert poll(web).json["features"][0]["stale"] is True
+    assert statements.count == 3
+
+
+def test_a_304_asks_for_no_body(make_service, statements):
+    web, _ = start(make_service)
+    etag = poll(web).headers["ETag"]
+    assert statements.count == 1
+    for header in (etag, f"W/{etag}", f'"x", {etag}', "*"):
+        answer = poll(web, status=304, **{"If-None-Match": header})
+        assert answer.body == b""
+        assert answer.headers["ETag"] == etag
+    assert statements.count == 1
+    for header in ("", '"x"', etag.strip('"'), etag + "x"):
+        poll(web, **{"If-None-Match": header})
+
+
+def test_switched_off_each_answer_is_a_statement(make_service, statements):
+    web, _ = start(make_service, enabled=False, maxAge=600)
+    assert poll(web).body == poll(web).body
+    assert statements.count == 2
+
+
+def test_the_age_bounds_how_long_a_body_is_held(make_service, statements, clock):
+    web, _ = start(make_service, enabled=True, maxAge=2000)
+    poll(web)
+    clock.advance(2)
+    poll(web)
+    assert statements.count == 1
+    clock.advance(0.1)
+    poll(web)
+    assert statements.count == 2
+    poll(web)
+    assert statements.count == 2
+
+
+def test_gzip_is_the_same_document(make_service, statements):
+    web, _ = start(make_service)
+    plain = poll(web)
+    started = []
+    environ = webtest.TestRequest.blank(POLL, headers=AS_CLIENT | {"Accept-Encoding": "gzip"})
+    packed = web.app(environ.environ, lambda *args: started.extend(args))  # WebTest unpacks itself
+    headers = dict(started[1])
+    assert headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(b"".join(packed)) == plain.body
+    assert headers["Etag"] == plain.headers["ETag"] == json.loads(plain.body)["meta"]["etag"]
+    assert headers["Vary"] == plain.headers["Vary"] == "Accept-Encoding"
+    assert statements.count == 1
+
+
+def test_the_number_of_bodies_is_bounded(make_service, monkeypatch, statements):
+    monkeypatch.setattr(client_bodies, "MOST_BODIES", 3)
+    _, bodies = start(make_service)
+    for prefix in "abcde":
+        bodies.get(Query("development", prefix=prefix), 1)
+    assert len(bodies._kept) == 3
+    statements.count = 0
+    bodies.get(Query("development", prefix="e"), 1)
+    assert statements.count == 0
+    bodies.get(Query("development", prefix="a"), 1)
+    assert statements.count == 1
+
+
+def test_the_bytes_are_bounded(make_service, monkeypatch):
+    _, bodies = start(make_service)
+    size = len(bodies.get(Query("development", prefix="a"), 1).plain)
+    monkeypatch.setattr(client_bodies, "MOST_BYTES", 3 * size)
+    for prefix in "bcde":
+        bodies.get(Query("development", prefix=prefix), 1)
+    assert [query.prefix for query in bodies._kept] == ["c", "d", "e"]
+    monkeypatch.setattr(client_bodies, "MOST_BYTES", size - 1)
+    assert bodies.get(Query("development", prefix="f"), 1).plain
+    assert not bodies._kept
+
+
+def test_old_bodies_go_when_new_ones_come(make_service, clock):
+    _, bodies = start(make_service, enabled=True, maxAge=1000)
+    for prefix in "abc":
+        bodies.get(Query("development", prefix=prefix), 1)
+    clock.advance(5)
+    bodies.get(Query("development", prefix="d"), 1)
+    assert [query.prefix for query in bodies._kept] == ["d"]
+
+
+def test_a_body_of_another_revision_is_not_given(make_service, statements):
+    _, bodies = start(make_service)
+    query = Query("development")
+    old, new = bodies.get(query, 1), bodies.get(query, 2)
+    assert (old.revision, new.revision) == (1, 2)
+    assert b'"revisionId":2' in new.plain
+    assert bodies.get(query, 2) is new
+    bodies.get(query, 1)  # a request that had asked for the revision before the change
+    assert statements.count == 3

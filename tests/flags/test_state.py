@@ -1,0 +1,183 @@
+"""Tokens and revisions: nothing is believed that has changed, in whichever process."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+import webtest
+
+from sigservice import secrets
+from sigservice.repository import api_tokens
+from sigservice.services import revisions
+from tests.conftest import ADMIN, ADMIN_TOKEN
+
+CLIENT = "default:development.client"
+ALL = "*:production.all"
+TOKENS = {
+    "authentication": {
+        "initialAdminUser": None,
+        "initApiTokens": [
+            {"type": "admin", "secret": ADMIN_TOKEN, "environment": "*", "project": "*"},
+            {
+                "type": "client",
+                "secret": CLIENT,
+                "environment": "development",
+                "project": "default",
+            },
+            {"type": "client", "secret": ALL, "environment": "production", "project": "*"},
+            {"type": "frontend", "secret": "*:development.f", "environment": "development"}
+            | {"project": "*"},
+        ],
+    }
+}
+FEATURES = "/api/admin/projects/default/features"
+POLL = "/api/client/features"
+AS_CLIENT = {"Authorization": CLIENT}
+
+
+@pytest.fixture
+def state(make_service):
+    return make_service(TOKENS).context.flags
+
+
+def change_tokens(database, statement, *values):
+    """What the token's administration does: a change and the word that tokens have changed."""
+    with database.transaction() as conn:
+        revisions.lock(conn)
+        with conn.cursor() as cursor:
+            cursor.execute(statement, values)
+        revisions.touch_tokens(conn)
+
+
+def poll(web, status=200, **headers):
+    return web.get(POLL, headers=AS_CLIENT | headers, status=status)
+
+
+def enabled(answer):
+    return {feature["name"]: feature["enabled"] for feature in answer.json["features"]}
+
+
+def test_what_a_token_opens(state):
+    access, known = state.access(CLIENT)
+    assert (access.type, access.environment, access.projects) == (
+        "client",
+        "development",
+        ("default",),
+    )
+    assert access.all_projects is False
+    assert state.access(ALL)[0].all_projects is True
+    assert state.access("unknown")[0] is None
+    assert state.access("")[0] is None
+    assert known.generation == state.revisions().generation
+
+
+def test_a_token_is_looked_up_once_while_nothing_changes(make_service, monkeypatch):
+    state = make_service(TOKENS).context.flags
+    asked = []
+    find = api_tokens.find
+    monkeypatch.setattr(api_tokens, "find", lambda *args: asked.append(args) or find(*args))
+    first, _ = state.access(CLIENT)
+    assert state.access(CLIENT)[0] is first
+    assert len(asked) == 1
+    state.access("unknown")
+    state.access("unknown")
+    assert len(asked) == 3  # who is unknown now may be known in a moment
+
+
+def test_a_revoked_token_is_refused_at_once(make_service):
+    service = make_service(TOKENS)
+    web = webtest.TestApp(service.app)
+    poll(web)
+    change_tokens(
+        service.context.database,
+        "DELETE FROM api_tokens WHERE secret_hash = %s",
+        secrets.sha256(CLIENT),
+    )
+    poll(web, 401)
+    web.get(POLL, headers={"Authorization": ALL})
+
+
+def test_a_token_that_is_narrowed_is_narrowed_at_once(make_service):
+    service = make_service(TOKENS)
+    assert service.context.flags.access(ALL)[0].environment == "production"
+    change_tokens(
+        service.context.database,
+        "UPDATE api_tokens SET environment = 'development', projects = '{default}' "
+        "WHERE secret_hash = %s",
+        secrets.sha256(ALL),
+    )
+    access, _ = service.context.flags.access(ALL)
+    assert (access.environment, access.projects) == ("development", ("default",))
+
+
+def test_a_token_expires_by_the_clock_although_it_is_known(make_service, clock):
+    service = make_service(TOKENS)
+    web = webtest.TestApp(service.app)
+    change_tokens(
+        service.context.database,
+        "UPDATE api_tokens SET expires_at = %s WHERE secret_hash = %s",
+        clock.now() + timedelta(seconds=60),
+        secrets.sha256(CLIENT),
+    )
+    poll(web)
+    clock.advance(59)
+    poll(web)
+    clock.advance(1)
+    poll(web, 401)
+
+
+def test_a_token_that_was_unknown_works_from_the_moment_it_is_stored(make_service):
+    service = make_service(TOKENS)
+    state = service.context.flags
+    assert state.access("late")[0] is None
+    change_tokens(
+        service.context.database,
+        "INSERT INTO api_tokens (secret_hash, secret_prefix, token_name, type, environment, "
+        "projects) VALUES (%s, '', 'late', 'client', '*', '{*}')",
+        secrets.sha256("late"),
+    )
+    assert state.access("late")[0].environment == "default"
+
+
+def test_a_second_process_sees_each_change_at_the_next_request(make_service):
+    here, there = (webtest.TestApp(make_service(TOKENS).app) for _ in range(2))
+    here.post_json(FEATURES, {"name": "a"}, headers=ADMIN)
+    etag = poll(there).headers["ETag"]
+    for on in (True, False) * 5:
+        path = f"{FEATURES}/a/environments/development/{'on' if on else 'off'}"
+        here.post(path, headers=ADMIN)
+        answer = poll(there, **{"If-None-Match": etag})
+        assert enabled(answer) == {"a": on}
+        assert answer.headers["ETag"] != etag
+        etag = answer.headers["ETag"]
+        poll(there, 304, **{"If-None-Match": etag})
+        assert poll(here).headers["ETag"] == etag
+
+
+def test_a_second_process_refuses_a_revoked_token_at_the_next_request(make_service):
+    here, there = (make_service(TOKENS) for _ in range(2))
+    web = webtest.TestApp(there.app)
+    poll(web)
+    change_tokens(here.context.database, "DELETE FROM api_tokens WHERE type = 'client'")
+    poll(web, 401)
+
+
+def test_a_change_in_one_environment_leaves_the_others_alone(make_service):
+    service = make_service(TOKENS)
+    web = webtest.TestApp(service.app)
+    web.post_json(FEATURES, {"name": "a"}, headers=ADMIN)
+
+    def seen():
+        known = service.context.flags.revisions()
+        return known.generation, known.of("development"), known.of("production")
+
+    before = seen()
+    web.post(f"{FEATURES}/a/environments/production/on", headers=ADMIN)
+    after = seen()
+    assert after[0] > before[0]
+    assert after[1] == before[1]
+    assert after[2] > before[2]
+    web.put_json(f"{FEATURES}/a", {"description": "for all"}, headers=ADMIN)
+    assert seen()[1] == after[1] + 1
+    assert seen()[2] == after[2] + 1

@@ -1,0 +1,152 @@
+"""The admin API in the tests of flags: asking, events, and whether anything has changed."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import Any
+
+import webtest
+
+from sigservice.server import Service
+from tests.conftest import ADMIN
+
+PROJECT = "/api/admin/projects/default"
+FEATURES = f"{PROJECT}/features"
+SEGMENTS = "/api/admin/segments"
+JSON = {"Content-Type": "application/json"}
+TABLES = (
+    "features",
+    "feature_environments",
+    "feature_strategies",
+    "strategy_segments",
+    "segments",
+    "feature_dependencies",
+    "tags",
+    "feature_tags",
+    "events",
+    "revisions",
+)
+# Bodies that are no object, whatever the route.
+NO_OBJECTS = [b"", b"[]", b"null", b"1", b'"a"', b"{", b"{'a': 1}", b'{"a":NaN}', b'{"a":1e400}']
+NO_OBJECTS += [
+    b'{"a":"\\u0000"}',
+    b'{"a":"\\ud800"}',
+    b"\xff",
+    b'{"a":' + b"[" * 100 + b"]" * 100 + b"}",
+]
+
+
+class Admin:
+    """Asks as the admin, or with `headers`, from one thread or several."""
+
+    def __init__(self, service: Service, headers: dict[str, str] = ADMIN) -> None:
+        self._service, self._headers = service, headers
+        self.web = webtest.TestApp(service.app)
+
+    def ask(
+        self, method: str, path: str, body: Any = None, status: int | None = None
+    ) -> webtest.TestResponse:
+        """`body` is sent as JSON, bytes as they are; any status but `status` fails."""
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        more = {} if body is None else {"body": data}
+        headers = self._headers | ({} if body is None else JSON)
+        answer = self.web.request(path, method=method, headers=headers, expect_errors=True, **more)
+        if status is not None:
+            assert answer.status_int == status, (method, path, answer.text)
+        return answer
+
+    def get(self, path: str, status: int = 200) -> Any:
+        return self.ask("GET", path, status=status).json
+
+    def post(self, path: str, body: Any = None, status: int = 200) -> Any:
+        answer = self.ask("POST", path, body, status)
+        return answer.json if answer.body else None
+
+    def put(self, path: str, body: Any = None, status: int = 200) -> Any:
+        answer = self.ask("PUT", path, body, status)
+        return answer.json if answer.body else None
+
+    def patch(self, path: str, body: Any, status: int = 200) -> Any:
+        return self.ask("PATCH", path, body, status).json
+
+    def delete(self, path: str, status: int = 200) -> None:
+        self.ask("DELETE", path, status=status)
+
+    def flag(self, name: str = "a", **more: Any) -> str:
+        """A new flag; its path."""
+        self.post(FEATURES, {"name": name, **more}, 201)
+        return f"{FEATURES}/{name}"
+
+    def strategy(self, name: str = "a", environment: str = "development", **more: Any) -> Any:
+        path = f"{FEATURES}/{name}/environments/{environment}/strategies"
+        return self.post(path, {"name": "flexibleRollout", **more})
+
+    def segment(self, name: str = "beta", **more: Any) -> int:
+        rule = {"contextName": "userId", "operator": "IN", "values": ["7"]}
+        return self.post(SEGMENTS, {"name": name, "constraints": [rule], **more}, 201)["id"]
+
+    def events(self, count: int) -> list[dict[str, Any]]:
+        """The newest `count`, oldest first, without what differs from run to run."""
+        found = self.get(f"/api/admin/events?limit={count}")["events"]
+        assert all(event.pop("id") and event.pop("createdAt") for event in found)
+        return found[::-1]
+
+    def types(self, count: int) -> list[str]:
+        return [event["type"] for event in self.events(count)]
+
+    def rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        """A statement of the test's own."""
+        with self._service.context.database.autocommit() as conn, conn.cursor() as cursor:
+            cursor.execute(statement, values)
+            return cursor.fetchall() if cursor.description else []
+
+    def stored(self) -> list[Any]:
+        """Everything that a change of flags could touch."""
+        texts = " UNION ALL ".join(f"SELECT '{t}', x::text FROM {t} x" for t in TABLES)
+        return sorted(self.rows(texts))
+
+    def revision(self) -> int:
+        return self.rows("SELECT id FROM revisions WHERE topic = ''")[0][0]
+
+    def refusals(self, method: str, path: str, bodies: list[Any]) -> dict[str, Any]:
+        """{start of the body: (status, the details' paths)}; nothing may have been stored."""
+        before, found = self.stored(), {}
+        for body in bodies:
+            answer = self.ask(method, path, body)
+            label = (body if isinstance(body, bytes) else json.dumps(body).encode())[:150]
+            assert 400 <= answer.status_int < 500, (label, answer.text[:500])
+            assert {"id", "name", "message", "details"} <= set(answer.json), label
+            assert "Error" not in answer.json["message"], label
+            paths = [detail.get("path") for detail in answer.json["details"]]
+            found[label.decode("latin-1")] = (answer.status_int, paths)
+        assert self.stored() == before
+        return found
+
+    def all_refused(self, method: str, path: str, table: list[tuple[Any, Any]]) -> None:
+        """Each row is (body, path of the detail)."""
+        wrong = []
+        for body, wanted in table:
+            ((label, (status, paths)),) = self.refusals(method, path, [body]).items()
+            if status != 400 or wanted not in paths:
+                wrong.append((label, status, paths, wanted))
+        assert not wrong, wrong
+
+
+def race(service: Service, count: int, work: Any) -> list[Any]:
+    """What `work(Admin, n)` returned in `count` threads that start at once."""
+    found, gate = [], threading.Barrier(count)
+
+    def one(n: int) -> None:
+        admin = Admin(service)
+        gate.wait(10)
+        found.append(work(admin, n))
+
+    threads = [threading.Thread(target=one, args=(n,)) for n in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive(), "a request hangs"
+    assert len(found) == count, "a request raised"
+    return found
