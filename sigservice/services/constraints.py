@@ -35,6 +35,8 @@ _SEMVER = re.compile(
 # The syntax of RE2 is the one that engines of all SDKs share: linear time, and so neither looks
 # around nor references back.
 _RE2 = re2.Options()
+# What RE2 takes and the engines of SDKs do not: it reads a huge repetition as text.
+_NOT_SHARED = re.compile(r"\(\?P?<\d|\{\d{4}")
 _RE2.log_errors = False
 _RE2.max_mem = 1 << 20
 
@@ -152,7 +154,7 @@ def _semver(text: str) -> str | None:
 
 
 def _pattern(text: str) -> str | None:
-    if not 1 <= len(text) <= LONGEST_PATTERN:
+    if not 1 <= len(text) <= LONGEST_PATTERN or _NOT_SHARED.search(text):
         return None
     try:
         re2.compile(text, options=_RE2)

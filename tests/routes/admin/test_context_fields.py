@@ -82,7 +82,7 @@ BAD = (
     ({"stickiness": "yes"}, "stickiness"),
     ({"sortOrder": 2**31}, "sortOrder"),
     ({"legalValues": ["free"]}, "legalValues[0]"),
-    ({"legalValues": [{}]}, "legalValues[0]"),
+    ({"legalValues": [{}]}, "legalValues[0].value"),
     ({"legalValues": [{"value": "a"}, {"value": ""}]}, "legalValues[1].value"),
     ({"legalValues": [{"value": "a"}, {"value": "a"}]}, "legalValues[1].value"),
     ({"legalValues": [{"value": "x" * 101}]}, "legalValues[0].value"),

@@ -121,7 +121,7 @@ BAD_STRATEGIES = (
     ({"name": ""}, "name"),
     ({"name": "x" * 101}, "name"),
     ({"parameters": None}, "parameters"),
-    ({"parameters": [{"name": "a"}]}, "parameters[0]"),
+    ({"parameters": [{"name": "a"}]}, "parameters[0].type"),
     ({"parameters": [PARAMETER, {"name": "", "type": "list"}]}, "parameters[1].name"),
     ({"parameters": [PARAMETER, PARAMETER]}, "parameters[1].name"),
     ({"parameters": [PARAMETER | {"type": "text"}]}, "parameters[0].type"),
