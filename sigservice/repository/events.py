@@ -67,6 +67,25 @@ def list_newest(
     return many(conn, _SQL["list_events"], type=type, before=before, limit=limit, offset=offset)
 
 
+def list_of_feature(
+    conn: Connection,
+    feature: str,
+    *,
+    limit: int,
+    type: str | None = None,
+    before: int | None = None,
+) -> list[Row]:
+    """Newest first."""
+    return many(
+        conn,
+        _SQL["list_events_of_feature"],
+        feature=feature,
+        type=type,
+        before=before,
+        limit=limit,
+    )
+
+
 def count(conn: Connection, *, type: str | None) -> int:
     return int(value(conn, _SQL["count_events"], type=type))
 

@@ -25,6 +25,16 @@ WHERE (%(before)s::bigint IS NULL OR id < %(before)s)
 ORDER BY id DESC
 LIMIT %(limit)s OFFSET %(offset)s;
 
+-- name: list_events_of_feature
+SELECT id, created_at, type, created_by, created_by_user_id, ip, project, environment,
+       feature_name, data, pre_data
+FROM events
+WHERE feature_name = %(feature)s
+  AND (%(before)s::bigint IS NULL OR id < %(before)s)
+  AND (%(type)s::text IS NULL OR type = %(type)s)
+ORDER BY id DESC
+LIMIT %(limit)s;
+
 -- name: count_events
 SELECT count(*)
 FROM events

@@ -28,6 +28,7 @@ HOT = {
     ("sessions", "find_session_user"): ["sessions_pkey"],
     ("api_tokens", "find_api_token"): ["api_tokens_secret_hash_key"],
     ("events", "list_events"): ["events_pkey"],
+    ("events", "list_events_of_feature"): ["events_feature_name_id_idx"],
     ("events", "list_event_types"): ["events_type_id_idx"],
 }
 

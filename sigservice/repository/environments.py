@@ -1,0 +1,14 @@
+"""Environments: one function for each statement of sql/queries/environments.sql."""
+
+from __future__ import annotations
+
+from sigservice.db import queries
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row, many
+
+_SQL = queries.load("environments")
+
+
+def list_all(conn: Connection, name: str | None = None) -> list[Row]:
+    """In their order; only the one that is named, if one is."""
+    return many(conn, _SQL["list_environments"], name=name)

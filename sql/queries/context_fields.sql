@@ -1,0 +1,30 @@
+-- Context fields: what strategies and segments may ask about.
+
+-- name: list_context_fields
+-- All, or the one named; with how many flags and projects ask for it.
+WITH uses AS (
+    SELECT constrained.item->>'contextName' AS field, features.name AS feature, features.project
+    FROM feature_strategies
+    JOIN features ON features.name = feature_strategies.feature AND features.archived_at IS NULL
+    CROSS JOIN LATERAL (
+        SELECT jsonb_array_elements(feature_strategies.constraints)
+        UNION ALL
+        SELECT jsonb_array_elements(segments.constraints)
+        FROM strategy_segments
+        JOIN segments ON segments.id = strategy_segments.segment_id
+        WHERE strategy_segments.strategy_id = feature_strategies.id
+    ) AS constrained (item)
+),
+counts AS (
+    SELECT field, count(DISTINCT feature) AS features, count(DISTINCT project) AS projects
+    FROM uses
+    GROUP BY field
+)
+SELECT context_fields.name, context_fields.description, context_fields.stickiness,
+    context_fields.sort_order, context_fields.legal_values, context_fields.built_in,
+    context_fields.created_at, coalesce(counts.features, 0) AS feature_count,
+    coalesce(counts.projects, 0) AS project_count
+FROM context_fields
+LEFT JOIN counts ON counts.field = context_fields.name
+WHERE %(name)s::text IS NULL OR context_fields.name = %(name)s
+ORDER BY context_fields.sort_order, context_fields.name;
