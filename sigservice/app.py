@@ -22,8 +22,14 @@ from sigservice.routes.admin import signal_endpoints as admin_signal_endpoints
 from sigservice.routes.admin import signals as admin_signals
 from sigservice.routes.admin import users as admin_users
 from sigservice.routes.pages import events as page_events
+from sigservice.routes.pages import feature_archive as page_feature_archive
+from sigservice.routes.pages import feature_environments as page_feature_environments
+from sigservice.routes.pages import feature_relations as page_feature_relations
+from sigservice.routes.pages import feature_strategies as page_feature_strategies
+from sigservice.routes.pages import features as page_features
 from sigservice.routes.pages import home as page_home
 from sigservice.routes.pages import profile as page_profile
+from sigservice.routes.pages import segments as page_segments
 from sigservice.routes.pages import sign_in as page_sign_in
 from sigservice.routes.pages import signal_endpoint_tokens as page_signal_endpoint_tokens
 from sigservice.routes.pages import signal_endpoints as page_signal_endpoints
@@ -51,6 +57,12 @@ AREAS = (
     admin_feature_archive,
     page_home,
     page_sign_in,
+    page_features,
+    page_feature_environments,
+    page_feature_strategies,
+    page_feature_relations,
+    page_feature_archive,
+    page_segments,
     page_signal_endpoints,
     page_signal_endpoint_tokens,
     page_signals,

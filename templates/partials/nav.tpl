@@ -1,6 +1,6 @@
 <nav aria-label="Main">
 <ul>
-% for path, label, permission in (("/", "Home", "VIEW"), ("/admin/signals", "Signals", "ADMIN"), ("/admin/events", "Events", "ADMIN")):
+% for path, label, permission in (("/", "Home", "VIEW"), ("/admin/features", "Flags", "VIEW"), ("/admin/segments", "Segments", "VIEW"), ("/admin/signals", "Signals", "ADMIN"), ("/admin/events", "Events", "ADMIN")):
 % if identity.may(permission):
 <li><a href="{{url(path)}}"\\
 % if is_current(path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
@@ -27,8 +28,13 @@ def build(context: Context) -> Bottle:
     def show(identity: Identity) -> HTTPResponse:
         query = read_query(request.environ)
         before, type = paging(query).before, query.get("type", "")
+        feature = query.get("feature", "").strip()
+        asked: dict[str, Any] = {"type": type or None, "before": before, "limit": SHOWN + 1}
         with context.database.transaction() as conn:
-            rows = events.list_newest(conn, type=type or None, before=before, limit=SHOWN + 1)
+            if feature:
+                rows = events.list_of_feature(conn, feature, **asked)
+            else:
+                rows = events.list_newest(conn, **asked)
             types = events.list_types(conn)
         shown = [
             row
@@ -39,7 +45,8 @@ def build(context: Context) -> Bottle:
             }
             for row in rows[:SHOWN]
         ]
-        kept = {"type": type} if type else {}
+        filters = {"type": type, "feature": feature}
+        kept = {name: value for name, value in filters.items() if value}
         older = urlencode(kept | {"before": shown[-1]["id"]}) if len(rows) > SHOWN else ""
         return respond.page(
             context,
@@ -49,6 +56,7 @@ def build(context: Context) -> Bottle:
             events=shown,
             types=types,
             type=type,
+            feature=feature,
             older=older,
             newest=urlencode(kept),
             at_newest=before is None,
