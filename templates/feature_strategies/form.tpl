@@ -6,14 +6,18 @@
 % include("partials/csrf.tpl")
 <button class="hidden" tabindex="-1" aria-hidden="true">Save</button>
 <input type="hidden" name="shown_type" value="{{values.type}}">
+<div class="actions">
 % include("partials/select.tpl", name="name", label="Who gets the flag", value=values.type, choices=types)
-<p class="actions"><button class="quiet" name="do" value="type" formaction="{{action}}" formnovalidate>Use this type</button></p>
+<button class="quiet" name="do" value="type" formaction="{{action}}" formnovalidate>Use this type</button>
+</div>
 % if parameters:
 <fieldset>
 <legend>How</legend>
+<div class="fields">
 % for parameter in parameters:
 % include("feature_strategies/parameter.tpl", parameter=parameter, value=values.parameters.get(parameter["name"], ""), name=parameter_field(parameter["name"]))
 % end
+</div>
 </fieldset>
 % end
 % include("partials/constraints.tpl", constraints_hint="Who is let in must also be like this.")

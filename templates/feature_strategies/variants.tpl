@@ -9,11 +9,13 @@
 % at = "variants.%d" % n
 <fieldset id="{{at}}">
 <legend>Variant {{n + 1}}</legend>
+<div class="fields">
 % include("partials/field.tpl", name=at + ".name", label="Name", value=row["name"], required=True)
 % include("partials/select.tpl", name=at + ".weightType", label="Weight", value=row["weightType"], choices=[("variable", "an equal part of what is left"), ("fix", "fixed, as follows")])
 % include("partials/field.tpl", name=at + ".weight", label="Fixed weight in per cent", value=row["weight"], hint="Only for a fixed weight, such as 12.5.")
 % include("partials/select.tpl", name=at + ".payloadType", label="Payload", value=row["payloadType"], choices=[("", "none"), ("string", "text"), ("number", "number"), ("json", "JSON"), ("csv", "CSV")])
 % include("partials/textarea.tpl", name=at + ".payload", label="Content of the payload", value=row["payload"], rows=2)
+</div>
 <p class="actions"><button class="quiet" name="do" value="remove-{{at}}" formaction="{{action}}#variants" formnovalidate>Remove variant {{n + 1}}</button></p>
 </fieldset>
 % end

@@ -18,7 +18,7 @@
 % end
 % if environment["strategies"]:
 % if len(environment["strategies"]) > 1:
-<p class="hint">On for whom any of these lets in.</p>
+<p class="hint">On for everybody whom one of these lets in.</p>
 % end
 <ol class="strategies">
 % for n, strategy in enumerate(environment["strategies"], 1):

@@ -44,7 +44,7 @@
 </select></span>
 <span><label for="tag">Tag</label>
 <input id="tag" name="tag" value="{{filters['tag']}}" placeholder="type:value" autocomplete="off" size="14"></span>
-<span><label for="life">Life</label>
+<span><label for="life">Show</label>
 <select id="life" name="life">
 % for value, text in lives:
 <option value="{{value}}" {{"selected" if value == filters["life"] else ""}}>{{text}}</option>
@@ -60,9 +60,12 @@
 % end
 % if features:
 <p class="hint">{{plural(total, "flag")}}{{", %d to %d shown" % (offset + 1, offset + len(features)) if total > len(features) else ""}}</p>
+% has_switches = may_edit and any(f["environments"] and not f["archived"] for f in features)
+% if has_switches:
 <form method="post">
 % include("partials/csrf.tpl")
 <input type="hidden" name="back" value="{{here}}">
+% end
 <ul class="rows flags">
 % for feature in features:
 <li id="flag-{{feature['name']}}">
@@ -95,7 +98,12 @@ not seen yet
 </li>
 % end
 </ul>
+% if has_switches:
 </form>
+% end
+% end
+% if filters["life"] != "archived":
+<p><a href="?life=archived">Archived flags</a></p>
 % end
 % if previous or next:
 <nav class="pager" aria-label="Pages">

@@ -11,12 +11,15 @@ import webtest
 
 from sigservice.server import Service
 from tests.conftest import ADMIN, Cast, Make
+from tests.pages.flags import Flags
 
 STORED = (
     "/api/admin/signal-endpoints",
     "/api/admin/signals",
     "/api/admin/events",
     "/api/admin/user-admin",
+    "/api/admin/projects/default/features",
+    "/api/admin/segments",
 )
 Stored = Callable[[], dict[str, Any]]
 Send = Callable[..., dict[str, Any]]
@@ -74,3 +77,8 @@ def send(web: webtest.TestApp, clock: Any) -> Send:
         return answer.json["signals"][0]
 
     return post
+
+
+@pytest.fixture
+def flags(web: webtest.TestApp) -> Flags:
+    return Flags(web)

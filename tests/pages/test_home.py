@@ -5,6 +5,8 @@ from __future__ import annotations
 from tests.conftest import ADMIN
 from tests.pages.seen import heading
 
+FOR_ALL = ("/admin/features", "/admin/segments")
+
 
 def rows(page):
     found = page.html.find("ul", class_="rows")
@@ -25,9 +27,9 @@ def test_viewer_is_told_who_can_begin(vera):
 
 def test_navigation_offers_what_the_role_may_see(cast):
     for name, links in (
-        ("ada", ["/", "/admin/signals", "/admin/events"]),
-        ("ed", ["/"]),
-        ("vera", ["/"]),
+        ("ada", ["/", *FOR_ALL, "/admin/signals", "/admin/events"]),
+        ("ed", ["/", *FOR_ALL]),
+        ("vera", ["/", *FOR_ALL]),
     ):
         nav = cast.signed_in(name).get("/").html.find("nav", attrs={"aria-label": "Main"})
         assert [link["href"] for link in nav.find_all("a")] == links
@@ -36,6 +38,8 @@ def test_navigation_offers_what_the_role_may_see(cast):
 def test_navigation_marks_where_one_is(ada, endpoint):
     for path, label in (
         ("/", "Home"),
+        ("/admin/features", "Flags"),
+        ("/admin/segments/new", "Segments"),
         ("/admin/signals", "Signals"),
         (f"/admin/signals/{endpoint['id']}", "Signals"),
         ("/admin/events", "Events"),
@@ -81,3 +85,10 @@ def test_long_payload_is_cut(ada, endpoint, token, send):
     send(endpoint, token, {"text": "x" * 50_000})
     page = ada.get("/")
     assert len(page.text) < 10_000
+
+
+def test_flags_are_counted(vera, flags):
+    assert "0 flags decide" in vera.get("/").text.replace("</a>", "")
+    flags.flag()
+    link = vera.get("/").html.find("main").find("a", href="/admin/features")
+    assert link.string == "1 flag"

@@ -7,7 +7,7 @@ import webtest
 
 from tests.conftest import ADMIN, ADMIN_TOKEN, Cast
 from tests.pages.seen import alert, form_to, heading, notice, sign_in
-from tests.pages.test_doors import FORMS, PAGES
+from tests.pages.test_doors import FORMS, NOWHERE, PAGES
 
 NAME = "service-session"
 HOUR = 3600
@@ -193,7 +193,7 @@ def test_built_in_admin_is_led_to_a_new_password_first(built_in):
     for path in PAGES:
         if path == "/profile":
             continue
-        path = path.format(id=1, token_id=1, signal_id=1)
+        path = path.format(**NOWHERE)
         assert built_in.get(path, status=303).headers["Location"].endswith("/profile"), path
     page = built_in.get("/profile")
     assert "built-in admin password still works" in alert(page)
@@ -206,7 +206,7 @@ def test_built_in_admin_can_change_nothing_else(built_in):
     before = events()
     for path, fields in FORMS.items():
         if path not in ("/logout", "/profile/password"):
-            path = path.format(id=1, token_id=1)
+            path = path.format(**NOWHERE)
             answer = built_in.post(path, fields | {"csrf": built_in.csrf}, status=303)
             assert answer.headers["Location"].endswith("/profile"), path
     answer = built_in.get("/api/admin/signal-endpoints", status=403)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bottle import Bottle, HTTPResponse
 
 from sigservice.context import Context
-from sigservice.errors import AppError, NotFoundError
+from sigservice.errors import AppError
 from sigservice.routes.pages.feature_page import find, flag_path
 from sigservice.services import feature_view, features
 from sigservice.services.identity import EDIT, Identity
@@ -25,8 +25,7 @@ def build(context: Context) -> Bottle:
         with context.database.transaction() as conn:
             row = find(conn, name)
             if (row["archived_at"] is None) != (action == "archive"):
-                where = "not in" if action == "delete" else "in"
-                raise NotFoundError(f"The flag {name} is {where} the archive.")
+                return respond.redirect(context, flag_path(name))
             feature = feature_view.one(conn, row["project"], name)
         title = f"{action.title()} {name}?"
         return respond.page(

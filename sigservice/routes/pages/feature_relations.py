@@ -21,6 +21,13 @@ FLAG = "/admin/features/<name>"
 def build(context: Context) -> Bottle:
     area = new_area(context, PageDoor(context))
 
+    def again(identity: Identity, name: str) -> HTTPResponse:
+        return respond.redirect(context, flag_path(name))
+
+    # The answer to a form with a problem is a page: whoever loads its address again is led back.
+    area.get(f"{FLAG}/tags", needs=EDIT, callback=again)
+    area.get(f"{FLAG}/parent", needs=EDIT, callback=again)
+
     @area.post(f"{FLAG}/tags", needs=EDIT)
     def add_tag(identity: Identity, name: str, form: dict[str, str]) -> HTTPResponse:
         typed = form.get("tag", "").strip()

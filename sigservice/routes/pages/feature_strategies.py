@@ -89,22 +89,22 @@ def build(context: Context) -> Bottle:
             return form_page(identity, place, offered, values, error=error)
         return respond.redirect(context, f"{flag_path(name)}?done=strategy-saved#in-{environment}")
 
-    @area.get(f"{STRATEGIES}/<id>", needs=EDIT)
-    def edit(identity: Identity, name: str, environment: str, id: str) -> HTTPResponse:
+    @area.get(f"{STRATEGIES}/<strategy_id>", needs=EDIT)
+    def edit(identity: Identity, name: str, environment: str, strategy_id: str) -> HTTPResponse:
         with context.database.transaction() as conn:
             place = _place(conn, name, environment)
-            stored, number = _find(conn, place, id)
+            stored, number = _find(conn, place, strategy_id)
             offered = strategy_fields.offered(conn)
         values = strategy_fields.show(stored, offered["types"])
         return form_page(identity, place, offered, values, number=number)
 
-    @area.post(f"{STRATEGIES}/<id>", needs=EDIT, **WIDE)
+    @area.post(f"{STRATEGIES}/<strategy_id>", needs=EDIT, **WIDE)
     def save(
-        identity: Identity, name: str, environment: str, id: str, form: dict[str, str]
+        identity: Identity, name: str, environment: str, strategy_id: str, form: dict[str, str]
     ) -> HTTPResponse:
         with context.database.transaction() as conn:
             place = _place(conn, name, environment)
-            stored, number = _find(conn, place, id)
+            stored, number = _find(conn, place, strategy_id)
             offered = strategy_fields.offered(conn)
         values = strategy_fields.read(form, offered["types"])
         if not _is_complete(form):
@@ -113,22 +113,24 @@ def build(context: Context) -> Bottle:
         try:
             new = strategy_fields.to_strategy(values, offered["types"], stored)
             with context.database.transaction() as conn:
-                strategies.replace(conn, place, id, new, identity, most_segments=limit)
+                strategies.replace(conn, place, strategy_id, new, identity, most_segments=limit)
         except AppError as error:
             if error.status >= 500:
                 raise
             return form_page(identity, place, offered, values, number=number, error=error)
         return respond.redirect(context, f"{flag_path(name)}?done=strategy-saved#in-{environment}")
 
-    @area.get(f"{STRATEGIES}/<id>/delete", needs=EDIT)
-    def confirm_delete(identity: Identity, name: str, environment: str, id: str) -> HTTPResponse:
+    @area.get(f"{STRATEGIES}/<strategy_id>/delete", needs=EDIT)
+    def confirm_delete(
+        identity: Identity, name: str, environment: str, strategy_id: str
+    ) -> HTTPResponse:
         with context.database.transaction() as conn:
             place = _place(conn, name, environment)
-            stored, number = _find(conn, place, id)
+            stored, number = _find(conn, place, strategy_id)
             others = [
                 item
                 for item in strategies.list_of(conn, place)
-                if item["id"] != id and not item["disabled"]
+                if item["id"] != strategy_id and not item["disabled"]
             ]
             asked = segments_repository.list_by_id(conn, stored["segments"])
         return respond.page(
@@ -144,12 +146,12 @@ def build(context: Context) -> Bottle:
             is_last=not others,
         )
 
-    @area.post(f"{STRATEGIES}/<id>/delete", needs=EDIT)
+    @area.post(f"{STRATEGIES}/<strategy_id>/delete", needs=EDIT)
     def delete(
-        identity: Identity, name: str, environment: str, id: str, form: dict[str, str]
+        identity: Identity, name: str, environment: str, strategy_id: str, form: dict[str, str]
     ) -> HTTPResponse:
         with context.database.transaction() as conn:
-            strategies.remove(conn, _place(conn, name, environment), id, identity)
+            strategies.remove(conn, _place(conn, name, environment), strategy_id, identity)
         return respond.redirect(
             context, f"{flag_path(name)}?done=strategy-removed#in-{environment}"
         )
@@ -161,10 +163,10 @@ def _place(conn: Connection, name: str, environment: str) -> Place:
     return Place(find(conn, name)["project"], name, environment)
 
 
-def _find(conn: Connection, place: Place, id: str) -> tuple[dict[str, Any], int]:
+def _find(conn: Connection, place: Place, strategy_id: str) -> tuple[dict[str, Any], int]:
     """The strategy and which one it is, counted from 1."""
     for number, item in enumerate(strategies.list_of(conn, place), 1):
-        if item["id"] == id:
+        if item["id"] == strategy_id:
             return item, number
     raise NotFoundError("There is no such strategy.")
 

@@ -114,6 +114,13 @@ def build(context: Context) -> Bottle:
     area.get(FLAG, needs=VIEW, callback=show)
     area.get(f"{FLAG}/flag", needs=VIEW, callback=show)
 
+    def again(identity: Identity, name: str) -> HTTPResponse:
+        return respond.redirect(context, flag_path(name))
+
+    # The answer to a form with a problem is a page: whoever loads its address again is led back.
+    area.get(f"{FLAG}/edit", needs=EDIT, callback=again)
+    area.get(f"{FLAG}/clone", needs=EDIT, callback=again)
+
     @area.post(f"{FLAG}/edit", needs=EDIT)
     def edit(identity: Identity, name: str, form: dict[str, str]) -> HTTPResponse:
         metadata = Metadata(

@@ -93,26 +93,28 @@ def build(context: Context) -> Bottle:
             return form_page(identity, values, title="New segment", error=error)
         return respond.redirect(context, f"{SEGMENTS}?done=created")
 
-    @area.get(f"{SEGMENTS}/<id:id>", needs=EDIT)
-    def edit(identity: Identity, id: int) -> HTTPResponse:
+    @area.get(f"{SEGMENTS}/<segment_id:id>", needs=EDIT)
+    def edit(identity: Identity, segment_id: int) -> HTTPResponse:
         with context.database.transaction() as conn:
-            stored = segments.to_json(segments.get(conn, id))
+            stored = segments.to_json(segments.get(conn, segment_id))
         values = {name: stored[name] or "" for name in ("name", "description", "project")}
         constraints = constraint_fields.show(stored["constraints"])
         return form_page(
             identity, values | {"constraints": constraints}, title=f"Segment {stored['name']}"
         )
 
-    @area.post(f"{SEGMENTS}/<id:id>", needs=EDIT, **WIDE)
-    def save(identity: Identity, id: int, form: dict[str, str]) -> HTTPResponse:
+    @area.post(f"{SEGMENTS}/<segment_id:id>", needs=EDIT, **WIDE)
+    def save(identity: Identity, segment_id: int, form: dict[str, str]) -> HTTPResponse:
         with context.database.transaction() as conn:
-            title = f"Segment {segments.get(conn, id)['name']}"
+            title = f"Segment {segments.get(conn, segment_id)['name']}"
         values = _read(form)
         if form.get("do"):
             return form_page(identity, values, title=title)
         try:
             with context.database.transaction() as conn:
-                segments.update(conn, id, _fields(values), identity, most_values=most_values)
+                segments.update(
+                    conn, segment_id, _fields(values), identity, most_values=most_values
+                )
         except AppError as error:
             if error.status not in (400, 409):
                 raise
@@ -120,11 +122,11 @@ def build(context: Context) -> Bottle:
         return respond.redirect(context, f"{SEGMENTS}?done=saved")
 
     def delete_page(
-        identity: Identity, id: int, error: ConflictError | None = None
+        identity: Identity, segment_id: int, error: ConflictError | None = None
     ) -> HTTPResponse:
         with context.database.transaction() as conn:
-            segment = segments.get(conn, id)
-            users = repository.list_users(conn, id)
+            segment = segments.get(conn, segment_id)
+            users = repository.list_users(conn, segment_id)
         title = f"Delete segment {segment['name']}?"
         return respond.page(
             context,
@@ -138,17 +140,17 @@ def build(context: Context) -> Bottle:
             flag_path=flag_path,
         )
 
-    @area.get(f"{SEGMENTS}/<id:id>/delete", needs=EDIT)
-    def confirm_delete(identity: Identity, id: int) -> HTTPResponse:
-        return delete_page(identity, id)
+    @area.get(f"{SEGMENTS}/<segment_id:id>/delete", needs=EDIT)
+    def confirm_delete(identity: Identity, segment_id: int) -> HTTPResponse:
+        return delete_page(identity, segment_id)
 
-    @area.post(f"{SEGMENTS}/<id:id>/delete", needs=EDIT)
-    def delete(identity: Identity, id: int, form: dict[str, str]) -> HTTPResponse:
+    @area.post(f"{SEGMENTS}/<segment_id:id>/delete", needs=EDIT)
+    def delete(identity: Identity, segment_id: int, form: dict[str, str]) -> HTTPResponse:
         try:
             with context.database.transaction() as conn:
-                segments.delete(conn, id, identity)
+                segments.delete(conn, segment_id, identity)
         except ConflictError as error:
-            return delete_page(identity, id, error)
+            return delete_page(identity, segment_id, error)
         return respond.redirect(context, f"{SEGMENTS}?done=deleted")
 
     return area
