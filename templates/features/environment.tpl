@@ -14,7 +14,7 @@
 % end
 </div>
 % if not environment["strategies"]:
-<p class="muted">No strategy.{{" On for everybody." if is_on else " Switched on, it gets one for everybody."}}</p>
+<p class="muted">No strategy.{{" On for everybody." if is_on else " Switched on, it gets the project's default one: as a rule, everybody."}}</p>
 % end
 % if environment["strategies"]:
 % if len(environment["strategies"]) > 1:

@@ -148,17 +148,17 @@ def test_switch_turns_the_flag_and_comes_back_to_the_same_list(ed, flags):
     assert strategy["parameters"]["rollout"] == "100"
 
 
-def test_list_comes_back_to_itself_whatever_is_said(ed, flags):
+def test_list_comes_back_to_itself_whatever_is_said(ada, flags):
     flags.flag()
     path = f"{LIST}/checkout/environments/production/on"
     for back in ("https://evil.example/", "//evil.example", "a=1&done=%3Cb%3E", "\r\nX: y", "é"):
-        answer = ed.post(path, {"csrf": ed.csrf, "back": back}, status=303)
+        answer = ada.post(path, {"csrf": ada.csrf, "back": back}, status=303)
         assert answer.headers["Location"].startswith("/admin/features?")
         assert "X" not in answer.headers
         assert answer.follow().html.find(role="status").string == "The flag was switched on."
 
 
-def test_flag_that_is_gone_can_not_be_switched(ed, flags):
+def test_flag_that_is_gone_can_not_be_switched(ada, flags):
     flags.flag()
     flags.archive("checkout")
     for place, status in (
@@ -166,7 +166,7 @@ def test_flag_that_is_gone_can_not_be_switched(ed, flags):
         ("checkout/environments/none", 404),
         ("none/environments/production", 404),
     ):
-        ed.post(f"{LIST}/{place}/on", {"csrf": ed.csrf}, status=status)
+        ada.post(f"{LIST}/{place}/on", {"csrf": ada.csrf}, status=status)
 
 
 # new
@@ -179,9 +179,9 @@ def submit_new(person, *, status, **fields):
     return form.submit(status=status)
 
 
-def test_new_flag_is_made_with_all_fields(ed, flags):
+def test_new_flag_is_made_with_all_fields(ada, flags):
     page = submit_new(
-        ed,
+        ada,
         status=303,
         name=" checkout ",
         type="kill-switch",
@@ -198,8 +198,8 @@ def test_new_flag_is_made_with_all_fields(ed, flags):
     assert not any(environment["enabled"] for environment in made["environments"])
 
 
-def test_form_explains_the_types(ed):
-    page = ed.get("/admin/features/new")
+def test_form_explains_the_types(ada):
+    page = ada.get("/admin/features/new")
     form = form_to(page, "/admin/features/new")
     assert form["type"].value == "release"
     hint = page.html.find(id="type-release-hint").get_text()
@@ -207,10 +207,10 @@ def test_form_explains_the_types(ed):
     assert "40 days" in hint
 
 
-def test_all_that_is_wrong_is_told_beside_its_field_and_kept(ed, stored):
+def test_all_that_is_wrong_is_told_beside_its_field_and_kept(ada, stored):
     before = stored()
     page = submit_new(
-        ed, status=400, name="a b", description="d" * 5001, tags="x\nnone:shop", type="permission"
+        ada, status=400, name="a b", description="d" * 5001, tags="x\nnone:shop", type="permission"
     )
     assert "letters" in beside(page, "name")
     assert "5000" in beside(page, "description")
@@ -218,32 +218,32 @@ def test_all_that_is_wrong_is_told_beside_its_field_and_kept(ed, stored):
     form = form_to(page, "/admin/features/new")
     assert (form["name"].value, form["type"].value) == ("a b", "permission")
     assert (form["description"].value, form["tags"].value) == ("d" * 5001, "x\nnone:shop")
-    page = submit_new(ed, status=400, name="good", tags="none:shop\nsimple:s")
+    page = submit_new(ada, status=400, name="good", tags="none:shop\nsimple:s")
     assert "no tag type none" in beside(page, "tags")
     assert "2 to 50" in beside(page, "tags")
-    fields = {"csrf": ed.csrf, "name": "good", "project": "default", "type": "none"}
-    assert "no flag type none" in alert(ed.post("/admin/features/new", fields, status=400))
+    fields = {"csrf": ada.csrf, "name": "good", "project": "default", "type": "none"}
+    assert "no flag type none" in alert(ada.post("/admin/features/new", fields, status=400))
     fields |= {"project": "none", "type": "release"}
-    assert "no project none" in alert(ed.post("/admin/features/new", fields, status=404))
+    assert "no project none" in alert(ada.post("/admin/features/new", fields, status=404))
     assert stored() == before
 
 
-def test_taken_name_is_409_beside_the_field(ed, flags, stored):
+def test_taken_name_is_409_beside_the_field(ada, flags, stored):
     flags.flag()
     flags.flag("old")
     flags.archive("old")
     before = stored()
-    assert "in the project" in beside(submit_new(ed, status=409, name="checkout"), "name")
-    assert "in the archive" in beside(submit_new(ed, status=409, name="old"), "name")
+    assert "in the project" in beside(submit_new(ada, status=409, name="checkout"), "name")
+    assert "in the archive" in beside(submit_new(ada, status=409, name="old"), "name")
     assert stored() == before
 
 
-def test_flag_may_be_called_new(ed, flags):
-    page = submit_new(ed, status=303, name="new").follow()
+def test_flag_may_be_called_new(ada, flags):
+    page = submit_new(ada, status=303, name="new").follow()
     assert heading(page) == "new"
-    link = ed.get(LIST).html.find("li", id="flag-new").a["href"]
-    assert heading(ed.get(link)) == "new"
-    assert heading(ed.get("/admin/features/new")) == "New flag"
+    link = ada.get(LIST).html.find("li", id="flag-new").a["href"]
+    assert heading(ada.get(link)) == "new"
+    assert heading(ada.get("/admin/features/new")) == "New flag"
 
 
 # one flag
@@ -270,7 +270,7 @@ def test_page_tells_strategies_in_words(vera, flags):
     )
     assert second == "left out The users ada"
     assert card.find("strong").string == "on"
-    assert "Switched on, it gets one" in page.html.find(id="in-development").get_text()
+    assert "Switched on, it gets" in page.html.find(id="in-development").get_text()
     assert page.html.find("p", class_="text").get_text() == "Two\nlines"
     assert not page.html.find("main").find("form")
 
@@ -322,10 +322,10 @@ def test_latest_changes_lead_to_all_events_of_the_flag(ada, vera, flags):
     assert "All events" not in vera.get("/admin/features/checkout").text
 
 
-def test_metadata_is_edited(ed, flags):
+def test_metadata_is_edited(ada, flags):
     flags.flag(description="old", impressionData=True)
     path = "/admin/features/checkout/edit"
-    form = form_to(ed.get("/admin/features/checkout"), path)
+    form = form_to(ada.get("/admin/features/checkout"), path)
     assert (form["description"].value, form["type"].value) == ("old", "release")
     assert (form["impression_data"].checked, form["stale"].checked) == (True, False)
     form["description"], form["type"], form["stale"] = "x" * 5001, "permission", True
@@ -342,12 +342,12 @@ def test_metadata_is_edited(ed, flags):
     assert made["impressionData"] is True
 
 
-def test_clone_has_the_strategies_and_is_off(ed, flags):
+def test_clone_has_the_strategies_and_is_off(ada, flags):
     flags.flag()
     flags.strategy(parameters={"rollout": "7"})
     flags.switch()
     path = "/admin/features/checkout/clone"
-    form = form_to(ed.get("/admin/features/checkout"), path)
+    form = form_to(ada.get("/admin/features/checkout"), path)
     for name, status in (("checkout", 409), ("a b", 400), ("", 400)):
         form["clone_name"] = name
         page = form.submit(status=status)
@@ -362,10 +362,10 @@ def test_clone_has_the_strategies_and_is_off(ed, flags):
     assert not flags.is_on("copy")
 
 
-def test_tags_come_and_go(ed, flags):
+def test_tags_come_and_go(ada, flags):
     flags.flag()
     path = "/admin/features/checkout/tags"
-    page = ed.get("/admin/features/checkout")
+    page = ada.get("/admin/features/checkout")
     for wrong in ("shop", "none:shop", "simple:s", "simple:" + "x" * 51):
         form = form_to(page, path)
         form["tag"] = wrong
@@ -384,13 +384,13 @@ def test_tags_come_and_go(ed, flags):
     assert [tag["value"] for tag in flags.look()["tags"]] == ["shop"]
 
 
-def test_parent_is_set_and_removed(ed, flags):
+def test_parent_is_set_and_removed(ada, flags):
     for name in ("checkout", "parent", "child"):
         flags.flag(name)
     flags.depend("child", "checkout")
-    page = ed.get("/admin/features/checkout")
+    page = ada.get("/admin/features/checkout")
     assert page.html.find(id="parent-flag").a["href"] == "/admin/features/child"
-    page = ed.get("/admin/features/parent")
+    page = ada.get("/admin/features/parent")
     path = "/admin/features/parent/parent"
     form = form_to(page, path)
     assert [option[0] for option in form["parent"].options] == ["checkout"]
@@ -405,8 +405,8 @@ def test_parent_is_set_and_removed(ed, flags):
     assert "On only while checkout is on with the variant a or b ." in text
     page = form_to(page, f"{path}/remove").submit(status=303).follow()
     assert flags.look("parent")["dependencies"] == []
-    fields = {"csrf": ed.csrf, "parent": "child"}
-    page = ed.post(path, fields, status=403)
+    fields = {"csrf": ada.csrf, "parent": "child"}
+    page = ada.post(path, fields, status=403)
     assert "has a parent itself" in beside(page, "parent")
 
 
@@ -433,21 +433,21 @@ def test_flag_is_archived_revived_and_deleted(ed, flags):
     ed.get("/admin/features/checkout", status=404)
 
 
-def test_parent_can_not_be_archived_before_its_children(ed, flags):
+def test_parent_can_not_be_archived_before_its_children(ada, flags):
     flags.flag("parent")
     flags.flag("child")
     flags.depend("child", "parent")
-    page = ed.get("/admin/features/parent/archive")
+    page = ada.get("/admin/features/parent/archive")
     assert page.html.find("main").find("a", string="child")
     page = form_to(page, "/admin/features/parent/archive").submit(status=403)
     assert "is the parent of child" in alert(page)
     assert not flags.look("parent")["archived"]
 
 
-def test_living_flag_is_not_deleted(ed, flags):
+def test_living_flag_is_not_deleted(ada, flags):
     flags.flag()
-    ed.post("/admin/features/checkout/delete", {"csrf": ed.csrf}, status=400)
-    ed.post("/admin/features/checkout/revive", {"csrf": ed.csrf}, status=404)
+    ada.post("/admin/features/checkout/delete", {"csrf": ada.csrf}, status=400)
+    ada.post("/admin/features/checkout/revive", {"csrf": ada.csrf}, status=404)
     assert flags.look()
 
 

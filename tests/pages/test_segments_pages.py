@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.conftest import ADMIN
 from tests.pages.seen import alert, beside, follow, form_to, heading, notice
 from tests.pages.test_hostile_text import HOSTILE, faults
 
 LIST = "/admin/segments"
 NEW = f"{LIST}/new"
-
-
-@pytest.fixture
-def ed(cast):
-    return cast.signed_in("ed")
 
 
 def cards(page):
@@ -45,8 +38,8 @@ def test_list_tells_who_is_meant_and_where_it_is_used(vera, flags):
     assert not page.html.find("a", href=NEW)
 
 
-def test_segment_is_made(ed, web):
-    page = follow(ed.get(LIST), "New segment")
+def test_segment_is_made(ada, web):
+    page = follow(ada.get(LIST), "New segment")
     form = form_to(page, NEW)
     form["name"], form["description"] = " beta ", "Two\r\nlines"
     form["constraints.0.contextName"], form["constraints.0.values"] = "userId", "ada\r\n\r\nbob "
@@ -62,7 +55,7 @@ def test_segment_is_made(ed, web):
     assert second["value"] == "2026-01-01T00:00:00.000Z"
 
 
-def test_known_context_fields_and_values_are_offered(ed, database):
+def test_known_context_fields_and_values_are_offered(ada, database):
     conn = database.connect()
     with conn.cursor() as cursor:
         cursor.execute(
@@ -70,7 +63,7 @@ def test_known_context_fields_and_values_are_offered(ed, database):
             """'[{"value": "free"}, {"value": "<b>"}]')"""
         )
     conn.close()
-    page = ed.get(NEW)
+    page = ada.get(NEW)
     offered = [option["value"] for option in page.html.find("datalist").find_all("option")]
     assert {"userId", "plan", "appName"} <= set(offered)
     assert page.html.find(id="constraints.0.contextName")["list"] == "context-fields"
@@ -81,9 +74,9 @@ def test_known_context_fields_and_values_are_offered(ed, database):
     assert faults(page) == []
 
 
-def test_all_that_is_wrong_is_told_and_kept(ed, stored):
+def test_all_that_is_wrong_is_told_and_kept(ada, stored):
     before = stored()
-    form = form_to(ed.get(NEW), NEW)
+    form = form_to(ada.get(NEW), NEW)
     form["name"], form["description"] = " ", "d" * 1001
     form["constraints.0.operator"], form["constraints.0.values"] = "IN_CIDR", "10.0.0.0/8\r\nx"
     form["constraints.0.inverted"] = True
@@ -101,20 +94,20 @@ def test_all_that_is_wrong_is_told_and_kept(ed, stored):
     assert stored() == before
 
 
-def test_more_values_than_a_segment_may_hold_are_told_as_a_whole(ed):
-    fields = {"csrf": ed.csrf, "name": "large"}
+def test_more_values_than_a_segment_may_hold_are_told_as_a_whole(ada):
+    fields = {"csrf": ada.csrf, "name": "large"}
     for n in range(2):
         fields[f"constraints.{n}.contextName"], fields[f"constraints.{n}.operator"] = "a", "IN"
         fields[f"constraints.{n}.values"] = "\n".join(f"v{n}" for n in range(501))
-    page = ed.post(NEW, fields, status=400)
+    page = ada.post(NEW, fields, status=400)
     assert "more than 1000 values" in page.html.find(id="constraints").find(class_="wrong").string
 
 
-def test_segment_is_edited(ed, web, flags):
+def test_segment_is_edited(ada, web, flags):
     id = flags.segment("beta", description="old", project="default")
     flags.segment("taken")
     path = f"{LIST}/{id}"
-    page = follow(ed.get(LIST), "Edit beta")
+    page = follow(ada.get(LIST), "Edit beta")
     assert heading(page) == "Segment beta"
     form = form_to(page, path)
     assert (form["project"].value, form["description"].value) == ("default", "old")
@@ -132,23 +125,23 @@ def test_segment_is_edited(ed, web, flags):
     assert made["constraints"] == []
 
 
-def test_unused_segment_is_deleted(ed, web, flags):
+def test_unused_segment_is_deleted(ada, web, flags):
     flags.segment("beta")
-    page = follow(ed.get(LIST), "Delete beta")
+    page = follow(ada.get(LIST), "Delete beta")
     assert "No flag uses it." in page.text
     page = page.forms[1].submit(status=303).follow()
     assert notice(page) == "The segment was deleted."
     assert web.get("/api/admin/segments", headers=ADMIN).json["segments"] == []
 
 
-def test_used_segment_stays_and_tells_who_uses_it(ed, web, flags):
+def test_used_segment_stays_and_tells_who_uses_it(ada, web, flags):
     id = flags.segment("beta")
     flags.flag()
     flags.strategy(segments=[id])
-    page = ed.get(f"{LIST}/{id}/delete")
+    page = ada.get(f"{LIST}/{id}/delete")
     assert page.html.find("main").find("a", string="checkout")["href"] == "/admin/features/checkout"
     assert not page.html.find("button", class_="danger")
-    page = ed.post(f"{LIST}/{id}/delete", {"csrf": ed.csrf}, status=409)
+    page = ada.post(f"{LIST}/{id}/delete", {"csrf": ada.csrf}, status=409)
     assert "used by checkout" in alert(page)
     assert page.html.find("main").find("a", string="checkout")
     assert get(web, id)["name"] == "beta"
