@@ -23,7 +23,12 @@
 <summary>Let it depend on another flag</summary>
 <form method="post" action="{{url(here + '/parent')}}">
 % include("partials/csrf.tpl")
-% include("partials/select.tpl", name="parent", label="Parent", value=values["parent"], choices=[(p, p) for p in parents])
+% include("partials/field.tpl", name="parent", label="Parent", value=values["parent"], list="parents", required=True, hint="The name of a flag of this project that has no parent itself.")
+<datalist id="parents">
+% for candidate in parents:
+<option value="{{candidate}}"></option>
+% end
+</datalist>
 % include("partials/select.tpl", name="state", label="This flag can be on only while the parent", value=values["state"], choices=[("on", "is on"), ("off", "is off")])
 % include("partials/textarea.tpl", name="parent_variants", label="With one of the variants", value=values.get("parent_variants", ""), rows=2, hint="Optional: names of the parent's variants, one on each line.")
 <button class="quiet">Set parent</button>

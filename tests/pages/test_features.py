@@ -393,7 +393,14 @@ def test_parent_is_set_and_removed(ada, flags):
     page = ada.get("/admin/features/parent")
     path = "/admin/features/parent/parent"
     form = form_to(page, path)
-    assert [option[0] for option in form["parent"].options] == ["checkout"]
+    offered = page.html.find("datalist", id="parents").find_all("option")
+    assert [option["value"] for option in offered] == ["checkout"]
+    form["parent"] = "none"
+    page = form.submit(status=403)
+    assert "no flag none" in beside(page, "parent")
+    form = form_to(page, path)
+    assert form["parent"].value == "none"
+    form["parent"] = " checkout "
     form["state"], form["parent_variants"] = "off", "a"
     page = form.submit(status=400)
     assert "Variants" in beside(page, "parent_variants")

@@ -22,6 +22,7 @@ from sigservice.web import respond
 from sigservice.web.sparkline import HOURS, yes_and_no
 
 SHOWN_EVENTS = 10
+OFFERED_PARENTS = 200
 NOTICES = {
     "created": "The flag was created. It is off everywhere: switch it on where it is wanted.",
     "saved": "The flag was saved.",
@@ -124,10 +125,10 @@ def feature_page(
 
 
 def _parents(conn: Connection, row: Row, feature: dict[str, Any]) -> list[str]:
-    """A parent itself can't have one."""
+    """The first that can be one, to choose from; none for a flag that is a parent itself."""
     if feature["children"]:
         return []
-    return dependencies.possible_parents(conn, row["project"], row["name"])
+    return dependencies.possible_parents(conn, row["project"], row["name"])[:OFFERED_PARENTS]
 
 
 def _charts(usage: list[Row], now: datetime) -> dict[str, dict[str, Any]]:

@@ -52,7 +52,7 @@ def build(context: Context) -> Bottle:
 
     @area.post(f"{FLAG}/parent", needs=EDIT)
     def put_parent(identity: Identity, name: str, form: dict[str, str]) -> HTTPResponse:
-        values = {key: form.get(key, "") for key in ("parent", "state", "parent_variants")}
+        values = {key: form.get(key, "").strip() for key in ("parent", "state", "parent_variants")}
         try:
             with context.database.transaction() as conn:
                 dependencies.put(
