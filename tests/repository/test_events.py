@@ -142,3 +142,17 @@ def test_a_batch_is_the_newest_hundred(conn):
     left = run(conn, "SELECT id FROM events WHERE created_by_user_id IS NULL ORDER BY id")
     assert [id for (id,) in left] == made[:3]
     assert events.fill_created_by(conn, system_id=SYSTEM, token_id=TOKEN) == 3
+
+
+def test_events_of_a_flag_are_its_own_newest_first(conn):
+    first, second, third = (
+        add(conn, type, feature_name=flag)
+        for type, flag in (("a", "mine"), ("a", "other"), ("b", "mine"))
+    )
+    add(conn, "a")
+    assert ids(events.list_of_feature(conn, "mine", limit=9)) == [third, first]
+    assert ids(events.list_of_feature(conn, "mine", limit=1)) == [third]
+    assert ids(events.list_of_feature(conn, "mine", limit=9, type="a")) == [first]
+    assert ids(events.list_of_feature(conn, "mine", limit=9, before=third)) == [first]
+    assert ids(events.list_of_feature(conn, "other", limit=9)) == [second]
+    assert events.list_of_feature(conn, "none", limit=9) == []
