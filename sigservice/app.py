@@ -56,9 +56,15 @@ from sigservice.routes.pages import client_applications as page_client_applicati
 from sigservice.routes.pages import context_fields as page_context_fields
 from sigservice.routes.pages import environments as page_environments
 from sigservice.routes.pages import events as page_events
+from sigservice.routes.pages import feature_archive as page_feature_archive
+from sigservice.routes.pages import feature_environments as page_feature_environments
+from sigservice.routes.pages import feature_relations as page_feature_relations
+from sigservice.routes.pages import feature_strategies as page_feature_strategies
+from sigservice.routes.pages import features as page_features
 from sigservice.routes.pages import home as page_home
 from sigservice.routes.pages import profile as page_profile
 from sigservice.routes.pages import projects as page_projects
+from sigservice.routes.pages import segments as page_segments
 from sigservice.routes.pages import service_accounts as page_service_accounts
 from sigservice.routes.pages import sign_in as page_sign_in
 from sigservice.routes.pages import signal_endpoint_tokens as page_signal_endpoint_tokens
@@ -114,6 +120,12 @@ AREAS = (
     admin_ui_config,
     page_home,
     page_sign_in,
+    page_features,
+    page_feature_environments,
+    page_feature_strategies,
+    page_feature_relations,
+    page_feature_archive,
+    page_segments,
     page_signal_endpoints,
     page_signal_endpoint_tokens,
     page_signals,

@@ -66,6 +66,9 @@ class Database:
         self._idle_seconds = idle_seconds
         self._wait_seconds = wait_seconds
         self._places = threading.BoundedSemaphore(high)
+        # Transactions may wait for each other's locks; single statements, which SDKs and signals
+        # live on, must not wait with them.
+        self._transactions = threading.BoundedSemaphore(max(1, high - 1))
         self._idle: deque[tuple[Connection, float]] = deque()
         self._lock = threading.Lock()
         self._used: set[Connection] = set()
@@ -74,8 +77,11 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
-        """BEGIN … COMMIT around the block; ROLLBACK when it raises. Raises AppError children."""
-        with self._checked_out() as conn:
+        """BEGIN … COMMIT around the block; ROLLBACK when it raises. Raises AppError children.
+
+        One connection is always left to `autocommit`, unless there is only one.
+        """
+        with self._in_turn(self._transactions), self._checked_out() as conn:
             try:
                 yield conn
             except BaseException:
@@ -178,7 +184,7 @@ class Database:
             self._give_back(conn)
 
     def _take(self) -> Connection:
-        self._wait_for_place()
+        self._wait_for(self._places)
         try:
             while not self._closed:
                 with self._lock:
@@ -197,13 +203,21 @@ class Database:
             self._places.release()
             raise
 
-    def _wait_for_place(self) -> None:
-        if self._places.acquire(blocking=False):
+    @contextmanager
+    def _in_turn(self, places: threading.BoundedSemaphore) -> Iterator[None]:
+        self._wait_for(places)
+        try:
+            yield
+        finally:
+            places.release()
+
+    def _wait_for(self, places: threading.BoundedSemaphore) -> None:
+        if places.acquire(blocking=False):
             return
         with self._lock:
             self._waiting += 1
         try:
-            got = self._places.acquire(timeout=self._wait_seconds)
+            got = places.acquire(timeout=self._wait_seconds)
         finally:
             with self._lock:
                 self._waiting -= 1

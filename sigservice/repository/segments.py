@@ -47,7 +47,7 @@ def find_by_name(conn: Connection, name: str) -> Row | None:
 
 
 def list_all(conn: Connection) -> list[Row]:
-    """With used_in_features and used_in_projects."""
+    """With used_in_features, used_in_projects and the first_features that use it."""
     return many(conn, _SQL["list_segments"])
 
 

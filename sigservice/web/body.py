@@ -105,16 +105,18 @@ def to_struct(value: Any, kind: type[Struct]) -> Struct:
         raise BadDataError(message, details=[detail]) from error
 
 
-def read_form(environ: dict[str, Any]) -> dict[str, str]:
+def read_form(
+    environ: dict[str, Any], limit: int = FORM_LIMIT, fields: int = FORM_FIELDS
+) -> dict[str, str]:
     """A submitted form; of a field that comes twice the last value counts.
 
     Raises ContentTypeError, ContentTooLargeError, BadDataError.
     """
     kind = environ.get("CONTENT_TYPE", "").partition(";")[0].strip().lower()
-    data = read_bytes(environ, FORM_LIMIT)
+    data = read_bytes(environ, limit)
     if data and kind != "application/x-www-form-urlencoded":
         raise ContentTypeError("The body must be application/x-www-form-urlencoded.")
-    return dict(_pairs(data.decode("latin-1"), "form"))
+    return dict(_pairs(data.decode("latin-1"), "form", fields))
 
 
 def read_query(environ: dict[str, Any]) -> dict[str, str]:
@@ -127,14 +129,14 @@ def query_pairs(environ: dict[str, Any]) -> list[tuple[str, str]]:
     return _pairs(environ.get("QUERY_STRING", ""), "query string")
 
 
-def _pairs(text: str, what: str) -> list[tuple[str, str]]:
+def _pairs(text: str, what: str, fields: int = FORM_FIELDS) -> list[tuple[str, str]]:
     try:
         pairs = parse_qsl(
             text,
             keep_blank_values=True,
             encoding="utf-8",
             errors="strict",
-            max_num_fields=FORM_FIELDS,
+            max_num_fields=fields,
         )
     except ValueError:  # UnicodeDecodeError is one
         raise BadDataError(f"The {what} can't be read.") from None

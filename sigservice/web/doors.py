@@ -29,7 +29,7 @@ from sigservice.services.identity import (
     Identity,
 )
 from sigservice.web import respond, session
-from sigservice.web.body import read_form
+from sigservice.web.body import FORM_FIELDS, FORM_LIMIT, read_form
 from sigservice.web.client_ip import client_ip, limit_key
 from sigservice.web.limits import too_many
 
@@ -158,7 +158,10 @@ class ClientDoor:
 
 
 class PageDoor:
-    """Pages: a person's session; who has none is sent to the sign-in page."""
+    """Pages: a person's session; who has none is sent to the sign-in page.
+
+    `form_limit=bytes` and `form_fields=number` widen what a form may hold.
+    """
 
     name, api = "door", 2
 
@@ -169,6 +172,8 @@ class PageDoor:
         needs = route.config["needs"]
         context = self._context
         while_built_in = route.config.get("while_built_in_password", False)
+        limit = route.config.get("form_limit", FORM_LIMIT)
+        fields = route.config.get("form_fields", FORM_FIELDS)
 
         def guarded(**kwargs: Any) -> Any:
             environ = request.environ
@@ -178,7 +183,7 @@ class PageDoor:
                 return respond.redirect(context, "/sign-in" + _next(environ))
             if environ["REQUEST_METHOD"] not in SAFE_METHODS:
                 check_same_origin(context, environ)
-                form = read_form(environ)
+                form = read_form(environ, limit, fields)
                 check_csrf(identity, form.pop("csrf", "") or environ.get("HTTP_X_CSRF_TOKEN", ""))
                 kwargs["form"] = form
             if identity.has_built_in_password and not while_built_in:

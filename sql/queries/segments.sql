@@ -21,10 +21,12 @@ WHERE name = %(name)s;
 
 -- name: list_segments
 SELECT g.id, g.name, g.description, g.project, g.constraints, g.created_at, g.created_by,
-       coalesce(u.features, 0) AS used_in_features, coalesce(u.projects, 0) AS used_in_projects
+       coalesce(u.features, 0) AS used_in_features, coalesce(u.projects, 0) AS used_in_projects,
+       coalesce(u.first_features, '{}') AS first_features
 FROM segments g
 LEFT JOIN (SELECT x.segment_id, count(DISTINCT s.feature) AS features,
-                  count(DISTINCT f.project) AS projects
+                  count(DISTINCT f.project) AS projects,
+                  (array_agg(DISTINCT s.feature ORDER BY s.feature))[1:5] AS first_features
            FROM strategy_segments x
            JOIN feature_strategies s ON s.id = x.strategy_id
            JOIN features f ON f.name = s.feature

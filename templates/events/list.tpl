@@ -2,15 +2,15 @@
 <h1>Events</h1>
 <p class="hint">Every change, who made it, and from which address.</p>
 <form method="get" class="inline">
-<label for="type">Type</label>
+<span><label for="type">Type</label>
 <select id="type" name="type">
 <option value="">all</option>
 % for name in types:
 <option value="{{name}}" {{"selected" if name == type else ""}}>{{name}}</option>
 % end
-</select>
-<label for="flag">Flag</label>
-<input id="flag" name="flag" value="{{flag}}">
+</select></span>
+<span><label for="feature">Flag</label>
+<input id="feature" name="feature" value="{{feature}}" autocomplete="off"></span>
 <button class="quiet">Filter</button>
 </form>
 % if not events:

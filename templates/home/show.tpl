@@ -1,5 +1,6 @@
 % rebase("layout.tpl", title=title, live=False)
 <h1>Home</h1>
+<p><a href="{{url('/admin/features')}}">{{plural(features, "flag")}}</a> {{"decides" if features == 1 else "decide"}} what applications do.</p>
 % if not endpoints:
 <section class="empty">
 <h2>Receive your first signal</h2>

@@ -10,5 +10,11 @@
 % if wrong:
 <p class="wrong" id="{{id}}-problem">{{" ".join(wrong)}}</p>
 % end
-<input id="{{id}}" name="{{name}}" type="{{kind}}" value="{{value}}" autocomplete="{{autocomplete}}" aria-describedby="{{" ".join(described)}}" aria-invalid="{{'true' if wrong else 'false'}}" {{"required" if required else ""}}>
+<input id="{{id}}" name="{{name}}" type="{{kind}}" value="{{value}}" autocomplete="{{autocomplete}}" aria-describedby="{{" ".join(described)}}" aria-invalid="{{'true' if wrong else 'false'}}" {{"required" if required else ""}}\\
+% for attribute in ("list", "min", "max", "step"):
+% if get(attribute) is not None:
+ {{attribute}}="{{get(attribute)}}"\\
+% end
+% end
+>
 </div>

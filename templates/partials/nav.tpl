@@ -2,6 +2,8 @@
 <ul>
 % pages = (
 %     ("/", "Home", "VIEW"),
+%     ("/admin/features", "Flags", "VIEW"),
+%     ("/admin/segments", "Segments", "VIEW"),
 %     ("/admin/projects", "Projects", "VIEW"),
 %     ("/admin/environments", "Environments", "VIEW"),
 %     ("/admin/context", "Context", "VIEW"),

@@ -17,6 +17,7 @@ import sigservice
 from sigservice.server import Service
 from sigservice.testing import TemporaryDatabase
 from tests.conftest import ADMIN_TOKEN, Cast
+from tests.pages.flags import Flags
 
 CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = [
@@ -104,6 +105,11 @@ def _note(complaints: list[str], line: Any) -> None:
     """Statuses of pages that a test asks for on purpose are no complaint."""
     if line.type in ("error", "warning") and "the server responded with a status" not in line.text:
         complaints.append(f"{line.type}: {line.text}")
+
+
+@pytest.fixture
+def flags(web: webtest.TestApp) -> Flags:
+    return Flags(web)
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ CONTRAST = """() => {
   const found = [];
   for (const e of document.querySelectorAll("body, body *")) {
     const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
-    const isField = ["INPUT", "SELECT"].includes(e.tagName) && e.type !== "hidden";
+    const isField = ["INPUT", "SELECT", "TEXTAREA"].includes(e.tagName) && e.type !== "hidden";
     if (!(own || isField) || !e.checkVisibility({visibilityProperty: true})) continue;
     const style = getComputedStyle(e), back = behind(e);
     const kind = e.classList.length ? "." + e.classList[0] : e.localName;
@@ -52,7 +52,8 @@ CONTRAST = """() => {
 }"""
 
 SMALL_TARGETS = """() => [...document.querySelectorAll(
-    "button, select, summary, input:not([type=hidden]), nav a, .actions a, .account a, .button")]
+    "button, select, summary, textarea, input:not([type=hidden]), nav a, .actions a, .account a, " +
+    ".button")]
   .filter((e) => e.checkVisibility())
   .map((e) => [e.textContent.trim() || e.id, e.getBoundingClientRect()])
   .filter(([, box]) => box.width < 24 || box.height < 24)
@@ -90,8 +91,45 @@ NEEDED = {
 }
 
 
+def fill_flags(flags, name, text):
+    """The addresses of a flag's pages, with a strategy that has all that one may have."""
+    tags = [{"type": "simple", "value": text[:50]}, {"type": "simple", "value": "shop"}]
+    flags.flag(name, description=text, tags=tags)
+    segment = flags.segment(name, description=text)
+    id = flags.strategy(
+        name,
+        title=text[:200],
+        parameters={"rollout": "50", "groupId": name},
+        constraints=[{"contextName": text[:100], "operator": "IN", "values": [text[:100]] * 3}],
+        segments=[segment],
+        variants=[{"name": name, "payload": {"type": "string", "value": text}}, {"name": "b"}],
+    )
+    flags.switch(name)
+    flags.flag("plain")
+    flags.flag("old")
+    flags.archive("old")
+    here = f"/admin/features/{name}"
+    strategies = f"{here}/environments/production/strategies"
+    return [
+        "/admin/features?done=on",
+        "/admin/features?query=none",
+        "/admin/features/new",
+        "/admin/features/old",
+        "/admin/features/old/delete",
+        here,
+        f"{here}/archive",
+        f"{strategies}/new",
+        f"{strategies}/{id}",
+        f"{strategies}/{id}/delete",
+        "/admin/segments",
+        f"/admin/segments/{segment}",
+        f"/admin/segments/{segment}/delete",
+        f"/admin/events?feature={name}",
+    ]
+
+
 @pytest.fixture
-def fill(make, call):
+def fill(make, flags, call):
     """`fill(names, …)`: two endpoints, one switched off, and the addresses of all pages."""
 
     def made(name="deploys", token_name="ci", description="What is shipped", text="words"):
@@ -102,6 +140,7 @@ def fill(make, call):
             call(name, token["token"], {"n": n, "text": text, text[:99]: [1, {"x": None}]})
         here = f"/admin/signals/{endpoint['id']}"
         return [
+            *fill_flags(flags, name, description),
             "/",
             "/profile",
             "/profile?done=password",
@@ -126,6 +165,12 @@ def visit(page, addresses):
         page.goto(address)
         page.evaluate("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
         yield address
+    page.goto("/admin/features/plain/environments/default/strategies/new")
+    page.get_by_role("button", name="Add a constraint").click()
+    page.evaluate("document.forms[1].noValidate = true")
+    page.get_by_role("button", name="Save strategy").click()
+    page.get_by_role("alert").wait_for()
+    yield "strategy problem"
     page.goto("/admin/signals/new")
     page.get_by_label("Name", exact=True).fill("A B")
     page.get_by_role("button", name="Create signal endpoint").click()

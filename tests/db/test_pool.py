@@ -50,6 +50,13 @@ def test_a_connection_is_used_again(pool):
         assert ask(conn, "SELECT pg_backend_pid()") == first
 
 
+def test_transactions_leave_a_connection_to_single_statements(pool):
+    with pool.transaction(), pytest.raises(UnavailableError), pool.transaction():
+        pass
+    with pool.transaction(), pool.autocommit() as conn:
+        assert ask(conn, "SELECT 1") == 1
+
+
 def test_an_exhausted_pool_waits_then_refuses(pool):
     with pool.autocommit(), pool.autocommit(), pytest.raises(UnavailableError) as caught:
         with pool.autocommit():

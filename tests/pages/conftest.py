@@ -11,6 +11,7 @@ import webtest
 
 from sigservice.server import Service
 from tests.conftest import ADMIN, Cast, Make
+from tests.pages.flags import Flags
 
 STORED = (
     "/api/admin/signal-endpoints",
@@ -21,6 +22,8 @@ STORED = (
     "/api/admin/api-tokens",
     "/api/admin/projects",
     "/api/admin/environments",
+    "/api/admin/projects/default/features",
+    "/api/admin/segments",
 )
 Stored = Callable[[], dict[str, Any]]
 Send = Callable[..., dict[str, Any]]
@@ -78,3 +81,8 @@ def send(web: webtest.TestApp, clock: Any) -> Send:
         return answer.json["signals"][0]
 
     return post
+
+
+@pytest.fixture
+def flags(web: webtest.TestApp) -> Flags:
+    return Flags(web)

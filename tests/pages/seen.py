@@ -45,6 +45,14 @@ def beside(page: webtest.TestResponse, field: str) -> str:
     return message
 
 
+def follow(page: webtest.TestResponse, text: str) -> webtest.TestResponse:
+    """Where the link leads that a screen reader reads as `text`."""
+    for link in page.html.find_all("a", href=True):
+        if " ".join(link.get_text().split()).removesuffix(" …") == text:
+            return page.goto(link["href"])
+    raise AssertionError(f"no link is called {text}")
+
+
 def alert(page: webtest.TestResponse) -> str:
     found = page.html.find("main").find(role="alert")
     return found.get_text(" ", strip=True) if found else ""

@@ -27,12 +27,20 @@ def ada(web):
     path = f"{BASE}/api/admin/signal-endpoints/{endpoint.json['id']}/tokens"
     token = web.post_json(path, {"name": "t"}, headers=ADMIN).json
     web.post(f"{BASE}/api/signal-endpoint/e", headers={"Authorization": token["token"]})
+    features = f"{BASE}/api/admin/projects/default/features"
+    web.post_json(features, {"name": "checkout"}, headers=ADMIN)
+    web.post(f"{features}/checkout/environments/default/on", headers=ADMIN)
+    segment = {
+        "name": "beta",
+        "constraints": [{"contextName": "a", "operator": "REGEX", "value": "b"}],
+    }
+    web.post_json(f"{BASE}/api/admin/segments", segment, headers=ADMIN)
     return web
 
 
 def addresses(page):
     """(tag, attribute, absolute address) of all that a page leads to or loads."""
-    for name in ("href", "src", "action"):
+    for name in ("href", "src", "action", "formaction"):
         for tag in page.html.find_all(attrs={name: True}):
             yield tag.name, name, urljoin(page.request.path_qs, tag[name])
 
@@ -57,6 +65,11 @@ def test_every_redirect_stays_below_the_base_path(web, ada):
     form["username"], form["password"] = "ada", "Correct-Horse-7"
     there = form.submit(status=303).headers["Location"]
     assert there.endswith(f"{BASE}/admin/signals?done=on")
+    form = form_to(ada.get(f"{BASE}/admin/segments/new"), f"{BASE}/admin/segments/new")
+    form["name"] = "from the form"
+    page = form.submit("do", value="remove-constraints.0", status=200)
+    there = form_to(page, f"{BASE}/admin/segments/new").submit(status=303)
+    assert there.headers["Location"].endswith(f"{BASE}/admin/segments?done=created")
     page = form_to(ada.get(f"{BASE}/"), f"{BASE}/logout").submit(status=303)
     assert page.headers["Location"].endswith(f"{BASE}/sign-in?done=signed-out")
     assert notice(page.follow()) == "You are signed out."

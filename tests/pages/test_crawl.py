@@ -14,11 +14,29 @@ import sigservice
 from sigservice.testing import FakeClock, TemporaryDatabase
 from tests.conftest import ADMIN, ADMIN_TOKEN, Cast, Make
 from tests.pages.accessibility import RULES
+from tests.pages.flags import Flags
 from tests.pages.seen import crawl, sign_in
 
 CLIENT_TOKEN = "*:default.client"
 Pages = dict[str, BeautifulSoup]
 FIELDS = ("appName", "currentTime", "environment", "plan", "sessionId", "userId")
+WRONG_STRATEGY = {
+    "name": "flexibleRollout",
+    "shown_type": "flexibleRollout",
+    "parameters.rollout": "101",
+    "title": "t" * 201,
+    "constraints.0.contextName": "",
+    "constraints.0.operator": "IN",
+    "constraints.0.values": "",
+    "constraints.1.contextName": "age",
+    "constraints.1.operator": "NUM_GT",
+    "constraints.1.values": "x",
+    "variants.0.name": "a",
+    "variants.0.weightType": "fix",
+    "variants.0.weight": "x",
+    "variants.0.payloadType": "json",
+    "variants.0.payload": "{",
+}
 
 
 def fill(web: webtest.TestApp, clock: FakeClock) -> int:
@@ -54,7 +72,35 @@ def fill(web: webtest.TestApp, clock: FakeClock) -> int:
     for n in range(60):
         body = report | {"appName": f"shop {n}" if n else "shop"}
         web.post_json("/api/client/register", body, headers={"Authorization": CLIENT_TOKEN})
+    fill_flags(Flags(web))
     return ids[0]
+
+
+def fill_flags(flags: Flags) -> None:
+    """A flag with all that one may have, its parent, one called new and an archived one."""
+    segment = flags.segment(description="Who asked for it")
+    flags.segment("unused", constraints=[])
+    tags = [{"type": "simple", "value": value} for value in ("shop", "pay")]
+    flags.flag("checkout", description="One page", tags=tags)
+    for title in ("first", None):
+        flags.strategy(
+            title=title,
+            parameters={"rollout": "50"},
+            constraints=[
+                {"contextName": "country", "operator": "IN", "values": ["DE", "FR"]},
+                {"contextName": "age", "operator": "NUM_GT", "value": "18", "inverted": True},
+            ],
+            segments=[segment],
+            variants=[
+                {"name": "a", "payload": {"type": "json", "value": "[1]"}},
+                {"name": "b", "weightType": "fix", "weight": 125},
+            ],
+        )
+    flags.switch("checkout")
+    for name in ("parent", "new", "old"):
+        flags.flag(name)
+    flags.depend("checkout", "parent")
+    flags.archive("old")
 
 
 def problem_pages(ada: webtest.TestApp, id: int, clock: FakeClock) -> Pages:
@@ -75,11 +121,23 @@ def problem_pages(ada: webtest.TestApp, id: int, clock: FakeClock) -> Pages:
         "/admin/context/new": {"name": "a b", "values": "a\na"},
         "/admin/context/plan/edit": {"values": "x" * 101},
         "/admin/context/userId/delete": {},
+        "/admin/features/new": {"name": "a b", "project": "none", "type": "none", "tags": "x"},
+        "/admin/features/checkout/edit": {"type": "release", "description": "x" * 5001},
+        "/admin/features/checkout/clone": {"clone_name": ""},
+        "/admin/features/checkout/tags": {"tag": "x"},
+        "/admin/features/new/parent": {"parent": "checkout"},
+        "/admin/features/parent/archive": {},
+        "/admin/features/checkout/environments/production/strategies/new": WRONG_STRATEGY,
+        "/admin/segments/new": {"name": "", "constraints.0.operator": "NUM_EQ"},
+        "/admin/segments/1/delete": {},
     }
     found = {}
     for path, fields in forms.items():
         answer = ada.post(path, fields | {"csrf": ada.csrf}, expect_errors=True)
         found[f"POST {path}"] = answer.html
+    growing = {"csrf": ada.csrf, "do": "add-constraints", "constraints.0.operator": "IN"}
+    for path in ("/admin/segments/new", "/admin/features/new/environments/default/strategies/new"):
+        found[f"POST {path} do"] = ada.post(path, growing).html
     created = ada.post(f"/admin/signals/{id}/tokens", {"csrf": ada.csrf, "token_name": "new"})
     found["token created"] = created.html
     found["no CSRF"] = ada.post(f"/admin/signals/{id}", {}, status=403).html
@@ -141,8 +199,14 @@ def test_every_page_keeps_the_rule(site, name):
 
 
 def test_links_lead_to_every_page(site):
-    kinds = {"".join("#" if c.isdigit() else c for c in urlsplit(a).path) for a in site["ada"]}
-    kinds = {kind.replace("##", "#").replace("##", "#") for kind in kinds}
+    kinds = {urlsplit(address).path for address in site["ada"]}
+    for pattern, mark in (
+        ("(?<=/admin/features/)(checkout|parent|new(?=/)|old)", "@"),
+        ("(?<=[@]/environments/)[^/]+", "@"),
+        ("[0-9a-f]{8}-[0-9a-f-]{27}", "#"),
+        ("[0-9]+", "#"),
+    ):
+        kinds = {re.sub(pattern, mark, kind) for kind in kinds}
     assert kinds == {
         "/",
         "/profile",
@@ -160,6 +224,19 @@ def test_links_lead_to_every_page(site):
         "/admin/service-accounts/#",
         "/admin/service-accounts/#/delete",
         "/admin/service-accounts/#/tokens/#/delete",
+        "/admin/features",
+        "/admin/features/new",
+        "/admin/features/@",
+        "/admin/features/@/flag",
+        "/admin/features/@/archive",
+        "/admin/features/@/delete",
+        "/admin/features/@/environments/@/strategies/new",
+        "/admin/features/@/environments/@/strategies/#",
+        "/admin/features/@/environments/@/strategies/#/delete",
+        "/admin/segments",
+        "/admin/segments/new",
+        "/admin/segments/#",
+        "/admin/segments/#/delete",
         "/admin/signals",
         "/admin/signals/new",
         "/admin/signals/#",
@@ -190,7 +267,8 @@ def test_titles_tell_pages_apart(site):
 
 
 def test_viewer_is_offered_nothing_that_is_refused(site):
-    assert {urlsplit(address).path for address in site["vera"]} == {
+    paths = {urlsplit(address).path for address in site["vera"]}
+    assert {path for path in paths if not path.startswith("/admin/features/")} == {
         "/",
         "/profile",
         "/docs",
@@ -198,13 +276,21 @@ def test_viewer_is_offered_nothing_that_is_refused(site):
         "/admin/projects",
         "/admin/environments",
         "/admin/context",
+        "/admin/features",
+        "/admin/segments",
     }
     for soup in site["vera"].values():
         text = soup.get_text()
-        assert "New signal endpoint" not in text
-        assert not soup.find("a", href=re.compile("/(new|edit|delete)$"))
-        assert "Delete" not in text
-        assert len(soup.find_all("form", method="post")) == 1 + bool(soup.find(id="password"))
+        for offer in ("New signal endpoint", "Delete", "New flag", "Edit", "Add a", "Archive this"):
+            assert offer not in text
+        methods = {form.get("action"): form["method"] for form in soup.find_all("form")}
+        assert {path for path, method in methods.items() if method == "post"} <= {
+            "/logout",
+            "/profile/password",
+            "/admin/features",
+            None,
+        }
+        assert not soup.find(role="switch")
 
 
 def test_every_page_loads_style_and_script_from_here(site):

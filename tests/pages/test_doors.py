@@ -11,6 +11,7 @@ import webtest
 from tests.conftest import ADMIN, Cast
 from tests.pages.seen import heading, is_page
 
+STRATEGIES = "/admin/features/{name}/environments/{environment}/strategies"
 VIEW_PAGES = (
     "/",
     "/profile",
@@ -19,12 +20,25 @@ VIEW_PAGES = (
     "/admin/environments",
     "/admin/context",
     "/docs",
+    "/admin/features",
+    "/admin/features/{name}",
+    "/admin/features/{name}/flag",
+    "/admin/segments",
 )
 EDIT_PAGES = (
     "/admin/projects/{project}/edit",
     "/admin/context/new",
     "/admin/context/{field}/edit",
     "/admin/context/{field}/delete",
+    "/admin/features/new",
+    "/admin/features/{name}/archive",
+    "/admin/features/{name}/delete",
+    f"{STRATEGIES}/new",
+    f"{STRATEGIES}/{{strategy_id}}",
+    f"{STRATEGIES}/{{strategy_id}}/delete",
+    "/admin/segments/new",
+    "/admin/segments/{segment_id}",
+    "/admin/segments/{segment_id}/delete",
 )
 ADMIN_PAGES = (
     "/admin/signals",
@@ -59,6 +73,7 @@ VIEW_FORMS = {
         "confirm": "Other-Horse-8",
     },
 }
+STRATEGY = {"name": "userWithId", "shown_type": "userWithId", "parameters.userIds": "eve"}
 EDIT_FORMS = {
     "/admin/projects/{project}/edit": {"name": "New", "default_stickiness": "random"},
     "/admin/projects/{project}/environments/{environment}/link": {},
@@ -66,7 +81,26 @@ EDIT_FORMS = {
     "/admin/context/new": {"name": "region"},
     "/admin/context/{field}/edit": {"description": "What is paid"},
     "/admin/context/{field}/delete": {},
+    "/admin/features/new": {"name": "added", "project": "default", "type": "release"},
+    "/admin/features/{name}/edit": {"type": "experiment", "description": "other"},
+    "/admin/features/{name}/clone": {"clone_name": "copy"},
+    "/admin/features/{name}/tags": {"tag": "simple:other"},
+    "/admin/features/{name}/tags/remove": {"tag": "simple:shop"},
+    "/admin/features/{name}/parent": {"parent": "parent", "state": "off"},
+    "/admin/features/{name}/parent/remove": {},
+    "/admin/features/{name}/archive": {},
+    "/admin/features/{name}/revive": {},
+    "/admin/features/{name}/delete": {},
+    "/admin/features/{name}/environments/{environment}/on": {},
+    "/admin/features/{name}/environments/{environment}/off": {"back": "query=x"},
+    f"{STRATEGIES}/new": STRATEGY,
+    f"{STRATEGIES}/{{strategy_id}}": STRATEGY,
+    f"{STRATEGIES}/{{strategy_id}}/delete": {},
+    "/admin/segments/new": {"name": "added"},
+    "/admin/segments/{segment_id}": {"name": "renamed"},
+    "/admin/segments/{segment_id}/delete": {},
 }
+ARCHIVED_ONLY = ("/admin/features/{name}/revive", "/admin/features/{name}/delete")
 ADMIN_FORMS = {
     "/admin/projects/new": {"name": "Other", "default_stickiness": "default"},
     "/admin/projects/{project}/delete": {},
@@ -118,6 +152,7 @@ UNCHANGING = (
     "/admin/signals/{id}/on",
     "/admin/environments/{environment}/off",
     "/admin/projects/{project}/environments/{environment}/unlink",
+    "/admin/features/{name}/environments/{environment}/on",
     "/logout",
 )
 # Addresses that a browser may be left at, because the answer of the POST is a page.
@@ -126,6 +161,10 @@ LEFT_AT = (
     "/admin/users/{user_id}/password",
     "/admin/service-accounts/{account_id}/tokens",
     "/profile/password",
+    "/admin/features/{name}/edit",
+    "/admin/features/{name}/clone",
+    "/admin/features/{name}/tags",
+    "/admin/features/{name}/parent",
 )
 
 FOREIGN = (
@@ -139,7 +178,7 @@ FOREIGN = (
 
 
 @pytest.fixture
-def place(web, endpoint, token, send):
+def place(web, endpoint, token, send, flags):
     """Fills the braces of the addresses above. The environment is the last but one, and off."""
 
     def made(path, **body):
@@ -150,6 +189,11 @@ def place(web, endpoint, token, send):
     made("environments", name="zone", type="test")
     made("context", name="plan")
     account = made("service-account", username="robot")
+    flags.flag("parent")
+    name = flags.flag("checkout", tags=[{"type": "simple", "value": "shop"}])
+    strategy_id = flags.strategy(name, "production")
+    flags.switch(name, "production")
+    flags.depend(name, "parent")
     return {
         "id": endpoint["id"],
         "token_id": token["id"],
@@ -163,7 +207,16 @@ def place(web, endpoint, token, send):
         "project": "shop",
         "environment": "staging",
         "field": "plan",
+        "name": name,
+        "strategy_id": strategy_id,
+        "segment_id": flags.segment(),
     }
+
+
+def at(path, place, **other):
+    """The address; flags are looked at where they are on."""
+    here = {"environment": "production"} if path.startswith("/admin/features") else {}
+    return path.format(**(place | here | other))
 
 
 def test_the_tables_above_name_every_page_and_form(make_service):
@@ -180,7 +233,7 @@ def test_the_tables_above_name_every_page_and_form(make_service):
 
 def test_stranger_is_sent_to_the_sign_in_page_and_comes_back(web, place):
     for path in PAGES:
-        path = path.format(**place)
+        path = at(path, place)
         answer = web.get(f"{path}?query=a%20b%26c", status=303)
         where, _, target = answer.headers["Location"].partition("?next=")
         assert where.endswith("/sign-in")
@@ -192,41 +245,49 @@ def test_stranger_is_sent_to_the_sign_in_page_and_comes_back(web, place):
 def test_made_up_session_is_no_session(web, place):
     headers = {"Cookie": "service-session=" + "A" * 43}
     for path in PAGES:
-        answer = web.get(path.format(**place), headers=headers, status=303)
+        answer = web.get(at(path, place), headers=headers, status=303)
         assert "/sign-in" in answer.headers["Location"], path
 
 
 def test_form_of_a_stranger_changes_nothing(web, place, stored):
     before = stored()
     for path, fields in FORMS.items():
-        answer = web.post(path.format(**place), fields, status=303)
+        answer = web.post(at(path, place), fields, status=303)
         assert answer.headers["Location"].endswith("/sign-in"), path
     assert stored() == before
 
 
-@pytest.mark.parametrize("name", ["ed", "vera"])
-def test_editor_and_viewer_do_not_see_admin_pages(cast, place, name):
+@pytest.mark.parametrize(
+    ("name", "pages"), [("ed", ADMIN_PAGES), ("vera", ADMIN_PAGES + EDIT_PAGES)]
+)
+def test_nobody_sees_pages_beyond_the_own_role(cast, place, name, pages):
     person = cast.signed_in(name)
-    for path in ADMIN_PAGES:
-        answer = person.get(path.format(**place), status=403)
+    for path in pages:
+        answer = person.get(at(path, place), status=403)
         assert is_page(answer), path
         assert heading(answer) == "403: Your role does not allow this."
         assert "deploys" not in answer.text
 
 
-@pytest.mark.parametrize("name", ["ada", "ed", "vera"])
-def test_everybody_sees_home_and_the_own_account(cast, place, name):
+@pytest.mark.parametrize(
+    ("name", "pages"),
+    [("ada", PAGES), ("ed", VIEW_PAGES + EDIT_PAGES), ("vera", VIEW_PAGES)],
+)
+def test_everybody_sees_the_pages_of_the_own_role(cast, place, name, pages):
     person = cast.signed_in(name)
-    for path in VIEW_PAGES:
-        person.get(path, status=200)
+    for path in pages:
+        status = 303 if path.endswith("{name}/delete") else 200  # it is not archived
+        person.get(at(path, place), status=status)
 
 
-@pytest.mark.parametrize("name", ["ed", "vera"])
-def test_forms_of_editor_and_viewer_change_nothing(cast, place, stored, name):
+@pytest.mark.parametrize(
+    ("name", "forms"), [("ed", ADMIN_FORMS), ("vera", ADMIN_FORMS | EDIT_FORMS)]
+)
+def test_forms_beyond_the_own_role_change_nothing(cast, place, stored, name, forms):
     person = cast.signed_in(name)
     before = stored()
-    for path, fields in ADMIN_FORMS.items():
-        answer = person.post(path.format(**place), fields | {"csrf": person.csrf}, status=403)
+    for path, fields in forms.items():
+        answer = person.post(at(path, place), fields | {"csrf": person.csrf}, status=403)
         assert is_page(answer), path
     assert stored() == before
 
@@ -234,9 +295,9 @@ def test_forms_of_editor_and_viewer_change_nothing(cast, place, stored, name):
 def test_viewer_changes_no_project_and_no_context_field(cast, place, stored):
     vera, before = cast.signed_in("vera"), stored()
     for path in EDIT_PAGES:
-        assert is_page(vera.get(path.format(**place), status=403)), path
+        assert is_page(vera.get(at(path, place), status=403)), path
     for path, fields in EDIT_FORMS.items():
-        answer = vera.post(path.format(**place), fields | {"csrf": vera.csrf}, status=403)
+        answer = vera.post(at(path, place), fields | {"csrf": vera.csrf}, status=403)
         assert is_page(answer), path
     assert stored() == before
 
@@ -246,7 +307,7 @@ def test_form_without_the_right_csrf_token_changes_nothing(cast, ada, place, sto
     before = stored()
     for path, fields in FORMS.items():
         for csrf in ({}, {"csrf": ""}, {"csrf": "x"}, {"csrf": others}, {"csrf": ada.csrf + "é"}):
-            answer = ada.post(path.format(**place), fields | csrf, status=403)
+            answer = ada.post(at(path, place), fields | csrf, status=403)
             assert is_page(answer), path
             assert "Load it again" in heading(answer)
     assert stored() == before
@@ -256,7 +317,7 @@ def test_form_without_the_right_csrf_token_changes_nothing(cast, ada, place, sto
 def test_form_sent_by_another_site_changes_nothing(ada, place, stored):
     before = stored()
     for path, fields in FORMS.items():
-        where, fields = path.format(**place), fields | {"csrf": ada.csrf}
+        where, fields = at(path, place), fields | {"csrf": ada.csrf}
         for headers in FOREIGN:
             answer = ada.post(where, fields, headers=headers, status=403)
             assert "another site" in heading(answer), (path, headers)
@@ -265,11 +326,13 @@ def test_form_sent_by_another_site_changes_nothing(ada, place, stored):
 
 
 @pytest.mark.parametrize("path", FORMS)
-def test_right_form_from_our_own_site_is_accepted(ada, place, stored, path):
+def test_right_form_from_our_own_site_is_accepted(ada, place, stored, flags, path):
+    if path in ARCHIVED_ONLY:
+        flags.archive(place["name"])
     before = stored()
     fields = FORMS[path] | {"csrf": ada.csrf}
     headers = {"Sec-Fetch-Site": "same-origin", "Origin": "http://localhost:80"}
-    answer = ada.post(path.format(**place), fields, headers=headers)
+    answer = ada.post(at(path, place), fields, headers=headers)
     assert answer.status_int in (200, 303)
     is_unchanged = path in UNCHANGING
     assert (stored() == before) is is_unchanged
@@ -280,7 +343,7 @@ def test_missing_object_is_a_404_page(ada, place):
         for part in place:
             for wrong in (0, 999_999, 2**31, 10**18, "9" * 19, "9" * 23, "-1", "١"):
                 if f"{{{part}}}" in path:
-                    where = quote(path.format(**(place | {part: wrong})))
+                    where = quote(at(path, place, **{part: wrong}))
                     assert is_page(ada.get(where, status=404)), where
 
 
@@ -289,7 +352,7 @@ def test_form_about_a_missing_object_is_a_404_page(ada, place, stored):
     for path, fields in FORMS.items():
         for part in place:
             if f"{{{part}}}" in path:
-                where = path.format(**(place | {part: 999_999}))
+                where = at(path, place, **{part: 999_999})
                 answer = ada.post(where, fields | {"csrf": ada.csrf}, status=404)
                 assert is_page(answer), where
     assert stored() == before
@@ -298,7 +361,7 @@ def test_form_about_a_missing_object_is_a_404_page(ada, place, stored):
 @pytest.mark.parametrize("path", LEFT_AT)
 def test_address_that_a_form_leaves_in_the_browser_can_be_loaded(ada, place, path):
     """Enter in the address bar, a restored tab, the way back after signing in again."""
-    answer = ada.get(path.format(**place), expect_errors=True)
+    answer = ada.get(at(path, place), expect_errors=True)
     assert answer.status_int in (200, 303)
 
 
@@ -360,7 +423,7 @@ def test_error_page_keeps_the_navigation_of_who_is_signed_in(ada, vera):
 
 def test_pages_are_neither_cached_nor_framed(ada, place):
     for path in PAGES:
-        headers = ada.get(path.format(**place)).headers
+        headers = ada.get(at(path, place)).headers
         assert headers["Cache-Control"] == "no-store"
         assert headers["X-Frame-Options"] == "DENY"
         assert headers["X-Content-Type-Options"] == "nosniff"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from tests.conftest import ADMIN
 from tests.pages.seen import heading
 
+FOR_ALL = ("/admin/features", "/admin/segments")
+
 
 def rows(page):
     found = page.html.find("ul", class_="rows")
@@ -42,6 +44,8 @@ def test_navigation_offers_what_the_role_may_see(cast):
 def test_navigation_marks_where_one_is(ada, endpoint):
     for path, label in (
         ("/", "Home"),
+        ("/admin/features", "Flags"),
+        ("/admin/segments/new", "Segments"),
         ("/admin/signals", "Signals"),
         (f"/admin/signals/{endpoint['id']}", "Signals"),
         ("/admin/applications", "Applications"),
@@ -88,3 +92,10 @@ def test_long_payload_is_cut(ada, endpoint, token, send):
     send(endpoint, token, {"text": "x" * 50_000})
     page = ada.get("/")
     assert len(page.text) < 10_000
+
+
+def test_flags_are_counted(vera, flags):
+    assert "0 flags decide" in vera.get("/").text.replace("</a>", "")
+    flags.flag()
+    link = vera.get("/").html.find("main").find("a", href="/admin/features")
+    assert link.string == "1 flag"

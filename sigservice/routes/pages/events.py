@@ -27,9 +27,10 @@ def build(context: Context) -> Bottle:
     @area.get("/admin/events", needs=ADMIN)
     def show(identity: Identity) -> HTTPResponse:
         query = read_query(request.environ)
-        before, type, flag = paging(query).before, query.get("type", ""), query.get("flag", "")
+        before, type = paging(query).before, query.get("type", "")
+        feature = query.get("feature", "").strip()
         with context.database.transaction() as conn:
-            wanted = Filter(types=[type] if type else None, features=[flag] if flag else None)
+            wanted = Filter(types=[type] if type else None, features=[feature] if feature else None)
             rows = events.list_newest(conn, wanted, before=before, limit=SHOWN + 1)
             types = events.list_types(conn)
         shown = [
@@ -41,7 +42,7 @@ def build(context: Context) -> Bottle:
             }
             for row in rows[:SHOWN]
         ]
-        kept = {name: text for name, text in (("type", type), ("flag", flag)) if text}
+        kept = {name: text for name, text in (("type", type), ("feature", feature)) if text}
         older = urlencode(kept | {"before": shown[-1]["id"]}) if len(rows) > SHOWN else ""
         return respond.page(
             context,
@@ -51,7 +52,7 @@ def build(context: Context) -> Bottle:
             events=shown,
             types=types,
             type=type,
-            flag=flag,
+            feature=feature,
             older=older,
             newest=urlencode(kept),
             at_newest=before is None,

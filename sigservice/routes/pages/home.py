@@ -5,7 +5,7 @@ from __future__ import annotations
 from bottle import Bottle, HTTPResponse
 
 from sigservice.context import Context
-from sigservice.repository import signal_endpoints, signals
+from sigservice.repository import features, signal_endpoints, signals
 from sigservice.services.identity import VIEW, Identity
 from sigservice.web import respond
 from sigservice.web.area import new_area
@@ -21,9 +21,16 @@ def build(context: Context) -> Bottle:
     def home(identity: Identity) -> HTTPResponse:
         with context.database.transaction() as conn:
             endpoints = signal_endpoints.list_all(conn)
+            flags = features.count(conn)
             newest = signals.list_all(conn, from_time=None, to_time=None, before=None, limit=SHOWN)
         return respond.page(
-            context, "home/show", identity, title="Home", endpoints=endpoints, signals=newest
+            context,
+            "home/show",
+            identity,
+            title="Home",
+            features=flags,
+            endpoints=endpoints,
+            signals=newest,
         )
 
     return area

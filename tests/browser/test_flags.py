@@ -1,0 +1,51 @@
+"""Flags by keyboard alone, and without JavaScript."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+
+def test_strategy_is_made_by_keyboard_without_javascript(tab, flags):
+    flags.flag("checkout")
+    page = tab("ada", java_script_enabled=False, viewport={"width": 360, "height": 740})
+    page.goto("/admin/features/checkout")
+    page.get_by_role("link", name="Add a strategy in production").press("Enter")
+    page.get_by_role("button", name="Add a constraint").press("Enter")
+    page.get_by_label("Context field").wait_for()
+    assert page.url.endswith("#constraints.0")
+    page.keyboard.press("Tab")  # goes on where the new fields are
+    page.keyboard.type("country")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.type("DE")
+    page.keyboard.press("Enter")
+    page.keyboard.type("FR")
+    page.get_by_role("button", name="Add a variant").press("Enter")
+    page.get_by_label("Name", exact=True).wait_for()
+    page.keyboard.press("Tab")
+    page.keyboard.type("a")
+    page.get_by_label("Share in per cent").fill("50")
+    page.get_by_label("Title").press("Enter")  # saves, and presses no button that removes
+    page.get_by_role("status").wait_for()
+    text = page.locator("#in-production").inner_text()
+    assert (
+        "50 % of users, by userId or else sessionId, group checkout, if country is one of" in text
+    )
+    assert "DE, FR; variants: a 100 %" in text
+    assert page.complaints == []
+
+
+def test_flag_is_switched_in_the_list_by_keyboard_without_javascript(tab, flags):
+    flags.flag("checkout")
+    flags.flag("other")
+    page = tab("ada", java_script_enabled=False)
+    page.goto("/admin/features?query=check")
+    for state in ("on", "off"):
+        page.get_by_role("switch", name="checkout in production").press("Space")
+        page.get_by_role("status").wait_for()
+        page.get_by_role("switch", name="checkout in production", checked=state == "on").wait_for()
+        assert "query=check" in page.url
+        assert page.get_by_role("switch").count() == 3
+        assert flags.is_on() is (state == "on")

@@ -1,0 +1,57 @@
+"""Flags, strategies and segments, made through the admin API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import webtest
+
+from tests.conftest import ADMIN
+
+FEATURES = "/api/admin/projects/default/features"
+
+
+class Flags:
+    def __init__(self, web: webtest.TestApp) -> None:
+        self._web = web
+
+    def flag(self, name: str = "checkout", **more: Any) -> str:
+        self._web.post_json(FEATURES, {"name": name, **more}, headers=ADMIN)
+        return name
+
+    def strategy(self, flag: str = "checkout", environment: str = "production", **more: Any) -> str:
+        """Its id."""
+        path = f"{FEATURES}/{flag}/environments/{environment}/strategies"
+        body = {"name": "flexibleRollout", **more}
+        return self._web.post_json(path, body, headers=ADMIN).json["id"]
+
+    def strategies(
+        self, flag: str = "checkout", environment: str = "production"
+    ) -> list[dict[str, Any]]:
+        path = f"{FEATURES}/{flag}/environments/{environment}/strategies"
+        return self._web.get(path, headers=ADMIN).json
+
+    def segment(self, name: str = "beta users", **more: Any) -> int:
+        """Its id."""
+        constraints = [{"contextName": "userId", "operator": "IN", "values": ["ada"]}]
+        body = {"name": name, "constraints": constraints, **more}
+        return self._web.post_json("/api/admin/segments", body, headers=ADMIN).json["id"]
+
+    def look(self, flag: str = "checkout") -> dict[str, Any]:
+        """All there is about a flag, as tools see it."""
+        return self._web.get(f"{FEATURES}/{flag}", headers=ADMIN).json
+
+    def is_on(self, flag: str = "checkout", environment: str = "production") -> bool:
+        path = f"{FEATURES}/{flag}/environments/{environment}"
+        return self._web.get(path, headers=ADMIN).json["enabled"]
+
+    def switch(
+        self, flag: str = "checkout", environment: str = "production", to: str = "on"
+    ) -> None:
+        self._web.post(f"{FEATURES}/{flag}/environments/{environment}/{to}", headers=ADMIN)
+
+    def depend(self, child: str, parent: str) -> None:
+        self._web.post_json(f"{FEATURES}/{child}/dependencies", {"feature": parent}, headers=ADMIN)
+
+    def archive(self, flag: str) -> None:
+        self._web.delete(f"{FEATURES}/{flag}", headers=ADMIN)

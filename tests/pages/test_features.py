@@ -1,0 +1,512 @@
+"""Flags: list, filters, switches, new, one flag, edit, clone, tags, parent, archive."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conftest import ADMIN
+from tests.pages.accessibility import RULES
+from tests.pages.seen import alert, beside, follow, form_to, heading, notice
+from tests.pages.test_hostile_text import HOSTILE, faults
+
+LIST = "/admin/features"
+
+
+def names(page):
+    return [row.strong.string for row in page.html.find_all("li", id=True)]
+
+
+def switch(page, label):
+    return page.html.find("button", role="switch", attrs={"aria-label": label})
+
+
+def press(person, page, label):
+    """A switch of the list as the browser sends it: the form goes where the button says."""
+    button = switch(page, label)
+    form = button.find_parent("form")
+    fields = {tag["name"]: tag["value"] for tag in form.find_all("input", type="hidden")}
+    return person.post(button.get("formaction") or form["action"], fields, status=303).follow()
+
+
+@pytest.fixture
+def ed(cast):
+    return cast.signed_in("ed")
+
+
+# list
+
+
+def test_empty_list_says_what_a_flag_is(ada, vera):
+    page = ada.get(LIST)
+    empty = page.html.find("section", class_="empty")
+    assert "question that your application asks" in empty.get_text()
+    assert empty.find("a", href="/admin/features/new")
+    assert not vera.get(LIST).html.find("a", href="/admin/features/new")
+
+
+def test_row_shows_all_there_is_to_know(vera, flags, database):
+    flags.flag(type="experiment", description="One page", tags=[{"type": "simple", "value": "it"}])
+    flags.switch()
+    conn = database.connect()
+    with conn.cursor() as cursor:
+        cursor.execute("UPDATE features SET last_seen_at = '2026-01-02 03:04:05Z', stale = true")
+    conn.close()
+    page = vera.get(LIST)
+    row = page.html.find("li", id="flag-checkout")
+    text = " ".join(row.get_text(" ").split())
+    for part in ("experiment", "simple:it", "One page", "default,", "stale"):
+        assert part in text
+    assert row.a["href"] == "/admin/features/checkout"
+    assert row.time["datetime"] == "2026-01-02T03:04:05.000Z"
+    assert text.endswith("default off development off production on")
+    assert not page.html.find(role="switch")
+    assert "1 flag" in page.text
+
+
+def test_filters_narrow_the_list(ada, web, flags):
+    flags.flag("alpha", type="experiment", tags=[{"type": "simple", "value": "shop"}])
+    flags.flag("beta", description="like Alpha")
+    flags.flag("gone")
+    flags.archive("gone")
+    path = "/api/admin/projects/default/features/beta"
+    web.put_json(path, {"stale": True}, headers=ADMIN)
+    flags.switch("beta", "production")
+    for query, found in (
+        ("", ["alpha", "beta"]),
+        ("query=ALPHA", ["alpha", "beta"]),
+        ("query=%20alpha%20&type=release", ["beta"]),
+        ("tag=simple:shop", ["alpha"]),
+        ("tag=simple", []),
+        ("type=experiment", ["alpha"]),
+        ("type=none", []),
+        ("project=default", ["alpha", "beta"]),
+        ("project=none", []),
+        ("state=on:production", ["beta"]),
+        ("state=off:production", ["alpha"]),
+        ("state=off:development", ["alpha", "beta"]),
+        ("state=on:none", []),
+        ("life=stale", ["beta"]),
+        ("life=archived", ["gone"]),
+        ("offset=2", []),
+    ):
+        page = ada.get(f"{LIST}?{query}")
+        assert names(page) == found, query
+        if not found:
+            assert "No flag here matches." in page.text
+    form = ada.get(f"{LIST}?query=x&state=on:production&life=stale&tag=a:b").forms[1]
+    kept = {name: form[name].value for name in ("query", "state", "life", "tag", "type")}
+    assert kept == {
+        "query": "x",
+        "state": "on:production",
+        "life": "stale",
+        "tag": "a:b",
+        "type": "",
+    }
+    for query in ("offset=x", "offset=-1", "query=%FF", "query=%00"):
+        ada.get(f"{LIST}?{query}", status=400)
+
+
+def test_fifty_are_shown_and_links_lead_to_the_others(ada, flags, database):
+    conn = database.connect()
+    with conn.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO features (name, project, type, created_by) SELECT 'f' || n, 'default', "
+            "'release', 'x' FROM generate_series(100, 219) AS n"
+        )
+    conn.close()
+    page = ada.get(f"{LIST}?type=release")
+    assert (len(names(page)), names(page)[0]) == (50, "f100")
+    assert "120 flags, 1 to 50 shown" in page.text
+    assert len(page.text) < 250_000
+    pages = [page]
+    while link := pages[-1].html.find("a", rel="next"):
+        pages.append(pages[-1].goto(link["href"]))
+    assert [names(page)[0] for page in pages] == ["f100", "f150", "f200"]
+    assert not pages[0].html.find("a", rel="prev")
+    for rule in RULES:
+        assert list(RULES[rule](pages[1].html)) == []
+    back = pages[2].goto(pages[2].html.find("a", rel="prev")["href"])
+    assert names(back) == names(pages[1])
+    pressed = press(ada, back, "f160 in production")
+    assert names(pressed) == names(back)
+    assert switch(pressed, "f160 in production").string == "on"
+
+
+def test_switch_turns_the_flag_and_comes_back_to_the_same_list(ed, flags):
+    flags.flag()
+    flags.flag("other")
+    page = ed.get(f"{LIST}?query=check&type=release&done=deleted")
+    for state, aria in (("on", "true"), ("off", "false")):
+        page = press(ed, page, "checkout in production")
+        assert names(page) == ["checkout"]
+        assert notice(page) == f"The flag was switched {state}."
+        button = switch(page, "checkout in production")
+        assert (button.string, button["aria-checked"]) == (state, aria)
+        assert flags.is_on() is (state == "on")
+        assert page.request.query_string.startswith("query=check&type=release&done=")
+    (strategy,) = flags.strategies()
+    assert strategy["parameters"]["rollout"] == "100"
+
+
+def test_list_comes_back_to_itself_whatever_is_said(ada, flags):
+    flags.flag()
+    path = f"{LIST}/checkout/environments/production/on"
+    for back in ("https://evil.example/", "//evil.example", "a=1&done=%3Cb%3E", "\r\nX: y", "é"):
+        answer = ada.post(path, {"csrf": ada.csrf, "back": back}, status=303)
+        assert answer.headers["Location"].startswith("/admin/features?")
+        assert "X" not in answer.headers
+        assert answer.follow().html.find(role="status").string == "The flag was switched on."
+
+
+def test_flag_that_is_gone_can_not_be_switched(ada, flags):
+    flags.flag()
+    flags.archive("checkout")
+    for place, status in (
+        ("checkout/environments/production", 400),
+        ("checkout/environments/none", 404),
+        ("none/environments/production", 404),
+    ):
+        ada.post(f"{LIST}/{place}/on", {"csrf": ada.csrf}, status=status)
+
+
+# new
+
+
+def submit_new(person, *, status, **fields):
+    form = form_to(person.get("/admin/features/new"), "/admin/features/new")
+    for name, value in fields.items():
+        form[name] = value
+    return form.submit(status=status)
+
+
+def test_new_flag_is_made_with_all_fields(ada, flags):
+    page = submit_new(
+        ada,
+        status=303,
+        name=" checkout ",
+        type="kill-switch",
+        description=" Two\r\nlines ",
+        tags="simple:shop\r\n\r\n simple : two words ",
+        impression_data=True,
+    ).follow()
+    assert heading(page) == "checkout"
+    assert "It is off everywhere" in notice(page)
+    made = flags.look()
+    assert (made["type"], made["impressionData"], made["stale"]) == ("kill-switch", True, False)
+    assert made["description"] == "Two\nlines"
+    assert [tag["value"] for tag in made["tags"]] == ["shop", "two words"]
+    assert not any(environment["enabled"] for environment in made["environments"])
+
+
+def test_form_explains_the_types(ada):
+    page = ada.get("/admin/features/new")
+    form = form_to(page, "/admin/features/new")
+    assert form["type"].value == "release"
+    hint = page.html.find(id="type-release-hint").get_text()
+    assert "removed when it is everywhere" in hint
+    assert "40 days" in hint
+
+
+def test_all_that_is_wrong_is_told_beside_its_field_and_kept(ada, stored):
+    before = stored()
+    page = submit_new(
+        ada, status=400, name="a b", description="d" * 5001, tags="x\nnone:shop", type="permission"
+    )
+    assert "letters" in beside(page, "name")
+    assert "5000" in beside(page, "description")
+    assert beside(page, "tags") == "x is not like type:value."
+    form = form_to(page, "/admin/features/new")
+    assert (form["name"].value, form["type"].value) == ("a b", "permission")
+    assert (form["description"].value, form["tags"].value) == ("d" * 5001, "x\nnone:shop")
+    page = submit_new(ada, status=400, name="good", tags="none:shop\nsimple:s")
+    assert "no tag type none" in beside(page, "tags")
+    assert "2 to 50" in beside(page, "tags")
+    fields = {"csrf": ada.csrf, "name": "good", "project": "default", "type": "none"}
+    assert "no flag type none" in alert(ada.post("/admin/features/new", fields, status=400))
+    fields |= {"project": "none", "type": "release"}
+    assert "no project none" in alert(ada.post("/admin/features/new", fields, status=404))
+    assert stored() == before
+
+
+def test_taken_name_is_409_beside_the_field(ada, flags, stored):
+    flags.flag()
+    flags.flag("old")
+    flags.archive("old")
+    before = stored()
+    assert "in the project" in beside(submit_new(ada, status=409, name="checkout"), "name")
+    assert "in the archive" in beside(submit_new(ada, status=409, name="old"), "name")
+    assert stored() == before
+
+
+def test_flag_may_be_called_new(ada, flags):
+    page = submit_new(ada, status=303, name="new").follow()
+    assert heading(page) == "new"
+    link = ada.get(LIST).html.find("li", id="flag-new").a["href"]
+    assert heading(ada.get(link)) == "new"
+    assert heading(ada.get("/admin/features/new")) == "New flag"
+
+
+# one flag
+
+
+def test_page_tells_strategies_in_words(vera, flags):
+    flags.flag(description="Two\nlines")
+    segment = flags.segment()
+    flags.strategy(
+        title="First",
+        parameters={"rollout": "50", "stickiness": "userId", "groupId": "x"},
+        constraints=[{"contextName": "country", "operator": "IN", "values": ["DE", "FR"]}],
+        segments=[segment],
+        variants=[{"name": "a"}, {"name": "b"}],
+    )
+    flags.strategy(name="userWithId", parameters={"userIds": "ada"}, disabled=True)
+    flags.switch()
+    page = vera.get("/admin/features/checkout")
+    card = page.html.find(id="in-production")
+    first, second = (" ".join(li.get_text(" ").split()) for li in card.ol.find_all("li"))
+    assert first == (
+        "First 50 % of users, by userId, group x, if country is one of DE, FR and in the segment "
+        "beta users; variants: a 50 %, b 50 %"
+    )
+    assert second == "left out The users ada"
+    assert card.find("strong").string == "on"
+    assert "Switched on, it gets" in page.html.find(id="in-development").get_text()
+    assert page.html.find("p", class_="text").get_text() == "Two\nlines"
+    assert not page.html.find("main").find("form")
+
+
+def test_usage_is_drawn_by_hour_and_told_in_figures(ada, flags, database):
+    flags.flag()
+    conn = database.connect()
+    with conn.cursor() as cursor:
+        for ago, app, yes, no in ((0, "a", 3, 1), (0, "b", 3, 0), (5, "a", 0, 3), (30, "a", 9, 9)):
+            cursor.execute(
+                "INSERT INTO client_metrics (feature, app_name, environment, hour, yes, no) VALUES "
+                "('checkout', %s, 'production', "
+                "date_trunc('hour', now()) - make_interval(hours => %s), %s, %s)",
+                (app, ago, yes, no),
+            )
+    conn.close()
+    page = ada.get("/admin/features/checkout")
+    card = page.html.find(id="in-production")
+    assert card.svg["aria-label"] == "6 yes and 4 no in the last 24 hours in production"
+    bars = {
+        (bar["class"][0], int(bar["x"])): (int(bar["y"]), int(bar["height"]))
+        for bar in card.svg.find_all("rect")
+    }
+    assert bars == {("yes", 230): (0, 24), ("no", 230): (24, 4), ("no", 180): (24, 12)}
+    rows = [[cell.get_text() for cell in row.find_all("td")] for row in card.tbody.find_all("tr")]
+    assert [row[1:] for row in rows] == [["0", "3"], ["6", "1"]]
+    assert "No application has asked" in page.html.find(id="in-development").get_text()
+
+
+def test_latest_changes_lead_to_all_events_of_the_flag(ada, vera, flags):
+    flags.flag("other")
+    flags.flag()
+    for to in ("on", "off") * 6:
+        flags.switch(to=to)
+    page = ada.get("/admin/features/checkout")
+    rows = page.html.find(id="events").find_all("li")
+    assert len(rows) == 10
+    assert " ".join(rows[0].get_text(" ").split()).endswith(
+        "feature-environment-disabled in production by admin"
+    )
+    events = page.goto(page.html.find("a", string="All events of this flag")["href"])
+    listed = [row.summary.get_text() for row in events.html.find("ol", class_="log").find_all("li")]
+    assert len(listed) == 14
+    assert all("other" not in text for text in listed)
+    form = events.forms[1]
+    assert form["feature"].value == "checkout"
+    form["type"] = "feature-created"
+    assert len(form.submit().html.find("ol", class_="log").find_all("li")) == 1
+    assert "All events" not in vera.get("/admin/features/checkout").text
+
+
+def test_metadata_is_edited(ada, flags):
+    flags.flag(description="old", impressionData=True)
+    path = "/admin/features/checkout/edit"
+    form = form_to(ada.get("/admin/features/checkout"), path)
+    assert (form["description"].value, form["type"].value) == ("old", "release")
+    assert (form["impression_data"].checked, form["stale"].checked) == (True, False)
+    form["description"], form["type"], form["stale"] = "x" * 5001, "permission", True
+    page = form.submit(status=400)
+    assert "5000" in beside(page, "description")
+    form = form_to(page, path)
+    assert page.html.find("details", open=True).find(id="description")
+    assert (form["type"].value, form["stale"].checked) == ("permission", True)
+    form["description"] = ""
+    page = form.submit(status=303).follow()
+    assert notice(page) == "The flag was saved."
+    made = flags.look()
+    assert (made["description"], made["type"], made["stale"]) == (None, "permission", True)
+    assert made["impressionData"] is True
+
+
+def test_clone_has_the_strategies_and_is_off(ada, flags):
+    flags.flag()
+    flags.strategy(parameters={"rollout": "7"})
+    flags.switch()
+    path = "/admin/features/checkout/clone"
+    form = form_to(ada.get("/admin/features/checkout"), path)
+    for name, status in (("checkout", 409), ("a b", 400), ("", 400)):
+        form["clone_name"] = name
+        page = form.submit(status=status)
+        assert beside(page, "clone_name")
+        form = form_to(page, path)
+        assert form["clone_name"].value == name
+    form["clone_name"] = "copy"
+    page = form.submit(status=303).follow()
+    assert heading(page) == "copy"
+    (strategy,) = flags.strategies("copy")
+    assert strategy["parameters"] == {"rollout": "7", "stickiness": "default", "groupId": "copy"}
+    assert not flags.is_on("copy")
+
+
+def test_tags_come_and_go(ada, flags):
+    flags.flag()
+    path = "/admin/features/checkout/tags"
+    page = ada.get("/admin/features/checkout")
+    for wrong in ("shop", "none:shop", "simple:s", "simple:" + "x" * 51):
+        form = form_to(page, path)
+        form["tag"] = wrong
+        page = form.submit(status=400)
+        assert beside(page, "tag")
+        assert form_to(page, path)["tag"].value == wrong
+    for value in ("shop", "a:b"):
+        form = form_to(page, path)
+        form["tag"] = f"simple:{value}"
+        page = form.submit(status=303).follow()
+    assert [tag["value"] for tag in flags.look()["tags"]] == ["a:b", "shop"]
+    remove = [form for form in page.forms.values() if form.action == f"{path}/remove"]
+    assert remove[0]["tag"].value == "simple:a:b"
+    page = remove[0].submit(status=303).follow()
+    assert notice(page) == "The tag was removed."
+    assert [tag["value"] for tag in flags.look()["tags"]] == ["shop"]
+
+
+def test_parent_is_set_and_removed(ada, flags):
+    for name in ("checkout", "parent", "child"):
+        flags.flag(name)
+    flags.depend("child", "checkout")
+    page = ada.get("/admin/features/checkout")
+    assert page.html.find(id="parent-flag").a["href"] == "/admin/features/child"
+    page = ada.get("/admin/features/parent")
+    path = "/admin/features/parent/parent"
+    form = form_to(page, path)
+    offered = page.html.find("datalist", id="parents").find_all("option")
+    assert [option["value"] for option in offered] == ["checkout"]
+    form["parent"] = "none"
+    page = form.submit(status=403)
+    assert "no flag none" in beside(page, "parent")
+    form = form_to(page, path)
+    assert form["parent"].value == "none"
+    form["parent"] = " checkout "
+    form["state"], form["parent_variants"] = "off", "a"
+    page = form.submit(status=400)
+    assert "Variants" in beside(page, "parent_variants")
+    form = form_to(page, path)
+    assert (form["state"].value, form["parent_variants"].value) == ("off", "a")
+    form["state"], form["parent_variants"] = "on", "a\r\nb"
+    page = form.submit(status=303).follow()
+    text = " ".join(page.html.find(id="parent-flag").get_text(" ").split())
+    assert "On only while checkout is on with the variant a or b ." in text
+    page = form_to(page, f"{path}/remove").submit(status=303).follow()
+    assert flags.look("parent")["dependencies"] == []
+    fields = {"csrf": ada.csrf, "parent": "child"}
+    page = ada.post(path, fields, status=403)
+    assert "has a parent itself" in beside(page, "parent")
+
+
+# the end
+
+
+def test_flag_is_archived_revived_and_deleted(ed, flags):
+    flags.flag()
+    flags.switch()
+    page = follow(ed.get("/admin/features/checkout"), "Archive this flag")
+    assert "It is on in production now." in page.text
+    page = form_to(page, "/admin/features/checkout/archive").submit(status=303).follow()
+    assert notice(page) == "The flag was archived."
+    assert not page.html.find(role="switch")
+    assert "Change this flag" not in page.text
+    page = form_to(page, "/admin/features/checkout/revive").submit(status=303).follow()
+    assert notice(page) == "The flag is back. It is off everywhere."
+    assert not flags.is_on()
+    flags.archive("checkout")
+    page = follow(ed.get("/admin/features/checkout"), "Delete for good")
+    page = form_to(page, "/admin/features/checkout/delete").submit(status=303).follow()
+    assert notice(page) == "The flag was deleted for good."
+    assert names(page) == []
+    ed.get("/admin/features/checkout", status=404)
+
+
+def test_parent_can_not_be_archived_before_its_children(ada, flags):
+    flags.flag("parent")
+    flags.flag("child")
+    flags.depend("child", "parent")
+    page = ada.get("/admin/features/parent/archive")
+    assert page.html.find("main").find("a", string="child")
+    page = form_to(page, "/admin/features/parent/archive").submit(status=403)
+    assert "is the parent of child" in alert(page)
+    assert not flags.look("parent")["archived"]
+
+
+def test_living_flag_is_not_deleted(ada, flags):
+    flags.flag()
+    ada.post("/admin/features/checkout/delete", {"csrf": ada.csrf}, status=400)
+    ada.post("/admin/features/checkout/revive", {"csrf": ada.csrf}, status=404)
+    assert flags.look()
+
+
+# hostile text
+
+
+def test_hostile_text_is_text_on_every_page(ada, flags):
+    text = "\n".join(HOSTILE)
+    flags.flag(description=text)
+    segment = flags.segment(HOSTILE[0], description=text)
+    values = [line[:100] for line in HOSTILE]
+    id = flags.strategy(
+        title=HOSTILE[1],
+        parameters={"rollout": "50", "stickiness": HOSTILE[2], "groupId": HOSTILE[4]},
+        constraints=[{"contextName": HOSTILE[3], "operator": "IN", "values": values}],
+        segments=[segment],
+        variants=[{"name": HOSTILE[7], "payload": {"type": "string", "value": text}}],
+    )
+    ada.post("/admin/features/checkout/tags", {"csrf": ada.csrf, "tag": f"simple:{HOSTILE[0]}"})
+    strategy = f"/admin/features/checkout/environments/production/strategies/{id}"
+    for path in (
+        LIST,
+        "/admin/features/checkout",
+        strategy,
+        f"{strategy}/delete",
+        "/admin/segments",
+        f"/admin/segments/{segment}",
+        f"/admin/segments/{segment}/delete",
+        "/admin/events?feature=checkout",
+    ):
+        page = ada.get(path)
+        assert faults(page) == [], path
+    before = flags.strategies()
+    form_to(ada.get(strategy), strategy).submit(status=303)
+    after = flags.strategies()
+    for constraint in after[0]["constraints"]:
+        assert (constraint.pop("inverted"), constraint.pop("caseInsensitive")) == (False, False)
+    assert after == before
+
+
+def test_rejected_hostile_text_comes_back_as_text(ada, flags):
+    flags.flag()
+    for text in HOSTILE:
+        fields = {"csrf": ada.csrf, "name": text, "tags": text, "description": text}
+        page = ada.post("/admin/features/new", fields, status="4*")
+        assert faults(page) == []
+        form = form_to(page, "/admin/features/new")
+        assert (form["name"].value, form["tags"].value) == (text, text)
+        page = ada.get(LIST, dict.fromkeys(("tag", "state", "type", "project", "done"), text))
+        assert faults(page) == []
+        page = ada.get(LIST, {"query": text})
+        assert page.html.find(id="query")["value"] == text
+        fields = {"csrf": ada.csrf, "name": text, "shown_type": text, "title": text}
+        path = "/admin/features/checkout/environments/production/strategies/new"
+        assert faults(ada.post(path, fields, status=400)) == []

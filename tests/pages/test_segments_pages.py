@@ -1,0 +1,164 @@
+"""Segments: list with where they are used, new, edit, delete."""
+
+from __future__ import annotations
+
+from tests.conftest import ADMIN
+from tests.pages.seen import alert, beside, follow, form_to, heading, notice
+from tests.pages.test_hostile_text import HOSTILE, faults
+
+LIST = "/admin/segments"
+NEW = f"{LIST}/new"
+
+
+def cards(page):
+    found = page.html.find_all("li", class_="card")
+    return {card.h2.get_text(): " ".join(card.get_text(" ").split()) for card in found}
+
+
+def get(web, id):
+    return web.get(f"/api/admin/segments/{id}", headers=ADMIN).json
+
+
+def test_list_tells_who_is_meant_and_where_it_is_used(vera, flags):
+    assert "No segment yet." in vera.get(LIST).text
+    id = flags.segment("beta", description="Volunteers")
+    flags.segment("nobody asks", constraints=[], project="default")
+    for n in range(7):
+        flags.flag(f"f{n}")
+        flags.strategy(f"f{n}", segments=[id])
+    flags.strategy("f0", "development", segments=[id])
+    page = vera.get(LIST)
+    found = cards(page)
+    assert found["beta"] == (
+        "beta Volunteers If userId is ada Project all Used by f0 f1 f2 f3 f4 and 2 more"
+    )
+    assert found["nobody asks"] == "nobody asks Everybody Project default Used by no flag"
+    assert page.html.find("a", string="f3")["href"] == "/admin/features/f3"
+    assert not page.html.find("main").find("form")
+    assert not page.html.find("a", href=NEW)
+
+
+def test_segment_is_made(ada, web):
+    page = follow(ada.get(LIST), "New segment")
+    form = form_to(page, NEW)
+    form["name"], form["description"] = " beta ", "Two\r\nlines"
+    form["constraints.0.contextName"], form["constraints.0.values"] = "userId", "ada\r\n\r\nbob "
+    form = form_to(form.submit("do", value="add-constraints", status=200), NEW)
+    form["constraints.1.contextName"], form["constraints.1.values"] = "since", "2026-01-01"
+    form["constraints.1.operator"] = "DATE_AFTER"
+    page = form.submit(status=303).follow()
+    assert "was created" in notice(page)
+    (made,) = web.get("/api/admin/segments", headers=ADMIN).json["segments"]
+    assert (made["name"], made["description"], made["project"]) == ("beta", "Two\nlines", None)
+    first, second = made["constraints"]
+    assert first["values"] == ["ada", "bob"]
+    assert second["value"] == "2026-01-01T00:00:00.000Z"
+
+
+def test_known_context_fields_and_values_are_offered(ada, database):
+    conn = database.connect()
+    with conn.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO context_fields (name, legal_values) VALUES ('plan', "
+            """'[{"value": "free"}, {"value": "<b>"}]')"""
+        )
+    conn.close()
+    page = ada.get(NEW)
+    offered = [option["value"] for option in page.html.find("datalist").find_all("option")]
+    assert {"userId", "plan", "appName"} <= set(offered)
+    assert page.html.find(id="constraints.0.contextName")["list"] == "context-fields"
+    form = form_to(page, NEW)
+    form["constraints.0.contextName"] = "plan"
+    page = form.submit("do", value="add-constraints")
+    assert "Known ones: free, <b>." in page.html.find(id="constraints.0.values-hint").get_text()
+    assert faults(page) == []
+
+
+def test_all_that_is_wrong_is_told_and_kept(ada, stored):
+    before = stored()
+    form = form_to(ada.get(NEW), NEW)
+    form["name"], form["description"] = " ", "d" * 1001
+    form["constraints.0.operator"], form["constraints.0.values"] = "IN_CIDR", "10.0.0.0/8\r\nx"
+    form["constraints.0.inverted"] = True
+    page = form.submit(status=400)
+    assert "1 to 200" in beside(page, "name")
+    assert "1000" in beside(page, "description")
+    assert "1 to 100" in beside(page, "constraints.0.contextName")
+    assert beside(page, "constraints.0.values").startswith("Line 2: A value is an address")
+    form = form_to(page, NEW)
+    assert form["constraints.0.values"].value.split() == ["10.0.0.0/8", "x"]
+    assert (form["constraints.0.operator"].value, form["constraints.0.inverted"].checked) == (
+        "IN_CIDR",
+        True,
+    )
+    assert stored() == before
+
+
+def test_more_values_than_a_segment_may_hold_are_told_as_a_whole(ada):
+    fields = {"csrf": ada.csrf, "name": "large"}
+    for n in range(2):
+        fields[f"constraints.{n}.contextName"], fields[f"constraints.{n}.operator"] = "a", "IN"
+        fields[f"constraints.{n}.values"] = "\n".join(f"v{n}" for n in range(501))
+    page = ada.post(NEW, fields, status=400)
+    assert "more than 1000 values" in page.html.find(id="constraints").find(class_="wrong").string
+
+
+def test_segment_is_edited(ada, web, flags):
+    id = flags.segment("beta", description="old", project="default")
+    flags.segment("taken")
+    path = f"{LIST}/{id}"
+    page = follow(ada.get(LIST), "Edit beta")
+    assert heading(page) == "Segment beta"
+    form = form_to(page, path)
+    assert (form["project"].value, form["description"].value) == ("default", "old")
+    assert form["constraints.0.values"].value.strip() == "ada"
+    form["name"] = "taken"
+    page = form.submit(status=409)
+    assert "exists already" in beside(page, "name")
+    form = form_to(page, path)
+    form["name"], form["description"], form["project"] = "gamma", "", ""
+    form = form_to(form.submit("do", value="remove-constraints.0", status=200), path)
+    page = form.submit(status=303).follow()
+    assert notice(page) == "The segment was saved."
+    made = get(web, id)
+    assert (made["name"], made["description"], made["project"]) == ("gamma", None, None)
+    assert made["constraints"] == []
+
+
+def test_unused_segment_is_deleted(ada, web, flags):
+    flags.segment("beta")
+    page = follow(ada.get(LIST), "Delete beta")
+    assert "No flag uses it." in page.text
+    page = page.forms[1].submit(status=303).follow()
+    assert notice(page) == "The segment was deleted."
+    assert web.get("/api/admin/segments", headers=ADMIN).json["segments"] == []
+
+
+def test_used_segment_stays_and_tells_who_uses_it(ada, web, flags):
+    id = flags.segment("beta")
+    flags.flag()
+    flags.strategy(segments=[id])
+    page = ada.get(f"{LIST}/{id}/delete")
+    assert page.html.find("main").find("a", string="checkout")["href"] == "/admin/features/checkout"
+    assert not page.html.find("button", class_="danger")
+    page = ada.post(f"{LIST}/{id}/delete", {"csrf": ada.csrf}, status=409)
+    assert "used by checkout" in alert(page)
+    assert page.html.find("main").find("a", string="checkout")
+    assert get(web, id)["name"] == "beta"
+
+
+def test_hostile_text_comes_back_as_text(ada, web):
+    for text in HOSTILE:
+        fields = {
+            "csrf": ada.csrf,
+            "name": text,
+            "description": text,
+            "constraints.0.contextName": text,
+            "constraints.0.operator": text,
+            "constraints.0.values": text,
+        }
+        page = ada.post(NEW, fields, status=400)
+        assert faults(page) == []
+        form = form_to(page, NEW)
+        assert (form["name"].value, form["constraints.0.contextName"].value) == (text, text)
+        assert form["constraints.0.values"].value.lstrip("\n") == text

@@ -1,0 +1,364 @@
+"""Strategies: the form that grows without JavaScript, its problems, and what it stores."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.pages.seen import alert, beside, follow, form_to, heading, notice
+
+PRODUCTION = "/admin/features/checkout/environments/production/strategies"
+NEW = f"{PRODUCTION}/new"
+
+
+@pytest.fixture(autouse=True)
+def flag(flags):
+    return flags.flag()
+
+
+def fill(form, **fields):
+    """`constraints__0__values` is the field constraints.0.values."""
+    for name, value in fields.items():
+        form[name.replace("__", ".")] = value
+    return form
+
+
+def values(form):
+    """By field, without regard to blanks and line ends."""
+    names = [name for name in form.fields if name not in (None, "csrf", "do")]
+    return {name: (form[name].value or "").split() for name in names}
+
+
+def test_new_strategy_proposes_a_rollout_to_everybody(ada, flags):
+    page = follow(ada.get("/admin/features/checkout"), "Add a strategy in production")
+    assert heading(page) == "New strategy"
+    form = form_to(page, NEW)
+    assert form["name"].value == "flexibleRollout"
+    assert form["parameters.rollout"].value == "100"
+    assert form["parameters.groupId"].value == "checkout"
+    assert [option[0] for option in form["parameters.stickiness"].options] == [
+        "default",
+        "random",
+        "userId",
+        "sessionId",
+    ]
+    page = form.submit(status=303).follow()
+    assert notice(page) == "The strategy was saved."
+    (made,) = flags.strategies()
+    assert made["parameters"] == {
+        "rollout": "100",
+        "stickiness": "default",
+        "groupId": "checkout",
+    }
+    assert (made["title"], made["disabled"], made["constraints"]) == (None, False, [])
+    assert not flags.is_on()
+
+
+def test_form_grows_and_shrinks_and_keeps_what_was_typed(ada, flags):
+    form = form_to(ada.get(NEW), NEW)
+    fill(form, parameters__rollout="12", title="For some")
+    for n, (name, operator, values) in enumerate(
+        (("country", "IN", "DE\r\nFR"), ("gone", "IN", "x"), ("age", "NUM_GT", "18"))
+    ):
+        page = form.submit("do", value="add-constraints", status=200)
+        button = page.html.find("button", attrs={"value": "add-constraints"})
+        assert button["formaction"] == f"{NEW}#constraints.{n + 1}"
+        form = form_to(page, NEW)
+        fill(
+            form,
+            **{
+                f"constraints__{n}__contextName": name,
+                f"constraints__{n}__operator": operator,
+                f"constraints__{n}__values": values,
+            },
+        )
+    form["constraints.2.inverted"] = True
+    for n in range(3):
+        form = form_to(form.submit("do", value="add-variants", status=200), NEW)
+        fill(form, **{f"variants__{n}__name": "abc"[n]})
+    fill(form, variants__2__weightType="fix", variants__2__weight="12.5")
+    form = form_to(form.submit("do", value="remove-constraints.1", status=200), NEW)
+    form = form_to(form.submit("do", value="remove-variants.0", status=200), NEW)
+    assert "constraints.2.operator" not in form.fields
+    assert (form["title"].value, form["parameters.rollout"].value) == ("For some", "12")
+    assert form["constraints.0.values"].value.split() == ["DE", "FR"]
+    assert form["constraints.1.contextName"].value == "age"
+    assert (form["constraints.0.inverted"].checked, form["constraints.1.inverted"].checked) == (
+        False,
+        True,
+    )
+    assert (form["variants.1.name"].value, form["variants.1.weight"].value) == ("c", "12.5")
+    assert flags.strategies() == []
+    form.submit(status=303)
+    (made,) = flags.strategies()
+    assert made["title"] == "For some"
+    assert made["constraints"] == [
+        {
+            "contextName": "country",
+            "operator": "IN",
+            "values": ["DE", "FR"],
+            "inverted": False,
+            "caseInsensitive": False,
+        },
+        {
+            "contextName": "age",
+            "operator": "NUM_GT",
+            "values": [],
+            "value": "18",
+            "inverted": True,
+            "caseInsensitive": False,
+        },
+    ]
+    weights = [(v["name"], v["weight"], v["weightType"]) for v in made["variants"]]
+    assert weights == [("b", 875, "variable"), ("c", 125, "fix")]
+
+
+def test_all_that_is_wrong_is_told_beside_its_field_and_kept(ada, flags, stored):
+    segments = [flags.segment(f"s{n}") for n in range(6)]
+    before = stored()
+    form = form_to(ada.get(NEW), NEW)
+    for _ in range(3):
+        form = form_to(form.submit("do", value="add-constraints"), NEW)
+    for _ in range(3):
+        form = form_to(form.submit("do", value="add-variants"), NEW)
+    long = "x" * 101
+    fill(
+        form,
+        title="t" * 201,
+        parameters__rollout="101",
+        constraints__0__values=f"ok\n{long}\nfine",
+        constraints__1__contextName="age",
+        constraints__1__operator="NUM_GT",
+        constraints__1__values="1\n2",
+        constraints__2__contextName="country",
+        variants__0__name="a",
+        variants__1__name="a",
+        variants__1__payloadType="json",
+        variants__1__payload="{",
+        variants__2__name="c",
+        variants__2__weightType="fix",
+        variants__2__weight="100.01",
+        variants__2__payloadType="number",
+        variants__2__payload="x",
+    )
+    page = form.submit(status=400)
+    for field, words in (
+        ("title", "at most 200"),
+        ("parameters.rollout", "from 0 to 100"),
+        ("constraints.0.contextName", "1 to 100"),
+        ("constraints.0.values", "Line 2: A value has 1 to 100"),
+        ("constraints.1.values", "NUM_GT needs a number"),
+        ("constraints.2.values", "at least one value"),
+        ("variants.1.name", "two variants named a"),
+        ("variants.1.payload", "not valid JSON"),
+        ("variants.2.weight", "from 0 to 100, with at most one decimal"),
+        ("variants.2.payload", "not a number"),
+    ):
+        assert words in beside(page, field), field
+    sent, kept = values(form), values(form_to(page, NEW))
+    assert len(kept) > 30
+    assert kept == sent
+    form = form_to(ada.get(NEW), NEW)
+    for id in segments:
+        form[f"segments.{id}"] = True
+    page = form.submit(status=400)
+    assert "more than 5 segments" in alert(page)
+    assert page.html.find(id="segments").find(class_="wrong")
+    assert form_to(page, NEW)[f"segments.{segments[5]}"].checked
+    assert stored() == before
+
+
+def test_weights_that_do_not_fit_together_are_told(ada):
+    form = form_to(form_to(ada.get(NEW), NEW).submit("do", value="add-variants"), NEW)
+    fill(form, variants__0__name="a", variants__0__weightType="fix", variants__0__weight="50,5")
+    page = form.submit(status=400)
+    assert "must be variable" in page.html.find(id="variants").find(class_="wrong").get_text()
+    form = form_to(form_to(page, NEW).submit("do", value="add-variants"), NEW)
+    assert form["variants.0.weight"].value == "50,5"
+    fill(form, variants__1__name="b", variants__1__weightType="fix", variants__1__weight="60")
+    assert "more than 100 %" in alert(form.submit(status=400))
+
+
+def test_weight_that_is_none_is_told(ada):
+    page = form_to(ada.get(NEW), NEW).submit("do", value="add-variants")
+    for weight in ("", "x", "-1", "NaN", "1e999999999999", "0.05", "101"):
+        form = fill(form_to(page, NEW), variants__0__name="a", variants__0__weightType="fix")
+        form["variants.0.weight"] = weight
+        page = form.submit(status=400)
+        assert "one decimal" in beside(page, "variants.0.weight"), weight
+
+
+def test_type_is_changed_before_its_fields_are_filled(ada, flags, database):
+    conn = database.connect()
+    with conn.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO strategy_types (name, parameters) VALUES ('moon', "
+            """'[{"name": "the phase", "type": "list", "description": "Of the moon."},
+                 {"name": "bright", "type": "boolean"}]')"""
+        )
+    conn.close()
+    form = form_to(ada.get(NEW), NEW)
+    form["name"] = "moon"
+    for page in (form.submit("do", value="type", status=200), form.submit(status=200)):
+        assert flags.strategies() == []
+        form = form_to(page, NEW)
+        assert "parameters.rollout" not in form.fields
+    assert "Of the moon. One on each line." in page.text
+    form["parameters.the%20phase"] = "full\r\nnew"
+    form["parameters.bright"] = "true"
+    form.submit(status=303)
+    (made,) = flags.strategies()
+    assert made["parameters"] == {"the phase": "full,new", "bright": "true"}
+
+
+@pytest.mark.parametrize(
+    ("type", "field", "typed", "stored"),
+    [
+        ("remoteAddress", "IPs", "10.0.0.0/8\r\n ::1 ", "10.0.0.0/8,::1"),
+        ("applicationHostname", "hostNames", "web1", "web1"),
+        ("default", None, None, None),
+    ],
+)
+def test_other_types_have_fields_of_their_own(ada, flags, type, field, typed, stored):
+    form = form_to(ada.get(NEW), NEW)
+    form["name"] = type
+    form = form_to(form.submit("do", value="type"), NEW)
+    fields = [name for name in form.fields if name and name.startswith("parameters.")]
+    assert fields == ([f"parameters.{field}"] if field else [])
+    if field:
+        form[f"parameters.{field}"] = typed
+    form.submit(status=303)
+    (made,) = flags.strategies()
+    assert (made["name"], made["parameters"]) == (type, {field: stored} if field else {})
+
+
+def test_saving_what_is_shown_changes_nothing(ada, flags):
+    segment = flags.segment()
+    id = flags.strategy(
+        title="One",
+        disabled=True,
+        parameters={"rollout": "7", "stickiness": "tenant", "groupId": "g", "extra": "kept"},
+        constraints=[
+            {
+                "contextName": "country",
+                "operator": "STR_ENDS_WITH",
+                "values": ["a", "b"],
+                "inverted": True,
+                "caseInsensitive": True,
+            },
+            {
+                "contextName": "app",
+                "operator": "SEMVER_LT",
+                "value": "1.2.3",
+                "inverted": False,
+                "caseInsensitive": False,
+            },
+        ],
+        segments=[segment],
+        variants=[
+            {
+                "name": "a",
+                "weight": 333,
+                "weightType": "fix",
+                "stickiness": "userId",
+                "payload": {"type": "json", "value": '{\n  "a": " b "\n}'},
+                "overrides": [{"contextName": "userId", "values": ["1"]}],
+            },
+            {"name": "b", "stickiness": "userId"},
+        ],
+    )
+    old = flags.strategy(name="userWithId", parameters={"userIds": "ada, bob"})
+    before = flags.strategies()
+    form = form_to(ada.get(f"{PRODUCTION}/{id}"), f"{PRODUCTION}/{id}")
+    assert form["variants.0.weight"].value == "33.3"
+    form.submit(status=303)
+    form = form_to(ada.get(f"{PRODUCTION}/{old}"), f"{PRODUCTION}/{old}")
+    assert form["parameters.userIds"].value.split() == ["ada", "bob"]
+    form.submit(status=303)
+    after = flags.strategies()
+    assert after[1].pop("parameters") == {"userIds": "ada,bob"}
+    assert before[1].pop("parameters") == {"userIds": "ada, bob"}
+    assert after == before
+
+
+def test_strategy_is_changed(ada, flags):
+    id = flags.strategy(title="One", variants=[{"name": "a"}])
+    flags.switch()
+    page = follow(ada.get("/admin/features/checkout"), "Edit strategy 1 in production")
+    assert heading(page) == "Strategy 1"
+    form = form_to(page, f"{PRODUCTION}/{id}")
+    fill(form, title="", parameters__rollout="5", disabled=True, variant_stickiness="random")
+    page = form.submit(status=303).follow()
+    assert "left out" in page.html.find(id="in-production").get_text()
+    (made,) = flags.strategies()
+    assert (made["title"], made["disabled"], made["parameters"]["rollout"]) == ("", True, "5")
+    assert made["variants"][0]["stickiness"] == "random"
+    assert not flags.is_on()
+
+
+def test_segment_of_another_project_is_not_offered(ada, flags, database):
+    conn = database.connect()
+    with conn.cursor() as cursor:
+        cursor.execute("INSERT INTO projects (id, name) VALUES ('other', 'Other')")
+    conn.close()
+    ours, theirs = flags.segment("ours"), flags.segment("theirs", project="other")
+    form = form_to(ada.get(NEW), NEW)
+    assert f"segments.{ours}" in form.fields
+    assert f"segments.{theirs}" not in form.fields
+
+
+def test_last_strategy_is_removed_and_the_flag_goes_off(ada, flags):
+    first, second = flags.strategy(), flags.strategy(parameters={"rollout": "5"})
+    flags.switch()
+    page = follow(ada.get("/admin/features/checkout"), "Remove strategy 2 in production")
+    assert heading(page) == "Remove strategy 2 of checkout in production?"
+    assert "5 % of users" in page.text
+    assert "switched off" not in page.text
+    page = form_to(page, f"{PRODUCTION}/{second}/delete").submit(status=303).follow()
+    assert notice(page) == "The strategy was removed."
+    assert flags.is_on()
+    page = ada.get(f"{PRODUCTION}/{first}/delete")
+    assert "the flag is switched off in production" in page.text
+    form_to(page, f"{PRODUCTION}/{first}/delete").submit(status=303)
+    assert (flags.strategies(), flags.is_on()) == ([], False)
+    ada.get(f"{PRODUCTION}/{first}", status=404)
+    ada.get("/admin/features/checkout/environments/none/strategies/new", status=404)
+
+
+def test_made_up_forms_are_answered(ada, flags, stored):
+    before = stored()
+    base = {"csrf": ada.csrf, "name": "default", "shown_type": "default"}
+    for more in (
+        {"constraints.0.contextName": "a", "constraints.0.operator": "NONE"},
+        {"constraints.7.operator": "IN"},
+        {"variants.0.name": "a", "variants.0.weightType": "none"},
+        {"variants.0.name": "a", "variants.0.payloadType": "none"},
+        {"segments.999999": "on"},
+        {"name": "none", "shown_type": "none"},
+        {f"constraints.{n}.operator": "IN" for n in range(31)},
+        {"variant_stickiness": "x" * 101, "variants.0.name": "a"},
+        {"title": "x" * 300},
+    ):
+        page = ada.post(NEW, base | more, status="4*")
+        assert alert(page), more
+    for more in ({"do": "remove-constraints.9"}, {"do": "x"}, {"segments.x": "on", "do": "x"}):
+        ada.post(NEW, base | more, status=200)
+    many = {f"x{n}": "" for n in range(1000)}
+    ada.post(NEW, base | many, status=400)
+    ada.post(NEW, base | {"title": "x" * 1_000_000}, status=413)
+    assert stored() == before
+
+
+def test_as_much_as_a_strategy_may_hold_fits_the_form(ada, flags):
+    values = [f"value-{n}" for n in range(250)]
+    constraints = [
+        {"contextName": "country", "operator": "IN", "values": values} for _ in range(30)
+    ]
+    variants = [{"name": f"v{n}"} for n in range(100)]
+    id = flags.strategy(constraints=constraints, variants=variants)
+    form = form_to(ada.get(f"{PRODUCTION}/{id}"), f"{PRODUCTION}/{id}")
+    form["title"] = "Large"
+    form.submit(status=303)
+    (made,) = flags.strategies()
+    assert made["title"] == "Large"
+    assert [c["values"] for c in made["constraints"]] == [values] * 30
+    assert len(made["variants"]) == 100
