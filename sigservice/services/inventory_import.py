@@ -1,0 +1,60 @@
+"""Takes an inventory in: what there is, what is wrong with what is wanted, what changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sigservice.db.pool import Connection
+from sigservice.errors import BadDataError, ExceedsLimitError
+from sigservice.repository import exchange, features
+from sigservice.services import inventory, revisions
+from sigservice.services.identity import Identity
+from sigservice.services.inventory import Inventory
+from sigservice.services.inventory_check import Check, Finding, Ground
+from sigservice.services.inventory_write import Changes, Writer
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the configuration allows."""
+
+    segment_values: int
+    strategy_segments: int
+
+
+def look_around(conn: Connection, names: list[str], limits: Limits) -> Ground:
+    """What there is already around these flags. Takes the lock: it stays true."""
+    revisions.lock(conn)
+    return Ground(
+        have=inventory.read(conn, names),
+        places={row.pop("name"): row for row in exchange.list_places(conn)},
+        feature_types=frozenset(row["id"] for row in features.list_types(conn)),
+        segment_values=limits.segment_values,
+        strategy_segments=limits.strategy_segments,
+    )
+
+
+def take_all(conn: Connection, wanted: Inventory, by: Identity, limits: Limits) -> Changes:
+    """Everything or nothing. Raises BadDataError with all that is wrong, ExceedsLimitError."""
+    changes, findings = take(conn, wanted, by, limits)
+    refuse(findings)
+    return changes
+
+
+def take(
+    conn: Connection, wanted: Inventory, by: Identity, limits: Limits
+) -> tuple[Changes, list[Finding]]:
+    """What can be taken, and why the rest can't. Raises ExceedsLimitError."""
+    ground = look_around(conn, [feature.name for feature in wanted.features], limits)
+    check = Check(ground, lenient=True)
+    kept = check.run(wanted)
+    refuse([finding for finding in check.findings if not finding.item])
+    return Writer(conn, ground.have, by, overwrite=True).write(kept), check.findings
+
+
+def refuse(findings: list[Finding]) -> None:
+    """Raises BadDataError, or ExceedsLimitError, if there are any."""
+    if findings:
+        details = [{"message": found.message, "path": found.path} for found in findings]
+        kind = BadDataError if all(found.item for found in findings) else ExceedsLimitError
+        raise kind(findings[0].message, details=details)
