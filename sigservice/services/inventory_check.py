@@ -234,15 +234,16 @@ class Check:
             _check_text(item.description, problems, f"{path}.description", 5000)
             if not self.lenient:
                 self._check_type(item, path, problems)
-            if self._take("features", item.name, problems):
-                continue
-            self._check_type(item, path, problems)
-            if self._take("features", item.name, problems):
-                item = replace(item, type="release")
-            self._settle(item)
-            kept[n] = replace(
-                item, tags=self._tags(item, path), environments=self._states(item, path)
-            )
+            is_good = not self._take("features", item.name, problems)
+            if is_good and self.lenient:
+                self._check_type(item, path, problems)
+                if self._take("features", item.name, problems):
+                    item = replace(item, type="release")
+            if is_good or not self.lenient:  # or else its children were told of too
+                self._settle(item)
+            tags, states = self._tags(item, path), self._states(item, path)
+            if is_good:
+                kept[n] = replace(item, tags=tags, environments=states)
         alive = {name for name, place in self._places.items() if not place["archived"]}
         self._limit("features", alive, features.MOST_FEATURES)
         return [kept[n] for n in sorted(kept)]
@@ -317,7 +318,7 @@ class Check:
             at, problems = f"{path}.environments[{n}]", Problems()
             if state.environment in kept:
                 problems.add(f"{at}.environment", f"{state.environment} is there twice.")
-            if state.environment not in self._links[item.project]:
+            if state.environment not in self._links.get(item.project, ()):
                 text = f"The project {item.project} has no environment {state.environment}."
                 problems.add(f"{at}.environment", text)
             listed = [

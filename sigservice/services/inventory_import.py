@@ -36,15 +36,16 @@ def look_around(conn: Connection, names: list[str], limits: Limits) -> Ground:
 
 def take_all(conn: Connection, wanted: Inventory, by: Identity, limits: Limits) -> Changes:
     """Everything or nothing. Raises BadDataError with all that is wrong, ExceedsLimitError."""
-    changes, findings = take(conn, wanted, by, limits)
-    refuse(findings)
-    return changes
+    check = Check(look_around(conn, [feature.name for feature in wanted.features], limits))
+    kept = check.run(wanted)
+    refuse(check.findings)
+    return Writer(conn, check.ground.have, by, overwrite=True).write(kept)
 
 
-def take(
+def take_what_fits(
     conn: Connection, wanted: Inventory, by: Identity, limits: Limits
 ) -> tuple[Changes, list[Finding]]:
-    """What can be taken, and why the rest can't. Raises ExceedsLimitError."""
+    """And why the rest does not. Raises ExceedsLimitError."""
     ground = look_around(conn, [feature.name for feature in wanted.features], limits)
     check = Check(ground, lenient=True)
     kept = check.run(wanted)
