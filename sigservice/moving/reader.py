@@ -6,7 +6,7 @@ what they sell separately is not there at all.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -178,17 +178,24 @@ class Reader:
         name = str(row.get("name"))
         path = ("projects", project, "features", name)
         raw = self._source.find(*path, variantEnvironments="true")
-        if raw is None:  # archived ones are shown piece by piece
-            states = []
-            for state in _items(row, "environments"):
-                place = (*path, "environments", str(state.get("name")))
-                strategies = _items(self._source.find(*place, "strategies"), "")
-                variants = _items(self._source.find(*place, "variants"), "variants")
-                states.append(dict(state) | {"strategies": strategies, "variants": variants})
-            raw = {"environments": states}
+        if raw is None:
+            raw = {"environments": [*self._piece_by_piece(row, path)]}
         full = dict(row) | raw
         tags = self._source.find("features", name, "tags")
         return full, _items(full if tags is None else tags, "tags")
+
+    def _piece_by_piece(
+        self, row: Mapping[str, Any], path: tuple[str, ...]
+    ) -> Iterator[Mapping[str, Any]]:
+        """The states of a flag in the archive, which many servers do not show as a whole."""
+        for state in _items(row, "environments"):
+            place = (*path, "environments", str(state.get("name")))
+            strategies = self._source.find(*place, "strategies")
+            if isinstance(strategies, list):
+                old = _items(self._source.find(*place, "variants"), "variants")
+                yield dict(state) | {"strategies": strategies, "variants": old}
+            else:
+                self._note(f"flag {path[-1]}", f"its state in {state.get('name')}: not shown")
 
     def _feature(
         self, project: str, raw: Mapping[str, Any], tags: list[Mapping[str, Any]]
@@ -205,9 +212,9 @@ class Reader:
             project=project,
             type=str(raw.get("type") or "release"),
             description=_text(raw.get("description")),
-            stale=raw.get("stale") is True,
-            impressionData=raw.get("impressionData") is True,
-            archivedAt=archived or (datetime.now(UTC) if raw.get("archived") is True else None),
+            stale=_is_true(raw.get("stale")),
+            impressionData=_is_true(raw.get("impressionData")),
+            archivedAt=archived or (datetime.now(UTC) if _is_true(raw.get("archived")) else None),
             createdAt=created,
             createdBy=_text(author),
             tags=sorted(
@@ -234,7 +241,7 @@ class Reader:
         except (msgspec.ValidationError, AttributeError, TypeError) as error:
             self._note(f"flag {flag}", f"its state in {name}: {error}")
             return []
-        return [State(name, raw.get("enabled") is True, kept, listed)]
+        return [State(name, _is_true(raw.get("enabled")), kept, listed)]
 
     def _strategy(self, raw: Any) -> Strategy:
         """Raises msgspec.ValidationError."""
@@ -266,6 +273,10 @@ def _items(value: Any, name: str) -> list[Mapping[str, Any]]:
 
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
+
+
+def _is_true(value: Any) -> bool:
+    return value in (True, "true")  # 1 is True
 
 
 def _moment(value: Any) -> datetime | None:

@@ -104,7 +104,7 @@ class Writer:
         self._record(f"{kind}-updated", updates)
         self._note(kind, [name(item) for item in new], "created")
         self._note(kind, [name(item) for _, item in changed], "updated")
-        if kind == "segment" and changed:
+        if changed and kind in ("environment", "segment"):
             self._changes.everywhere = True
 
     def _write_links(self, wanted: Sequence[Project]) -> None:
@@ -125,6 +125,8 @@ class Writer:
         exchange.delete_project_environments(self._conn, gone)
         self._record("project-environment-added", [_link_event(id, link) for id, link in put])
         self._record("project-environment-removed", gone)
+        if put or gone:
+            self._changes.everywhere = True
         for id, link in put:
             self._note("project", [id], f"uses {link.environment}")
         for item in gone:

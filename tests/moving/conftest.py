@@ -184,6 +184,7 @@ class Peer:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            wbufsize = 65_536  # head and body in one packet: nobody waits for a delayed ACK
 
             def do_GET(self) -> None:
                 path = self.path.partition("?")[0].removeprefix("/api/admin/")

@@ -97,7 +97,7 @@ ANSWERS = {
                 "name": "old",
                 "type": "release",
                 "archivedAt": "2026-02-02T00:00:00.000Z",
-                "environments": [{"name": "production", "enabled": True}],
+                "environments": [{"name": "production", "enabled": 1}, {"name": "development"}],
             }
         ]
     },
@@ -160,6 +160,7 @@ def test_odd_answers_are_read_and_what_stays_behind_is_told(odd, empty, command)
         "flag half: its state in production",
         "flag half: the release plan in production",
         "flag half: links",
+        "flag old: its state in development: not shown",
         "features odd: tags",
         "1 custom roles",
     ):
@@ -187,6 +188,7 @@ def test_odd_answers_are_read_and_what_stays_behind_is_told(odd, empty, command)
     ]
     old = web.get(f"{path}/old", headers=ADMIN).json
     assert old["archivedAt"] == "2026-02-02T00:00:00.000Z"
+    assert [s["name"] for s in old["environments"] if s["enabled"]] == ["production"]
     again, out, _ = command(empty, *start)
     assert (again, out.splitlines()[0]) == (3, "0 changed")
 
