@@ -87,7 +87,7 @@ class Reader:
         found.tagTypes = self._convert_all("tag type", lists[2], TagType)
         own = [item for item in lists[3] if item.get("editable", True)]
         found.strategyTypes = self._convert_all("strategy", own, StrategyType)
-        self._segment_names = {item.get("id"): str(item.get("name")) for item in lists[4]}
+        self._segment_names = {str(item.get("id")): str(item.get("name")) for item in lists[4]}
         ids = {str(project["id"]) for project in projects}
         for raw in lists[4]:
             if raw.get("project") in (None, "", *ids):
@@ -100,7 +100,7 @@ class Reader:
 
     def _list_projects(self) -> list[Mapping[str, Any]]:
         listed = _items(self._source.get("projects"), "projects")
-        living = [raw for raw in listed if not raw.get("archivedAt")]
+        living = [raw for raw in listed if raw.get("id") and not raw.get("archivedAt")]
         missing = set(self._only) - {str(raw.get("id")) for raw in living}
         if missing:
             raise StartError(f"There is no project {', '.join(sorted(missing))} there.")
@@ -116,15 +116,16 @@ class Reader:
     def _project(self, raw: Mapping[str, Any]) -> list[Project]:
         id = str(raw["id"])
         more = self._source.find("projects", id, "overview") or self._source.find("projects", id)
-        full = dict(raw) | (more or {}) | {"id": id}
+        full = {**raw, **(more if isinstance(more, Mapping) else {}), "id": id}
         links = []
-        for item in full.get("environments") or []:
+        for item in _list(full, "environments"):
             item = item if isinstance(item, Mapping) else {"environment": item}
             name = str(item.get("environment") or item.get("name"))
             links.append(Link(name, self._default_strategy(id, name, item.get("defaultStrategy"))))
             if item.get("changeRequestsEnabled"):
                 self._note(f"project {id}", f"change requests in {name}")
-        if (full.get("featureNaming") or {}).get("pattern"):
+        naming = full.get("featureNaming")
+        if isinstance(naming, Mapping) and naming.get("pattern"):
             self._note(f"project {id}", "the pattern for the names of flags")
         projects = self._convert_all("project", [full | {"environments": []}], Project)
         for project in projects:
@@ -178,9 +179,9 @@ class Reader:
         name = str(row.get("name"))
         path = ("projects", project, "features", name)
         raw = self._source.find(*path, variantEnvironments="true")
-        if raw is None:
+        if not isinstance(raw, Mapping):
             raw = {"environments": [*self._piece_by_piece(row, path)]}
-        full = dict(row) | raw
+        full = {**row, **raw, "name": name}
         tags = self._source.find("features", name, "tags")
         return full, _items(full if tags is None else tags, "tags")
 
@@ -204,7 +205,7 @@ class Reader:
         author = author.get("name") if isinstance(author, Mapping) else author
         if raw.get("links"):
             self._note(f"flag {name}", "links")
-        parents = self._convert_all(f"flag {name}: parent", raw.get("dependencies") or [], Parent)
+        parents = self._convert_all(f"flag {name}: parent", _list(raw, "dependencies"), Parent)
         once = {parent.feature: parent for parent in parents}
         created, archived = _moment(raw.get("createdAt")), _moment(raw.get("archivedAt"))
         return Feature(
@@ -224,7 +225,7 @@ class Reader:
             dependencies=list(once.values()),
             environments=[
                 state
-                for item in raw.get("environments") or []
+                for item in _items(raw, "environments")
                 for state in self._state(name, item, raw.get("variants"))
             ],
         )
@@ -235,10 +236,10 @@ class Reader:
         if raw.get("releasePlans"):
             self._note(f"flag {flag}", f"the release plan in {name}")
         try:
-            listed = [self._strategy(item) for item in raw.get("strategies") or []]
+            listed = [self._strategy(item) for item in _list(raw, "strategies")]
             old = raw.get("variants", variants) or []
             kept = msgspec.convert(without_nulls(old), list[Variant], strict=False)
-        except (msgspec.ValidationError, AttributeError, TypeError) as error:
+        except msgspec.ValidationError as error:
             self._note(f"flag {flag}", f"its state in {name}: {error}")
             return []
         return [State(name, _is_true(raw.get("enabled")), kept, listed)]
@@ -247,7 +248,7 @@ class Reader:
         """Raises msgspec.ValidationError."""
         found = msgspec.convert(without_nulls(raw), PeerStrategy, strict=False)
         kept = msgspec.structs.asdict(found)
-        named = [self._segment_names.get(id, f"#{id}") for id in found.segments]
+        named = [self._segment_names.get(str(id), f"#{id}") for id in found.segments]
         return Strategy(**kept | {"segments": named})
 
     def _convert_all(self, what: str, items: Sequence[Any], kind: type[Kind]) -> list[Kind]:
@@ -264,11 +265,15 @@ class Reader:
         self.notes.append(Note(what, why))
 
 
-def _items(value: Any, name: str) -> list[Mapping[str, Any]]:
+def _list(value: Any, name: str) -> list[Any]:
     """The list in an answer, be it bare or a member."""
     if isinstance(value, Mapping):
         value = value.get(name)
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+    return value if isinstance(value, list) else []
+
+
+def _items(value: Any, name: str) -> list[Mapping[str, Any]]:
+    return [item for item in _list(value, name) if isinstance(item, Mapping)]
 
 
 def _text(value: Any) -> str | None:

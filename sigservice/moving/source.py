@@ -53,6 +53,7 @@ class Source:
             "timeout": Timeout(connect=10, read=60),
             "retries": _Patience(
                 total=6,
+                connect=1,
                 redirect=False,
                 allowed_methods=("GET",),
                 status_forcelist=_AGAIN,

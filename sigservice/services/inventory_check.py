@@ -49,6 +49,7 @@ from sigservice.services.inventory import (
 )
 from sigservice.services.problems import Problems
 
+LIMIT = "limit"  # the kind of a finding that nothing can be left out for
 _ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 Item = TypeVar("Item")
 
@@ -137,7 +138,7 @@ class Check:
     def _limit(self, kind: str, names: set[str], most: int) -> None:
         if len(names) > most:
             text = f"There can't be more than {most} {kind}."
-            self.findings.append(Finding(kind, "", kind, text))
+            self.findings.append(Finding(LIMIT, kind, kind, text))
 
     def _environment(self, item: Environment, path: str, problems: Problems) -> Environment:
         _check_name(item.name, problems, f"{path}.name")

@@ -10,7 +10,7 @@ from sigservice.repository import exchange, features
 from sigservice.services import inventory, revisions
 from sigservice.services.identity import Identity
 from sigservice.services.inventory import Inventory
-from sigservice.services.inventory_check import Check, Finding, Ground
+from sigservice.services.inventory_check import LIMIT, Check, Finding, Ground
 from sigservice.services.inventory_write import Changes, Writer
 
 
@@ -49,7 +49,7 @@ def take_what_fits(
     ground = look_around(conn, [feature.name for feature in wanted.features], limits)
     check = Check(ground, lenient=True)
     kept = check.run(wanted)
-    refuse([finding for finding in check.findings if not finding.item])
+    refuse([finding for finding in check.findings if finding.kind == LIMIT])
     return Writer(conn, ground.have, by, overwrite=True).write(kept), check.findings
 
 
@@ -57,5 +57,6 @@ def refuse(findings: list[Finding]) -> None:
     """Raises BadDataError, or ExceedsLimitError, if there are any."""
     if findings:
         details = [{"message": found.message, "path": found.path} for found in findings]
-        kind = BadDataError if all(found.item for found in findings) else ExceedsLimitError
+        is_limit = any(found.kind == LIMIT for found in findings)
+        kind = ExceedsLimitError if is_limit else BadDataError
         raise kind(findings[0].message, details=details)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import copy
+import io
 
 import pytest
 import webtest
 
 from sigservice.errors import StartError
+from sigservice.moving.progress import Progress
+from sigservice.moving.reader import Reader
+from sigservice.moving.source import Source
 from tests.conftest import ADMIN, ADMIN_TOKEN
 from tests.moving.conftest import events, seen_by_sdks
 
@@ -213,3 +217,18 @@ def test_a_parent_that_stays_behind_keeps_its_child(odd, empty, command):
     assert "There is no flag parent that could be a parent." in out
     web = webtest.TestApp(empty.app)
     web.get("/api/admin/projects/default/features/odd", headers=ADMIN, status=404)
+
+
+@pytest.mark.parametrize("odd_value", [7, [None, "x", []], {"name": []}])
+def test_whatever_a_server_answers_is_read_or_refused_in_one_line(peer, odd_value):
+    for path in ANSWERS:
+        peer.answers = copy.deepcopy(ANSWERS) | {path: odd_value}
+        Reader(Source(peer.url, TOKEN), Progress(io.StringIO()), []).read()
+    for members in (FLAG, FLAG["environments"][0], STRATEGY):
+        for name in members:
+            flag = copy.deepcopy(FLAG)
+            state = flag["environments"][0]
+            at = next(m for m in (flag, state, state["strategies"][0]) if set(m) == set(members))
+            at[name] = odd_value
+            peer.answers = copy.deepcopy(ANSWERS) | {"projects/default/features/odd": flag}
+            Reader(Source(peer.url, TOKEN), Progress(io.StringIO()), []).read()
