@@ -30,7 +30,8 @@ from sigservice.services.inventory import (
     TagType,
     Variant,
 )
-from sigservice.services.inventory_check import Check, Finding, Ground
+from sigservice.services.inventory_check import Check
+from sigservice.services.inventory_definitions import Finding, Ground
 from sigservice.services.inventory_import import Limits, look_around, refuse
 from sigservice.services.inventory_write import Changes, Writer
 from sigservice.services.strategies import Scalar

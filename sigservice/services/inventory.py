@@ -18,6 +18,7 @@ from sigservice.db.run import Row
 from sigservice.repository import exchange, feature_dependencies, feature_strategies, feature_tags
 from sigservice.services import variants
 from sigservice.services.constraints import Constraint
+from sigservice.services.context_fields import LegalValue
 from sigservice.services.feature_tags import Tag
 from sigservice.services.strategies import Scalar
 
@@ -30,11 +31,6 @@ class Environment(msgspec.Struct):
     sortOrder: int = 9999
     enabled: bool = True
     protected: bool = False
-
-
-class LegalValue(msgspec.Struct, omit_defaults=True):
-    value: str
-    description: str | None = None
 
 
 class ContextField(msgspec.Struct):

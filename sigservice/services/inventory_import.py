@@ -10,7 +10,8 @@ from sigservice.repository import exchange, features
 from sigservice.services import inventory, revisions
 from sigservice.services.identity import Identity
 from sigservice.services.inventory import Inventory
-from sigservice.services.inventory_check import LIMIT, Check, Finding, Ground
+from sigservice.services.inventory_check import Check
+from sigservice.services.inventory_definitions import LIMIT, Finding, Ground
 from sigservice.services.inventory_write import Changes, Writer
 
 

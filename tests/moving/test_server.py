@@ -50,6 +50,7 @@ ANSWERS = {
         "projects": [
             {"id": "default", "name": "Default", "description": None, "mode": "open"},
             {"id": "gone", "name": "Gone", "archivedAt": "2026-01-01T00:00:00Z"},
+            {"id": "no blanks", "name": "Bad"},
         ],
     },
     "projects/default/overview": {
@@ -57,7 +58,8 @@ ANSWERS = {
         "featureNaming": {"pattern": None},
         "environments": [
             {"environment": "development", "changeRequestsEnabled": True},
-            {"environment": "production", "defaultStrategy": {"name": "default", "extra": 1}},
+            {"environment": "production", "defaultStrategy": {"name": "unheard", "extra": 1}},
+            {"environment": "nowhere"},
         ],
     },
     "environments": {
@@ -67,7 +69,8 @@ ANSWERS = {
     },
     "segments": {
         "segments": [
-            {"id": 12, "name": "beta", "description": "", "project": None, "constraints": []}
+            {"id": 12, "name": "beta", "description": "", "project": None, "constraints": []},
+            {"id": 13, "name": "lost", "project": "no blanks", "constraints": []},
         ]
     },
     "context": [{"name": "a", "legalValues": None}, {"name": "no blanks", "sortOrder": 1}],
@@ -75,6 +78,7 @@ ANSWERS = {
     "strategies": {
         "strategies": [{"name": "default", "editable": False}, {"name": "own", "parameters": None}]
     },
+    "projects/no%20blanks/features": {"features": []},
     "projects/default/features": {
         "features": [{"name": "odd"}, {"name": "parent"}, {"name": "bad name"}, {"name": "half"}]
     },
@@ -157,6 +161,10 @@ def test_odd_answers_are_read_and_what_stays_behind_is_told(odd, empty, command)
     for what in (
         "project gone: it is archived there",
         "project default: change requests in development",
+        "projects no blanks: id",
+        "projects default: environments[1].defaultStrategy.name",
+        "projects default: environments[2].environment: There is no environment nowhere.",
+        "segments lost: project",
         "contextFields no blanks",
         "tag type None",
         "features odd: type: There is no flag type sunset.",
