@@ -28,6 +28,7 @@ from sigservice.routes.admin import context_fields as admin_context_fields
 from sigservice.routes.admin import current_user as admin_current_user
 from sigservice.routes.admin import environments as admin_environments
 from sigservice.routes.admin import events as admin_events
+from sigservice.routes.admin import exchange as admin_exchange
 from sigservice.routes.admin import feature_archive as admin_feature_archive
 from sigservice.routes.admin import feature_environments as admin_feature_environments
 from sigservice.routes.admin import feature_relations as admin_feature_relations
@@ -118,6 +119,7 @@ AREAS = (
     admin_tag_types,
     admin_tags,
     admin_ui_config,
+    admin_exchange,
     page_home,
     page_sign_in,
     page_features,

@@ -1,4 +1,4 @@
-"""The `sigservice` command: run | migrate | check-config | create-admin | reset-password."""
+"""The `sigservice` command: the service, its database, first users, moving in and out."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from sigservice import server
 from sigservice.config import check
 from sigservice.errors import AppError, ConfigError, StartError
+from sigservice.moving import commands as moving
 from sigservice.repository import users as user_repository
 from sigservice.services import passwords, users
 from sigservice.services.identity import SYSTEM
@@ -35,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command.add_argument(
             "--password-stdin", action="store_true", help="read the password from standard input"
         )
+    moving.add_to(commands)
     chosen = parser.parse_args(arguments)
     try:
         if chosen.command == "check-config":
@@ -43,6 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _migrate()
         if chosen.command in ("create-admin", "reset-password"):
             return _set_password(chosen.command, chosen.login, chosen.password_stdin)
+        if chosen.command in moving.COMMANDS:
+            return _move(chosen)
         return _run()
     except ConfigError as error:
         for problem in error.problems:
@@ -67,6 +71,15 @@ def _migrate() -> int:
     service.stop()
     print("The database is up to date.")
     return 0
+
+
+def _move(chosen: argparse.Namespace) -> int:
+    moving.check(chosen)
+    service = server.create()
+    try:
+        return moving.run(chosen, service.context)
+    finally:
+        service.stop()
 
 
 def _set_password(command: str, login: str, from_stdin: bool) -> int:

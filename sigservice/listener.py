@@ -25,7 +25,7 @@ from sigservice.log import Forward, Logger
 from sigservice.wire import Channel
 
 ARRIVAL_SECONDS = 30
-LARGEST_BODY = 1_100_000
+LARGEST_BODY = 5_500_000
 MOST_CONNECTIONS = 1000
 _OWN_FILES = 64
 

@@ -82,3 +82,15 @@ def test_check_config_reports_and_fails_like_the_start(command):
 def test_version_and_unknown_commands(command):
     assert command("--version").stdout.startswith("sigservice ")
     assert command("nonsense").returncode == 2
+
+
+def test_export_and_import_work_on_the_configured_database(command, tmp_path):
+    file = str(tmp_path / "flags.json")
+    assert command("export", file).stdout == f"{file}: 0 flags, 1 projects\n"
+    done = command("import", file)
+    assert (done.returncode, done.stdout) == (0, "0 changed\n")
+    done = command("import", "--from", "http://127.0.0.1:9", "--token-stdin", stdin="secret\n")
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert "secret" not in done.stderr
+    assert command("import").returncode == 2

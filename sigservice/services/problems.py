@@ -16,6 +16,11 @@ class Problems:
     def __init__(self) -> None:
         self._found: list[dict[str, Any]] = []
 
+    @property
+    def found(self) -> list[dict[str, Any]]:
+        """{message, path} of each so far."""
+        return list(self._found)
+
     def add(self, path: str, message: str) -> None:
         if len(self._found) < MOST_PROBLEMS:
             self._found.append({"message": message, "path": path.lstrip(".")})

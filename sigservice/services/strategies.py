@@ -7,7 +7,7 @@ be on for everybody.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 import msgspec
@@ -146,26 +146,34 @@ def checked(
     """The strategy as it is stored. Raises BadDataError with all that is wrong, NotFoundError for
     a segment that there is not. Without a project any segment will do."""
     problems = Problems()
+    is_known = feature_strategies.type_exists(conn, new.name)
+    stored = check(new, feature, problems, types=[new.name] if is_known else [])
+    problems.end()
+    _check_segments(conn, project, stored["segments"], most_segments)
+    return stored
+
+
+def check(
+    new: Strategy, feature: str, problems: Problems, path: str = "", *, types: Container[str]
+) -> dict[str, Any]:
+    """The strategy as it is stored, segments unchecked; what is wrong goes to `problems`, below
+    `path` (empty or ending with a dot). `types` are the strategy types that there are."""
     title = None if new.title is UNSET else new.title
-    if not feature_strategies.type_exists(conn, new.name):
-        problems.add("name", f"There is no strategy type {new.name}.")
+    if new.name not in types:
+        problems.add(f"{path}name", f"There is no strategy type {new.name}.")
     if title is not None and len(title) > 200:
-        problems.add("title", "A title has at most 200 characters.")
+        problems.add(f"{path}title", "A title has at most 200 characters.")
     if new.sortOrder is not None and not -(2**31) <= new.sortOrder <= LAST_ORDER:
-        problems.add("sortOrder", "The sort order is a whole number of 32 bits.")
-    segment_ids = sorted(set(new.segments))
-    stored = {
+        problems.add(f"{path}sortOrder", "The sort order is a whole number of 32 bits.")
+    return {
         "name": new.name,
         "title": title,
         "disabled": bool(new.disabled),
-        "constraints": constraints.check(new.constraints, problems),
-        "parameters": _parameters(new, feature, problems),
-        "variants": variants.check(new.variants, problems),
-        "segments": segment_ids,
+        "constraints": constraints.check(new.constraints, problems, f"{path}constraints"),
+        "parameters": _parameters(new, feature, problems, path),
+        "variants": variants.check(new.variants, problems, f"{path}variants"),
+        "segments": sorted(set(new.segments)),
     }
-    problems.end()
-    _check_segments(conn, project, segment_ids, most_segments)
-    return stored
 
 
 def _check_segments(conn: Connection, project: str | None, ids: list[int], most: int) -> None:
@@ -185,7 +193,7 @@ def _check_segments(conn: Connection, project: str | None, ids: list[int], most:
         raise BadDataError(text, details=[{"message": text, "path": "segments"}])
 
 
-def _parameters(new: Strategy, feature: str, problems: Problems) -> dict[str, str]:
+def _parameters(new: Strategy, feature: str, problems: Problems, path: str) -> dict[str, str]:
     """Text only; a rollout lacks nothing."""
     texts = {name: _text(value) for name, value in new.parameters.items() if value is not None}
     if new.name == "flexibleRollout":
@@ -194,10 +202,10 @@ def _parameters(new: Strategy, feature: str, problems: Problems) -> dict[str, st
         text = texts.get(name)
         is_share = new.name.startswith(("flexibleRollout", "gradualRollout"))
         if text is not None and is_share and not _is_percentage(text):
-            problems.add(f"parameters.{name}", f"{name} is a whole number from 0 to 100.")
+            problems.add(f"{path}parameters.{name}", f"{name} is a whole number from 0 to 100.")
     for name, text in texts.items():
         if len(name) > 100 or len(text) > 100_000:
-            problems.add(f"parameters.{name[:100]}", "This parameter is too long.")
+            problems.add(f"{path}parameters.{name[:100]}", "This parameter is too long.")
     return texts
 
 

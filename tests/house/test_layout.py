@@ -19,7 +19,7 @@ RANKS = (
     {"build", "listener"},
     {"app"},
     {"routes"},
-    {"web", "jobs"},
+    {"web", "jobs", "moving"},
     {"context"},
     {"flags"},
     {"services"},

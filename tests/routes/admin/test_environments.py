@@ -90,7 +90,7 @@ def test_a_new_one_is_the_last_and_linked_to_no_project(web):
 
 BAD = (
     ({"type": "test"}, "name"),
-    ({"name": "x"}, None),
+    ({"name": "x"}, "type"),
     ({"name": "", "type": "test"}, "name"),
     ({"name": "a b", "type": "test"}, "name"),
     ({"name": "a/b", "type": "test"}, "name"),
