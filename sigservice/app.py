@@ -37,6 +37,7 @@ from sigservice.routes.admin import feature_types as admin_feature_types
 from sigservice.routes.admin import features as admin_features
 from sigservice.routes.admin import legacy_features as admin_legacy_features
 from sigservice.routes.admin import personal_tokens as admin_personal_tokens
+from sigservice.routes.admin import playground as admin_playground
 from sigservice.routes.admin import project_api_tokens as admin_project_api_tokens
 from sigservice.routes.admin import project_environments as admin_project_environments
 from sigservice.routes.admin import projects as admin_projects
@@ -95,6 +96,7 @@ AREAS = (
     admin_feature_relations,
     admin_feature_environments,
     admin_feature_archive,
+    admin_playground,
     admin_current_user,
     admin_service_accounts,
     admin_api_tokens,
