@@ -213,10 +213,10 @@ class _Judge:
 
 
 def _giving_variants(found: Sequence[StrategyResult]) -> Json | None:
-    """The first strategy that applies gives the variant, if it has some."""
+    """The first strategy that applies, if it has variants; the flag's own count if not."""
     for it in found:
-        if it.result is True and not it.strategy["disabled"] and it.strategy["variants"]:
-            return it.strategy
+        if it.result is True and not it.strategy["disabled"]:
+            return it.strategy if it.strategy["variants"] else None
     return None
 
 

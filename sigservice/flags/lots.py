@@ -23,19 +23,13 @@ class Lots:
 
     def settle(self, strategy: dict[str, Any], flag: str) -> dict[str, Any]:
         """The strategy with its lot drawn, as it decides for `flag`."""
-        parameters = strategy["parameters"]
         if strategy["name"] == "gradualRolloutRandom":
-            share = {"rollout": parameters.get("percentage", "0"), "groupId": flag}
-            return strategy | {
-                "name": "flexibleRollout",
-                "parameters": share | {"stickiness": self._lot},
-            }
-        if strategy["name"] == "flexibleRollout":
-            # The engine's own default is the name of the flag, and parts have other names.
-            parameters = {"groupId": flag} | parameters
-            if self._is_drawn(_stickiness(strategy)):
-                parameters |= {"stickiness": self._lot}
-        return strategy | {"parameters": parameters}
+            share = {"rollout": strategy["parameters"].get("percentage", "0"), "groupId": flag}
+            parameters = share | {"stickiness": self._lot}
+            return strategy | {"name": "flexibleRollout", "parameters": parameters}
+        if strategy["name"] == "flexibleRollout" and self._is_drawn(_stickiness(strategy)):
+            return strategy | {"parameters": strategy["parameters"] | {"stickiness": self._lot}}
+        return strategy
 
     def settle_variants(self, variants: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         return [

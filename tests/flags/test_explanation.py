@@ -10,7 +10,7 @@ from sigservice.flags.explanation import OFF, explain
 from sigservice.flags.playground import context_of
 from tests.flags.kit import constraint, flag, rollout, strategy, variant
 
-HALF = {"percentage": "50"}
+HALF = {"percentage": "50", "groupId": "f"}
 TWO = [variant("a"), variant("b")]
 EU = {"id": 1, "name": "eu", "constraints": [constraint("region", "IN", "eu")]}
 
@@ -115,7 +115,7 @@ def test_parents(wanted, parent, satisfied):
         (rollout(50), {}, True),
         (rollout(50), {"userId": "7"}, False),
         (rollout(50), {"sessionId": "s"}, False),
-        (strategy("flexibleRollout", parameters={"rollout": "50"}), {}, True),
+        (strategy("flexibleRollout", parameters=HALF | {"rollout": "50"}), {}, True),
         (rollout(50, "random"), {"userId": "7"}, True),
         (rollout(100, "random"), {}, False),
         (rollout(50, "userId"), {}, False),
@@ -164,14 +164,9 @@ def test_variants_of_the_flag(stickiness, by_lot):
     assert not why(more={"variants": one}).by_lot
     mine = [variant("mine", 1000)]
     assert why(rollout(0, variants=TWO), strategy(variants=mine), more=more).variants == mine
-
-
-def test_a_missing_group_is_the_flags_name():
-    """A part has a name of its own, which the engine would take."""
-    share = strategy("flexibleRollout", parameters={"rollout": "50", "stickiness": "userId"})
-    found = [why(share, userId=str(n)) for n in range(30)]
-    assert [it.is_enabled for it in found] == [it.strategies[0].result for it in found]
-    assert {it.is_enabled for it in found} == {True, False}
+    first = [why(strategy(), strategy(variants=mine), more=more, appName="x") for _ in range(25)]
+    assert {it.variant["name"] for it in first} <= {"a", "b"}
+    assert {it.by_lot for it in first} == {by_lot}
 
 
 def test_there_is_a_limit_to_what_is_judged_at_once(monkeypatch):
