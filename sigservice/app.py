@@ -58,6 +58,7 @@ from sigservice.routes.pages import context_fields as page_context_fields
 from sigservice.routes.pages import environments as page_environments
 from sigservice.routes.pages import events as page_events
 from sigservice.routes.pages import home as page_home
+from sigservice.routes.pages import playground as page_playground
 from sigservice.routes.pages import profile as page_profile
 from sigservice.routes.pages import projects as page_projects
 from sigservice.routes.pages import service_accounts as page_service_accounts
@@ -123,6 +124,7 @@ AREAS = (
     page_projects,
     page_environments,
     page_context_fields,
+    page_playground,
     page_events,
     page_profile,
     page_api_tokens,

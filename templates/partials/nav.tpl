@@ -5,6 +5,7 @@
 %     ("/admin/projects", "Projects", "VIEW"),
 %     ("/admin/environments", "Environments", "VIEW"),
 %     ("/admin/context", "Context", "VIEW"),
+%     ("/admin/playground", "Playground", "VIEW"),
 %     ("/admin/applications", "Applications", "VIEW"),
 %     ("/admin/signals", "Signals", "ADMIN"),
 %     ("/admin/events", "Events", "ADMIN"),

@@ -179,6 +179,7 @@ def test_links_lead_to_every_page(site):
         "/admin/context/new",
         *(f"/admin/context/{field}/edit" for field in FIELDS),
         "/admin/context/plan/delete",
+        "/admin/playground",
     }
 
 
@@ -198,6 +199,7 @@ def test_viewer_is_offered_nothing_that_is_refused(site):
         "/admin/projects",
         "/admin/environments",
         "/admin/context",
+        "/admin/playground",
     }
     for soup in site["vera"].values():
         text = soup.get_text()

@@ -18,6 +18,7 @@ VIEW_PAGES = (
     "/admin/projects",
     "/admin/environments",
     "/admin/context",
+    "/admin/playground",
     "/docs",
 )
 EDIT_PAGES = (

@@ -1,4 +1,4 @@
-"""POST /api/admin/playground: shapes, places, contexts, the frontend API's own answer, bad input."""
+"""POST /api/admin/playground: shapes, places, contexts, the frontend API's answer, bad input."""
 
 from __future__ import annotations
 
