@@ -11,7 +11,7 @@ from sigservice.services import wording
 
 @dataclass(frozen=True)
 class Check:
-    """Something that was asked, with `yes`, `no` or `unknown`; `inner` is what it consists of."""
+    """What was asked; the verdict is `yes`, `no`, `unknown` or `disabled`."""
 
     text: str
     verdict: str
@@ -74,7 +74,7 @@ def _why(it: Explanation, environment: str) -> str:
 
 
 def _strategy(it: StrategyResult, number: int) -> Check:
-    title = it.strategy["title"]
+    title, disabled = it.strategy["title"], it.strategy["disabled"]
     bare = it.strategy | {"constraints": [], "segments": [], "variants": []}
     note = "drawn by lot" if it.by_lot else ""
     inner = [Check(wording.strategy(bare, {}), _verdict(it.rollout), note)]
@@ -89,8 +89,8 @@ def _strategy(it: StrategyResult, number: int) -> Check:
     ]
     return Check(
         f"Strategy {number}" + (f": {title}" if title else ""),
-        _verdict(it.result),
-        "disabled: SDKs never see it" if it.strategy["disabled"] else "",
+        "disabled" if disabled else _verdict(it.result),
+        "SDKs never see it" if disabled else "",
         inner,
     )
 

@@ -8,6 +8,7 @@ from sigservice.errors import BadDataError
 from sigservice.flags import explanation
 from sigservice.flags.explanation import OFF, explain
 from sigservice.flags.playground import context_of
+from sigservice.flags.reasons import reasons
 from tests.flags.kit import constraint, flag, rollout, strategy, variant
 
 HALF = {"percentage": "50", "groupId": "f"}
@@ -67,6 +68,11 @@ def test_disabled_strategies_are_judged_and_do_not_count():
     assert (found.is_enabled, found.result) == (False, False)
     found = why(rollout(0), disabled={0})
     assert (found.is_enabled, found.result) == (True, True)  # as the client API sends it
+    told = reasons(found, "development")
+    assert (told.state, told.why) == (
+        "on",
+        "It has no active strategy: it is on for everybody.",
+    )
 
 
 @pytest.mark.parametrize("name", ["mine", "applicationHostname"])

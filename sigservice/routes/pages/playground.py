@@ -39,7 +39,8 @@ def build(context: Context) -> Bottle:
                 problems = {"status": 400, "problems": _beside_fields(error)}
                 answer |= problems | {"title": "Problem: Playground"}
         with context.database.transaction() as conn:
-            places = [row["name"] for row in environments.list_all(conn) if row["enabled"]]
+            rows = environments.list_all(conn)
+            places = [r["name"] for r in rows if r["enabled"] or r["name"] == values["environment"]]
             owners = [(row["id"], row["name"]) for row in projects.list_all(conn)]
         return respond.page(
             context,
