@@ -38,6 +38,7 @@ from sigservice.routes.admin import feature_types as admin_feature_types
 from sigservice.routes.admin import features as admin_features
 from sigservice.routes.admin import legacy_features as admin_legacy_features
 from sigservice.routes.admin import personal_tokens as admin_personal_tokens
+from sigservice.routes.admin import playground as admin_playground
 from sigservice.routes.admin import project_api_tokens as admin_project_api_tokens
 from sigservice.routes.admin import project_environments as admin_project_environments
 from sigservice.routes.admin import projects as admin_projects
@@ -63,6 +64,7 @@ from sigservice.routes.pages import feature_relations as page_feature_relations
 from sigservice.routes.pages import feature_strategies as page_feature_strategies
 from sigservice.routes.pages import features as page_features
 from sigservice.routes.pages import home as page_home
+from sigservice.routes.pages import playground as page_playground
 from sigservice.routes.pages import profile as page_profile
 from sigservice.routes.pages import projects as page_projects
 from sigservice.routes.pages import segments as page_segments
@@ -102,6 +104,7 @@ AREAS = (
     admin_feature_relations,
     admin_feature_environments,
     admin_feature_archive,
+    admin_playground,
     admin_current_user,
     admin_service_accounts,
     admin_api_tokens,
@@ -135,6 +138,7 @@ AREAS = (
     page_projects,
     page_environments,
     page_context_fields,
+    page_playground,
     page_events,
     page_profile,
     page_api_tokens,

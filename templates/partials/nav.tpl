@@ -7,6 +7,7 @@
 %     ("/admin/projects", "Projects", "VIEW"),
 %     ("/admin/environments", "Environments", "VIEW"),
 %     ("/admin/context", "Context", "VIEW"),
+%     ("/admin/playground", "Playground", "VIEW"),
 %     ("/admin/applications", "Applications", "VIEW"),
 %     ("/admin/signals", "Signals", "ADMIN"),
 %     ("/admin/events", "Events", "ADMIN"),

@@ -256,6 +256,7 @@ def test_links_lead_to_every_page(site):
         "/admin/context/new",
         *(f"/admin/context/{field}/edit" for field in FIELDS),
         "/admin/context/plan/delete",
+        "/admin/playground",
     }
 
 
@@ -278,6 +279,7 @@ def test_viewer_is_offered_nothing_that_is_refused(site):
         "/admin/context",
         "/admin/features",
         "/admin/segments",
+        "/admin/playground",
     }
     for soup in site["vera"].values():
         text = soup.get_text()

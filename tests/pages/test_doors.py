@@ -19,6 +19,7 @@ VIEW_PAGES = (
     "/admin/projects",
     "/admin/environments",
     "/admin/context",
+    "/admin/playground",
     "/docs",
     "/admin/features",
     "/admin/features/{name}",

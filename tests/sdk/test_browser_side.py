@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from tests.browser.conftest import CHROMIUM, chromium  # noqa: F401  a fixture
+from tests.conftest import CHROMIUM
 from tests.sdk.conftest import CLIENT_TOKEN, FRONTEND_TOKEN, HERE, PROJECT
 from tests.server.process import until
 

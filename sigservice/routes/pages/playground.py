@@ -1,0 +1,87 @@
+"""The playground, page: what flags say for a context, and why; its address is the question."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bottle import Bottle, HTTPResponse, request
+
+from sigservice.context import Context
+from sigservice.errors import AppError, BadDataError
+from sigservice.flags.playground import context_of, explain_flags, select
+from sigservice.flags.reasons import Reasons, reasons
+from sigservice.repository import environments, projects
+from sigservice.services.identity import VIEW, Identity
+from sigservice.web import respond
+from sigservice.web.area import new_area
+from sigservice.web.body import read_query
+from sigservice.web.doors import PageDoor
+
+SHOWN = 100
+FIELDS = ("userId", "sessionId", "appName", "remoteAddress", "currentTime")
+
+
+def build(context: Context) -> Bottle:
+    area = new_area(context, PageDoor(context))
+
+    @area.get("/admin/playground", needs=VIEW)
+    def show(identity: Identity) -> HTTPResponse:
+        query = read_query(request.environ)
+        names = ("environment", "project", "flag", "properties", *FIELDS)
+        values = {name: query.get(name, "").strip() for name in names}
+        answer: dict[str, Any] = {"title": "Playground", "result": None}
+        if values["environment"]:
+            try:
+                answer["result"] = explain(values)
+            except AppError as error:
+                if error.status != 400:
+                    raise
+                problems = {"status": 400, "problems": _beside_fields(error)}
+                answer |= problems | {"title": "Problem: Playground"}
+        with context.database.transaction() as conn:
+            rows = environments.list_all(conn)
+            places = [r["name"] for r in rows if r["enabled"] or r["name"] == values["environment"]]
+            owners = [(row["id"], row["name"]) for row in projects.list_all(conn)]
+        return respond.page(
+            context,
+            "playground/show",
+            identity,
+            values=values,
+            environments=[(name, name) for name in places],
+            projects=[("", "all"), *owners],
+            **answer,
+        )
+
+    def explain(values: dict[str, str]) -> tuple[list[Reasons], int]:
+        """Those that are shown, and how many there are. Raises BadDataError."""
+        given = {name: values[name] for name in FIELDS}
+        properties = _properties(values["properties"])
+        environment, project = values["environment"], values["project"] or "*"
+        meant = context_of(given | {"properties": properties}, environment)
+        with context.database.transaction() as conn:
+            selection = select(conn, environment, [project], values["flag"])
+            found = explain_flags(conn, selection, meant, SHOWN)
+        return [reasons(it, environment) for it in found], len(selection.flags)
+
+    return area
+
+
+def _properties(text: str) -> dict[str, str]:
+    """Raises BadDataError for a line that is no `name=value`."""
+    properties = {}
+    for line in filter(None, map(str.strip, text.splitlines())):
+        name, sign, value = line.partition("=")
+        if not (sign and name.strip()):
+            message = f"A property looks like name=value, unlike {line[:100]}"
+            raise BadDataError(message, details=[{"message": message, "path": "properties"}])
+        properties[name.strip()] = value.strip()
+    return properties
+
+
+def _beside_fields(error: AppError) -> list[dict[str, str]]:
+    """Paths as the form's fields are called."""
+    problems = []
+    for detail in error.details:
+        path = detail["path"].partition(".")[0].partition("[")[0].replace("projects", "project")
+        problems.append({"message": detail["message"], "path": path})
+    return problems

@@ -1,0 +1,82 @@
+"""Flags and contexts by the dice: an explanation is the engine's answer, and its parts agree."""
+
+from __future__ import annotations
+
+import pytest
+
+from sigservice.flags.explanation import KNOWN, explain
+from tests.flags.kit import context, engine, flag
+from tests.properties.test_dependence import Dice
+
+
+def some_flags(dice):
+    """As the client API sends them, and their strategies as the admin API does."""
+    strategies = {
+        f"f{n}": [
+            s | {"id": str(i), "title": None, "disabled": dice.random() < 0.2}
+            for i, s in enumerate(dice.some(dice.strategy, 3))
+        ]
+        for n in range(4)
+    }
+    for stored in strategies.values():
+        for strategy in stored:
+            if dice.random() < 0.3:
+                strategy["parameters"].pop("stickiness", None)
+    flags = [
+        flag(
+            name,
+            *[s for s in stored if not s["disabled"]],
+            enabled=dice.random() < 0.8,
+            variants=dice.variants() if dice.random() < 0.5 else [],
+            dependencies=[
+                {"feature": "f0", "enabled": dice.random() < 0.6}  # there is one level
+                for _ in range(n and dice.randint(0, 1))
+            ],
+        )
+        for n, (name, stored) in enumerate(strategies.items())
+    ]
+    return flags, strategies
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_explanation_is_the_engines_answer_and_its_parts_agree(seed):
+    dice, sure, on, lots = Dice(seed), 0, 0, 0
+    for _ in range(120):
+        flags, strategies = some_flags(dice)
+        segment = {"id": 1, "name": "s", "constraints": dice.some(dice.constraint)}
+        asked = context(**dice.given(), properties=dice.given())
+        if dice.random() < 0.5:
+            del asked["remoteAddress"]
+        made = engine(*flags, segments=[segment])
+        answers = [{t["name"]: t for t in made.evaluate(asked, ("*",))} for _ in range(4)]
+        found = {it.name: it for it in explain(flags, [], {1: segment}, strategies, asked)}
+        assert list(found) == list(strategies)
+        for name, it in found.items():
+            for part in it.strategies:
+                conditions = [*part.constraints, *part.segments]
+                for inner in part.segments:
+                    assert inner.result == all(c.result for c in inner.constraints)
+                holds = all(condition.result for condition in conditions)
+                if part.strategy["name"] in KNOWN:
+                    assert part.result == (part.rollout and holds)
+                else:
+                    assert part.result == ("unknown" if holds else False)
+            together = it.is_on_here and not it.has_unsatisfied_parent and it.result is True
+            assert it.is_enabled == together
+            for parent in it.parents:
+                wanted = parent.parent
+                assert parent.is_satisfied == (
+                    found[wanted["feature"]].is_enabled == wanted["enabled"]
+                )
+            if not it.by_lot:
+                sure += 1
+                on += it.is_enabled
+                for answer in answers:
+                    assert it.is_enabled == (name in answer)
+                    if name in answer:
+                        assert it.variant == answer[name]["variant"]
+            else:
+                lots += 1
+    assert sure > 200
+    assert on > 50
+    assert lots > 30
