@@ -21,6 +21,8 @@ from sigservice.routes import (
     signals,
     static,
 )
+from sigservice.routes.admin import action_runs as admin_action_runs
+from sigservice.routes.admin import actions as admin_actions
 from sigservice.routes.admin import api_tokens as admin_api_tokens
 from sigservice.routes.admin import client_applications as admin_client_applications
 from sigservice.routes.admin import client_metrics as admin_client_metrics
@@ -98,6 +100,8 @@ AREAS = (
     admin_users,
     admin_segments,
     admin_features,
+    admin_actions,
+    admin_action_runs,
     admin_feature_search,
     admin_legacy_features,
     admin_feature_strategies,

@@ -16,6 +16,7 @@ from sigservice.limiter import Limiter, RecentKeys
 from sigservice.log import GetLogger
 from sigservice.render import Renderer
 from sigservice.secrets import Passwords
+from sigservice.services.action_judge import Judge
 from sigservice.telemetry import Telemetry
 
 
@@ -33,6 +34,8 @@ class Context:
     client_bodies: ClientBodies
     frontend_bodies: FrontendBodies
     origins: Origins
+    judge: Judge = field(default_factory=Judge)
+    signals_waiting: threading.Event = field(default_factory=threading.Event)
     stopping: threading.Event = field(default_factory=threading.Event)
     known_senders: RecentKeys = field(default_factory=RecentKeys)
 

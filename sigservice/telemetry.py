@@ -46,11 +46,30 @@ class Telemetry:
             "Times that the flags of an environment were compiled for the frontend API.",
             registry=self._registry,
         )
+        self._runs = Counter(
+            "action_runs",
+            "Runs of action sets, by how they ended.",
+            ["state"],
+            registry=self._registry,
+        )
+        self._reaction = Histogram(
+            "action_reaction_seconds",
+            "From a signal's commit to the end of its run.",
+            buckets=(0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 5, 60),
+            registry=self._registry,
+        )
         self._filled = Counter(
             "event_created_by_migration_count",
             "Past events given a user id.",
             registry=self._registry,
         )
+
+    def run_ended(self, state: str, reaction: float | None) -> None:
+        """`reaction` is the seconds from a signal's commit to the end of its run."""
+        if self.enabled:
+            self._runs.labels(state).inc()
+            if reaction is not None:
+                self._reaction.observe(reaction)
 
     def request(self, path: str, method: str, status: int, seconds: float) -> None:
         """`path` is the route's pattern, never what a client made up."""

@@ -1,5 +1,83 @@
 -- Today's schema, generated from the migrations for reading; never executed.
 
+CREATE TABLE public.action_runs (
+    id bigint NOT NULL,
+    action_set_id integer NOT NULL,
+    project text NOT NULL,
+    cause text NOT NULL,
+    signal_id bigint,
+    restores_run_id bigint,
+    restored_by_run_id bigint,
+    restore_due_at timestamp with time zone,
+    correlation text,
+    actor_id integer NOT NULL,
+    state text NOT NULL,
+    reason text,
+    dry_run boolean DEFAULT false NOT NULL,
+    signal json,
+    action_set jsonb NOT NULL,
+    next_action integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    finished_at timestamp with time zone,
+    CONSTRAINT action_runs_cause_check CHECK ((cause = ANY (ARRAY['signal'::text, 'resolved'::text, 'timer'::text, 'undo'::text]))),
+    CONSTRAINT action_runs_state_check CHECK ((state = ANY (ARRAY['started'::text, 'success'::text, 'failed'::text, 'suppressed'::text])))
+);
+
+ALTER TABLE public.action_runs ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.action_runs_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.action_sets (
+    id integer NOT NULL,
+    project text NOT NULL,
+    name text NOT NULL,
+    description text,
+    enabled boolean DEFAULT true NOT NULL,
+    armed boolean DEFAULT true NOT NULL,
+    actor_id integer NOT NULL,
+    source_id integer NOT NULL,
+    filters jsonb DEFAULT '[]'::jsonb NOT NULL,
+    settings jsonb DEFAULT '{}'::jsonb NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    created_by_user_id integer NOT NULL,
+    CONSTRAINT action_sets_description_check CHECK ((length(description) <= 1000)),
+    CONSTRAINT action_sets_name_check CHECK (((length(name) >= 1) AND (length(name) <= 255)))
+);
+
+ALTER TABLE public.action_sets ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.action_sets_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.actions (
+    id integer NOT NULL,
+    action_set_id integer NOT NULL,
+    sort_order integer NOT NULL,
+    kind text NOT NULL,
+    params jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    created_by_user_id integer NOT NULL
+);
+
+ALTER TABLE public.actions ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.actions_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.api_tokens (
     id integer NOT NULL,
     secret_hash bytea NOT NULL,
@@ -169,6 +247,28 @@ CREATE TABLE public.features (
     CONSTRAINT features_name_check CHECK ((name ~ '^[A-Za-z0-9._~-]{1,100}$'::text))
 );
 
+CREATE TABLE public.notifications (
+    id bigint NOT NULL,
+    run_id bigint NOT NULL,
+    channel jsonb NOT NULL,
+    message jsonb NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    due_at timestamp with time zone DEFAULT now() NOT NULL,
+    sent_at timestamp with time zone,
+    given_up_at timestamp with time zone,
+    last_error text,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE public.notifications ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.notifications_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.personal_tokens (
     id integer NOT NULL,
     user_id integer NOT NULL,
@@ -300,13 +400,27 @@ ALTER TABLE public.signal_endpoints ALTER COLUMN id ADD GENERATED ALWAYS AS IDEN
     CACHE 1
 );
 
+CREATE TABLE public.signal_queue (
+    signal_id bigint NOT NULL,
+    endpoint_id integer NOT NULL,
+    queued_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.signal_verdicts (
+    signal_id bigint NOT NULL,
+    judged_at timestamp with time zone DEFAULT now() NOT NULL,
+    verdicts jsonb NOT NULL
+);
+
 CREATE TABLE public.signals (
     id bigint NOT NULL,
     endpoint_id integer NOT NULL,
     token_id integer NOT NULL,
     payload json NOT NULL,
     payload_bytes integer NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    sent_by text,
+    replay_of bigint
 );
 
 ALTER TABLE public.signals ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
@@ -382,6 +496,21 @@ ALTER TABLE public.users ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+ALTER TABLE ONLY public.action_runs
+    ADD CONSTRAINT action_runs_action_set_id_signal_id_key UNIQUE (action_set_id, signal_id);
+
+ALTER TABLE ONLY public.action_runs
+    ADD CONSTRAINT action_runs_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.action_sets
+    ADD CONSTRAINT action_sets_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.action_sets
+    ADD CONSTRAINT action_sets_project_name_key UNIQUE (project, name);
+
+ALTER TABLE ONLY public.actions
+    ADD CONSTRAINT actions_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.api_tokens
     ADD CONSTRAINT api_tokens_pkey PRIMARY KEY (id);
 
@@ -426,6 +555,9 @@ ALTER TABLE ONLY public.feature_types
 
 ALTER TABLE ONLY public.features
     ADD CONSTRAINT features_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.notifications
+    ADD CONSTRAINT notifications_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.personal_tokens
     ADD CONSTRAINT personal_tokens_pkey PRIMARY KEY (id);
@@ -481,6 +613,12 @@ ALTER TABLE ONLY public.signal_endpoints
 ALTER TABLE ONLY public.signal_endpoints
     ADD CONSTRAINT signal_endpoints_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.signal_queue
+    ADD CONSTRAINT signal_queue_pkey PRIMARY KEY (signal_id);
+
+ALTER TABLE ONLY public.signal_verdicts
+    ADD CONSTRAINT signal_verdicts_pkey PRIMARY KEY (signal_id);
+
 ALTER TABLE ONLY public.signals
     ADD CONSTRAINT signals_pkey PRIMARY KEY (id);
 
@@ -498,6 +636,20 @@ ALTER TABLE ONLY public.tags
 
 ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_pkey PRIMARY KEY (id);
+
+CREATE INDEX action_runs_created_at_idx ON public.action_runs USING brin (created_at);
+
+CREATE INDEX action_runs_due_idx ON public.action_runs USING btree (restore_due_at) WHERE (restore_due_at IS NOT NULL);
+
+CREATE INDEX action_runs_open_idx ON public.action_runs USING btree (id) WHERE (state = 'started'::text);
+
+CREATE INDEX action_runs_set_idx ON public.action_runs USING btree (action_set_id, id DESC);
+
+CREATE INDEX action_runs_signal_id_idx ON public.action_runs USING btree (signal_id);
+
+CREATE INDEX action_sets_source_id_idx ON public.action_sets USING btree (source_id) WHERE enabled;
+
+CREATE INDEX actions_action_set_id_idx ON public.actions USING btree (action_set_id, sort_order);
 
 CREATE INDEX api_tokens_token_name_idx ON public.api_tokens USING btree (token_name);
 
@@ -527,6 +679,10 @@ CREATE INDEX feature_tags_type_value_idx ON public.feature_tags USING btree (typ
 
 CREATE INDEX features_project_idx ON public.features USING btree (project);
 
+CREATE INDEX notifications_due_idx ON public.notifications USING btree (due_at) WHERE ((sent_at IS NULL) AND (given_up_at IS NULL));
+
+CREATE INDEX notifications_run_id_idx ON public.notifications USING btree (run_id);
+
 CREATE INDEX project_environments_environment_idx ON public.project_environments USING btree (environment);
 
 CREATE INDEX sessions_expires_at_idx ON public.sessions USING btree (expires_at);
@@ -544,6 +700,12 @@ CREATE INDEX strategy_segments_segment_id_idx ON public.strategy_segments USING 
 CREATE UNIQUE INDEX users_email_key ON public.users USING btree (lower(email));
 
 CREATE UNIQUE INDEX users_username_key ON public.users USING btree (lower(username));
+
+ALTER TABLE ONLY public.action_sets
+    ADD CONSTRAINT action_sets_project_fkey FOREIGN KEY (project) REFERENCES public.projects(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.actions
+    ADD CONSTRAINT actions_action_set_id_fkey FOREIGN KEY (action_set_id) REFERENCES public.action_sets(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.feature_dependencies
     ADD CONSTRAINT feature_dependencies_child_fkey FOREIGN KEY (child) REFERENCES public.features(name) ON DELETE CASCADE;

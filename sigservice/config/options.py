@@ -249,6 +249,19 @@ OPTIONS: tuple[Option, ...] = tuple(
          "POST /api/frontend/client/register and /api/frontend/register together."),
     )
     + _section(
+        "Actions",
+        ("actions.setsPerProjectLimit", "SERVICE_ACTION_SETS_PER_PROJECT_LIMIT",
+         number(0, 1000), 5, "Most action sets in a project."),
+        ("actions.filtersLimit", "SERVICE_ACTION_SET_FILTERS_LIMIT", number(0, 100), 5,
+         "Most filters of an action set, those in groups included."),
+        ("actions.filterValuesLimit", "SERVICE_ACTION_SET_FILTER_VALUES_LIMIT", number(1, 1000),
+         25, "Most values of a filter."),
+        ("actions.actionsLimit", "SERVICE_ACTION_SET_ACTIONS_LIMIT", number(1, 100), 10,
+         "Most actions of an action set."),
+        ("actions.runRetentionDays", "SERVICE_ACTION_RUN_RETENTION_DAYS",
+         number(0, 36_500, "days"), 90, "Runs older than this are deleted; 0 keeps all."),
+    )
+    + _section(
         "Flags",
         ("environmentEnableOverrides", "ENABLED_ENVIRONMENTS", parse.LIST, (),
          "At start enables these environments and disables all others; every project is linked to "

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, cast
 
 import psycopg2
@@ -70,6 +72,25 @@ def affected(conn: Connection, statement: str, **parameters: Any) -> int:
     with conn.cursor() as cursor:
         _execute(cursor, statement, parameters)
         return cursor.rowcount
+
+
+@contextmanager
+def savepoint(conn: Connection) -> Iterator[None]:
+    """What the block did is undone when it raises; the transaction lives on."""
+    _run(conn, "SAVEPOINT here")
+    try:
+        yield
+    except BaseException:
+        if not conn.closed:
+            _run(conn, "ROLLBACK TO SAVEPOINT here")
+            _run(conn, "RELEASE SAVEPOINT here")  # an outer one may have the same name
+        raise
+    _run(conn, "RELEASE SAVEPOINT here")
+
+
+def _run(conn: Connection, statement: str) -> None:
+    with conn.cursor() as cursor:
+        _execute(cursor, statement, {})
 
 
 def numbered(statement: str) -> tuple[str, list[str]]:

@@ -1,5 +1,5 @@
-"""Deletes signals that are too old, too many or without an endpoint, old client metrics and
-instances, in short transactions.
+"""Deletes signals that are too old, too many or without an endpoint, old client metrics,
+instances and runs, in short transactions.
 
 Safe at any kill and in several processes: each chunk is a statement of its own, and what two
 processes try to delete twice is simply gone the second time.
@@ -11,7 +11,13 @@ from collections.abc import Callable
 
 from sigservice.context import Context
 from sigservice.db.pool import Connection
-from sigservice.repository import client_applications, client_metrics, signals
+from sigservice.repository import (
+    action_runs,
+    client_applications,
+    client_metrics,
+    signal_queue,
+    signals,
+)
 
 CHUNK = 5_000
 INSTANCE_DAYS = 2  # as the compared server forgets instances
@@ -19,7 +25,19 @@ INSTANCE_DAYS = 2  # as the compared server forgets instances
 
 def run_once(context: Context) -> int:
     """How many rows were deleted."""
-    return _signals(context) + _reports(context)
+    return _signals(context) + _reports(context) + _runs(context)
+
+
+def _runs(context: Context) -> int:
+    days = context.config["actions"]["runRetentionDays"]
+    deleted = 0
+    if days:
+        deleted += _in_chunks(
+            context, lambda conn: action_runs.delete_old(conn, days=days, chunk=CHUNK)
+        )
+    return deleted + _in_chunks(
+        context, lambda conn: signal_queue.delete_orphaned_verdicts(conn, CHUNK)
+    )
 
 
 def _reports(context: Context) -> int:

@@ -14,12 +14,14 @@ from sigservice.errors import UnavailableError
 
 @dataclass(frozen=True)
 class Job:
-    """`run_once` returns how much it did. Its first run is after a random part of `first`."""
+    """`run_once` returns how much it did. Its first run is after a random part of `first`; one
+    that `is_woken` runs at once when context.signals_waiting is set."""
 
     name: str
     run_once: Callable[[Context], int]
     every_seconds: float
     first_seconds: float
+    is_woken: bool = False
 
 
 class Runner:
@@ -40,6 +42,7 @@ class Runner:
     def ask_to_stop(self) -> None:
         """Returns at once; no job starts any more."""
         self._stop.set()
+        self._context.signals_waiting.set()
 
     def join(self, seconds: float) -> None:
         """Waits for running jobs, `seconds` in all; what they do survives being cut."""
@@ -50,7 +53,8 @@ class Runner:
     def _loop(self, job: Job) -> None:
         logger = self._context.get_logger("jobs")
         wait = random.uniform(0.2, 1) * job.first_seconds  # noqa: S311  spreads processes, no secret
-        while not self._stop.wait(wait):
+        waiting = self._context.signals_waiting if job.is_woken else self._stop
+        while not (waiting.wait(wait) and self._stop.is_set()):
             try:
                 done = job.run_once(self._context)
                 if done:

@@ -31,6 +31,28 @@ def insert(
     )
 
 
+def insert_of_person(
+    conn: Connection,
+    endpoint_id: int,
+    *,
+    payload: str,
+    payload_bytes: int,
+    sent_by: str,
+    replay_of: int | None,
+) -> Row:
+    row = one(
+        conn,
+        _SQL["insert_signal_of_person"],
+        endpoint_id=endpoint_id,
+        payload=payload,
+        payload_bytes=payload_bytes,
+        sent_by=sent_by,
+        replay_of=replay_of,
+    )
+    assert row is not None
+    return row
+
+
 def list_of_endpoint(
     conn: Connection, endpoint_id: int, *, before: int | None, limit: int, offset: int = 0
 ) -> list[Row]:

@@ -60,6 +60,8 @@ def build(context: Context) -> Bottle:
             known = key in context.known_senders
             telemetry.signal(name if known else "", error.name)
             raise
+        if signal["queued"]:
+            context.signals_waiting.set()
         telemetry.signal(name, "accepted", signal["payload_bytes"])
         body = signals.to_json(signal) | {"createdBySourceTokenId": signal["token_id"]}
         answer = respond.json({"signals": [body]})

@@ -2,15 +2,41 @@
 
 -- name: insert_signal
 -- Identifies the sender and stores the signal in one statement, thus one commit and one round
--- trip. No row: the token is none of this endpoint's, or the endpoint is disabled.
-INSERT INTO signals (endpoint_id, token_id, payload, payload_bytes)
-SELECT e.id, t.id, %(payload)s::json, %(payload_bytes)s
-FROM signal_endpoint_tokens t
-JOIN signal_endpoints e ON e.id = t.signal_endpoint_id
-WHERE t.secret_hash = %(secret_hash)s
-  AND e.name = %(endpoint_name)s
-  AND e.enabled
-RETURNING id, endpoint_id, token_id, payload, payload_bytes, created_at;
+-- trip. No row: the token is none of this endpoint's, or the endpoint is disabled. Where an action
+-- set listens the signal waits in the queue from the same commit on; `queued` tells so.
+WITH stored AS (
+    INSERT INTO signals (endpoint_id, token_id, payload, payload_bytes)
+    SELECT e.id, t.id, %(payload)s::json, %(payload_bytes)s
+    FROM signal_endpoint_tokens t
+    JOIN signal_endpoints e ON e.id = t.signal_endpoint_id
+    WHERE t.secret_hash = %(secret_hash)s
+      AND e.name = %(endpoint_name)s
+      AND e.enabled
+    RETURNING id, endpoint_id, token_id, payload, payload_bytes, created_at
+), queued AS (
+    INSERT INTO signal_queue (signal_id, endpoint_id)
+    SELECT id, endpoint_id
+    FROM stored
+    WHERE EXISTS (SELECT 1 FROM action_sets a WHERE a.source_id = stored.endpoint_id AND a.enabled)
+    RETURNING signal_id
+)
+SELECT id, endpoint_id, token_id, payload, payload_bytes, created_at,
+       EXISTS (SELECT 1 FROM queued) AS queued
+FROM stored;
+
+-- name: insert_signal_of_person
+-- Sent from a page, or sent again: it is judged like any other.
+WITH stored AS (
+    INSERT INTO signals (endpoint_id, token_id, payload, payload_bytes, sent_by, replay_of)
+    VALUES (%(endpoint_id)s, 0, %(payload)s::json, %(payload_bytes)s, %(sent_by)s, %(replay_of)s)
+    RETURNING id, endpoint_id, token_id, payload, payload_bytes, created_at
+), queued AS (
+    INSERT INTO signal_queue (signal_id, endpoint_id)
+    SELECT id, endpoint_id
+    FROM stored
+    WHERE EXISTS (SELECT 1 FROM action_sets a WHERE a.source_id = stored.endpoint_id AND a.enabled)
+)
+SELECT id, endpoint_id, token_id, payload, payload_bytes, created_at FROM stored;
 
 -- name: list_signals_of_endpoint
 -- Newest first. Keyset by `before`; the offset is there for compatible clients. A page ends early

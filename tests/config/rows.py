@@ -317,6 +317,11 @@ OURS = (
     number("signals.retentionDays", "SERVICE_SIGNALS_RETENTION_DAYS", 180, (-1,), code=0),
     number("metrics.hourlyRetentionHours", "SERVICE_CLIENT_METRICS_RETENTION_HOURS", 48, (-1, 0)),
     number("signals.retentionCount", "SERVICE_SIGNALS_RETENTION_COUNT", 100_000, (-1,), code=0),
+    number("actions.setsPerProjectLimit", "SERVICE_ACTION_SETS_PER_PROJECT_LIMIT", 5, (-1,)),
+    number("actions.filtersLimit", "SERVICE_ACTION_SET_FILTERS_LIMIT", 5, (-1,)),
+    number("actions.filterValuesLimit", "SERVICE_ACTION_SET_FILTER_VALUES_LIMIT", 25, (-1, 0)),
+    number("actions.actionsLimit", "SERVICE_ACTION_SET_ACTIONS_LIMIT", 10, (-1, 0)),
+    number("actions.runRetentionDays", "SERVICE_ACTION_RUN_RETENTION_DAYS", 90, (-1,)),
 )
 
 ROWS = SPECIFIED + OURS

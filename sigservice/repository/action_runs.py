@@ -1,0 +1,111 @@
+"""Runs of action sets: one function for each statement of sql/queries/action_runs.sql."""
+
+from __future__ import annotations
+
+from sigservice.db import queries
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row, affected, many, one, value_prepared
+
+_SQL = queries.load("action_runs")
+
+
+def lock(conn: Connection) -> None:
+    affected(conn, _SQL["lock_action_runs"])
+
+
+def insert_many(conn: Connection, runs: str) -> list[int]:
+    """The new ids; `runs` is a JSON array of the columns."""
+    return [row["id"] for row in many(conn, _SQL["insert_runs"], runs=runs)]
+
+
+def has_work(conn: Connection) -> bool:
+    """Whether a signal, a run or a scheduled restoring waits."""
+    return bool(value_prepared(conn, _SQL["has_work"]))
+
+
+def find_next_open(conn: Connection) -> Row | None:
+    """The oldest that has actions left."""
+    return one(conn, _SQL["find_next_open_run"])
+
+
+def update(
+    conn: Connection,
+    id: int,
+    *,
+    state: str,
+    action_set: str,
+    next_action: int,
+    restore_minutes: int | None,
+) -> Row | None:
+    """{finished_at, signal_created_at}; `restore_minutes` schedules the restoring."""
+    return one(
+        conn,
+        _SQL["update_run"],
+        id=id,
+        state=state,
+        action_set=action_set,
+        next_action=next_action,
+        restore_minutes=restore_minutes,
+    )
+
+
+def list_statistics(conn: Connection, sets: list[int]) -> list[Row]:
+    """{action_set_id, last_at, in_last_hour, now} of sets that ran."""
+    return many(conn, _SQL["list_run_statistics"], sets=sets)
+
+
+def find_restorable(conn: Connection, action_set_id: int, *, correlation: str | None) -> Row | None:
+    """The newest run that can be undone; None as correlation takes any."""
+    return one(
+        conn,
+        _SQL["find_restorable_run"],
+        action_set_id=action_set_id,
+        correlation=correlation,
+    )
+
+
+def mark_restored(conn: Connection, id: int, *, by: int | None) -> None:
+    affected(conn, _SQL["mark_restored"], id=id, by=by)
+
+
+def take_due_restores(conn: Connection) -> list[Row]:
+    return many(conn, _SQL["take_due_restores"])
+
+
+def cancel_restore(conn: Connection, id: int) -> bool:
+    """Whether there was one to cancel."""
+    return affected(conn, _SQL["cancel_restore"], id=id) > 0
+
+
+def find(conn: Connection, action_set_id: int, id: int) -> Row | None:
+    return one(conn, _SQL["find_run"], id=id, action_set_id=action_set_id)
+
+
+def list_newest(
+    conn: Connection,
+    *,
+    action_set_id: int | None = None,
+    signal_id: int | None = None,
+    project: str | None = None,
+    before: int | None = None,
+    limit: int,
+    offset: int = 0,
+) -> list[Row]:
+    return many(
+        conn,
+        _SQL["list_runs"],
+        action_set_id=action_set_id,
+        signal_id=signal_id,
+        project=project,
+        before=before,
+        limit=limit,
+        offset=offset,
+    )
+
+
+def list_last(conn: Connection, project: str) -> list[Row]:
+    return many(conn, _SQL["list_last_runs"], project=project)
+
+
+def delete_old(conn: Connection, *, days: int, chunk: int) -> int:
+    return affected(conn, _SQL["delete_old_runs"], days=days, chunk=chunk)

@@ -1,0 +1,38 @@
+"""The queue of signals: one function for each statement of sql/queries/signal_queue.sql."""
+
+from __future__ import annotations
+
+from sigservice.db import queries
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row, affected, many, one
+
+_SQL = queries.load("signal_queue")
+
+
+def list_oldest(conn: Connection, *, limit: int, most_bytes: int) -> list[Row]:
+    """At least one if there is any. The payload is None when the signal is gone."""
+    return many(conn, _SQL["list_queued_signals"], limit=limit, most_bytes=most_bytes)
+
+
+def delete(conn: Connection, ids: list[int]) -> None:
+    affected(conn, _SQL["delete_queued_signals"], ids=ids)
+
+
+def insert_verdicts(conn: Connection, signal_ids: list[int], verdicts: list[str]) -> None:
+    """`verdicts` are JSON, in the order of the ids."""
+    affected(conn, _SQL["insert_verdicts"], signal_ids=signal_ids, verdicts=verdicts)
+
+
+def find_verdicts(conn: Connection, signal_id: int) -> Row | None:
+    return one(conn, _SQL["find_verdicts"], signal_id=signal_id)
+
+
+def age(conn: Connection) -> Row:
+    """{seconds, waiting}."""
+    row = one(conn, _SQL["find_queue_age"])
+    assert row is not None
+    return row
+
+
+def delete_orphaned_verdicts(conn: Connection, chunk: int) -> int:
+    return affected(conn, _SQL["delete_orphaned_verdicts"], chunk=chunk)

@@ -1,0 +1,212 @@
+"""Takes signals from the queue and decides what each set makes of them.
+
+One transaction judges a batch, oldest first: it writes the runs that are to be, the verdicts that
+explain, and takes the signals from the queue. Killed before its commit nothing has happened; after
+it every matching signal has exactly one run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from sigservice.clock import iso
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row
+from sigservice.repository import action_runs, action_sets, signal_queue
+from sigservice.services import action_sets as sets_service
+from sigservice.services import notifications, payload_paths
+from sigservice.services.action_filters import Filter, Matcher, canonical
+from sigservice.services.action_sets import Settings
+
+BATCH = 100
+BATCH_BYTES = 1_000_000
+MOST_COMPILED = 1000
+
+
+@dataclass
+class Set:
+    """A set with all that judging needs. `last_at`, `in_last_hour` and `armed` follow what the
+    batch itself decides."""
+
+    row: Row
+    matcher: Matcher
+    settings: Settings
+    shown: dict[str, Any]
+    armed: bool
+    last_at: datetime | None = None
+    in_last_hour: int = 0
+
+
+class Judge:
+    """Keeps compiled filters from batch to batch."""
+
+    def __init__(self) -> None:
+        self._compiled: dict[int, tuple[int, Matcher, Settings, dict[str, Any]]] = {}
+
+    def take(self, conn: Connection) -> tuple[int, int]:
+        """How many signals were judged, and how many runs were written of them. Call under
+        action_runs.lock."""
+        signals = signal_queue.list_oldest(conn, limit=BATCH, most_bytes=BATCH_BYTES)
+        if not signals:
+            return 0, 0
+        sets = self._sets(conn, sorted({row["endpoint_id"] for row in signals}))
+        runs: list[dict[str, Any]] = []
+        verdicts: dict[int, list[dict[str, Any]]] = {}
+        disarmed: list[int] = []
+        for signal in signals:
+            if signal["payload"] is None:
+                continue
+            payload = msgspec.json.decode(signal["payload"])
+            verdicts[signal["signal_id"]] = [
+                self._judge(conn, one, signal, payload, runs, disarmed)
+                for one in sets.get(signal["endpoint_id"], [])
+            ]
+        if runs:
+            ids = action_runs.insert_many(conn, msgspec.json.encode(runs).decode())
+            notifications.enqueue(conn, ids)  # of those that were suppressed
+        if disarmed:
+            action_sets.set_armed(conn, disarmed, False)
+        if verdicts:
+            signal_queue.insert_verdicts(
+                conn,
+                list(verdicts),
+                [msgspec.json.encode(verdict).decode() for verdict in verdicts.values()],
+            )
+        signal_queue.delete(conn, [row["signal_id"] for row in signals])
+        return len(signals), len(runs)
+
+    def _judge(
+        self,
+        conn: Connection,
+        one: Set,
+        signal: Row,
+        payload: Any,
+        runs: list[dict[str, Any]],
+        disarmed: list[int],
+    ) -> dict[str, Any]:
+        """The verdict; a run is added to `runs` when there is to be one."""
+        verdict = {"actionSetId": one.row["id"], "name": one.row["name"]}
+        restores = self._resolved(conn, one, payload, runs)
+        if restores is not None:
+            run = _run(one, signal, cause="resolved") | restores
+            runs.append(run)
+            return verdict | {"verdict": "restores"}
+        if not one.matcher.matches(payload):
+            failed = next((v for v in one.matcher.explain(payload) if not v.matched), None)
+            why = {"path": failed.path, "operator": failed.operator} if failed else {}
+            return verdict | {"verdict": "not matched", "because": why}
+        run = _run(one, signal, cause="signal")
+        reason = _suppressed(one, signal["now"])
+        if reason:
+            runs.append(run | {"state": "suppressed", "reason": reason})
+            return verdict | {"verdict": "suppressed", "because": reason}
+        one.last_at, one.in_last_hour = signal["now"], one.in_last_hour + 1
+        if one.settings.latch and not one.settings.dryRun:
+            one.armed = False
+            disarmed.append(one.row["id"])
+        resolved = one.settings.restoreWhenResolved
+        if resolved is not None:
+            run["correlation"] = _text_at(payload, resolved.key)
+        runs.append(run)
+        return verdict | {"verdict": "runs"}
+
+    def _resolved(
+        self, conn: Connection, one: Set, payload: Any, runs: list[dict[str, Any]]
+    ) -> dict[str, Any] | None:
+        """What a restoring run has beside the rest; None when the signal ends no alert whose run
+        can be restored."""
+        resolved = one.settings.restoreWhenResolved
+        if resolved is None or _text_at(payload, resolved.path) not in resolved.values:
+            return None
+        key = _text_at(payload, resolved.key)
+        if key is None:
+            return None
+        run = action_runs.find_restorable(conn, one.row["id"], correlation=key)
+        if run is None:
+            return None
+        return {"restores_run_id": run["id"], "correlation": key}
+
+    def _sets(self, conn: Connection, sources: list[int]) -> dict[int, list[Set]]:
+        rows = action_sets.list_of_sources(conn, sources)
+        by_source: dict[int, list[Set]] = {}
+        known: dict[int, Set] = {}
+        for row in rows:
+            matcher, settings, shown = self._compile(row)
+            one = Set(row, matcher, settings, shown, armed=row["armed"])
+            known[row["id"]] = one
+            by_source.setdefault(row["source_id"], []).append(one)
+        if known:
+            for found in action_runs.list_statistics(conn, list(known)):
+                one = known[found["action_set_id"]]
+                one.last_at, one.in_last_hour = found["last_at"], found["in_last_hour"]
+        return by_source
+
+    def _compile(self, row: Row) -> tuple[Matcher, Settings, dict[str, Any]]:
+        kept = self._compiled.get(row["id"])
+        if kept is None or kept[0] != row["version"]:
+            if len(self._compiled) >= MOST_COMPILED:
+                self._compiled.clear()
+            kept = (
+                row["version"],
+                Matcher(msgspec.json.decode(row["filters"], type=list[Filter])),
+                msgspec.json.decode(row["settings"], type=Settings),
+                sets_service.to_json(row),
+            )
+            self._compiled[row["id"]] = kept
+        return kept[1:]
+
+
+def _suppressed(one: Set, now: datetime) -> str:
+    """Why a set that matches does not run, "" when it does."""
+    if not one.armed:
+        return "The set is latched: it ran, and nobody has armed it again."
+    cooldown = one.settings.cooldownSeconds
+    if cooldown and one.last_at and now - one.last_at < timedelta(seconds=cooldown):
+        return f"It ran less than {cooldown} s ago."
+    cap = one.settings.maxRunsPerHour
+    if cap is not None and one.in_last_hour >= cap:
+        return f"It ran {one.in_last_hour} times within an hour."
+    return ""
+
+
+def _run(one: Set, signal: Row, *, cause: str) -> dict[str, Any]:
+    """A run's columns: nothing is done yet."""
+    return {
+        "action_set_id": one.row["id"],
+        "project": one.row["project"],
+        "cause": cause,
+        "signal_id": signal["signal_id"],
+        "restores_run_id": None,
+        "correlation": None,
+        "actor_id": one.row["actor_id"],
+        "state": "started",
+        "reason": None,
+        "dry_run": one.settings.dryRun,
+        "signal": {
+            "id": signal["signal_id"],
+            "source": "signal-endpoint",
+            "sourceId": signal["endpoint_id"],
+            "createdBySourceTokenId": signal["token_id"] or None,
+            "createdAt": iso(signal["created_at"]),
+            "payload": msgspec.Raw(signal["payload"].encode()),
+        },
+        "action_set": with_states(one.shown, cause),
+    }
+
+
+def with_states(shown: dict[str, Any], cause: str) -> dict[str, Any]:
+    """The copy of a set in which a run keeps what became of each action. What restores has the one
+    action of restoring."""
+    actions = shown["actions"] if cause == "signal" else [{"action": "RESTORE", "sortOrder": 1}]
+    fresh: dict[str, Any] = {"state": "not started", "details": None, "changes": []}
+    return shown | {"actions": [action | fresh for action in actions]}
+
+
+def _text_at(payload: Any, path: str) -> str | None:
+    found = payload_paths.values(payload, path, payload_paths.parse(path) or [])
+    scalars = [value for value in found if not isinstance(value, dict | list)]
+    return canonical(scalars[0]) if scalars else None

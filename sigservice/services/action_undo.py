@@ -1,0 +1,67 @@
+"""Undoing a run: what it changed goes back to what it was, unless somebody changed it since."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row
+from sigservice.errors import AppError
+from sigservice.services import revisions, switching
+from sigservice.services.action_kinds.kind import Change, Outcome
+from sigservice.services.action_kinds.set_rollout import set_rollout
+from sigservice.services.feature_states import Place, get_state
+from sigservice.services.identity import Identity
+from sigservice.services.strategies import get as get_strategy
+
+
+def changes_of(run: Row) -> list[Change]:
+    """What the run's actions changed, in their order."""
+    actions = msgspec.json.decode(run["action_set"])["actions"]
+    stored: list[dict[str, Any]] = [c for action in actions for c in action.get("changes", [])]
+    return [msgspec.convert(change, Change) for change in stored]
+
+
+def restore(conn: Connection, project: str, run: Row, actor: Identity) -> Outcome:
+    """Last change first. Raises AppError when a flag can't be switched."""
+    revisions.lock(conn)
+    undone: list[Change] = []
+    kept: list[str] = []
+    for change in reversed(changes_of(run)):
+        place = Place(project, change.feature, change.environment)
+        try:
+            is_as_left = _current(conn, place, change) == change.after
+        except AppError as error:
+            kept.append(f"{place.feature}: {error.message}")
+            continue
+        if not is_as_left:
+            kept.append(f"{place.feature} in {place.environment} was changed since.")
+            continue
+        _put_back(conn, place, change, actor)
+        undone.append(
+            Change(
+                change.what,
+                change.feature,
+                change.environment,
+                change.after,
+                change.before,
+                change.strategy,
+            )
+        )
+    text = f"Restored {len(undone)} of {len(undone) + len(kept)} changes."
+    return Outcome(" ".join([text, *kept[:20]]), undone)
+
+
+def _current(conn: Connection, place: Place, change: Change) -> Any:
+    if change.what == "state":
+        return get_state(conn, place)["enabled"]
+    return get_strategy(conn, place, change.strategy)["parameters"].get("rollout", "")
+
+
+def _put_back(conn: Connection, place: Place, change: Change, actor: Identity) -> None:
+    if change.what == "state":
+        switching.switch(conn, place, bool(change.before), actor)
+    else:
+        set_rollout(conn, place, change.strategy, str(change.before), actor)

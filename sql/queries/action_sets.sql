@@ -1,0 +1,56 @@
+-- Action sets with their actions. Written by admins under lock_action_sets.
+
+-- name: lock_action_sets
+-- Serialises changes of sets, so that limits hold and names are free when they are taken.
+SELECT pg_advisory_xact_lock(hashtext('action_sets'));
+
+-- name: insert_action_set
+INSERT INTO action_sets (project, name, description, enabled, actor_id, source_id, filters,
+                         settings, created_by_user_id)
+VALUES (%(project)s, %(name)s, %(description)s, %(enabled)s, %(actor_id)s, %(source_id)s,
+        %(filters)s::jsonb, %(settings)s::jsonb, %(created_by_user_id)s)
+RETURNING id;
+
+-- name: insert_actions
+-- In the order of the lists.
+INSERT INTO actions (action_set_id, sort_order, kind, params, created_by_user_id)
+SELECT %(action_set_id)s, sort_order, kind, params::jsonb, %(created_by_user_id)s
+FROM unnest(%(sort_orders)s::int[], %(kinds)s::text[], %(params)s::text[])
+     AS a (sort_order, kind, params);
+
+-- name: delete_actions
+DELETE FROM actions WHERE action_set_id = %(action_set_id)s;
+
+-- name: list_action_sets
+-- Of a project, one of them, or those that are on and listen to one of the endpoints.
+SELECT s.id, s.project, s.name, s.description, s.enabled, s.armed, s.actor_id, s.source_id,
+       s.filters, s.settings, s.version, s.created_at, s.created_by_user_id,
+       coalesce((SELECT json_agg(json_build_object(
+                     'id', a.id, 'sortOrder', a.sort_order, 'action', a.kind,
+                     'executionParams', a.params, 'createdAt', a.created_at,
+                     'createdByUserId', a.created_by_user_id) ORDER BY a.sort_order, a.id)
+                 FROM actions a WHERE a.action_set_id = s.id), '[]') AS actions
+FROM action_sets s
+WHERE (%(project)s::text IS NULL OR s.project = %(project)s)
+  AND (%(id)s::int IS NULL OR s.id = %(id)s)
+  AND (%(sources)s::int[] IS NULL OR (s.source_id = ANY(%(sources)s) AND s.enabled))
+ORDER BY s.project, s.name, s.id;
+
+-- name: count_action_sets
+SELECT count(*) FROM action_sets WHERE project = %(project)s;
+
+-- name: update_action_set
+UPDATE action_sets
+SET name = %(name)s, description = %(description)s, enabled = %(enabled)s,
+    actor_id = %(actor_id)s, source_id = %(source_id)s, filters = %(filters)s::jsonb,
+    settings = %(settings)s::jsonb, version = version + 1
+WHERE id = %(id)s;
+
+-- name: set_enabled
+UPDATE action_sets SET enabled = %(enabled)s, version = version + 1 WHERE id = %(id)s;
+
+-- name: set_armed
+UPDATE action_sets SET armed = %(armed)s WHERE id = ANY(%(ids)s);
+
+-- name: delete_action_set
+DELETE FROM action_sets WHERE id = %(id)s;

@@ -1,0 +1,41 @@
+-- Signals that wait to be judged, and what was made of them.
+
+-- name: list_queued_signals
+-- The oldest, and no more than `most_bytes` of payload, for each matching set keeps a copy; taken
+-- with delete_queued_signals in the same transaction.
+SELECT signal_id, endpoint_id, payload, token_id, created_at, now() AS now
+FROM (
+    SELECT q.signal_id, q.endpoint_id, s.payload, s.token_id, s.created_at,
+           coalesce(sum(s.payload_bytes) OVER (ORDER BY q.signal_id
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+    FROM (SELECT signal_id, endpoint_id FROM signal_queue ORDER BY signal_id LIMIT %(limit)s) q
+    LEFT JOIN signals s ON s.id = q.signal_id
+) waiting
+WHERE before < %(most_bytes)s
+ORDER BY signal_id;
+
+-- name: delete_queued_signals
+DELETE FROM signal_queue WHERE signal_id = ANY(%(ids)s);
+
+-- name: insert_verdicts
+INSERT INTO signal_verdicts (signal_id, verdicts)
+SELECT signal_id, verdicts::jsonb
+FROM unnest(%(signal_ids)s::bigint[], %(verdicts)s::text[]) AS v (signal_id, verdicts)
+ON CONFLICT DO NOTHING;
+
+-- name: find_verdicts
+SELECT verdicts, judged_at FROM signal_verdicts WHERE signal_id = %(signal_id)s;
+
+-- name: find_queue_age
+-- Seconds that the oldest signal waits, and how many there are.
+SELECT coalesce(extract(epoch FROM now() - min(queued_at)), 0)::float8 AS seconds,
+       count(*) AS waiting
+FROM signal_queue;
+
+-- name: delete_orphaned_verdicts
+DELETE FROM signal_verdicts
+WHERE signal_id IN (
+    SELECT v.signal_id FROM signal_verdicts v
+    WHERE NOT EXISTS (SELECT 1 FROM signals s WHERE s.id = v.signal_id)
+    LIMIT %(chunk)s
+);
