@@ -119,7 +119,7 @@ def parse(data: Mapping[str, Any]) -> Document:
     except msgspec.ValidationError as error:
         message, _, path = str(error).partition(" - at ")
         path = "data" + path.strip("`").removeprefix("$")
-        raise BadDataError(message, details=[{"message": message, "path": path}]) from error
+        raise BadDataError(message, path=path) from error
 
 
 def without_nulls(value: Any) -> Any:
@@ -176,8 +176,9 @@ def _prepare(
     if project not in links:
         raise NotFoundError(f"There is no project {project}.")
     if environment not in {link.environment for link in links[project]}:
-        text = f"The project {project} has no environment {environment}."
-        raise BadDataError(text, details=[{"message": text, "path": "environment"}])
+        raise BadDataError(
+            f"The project {project} has no environment {environment}.", path="environment"
+        )
     return ground, _Reading(document, ground.have, project, environment)
 
 

@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from sigservice.errors import BadDataError
 from sigservice.services import (
-    checks,
     constraints,
     context_fields,
     environments,
@@ -133,13 +132,13 @@ class DefinitionCheck:
             self.findings.append(Finding(LIMIT, kind, kind, text))
 
     def _environment(self, item: Environment, path: str, problems: Problems) -> Environment:
-        check_name(item.name, problems, f"{path}.name")
-        check_text(item.type, problems, f"{path}.type", 100, least=1)
+        problems.name(item.name, f"{path}.name")
+        problems.text(item.type, f"{path}.type", shortest=1, longest=100)
         _check_order(item.sortOrder, problems, path)
         return item
 
     def _context_field(self, item: ContextField, path: str, problems: Problems) -> ContextField:
-        check_name(item.name, problems, f"{path}.name")
+        problems.name(item.name, f"{path}.name")
         _check_order(item.sortOrder, problems, path)
         with _below(path, problems):
             kept = context_fields.fields(item.description, item.stickiness, 0, item.legalValues)
@@ -147,7 +146,7 @@ class DefinitionCheck:
         return item
 
     def _strategy_type(self, item: StrategyType, path: str, problems: Problems) -> StrategyType:
-        check_text(item.name, problems, f"{path}.name", 100, least=1)
+        problems.text(item.name, f"{path}.name", shortest=1, longest=100)
         _check_order(item.sortOrder, problems, path)
         with _below(path, problems):
             parameters = [msgspec.to_builtins(parameter) for parameter in item.parameters]
@@ -156,7 +155,7 @@ class DefinitionCheck:
         return item
 
     def _tag_type(self, item: TagType, path: str, problems: Problems) -> TagType:
-        check_name(item.name, problems, f"{path}.name", shortest=2, longest=50)
+        problems.name(item.name, f"{path}.name", shortest=2, longest=50)
         with _below(path, problems):
             kept = tag_types.fields(item.description, item.icon, item.color)
             return replace(item, description=kept.description, icon=kept.icon, color=kept.color)
@@ -171,10 +170,10 @@ class DefinitionCheck:
         return tag
 
     def _segment(self, item: Segment, path: str, problems: Problems) -> Segment:
-        check_text(item.name, problems, f"{path}.name", 200, least=1)
+        problems.text(item.name, f"{path}.name", shortest=1, longest=200)
         if item.name != item.name.strip():
             problems.add(f"{path}.name", "A segment's name has no blanks around it.")
-        check_text(item.description, problems, f"{path}.description", 1000)
+        problems.text(item.description, f"{path}.description", longest=1000)
         if item.project is not None and item.project not in self._projects:
             problems.add(f"{path}.project", f"There is no project {item.project}.")
         most = self.ground.segment_values
@@ -187,7 +186,7 @@ class DefinitionCheck:
         return replace(item, constraints=msgspec.convert(stored, list[constraints.Constraint]))
 
     def _project(self, item: Project, path: str, problems: Problems) -> Project:
-        check_name(item.id, problems, f"{path}.id")
+        problems.name(item.id, f"{path}.id")
         with _below(path, problems):
             kept = projects.fields(item.name, item.description, item.mode, item.defaultStickiness)
             item = replace(item, name=kept.name, description=kept.description)
@@ -252,20 +251,6 @@ def _below(path: str, problems: Problems) -> Iterator[None]:
 
 def _names(items: Sequence[Any]) -> set[str]:
     return {item.name for item in items}
-
-
-def check_name(
-    name: str, problems: Problems, path: str, *, shortest: int = 1, longest: int = 100
-) -> None:
-    for found in checks.name(name, longest=longest, shortest=shortest):
-        problems.add(path, found["message"])
-
-
-def check_text(
-    text: str | None, problems: Problems, path: str, most: int, *, least: int = 0
-) -> None:
-    if text is not None and not least <= len(text) <= most:
-        problems.add(path, f"This has {least} to {most} characters.")
 
 
 def _check_order(order: int, problems: Problems, path: str) -> None:

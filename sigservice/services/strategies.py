@@ -179,18 +179,17 @@ def check(
 def _check_segments(conn: Connection, project: str | None, ids: list[int], most: int) -> None:
     """Raises BadDataError for too many and for another project's, NotFoundError."""
     if len(ids) > most:
-        text = f"A strategy can't have more than {most} segments."
-        raise BadDataError(text, details=[{"message": text, "path": "segments"}])
+        raise BadDataError(f"A strategy can't have more than {most} segments.", path="segments")
     valid = [id for id in ids if 0 < id < 2**31]
     found = {row["id"]: row["project"] for row in segments.list_by_id(conn, valid)} if ids else {}
     missing = [str(id) for id in ids if id not in found]
     if missing:
-        text = f"There is no segment {', '.join(missing)}."
-        raise NotFoundError(text, details=[{"message": text, "path": "segments"}])
+        raise NotFoundError(f"There is no segment {', '.join(missing)}.", path="segments")
     foreign = [str(id) for id, owner in found.items() if owner not in (None, project)]
     if project is not None and foreign:
-        text = f"The segment {', '.join(foreign)} belongs to another project."
-        raise BadDataError(text, details=[{"message": text, "path": "segments"}])
+        raise BadDataError(
+            f"The segment {', '.join(foreign)} belongs to another project.", path="segments"
+        )
 
 
 def _parameters(new: Strategy, feature: str, problems: Problems, path: str) -> dict[str, str]:
