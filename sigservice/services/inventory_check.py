@@ -141,7 +141,9 @@ class Check(DefinitionCheck):
                 text = f"The project {item.project} has no environment {state.environment}."
                 problems.add(f"{at}.environment", text)
             listed = [
-                self._strategy(strategy, item.name, f"{at}.strategies[{s}].", problems)
+                self._strategy(
+                    strategy, item.project, item.name, f"{at}.strategies[{s}].", problems
+                )
                 for s, strategy in enumerate(state.strategies or [])
             ]
             if len(listed) > strategies.MOST_STRATEGIES:

@@ -6,7 +6,7 @@ What breaks a rule is left out of what comes back. Nothing is read or written he
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -92,8 +92,8 @@ class DefinitionCheck:
         named = self._each("projects", wanted.projects, self._project, lambda p: p.id)
         self._projects |= {project.id for project in named}
         kept.segments = self._each("segments", wanted.segments, self._segment)
-        self._segments = _names(have.segments) | _names(kept.segments)
-        self._limit("segments", self._segments, segments.MOST_SEGMENTS)
+        self._segments = {item.name: item.project for item in (*have.segments, *kept.segments)}
+        self._limit("segments", self._segments.keys(), segments.MOST_SEGMENTS)
         places = {project.id: n for n, project in enumerate(wanted.projects)}
         kept.projects = [self._linked(item, f"projects[{places[item.id]}]") for item in named]
         self._links = {p.id: {link.environment for link in p.environments} for p in have.projects}
@@ -126,7 +126,7 @@ class DefinitionCheck:
             self.findings.append(Finding(kind, item, found["path"], found["message"]))
         return bool(problems.found)
 
-    def _limit(self, kind: str, names: set[str], most: int) -> None:
+    def _limit(self, kind: str, names: Collection[str], most: int) -> None:
         if len(names) > most:
             text = f"There can't be more than {most} {kind}."
             self.findings.append(Finding(LIMIT, kind, kind, text))
@@ -205,14 +205,16 @@ class DefinitionCheck:
             strategy = link.defaultStrategy
             if strategy is not None:
                 given = strategy.parameters  # kept: what is missing depends on the flag
-                strategy = self._strategy(strategy, "", f"{at}.defaultStrategy.", problems)
+                strategy = self._strategy(strategy, item.id, "", f"{at}.defaultStrategy.", problems)
                 strategy = replace(strategy, id=None, parameters=given)
                 if self._take("projects", item.id, problems):
                     strategy = None
             links.append(Link(link.environment, strategy))
         return replace(item, environments=links)
 
-    def _strategy(self, wanted: Strategy, feature: str, path: str, problems: Problems) -> Strategy:
+    def _strategy(
+        self, wanted: Strategy, project: str, feature: str, path: str, problems: Problems
+    ) -> Strategy:
         """`path` ends with a dot."""
         ours = strategies.Strategy(
             wanted.name,
@@ -229,6 +231,9 @@ class DefinitionCheck:
         for name in names:
             if name not in self._segments:
                 problems.add(f"{path}segments", f"There is no segment {name}.")
+            elif self._segments[name] not in (None, project):
+                text = f"The segment {name} belongs to another project."
+                problems.add(f"{path}segments", text)
         if len(names) > self.ground.strategy_segments:
             text = f"A strategy can't have more than {self.ground.strategy_segments} segments."
             problems.add(f"{path}segments", text)

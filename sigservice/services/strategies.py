@@ -136,15 +136,10 @@ def get(conn: Connection, place: Place, id: str) -> dict[str, Any]:
 
 
 def checked(
-    conn: Connection,
-    new: Strategy,
-    feature: str,
-    *,
-    most_segments: int,
-    project: str | None = None,
+    conn: Connection, new: Strategy, feature: str, *, most_segments: int, project: str
 ) -> dict[str, Any]:
     """The strategy as it is stored. Raises BadDataError with all that is wrong, NotFoundError for
-    a segment that there is not. Without a project any segment will do."""
+    a segment that there is not."""
     problems = Problems()
     is_known = feature_strategies.type_exists(conn, new.name)
     stored = check(new, feature, problems, types=[new.name] if is_known else [])
@@ -176,7 +171,7 @@ def check(
     }
 
 
-def _check_segments(conn: Connection, project: str | None, ids: list[int], most: int) -> None:
+def _check_segments(conn: Connection, project: str, ids: list[int], most: int) -> None:
     """Raises BadDataError for too many and for another project's, NotFoundError."""
     if len(ids) > most:
         raise BadDataError(f"A strategy can't have more than {most} segments.", path="segments")
@@ -186,7 +181,7 @@ def _check_segments(conn: Connection, project: str | None, ids: list[int], most:
     if missing:
         raise NotFoundError(f"There is no segment {', '.join(missing)}.", path="segments")
     foreign = [str(id) for id, owner in found.items() if owner not in (None, project)]
-    if project is not None and foreign:
+    if foreign:
         raise BadDataError(
             f"The segment {', '.join(foreign)} belongs to another project.", path="segments"
         )
