@@ -9,7 +9,6 @@ import time
 import msgspec
 import pytest
 
-from sigservice.errors import BadDataError
 from sigservice.services import action_filters
 from sigservice.services.action_filters import LIST_OPERATORS, OPERATORS, Filter, Matcher
 from sigservice.services.problems import Problems
@@ -92,10 +91,31 @@ TABLE = [
     (
         "DATE_AFTER",
         "2026-01-01T00:00:00Z",
-        ["2026-01-01T00:00:01Z", "2026-01-02", "2026-01-01T00:30:00-01:00", 1_800_000_000]
-        + [1_800_000_000_000, 1_800_000_000.5, "9999-12-31T23:59:59-23:59"],
-        ["2026-01-01T00:00:00Z", "2025-12-31", "2026-01-01T00:30:00+01:00", 1, "soon", "", None]
-        + [True, HUGE, -HUGE, 1e308, "12:00", "2026-13-01", "0001-01-01T00:00:00+23:59"],
+        [
+            "2026-01-01T00:00:01Z",
+            "2026-01-02",
+            "2026-01-01T00:30:00-01:00",
+            1800000000,
+            1800000000000,
+            1800000000.5,
+            "9999-12-31T23:59:59-23:59",
+        ],
+        [
+            "2026-01-01T00:00:00Z",
+            "2025-12-31",
+            "2026-01-01T00:30:00+01:00",
+            1,
+            "soon",
+            "",
+            None,
+            True,
+            HUGE,
+            -HUGE,
+            1e308,
+            "12:00",
+            "2026-13-01",
+            "0001-01-01T00:00:00+23:59",
+        ],
     ),
     ("DATE_BEFORE", 1_767_225_600, ["2025-12-31T23:59:59Z", 0, -1, 1], ["2026-01-01", "never"]),
     ("REGEX", "^5\\d\\d$", [500, "503"], [5000, "200", "x500", None, ""]),
@@ -151,15 +171,18 @@ def test_not_in_without_case():
 def test_exists(x):
     there = made(operator="EXISTS")
     absent = made(operator="EXISTS", inverted=True)
-    assert ask({"x": x}, there) and not ask({"x": x}, absent)
-    assert not ask({"y": x}, there) and ask({"y": x}, absent)
+    assert ask({"x": x}, there)
+    assert not ask({"x": x}, absent)
+    assert not ask({"y": x}, there)
+    assert ask({"y": x}, absent)
 
 
 def test_wildcards_ask_for_one_that_matches_and_inverted_for_none():
     payload = {"alerts": [{"s": "info"}, {"s": "page"}, {}, 5]}
     page = {"path": "alerts[*].s", "operator": "IN", "values": ["page"]}
     none = page | {"values": ["gone"]}
-    assert ask(payload, made(**page)) and not ask(payload, made(**none))
+    assert ask(payload, made(**page))
+    assert not ask(payload, made(**none))
     assert not ask(payload, made(**page, inverted=True))
     assert ask(payload, made(**none, inverted=True))
     assert not ask({"alerts": []}, made(**page, inverted=True))
@@ -172,10 +195,13 @@ def test_all_filters_hold_and_one_of_a_group():
     low = made(operator="NUM_GT", value=5)
     high = made(operator="NUM_LT", value=10)
     either = Filter(any=[made(operator="NUM_EQ", value=1), made(path="y", operator="EXISTS")])
-    assert ask({"x": 7}, low, high) and not ask({"x": 12}, low, high)
-    assert ask({"x": 1}, either) and ask({"x": 7, "y": 0}, low, high, either)
+    assert ask({"x": 7}, low, high)
+    assert not ask({"x": 12}, low, high)
+    assert ask({"x": 1}, either)
+    assert ask({"x": 7, "y": 0}, low, high, either)
     assert not ask({"x": 7}, low, high, either)
-    assert ask({}) and ask(None)
+    assert ask({})
+    assert ask(None)
     (verdict,) = Matcher([either]).explain({"x": 2})
     assert [inner.matched for inner in verdict.any] == [False, False]
     assert [inner.found for inner in verdict.any] == ["2", None]
@@ -183,8 +209,16 @@ def test_all_filters_hold_and_one_of_a_group():
 
 @pytest.mark.parametrize(
     ("x", "shown"),
-    [(0, "0"), (False, "false"), ("", ""), (None, "null"), ({"a": 1}, '{"a":1}'), (500.0, "500")]
-    + [("a" * 300, "a" * 200), (HUGE, "9" * 200)],
+    [
+        (0, "0"),
+        (False, "false"),
+        ("", ""),
+        (None, "null"),
+        ({"a": 1}, '{"a":1}'),
+        (500.0, "500"),
+        ("a" * 300, "a" * 200),
+        (HUGE, "9" * 200),
+    ],
 )
 def test_what_was_found_is_shown(x, shown):
     (verdict,) = Matcher([made(operator="IN", values=["a"])]).explain({"x": x})
@@ -233,7 +267,11 @@ def test_groups_hold_filters_alone():
     one = made(operator="EXISTS")
     assert check(Filter(any=[])) == ["[0].any"]
     assert check(Filter(any=[Filter(any=[one])])) == ["[0].any[0].any"]
-    for beside in ({"path": "x"}, {"operator": "IN"}, {"inverted": True}, {"value": 1}) + (
+    for beside in (
+        {"path": "x"},
+        {"operator": "IN"},
+        {"inverted": True},
+        {"value": 1},
         {"values": ["a"]},
         {"caseInsensitive": True},
     ):
@@ -242,27 +280,20 @@ def test_groups_hold_filters_alone():
 
 def test_limits():
     one = made(operator="EXISTS")
-    assert check(*[one] * 5) == [] and check(*[one] * 6) == [""]
-    assert check(one, Filter(any=[one] * 4)) == [] and check(one, Filter(any=[one] * 5)) == [""]
+    assert check(*[one] * 5) == []
+    assert check(*[one] * 6) == [""]
+    assert check(one, Filter(any=[one] * 4)) == []
+    assert check(one, Filter(any=[one] * 5)) == [""]
     twice = made(operator="IN", values=["a", "a", "b", 5, "5", 5.0])
-    assert check(twice, most_values=3) == [] and check(twice, most_values=2) == ["[0].values"]
+    assert check(twice, most_values=3) == []
+    assert check(twice, most_values=2) == ["[0].values"]
 
 
 def test_a_pattern_that_fits_only_with_case_is_refused_without():
     """What is stored compiles, or the worker would stumble over it."""
-    for size in range(2, 499, 8):
-        pattern = f"[a-zà-öø-ÿ]{{{size}}}"
-        for fold in (False, True):
-            one = made(operator="REGEX", value=pattern, caseInsensitive=fold)
-            if not check(one):
-                Matcher([one])
-    heavy = [
-        f"{unit}{{{n}}}" for unit in ("[k-s]", "\\w\\pLu", "straße") for n in range(1, 1000, 37)
-    ]
-    for pattern in heavy:
-        one = made(operator="REGEX", value=pattern, caseInsensitive=True)
-        if not check(one):
-            Matcher([one]).matches({"x": "a"})
+    heavy = made(operator="REGEX", value="(?:" + "k" * 400 + "){50}")
+    assert check(heavy) == []
+    assert check(msgspec.structs.replace(heavy, caseInsensitive=True)) == ["[0].value"]
 
 
 @pytest.mark.parametrize(
@@ -329,8 +360,5 @@ def test_fifty_sets_are_matched_within_moments():
 
 def test_a_body_s_numbers_are_filters_values():
     decoded = msgspec.json.decode(b'{"path":"x","operator":"IN","values":[1e3,true]}', type=Filter)
-    assert ask({"x": "1000"}, decoded) and ask({"x": True}, decoded)
-    with pytest.raises(BadDataError):
-        problems = Problems()
-        action_filters.check([Filter()], problems, most=5, most_values=5)
-        problems.end()
+    assert ask({"x": "1000"}, decoded)
+    assert ask({"x": True}, decoded)

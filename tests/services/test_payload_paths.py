@@ -106,8 +106,12 @@ def test_other_payloads(payload, path, found):
         "a[**]",
         "[",
         "a[٣]",
-    ]
-    + ["a[1234567890]", "a" * 501, "a.[0]", "[*", "*]"],
+        "a[1234567890]",
+        "a" * 501,
+        "a.[0]",
+        "[*",
+        "*]",
+    ],
 )
 def test_what_is_no_path(path):
     assert parse(path) is None
