@@ -11,6 +11,7 @@ from sigservice import secrets
 from sigservice.repository import api_tokens
 from sigservice.services import revisions
 from tests.conftest import ADMIN, ADMIN_TOKEN
+from tests.flags.kit import opened
 
 CLIENT = "default:development.client"
 ALL = "*:production.all"
@@ -34,12 +35,6 @@ TOKENS = {
 FEATURES = "/api/admin/projects/default/features"
 POLL = "/api/client/features"
 AS_CLIENT = {"Authorization": CLIENT}
-
-
-def opened(state, secret):
-    """As the door asks: what is in memory, else the database; and the revisions that hold."""
-    known, key = state.revisions(), secrets.sha256(secret)
-    return state.kept(key, known) or state.find(secret, key, known), known
 
 
 @pytest.fixture
