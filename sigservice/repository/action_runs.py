@@ -54,18 +54,24 @@ def list_statistics(conn: Connection, sets: list[int]) -> list[Row]:
     return many(conn, _SQL["list_run_statistics"], sets=sets)
 
 
-def find_restorable(conn: Connection, action_set_id: int, *, correlation: str | None) -> Row | None:
-    """The newest run that can be undone; None as correlation takes any."""
-    return one(
-        conn,
-        _SQL["find_restorable_run"],
-        action_set_id=action_set_id,
-        correlation=correlation,
-    )
+def find_restorable(conn: Connection, action_set_id: int) -> Row | None:
+    """The newest run that changed something and was not undone."""
+    return one(conn, _SQL["find_restorable_run"], action_set_id=action_set_id)
 
 
-def mark_restored(conn: Connection, id: int, *, by: int | None) -> None:
-    affected(conn, _SQL["mark_restored"], id=id, by=by)
+def list_of_alerts(conn: Connection, action_set_id: int, *, before: int) -> list[Row]:
+    """Runs older than `before` that alerts caused and nobody has undone, newest first."""
+    return many(conn, _SQL["list_runs_of_alerts"], action_set_id=action_set_id, before=before)
+
+
+def list_firing(conn: Connection, sets: list[int]) -> list[Row]:
+    """{action_set_id, correlation} of each alert that is not over."""
+    return many(conn, _SQL["list_firing_alerts"], sets=sets)
+
+
+def mark_restored(conn: Connection, ids: list[int], *, by: int | None) -> None:
+    """`ids` are newest first."""
+    affected(conn, _SQL["mark_restored"], ids=ids, by=by)
 
 
 def take_due_restores(conn: Connection) -> list[Row]:

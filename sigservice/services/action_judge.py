@@ -2,7 +2,8 @@
 
 One transaction judges a batch, oldest first: it writes the runs that are to be, the verdicts that
 explain, and takes the signals from the queue. Killed before its commit nothing has happened; after
-it every matching signal has exactly one run.
+it every matching signal has exactly one run. A signal that says that an alert is over never lets a
+set run; it restores once no other alert of the set fires.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from sigservice.db.run import Row
 from sigservice.repository import action_runs, action_sets, signal_queue
 from sigservice.services import action_sets as sets_service
 from sigservice.services import notifications, payload_paths
+from sigservice.services.action_alerts import Alerts
 from sigservice.services.action_filters import Filter, Matcher, canonical
-from sigservice.services.action_sets import Settings
+from sigservice.services.action_sets import Resolved, Settings
 
 BATCH = 100
 BATCH_BYTES = 1_000_000
@@ -54,6 +56,7 @@ class Judge:
         if not signals:
             return 0, 0
         sets = self._sets(conn, sorted({row["endpoint_id"] for row in signals}))
+        alerts = Alerts(conn, [one.row["id"] for found in sets.values() for one in found])
         runs: list[dict[str, Any]] = []
         verdicts: dict[int, list[dict[str, Any]]] = {}
         disarmed: list[int] = []
@@ -62,7 +65,7 @@ class Judge:
                 continue
             payload = msgspec.json.decode(signal["payload"])
             verdicts[signal["signal_id"]] = [
-                self._judge(conn, one, signal, payload, runs, disarmed)
+                _judge(one, signal, payload, alerts, runs, disarmed)
                 for one in sets.get(signal["endpoint_id"], [])
             ]
         if runs:
@@ -78,57 +81,6 @@ class Judge:
             )
         signal_queue.delete(conn, [row["signal_id"] for row in signals])
         return len(signals), len(runs)
-
-    def _judge(
-        self,
-        conn: Connection,
-        one: Set,
-        signal: Row,
-        payload: Any,
-        runs: list[dict[str, Any]],
-        disarmed: list[int],
-    ) -> dict[str, Any]:
-        """The verdict; a run is added to `runs` when there is to be one."""
-        verdict = {"actionSetId": one.row["id"], "name": one.row["name"]}
-        restores = self._resolved(conn, one, payload, runs)
-        if restores is not None:
-            run = _run(one, signal, cause="resolved") | restores
-            runs.append(run)
-            return verdict | {"verdict": "restores"}
-        if not one.matcher.matches(payload):
-            failed = next((v for v in one.matcher.explain(payload) if not v.matched), None)
-            why = {"path": failed.path, "operator": failed.operator} if failed else {}
-            return verdict | {"verdict": "not matched", "because": why}
-        run = _run(one, signal, cause="signal")
-        reason = _suppressed(one, signal["now"])
-        if reason:
-            runs.append(run | {"state": "suppressed", "reason": reason})
-            return verdict | {"verdict": "suppressed", "because": reason}
-        one.last_at, one.in_last_hour = signal["now"], one.in_last_hour + 1
-        if one.settings.latch and not one.settings.dryRun:
-            one.armed = False
-            disarmed.append(one.row["id"])
-        resolved = one.settings.restoreWhenResolved
-        if resolved is not None:
-            run["correlation"] = _text_at(payload, resolved.key)
-        runs.append(run)
-        return verdict | {"verdict": "runs"}
-
-    def _resolved(
-        self, conn: Connection, one: Set, payload: Any, runs: list[dict[str, Any]]
-    ) -> dict[str, Any] | None:
-        """What a restoring run has beside the rest; None when the signal ends no alert whose run
-        can be restored."""
-        resolved = one.settings.restoreWhenResolved
-        if resolved is None or _text_at(payload, resolved.path) not in resolved.values:
-            return None
-        key = _text_at(payload, resolved.key)
-        if key is None:
-            return None
-        run = action_runs.find_restorable(conn, one.row["id"], correlation=key)
-        if run is None:
-            return None
-        return {"restores_run_id": run["id"], "correlation": key}
 
     def _sets(self, conn: Connection, sources: list[int]) -> dict[int, list[Set]]:
         rows = action_sets.list_of_sources(conn, sources)
@@ -158,6 +110,65 @@ class Judge:
             )
             self._compiled[row["id"]] = kept
         return kept[1:]
+
+
+def _judge(
+    one: Set,
+    signal: Row,
+    payload: Any,
+    alerts: Alerts,
+    runs: list[dict[str, Any]],
+    disarmed: list[int],
+) -> dict[str, Any]:
+    """The verdict; a run is added to `runs` when there is to be one."""
+    verdict = {"actionSetId": one.row["id"], "name": one.row["name"]}
+    resolved, real = one.settings.restoreWhenResolved, not one.settings.dryRun
+    if resolved is not None and _text_at(payload, resolved.path) in resolved.values:
+        return verdict | _end_alert(one, signal, payload, resolved, alerts, runs)
+    if not one.matcher.matches(payload):
+        failed = next((v for v in one.matcher.explain(payload) if not v.matched), None)
+        why = {"path": failed.path, "operator": failed.operator} if failed else {}
+        return verdict | {"verdict": "not matched", "because": why}
+    run = _run(one, signal, cause="signal")
+    if resolved is not None:
+        run["correlation"] = key = _text_at(payload, resolved.key)
+        if key is not None and real:  # a suppressed alert keeps off what another one switched off
+            alerts.tell(one.row["id"], key, fires=True)
+    reason = _suppressed(one, signal["now"])
+    if reason:
+        runs.append(run | {"state": "suppressed", "reason": reason})
+        return verdict | {"verdict": "suppressed", "because": reason}
+    one.last_at, one.in_last_hour = signal["now"], one.in_last_hour + 1
+    if one.settings.latch and real:
+        one.armed = False
+        disarmed.append(one.row["id"])
+    runs.append(run)
+    return verdict | {"verdict": "runs"}
+
+
+def _end_alert(
+    one: Set,
+    signal: Row,
+    payload: Any,
+    resolved: Resolved,
+    alerts: Alerts,
+    runs: list[dict[str, Any]],
+) -> dict[str, Any]:
+    """The rest of the verdict on a signal that says that an alert is over."""
+    key, firing = _text_at(payload, resolved.key), alerts.firing(one.row["id"])
+    if key is None or key not in firing:
+        why = "It says that an alert is over, and there is nothing to restore."
+        return {"verdict": "nothing to restore", "because": why}
+    run = _run(one, signal, cause="resolved") | {"correlation": key}
+    if not one.settings.dryRun:
+        alerts.tell(one.row["id"], key, fires=False)
+    others = firing - {key}
+    if others:
+        reason = f"Another alert of this set still fires: {min(others)[:200]}"
+        runs.append(run | {"state": "suppressed", "reason": reason})
+        return {"verdict": "suppressed", "because": reason}
+    runs.append(run)
+    return {"verdict": "restores"}
 
 
 def _suppressed(one: Set, now: datetime) -> str:

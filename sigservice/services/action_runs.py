@@ -198,13 +198,24 @@ def _do(conn: Connection, run: Row, action: dict[str, Any]) -> Outcome:
     find = person if run["cause"] == "undo" else actor_of
     actor = find(conn, run["actor_id"])
     if action["action"] == RESTORE:
-        restored = action_runs.find(conn, run["action_set_id"], run["restores_run_id"])
-        if restored is None:
-            raise NotFoundError("The run that was to be restored is gone.")
-        outcome = action_undo.restore(conn, run["project"], restored, actor)
-        action_runs.mark_restored(conn, restored["id"], by=run["id"])
-        return outcome
+        return _restore(conn, run, actor)
     kind = KINDS.get(action["action"])
     if kind is None:
         raise NotFoundError(f"There is no action {action['action']}.")
     return kind.perform(conn, run["project"], action.get("executionParams") or {}, actor)
+
+
+def _restore(conn: Connection, run: Row, actor: Identity) -> Outcome:
+    """What one run changed; when an alert is over, what all the alerts of its set did."""
+    if run["cause"] == "resolved":
+        restored = action_runs.list_of_alerts(conn, run["action_set_id"], before=run["id"])
+    else:
+        found = action_runs.find(conn, run["action_set_id"], run["restores_run_id"])
+        if found is None:
+            raise NotFoundError("The run that was to be restored is gone.")
+        if found["restored_by_run_id"]:  # by one that was opened before this and performed since
+            return Outcome("It was restored already.")
+        restored = [found]
+    outcome = action_undo.restore(conn, run["project"], restored, actor)
+    action_runs.mark_restored(conn, [row["id"] for row in restored], by=run["id"])
+    return outcome

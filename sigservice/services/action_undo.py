@@ -1,4 +1,4 @@
-"""Undoing a run: what it changed goes back to what it was, unless somebody changed it since."""
+"""Undoing runs: what they changed goes back to what it was, unless somebody changed it since."""
 
 from __future__ import annotations
 
@@ -24,32 +24,37 @@ def changes_of(run: Row) -> list[Change]:
     return [msgspec.convert(change, Change) for change in stored]
 
 
-def restore(conn: Connection, project: str, run: Row, actor: Identity) -> Outcome:
-    """Last change first. Raises AppError when a flag can't be switched."""
+def restore(conn: Connection, project: str, runs: list[Row], actor: Identity) -> Outcome:
+    """Last change first; `runs` are newest first. Raises AppError when a flag can't be switched."""
     revisions.lock(conn)
     undone: list[Change] = []
     kept: list[str] = []
-    for change in reversed(changes_of(run)):
+    seen: set[tuple[str, ...]] = set()
+    for change in (change for run in runs for change in reversed(changes_of(run))):
         place = Place(project, change.feature, change.environment)
+        what = (change.what, change.feature, change.environment, change.strategy)
         try:
             is_as_left = _current(conn, place, change) == change.after
         except AppError as error:
             kept.append(f"{place.feature}: {error.message}")
             continue
-        if not is_as_left:
-            kept.append(f"{place.feature} in {place.environment} was changed since.")
-            continue
-        _put_back(conn, place, change, actor)
-        undone.append(
-            Change(
-                change.what,
-                change.feature,
-                change.environment,
-                change.after,
-                change.before,
-                change.strategy,
+        if is_as_left:
+            _put_back(conn, place, change, actor)
+            undone.append(
+                Change(
+                    change.what,
+                    change.feature,
+                    change.environment,
+                    change.after,
+                    change.before,
+                    change.strategy,
+                )
             )
-        )
+        elif what not in seen:  # else a newer run has had its say
+            kept.append(f"{place.feature} in {place.environment} was changed since.")
+        seen.add(what)
+    if not undone and not kept:
+        return Outcome("There was nothing to restore.")
     text = f"Restored {len(undone)} of {len(undone) + len(kept)} changes."
     return Outcome(" ".join([text, *kept[:20]]), undone)
 

@@ -13,14 +13,16 @@ from sigservice.clock import iso
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row
 from sigservice.errors import (
+    BadDataError,
     ConflictError,
     ExceedsLimitError,
     NotFoundError,
     OperationDeniedError,
 )
 from sigservice.repository import environments, project_environments, projects
-from sigservice.services import api_tokens, checks, events, revisions
+from sigservice.services import api_tokens, events, revisions
 from sigservice.services.identity import Identity
+from sigservice.services.problems import Problems, taken
 
 DEFAULT = "default"
 MODES = ("open", "protected", "private")
@@ -41,15 +43,13 @@ class Fields:
 def fields(name: str, description: str | None, mode: str, default_stickiness: str) -> Fields:
     """Raises BadDataError naming each field that is wrong."""
     name, description = name.strip(), (description or "").strip() or None
-    problems = [] if name else checks.problem("name", "A name is needed.")
-    problems += checks.text(name, "name", longest=200)
-    problems += checks.text(description, "description", longest=1000)
-    problems += checks.one_of(mode, "mode", MODES)
+    problems = Problems().text(name, "name", shortest=1, longest=200)
+    problems.text(description, "description", longest=1000).one_of(mode, "mode", MODES)
     if not 1 <= len(default_stickiness) <= 100:
-        problems += checks.problem(
+        problems.add(
             "defaultStickiness", "The stickiness is default, random or the name of a context field."
         )
-    checks.refuse(problems)
+    problems.end()
     return Fields(name, description, mode, default_stickiness)
 
 
@@ -63,9 +63,9 @@ def get(conn: Connection, id: str) -> Row:
 
 def check_free(conn: Connection, id: str) -> None:
     """Raises BadDataError for an id that can't be, NameExistsError for one that is taken."""
-    checks.refuse(checks.name(id, "id"))
+    Problems().name(id, "id").end()
     if id in projects.list_ids(conn):
-        raise checks.taken(id, "id")
+        raise taken(id, "id")
 
 
 def create(
@@ -81,11 +81,11 @@ def create(
     Raises BadDataError, NameExistsError, ExceedsLimitError.
     """
     if id:
-        checks.refuse(checks.name(id, "id"))
+        Problems().name(id, "id").end()
     revisions.lock(conn)
     ids = projects.list_ids(conn)
     if id and id in ids:
-        raise checks.taken(id, "id")
+        raise taken(id, "id")
     if len(ids) >= LIMIT:
         raise ExceedsLimitError(f"There can't be more than {LIMIT} projects.")
     id = id or _id_from(new.name, ids)
@@ -94,7 +94,7 @@ def create(
         use = [name for name, is_enabled in known.items() if is_enabled]
     for name in use:
         if name not in known:
-            checks.refuse(checks.problem("environments", f"There is no environment {name}."))
+            raise BadDataError(f"There is no environment {name}.", path="environments")
     projects.insert(conn, id=id, **asdict(new))
     project_environments.link(conn, id, list(use))
     row = get(conn, id)

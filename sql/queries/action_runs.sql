@@ -55,17 +55,53 @@ GROUP BY action_set_id;
 SELECT id, action_set_id, project, cause, signal_id, actor_id, action_set, created_at
 FROM action_runs
 WHERE action_set_id = %(action_set_id)s
-  AND (%(correlation)s::text IS NULL OR correlation = %(correlation)s)
   AND cause = 'signal' AND state IN ('success', 'failed') AND NOT dry_run
-  AND restored_by_run_id IS NULL
+  AND restored_by_run_id IS NULL AND jsonb_path_exists(action_set, '$.actions[*].changes[*]')
 ORDER BY id DESC
 LIMIT 1;
 
+-- name: list_firing_alerts
+-- An alert's newest run tells: it fires unless that one ended it, or somebody undid what it did.
+-- When a set restores, all its alerts are over, so nothing older is asked.
+SELECT action_set_id, correlation
+FROM (
+    SELECT DISTINCT ON (r.action_set_id, r.correlation) r.action_set_id, r.correlation,
+           r.cause = 'signal' AND r.restored_by_run_id IS NULL AS fires
+    FROM unnest(%(sets)s::int[]) AS s (id)
+    CROSS JOIN LATERAL (
+        SELECT coalesce(max(e.id), 0) AS id FROM action_runs e
+        WHERE e.action_set_id = s.id AND e.cause = 'resolved' AND e.state <> 'suppressed'
+          AND NOT e.dry_run
+    ) AS since
+    JOIN action_runs r ON r.action_set_id = s.id AND r.id > since.id
+    WHERE r.correlation IS NOT NULL AND NOT r.dry_run
+    ORDER BY r.action_set_id, r.correlation, r.id DESC
+) AS newest
+WHERE fires;
+
+-- name: list_runs_of_alerts
+-- What there is to restore once all alerts of a set are over, newest first; the last time it went
+-- well everything older was.
+SELECT id, action_set
+FROM action_runs
+WHERE action_set_id = %(action_set_id)s AND id < %(before)s
+  AND id > (SELECT coalesce(max(e.id), 0) FROM action_runs e
+            WHERE e.action_set_id = %(action_set_id)s AND e.id < %(before)s
+              AND e.cause = 'resolved' AND e.state = 'success' AND NOT e.dry_run)
+  AND cause = 'signal' AND correlation IS NOT NULL AND state IN ('success', 'failed')
+  AND NOT dry_run AND restored_by_run_id IS NULL
+  AND jsonb_path_exists(action_set, '$.actions[*].changes[*]')
+ORDER BY id DESC
+LIMIT 100;
+
 -- name: mark_restored
--- `by` is the restoring run, or the run itself when an action did it.
+-- `by` is the restoring run, which names the newest of them, or none: an action did it.
+WITH restoring AS (
+    UPDATE action_runs SET restores_run_id = (%(ids)s::bigint[])[1] WHERE id = %(by)s
+)
 UPDATE action_runs
 SET restored_by_run_id = coalesce(%(by)s, id), restore_due_at = NULL
-WHERE id = %(id)s;
+WHERE id = ANY(%(ids)s);
 
 -- name: take_due_restores
 -- Runs whose time has come; nobody else gets them.

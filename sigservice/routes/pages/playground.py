@@ -72,8 +72,9 @@ def _properties(text: str) -> dict[str, str]:
     for line in filter(None, map(str.strip, text.splitlines())):
         name, sign, value = line.partition("=")
         if not (sign and name.strip()):
-            message = f"A property looks like name=value, unlike {line[:100]}"
-            raise BadDataError(message, details=[{"message": message, "path": "properties"}])
+            raise BadDataError(
+                f"A property looks like name=value, unlike {line[:100]}", path="properties"
+            )
         properties[name.strip()] = value.strip()
     return properties
 

@@ -13,7 +13,7 @@ from sigservice.services.problems import Problems
 
 class Restore:
     label = "Restore what another set changed"
-    description = "Undoes the newest run of another action set that is not undone yet."
+    description = "Undoes the newest run of another action set that changed something."
     category = "Feature flags"
     permission = "UPDATE_FEATURE_ENVIRONMENT"
     parameters = (PROJECT, Parameter("actionSet", "Action set", choices="actionSets"))
@@ -26,11 +26,11 @@ class Restore:
         found = _set_of(conn, project, params)
         if found is None:
             raise NotFoundError("The action set that is to be restored is gone.")
-        run = action_runs.find_restorable(conn, found, correlation=None)
+        run = action_runs.find_restorable(conn, found)
         if run is None:
             return Outcome("There is no run that could be undone.")
-        outcome = action_undo.restore(conn, project, run, actor)
-        action_runs.mark_restored(conn, run["id"], by=None)
+        outcome = action_undo.restore(conn, project, [run], actor)
+        action_runs.mark_restored(conn, [run["id"]], by=None)
         return outcome
 
 
