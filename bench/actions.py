@@ -19,7 +19,7 @@ import psycopg2
 from service import ROOT, running
 
 sys.path.insert(0, ROOT)
-from sigservice.services.action_filters import Filter, Matcher  # noqa: E402
+from sigservice.services.action_filters import Filter, Matcher
 
 SETS = 50
 TO = ("off", "on")
@@ -92,9 +92,7 @@ def work_off(signals: int, processes: int) -> None:
         actor = service.account()
         for to in TO:
             service.action_set(to, actor, endpoint, to, "checkout")
-        conn = psycopg2.connect(
-            host=f"{service.data}/socket", user="sigservice", dbname="postgres"
-        )
+        conn = psycopg2.connect(host=f"{service.data}/socket", user="sigservice", dbname="postgres")
         conn.autocommit = True
         cursor = conn.cursor()
         for name, to in (("nothing to change", TO[:1]), ("a change each", TO)):
