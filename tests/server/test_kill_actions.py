@@ -136,7 +136,7 @@ def assert_explained(conn: Any, load: Load) -> None:
 
 
 def pause() -> None:
-    time.sleep(random.uniform(0.05, 0.4))  # noqa: S311  no secret
+    time.sleep(random.uniform(0.05, 0.4))
 
 
 def test_killed_service(data: Path):
