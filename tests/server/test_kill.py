@@ -206,12 +206,18 @@ def test_connection_lost_in_the_middle_is_no_bug_of_ours():
 def test_ended_idle_connections_are_not_noticed_by_the_next_client(
     environ: dict[str, str], temporary_database: Any
 ):
+    name = environ["DATABASE_NAME"]
     with running(environ) as process:
         _, secret = process.sender()
         for _ in range(5):
-            for pid in _backends(temporary_database, environ["DATABASE_NAME"]):
+            ended = _backends(temporary_database, name)
+            for pid in ended:
                 os.kill(pid, signal.SIGTERM)
-            until(lambda: not _backends(temporary_database, environ["DATABASE_NAME"]), "their end")
+            # Jobs open new ones meanwhile.
+            until(
+                lambda ended=ended: not {*ended} & {*_backends(temporary_database, name)},
+                "their end",
+            )
             path = "/api/signal-endpoint/deploys"
             assert process.ask("POST", path, {"n": 1}, secret=secret)[0] == 200
 
