@@ -36,6 +36,11 @@ def post(path: str, body: bytes, token: str) -> bytes:
     ).encode() + body
 
 
+def get(path: str, headers: dict[str, str]) -> bytes:
+    lines = "".join(f"{name}: {text}\r\n" for name, text in headers.items())
+    return f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{lines}\r\n".encode()
+
+
 def drive(port: int, request: bytes, connections: int, seconds: float) -> dict[str, float]:
     """Each connection sends its next request when the last one is answered."""
     selector = selectors.DefaultSelector()
@@ -54,12 +59,13 @@ def drive(port: int, request: bytes, connections: int, seconds: float) -> dict[s
             head, found, body = state["data"].partition(b"\r\n\r\n")
             if not found:
                 continue
-            length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
-            if len(body) < length:
-                continue
+            if head[9:12] != b"304":
+                length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+                if len(body) < length:
+                    continue
             now = time.perf_counter()
             latencies.append(now - state["sent"])
-            errors += head[9:12] != b"200"
+            errors += head[9:12] not in (b"200", b"304")
             state["data"], state["sent"] = b"", now
             key.fileobj.sendall(request)  # type: ignore[union-attr]
     latencies.sort()

@@ -29,7 +29,17 @@ class Running:
             headers={"Authorization": TOKEN, "Content-Type": "application/json"},
         )
         with urllib.request.urlopen(request) as answer:
-            return json.load(answer)
+            text = answer.read()
+        return json.loads(text) if text else None
+
+    def features(self, token: str) -> tuple[str, bytes]:
+        """The ETag and the body that an SDK gets."""
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.port}/api/client/features",
+            headers={"Authorization": token, "Unleash-Client-Spec": "5.1.9"},
+        )
+        with urllib.request.urlopen(request) as answer:
+            return answer.headers["ETag"], answer.read()
 
     def signal_token(self, name: str = "bench") -> tuple[int, str]:
         """A new endpoint's id and a token of it."""

@@ -7,7 +7,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from bottle import request
+from bottle import HTTPResponse, request
 
 import sigservice
 from sigservice.services import signals
@@ -19,6 +19,10 @@ held = {}
 
 
 def add_routes(app):
+    @app.get("/bench/two")
+    def two():
+        return HTTPResponse(b"ok", 200, {"Content-Type": "text/plain"})
+
     @app.post("/bench/parses")
     def parses():
         value, _ = read_json(request.environ)

@@ -77,7 +77,7 @@ from sigservice.routes.pages import signal_endpoint_tokens as page_signal_endpoi
 from sigservice.routes.pages import signal_endpoints as page_signal_endpoints
 from sigservice.routes.pages import signals as page_signals
 from sigservice.routes.pages import users as page_users
-from sigservice.web.area import new_app
+from sigservice.web.area import new_root
 from sigservice.web.cors import allow_origins, answer_preflights
 from sigservice.web.errors import ErrorPlugin, router_error
 from sigservice.web.wrap import Wsgi, compress
@@ -156,12 +156,13 @@ AREAS = (
 def make_app(context: Context) -> Wsgi:
     """The whole service as one WSGI callable, with the user's hooks in their places."""
     config = context.config
-    root = new_app()
+    root = new_root()
     root.install(ErrorPlugin(context))  # for routes that a hook adds
     outer = _hook(config["preHook"], "preHook", root)
     inner = _hook(config["preRouterHook"], "preRouterHook", root)
     for area in AREAS:
         root.merge(area.build(context))
+    root.router.complete()
 
     def on_error(error: HTTPError) -> HTTPResponse:
         return router_error(context, error, request.environ)

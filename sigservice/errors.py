@@ -13,7 +13,8 @@ from typing import Any
 class AppError(Exception):
     """An answer other than success: `status`, wire `name`, message, details, extra headers.
 
-    `details` are `{"message": …, "path": …}` items, one for each thing that is wrong.
+    `details` are `{"message": …, "path": …}` items, one for each thing that is wrong; where it is
+    one alone, its `path` is enough.
     `extra` are further members of the JSON body (such as the sign-in path of a 401).
     """
 
@@ -24,13 +25,15 @@ class AppError(Exception):
         self,
         message: str,
         *,
+        path: str = "",
         details: Sequence[Mapping[str, Any]] = (),
         headers: Mapping[str, str] | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
-        self.details = [dict(item) for item in details] or [{"message": message}]
+        only = {"message": message, "path": path} if path else {"message": message}
+        self.details = [dict(item) for item in details] or [only]
         self.headers = dict(headers or {})
         self.extra = dict(extra or {})
 

@@ -1,4 +1,4 @@
-"""Templates of bottle's SimpleTemplate, compiled once for each renderer.
+"""Templates of bottle's SimpleTemplate, compiled once in a process.
 
 Never bottle.template(): it takes a name with a brace or a newline as template source, and its
 cache is global. Names here are files below templates/, written in our own code.
@@ -6,8 +6,11 @@ cache is global. Names here are files below templates/, written in our own code.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from bottle import SimpleTemplate
@@ -21,11 +24,25 @@ class Renderer:
     def __init__(self, helpers: dict[str, Callable[..., Any]], folder: Path | None = None) -> None:
         self._folder = str(folder or resource_dir("templates"))
         self._helpers = helpers
-        self._compiled: dict[str, SimpleTemplate] = {}
+        self._templates: dict[str, SimpleTemplate] = {}
 
     def render(self, name: str, /, **values: Any) -> str:
-        template = self._compiled.get(name)
+        template = self._templates.get(name)
         if template is None:
-            template = SimpleTemplate(name=f"{name}.tpl", lookup=[self._folder])
-            self._compiled[name] = template
+            template = _Template(name=f"{name}.tpl", lookup=[self._folder])
+            self._templates[name] = template
         return str(template.render(**self._helpers, **values))
+
+
+class _Template(SimpleTemplate):  # type: ignore[misc]
+    """bottle's compiles the layout anew for each page that includes it."""
+
+    @property
+    def co(self) -> CodeType:
+        return _compiled(self.filename)
+
+
+@cache
+def _compiled(file: str) -> CodeType:
+    code: CodeType = SimpleTemplate(name=os.path.basename(file), lookup=[os.path.dirname(file)]).co
+    return code

@@ -7,6 +7,7 @@ with TemporaryDatabase() as database:
 
 from __future__ import annotations
 
+import contextlib
 from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import Any
@@ -25,6 +26,7 @@ class TemporaryDatabase:
 
     def __init__(self) -> None:
         self._server = EmbeddedPostgres(TEMPORARY)
+        self._kept: Any = None  # connecting takes longer than emptying
 
     def __enter__(self) -> TemporaryDatabase:
         self._server.start()
@@ -36,6 +38,8 @@ class TemporaryDatabase:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if self._kept is not None:
+            self._kept.close()
         self._server.stop()
 
     def options(self, database: str = "postgres") -> dict[str, Any]:
@@ -56,20 +60,15 @@ class TemporaryDatabase:
     def empty(self, database: str = "postgres") -> None:
         """Deletes every row but the roles, the feature types and the migrations' record; the
         next service that is created writes the built-in rows anew."""
-        conn = self.connect(database)
+        if database != "postgres":
+            with contextlib.closing(self.connect(database)) as conn:
+                return _delete_rows(conn)
         try:
-            with conn.cursor() as cursor:
-                cursor.execute(
-                    "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname "
-                    "NOT IN ('pg_catalog', 'information_schema') "
-                    "AND tablename NOT IN ('roles', 'feature_types', 'schema_migrations')"
-                )
-                names = [row[0] for row in cursor.fetchall()]  # quoted by format()
-                # Ten times as fast as TRUNCATE; without triggers the order does not matter.
-                deletes = "".join(f"DELETE FROM {name};" for name in names)  # noqa: S608
-                cursor.execute(f"SET session_replication_role = replica; {deletes}")
-        finally:
-            conn.close()
+            self._kept = self._kept or self.connect()
+            _delete_rows(self._kept)
+        except psycopg2.Error:  # somebody ended the backends
+            self._kept = self.connect()
+            _delete_rows(self._kept)
 
     def _execute(self, statement: sql.Composed) -> None:
         conn = self.connect()
@@ -78,6 +77,19 @@ class TemporaryDatabase:
                 cursor.execute(statement)
         finally:
             conn.close()
+
+
+def _delete_rows(conn: Any) -> None:
+    with conn.cursor() as cursor:
+        cursor.execute(
+            "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname "
+            "NOT IN ('pg_catalog', 'information_schema') "
+            "AND tablename NOT IN ('roles', 'feature_types', 'schema_migrations')"
+        )
+        names = [row[0] for row in cursor.fetchall()]  # quoted by format()
+        # Ten times as fast as TRUNCATE; without triggers the order does not matter.
+        deletes = "".join(f"DELETE FROM {name};" for name in names)  # noqa: S608
+        cursor.execute(f"SET session_replication_role = replica; {deletes}")
 
 
 class FakeClock(Clock):

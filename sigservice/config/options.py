@@ -174,6 +174,9 @@ OPTIONS: tuple[Option, ...] = tuple(
     )
     + _section(
         "API tokens",
+        ("authentication.enableApiToken", "AUTH_ENABLE_API_TOKEN", parse.BOOLEAN, True,
+         "Whether the client and frontend API demand a token. If not, whoever has none gets all "
+         "projects in the environment `default`."),
         ("authentication.initApiTokens", "", parse.TOKENS, [],
          "Tokens made at start when the database holds none; those of the variables are added.",
          "secret"),
@@ -270,13 +273,15 @@ OPTIONS: tuple[Option, ...] = tuple(
         ("disableLegacyFeaturesApi", "DISABLE_LEGACY_FEATURES_API", parse.BOOLEAN, False,
          "Turns off the features API from before projects, `/api/admin/features`; validate and "
          "tags below it stay."),
+        ("strategySegmentsLimit", "SERVICE_STRATEGY_SEGMENTS_LIMIT", number(0, 100_000), 5,
+         "Most segments on one strategy."),
+        ("segmentValuesLimit", "SERVICE_SEGMENT_VALUES_LIMIT", number(0, 10_000_000), 1000,
+         "Most values across a segment's constraints."),
         ("ui", "", parse.OBJECT, {},
          "UI overrides: environment, slogan; told by `/api/admin/ui-config`."),
     )
     + _section(
         "Feature-management host",
-        ("authentication.enableApiToken", "AUTH_ENABLE_API_TOKEN", parse.BOOLEAN, True,
-         "Whether the client and frontend API demand a token."),
         ("authentication.customAuthHandler", "", parse.CALLABLE, None,
          "function(app, config) for the authentication type custom."),
         ("authentication.demoAllowAdminLogin", "AUTH_DEMO_ALLOW_ADMIN_LOGIN", parse.BOOLEAN, False,
@@ -287,10 +292,6 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Where to ask for the latest version; nothing: it is not asked."),
         ("versionCheck.enable", "CHECK_VERSION", parse.TRUE_OR_ANYTHING, True,
          "Whether it is asked; any value other than true disables."),
-        ("strategySegmentsLimit", "SERVICE_STRATEGY_SEGMENTS_LIMIT", number(0, 100_000), 5,
-         "Most segments on one strategy."),
-        ("segmentValuesLimit", "SERVICE_SEGMENT_VALUES_LIMIT", number(0, 10_000_000), 1000,
-         "Most values across a segment's constraints."),
         status="accepted",
     )
     + _section(

@@ -44,21 +44,35 @@ def migrate(database: Database, schema: str) -> list[str]:
     conn = database.dedicated()
     conn.autocommit = True
     try:
-        with conn.cursor() as cursor:
-            _check_server(conn)
-            cursor.execute("SET statement_timeout = 0; SET lock_timeout = 0")
-            cursor.execute("SELECT pg_advisory_lock(%s, hashtext(%s))", (_LOCK, schema))
-            cursor.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (schema,))
-            if cursor.fetchone() is None:  # CREATE … IF NOT EXISTS demands the right to create
-                cursor.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
-            cursor.execute(
-                "CREATE TABLE IF NOT EXISTS schema_migrations ("
-                " name text PRIMARY KEY, checksum text NOT NULL,"
-                " applied_at timestamptz NOT NULL DEFAULT now())"
-            )
-        return _apply(conn, migrations())
-    finally:
+        applied = _migrate(conn, schema)
+    except BaseException:
         conn.close()
+        raise
+    conn.autocommit = False
+    database.adopt(conn)
+    return applied
+
+
+def _migrate(conn: Connection, schema: str) -> list[str]:
+    with conn.cursor() as cursor:
+        _check_server(conn)
+        cursor.execute("SET statement_timeout = 0; SET lock_timeout = 0")
+        cursor.execute("SELECT pg_advisory_lock(%s, hashtext(%s))", (_LOCK, schema))
+        cursor.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (schema,))
+        if cursor.fetchone() is None:  # CREATE … IF NOT EXISTS demands the right to create
+            cursor.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
+        cursor.execute(
+            "CREATE TABLE IF NOT EXISTS schema_migrations ("
+            " name text PRIMARY KEY, checksum text NOT NULL,"
+            " applied_at timestamptz NOT NULL DEFAULT now())"
+        )
+        applied = _apply(conn, migrations())
+        cursor.execute(
+            "SELECT pg_advisory_unlock(%s, hashtext(%s)); "
+            "RESET statement_timeout; RESET lock_timeout",
+            (_LOCK, schema),
+        )
+    return applied
 
 
 def _check_server(conn: Connection) -> None:

@@ -28,11 +28,9 @@ class Connection(psycopg2.extensions.connection):
     """`waiting_since` is the monotonic time of the statement that is under way, else None;
     `prepared` has the EXECUTE of each statement that was prepared here (db/run.py)."""
 
+    # No __init__: its frame in the traceback of a failed attempt would keep the socket open.
     waiting_since: float | None = None
-
-    def __init__(self, *arguments: Any, **more: Any) -> None:
-        super().__init__(*arguments, **more)
-        self.prepared: dict[str, str] = {}
+    prepared: dict[str, str]
 
 
 FROZEN_SECONDS = 5.2  # a little more than the statement_timeout
@@ -113,6 +111,12 @@ class Database:
     def dedicated(self) -> Connection:
         """A connection outside the pool, for locks that live long and for LISTEN."""
         return self._connect()
+
+    def adopt(self, conn: Connection) -> None:
+        """Takes a dedicated connection, which is as good as new, into the pool."""
+        with self._lock:
+            self._open += 1
+            self._idle.append((conn, time.monotonic()))
 
     def evict_idle(self) -> int:
         """Closes connections that were idle too long; returns how many."""
@@ -236,6 +240,7 @@ class Database:
 
     def _connect(self) -> Connection:
         conn: Connection = psycopg2.connect(**self._arguments(), connection_factory=Connection)
+        conn.prepared = {}
         psycopg2.extensions.register_type(_JSON_TEXT, conn)
         return conn
 

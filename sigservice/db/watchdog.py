@@ -98,7 +98,8 @@ def main(users_lock: str, log: str, account: str, throw_away: list[str], command
                 time.sleep(POLL_SECONDS)
         if stop:
             if server.poll() is None:
-                server.send_signal(signal.SIGINT)
+                # What is thrown away need not be written down first.
+                server.send_signal(signal.SIGQUIT if any(throw_away) else signal.SIGINT)
             server.wait()
             for folder in filter(None, throw_away):
                 shutil.rmtree(folder, ignore_errors=True)

@@ -28,8 +28,7 @@ def from_query(query: Mapping[str, str]) -> dict[str, Any]:
         if match:
             properties[match[1]] = text
         elif name.startswith("properties["):
-            message = "A property looks like properties[name]=value."
-            raise BadDataError(message, details=[{"message": message, "path": name[:200]}])
+            raise BadDataError("A property looks like properties[name]=value.", path=name[:200])
         else:
             given[name] = text
     return given if "properties" in given else given | {"properties": properties}

@@ -126,8 +126,9 @@ def explain(
         for part in _parts(flag, strategies.get(flag["name"], ()), segments, lots):
             names.setdefault(msgspec.json.encode(part), f"{len(names)}:part")
     if len(names) > MOST_PARTS:
-        text = "That is too much to explain at once: ask for fewer projects or flags."
-        raise BadDataError(text, details=[{"message": text, "path": "projects"}])
+        raise BadDataError(
+            "That is too much to explain at once: ask for fewer projects or flags.", path="projects"
+        )
     documents = {flag["name"]: flag for flag in (*flags, *parents)}
     document = {
         "version": 2,

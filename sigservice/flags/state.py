@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sigservice import secrets
 from sigservice.clock import Clock
 from sigservice.db.pool import Database
 from sigservice.flags.latest import Latest
@@ -61,24 +60,30 @@ class FlagState:
         """Those that hold now. Raises DatabaseUnavailable."""
         return self._latest.get()
 
-    def access(self, secret: str) -> tuple[Access | None, Revisions]:
-        """What `secret` opens now, None when it is unknown, revoked or expired."""
-        known = self.revisions()
+    def kept(self, key: bytes, known: Revisions) -> Access | None:
+        """What the secret with this SHA-256 opens now, if that is in memory."""
+        access = self._tokens_of(known).get(key)
+        if access is None or (access.expires_at and access.expires_at <= self._clock.now()):
+            return None
+        self.seen.api_token(access.token_id)
+        return access
+
+    def find(self, secret: str, key: bytes, known: Revisions) -> Access | None:
+        """The same from the database; None when it is unknown, revoked or expired."""
+        tokens = self._tokens_of(known)
+        access = self._find(secret)
+        if access is not None:
+            self.seen.api_token(access.token_id)
+            if len(tokens) < MOST_TOKENS:
+                tokens[key] = access
+        return access
+
+    def _tokens_of(self, known: Revisions) -> dict[bytes, Access]:
+        """Those that were found since tokens changed last."""
         revision = known.topics.get("tokens", 0)
         if revision != self._tokens_revision:
             self._tokens, self._tokens_revision = {}, revision
-        tokens = self._tokens
-        key = secrets.sha256(secret)
-        access = tokens.get(key)
-        if access is None:
-            access = self._find(secret)
-            if access is not None and len(tokens) < MOST_TOKENS:
-                tokens[key] = access
-        if access and access.expires_at and access.expires_at <= self._clock.now():
-            access = None
-        if access:
-            self.seen.api_token(access.token_id)
-        return access, known
+        return self._tokens
 
     def _find(self, secret: str) -> Access | None:
         with self._database.autocommit() as conn:

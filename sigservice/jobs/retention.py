@@ -20,6 +20,7 @@ from sigservice.repository import (
 )
 
 CHUNK = 5_000
+APPLICATION_DAYS = 30
 INSTANCE_DAYS = 2  # as the compared server forgets instances
 
 
@@ -48,6 +49,7 @@ def _reports(context: Context) -> int:
         lambda conn: client_applications.delete_old_instances(
             conn, days=INSTANCE_DAYS, chunk=CHUNK
         ),
+        lambda conn: client_applications.delete_old(conn, days=APPLICATION_DAYS, chunk=CHUNK),
     )
     return sum(_in_chunks(context, delete) for delete in deletes)
 

@@ -131,7 +131,7 @@ def _inventory(value: dict[str, Any]) -> Inventory:
     except msgspec.ValidationError as error:
         message, _, path = str(error).partition(" - at ")
         path = path.strip("`").removeprefix("$.")
-        raise BadDataError(message, details=[{"message": message, "path": path}]) from error
+        raise BadDataError(message, path=path) from error
 
 
 def _import_server(chosen: argparse.Namespace, context: Context, limits: Limits) -> int:

@@ -74,12 +74,12 @@ def _query(query_string: str, spec: str, access: Access) -> Query:
         elif name == "tag":
             type, colon, value = text.partition(":")
             if not (type and colon and value):
-                raise _bad("tag", "A tag looks like type:value.")
+                raise BadDataError("A tag looks like type:value.", path="tag")
             tags.append((type, value))
         elif name == "namePrefix":
             prefixes.append(text)
     if prefixes and (len(prefixes) > 1 or not prefixes[0]):
-        raise _bad("namePrefix", "namePrefix has one value that is not empty.")
+        raise BadDataError("namePrefix has one value that is not empty.", path="namePrefix")
     scope: tuple[str, ...] | None = tuple(sorted(set(projects)))
     if not access.all_projects:
         scope = tuple(sorted(set(access.projects)))
@@ -100,10 +100,8 @@ def _inlines(spec: str) -> bool:
         return True
     match = _SPEC.fullmatch(spec.strip())
     if match is None:
-        raise _bad("Unleash-Client-Spec", "Unleash-Client-Spec must be a version such as 5.1.0.")
+        raise BadDataError(
+            "Unleash-Client-Spec must be a version such as 5.1.0.", path="Unleash-Client-Spec"
+        )
     version = tuple(int(match[n]) for n in (1, 2, 3))
     return version < SEGMENTS_SINCE or (version == SEGMENTS_SINCE and bool(match[4]))
-
-
-def _bad(path: str, text: str) -> BadDataError:
-    return BadDataError(text, details=[{"message": text, "path": path}])

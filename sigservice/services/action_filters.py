@@ -7,7 +7,6 @@ inverted or not; only EXISTS asks about that.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from sigservice.services.problems import Problems
 LIST_OPERATORS = ("IN", "NOT_IN", "STR_CONTAINS", "STR_STARTS_WITH", "STR_ENDS_WITH")
 LONGEST_VALUE = 100
 LONGEST_PATTERN = 500
-LONGEST_TEXT = 100_000
+LONGEST_TEXT = 10_000
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _SEMVER = re.compile(
     r"(0|[1-9]\d{0,17})\.(0|[1-9]\d{0,17})\.(0|[1-9]\d{0,17})"
@@ -35,6 +34,7 @@ _EPOCH_MILLISECONDS_FROM = 10**11
 _RE2 = re2.Options()
 _RE2.log_errors = False
 _RE2.max_mem = 1 << 20
+_FOLDING = "(?i)"
 
 
 class Filter(msgspec.Struct, omit_defaults=True):
@@ -142,7 +142,7 @@ def check(filters: list[Filter], problems: Problems, *, most: int, most_values: 
         if filter.any is None:
             check_one(filter, problems, at, most_values)
             continue
-        if not filter.any or filter.path or filter.operator:
+        if not filter.any or filter != Filter(any=filter.any):
             problems.add(f"{at}.any", "A group holds filters, and nothing stands beside them.")
         for k, inner in enumerate(filter.any):
             if inner.any is not None:
@@ -166,6 +166,8 @@ def check_one(filter: Filter, problems: Problems, at: str, most_values: int) -> 
                 problems.add(f"{at}.values[{n}]", "A value has 1 to 100 characters.")
     elif filter.operator in _SINGLE:
         read, needs, _ = _SINGLE[filter.operator]
+        if filter.operator == "REGEX" and filter.caseInsensitive:
+            read = _folding_pattern
         if filter.value is None or read(filter.value) is None:
             problems.add(f"{at}.value", f"{filter.operator} needs {needs}.")
     elif filter.operator != "EXISTS":
@@ -179,7 +181,7 @@ def _test(filter: Filter) -> Test:
         wanted = [fold(canonical(value)) for value in filter.values or []]
         return _text_test(filter.operator, wanted, fold)
     if filter.operator == "REGEX":
-        prefix = "(?i)" if filter.caseInsensitive else ""
+        prefix = _FOLDING if filter.caseInsensitive else ""
         pattern = re2.compile(prefix + canonical(filter.value), options=_RE2)
         return lambda value: pattern.search(canonical(value)[:LONGEST_TEXT]) is not None
     if filter.operator == "EXISTS":
@@ -210,7 +212,7 @@ def _number(value: Any) -> Decimal | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
-        return Decimal(str(value)) if math.isfinite(value) else None
+        return Decimal(str(value))
     text = value.strip() if isinstance(value, str) else ""
     return Decimal(text) if len(text) <= 100 and _NUMBER.fullmatch(text) else None
 
@@ -239,15 +241,20 @@ def _moment(value: Any) -> datetime | None:
         return None
 
 
-def _pattern(value: Any) -> str | None:
+def _pattern(value: Any, prefix: str = "") -> str | None:
     text = canonical(value)
     if not 1 <= len(text) <= LONGEST_PATTERN:
         return None
     try:
-        re2.compile(text, options=_RE2)
+        re2.compile(prefix + text, options=_RE2)
     except re2.error:
         return None
     return text
+
+
+def _folding_pattern(value: Any) -> str | None:
+    """One that ignores case needs more of RE2's memory."""
+    return _pattern(value, _FOLDING)
 
 
 Read = Callable[[Any], Any]

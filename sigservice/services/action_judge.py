@@ -91,8 +91,13 @@ class Judge:
             one = Set(row, matcher, settings, shown, armed=row["armed"])
             known[row["id"]] = one
             by_source.setdefault(row["source_id"], []).append(one)
-        if known:
-            for found in action_runs.list_statistics(conn, list(known)):
+        caps = {
+            id: one.settings.maxRunsPerHour or 0
+            for id, one in known.items()
+            if one.settings.cooldownSeconds or one.settings.maxRunsPerHour
+        }
+        if caps:
+            for found in action_runs.list_statistics(conn, caps):
                 one = known[found["action_set_id"]]
                 one.last_at, one.in_last_hour = found["last_at"], found["in_last_hour"]
         return by_source

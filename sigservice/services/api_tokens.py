@@ -20,8 +20,9 @@ from sigservice.errors import BadDataError, ExceedsLimitError, NotFoundError
 from sigservice.repository import api_tokens
 from sigservice.services import events, revisions
 from sigservice.services.identity import SYSTEM_ID, Identity
+from sigservice.services.problems import Problems
 
-LIMIT = 2000
+MOST_TOKENS = 2000
 ALL = "*"
 _NO_DATE = "expiresAt is a date such as 2030-12-31T23:59:59Z."
 _INIT = Identity(SYSTEM_ID, "init-api-tokens", frozenset())
@@ -47,33 +48,30 @@ def fields(
     expires_at: str | None,
 ) -> Fields:
     """Raises BadDataError naming each field that is wrong."""
-    problems = []
+    problems = Problems()
     name = (name or "").strip()
     if not 1 <= len(name) <= 100:
-        problems.append(_problem("tokenName", "A token's name has 1 to 100 characters."))
-    kind = TYPES.get(type.strip().lower())
-    if kind is None:
-        problems.append(_problem("type", "The type is one of client, backend, frontend and admin."))
+        problems.add("tokenName", "A token's name has 1 to 100 characters.")
+    kind = TYPES.get(type.strip().lower(), "")
+    if not kind:
+        problems.add("type", "The type is one of client, backend, frontend and admin.")
     environment = environment or (ALL if kind == "admin" else "development")
     named = tuple(dict.fromkeys([ALL] if projects is None else projects))
     if not named:
-        problems.append(_problem("projects", "Name at least one project, or * for all."))
+        problems.add("projects", "Name at least one project, or * for all.")
     if ALL in named:
         named = (ALL,)
     if kind == "admin":
         if environment != ALL:
-            problems.append(_problem("environment", "An admin token is for all environments (*)."))
+            problems.add("environment", "An admin token is for all environments (*).")
         if named != (ALL,):
-            problems.append(_problem("projects", "An admin token is for all projects (*)."))
+            problems.add("projects", "An admin token is for all projects (*).")
     elif environment == ALL:
-        problems.append(
-            _problem("environment", "A client or frontend token names one environment.")
-        )
+        problems.add("environment", "A client or frontend token names one environment.")
     expires = from_iso(expires_at) if expires_at else None
     if expires_at and expires is None:
-        problems.append(_problem("expiresAt", _NO_DATE))
-    if problems or kind is None:
-        raise BadDataError(problems[0]["message"], details=problems)
+        problems.add("expiresAt", _NO_DATE)
+    problems.end()
     return Fields(name, kind, environment, named, expires)
 
 
@@ -89,8 +87,8 @@ def create(conn: Connection, new: Fields, by: Identity) -> tuple[Row, str]:
     """
     revisions.lock(conn)
     _check_scope(conn, new)
-    if api_tokens.count(conn) >= LIMIT:
-        raise ExceedsLimitError(f"There can't be more than {LIMIT} API tokens.")
+    if api_tokens.count(conn) >= MOST_TOKENS:
+        raise ExceedsLimitError(f"There can't be more than {MOST_TOKENS} API tokens.")
     scope = new.projects[0] if len(new.projects) == 1 else "[]"
     secret = f"{scope}:{new.environment}.{secrets.new_hex()}"
     row = api_tokens.insert(
@@ -134,7 +132,7 @@ def update(conn: Connection, token: str, expires_at: str, by: Identity) -> None:
     """Sets when it expires; an unknown token is passed over. Raises BadDataError."""
     moment = from_iso(expires_at)
     if moment is None:
-        raise BadDataError(_NO_DATE, details=[_problem("expiresAt", _NO_DATE)])
+        raise BadDataError(_NO_DATE, path="expiresAt")
     revisions.lock(conn)
     before = find(conn, token)
     after = api_tokens.update(conn, before["id"], expires_at=moment) if before else None
@@ -232,16 +230,13 @@ def to_json(row: Row) -> dict[str, Any]:
 def _check_scope(conn: Connection, new: Fields) -> None:
     projects = [name for name in new.projects if name != ALL]
     scope = api_tokens.find_scope(conn, environment=new.environment, projects=projects)
-    problems = []
+    problems = Problems()
     if new.environment != ALL and not scope["has_environment"]:
-        problems.append(
-            _problem("environment", f"There is no environment {new.environment[:100]}.")
-        )
+        problems.add("environment", f"There is no environment {new.environment[:100]}.")
     if scope["unknown_projects"]:
         names = ", ".join(scope["unknown_projects"])
-        problems.append(_problem("projects", f"There is no project {names[:200]}."))
-    if problems:
-        raise BadDataError(problems[0]["message"], details=problems)
+        problems.add("projects", f"There is no project {names[:200]}.")
+    problems.end()
 
 
 def _record(
@@ -263,10 +258,6 @@ def _record(
         project=None if only == ALL else only,
         environment=None if row["environment"] == ALL else row["environment"],
     )
-
-
-def _problem(path: str, message: str) -> dict[str, str]:
-    return {"path": path, "message": message}
 
 
 def _found(row: Row | None) -> Row:

@@ -14,8 +14,9 @@ from sigservice.db.pool import Connection
 from sigservice.db.run import Row
 from sigservice.errors import NotFoundError, OperationDeniedError
 from sigservice.repository import context_fields
-from sigservice.services import checks, events, revisions
+from sigservice.services import events, revisions
 from sigservice.services.identity import Identity
+from sigservice.services.problems import Problems, taken
 
 MOST_LEGAL_VALUES = 1000
 
@@ -40,18 +41,18 @@ def fields(
 ) -> Fields:
     """Raises BadDataError naming each field that is wrong."""
     description = (description or "").strip() or None
-    problems = checks.text(description, "description", longest=1000)
+    problems = Problems().text(description, "description", longest=1000)
     if len(legal_values) > MOST_LEGAL_VALUES:
         text = f"A field has at most {MOST_LEGAL_VALUES} legal values."
-        problems += checks.problem("legalValues", text)
+        problems.add("legalValues", text)
     seen: set[str] = set()
     for n, legal in enumerate(legal_values[:MOST_LEGAL_VALUES]):
-        problems += _legal_problems(legal, f"legalValues[{n}].")
+        _check_legal_value(legal, problems, f"legalValues[{n}].")
         if legal.value in seen:
             text = f"The legal value {legal.value} is there twice."
-            problems += checks.problem(f"legalValues[{n}].value", text)
+            problems.add(f"legalValues[{n}].value", text)
         seen.add(legal.value)
-    checks.refuse(problems)
+    problems.end()
     return Fields(description, stickiness, sort_order, msgspec.json.encode(legal_values).decode())
 
 
@@ -65,19 +66,19 @@ def get(conn: Connection, name: str) -> Row:
 
 def check_free(conn: Connection, name: str) -> None:
     """Raises BadDataError for a name that can't be, NameExistsError for one that is taken."""
-    checks.refuse(checks.name(name))
+    Problems().name(name).end()
     if context_fields.list_all(conn, name):
-        raise checks.taken(name)
+        raise taken(name)
 
 
 def create(conn: Connection, name: str, new: Fields, by: Identity) -> Row:
     """Raises BadDataError, NameExistsError."""
-    checks.refuse(checks.name(name))
+    Problems().name(name).end()
     revisions.lock(conn)
     try:
         context_fields.insert(conn, name=name, **asdict(new))
     except UniqueViolation as error:
-        raise checks.taken(name) from error
+        raise taken(name) from error
     row = get(conn, name)
     events.record(conn, "context-field-created", by, data=_audited(row))
     return row
@@ -112,7 +113,9 @@ def update(
 
 def put_legal_value(conn: Connection, name: str, legal: LegalValue, by: Identity) -> Row:
     """Adds the value, or replaces its description. Raises NotFoundError, BadDataError."""
-    checks.refuse(_legal_problems(legal))
+    problems = Problems()
+    _check_legal_value(legal, problems)
+    problems.end()
     revisions.lock(conn)
     values = legal_values_of(get(conn, name))
     places = [n for n, there in enumerate(values) if there.value == legal.value]
@@ -162,9 +165,6 @@ def _audited(row: Row) -> dict[str, Any]:
     }
 
 
-def _legal_problems(legal: LegalValue, path: str = "") -> checks.Problems:
-    problems = checks.text(legal.description, f"{path}description", longest=1000)
-    if not 1 <= len(legal.value) <= 100:
-        text = "A legal value has 1 to 100 characters."
-        problems += checks.problem(f"{path}value", text)
-    return problems
+def _check_legal_value(legal: LegalValue, problems: Problems, path: str = "") -> None:
+    problems.text(legal.description, f"{path}description", longest=1000)
+    problems.text(legal.value, f"{path}value", shortest=1, longest=100)

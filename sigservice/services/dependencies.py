@@ -32,8 +32,9 @@ def put(
     if features.get(conn, project, child)["archived_at"]:
         raise ForbiddenError(f"{child} is archived; revive it first.")
     if variants and not enabled:
-        text = "Variants can be asked for only of a parent that is on."
-        raise BadDataError(text, details=[{"message": text, "path": "variants"}])
+        raise BadDataError(
+            "Variants can be asked for only of a parent that is on.", path="variants"
+        )
     _check_parent(conn, project, child, parent)
     before = _parent_of(conn, child)
     feature_dependencies.put(

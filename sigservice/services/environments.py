@@ -21,11 +21,12 @@ from sigservice.errors import (
 )
 from sigservice.log import Logger
 from sigservice.repository import environments, project_environments
-from sigservice.services import checks, events, revisions
+from sigservice.services import events, revisions
 from sigservice.services.identity import DEFAULT_ENVIRONMENT, SYSTEM, Identity
+from sigservice.services.problems import Problems, taken
 
 TYPES = ("development", "test", "preproduction", "production")
-LIMIT = 50
+MOST_ENVIRONMENTS = 50
 
 
 def get(conn: Connection, name: str) -> Row:
@@ -38,9 +39,9 @@ def get(conn: Connection, name: str) -> Row:
 
 def check_free(conn: Connection, name: str) -> None:
     """Raises BadDataError for a name that can't be, NameExistsError for one that is taken."""
-    checks.refuse(checks.name(name))
+    Problems().name(name).end()
     if environments.list_all(conn, name):
-        raise checks.taken(name)
+        raise taken(name)
 
 
 def create(
@@ -53,14 +54,14 @@ def create(
     by: Identity,
 ) -> Row:
     """Projects have to be linked to it. Raises BadDataError, NameExistsError, ExceedsLimitError."""
-    checks.refuse(checks.name(name) + checks.one_of(type, "type", TYPES))
+    Problems().name(name).one_of(type, "type", TYPES).end()
     revisions.lock(conn)
-    if environments.count(conn) >= LIMIT:
-        raise ExceedsLimitError(f"There can't be more than {LIMIT} environments.")
+    if environments.count(conn) >= MOST_ENVIRONMENTS:
+        raise ExceedsLimitError(f"There can't be more than {MOST_ENVIRONMENTS} environments.")
     try:
         environments.insert(conn, name=name, type=type, sort_order=sort_order, enabled=enabled)
     except UniqueViolation as error:
-        raise checks.taken(name) from error
+        raise taken(name) from error
     row = get(conn, name)
     events.record(conn, "environment-created", by, data=_audited(row), environment=name)
     return row
@@ -76,7 +77,8 @@ def update(
     enabled: bool | None = None,
 ) -> Row:
     """What is None stays. Raises NotFoundError, BadDataError."""
-    checks.refuse(checks.one_of(type, "type", TYPES) if type is not None else [])
+    if type is not None:
+        Problems().one_of(type, "type", TYPES).end()
     revisions.lock(conn)
     before = get(conn, name)
     environments.update(

@@ -6,7 +6,7 @@ context fields, tag types and segments are matched by name and stay as they are.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -119,7 +119,7 @@ def parse(data: Mapping[str, Any]) -> Document:
     except msgspec.ValidationError as error:
         message, _, path = str(error).partition(" - at ")
         path = "data" + path.strip("`").removeprefix("$")
-        raise BadDataError(message, details=[{"message": message, "path": path}]) from error
+        raise BadDataError(message, path=path) from error
 
 
 def without_nulls(value: Any) -> Any:
@@ -176,17 +176,17 @@ def _prepare(
     if project not in links:
         raise NotFoundError(f"There is no project {project}.")
     if environment not in {link.environment for link in links[project]}:
-        text = f"The project {project} has no environment {environment}."
-        raise BadDataError(text, details=[{"message": text, "path": "environment"}])
+        raise BadDataError(
+            f"The project {project} has no environment {environment}.", path="environment"
+        )
     return ground, _Reading(document, ground.have, project, environment)
 
 
 def _grouped(findings: list[Finding]) -> list[dict[str, Any]]:
-    groups: dict[str, list[str]] = defaultdict(list)
+    groups: dict[str, dict[str, None]] = defaultdict(dict)
     for found in findings:
-        if found.item not in groups[found.message]:
-            groups[found.message].append(found.item)
-    return [{"message": text, "affectedItems": items} for text, items in groups.items()]
+        groups[found.message][found.item] = None
+    return [{"message": text, "affectedItems": list(items)} for text, items in groups.items()]
 
 
 class _Reading:
@@ -277,6 +277,7 @@ class _Reading:
         more: dict[str, list[int]] = defaultdict(list)
         for pair in self._document.featureStrategySegments:
             more[pair.featureStrategyId].append(pair.segmentId)
+        times = Counter(item.id for item in self._document.featureStrategies)
         sources = {item.environment for item in self._document.featureStrategies}
         if len(sources) > 1:
             text = "The strategies are of several environments; export one."
@@ -286,12 +287,16 @@ class _Reading:
         for n, item in enumerate(self._document.featureStrategies):
             origin = f"data.featureStrategies[{n}]"
             found = self._find(item.featureName, f"{origin}.featureName")
-            ids = [*item.segments, *more[item.id or ""]]
-            for id in ids:
-                if id not in names:
-                    text = f"The document has no segment {id}."
-                    finding = Finding("features", item.featureName, f"{origin}.segments", text)
-                    self.findings.append(finding)
+            if item.id in more and times[item.id] > 1:
+                text = f"Segments refer to the strategy {item.id}, which is there twice."
+                self.findings.append(Finding("features", item.featureName, f"{origin}.id", text))
+                continue
+            ids = [*item.segments, *more.get(item.id or "", ())]
+            missing = next((id for id in ids if id not in names), None)
+            if missing is not None:
+                text = f"The document has no segment {missing}."
+                finding = Finding("features", item.featureName, f"{origin}.segments", text)
+                self.findings.append(finding)
             if found:
                 (state,) = found[0].environments
                 assert state.strategies is not None

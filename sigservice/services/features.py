@@ -24,7 +24,7 @@ from sigservice.repository import (
     features,
     projects,
 )
-from sigservice.services import checks, events, revisions
+from sigservice.services import events, revisions
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 
@@ -43,7 +43,7 @@ class Metadata:
 
 def check_name(name: str) -> None:
     """Raises BadDataError."""
-    checks.refuse(checks.name(name))
+    Problems().name(name).end()
 
 
 def check_free(conn: Connection, name: str) -> None:
@@ -51,15 +51,13 @@ def check_free(conn: Connection, name: str) -> None:
     row = features.find(conn, name)
     if row is not None:
         where = "in the archive" if row["archived_at"] else f"in the project {row['project']}"
-        text = f"A flag named {name} exists already, {where}."
-        raise NameExistsError(text, details=[{"message": text, "path": "name"}])
+        raise NameExistsError(f"A flag named {name} exists already, {where}.", path="name")
 
 
 def check_metadata(conn: Connection, metadata: Metadata, problems: Problems) -> None:
     if metadata.type not in {row["id"] for row in features.list_types(conn)}:
         problems.add("type", f"There is no flag type {metadata.type}.")
-    if metadata.description and len(metadata.description) > 5000:
-        problems.add("description", "A description has at most 5000 characters.")
+    problems.text(metadata.description, "description", longest=5000)
 
 
 def create(conn: Connection, project: str, name: str, metadata: Metadata, by: Identity) -> Row:
@@ -67,8 +65,7 @@ def create(conn: Connection, project: str, name: str, metadata: Metadata, by: Id
     ExceedsLimitError."""
     revisions.lock(conn)
     _check_project(conn, project)
-    problems = Problems()
-    problems.extend(checks.name(name))
+    problems = Problems().name(name)
     check_metadata(conn, metadata, problems)
     problems.end()
     check_free(conn, name)

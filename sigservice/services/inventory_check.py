@@ -17,8 +17,6 @@ from sigservice.services.feature_tags import Tag
 from sigservice.services.inventory import Feature, Inventory, Parent, State, Variant, in_order
 from sigservice.services.inventory_definitions import (
     DefinitionCheck,
-    check_name,
-    check_text,
 )
 from sigservice.services.problems import Problems
 
@@ -51,8 +49,8 @@ class Check(DefinitionCheck):
             taken.add(item.name)
             self._check_place(item, path, problems)
             self._check_parents(item, path, problems)
-            check_name(item.name, problems, f"{path}.name")
-            check_text(item.description, problems, f"{path}.description", 5000)
+            problems.name(item.name, f"{path}.name")
+            problems.text(item.description, f"{path}.description", longest=5000)
             if not self.lenient:
                 self._check_type(item, path, problems)
             is_good = not self._take("features", item.name, problems)
@@ -143,7 +141,9 @@ class Check(DefinitionCheck):
                 text = f"The project {item.project} has no environment {state.environment}."
                 problems.add(f"{at}.environment", text)
             listed = [
-                self._strategy(strategy, item.name, f"{at}.strategies[{s}].", problems)
+                self._strategy(
+                    strategy, item.project, item.name, f"{at}.strategies[{s}].", problems
+                )
                 for s, strategy in enumerate(state.strategies or [])
             ]
             if len(listed) > strategies.MOST_STRATEGIES:

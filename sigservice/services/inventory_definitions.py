@@ -6,7 +6,7 @@ What breaks a rule is left out of what comes back. Nothing is read or written he
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from sigservice.errors import BadDataError
 from sigservice.services import (
-    checks,
     constraints,
     context_fields,
     environments,
@@ -80,7 +79,7 @@ class DefinitionCheck:
         kept = Inventory()
         kept.environments = self._each("environments", wanted.environments, self._environment)
         self._environments = _names(have.environments) | _names(kept.environments)
-        self._limit("environments", self._environments, environments.LIMIT)
+        self._limit("environments", self._environments, environments.MOST_ENVIRONMENTS)
         kept.contextFields = self._each("contextFields", wanted.contextFields, self._context_field)
         kept.strategyTypes = self._each("strategyTypes", wanted.strategyTypes, self._strategy_type)
         self._types = _names(have.strategyTypes) | _names(kept.strategyTypes)
@@ -93,15 +92,15 @@ class DefinitionCheck:
         named = self._each("projects", wanted.projects, self._project, lambda p: p.id)
         self._projects |= {project.id for project in named}
         kept.segments = self._each("segments", wanted.segments, self._segment)
-        self._segments = _names(have.segments) | _names(kept.segments)
-        self._limit("segments", self._segments, segments.MOST_SEGMENTS)
+        self._segments = {item.name: item.project for item in (*have.segments, *kept.segments)}
+        self._limit("segments", self._segments.keys(), segments.MOST_SEGMENTS)
         places = {project.id: n for n, project in enumerate(wanted.projects)}
         kept.projects = [self._linked(item, f"projects[{places[item.id]}]") for item in named]
         self._links = {p.id: {link.environment for link in p.environments} for p in have.projects}
         for project in kept.projects:
             links = self._links.setdefault(project.id, set())
             links |= {link.environment for link in project.environments}
-        self._limit("projects", set(self._links), projects.LIMIT)
+        self._limit("projects", set(self._links), projects.MOST_PROJECTS)
         return kept
 
     def _each(
@@ -127,19 +126,19 @@ class DefinitionCheck:
             self.findings.append(Finding(kind, item, found["path"], found["message"]))
         return bool(problems.found)
 
-    def _limit(self, kind: str, names: set[str], most: int) -> None:
+    def _limit(self, kind: str, names: Collection[str], most: int) -> None:
         if len(names) > most:
             text = f"There can't be more than {most} {kind}."
             self.findings.append(Finding(LIMIT, kind, kind, text))
 
     def _environment(self, item: Environment, path: str, problems: Problems) -> Environment:
-        check_name(item.name, problems, f"{path}.name")
-        check_text(item.type, problems, f"{path}.type", 100, least=1)
+        problems.name(item.name, f"{path}.name")
+        problems.text(item.type, f"{path}.type", shortest=1, longest=100)
         _check_order(item.sortOrder, problems, path)
         return item
 
     def _context_field(self, item: ContextField, path: str, problems: Problems) -> ContextField:
-        check_name(item.name, problems, f"{path}.name")
+        problems.name(item.name, f"{path}.name")
         _check_order(item.sortOrder, problems, path)
         with _below(path, problems):
             kept = context_fields.fields(item.description, item.stickiness, 0, item.legalValues)
@@ -147,7 +146,7 @@ class DefinitionCheck:
         return item
 
     def _strategy_type(self, item: StrategyType, path: str, problems: Problems) -> StrategyType:
-        check_text(item.name, problems, f"{path}.name", 100, least=1)
+        problems.text(item.name, f"{path}.name", shortest=1, longest=100)
         _check_order(item.sortOrder, problems, path)
         with _below(path, problems):
             parameters = [msgspec.to_builtins(parameter) for parameter in item.parameters]
@@ -156,7 +155,7 @@ class DefinitionCheck:
         return item
 
     def _tag_type(self, item: TagType, path: str, problems: Problems) -> TagType:
-        check_name(item.name, problems, f"{path}.name", shortest=2, longest=50)
+        problems.name(item.name, f"{path}.name", shortest=2, longest=50)
         with _below(path, problems):
             kept = tag_types.fields(item.description, item.icon, item.color)
             return replace(item, description=kept.description, icon=kept.icon, color=kept.color)
@@ -171,10 +170,10 @@ class DefinitionCheck:
         return tag
 
     def _segment(self, item: Segment, path: str, problems: Problems) -> Segment:
-        check_text(item.name, problems, f"{path}.name", 200, least=1)
+        problems.text(item.name, f"{path}.name", shortest=1, longest=200)
         if item.name != item.name.strip():
             problems.add(f"{path}.name", "A segment's name has no blanks around it.")
-        check_text(item.description, problems, f"{path}.description", 1000)
+        problems.text(item.description, f"{path}.description", longest=1000)
         if item.project is not None and item.project not in self._projects:
             problems.add(f"{path}.project", f"There is no project {item.project}.")
         most = self.ground.segment_values
@@ -187,7 +186,7 @@ class DefinitionCheck:
         return replace(item, constraints=msgspec.convert(stored, list[constraints.Constraint]))
 
     def _project(self, item: Project, path: str, problems: Problems) -> Project:
-        check_name(item.id, problems, f"{path}.id")
+        problems.name(item.id, f"{path}.id")
         with _below(path, problems):
             kept = projects.fields(item.name, item.description, item.mode, item.defaultStickiness)
             item = replace(item, name=kept.name, description=kept.description)
@@ -206,14 +205,16 @@ class DefinitionCheck:
             strategy = link.defaultStrategy
             if strategy is not None:
                 given = strategy.parameters  # kept: what is missing depends on the flag
-                strategy = self._strategy(strategy, "", f"{at}.defaultStrategy.", problems)
+                strategy = self._strategy(strategy, item.id, "", f"{at}.defaultStrategy.", problems)
                 strategy = replace(strategy, id=None, parameters=given)
                 if self._take("projects", item.id, problems):
                     strategy = None
             links.append(Link(link.environment, strategy))
         return replace(item, environments=links)
 
-    def _strategy(self, wanted: Strategy, feature: str, path: str, problems: Problems) -> Strategy:
+    def _strategy(
+        self, wanted: Strategy, project: str, feature: str, path: str, problems: Problems
+    ) -> Strategy:
         """`path` ends with a dot."""
         ours = strategies.Strategy(
             wanted.name,
@@ -230,6 +231,9 @@ class DefinitionCheck:
         for name in names:
             if name not in self._segments:
                 problems.add(f"{path}segments", f"There is no segment {name}.")
+            elif self._segments[name] not in (None, project):
+                text = f"The segment {name} belongs to another project."
+                problems.add(f"{path}segments", text)
         if len(names) > self.ground.strategy_segments:
             text = f"A strategy can't have more than {self.ground.strategy_segments} segments."
             problems.add(f"{path}segments", text)
@@ -252,20 +256,6 @@ def _below(path: str, problems: Problems) -> Iterator[None]:
 
 def _names(items: Sequence[Any]) -> set[str]:
     return {item.name for item in items}
-
-
-def check_name(
-    name: str, problems: Problems, path: str, *, shortest: int = 1, longest: int = 100
-) -> None:
-    for found in checks.name(name, longest=longest, shortest=shortest):
-        problems.add(path, found["message"])
-
-
-def check_text(
-    text: str | None, problems: Problems, path: str, most: int, *, least: int = 0
-) -> None:
-    if text is not None and not least <= len(text) <= most:
-        problems.add(path, f"This has {least} to {most} characters.")
 
 
 def _check_order(order: int, problems: Problems, path: str) -> None:

@@ -1,6 +1,6 @@
 """Paths into a payload: `data.key`, `alerts[0].labels.severity`, `alerts[*].status`, `[0].a`.
 
-A key that itself holds dots is found too, when no nested path is in its way.
+A key that itself holds dots is found too, at every level, when no nested path is in its way.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 LONGEST_PATH = 500
-_STEP = re.compile(r"\[(\*|\d{1,9})\]|\.?([^.\[\]]+)")
+MOST_DOTS = 16
+_STEP = re.compile(r"\[(\*|[0-9]{1,9})\]|\.?([^.\[\]]+)")
+_NAMEABLE = re.compile(rf"[^.\[\]]+(\.[^.\[\]]+){{0,{MOST_DOTS - 1}}}")
 Step = str | int
 WILDCARD = "*"
 
@@ -43,7 +45,7 @@ def values(payload: Any, path: str, steps: list[Step]) -> list[Any]:
     found = list(_walk(payload, steps))
     if not found and isinstance(payload, dict) and path in payload:
         return [payload[path]]
-    return found
+    return found if found or "." not in path else list(_walk_dotted(payload, steps))
 
 
 def _walk(value: Any, steps: list[Step]) -> Iterator[Any]:
@@ -61,18 +63,49 @@ def _walk(value: Any, steps: list[Step]) -> Iterator[Any]:
     return iter(level)
 
 
+def _walk_dotted(payload: Any, steps: list[Step]) -> Iterator[Any]:
+    """As _walk, but a key may be several steps, `app.kubernetes.io/name`. Each value is reached at
+    most once, so this takes no longer than the payload is large."""
+    waiting = [(payload, 0)]
+    while waiting:
+        value, at = waiting.pop()
+        if at == len(steps):
+            yield value
+        elif isinstance(steps[at], _Key):
+            if isinstance(value, dict):
+                waiting += reversed([(value[key], to) for key, to in _keys(steps, at, value)])
+        elif isinstance(value, list):
+            waiting += reversed([(item, at + 1) for item in _walk(value, [steps[at]])])
+
+
+def _keys(steps: list[Step], at: int, value: dict[str, Any]) -> Iterator[tuple[str, int]]:
+    """The members of `value` that the steps from `at` on spell, and the step after each."""
+    key = ""
+    for to in range(at, min(at + MOST_DOTS, len(steps))):
+        step = steps[to]
+        if not isinstance(step, _Key):
+            return
+        key = f"{key}.{step}" if to > at else str(step)
+        if key in value:
+            yield key, to + 1
+
+
 def flatten(payload: Any, limit: int = 500) -> dict[str, Any]:
     """Paths of the scalars with their values, in order, at most `limit`; of two equal paths the
-    later one counts. Empty objects and lists are left out."""
+    later one counts. Empty objects and lists are left out, and keys that no path can name."""
     flat: dict[str, Any] = {}
     waiting: list[tuple[str, Any]] = [("", payload)]
     while waiting and len(flat) < limit:
         path, value = waiting.pop()
         if isinstance(value, dict):
-            members = [(f"{path}.{key}" if path else str(key), v) for key, v in value.items()]
+            members = [
+                (f"{path}.{key}" if path else str(key), v)
+                for key, v in value.items()
+                if _NAMEABLE.fullmatch(key)
+            ]
             waiting += reversed(members)
         elif isinstance(value, list):
             waiting += reversed([(f"{path}[{n}]", v) for n, v in enumerate(value)])
-        elif path:
+        elif 0 < len(path) <= LONGEST_PATH:
             flat[path] = value
     return flat

@@ -15,12 +15,13 @@ from sigservice.clock import from_iso, iso
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row
-from sigservice.errors import BadDataError, ExceedsLimitError, NameExistsError, NotFoundError
+from sigservice.errors import ExceedsLimitError, NameExistsError, NotFoundError
 from sigservice.repository import personal_tokens
 from sigservice.services import events
 from sigservice.services.identity import PERMISSIONS, Identity
+from sigservice.services.problems import Problems
 
-LIMIT = 10
+MOST_TOKENS = 10
 PREFIX = "user:"
 # No API token looks like this, not even one for a project named user: that one has a dot.
 _SECRET = re.compile(rf"{PREFIX}[0-9a-f]{{56}}")
@@ -34,18 +35,13 @@ class Fields:
 
 def fields(description: str, expires_at: str, *, now: datetime) -> Fields:
     """Raises BadDataError naming each field that is wrong."""
-    problems = []
     description = description.strip()
-    if not 1 <= len(description) <= 255:
-        problems.append(
-            {"path": "description", "message": "A description has 1 to 255 characters."}
-        )
-    moment = from_iso(expires_at)
-    if moment is None or moment <= now:
+    problems = Problems().text(description, "description", shortest=1, longest=255)
+    moment = from_iso(expires_at) or now
+    if moment <= now:
         text = "expiresAt is a date in the future, such as 2030-12-31T23:59:59Z."
-        problems.append({"path": "expiresAt", "message": text})
-    if problems or moment is None:
-        raise BadDataError(problems[0]["message"], details=problems)
+        problems.add("expiresAt", text)
+    problems.end()
     return Fields(description, moment)
 
 
@@ -89,14 +85,14 @@ def create(conn: Connection, owner_id: int, new: Fields, by: Identity) -> tuple[
             secret_hash=secrets.sha256(secret),
             secret_prefix=secret[: len(PREFIX) + 4],
             expires_at=new.expires_at,
-            limit=LIMIT,
+            limit=MOST_TOKENS,
         )
     except UniqueViolation as error:
-        text = "There is a token with this description already."
-        detail = {"message": text, "path": "description"}
-        raise NameExistsError(text, details=[detail]) from error
+        raise NameExistsError(
+            "There is a token with this description already.", path="description"
+        ) from error
     if row is None:
-        raise ExceedsLimitError(f"Nobody can have more than {LIMIT} personal tokens.")
+        raise ExceedsLimitError(f"Nobody can have more than {MOST_TOKENS} personal tokens.")
     events.record(conn, "pat-created", by, data=to_json(row))
     return row, secret
 

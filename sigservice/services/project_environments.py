@@ -8,9 +8,9 @@ import msgspec
 
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row
-from sigservice.errors import ConflictError, NotFoundError
+from sigservice.errors import BadDataError, ConflictError, NotFoundError
 from sigservice.repository import environments, project_environments
-from sigservice.services import checks, events, projects, revisions, strategies
+from sigservice.services import events, projects, revisions, strategies
 from sigservice.services.identity import Identity
 from sigservice.services.strategies import Strategy
 
@@ -20,7 +20,7 @@ def link(conn: Connection, project: str, environment: str, by: Identity) -> None
     revisions.lock(conn)
     projects.get(conn, project)
     if not environments.list_all(conn, environment):
-        checks.refuse(checks.problem("environment", f"There is no environment {environment}."))
+        raise BadDataError(f"There is no environment {environment}.", path="environment")
     if not project_environments.link(conn, project, [environment]):
         raise ConflictError(f"The project {project} uses the environment {environment} already.")
     events.record(conn, "project-environment-added", by, project=project, environment=environment)
@@ -53,7 +53,7 @@ def set_default_strategy(
     """
     revisions.lock(conn)
     projects.get(conn, project)
-    checked = strategies.checked(conn, new, "", most_segments=most_segments)
+    checked = strategies.checked(conn, new, "", project=project, most_segments=most_segments)
     strategy = checked | {
         "parameters": {
             name: checked["parameters"][name]

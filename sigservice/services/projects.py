@@ -13,18 +13,20 @@ from sigservice.clock import iso
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row
 from sigservice.errors import (
+    BadDataError,
     ConflictError,
     ExceedsLimitError,
     NotFoundError,
     OperationDeniedError,
 )
 from sigservice.repository import environments, project_environments, projects
-from sigservice.services import api_tokens, checks, events, revisions
+from sigservice.services import api_tokens, events, revisions
 from sigservice.services.identity import Identity
+from sigservice.services.problems import Problems, taken
 
 DEFAULT = "default"
 MODES = ("open", "protected", "private")
-LIMIT = 500
+MOST_PROJECTS = 500
 _NOT_IN_IDS = re.compile(r"[^a-z0-9._~-]+")
 
 
@@ -41,15 +43,13 @@ class Fields:
 def fields(name: str, description: str | None, mode: str, default_stickiness: str) -> Fields:
     """Raises BadDataError naming each field that is wrong."""
     name, description = name.strip(), (description or "").strip() or None
-    problems = [] if name else checks.problem("name", "A name is needed.")
-    problems += checks.text(name, "name", longest=200)
-    problems += checks.text(description, "description", longest=1000)
-    problems += checks.one_of(mode, "mode", MODES)
+    problems = Problems().text(name, "name", shortest=1, longest=200)
+    problems.text(description, "description", longest=1000).one_of(mode, "mode", MODES)
     if not 1 <= len(default_stickiness) <= 100:
-        problems += checks.problem(
+        problems.add(
             "defaultStickiness", "The stickiness is default, random or the name of a context field."
         )
-    checks.refuse(problems)
+    problems.end()
     return Fields(name, description, mode, default_stickiness)
 
 
@@ -63,9 +63,9 @@ def get(conn: Connection, id: str) -> Row:
 
 def check_free(conn: Connection, id: str) -> None:
     """Raises BadDataError for an id that can't be, NameExistsError for one that is taken."""
-    checks.refuse(checks.name(id, "id"))
+    Problems().name(id, "id").end()
     if id in projects.list_ids(conn):
-        raise checks.taken(id, "id")
+        raise taken(id, "id")
 
 
 def create(
@@ -81,20 +81,20 @@ def create(
     Raises BadDataError, NameExistsError, ExceedsLimitError.
     """
     if id:
-        checks.refuse(checks.name(id, "id"))
+        Problems().name(id, "id").end()
     revisions.lock(conn)
     ids = projects.list_ids(conn)
     if id and id in ids:
-        raise checks.taken(id, "id")
-    if len(ids) >= LIMIT:
-        raise ExceedsLimitError(f"There can't be more than {LIMIT} projects.")
+        raise taken(id, "id")
+    if len(ids) >= MOST_PROJECTS:
+        raise ExceedsLimitError(f"There can't be more than {MOST_PROJECTS} projects.")
     id = id or _id_from(new.name, ids)
     known = {row["name"]: row["enabled"] for row in environments.list_all(conn)}
     if use is None:
         use = [name for name, is_enabled in known.items() if is_enabled]
     for name in use:
         if name not in known:
-            checks.refuse(checks.problem("environments", f"There is no environment {name}."))
+            raise BadDataError(f"There is no environment {name}.", path="environments")
     projects.insert(conn, id=id, **asdict(new))
     project_environments.link(conn, id, list(use))
     row = get(conn, id)
@@ -182,5 +182,7 @@ def _audited(row: Row) -> dict[str, Any]:
 def _id_from(name: str, taken: set[str]) -> str:
     base = _NOT_IN_IDS.sub("-", name.lower()).strip("-.")[:90] or "project"
     return next(
-        id for id in (base, *(f"{base}-{n}" for n in range(2, LIMIT + 2))) if id not in taken
+        id
+        for id in (base, *(f"{base}-{n}" for n in range(2, MOST_PROJECTS + 2)))
+        if id not in taken
     )

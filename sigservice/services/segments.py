@@ -101,7 +101,7 @@ def delete(conn: Connection, id: int, by: Identity) -> None:
 def check_free(conn: Connection, name: str) -> None:
     """Raises BadDataError for a name that is none, NameExistsError."""
     problems = Problems()
-    _check_name(name.strip(), problems)
+    problems.text(name.strip(), "name", shortest=1, longest=200)
     problems.end()
     if segments.find_by_name(conn, name.strip()):
         raise _taken(name.strip())
@@ -124,10 +124,9 @@ def _checked(conn: Connection, new: Fields, most_values: int) -> dict[str, Any]:
     """The columns. Raises BadDataError with all that is wrong."""
     problems = Problems()
     name = new.name.strip()
-    _check_name(name, problems)
+    problems.text(name, "name", shortest=1, longest=200)
     description = (new.description or "").strip() or None
-    if description and len(description) > 1000:
-        problems.add("description", "A description has at most 1000 characters.")
+    problems.text(description, "description", longest=1000)
     if new.project and not projects.exists(conn, new.project):
         problems.add("project", f"There is no project {new.project}.")
     stored = constraints.check(new.constraints, problems, most_values=most_values)
@@ -142,21 +141,14 @@ def _checked(conn: Connection, new: Fields, most_values: int) -> dict[str, Any]:
     }
 
 
-def _check_name(name: str, problems: Problems) -> None:
-    if not 1 <= len(name) <= 200:
-        problems.add("name", "A segment's name has 1 to 200 characters.")
-
-
 def _check_project_fits(conn: Connection, id: int, project: str | None) -> None:
     """A segment of one project can't serve the flags of another."""
     if project is None:
         return
     others = {row["project"] for row in segments.list_users(conn, id)} - {project}
     if others:
-        text = f"The segment is used in {', '.join(sorted(others))}."
-        raise BadDataError(text, details=[{"message": text, "path": "project"}])
+        raise BadDataError(f"The segment is used in {', '.join(sorted(others))}.", path="project")
 
 
 def _taken(name: str) -> NameExistsError:
-    text = f"A segment named {name} exists already."
-    return NameExistsError(text, details=[{"message": text, "path": "name"}])
+    return NameExistsError(f"A segment named {name} exists already.", path="name")

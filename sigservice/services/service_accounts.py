@@ -100,6 +100,5 @@ def _checked(row: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[str, str
     """User name, name and role; raises BadDataError."""
     who = users.changed(row, given)
     if who.username is None:
-        text = "A service account has a user name."
-        raise BadDataError(text, details=[{"path": "username", "message": text}])
+        raise BadDataError("A service account has a user name.", path="username")
     return who.username, who.name, who.role_id

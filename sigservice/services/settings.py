@@ -9,8 +9,9 @@ import msgspec
 
 from sigservice.db.pool import Connection
 from sigservice.repository import settings
-from sigservice.services import checks, events, revisions
+from sigservice.services import events, revisions
 from sigservice.services.identity import Identity
+from sigservice.services.problems import Problems
 
 ANY_ORIGIN = "*"
 _ORIGIN = re.compile(
@@ -34,12 +35,12 @@ def frontend_origins(conn: Connection) -> list[str]:
 def set_frontend_origins(conn: Connection, origins: Sequence[str], by: Identity) -> None:
     """None at all means any. Raises BadDataError naming each that is none."""
     wanted = list(dict.fromkeys(origin.strip().lower() for origin in origins))
-    problems: checks.Problems = []
+    problems = Problems()
     for n, origin in enumerate(wanted):
         if origin != ANY_ORIGIN and not (len(origin) <= 300 and _ORIGIN.fullmatch(origin)):
             text = "An origin looks like https://example.org or https://example.org:8443, or is *."
-            problems += checks.problem(f"frontendApiOrigins[{n}]", text)
-    checks.refuse(problems)
+            problems.add(f"frontendApiOrigins[{n}]", text)
+    problems.end()
     revisions.lock(conn)
     before, data = frontend_origins(conn), {"frontendApiOrigins": wanted}
     settings.put(conn, "frontend", msgspec.json.encode(data).decode())

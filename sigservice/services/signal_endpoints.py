@@ -14,10 +14,11 @@ from sigservice.clock import iso
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row
-from sigservice.errors import BadDataError, ExceedsLimitError, NameExistsError, NotFoundError
+from sigservice.errors import BadDataError, ExceedsLimitError, NotFoundError
 from sigservice.repository import signal_endpoint_tokens, signal_endpoints
 from sigservice.services import events
 from sigservice.services.identity import Identity
+from sigservice.services.problems import Problems, taken
 
 TOKEN_PREFIX = "signal_"
 _NAME = re.compile(r"[a-z0-9_-]{1,100}")
@@ -34,20 +35,13 @@ class Fields:
 
 def fields(name: str, description: str | None, enabled: bool | None) -> Fields:
     """Raises BadDataError naming each field that is wrong."""
-    problems = []
+    problems = Problems()
     if not name:
-        problems.append({"path": "name", "message": "A name is needed."})
+        problems.add("name", "A name is needed.")
     elif not _NAME.fullmatch(name):
-        problems.append(
-            {"path": "name", "message": "A name has 1 to 100 lower-case letters, digits, - and _."}
-        )
+        problems.add("name", "A name has 1 to 100 lower-case letters, digits, - and _.")
     description = (description or "").strip() or None
-    if description and len(description) > 1000:
-        problems.append(
-            {"path": "description", "message": "A description has at most 1000 characters."}
-        )
-    if problems:
-        raise BadDataError(problems[0]["message"], details=problems)
+    problems.text(description, "description", longest=1000).end()
     return Fields(name, description, enabled)
 
 
@@ -64,7 +58,7 @@ def create(conn: Connection, new: Fields, by: Identity, *, limit: int) -> Row:
             limit=limit,
         )
     except UniqueViolation as error:
-        raise _name_exists(new.name) from error
+        raise taken(new.name) from error
     if row is None:
         raise ExceedsLimitError(f"There can't be more than {limit} signal endpoints.")
     events.record(conn, "signal-endpoint-created", by, data=to_json(row))
@@ -131,7 +125,7 @@ def create_token(
             limit=limit,
         )
     except UniqueViolation as error:
-        raise _name_exists(name) from error
+        raise taken(name) from error
     if row is None:
         raise ExceedsLimitError(f"A signal endpoint can't have more than {limit} tokens.")
     events.record(conn, "signal-endpoint-token-created", by, data=token_to_json(row))
@@ -146,7 +140,7 @@ def rename_token(conn: Connection, endpoint_id: int, id: int, name: str, by: Ide
     try:
         row = _token_found(signal_endpoint_tokens.rename(conn, endpoint_id, id, name))
     except UniqueViolation as error:
-        raise _name_exists(name) from error
+        raise taken(name) from error
     if row["name"] != before["name"]:
         events.record(
             conn,
@@ -170,8 +164,7 @@ def token_name(name: str) -> str:
     """Raises BadDataError."""
     name = name.strip()
     if not 1 <= len(name) <= 100:
-        text = "A token's name has 1 to 100 characters."
-        raise BadDataError(text, details=[{"path": "name", "message": text}])
+        raise BadDataError("A token's name has 1 to 100 characters.", path="name")
     return name
 
 
@@ -209,17 +202,12 @@ def _change(
             )
         )
     except UniqueViolation as error:
-        raise _name_exists(name) from error
+        raise taken(name) from error
     if to_json(row) != to_json(before):
         events.record(
             conn, "signal-endpoint-updated", by, data=to_json(row), pre_data=to_json(before)
         )
     return row
-
-
-def _name_exists(name: str) -> NameExistsError:
-    text = f"The name {name} is taken."
-    return NameExistsError(text, details=[{"path": "name", "message": text}])
 
 
 def _found(row: Row | None) -> Row:

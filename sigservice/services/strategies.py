@@ -136,15 +136,10 @@ def get(conn: Connection, place: Place, id: str) -> dict[str, Any]:
 
 
 def checked(
-    conn: Connection,
-    new: Strategy,
-    feature: str,
-    *,
-    most_segments: int,
-    project: str | None = None,
+    conn: Connection, new: Strategy, feature: str, *, most_segments: int, project: str
 ) -> dict[str, Any]:
     """The strategy as it is stored. Raises BadDataError with all that is wrong, NotFoundError for
-    a segment that there is not. Without a project any segment will do."""
+    a segment that there is not."""
     problems = Problems()
     is_known = feature_strategies.type_exists(conn, new.name)
     stored = check(new, feature, problems, types=[new.name] if is_known else [])
@@ -176,21 +171,20 @@ def check(
     }
 
 
-def _check_segments(conn: Connection, project: str | None, ids: list[int], most: int) -> None:
+def _check_segments(conn: Connection, project: str, ids: list[int], most: int) -> None:
     """Raises BadDataError for too many and for another project's, NotFoundError."""
     if len(ids) > most:
-        text = f"A strategy can't have more than {most} segments."
-        raise BadDataError(text, details=[{"message": text, "path": "segments"}])
+        raise BadDataError(f"A strategy can't have more than {most} segments.", path="segments")
     valid = [id for id in ids if 0 < id < 2**31]
     found = {row["id"]: row["project"] for row in segments.list_by_id(conn, valid)} if ids else {}
     missing = [str(id) for id in ids if id not in found]
     if missing:
-        text = f"There is no segment {', '.join(missing)}."
-        raise NotFoundError(text, details=[{"message": text, "path": "segments"}])
+        raise NotFoundError(f"There is no segment {', '.join(missing)}.", path="segments")
     foreign = [str(id) for id, owner in found.items() if owner not in (None, project)]
-    if project is not None and foreign:
-        text = f"The segment {', '.join(foreign)} belongs to another project."
-        raise BadDataError(text, details=[{"message": text, "path": "segments"}])
+    if foreign:
+        raise BadDataError(
+            f"The segment {', '.join(foreign)} belongs to another project.", path="segments"
+        )
 
 
 def _parameters(new: Strategy, feature: str, problems: Problems, path: str) -> dict[str, str]:

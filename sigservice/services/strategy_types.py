@@ -13,8 +13,9 @@ from sigservice.db.pool import Connection
 from sigservice.db.run import Row
 from sigservice.errors import ConflictError, NotFoundError, OperationDeniedError
 from sigservice.repository import strategy_types
-from sigservice.services import checks, events, revisions
+from sigservice.services import events, revisions
 from sigservice.services.identity import Identity
+from sigservice.services.problems import Problems, taken
 
 PARAMETER_TYPES = ("string", "percentage", "list", "number", "boolean")
 MOST_PARAMETERS = 100
@@ -34,26 +35,24 @@ def fields(
 ) -> Fields:
     """Raises BadDataError naming each field that is wrong."""
     title, description = (title or "").strip() or None, (description or "").strip() or None
-    problems = checks.text(title, "title", longest=200)
-    problems += checks.text(description, "description", longest=1000)
+    problems = Problems().text(title, "title", longest=200)
+    problems.text(description, "description", longest=1000)
     if len(parameters) > MOST_PARAMETERS:
         text = f"A strategy has at most {MOST_PARAMETERS} parameters."
-        problems += checks.problem("parameters", text)
+        problems.add("parameters", text)
     seen: set[str] = set()
     for n, parameter in enumerate(parameters[:MOST_PARAMETERS]):
         path = f"parameters[{n}]"
         if not 1 <= len(parameter["name"]) <= 100:
-            problems += checks.problem(
-                f"{path}.name", "A parameter's name has 1 to 100 characters."
-            )
+            problems.add(f"{path}.name", "A parameter's name has 1 to 100 characters.")
         elif parameter["name"] in seen:
             text = f"There are two parameters {parameter['name']}."
-            problems += checks.problem(f"{path}.name", text)
+            problems.add(f"{path}.name", text)
         seen.add(parameter["name"])
         if parameter["type"] not in PARAMETER_TYPES:
             text = f"A parameter's type is one of {', '.join(PARAMETER_TYPES)}."
-            problems += checks.problem(f"{path}.type", text)
-    checks.refuse(problems)
+            problems.add(f"{path}.type", text)
+    problems.end()
     return Fields(title, description, msgspec.json.encode(parameters).decode())
 
 
@@ -67,7 +66,7 @@ def get(conn: Connection, name: str) -> Row:
 
 def create(conn: Connection, name: str, new: Fields, by: Identity) -> Row:
     """Raises BadDataError, NameExistsError."""
-    checks.refuse(checks.name(name))
+    Problems().name(name).end()
     revisions.lock(conn)
     try:
         strategy_types.insert(
@@ -78,7 +77,7 @@ def create(conn: Connection, name: str, new: Fields, by: Identity) -> Row:
             parameters=new.parameters,
         )
     except UniqueViolation as error:
-        raise checks.taken(name) from error
+        raise taken(name) from error
     row = get(conn, name)
     events.record(conn, "strategy-created", by, data=to_json(row))
     return row

@@ -12,8 +12,9 @@ from sigservice.db.pool import Connection
 from sigservice.db.run import Row
 from sigservice.errors import NotFoundError, OperationDeniedError
 from sigservice.repository import tag_types
-from sigservice.services import checks, events, revisions
+from sigservice.services import events, revisions
 from sigservice.services.identity import Identity
+from sigservice.services.problems import Problems, taken
 
 BUILT_IN = "simple"
 _COLOR = re.compile(r"#[0-9A-Fa-f]{6}")
@@ -31,11 +32,11 @@ class Fields:
 def fields(description: str | None, icon: str | None, color: str | None) -> Fields:
     """Raises BadDataError naming each field that is wrong."""
     description, icon, color = (description or "").strip() or None, icon or None, color or None
-    problems = checks.text(description, "description", longest=1000)
-    problems += checks.text(icon, "icon", longest=100)
+    problems = Problems().text(description, "description", longest=1000)
+    problems.text(icon, "icon", longest=100)
     if color and not _COLOR.fullmatch(color):
-        problems += checks.problem("color", "A color looks like #1f5fbf.")
-    checks.refuse(problems)
+        problems.add("color", "A color looks like #1f5fbf.")
+    problems.end()
     return Fields(description, icon, color)
 
 
@@ -49,19 +50,19 @@ def get(conn: Connection, name: str) -> Row:
 
 def check_free(conn: Connection, name: str) -> None:
     """Raises BadDataError for a name that can't be, NameExistsError for one that is taken."""
-    checks.refuse(checks.name(name, shortest=2, longest=50))
+    Problems().name(name, shortest=2, longest=50).end()
     if tag_types.list_all(conn, name):
-        raise checks.taken(name)
+        raise taken(name)
 
 
 def create(conn: Connection, name: str, new: Fields, by: Identity) -> Row:
     """Raises BadDataError, NameExistsError."""
-    checks.refuse(checks.name(name, shortest=2, longest=50))
+    Problems().name(name, shortest=2, longest=50).end()
     revisions.lock(conn)
     try:
         tag_types.insert(conn, name=name, **asdict(new))
     except UniqueViolation as error:
-        raise checks.taken(name) from error
+        raise taken(name) from error
     row = get(conn, name)
     events.record(conn, "tag-type-created", by, data=row)
     return row

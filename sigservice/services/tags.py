@@ -5,10 +5,11 @@ from __future__ import annotations
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row
-from sigservice.errors import NotFoundError
+from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository import tag_types, tags
-from sigservice.services import checks, events, revisions
+from sigservice.services import events, revisions
 from sigservice.services.identity import Identity
+from sigservice.services.problems import taken
 
 
 def get(conn: Connection, type: str, value: str) -> Row:
@@ -23,14 +24,14 @@ def create(conn: Connection, type: str, value: str, by: Identity) -> Row:
     """Raises BadDataError, NameExistsError."""
     value = value.strip()
     if not 2 <= len(value) <= 50:
-        checks.refuse(checks.problem("value", "A tag's value has 2 to 50 characters."))
+        raise BadDataError("A tag's value has 2 to 50 characters.", path="value")
     revisions.lock(conn)
     if not tag_types.list_all(conn, type):
-        checks.refuse(checks.problem("type", f"There is no tag type {type}."))
+        raise BadDataError(f"There is no tag type {type}.", path="type")
     try:
         tags.insert(conn, type, value)
     except UniqueViolation as error:
-        raise checks.taken(f"{type}:{value}", "tag") from error
+        raise taken(f"{type}:{value}", "tag") from error
     row = get(conn, type, value)
     events.record(conn, "tag-created", by, data=row)
     return row

@@ -25,6 +25,7 @@ from sigservice.repository import sessions, users
 from sigservice.secrets import Passwords
 from sigservice.services import events, passwords
 from sigservice.services.identity import Identity
+from sigservice.services.problems import Problems
 
 ROLE_IDS = {"admin": 1, "editor": 2, "viewer": 3}
 ADMIN_ROLE = 1
@@ -48,29 +49,19 @@ def profile(
 ) -> Profile:
     """Raises BadDataError naming each field that is wrong."""
     username, email, name = (text.strip() if text else None for text in (username, email, name))
-    problems = []
+    problems = Problems()
     if not username and not email:
-        problems.append(
-            {"path": "username", "message": "A user name or an e-mail address is needed."}
-        )
+        problems.add("username", "A user name or an e-mail address is needed.")
     if username and not _USERNAME.fullmatch(username):
-        problems.append(
-            {
-                "path": "username",
-                "message": "A user name has no blanks and no @ and at most 200 characters.",
-            }
-        )
+        text = "A user name has no blanks and no @ and at most 200 characters."
+        problems.add("username", text)
     if email and not (_EMAIL.fullmatch(email) and len(email) <= 320):
-        problems.append({"path": "email", "message": "This is not an e-mail address."})
-    if name and len(name) > 200:
-        problems.append({"path": "name", "message": "A name has at most 200 characters."})
+        problems.add("email", "This is not an e-mail address.")
+    problems.text(name, "name", longest=200)
     role = root_role if isinstance(root_role, int) else ROLE_IDS.get(root_role.strip().lower(), 0)
     if role not in ROLE_IDS.values():
-        problems.append(
-            {"path": "rootRole", "message": "The role is one of Admin, Editor, Viewer."}
-        )
-    if problems:
-        raise BadDataError(problems[0]["message"], details=problems)
+        problems.add("rootRole", "The role is one of Admin, Editor, Viewer.")
+    problems.end()
     return Profile(username or None, email or None, name or None, role)
 
 
@@ -177,8 +168,7 @@ def change_own_password(
     with database.autocommit() as conn:
         stored = get(conn, who.user_id)["password_hash"]
     if not hasher.matches(stored, old[:LONGEST_PASSWORD]):
-        text = "The old password is wrong."
-        raise PasswordMismatch(text, details=[{"message": text, "path": "oldPassword"}])
+        raise PasswordMismatch("The old password is wrong.", path="oldPassword")
     passwords.check(new)
     password_hash = hasher.hash(new)
     with database.transaction() as conn:
@@ -213,5 +203,4 @@ def taken(error: UniqueViolation) -> BadDataError:
     """What to raise instead: it names the field."""
     path = "email" if error.constraint == "users_email_key" else "username"
     what = "e-mail address" if path == "email" else "user name"
-    text = f"A user with this {what} exists already."
-    return BadDataError(text, details=[{"path": path, "message": text}])
+    return BadDataError(f"A user with this {what} exists already.", path=path)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bottle import Bottle
+from bottle import Bottle, Route, Router
 
 from sigservice.context import Context
 from sigservice.web.body import BodyPlugin
@@ -16,18 +16,45 @@ from sigservice.web.errors import ErrorPlugin
 from sigservice.web.limits import LimitPlugin
 
 
-def new_app() -> Bottle:
-    """A bare Bottle with the `id` filter: bottle's own `int` takes signs and foreign digits."""
-    app = Bottle()
-    app.uninstall(True)
-    app.router.add_filter("id", _id_filter)
-    return app
+class _Area(Bottle):  # type: ignore[misc]
+    """Keeps its routes for the root that they are merged into: it never answers by itself."""
+
+    def add_route(self, route: Route) -> None:
+        self.routes.append(route)
+
+
+class _RootRouter(Router):  # type: ignore[misc]
+    """bottle's own joins all patterns anew for each route, which was most of the time of a start;
+    this one does it once, when all areas are merged."""
+
+    is_complete = False
+
+    def complete(self) -> None:
+        self.is_complete = True
+        for method in self.dyna_routes:
+            self._compile(method)
+
+    def _compile(self, method: str) -> None:
+        if self.is_complete:
+            super()._compile(method)
+
+
+def new_root() -> Bottle:
+    """A bare Bottle with the `id` filter: bottle's own `int` takes signs and foreign digits.
+    `router.complete()` is called when all areas are merged."""
+    root = Bottle()
+    root.uninstall(True)
+    del root.router  # bottle lets nobody replace it
+    root.router = _RootRouter()
+    root.router.add_filter("id", _id_filter)
+    return root
 
 
 def new_area(context: Context, door: Any) -> Bottle:
     """Errors outside, then the door, then limits: a refused stranger uses up nobody's limit
     except where the door is open. The body is read last."""
-    area = new_app()
+    area = _Area()
+    area.uninstall(True)
     area.install(ErrorPlugin(context))
     area.install(door)
     area.install(LimitPlugin(context))

@@ -155,6 +155,5 @@ def whole_number(
     if not text:
         return default
     if not (text.isascii() and text.isdigit() and len(text) < 19 and low <= int(text) <= high):
-        message = f"{name} must be a whole number from {low} to {high}."
-        raise BadDataError(message, details=[{"message": message, "path": name}])
+        raise BadDataError(f"{name} must be a whole number from {low} to {high}.", path=name)
     return int(text)

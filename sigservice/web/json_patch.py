@@ -38,4 +38,6 @@ def apply(patch: Patch, document: dict[str, Any], kind: type[Struct]) -> Struct:
                 raise BadDataError(f"The patch makes more than {JSON_LIMIT} bytes.")
     except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException, TypeError) as error:
         raise BadDataError(f"The patch can't be applied: {str(error)[:200]}.") from error
+    except RecursionError as error:
+        raise BadDataError("The patch nests the document too deeply.") from error
     return to_struct(changed, kind)

@@ -46,8 +46,7 @@ def any_of(query: dict[str, str], name: str) -> list[str] | None:
         return [values]
     if operator == "IS_ANY_OF" and wanted:
         return wanted
-    message = f"{name} must look like IS:x or IS_ANY_OF:x,y."
-    raise BadDataError(message, details=[{"message": message, "path": name}])
+    raise BadDataError(f"{name} must look like IS:x or IS_ANY_OF:x,y.", path=name)
 
 
 def _day(query: dict[str, str], name: str) -> datetime | None:
@@ -62,5 +61,4 @@ def _day(query: dict[str, str], name: str) -> datetime | None:
                 return day
     except ValueError:
         pass
-    message = f"{name} must look like IS:2026-11-21."
-    raise BadDataError(message, details=[{"message": message, "path": name}])
+    raise BadDataError(f"{name} must look like IS:2026-11-21.", path=name)

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from sigservice import secrets
 from sigservice.flags.engine import FlagEngine
 from sigservice.flags.evaluation_context import make_context
 
@@ -56,3 +57,9 @@ def context(**given: Any) -> dict[str, Any]:
 def names(made: FlagEngine, *projects: str, **given: Any) -> list[str]:
     """Which flags are on."""
     return [toggle["name"] for toggle in made.evaluate(context(**given), projects or ("*",))]
+
+
+def opened(state, secret):
+    """As the door asks: what is in memory, else the database; and the revisions that hold."""
+    known, key = state.revisions(), secrets.sha256(secret)
+    return state.kept(key, known) or state.find(secret, key, known), known

@@ -11,6 +11,7 @@ from sigservice import secrets
 from sigservice.repository import api_tokens
 from sigservice.services import revisions
 from tests.conftest import ADMIN, ADMIN_TOKEN
+from tests.flags.kit import opened
 
 CLIENT = "default:development.client"
 ALL = "*:production.all"
@@ -59,16 +60,16 @@ def enabled(answer):
 
 
 def test_what_a_token_opens(state):
-    access, known = state.access(CLIENT)
+    access, known = opened(state, CLIENT)
     assert (access.type, access.environment, access.projects) == (
         "client",
         "development",
         ("default",),
     )
     assert access.all_projects is False
-    assert state.access(ALL)[0].all_projects is True
-    assert state.access("unknown")[0] is None
-    assert state.access("")[0] is None
+    assert opened(state, ALL)[0].all_projects is True
+    assert opened(state, "unknown")[0] is None
+    assert opened(state, "")[0] is None
     assert known.generation == state.revisions().generation
 
 
@@ -77,11 +78,11 @@ def test_a_token_is_looked_up_once_while_nothing_changes(make_service, monkeypat
     asked = []
     find = api_tokens.find
     monkeypatch.setattr(api_tokens, "find", lambda *args: asked.append(args) or find(*args))
-    first, _ = state.access(CLIENT)
-    assert state.access(CLIENT)[0] is first
+    first, _ = opened(state, CLIENT)
+    assert opened(state, CLIENT)[0] is first
     assert len(asked) == 1
-    state.access("unknown")
-    state.access("unknown")
+    opened(state, "unknown")
+    opened(state, "unknown")
     assert len(asked) == 3  # who is unknown now may be known in a moment
 
 
@@ -100,14 +101,14 @@ def test_a_revoked_token_is_refused_at_once(make_service):
 
 def test_a_token_that_is_narrowed_is_narrowed_at_once(make_service):
     service = make_service(TOKENS)
-    assert service.context.flags.access(ALL)[0].environment == "production"
+    assert opened(service.context.flags, ALL)[0].environment == "production"
     change_tokens(
         service.context.database,
         "UPDATE api_tokens SET environment = 'development', projects = '{default}' "
         "WHERE secret_hash = %s",
         secrets.sha256(ALL),
     )
-    access, _ = service.context.flags.access(ALL)
+    access, _ = opened(service.context.flags, ALL)
     assert (access.environment, access.projects) == ("development", ("default",))
 
 
@@ -130,14 +131,14 @@ def test_a_token_expires_by_the_clock_although_it_is_known(make_service, clock):
 def test_a_token_that_was_unknown_works_from_the_moment_it_is_stored(make_service):
     service = make_service(TOKENS)
     state = service.context.flags
-    assert state.access("late")[0] is None
+    assert opened(state, "late")[0] is None
     change_tokens(
         service.context.database,
         "INSERT INTO api_tokens (secret_hash, secret_prefix, token_name, type, environment, "
         "projects) VALUES (%s, '', 'late', 'client', '*', '{*}')",
         secrets.sha256("late"),
     )
-    assert state.access("late")[0].environment == "default"
+    assert opened(state, "late")[0].environment == "default"
 
 
 def test_a_second_process_sees_each_change_at_the_next_request(make_service):

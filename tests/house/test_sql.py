@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+import sigservice
 from sigservice.db import queries
 from sigservice.db.run import numbered
+from sigservice.testing import QuickPasswords
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "sql" / "queries").glob("*.sql"))
@@ -42,12 +44,10 @@ HOT = {
 
 @pytest.fixture(scope="module")
 def conn(temporary_database):
-    """A connection to a migrated database."""
-    import sigservice
-
-    service = sigservice.create({"db": temporary_database.options(), "logLevel": "error"}, {})
-    service.stop()
-    conn = temporary_database.connect()
+    """A connection to a migrated database where nothing ever changed the planner's mind."""
+    options = temporary_database.create_database("plans")
+    sigservice.create({"db": options, "logLevel": "error"}, {}, passwords=QuickPasswords()).stop()
+    conn = temporary_database.connect("plans")
     yield conn
     conn.close()
 

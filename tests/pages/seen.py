@@ -12,7 +12,7 @@ PASSWORD = "Correct-Horse-7"
 
 def form_to(page: webtest.TestResponse, path: str) -> Any:
     """The one form that is sent to `path`."""
-    found = [form for form in page.forms.values() if form.action == path]
+    found = [form for form in page.forms.values() if urldefrag(form.action).url == path]
     assert len(set(map(id, found))) == 1, f"{len(found)} forms go to {path}"
     return found[0]
 

@@ -117,7 +117,7 @@ def test_every_text_is_shown_as_it_was_written(hostile, stored):
     payloads = {
         key
         for n in stored()["signalEndpoints"]
-        for row in hostile.get(f"/admin/signals/{n['id']}/log").html.find_all("details")
+        for row in hostile.get(f"/admin/signals/{n['id']}/log").html.main.find_all("details")
         for key in json.loads(row.pre.get_text())
     }
     assert set(HOSTILE) <= payloads

@@ -26,7 +26,7 @@ def conn(service):
 
 def checked(conn, **given):
     strategy = msgspec.convert({"name": "flexibleRollout"} | given, Strategy)
-    return strategies.checked(conn, strategy, "a", most_segments=5)
+    return strategies.checked(conn, strategy, "a", project="default", most_segments=5)
 
 
 def add(conn, **given):

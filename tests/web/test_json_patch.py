@@ -83,5 +83,17 @@ def test_a_patch_does_not_grow_without_end(steps):
     assert time.perf_counter() - began < 2
 
 
+def test_a_patch_does_not_nest_without_end():
+    value, depth, steps = {}, 50, []
+    for _ in range(depth):
+        value = {"a": value}
+    steps.append({"op": "add", "path": "/x", "value": value})
+    for _ in range(7):
+        steps.append({"op": "copy", "from": "/x", "path": "/x" + "/a" * depth})
+        depth *= 2
+    with pytest.raises(BadDataError, match="deep"):
+        patched(*steps)
+
+
 def test_fields_that_sdks_do_not_know_are_dropped():
     assert patched({"op": "add", "path": "/unknown", "value": [1]}).name == "flexibleRollout"

@@ -45,8 +45,7 @@ def build(context: Context) -> Bottle:
     @area.post(f"{BATCH}/export", needs=VIEW, takes=ExportBody, body_limit=BODY_LIMIT)
     def export(identity: Identity, body: ExportBody) -> HTTPResponse:
         if body.features is None and body.project is None and body.tag is None:
-            text = "Say which flags: features, project or tag."
-            raise BadDataError(text, details=[{"message": text, "path": "features"}])
+            raise BadDataError("Say which flags: features, project or tag.", path="features")
         scope: dict[str, Any] = {"features": body.features}
         if body.features is None:
             scope = {"project": body.project} if body.project is not None else {"tag": body.tag}

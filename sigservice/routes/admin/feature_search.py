@@ -52,7 +52,7 @@ def build(context: Context) -> Bottle:
 def _one_of(query: dict[str, str], name: str, allowed: tuple[str, ...]) -> str:
     text = query.get(name, "") or allowed[0]
     if text not in allowed:
-        raise _bad(name, f"{name} is one of {', '.join(allowed)}.")
+        raise BadDataError(f"{name} is one of {', '.join(allowed)}.", path=name)
     return text
 
 
@@ -61,7 +61,9 @@ def _status(query: dict[str, str]) -> tuple[str | None, bool]:
     text = query.get("status[]", "") or query.get("status", "")
     environment, _, state = text.rpartition(":")
     if text and not (environment and state in ("enabled", "disabled")):
-        raise _bad("status", "status looks like production:enabled or production:disabled.")
+        raise BadDataError(
+            "status looks like production:enabled or production:disabled.", path="status"
+        )
     return environment or None, state != "disabled"
 
 
@@ -69,7 +71,7 @@ def _stale(states: list[str] | None) -> bool | None:
     if states is None or set(states) == {"active", "stale"}:
         return None
     if states not in (["active"], ["stale"]):
-        raise _bad("state", "state is IS:active or IS:stale.")
+        raise BadDataError("state is IS:active or IS:stale.", path="state")
     return states == ["stale"]
 
 
@@ -80,9 +82,7 @@ def _tags(text: str) -> list[str] | None:
     operator, _, rest = text.partition(":")
     tags = [tag.strip() for tag in rest.split(",")]
     if operator not in INCLUDES or not all(":" in tag for tag in tags):
-        raise _bad("tag", "tag looks like INCLUDE:type:value or INCLUDE_ANY_OF:a:b,c:d.")
+        raise BadDataError(
+            "tag looks like INCLUDE:type:value or INCLUDE_ANY_OF:a:b,c:d.", path="tag"
+        )
     return tags
-
-
-def _bad(path: str, message: str) -> BadDataError:
-    return BadDataError(message, details=[{"message": message, "path": path}])

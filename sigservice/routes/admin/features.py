@@ -137,8 +137,7 @@ def build(context: Context) -> Bottle:
 
 def _check_same_name(name: str, body: FeatureBody) -> None:
     if body.name not in (UNSET, name):
-        text = "A flag's name can't be changed; clone it instead."
-        raise BadDataError(text, details=[{"message": text, "path": "name"}])
+        raise BadDataError("A flag's name can't be changed; clone it instead.", path="name")
 
 
 def _metadata(before: Row, body: FeatureBody) -> Metadata:

@@ -38,9 +38,10 @@ def build(context: Context) -> Bottle:
         with context.database.transaction() as conn:
             selection = select(conn, body.environment, projects)
             if len(selection.flags) > MOST_FLAGS:
-                raise _bad(
+                raise BadDataError(
                     f"At most {MOST_FLAGS} flags are explained at once, "
-                    f"these are {len(selection.flags)}: ask for fewer projects."
+                    f"these are {len(selection.flags)}: ask for fewer projects.",
+                    path="projects",
                 )
             found = explain_flags(conn, selection, meant, MOST_FLAGS)
         features = [_to_json(it, body.environment, context.base) for it in found]
@@ -53,12 +54,8 @@ def _projects(given: str | list[str]) -> list[str]:
     if given == "*":
         return ["*"]
     if isinstance(given, str):
-        raise _bad("projects is * or a list of projects.")
+        raise BadDataError("projects is * or a list of projects.", path="projects")
     return given
-
-
-def _bad(message: str) -> BadDataError:
-    return BadDataError(message, details=[{"message": message, "path": "projects"}])
 
 
 def _to_json(it: Explanation, environment: str, base: str) -> dict[str, Any]:

@@ -132,8 +132,7 @@ def build(context: Context) -> Bottle:
 
 def _id(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
-        message = "A segment's id is a whole number."
-        raise BadDataError(message, details=[{"message": message, "path": "id"}])
+        raise BadDataError("A segment's id is a whole number.", path="id")
     return int(text[:18])
 
 

@@ -37,8 +37,7 @@ def build(context: Context) -> Bottle:
     def change_password(identity: Identity, form: dict[str, str]) -> HTTPResponse:
         try:
             if form.get("password", "") != form.get("confirm", ""):
-                text = "The two new passwords differ."
-                raise BadDataError(text, details=[{"message": text, "path": "confirm"}])
+                raise BadDataError("The two new passwords differ.", path="confirm")
             users.change_own_password(
                 context.database,
                 context.passwords,

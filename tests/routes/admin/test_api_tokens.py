@@ -10,6 +10,7 @@ from sigservice.jobs import seen_tokens
 from sigservice.services import api_tokens
 from sigservice.services.identity import SYSTEM
 from tests.conftest import ADMIN, ADMIN_TOKEN
+from tests.flags.kit import opened
 
 PATH = "/api/admin/api-tokens"
 OF_PROJECT = "/api/admin/projects/default/api-tokens"
@@ -30,7 +31,7 @@ def names(web, path=PATH):
 
 def opens(service, answer):
     """Whether clients are let in with the secret of `answer` now."""
-    access, _ = service.context.flags.access(answer.json["secret"])
+    access, _ = opened(service.context.flags, answer.json["secret"])
     return access is not None
 
 
@@ -164,7 +165,7 @@ def test_a_deleted_admin_token_is_out_at_once(web):
 
 
 def test_there_is_a_limit(web, monkeypatch):
-    monkeypatch.setattr(api_tokens, "LIMIT", 2)
+    monkeypatch.setattr(api_tokens, "MOST_TOKENS", 2)
     create(web)
     body = {"tokenName": "x", "type": "client"}
     answer = web.post_json(PATH, body, headers=ADMIN, status=400)
@@ -213,7 +214,7 @@ def test_a_forgotten_project_never_widens_a_token(service, web):
     assert all(opens(service, answer) for answer in (only, both, everything))
     with service.context.database.transaction() as conn:
         api_tokens.forget_project(conn, "web", SYSTEM)
-    access, _ = service.context.flags.access(both.json["secret"])
+    access, _ = opened(service.context.flags, both.json["secret"])
     assert access.projects == ("default",)
     assert not opens(service, only)
     assert opens(service, everything)
@@ -234,7 +235,7 @@ def test_use_is_written_by_the_job_and_never_goes_back(service, web, clock):
     seen_tokens.run_once(service.context)
     first = [token["seenAt"] for token in listed(web)]
     assert all(first)
-    service.context.flags.access("*:development.unknown")
+    opened(service.context.flags, "*:development.unknown")
     clock.advance(90)
     seen_tokens.run_once(service.context)
     admin, sdk = (token["seenAt"] for token in listed(web, PATH))

@@ -326,3 +326,33 @@ def test_the_body_may_be_large_but_not_without_end(web):
     data = json.dumps(body)
     headers = ADMIN | {"Content-Type": "application/json"}
     web.post(f"{BATCH}/import", data, headers=headers, status=413)
+
+
+def test_a_large_document_is_judged_quickly(send):
+    """Nothing in it is multiplied by anything else in it: the lock is held meanwhile."""
+    names = [f"flag-{n}" for n in range(30_000)]
+    strategies = [{"featureName": names[0], "name": "default", "id": "s"}] * 2000
+    pairs = [{"featureStrategyId": "s", "segmentId": n} for n in range(2000)]
+    started = time.monotonic()
+    send("validate", {"features": [{"name": name, "type": "unheard"} for name in names]})
+    answer = send(
+        "import",
+        {
+            "features": [{"name": names[0]}],
+            "featureStrategies": strategies,
+            "featureStrategySegments": pairs,
+        },
+        400,
+    )
+    assert answer.json["details"][0]["path"] == "data.featureStrategies[0].id"
+    assert time.monotonic() - started < 8
+
+
+def test_a_segment_of_another_project_is_no_match(web, send, count):
+    web.post_json("/api/admin/projects", {"id": "other", "name": "Other"}, headers=ADMIN)
+    body = {"name": "beta", "project": "other", "constraints": [EU]}
+    web.post_json("/api/admin/segments", body, headers=ADMIN, status=201)
+    before = count()
+    details = send("import", status=400).json["details"]
+    assert [detail["path"] for detail in details] == ["data.featureStrategies[0].segments"]
+    assert count() == before

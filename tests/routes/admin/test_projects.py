@@ -258,8 +258,11 @@ def test_default_strategy(web):
     event = newest(web)[0]
     assert (event["type"], event["environment"]) == ("default-strategy-updated", "production")
     assert event["preData"] == stored
+    web.post_json(PATH, {"id": "other", "name": "Other"}, headers=ADMIN)
+    foreign = {"name": "theirs", "project": "other", "constraints": []}
+    segment = web.post_json("/api/admin/segments", foreign, headers=ADMIN).json["id"]
     bad = ({}, {"name": "nothing"}, body | {"parameters": []}, body | {"segments": ["x"]})
-    for wrong in (*bad, body | {"constraints": {}}):
+    for wrong in (*bad, body | {"constraints": {}}, body | {"segments": [segment]}):
         web.post_json(path, wrong, headers=ADMIN, status=400)
     web.post_json(path.replace("production", "nowhere"), body, headers=ADMIN, status=404)
     web.post_json(path.replace("/default/", "/nowhere/", 1), body, headers=ADMIN, status=404)
