@@ -21,6 +21,7 @@ from sigservice.routes import (
     signals,
     static,
 )
+from sigservice.routes.admin import action_recipes as admin_action_recipes
 from sigservice.routes.admin import action_runs as admin_action_runs
 from sigservice.routes.admin import actions as admin_actions
 from sigservice.routes.admin import api_tokens as admin_api_tokens
@@ -102,6 +103,7 @@ AREAS = (
     admin_features,
     admin_actions,
     admin_action_runs,
+    admin_action_recipes,
     admin_feature_search,
     admin_legacy_features,
     admin_feature_strategies,

@@ -49,9 +49,10 @@ def update(
     )
 
 
-def list_statistics(conn: Connection, sets: list[int]) -> list[Row]:
-    """{action_set_id, last_at, in_last_hour, now} of sets that ran."""
-    return many(conn, _SQL["list_run_statistics"], sets=sets)
+def list_statistics(conn: Connection, caps: dict[int, int]) -> list[Row]:
+    """{action_set_id, last_at, in_last_hour} of the sets in `caps`, counted up to their caps."""
+    sets, most = list(caps), list(caps.values())
+    return many(conn, _SQL["list_run_statistics"], sets=sets, caps=most)
 
 
 def find_restorable(conn: Connection, action_set_id: int) -> Row | None:

@@ -91,8 +91,13 @@ class Judge:
             one = Set(row, matcher, settings, shown, armed=row["armed"])
             known[row["id"]] = one
             by_source.setdefault(row["source_id"], []).append(one)
-        if known:
-            for found in action_runs.list_statistics(conn, list(known)):
+        caps = {
+            id: one.settings.maxRunsPerHour or 0
+            for id, one in known.items()
+            if one.settings.cooldownSeconds or one.settings.maxRunsPerHour
+        }
+        if caps:
+            for found in action_runs.list_statistics(conn, caps):
                 one = known[found["action_set_id"]]
                 one.last_at, one.in_last_hour = found["last_at"], found["in_last_hour"]
         return by_source
@@ -112,6 +117,11 @@ class Judge:
         return kept[1:]
 
 
+def says_over(resolved: Resolved, payload: Any) -> bool:
+    """Whether the signal is about the end of an alert."""
+    return _text_at(payload, resolved.path) in resolved.values
+
+
 def _judge(
     one: Set,
     signal: Row,
@@ -123,7 +133,7 @@ def _judge(
     """The verdict; a run is added to `runs` when there is to be one."""
     verdict = {"actionSetId": one.row["id"], "name": one.row["name"]}
     resolved, real = one.settings.restoreWhenResolved, not one.settings.dryRun
-    if resolved is not None and _text_at(payload, resolved.path) in resolved.values:
+    if resolved is not None and says_over(resolved, payload):
         return verdict | _end_alert(one, signal, payload, resolved, alerts, runs)
     if not one.matcher.matches(payload):
         failed = next((v for v in one.matcher.explain(payload) if not v.matched), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal
 
 import msgspec
@@ -190,11 +191,18 @@ def to_json(row: Row) -> dict[str, Any]:
             "payload": payload,
             "filters": rest,
         },
-        "actions": msgspec.json.decode(row["actions"]),
+        "actions": _actions(row),
         "options": settings,
         "createdAt": iso(row["created_at"]),
         "createdByUserId": row["created_by_user_id"],
     }
+
+
+def _actions(row: Row) -> list[dict[str, Any]]:
+    actions: list[dict[str, Any]] = msgspec.json.decode(row["actions"])
+    for action in actions:
+        action["createdAt"] = iso(datetime.fromisoformat(action["createdAt"]))
+    return actions
 
 
 def masked(channel: dict[str, Any]) -> dict[str, str]:

@@ -14,7 +14,9 @@ from sigservice.db.run import Row, savepoint
 from sigservice.errors import AppError
 from sigservice.services.action_actor import actor_of
 from sigservice.services.action_filters import Filter, Matcher, Verdict
+from sigservice.services.action_judge import says_over
 from sigservice.services.action_kinds.table import KINDS
+from sigservice.services.action_sets import Settings
 
 
 class _TakenBack(Exception):
@@ -22,11 +24,15 @@ class _TakenBack(Exception):
 
 
 def try_out(conn: Connection, row: Row, payload: Any) -> dict[str, Any]:
-    """{matched, filters: [verdict], actions: [{action, wouldSucceed, details, changes}]}."""
+    """{matched, endsAlert, filters: [verdict], actions: [{action, wouldSucceed, details,
+    changes}]}."""
     matcher = Matcher(msgspec.json.decode(row["filters"], type=list[Filter]))
     verdicts = matcher.explain(payload)
+    resolved = msgspec.json.decode(row["settings"], type=Settings).restoreWhenResolved
+    over = resolved is not None and says_over(resolved, payload)
     return {
-        "matched": all(verdict.matched for verdict in verdicts),
+        "matched": all(verdict.matched for verdict in verdicts) and not over,
+        "endsAlert": over,
         "enabled": row["enabled"],
         "armed": row["armed"],
         "filters": [_to_json(verdict) for verdict in verdicts],

@@ -42,13 +42,21 @@ RETURNING finished_at, (SELECT s.created_at FROM signals s WHERE s.id = action_r
           AS signal_created_at;
 
 -- name: list_run_statistics
--- What cooldown and the cap ask: the newest run of each set, and how many there were in an hour.
--- Runs that restore and those that were suppressed do not count.
-SELECT action_set_id, max(created_at) AS last_at,
-       count(*) FILTER (WHERE created_at > now() - interval '1 hour') AS in_last_hour, now() AS now
-FROM action_runs
-WHERE action_set_id = ANY(%(sets)s) AND cause = 'signal' AND state <> 'suppressed'
-GROUP BY action_set_id;
+-- What cooldown and the cap ask: the newest run of each set, and how many there were in an hour, as
+-- far as the set's cap asks, for a set may have run ever so often. Runs that restore and those that
+-- were suppressed do not count.
+SELECT s.id AS action_set_id, newest.created_at AS last_at,
+       (SELECT count(*)
+        FROM (SELECT r.created_at FROM action_runs r
+              WHERE r.action_set_id = s.id AND r.cause = 'signal' AND r.state <> 'suppressed'
+              ORDER BY r.id DESC LIMIT s.cap) AS last
+        WHERE last.created_at > now() - interval '1 hour') AS in_last_hour
+FROM unnest(%(sets)s::int[], %(caps)s::int[]) AS s (id, cap)
+LEFT JOIN LATERAL (
+    SELECT r.created_at FROM action_runs r
+    WHERE r.action_set_id = s.id AND r.cause = 'signal' AND r.state <> 'suppressed'
+    ORDER BY r.id DESC LIMIT 1
+) AS newest ON true;
 
 -- name: find_restorable_run
 -- The newest run of a set that changed something and is not restored yet.

@@ -78,6 +78,7 @@ def alerts(service, web, make):
 
 def test_a_signal_switches_a_flag(alerts, web):
     one = alerts.set(payload={"status": {"operator": "IN", "values": ["firing"]}})
+    assert one["actions"][0]["createdAt"] == one["createdAt"]
     signal = alerts.send({"status": "firing"})
     assert alerts.work() == 1
     assert not alerts.is_on()

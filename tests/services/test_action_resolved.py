@@ -424,3 +424,14 @@ def test_what_an_earlier_worker_judged_but_did_not_perform_is_found(alerts):
         "Switched checkout in production off.",
         "Restored 1 of 1 changes.",
     ]
+
+
+def test_the_tester_knows_what_ends_an_alert(alerts, web):
+    alerts.restoring(filters=())
+    for payload, told in (
+        ({"status": "resolved", "groupKey": "a"}, (False, True)),
+        ({"status": "firing", "groupKey": "a"}, (True, False)),
+    ):
+        answer = web.post_json(f"{SETS}/{alerts.id}/test", {"payload": payload}, headers=ADMIN).json
+        assert (answer["matched"], answer["endsAlert"]) == told
+    assert alerts.is_on()
