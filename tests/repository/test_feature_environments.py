@@ -63,6 +63,8 @@ def test_one_state(conn):
         "enabled": False,
         "variants": "[]",
         "default_strategy": None,
+        "project": "p",
+        "archived_at": None,
     }
     for place in (("o", "development"), ("a", "none"), ("none", "development")):
         assert feature_environments.find_state(conn, *place) is None
