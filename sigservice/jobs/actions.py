@@ -25,8 +25,11 @@ def run_once(context: Context) -> int:
         with context.database.transaction() as conn:
             action_runs.lock(conn)
             service.start_due(conn)
-            context.judge.take(conn)
-        done += _perform_all(context)
+            _, runs = context.judge.take(conn)
+        performed = _perform_all(context)
+        done += performed
+        if runs or performed:
+            context.notifications_waiting.set()
     return done
 
 
