@@ -162,6 +162,8 @@ def _ask(
             preload_content=False,
             decode_content=False,
         )
+        if is_over.is_set():  # what was cut in the middle of its head looks like an answer
+            raise HTTPError
         try:
             response.read(MOST_BYTES)
         except (HTTPError, OSError):
