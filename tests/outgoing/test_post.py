@@ -49,7 +49,8 @@ def test_a_redirect_is_an_answer_and_not_followed(receiver):
     assert [asked.path for asked in receiver.asked] == ["/x"]
 
 
-def test_a_name_can_not_change_its_mind(receiver, monkeypatch):
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_name_can_not_change_its_mind(receiver, monkeypatch, scheme):
     """It is resolved once; the second answer, which leads here, is never asked for."""
     answers = [["203.0.113.1"], ["127.0.0.1"]]
     real, connected = socket.getaddrinfo, []
@@ -64,7 +65,7 @@ def test_a_name_can_not_change_its_mind(receiver, monkeypatch):
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
     monkeypatch.setattr(module, "CONNECT_SECONDS", 0.05)
     with pytest.raises(Failed):
-        ask(f"http://rebind.example:{receiver.port}/", Reach(False, ("203.0.113.0/24",)))
+        ask(f"{scheme}://rebind.example:{receiver.port}/", Reach(False, ("203.0.113.0/24",)))
     assert (len(answers), set(connected)) == (1, {"203.0.113.1"})
     assert receiver.asked == []
 
