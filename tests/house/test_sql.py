@@ -37,6 +37,8 @@ HOT = {
     ("client_metrics", "delete_old_client_metrics_variants"): ["client_metrics_variants_hour_idx"],
     ("client_applications", "list_client_instances"): ["client_instances_pkey"],
     ("client_applications", "delete_old_client_instances"): ["client_instances_last_seen_idx"],
+    ("notifications", "claim_notification"): ["notifications_due_idx"],
+    ("notifications", "list_notifications"): ["action_runs_set_idx", "notifications_run_id_idx"],
     ("events", "list_events"): ["events_pkey"],
     ("events", "list_event_types"): ["events_type_id_idx"],
 }
