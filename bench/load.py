@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import selectors
 import socket
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from subprocess import PIPE, Popen
 from typing import Any
 
 
@@ -27,6 +32,55 @@ def measure(port: int, request: bytes, connections: int, seconds: float) -> dict
         check=True,
     )
     return json.loads(done.stdout)
+
+
+@contextmanager
+def paced(ports: list[int], requests: list[bytes], rate: float) -> Iterator[Popen[str]]:
+    """Another process sends `rate` requests a second, in turn, while the block runs; what it
+    prints at the end is {sent, late (most seconds behind), errors}."""
+    process = Popen([sys.executable, __file__], stdin=PIPE, stdout=PIPE, text=True)
+    assert process.stdin is not None
+    texts = [request.decode("latin-1") for request in requests]
+    job = {"ports": ports, "requests": texts, "rate": rate}
+    process.stdin.write(json.dumps(job) + "\n")
+    process.stdin.flush()
+    try:
+        yield process
+    finally:
+        process.stdin.close()
+        process.wait(30)
+
+
+def pace(ports: list[int], requests: list[str], rate: float) -> dict[str, float]:
+    """Until stdin ends; sixteen connections share the work."""
+    ended, lock, numbers = threading.Event(), threading.Lock(), itertools.count()
+    began = time.perf_counter()
+    found = {"sent": 0.0, "late": 0.0, "errors": 0.0}
+
+    def send(port: int) -> None:
+        with socket.create_connection(("127.0.0.1", port)) as sock:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            while not ended.is_set():
+                with lock:
+                    number = next(numbers)
+                wait = began + number / rate - time.perf_counter()
+                if wait > 0:
+                    time.sleep(wait)
+                sock.sendall(requests[number % len(requests)].encode("latin-1"))
+                answer = sock.recv(65536)
+                with lock:
+                    found["sent"] += 1
+                    found["late"] = max(found["late"], -wait)
+                    found["errors"] += answer[9:12] != b"200"
+
+    threads = [threading.Thread(target=send, args=(ports[n % len(ports)],)) for n in range(16)]
+    for thread in threads:
+        thread.start()
+    sys.stdin.read()
+    ended.set()
+    for thread in threads:
+        thread.join()
+    return found
 
 
 def post(path: str, body: bytes, token: str) -> bytes:
@@ -78,6 +132,9 @@ def drive(port: int, request: bytes, connections: int, seconds: float) -> dict[s
 
 
 if __name__ == "__main__":
-    asked = json.load(sys.stdin)
-    asked["request"] = asked["request"].encode("latin-1")
-    json.dump(drive(**asked), sys.stdout)
+    asked = json.loads(sys.stdin.readline())
+    if "rate" in asked:
+        json.dump(pace(**asked), sys.stdout)
+    else:
+        asked["request"] = asked["request"].encode("latin-1")
+        json.dump(drive(**asked), sys.stdout)

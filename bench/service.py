@@ -21,6 +21,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 class Running:
     pid: int
     port: int
+    data: str
 
     def call(self, path: str, body: Any = None) -> Any:
         request = urllib.request.Request(
@@ -41,6 +42,27 @@ class Running:
         with urllib.request.urlopen(request) as answer:
             return answer.headers["ETag"], answer.read()
 
+    def flag(self, name: str) -> None:
+        self.call("/api/admin/projects/default/features", {"name": name})
+
+    def account(self) -> int:
+        """The id of a service account that may change flags."""
+        body = {"username": "robot", "name": "Robot", "rootRole": "Editor"}
+        return self.call("/api/admin/service-account", body)["id"]
+
+    def action_set(self, name: str, actor: int, source: int, to: str, flag: str) -> None:
+        """Switches a flag in development `to` on or off when the payload says so."""
+        params = {"environment": "development", "featureName": flag}
+        action = {"action": f"TOGGLE_FEATURE_{to.upper()}", "executionParams": params}
+        match = {
+            "source": "signal-endpoint",
+            "sourceId": source,
+            "payload": {"to": {"operator": "IN", "values": [to]}},
+        }
+        body = {"name": name, "actorId": actor, "match": match}
+        path = "/api/admin/projects/default/actions"
+        self.call(path, body | {"actions": [action | {"sortOrder": 1}]})
+
     def signal_token(self, name: str = "bench") -> tuple[int, str]:
         """A new endpoint's id and a token of it."""
         id = self.call("/api/admin/signal-endpoints", {"name": name})["id"]
@@ -50,7 +72,8 @@ class Running:
 
 @contextmanager
 def running(script: str = "run.py", **environ: str) -> Iterator[Running]:
-    """The service on a real data folder (fsync on), stopped and removed at the end."""
+    """The service on a real data folder (fsync on), stopped and removed at the end; a second one
+    shares it when it is given as SERVICE_DATA_DIR."""
     with tempfile.TemporaryDirectory(prefix="sigservice-bench-") as folder:
         os.chmod(folder, 0o711)  # as root another account runs PostgreSQL
         settings = os.environ | {
@@ -73,7 +96,7 @@ def running(script: str = "run.py", **environ: str) -> Iterator[Running]:
                 if "address" in line:
                     port = int(line.rsplit(":", 1)[1])
                     break
-            yield Running(process.pid, port)
+            yield Running(process.pid, port, (settings | environ)["SERVICE_DATA_DIR"])
         finally:
             process.terminate()
             process.wait()

@@ -637,6 +637,8 @@ ALTER TABLE ONLY public.tags
 ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_pkey PRIMARY KEY (id);
 
+CREATE INDEX action_runs_counted_idx ON public.action_runs USING btree (action_set_id, created_at) WHERE ((cause = 'signal'::text) AND (state <> 'suppressed'::text));
+
 CREATE INDEX action_runs_created_at_idx ON public.action_runs USING brin (created_at);
 
 CREATE INDEX action_runs_due_idx ON public.action_runs USING btree (restore_due_at) WHERE (restore_due_at IS NOT NULL);

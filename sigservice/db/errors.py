@@ -12,6 +12,7 @@ from sigservice.errors import AppError, BadDataError, ConflictError, Unavailable
 # Class 22: data that jsonb or a column can't take. A second net behind the body reader.
 _BAD_DATA = "22"
 _UNIQUE, _FOREIGN_KEY, _CHECK = "23505", "23503", "23514"
+_TIMEOUT = "57014"
 _RETRY = {"40001", "40P01"}
 # 53 no resources, 55P03 lock timeout, 57014 statement timeout, 57P shutdown, 08 connection,
 # 25006 read-only (a standby), 58 system error such as a failing disk.
@@ -36,6 +37,11 @@ class DatabaseUnavailable(UnavailableError):
     def __init__(self, sqlstate: str = "") -> None:
         super().__init__("The database is not available just now. Try again.")
         self.sqlstate = sqlstate
+
+    @property
+    def took_too_long(self) -> bool:
+        """A statement of ours was cut, so the next try may well fail too."""
+        return self.sqlstate == _TIMEOUT
 
 
 def translate(error: psycopg2.Error) -> AppError | DatabaseError:

@@ -26,11 +26,13 @@ from sigservice.errors import UnavailableError
 
 class Connection(psycopg2.extensions.connection):
     """`waiting_since` is the monotonic time of the statement that is under way, else None;
-    `prepared` has the EXECUTE of each statement that was prepared here (db/run.py)."""
+    `prepared` has the EXECUTE of each statement that was prepared here (db/run.py), None once one
+    of them was stale; `prepares` tells that this is wanted in a transaction too."""
 
     # No __init__: its frame in the traceback of a failed attempt would keep the socket open.
     waiting_since: float | None = None
-    prepared: dict[str, str]
+    prepared: dict[str, str] | None
+    prepares: bool = False
 
 
 FROZEN_SECONDS = 5.2  # a little more than the statement_timeout
@@ -74,18 +76,23 @@ class Database:
         self._closed = False
 
     @contextmanager
-    def transaction(self) -> Iterator[Connection]:
+    def transaction(self, *, prepared: bool = False) -> Iterator[Connection]:
         """BEGIN … COMMIT around the block; ROLLBACK when it raises. Raises AppError children.
 
-        One connection is always left to `autocommit`, unless there is only one.
+        One connection is always left to `autocommit`, unless there is only one. `prepared` plans
+        each statement once for each connection, which halves its time; a stale plan then costs
+        the transaction, so it is for those who try again after DatabaseUnavailable.
         """
         with self._in_turn(self._transactions), self._checked_out() as conn:
+            conn.prepares = prepared
             try:
                 yield conn
             except BaseException:
                 if not conn.closed:
                     conn.rollback()
                 raise
+            finally:
+                conn.prepares = False
             conn.waiting_since = time.monotonic()
             try:
                 conn.commit()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import time
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from typing import Any, cast
 import psycopg2
 import psycopg2.extensions
 
-from sigservice.db.errors import translate
+from sigservice.db.errors import DatabaseUnavailable, translate
 from sigservice.db.pool import Connection
 
 Row = dict[str, Any]
@@ -20,6 +21,7 @@ _PARAMETER = re.compile(r"%\((\w+)\)s")
 # A prepared statement that is not there (a pooler in between), is there twice, or whose table a
 # newer version has changed meanwhile.
 _STALE = {"26000", "42P05", "0A000"}
+_PLANNED = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
 
 
 def many(conn: Connection, statement: str, **parameters: Any) -> list[Row]:
@@ -40,7 +42,8 @@ def one(conn: Connection, statement: str, **parameters: Any) -> Row | None:
 def one_prepared(conn: Connection, statement: str, **parameters: Any) -> Row | None:
     """`one` for a hot statement: planned once for each connection, which halves its time.
 
-    In a transaction it is plain `one`, because a stale plan would spoil the transaction.
+    In a transaction it is plain `one`, because a stale plan would spoil the transaction; unless
+    that was begun with `prepared`, and then every statement is.
     """
     if not conn.autocommit:
         return one(conn, statement, **parameters)
@@ -103,23 +106,30 @@ def numbered(statement: str) -> tuple[str, list[str]]:
 def _execute_prepared(
     conn: Connection, cursor: Cursor, statement: str, parameters: dict[str, Any]
 ) -> None:
+    prepared = conn.prepared
+    if prepared is None:
+        _execute_plain(cursor, statement, parameters)
+        return
     try:
-        if statement not in conn.prepared:
-            _prepare(cursor, conn, statement)
-        _send(cursor, conn.prepared[statement], parameters or None)
+        if statement not in prepared:
+            prepared[statement] = _prepare(cursor, statement)
+        _send(cursor, prepared[statement], parameters or None)
     except psycopg2.Error as error:
         if error.pgcode not in _STALE:
             raise translate(error) from error
-        conn.prepared.clear()
-        _execute(cursor, statement, parameters)
+        conn.prepared = None  # whatever lies in between does not keep them
+        if not conn.autocommit:
+            raise DatabaseUnavailable(error.pgcode) from error
+        _execute_plain(cursor, statement, parameters)
 
 
-def _prepare(cursor: Cursor, conn: Connection, statement: str) -> None:
+def _prepare(cursor: Cursor, statement: str) -> str:
+    """The EXECUTE. The name stands for the text: behind a pooler it may be another client's."""
     text, names = numbered(statement)
-    handle = f"hot_{len(conn.prepared)}"
+    handle = f"hot_{hashlib.sha256(text.encode()).hexdigest()[:32]}"
     _send(cursor, f"PREPARE {handle} AS {text}", None)
     arguments = f" ({', '.join(f'%({name})s' for name in names)})" if names else ""
-    conn.prepared[statement] = f"EXECUTE {handle}{arguments}"
+    return f"EXECUTE {handle}{arguments}"
 
 
 def _first(cursor: Cursor) -> Row | None:
@@ -131,6 +141,14 @@ def _first(cursor: Cursor) -> Row | None:
 
 
 def _execute(cursor: Cursor, statement: str, parameters: dict[str, Any]) -> None:
+    conn = cast(Connection, cursor.connection)
+    if conn.prepares and statement.startswith(_PLANNED):
+        _execute_prepared(conn, cursor, statement, parameters)
+    else:
+        _execute_plain(cursor, statement, parameters)
+
+
+def _execute_plain(cursor: Cursor, statement: str, parameters: dict[str, Any]) -> None:
     """Raises what db/errors.py makes of the driver's errors."""
     try:
         _send(cursor, statement, parameters)

@@ -2,50 +2,133 @@
 
 Woken by the request that has stored a signal; otherwise it looks twice a second, for signals of
 other processes, runs that a kill has cut off, and restoring that is due. Several processes may do
-this at once: each transaction takes the same lock, so they take turns.
+this at once: they take turns, since all begin with the oldest.
+
+Nothing may stop the queue: what fails in a batch is done again by itself, and what fails then is
+recorded as failed. Only while the database is not available everything waits.
 """
 
 from __future__ import annotations
 
-from sigservice.context import Context
-from sigservice.repository import action_runs
-from sigservice.services import action_runs as service
+from collections.abc import Mapping
+from typing import Any
 
-MOST_AT_ONCE = 2_000  # then the thread looks whether it is to stop
+from sigservice.context import Context
+from sigservice.db.errors import DatabaseUnavailable
+from sigservice.errors import UnavailableError
+from sigservice.log import Logger
+from sigservice.repository import action_runs
+from sigservice.services import action_judge
+from sigservice.services import action_runs as service
+from sigservice.services.action_runs import Step, Stuck
+
+MOST_STEPS = 20  # that change nothing share a transaction
+_WOKEN = {"signals": True, "runs": False, "restores": False}
 
 
 def run_once(context: Context) -> int:
     """How many actions were performed. Routine, so the log is told nothing."""
+    logger, total = context.get_logger("actions"), 0
+    work: Mapping[str, Any] | None = _WOKEN if context.signals_waiting.is_set() else None
     context.signals_waiting.clear()
-    done = 0
-    while done < MOST_AT_ONCE and not context.stopping.is_set():
-        with context.database.autocommit() as conn:
-            if not action_runs.has_work(conn):
-                break
-        with context.database.transaction() as conn:
-            action_runs.lock(conn)
-            service.start_due(conn)
-            context.judge.take(conn)
-        done += _perform_all(context)
-    return done
-
-
-def _perform_all(context: Context) -> int:
-    logger, done = context.get_logger("actions"), 0
     while not context.stopping.is_set():
-        with context.database.transaction() as conn:
-            action_runs.lock(conn)
-            step = service.advance(conn, logger)
-        if step is None:
+        if work is None:
+            with context.database.autocommit() as conn:
+                work = action_runs.find_work(conn)
+        done = _judge(context, logger, work) if work["signals"] or work["restores"] else 0
+        performed = _perform_all(context, logger) if done or work["runs"] else 0
+        if work is not _WOKEN and not done and not performed:
             break
-        done += 1
-        if step.state != "started":
-            context.telemetry.run_ended(step.state, step.reaction)
-            logger.info("a run of project %s ended: %s", step.project, step.state)
-    return done
+        total, work = total + performed, None
+    return total
 
 
 def run_quietly(context: Context) -> int:
     """For the job loop, which logs what is not 0."""
     run_once(context)
     return 0
+
+
+def _judge(context: Context, logger: Logger, work: Mapping[str, Any]) -> int:
+    """How many signals were judged and restoring runs opened."""
+    opened = 0
+    if work["restores"]:
+        with context.database.transaction(prepared=True) as conn:
+            action_runs.lock(conn)
+            opened = service.start_due(conn)
+    try:
+        judged = _judge_batch(context, logger, action_judge.BATCH)
+    except Exception as error:
+        if not _may_be_its_own_fault(error):
+            raise
+        judged = _judge_singly(context, logger)
+    return judged + opened
+
+
+def _judge_batch(context: Context, logger: Logger, limit: int) -> int:
+    with context.database.transaction(prepared=True) as conn:
+        action_runs.lock(conn)
+        judged, _ = context.judge.take(conn, logger, limit)
+    return judged
+
+
+def _judge_singly(context: Context, logger: Logger) -> int:
+    """A batch again, of which the signal that stops it is put aside."""
+    for judged in range(action_judge.BATCH):
+        try:
+            if context.stopping.is_set() or not _judge_batch(context, logger, 1):
+                return judged
+        except Exception as error:
+            if not _may_be_its_own_fault(error):
+                raise
+            with context.database.transaction() as conn:
+                action_runs.lock(conn)
+                id = context.judge.put_aside(conn)
+            logger.error("signal %d was put aside: %s: %s", id, type(error).__name__, error)
+    return action_judge.BATCH
+
+
+def _perform_all(context: Context, logger: Logger) -> int:
+    done = careful = since = 0
+    while not context.stopping.is_set():
+        steps: list[Step] = []
+        try:
+            with context.database.transaction(prepared=True) as conn:
+                while len(steps) < (1 if careful else MOST_STEPS):
+                    step = service.advance(conn, logger, since=since, careful=bool(careful))
+                    if step is None:
+                        break
+                    steps.append(step)
+                    since = step.run_id
+                    if step.changed:
+                        break
+        except Stuck as stuck:
+            logger.error("run %d was given up: %s", stuck.run_id, stuck)
+            with context.database.transaction() as conn:
+                service.give_up(conn, stuck.run_id)
+            steps = [Step(stuck.run_id, "", "failed", changed=False)]
+        except Exception as error:
+            if careful or not _may_be_its_own_fault(error):
+                raise
+            careful, since = len(steps) + 1, 0
+            continue
+        if not steps:
+            break
+        careful = max(0, careful - 1)
+        done += len(steps)
+        _tell(context, logger, steps)
+    return done
+
+
+def _tell(context: Context, logger: Logger, steps: list[Step]) -> None:
+    for step in steps:
+        if step.state != "started":
+            context.telemetry.run_ended(step.state, step.reaction)
+            logger.info("a run of project %s ended: %s", step.project, step.state)
+
+
+def _may_be_its_own_fault(error: Exception) -> bool:
+    """Whether the next try may fail as well, with a database that is well."""
+    if isinstance(error, DatabaseUnavailable):
+        return error.took_too_long
+    return not isinstance(error, UnavailableError)

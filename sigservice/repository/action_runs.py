@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many, one, value_prepared
+from sigservice.db.run import Row, affected, many, one, one_prepared
 
 _SQL = queries.load("action_runs")
 
@@ -18,14 +18,22 @@ def insert_many(conn: Connection, runs: str) -> list[int]:
     return [row["id"] for row in many(conn, _SQL["insert_runs"], runs=runs)]
 
 
-def has_work(conn: Connection) -> bool:
-    """Whether a signal, a run or a scheduled restoring waits."""
-    return bool(value_prepared(conn, _SQL["has_work"]))
+def find_work(conn: Connection) -> Row:
+    """{signals, runs, restores}: whether any of them wait."""
+    row = one_prepared(conn, _SQL["find_work"])
+    assert row is not None
+    return row
 
 
-def find_next_open(conn: Connection) -> Row | None:
-    """The oldest that has actions left."""
-    return one(conn, _SQL["find_next_open_run"])
+def lock_next_open(conn: Connection, *, since: int) -> Row | None:
+    """The oldest that has actions left, of those from the id `since` on; None also when another
+    process ended it just now."""
+    return one(conn, _SQL["lock_next_open_run"], since=since)
+
+
+def give_up(conn: Connection, id: int, *, reason: str) -> None:
+    """Ends one that is open."""
+    affected(conn, _SQL["give_up_run"], id=id, reason=reason)
 
 
 def update(

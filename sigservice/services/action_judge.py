@@ -4,10 +4,14 @@ One transaction judges a batch, oldest first: it writes the runs that are to be,
 explain, and takes the signals from the queue. Killed before its commit nothing has happened; after
 it every matching signal has exactly one run. A signal that says that an alert is over never lets a
 set run; it restores once no other alert of the set fires.
+
+What can't be judged for a reason of ours costs that set and signal only: the run is written as
+failed, and a signal that stops everything is put aside with a verdict that says so.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,6 +21,7 @@ import msgspec
 from sigservice.clock import iso
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row
+from sigservice.log import Logger
 from sigservice.repository import action_runs, action_sets, signal_queue
 from sigservice.services import action_sets as sets_service
 from sigservice.services import notifications, payload_paths
@@ -26,21 +31,27 @@ from sigservice.services.action_sets import Resolved, Settings
 
 BATCH = 100
 BATCH_BYTES = 1_000_000
+PORTION_BYTES = 4_000_000
 MOST_COMPILED = 1000
+OUR_FAULT = "Something went wrong on our side."
 
 
 @dataclass
 class Set:
-    """A set with all that judging needs. `last_at`, `in_last_hour` and `armed` follow what the
-    batch itself decides."""
+    """A set with all that judging needs; no matcher when it can't be read. `last_at`,
+    `in_last_hour` and `armed` follow what the batch itself decides."""
 
     row: Row
-    matcher: Matcher
+    matcher: Matcher | None
     settings: Settings
     shown: dict[str, Any]
     armed: bool
     last_at: datetime | None = None
     in_last_hour: int = 0
+
+    @property
+    def counts_runs(self) -> bool:
+        return bool(self.settings.cooldownSeconds) or self.settings.maxRunsPerHour is not None
 
 
 class Judge:
@@ -49,28 +60,32 @@ class Judge:
     def __init__(self) -> None:
         self._compiled: dict[int, tuple[int, Matcher, Settings, dict[str, Any]]] = {}
 
-    def take(self, conn: Connection) -> tuple[int, int]:
+    def take(self, conn: Connection, logger: Logger, limit: int = BATCH) -> tuple[int, int]:
         """How many signals were judged, and how many runs were written of them. Call under
         action_runs.lock."""
-        signals = signal_queue.list_oldest(conn, limit=BATCH, most_bytes=BATCH_BYTES)
+        signals = signal_queue.list_oldest(conn, limit=limit, most_bytes=BATCH_BYTES)
         if not signals:
             return 0, 0
-        sets = self._sets(conn, sorted({row["endpoint_id"] for row in signals}))
+        sets = self._sets(conn, sorted({row["endpoint_id"] for row in signals}), logger)
         alerts = Alerts(conn, [one.row["id"] for found in sets.values() for one in found])
         runs: list[dict[str, Any]] = []
         verdicts: dict[int, list[dict[str, Any]]] = {}
         disarmed: list[int] = []
+        judged: list[int] = []
+        copied = 0
         for signal in signals:
+            judged.append(signal["signal_id"])
             if signal["payload"] is None:
                 continue
-            payload = msgspec.json.decode(signal["payload"])
+            payload, before = msgspec.json.decode(signal["payload"]), len(runs)
             verdicts[signal["signal_id"]] = [
-                _judge(one, signal, payload, alerts, runs, disarmed)
+                _judge_safely(one, signal, payload, alerts, runs, disarmed, logger)
                 for one in sets.get(signal["endpoint_id"], [])
             ]
-        if runs:
-            ids = action_runs.insert_many(conn, msgspec.json.encode(runs).decode())
-            notifications.enqueue(conn, ids)  # of those that were suppressed
+            copied += (len(runs) - before) * len(signal["payload"])
+            if copied >= BATCH_BYTES:
+                break
+        _insert(conn, runs)
         if disarmed:
             action_sets.set_armed(conn, disarmed, False)
         if verdicts:
@@ -79,16 +94,29 @@ class Judge:
                 list(verdicts),
                 [msgspec.json.encode(verdict).decode() for verdict in verdicts.values()],
             )
-        signal_queue.delete(conn, [row["signal_id"] for row in signals])
-        return len(signals), len(runs)
+        signal_queue.delete(conn, judged)
+        return len(judged), len(runs)
 
-    def _sets(self, conn: Connection, sources: list[int]) -> dict[int, list[Set]]:
+    def put_aside(self, conn: Connection) -> int:
+        """Takes the oldest signal from the queue unjudged; its id. Call under action_runs.lock."""
+        (signal,) = signal_queue.list_oldest(conn, limit=1, most_bytes=BATCH_BYTES)
+        verdict = {"actionSetId": None, "name": "", "verdict": "failed", "because": OUR_FAULT}
+        id: int = signal["signal_id"]
+        signal_queue.insert_verdicts(conn, [id], [msgspec.json.encode([verdict]).decode()])
+        signal_queue.delete(conn, [id])
+        return id
+
+    def _sets(self, conn: Connection, sources: list[int], logger: Logger) -> dict[int, list[Set]]:
         rows = action_sets.list_of_sources(conn, sources)
         by_source: dict[int, list[Set]] = {}
         known: dict[int, Set] = {}
         for row in rows:
-            matcher, settings, shown = self._compile(row)
-            one = Set(row, matcher, settings, shown, armed=row["armed"])
+            try:
+                matcher, settings, shown = self._compile(row)
+                one = Set(row, matcher, settings, shown, armed=row["armed"])
+            except Exception as error:  # noqa: BLE001  costs this set, not all of them
+                _complain(logger, row["id"], error)
+                one = Set(row, None, Settings(), {"id": row["id"], "actions": []}, armed=True)
             known[row["id"]] = one
             by_source.setdefault(row["source_id"], []).append(one)
         caps = {
@@ -122,23 +150,68 @@ def says_over(resolved: Resolved, payload: Any) -> bool:
     return _text_at(payload, resolved.path) in resolved.values
 
 
-def _judge(
+def _insert(conn: Connection, runs: list[dict[str, Any]]) -> None:
+    """Several statements when the copies are large: a statement has its time-out."""
+    for some in _portions(runs):
+        ids = action_runs.insert_many(conn, msgspec.json.encode(some).decode())
+        if any(run["state"] != "started" for run in some):
+            notifications.enqueue(conn, ids)
+
+
+def _portions(runs: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    portion: list[dict[str, Any]] = []
+    size = 0
+    for run in runs:
+        portion.append(run)
+        size += len(bytes(run["signal"]["payload"]))
+        if size >= PORTION_BYTES:
+            yield portion
+            portion, size = [], 0
+    if portion:
+        yield portion
+
+
+def _judge_safely(
     one: Set,
     signal: Row,
     payload: Any,
     alerts: Alerts,
     runs: list[dict[str, Any]],
     disarmed: list[int],
+    logger: Logger,
 ) -> dict[str, Any]:
     """The verdict; a run is added to `runs` when there is to be one."""
     verdict = {"actionSetId": one.row["id"], "name": one.row["name"]}
+    if one.matcher is not None:
+        try:
+            return verdict | _judge(one, one.matcher, signal, payload, alerts, runs, disarmed)
+        except Exception as error:  # noqa: BLE001  a filter's bug must not stop the queue
+            _complain(logger, one.row["id"], error)
+    failed = _run(one, signal, cause="signal") | {"state": "failed", "reason": OUR_FAULT}
+    runs.append(failed)
+    return verdict | {"verdict": "failed", "because": OUR_FAULT}
+
+
+def _complain(logger: Logger, set_id: int, error: Exception) -> None:
+    logger.error("action set %d can't judge: %s: %s", set_id, type(error).__name__, error)
+
+
+def _judge(
+    one: Set,
+    matcher: Matcher,
+    signal: Row,
+    payload: Any,
+    alerts: Alerts,
+    runs: list[dict[str, Any]],
+    disarmed: list[int],
+) -> dict[str, Any]:
     resolved, real = one.settings.restoreWhenResolved, not one.settings.dryRun
     if resolved is not None and says_over(resolved, payload):
-        return verdict | _end_alert(one, signal, payload, resolved, alerts, runs)
-    if not one.matcher.matches(payload):
-        failed = next((v for v in one.matcher.explain(payload) if not v.matched), None)
+        return _end_alert(one, signal, payload, resolved, alerts, runs)
+    if not matcher.matches(payload):
+        failed = next((v for v in matcher.explain(payload) if not v.matched), None)
         why = {"path": failed.path, "operator": failed.operator} if failed else {}
-        return verdict | {"verdict": "not matched", "because": why}
+        return {"verdict": "not matched", "because": why}
     run = _run(one, signal, cause="signal")
     if resolved is not None:
         run["correlation"] = key = _text_at(payload, resolved.key)
@@ -147,13 +220,13 @@ def _judge(
     reason = _suppressed(one, signal["now"])
     if reason:
         runs.append(run | {"state": "suppressed", "reason": reason})
-        return verdict | {"verdict": "suppressed", "because": reason}
+        return {"verdict": "suppressed", "because": reason}
     one.last_at, one.in_last_hour = signal["now"], one.in_last_hour + 1
     if one.settings.latch and real:
         one.armed = False
         disarmed.append(one.row["id"])
     runs.append(run)
-    return verdict | {"verdict": "runs"}
+    return {"verdict": "runs"}
 
 
 def _end_alert(

@@ -6,7 +6,7 @@ done; so each action happens once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,7 +16,7 @@ from sigservice.clock import iso
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row, savepoint
-from sigservice.errors import AppError, ConflictError, NotFoundError
+from sigservice.errors import AppError, ConflictError, NotFoundError, UnavailableError
 from sigservice.log import Logger
 from sigservice.repository import action_runs
 from sigservice.services import action_judge, action_undo, events, notifications
@@ -31,12 +31,22 @@ RESTORE = "RESTORE"
 
 @dataclass(frozen=True)
 class Step:
-    """What `advance` did. `reaction` is the seconds from the signal's commit to the end of its
-    run, None while it goes on and for runs without a signal."""
+    """What `advance` did to a run. `reaction` is the seconds from the signal's commit to the end of
+    its run, None while it goes on and for runs without a signal."""
 
+    run_id: int
     project: str
     state: str
+    changed: bool
     reaction: float | None = None
+
+
+class Stuck(Exception):
+    """A run that can't be performed; `cause` tells why."""
+
+    def __init__(self, run_id: int, cause: Exception) -> None:
+        super().__init__(f"{type(cause).__name__}: {cause}")
+        self.run_id = run_id
 
 
 class _Undone(Exception):
@@ -47,16 +57,39 @@ class _Undone(Exception):
         self.outcome = outcome
 
 
-def advance(conn: Connection, logger: Logger) -> Step | None:
-    """Performs the next action of the oldest open run; None when there is none. Call under
-    action_runs.lock, and commit after each call."""
-    run = action_runs.find_next_open(conn)
+def advance(conn: Connection, logger: Logger, *, since: int, careful: bool) -> Step | None:
+    """Performs the next action of the oldest open run, of those from the id `since` on; None when
+    there is none. Commit at the latest when it has changed something.
+
+    Most actions succeed and are not worth a savepoint, so one that fails raises whatever it likes;
+    then roll back and call again with `careful`, which notes the failure in the run. Raises Stuck
+    when not even that can be done.
+    """
+    run = action_runs.lock_next_open(conn, since=since)
     if run is None:
         return None
+    try:
+        return _advance(conn, run, logger, careful)
+    except UnavailableError:
+        raise
+    except Exception as error:
+        if careful:
+            raise Stuck(run["id"], error) from error
+        raise
+
+
+def give_up(conn: Connection, run_id: int) -> None:
+    """Ends a run that is stuck, so that those after it go on."""
+    action_runs.give_up(conn, run_id, reason=action_judge.OUR_FAULT)
+    notifications.enqueue(conn, [run_id])
+
+
+def _advance(conn: Connection, run: Row, logger: Logger, careful: bool) -> Step:
     copy = msgspec.json.decode(run["action_set"])
     settings = msgspec.convert(copy.get("options", {}), Settings, strict=False)
     actions, place = copy["actions"], run["next_action"]
-    failed = _perform(conn, run, actions[place], logger)
+    action = actions[place]
+    failed = _perform(conn, run, action, logger, careful)
     place += 1
     ends = place >= len(actions) or (failed and not settings.continueOnFailure)
     state = "started"
@@ -74,12 +107,14 @@ def advance(conn: Connection, logger: Logger) -> Step | None:
         next_action=place,
         restore_minutes=None if run["dry_run"] else minutes,
     )
+    step = Step(run["id"], run["project"], state, bool(action["changes"]))
     if not ends or told is None:
-        return Step(run["project"], state)
-    notifications.enqueue(conn, [run["id"]])
+        return step
+    if settings.notifications:
+        notifications.enqueue(conn, [run["id"]])
     began = told["signal_created_at"]
     reaction = (told["finished_at"] - began).total_seconds() if began else None
-    return Step(run["project"], state, reaction)
+    return replace(step, reaction=reaction)
 
 
 def start_due(conn: Connection) -> int:
@@ -160,18 +195,20 @@ def _open_restores(conn: Connection, runs: list[Row], *, cause: str) -> list[int
     return action_runs.insert_many(conn, msgspec.json.encode(made).decode()) if made else []
 
 
-def _perform(conn: Connection, run: Row, action: dict[str, Any], logger: Logger) -> bool:
+def _perform(
+    conn: Connection, run: Row, action: dict[str, Any], logger: Logger, careful: bool
+) -> bool:
     """Does one action and notes in it what became of it; whether it failed."""
     action["startedAt"] = iso(datetime.now(UTC))
     try:
-        outcome = _in_savepoint(conn, run, action)
-    except DatabaseUnavailable:
-        raise  # nothing is known: the next try begins here again
-    except AppError as error:
-        action |= {"state": "failed", "details": error.message}
-    except Exception as error:  # noqa: BLE001  a kind's bug ends its run, not the worker
-        logger.error("action %s failed: %s: %s", action["action"], type(error).__name__, error)
-        action |= {"state": "failed", "details": "Something went wrong on our side."}
+        in_savepoint = careful or run["dry_run"]
+        outcome = (_in_savepoint if in_savepoint else _do)(conn, run, action)
+    except Exception as error:
+        if not careful:
+            raise
+        if isinstance(error, DatabaseUnavailable) and not error.took_too_long:
+            raise  # nothing is known: the next try begins here again
+        action |= {"state": "failed", "details": _explained(action, error, logger)}
     else:
         action |= {
             "state": "success",
@@ -180,6 +217,16 @@ def _perform(conn: Connection, run: Row, action: dict[str, Any], logger: Logger)
         }
     action["finishedAt"] = iso(datetime.now(UTC))
     return bool(action["state"] == "failed")
+
+
+def _explained(action: dict[str, Any], error: Exception, logger: Logger) -> str:
+    """For the run; a kind's bug ends its run, not the worker."""
+    if isinstance(error, DatabaseUnavailable):
+        return "It took the database too long, twice."
+    if isinstance(error, AppError):
+        return error.message
+    logger.error("action %s failed: %s: %s", action["action"], type(error).__name__, error)
+    return action_judge.OUR_FAULT
 
 
 def _in_savepoint(conn: Connection, run: Row, action: dict[str, Any]) -> Outcome:

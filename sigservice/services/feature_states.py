@@ -25,11 +25,11 @@ class Place:
 def get_state(conn: Connection, place: Place) -> Row:
     """{enabled, variants, default_strategy, archived}. Raises NotFoundError for a flag or
     environment that there is not, or that is not the project's."""
-    feature = features.get(conn, place.project, place.feature)
     state = feature_environments.find_state(conn, place.feature, place.environment)
-    if state is None:
+    if state is None or state["project"] != place.project:
+        features.get(conn, place.project, place.feature)
         raise NotFoundError(f"The project {place.project} has no environment {place.environment}.")
-    return state | {"archived": feature["archived_at"] is not None}
+    return state | {"archived": state["archived_at"] is not None}
 
 
 def set_enabled(conn: Connection, place: Place, enabled: bool, by: Identity) -> bool:

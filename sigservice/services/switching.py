@@ -10,7 +10,7 @@ from sigservice.db.pool import Connection
 from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository import feature_environments, feature_strategies
 from sigservice.services import events, features, revisions, strategies
-from sigservice.services.feature_states import Place, get_state, set_enabled, write_enabled
+from sigservice.services.feature_states import Place, get_state, write_enabled
 from sigservice.services.identity import Identity
 from sigservice.services.strategies import Strategy
 
@@ -29,13 +29,15 @@ def switch(
     everybody), or its disabled ones back with `activate_disabled`. Raises NotFoundError,
     BadDataError for an archived flag, ExceedsLimitError when there is no room for a strategy.
     """
+    if _is_so(conn, place, enabled):  # without the lock, which most who repeat themselves need not
+        return False
     revisions.lock(conn)
-    state = get_state(conn, place)
-    if state["archived"]:
-        raise BadDataError(f"{place.feature} is archived; revive it first.")
-    if enabled and not state["enabled"]:
-        _make_active(conn, place, state["default_strategy"], by, activate_disabled)
-    return set_enabled(conn, place, enabled, by)
+    if _is_so(conn, place, enabled):
+        return False
+    if enabled:
+        _make_active(conn, place, by, activate_disabled)
+    write_enabled(conn, place.project, [place.feature], place.environment, enabled, by)
+    return True
 
 
 def switch_all(
@@ -65,15 +67,18 @@ def switch_all(
     if enabled:
         for name in changed:
             if not states[name]["active_strategies"]:
-                place = Place(project, name, environment)
-                default = get_state(conn, place)["default_strategy"]
-                _make_active(conn, place, default, by, activate_disabled)
+                _make_active(conn, Place(project, name, environment), by, activate_disabled)
     write_enabled(conn, project, changed, environment, enabled, by)
 
 
-def _make_active(
-    conn: Connection, place: Place, default: str | None, by: Identity, activate_disabled: bool
-) -> None:
+def _is_so(conn: Connection, place: Place, enabled: bool) -> bool:
+    state = get_state(conn, place)
+    if state["archived"]:
+        raise BadDataError(f"{place.feature} is archived; revive it first.")
+    return bool(state["enabled"] == enabled)
+
+
+def _make_active(conn: Connection, place: Place, by: Identity, activate_disabled: bool) -> None:
     rows = feature_strategies.list_of_features(conn, [place.feature], place.environment)
     if any(not row["disabled"] for row in rows):
         return
@@ -92,7 +97,7 @@ def _make_active(
                 feature_name=place.feature,
             )
         return
-    new = Strategy("flexibleRollout")
+    new, default = Strategy("flexibleRollout"), get_state(conn, place)["default_strategy"]
     if default:
         new = msgspec.json.decode(default, type=Strategy)
     strategies.add(conn, place, new, by, most_segments=len(new.segments))

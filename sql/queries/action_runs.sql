@@ -1,7 +1,7 @@
 -- Runs of action sets. Written by the one who holds lock_action_runs, deleted by the retention job.
 
 -- name: lock_action_runs
--- One at a time, in all processes: runs happen in the order of their signals.
+-- One at a time writes runs, in all processes, so that their ids are in the order of their signals.
 SELECT pg_advisory_xact_lock(hashtext('action_runs'));
 
 -- name: insert_runs
@@ -18,19 +18,27 @@ FROM json_to_recordset(%(runs)s::json)
 ON CONFLICT (action_set_id, signal_id) DO NOTHING
 RETURNING id;
 
--- name: has_work
+-- name: find_work
 -- Asked while nothing is known to wait.
-SELECT EXISTS (SELECT 1 FROM signal_queue)
-       OR EXISTS (SELECT 1 FROM action_runs WHERE state = 'started')
-       OR EXISTS (SELECT 1 FROM action_runs WHERE restore_due_at <= now());
+SELECT EXISTS (SELECT 1 FROM signal_queue) AS signals,
+       EXISTS (SELECT 1 FROM action_runs WHERE state = 'started') AS runs,
+       EXISTS (SELECT 1 FROM action_runs WHERE restore_due_at <= now()) AS restores;
 
--- name: find_next_open_run
+-- name: lock_next_open_run
+-- The oldest is everybody's next, so one process at a time goes on with it. Who has waited for it
+-- gets it as it was left, or no row when it has ended meanwhile.
 SELECT id, action_set_id, project, cause, signal_id, restores_run_id, actor_id, dry_run,
        action_set, next_action, created_at
 FROM action_runs
-WHERE state = 'started'
+WHERE state = 'started' AND id >= %(since)s
 ORDER BY id
-LIMIT 1;
+LIMIT 1
+FOR UPDATE;
+
+-- name: give_up_run
+UPDATE action_runs
+SET state = 'failed', reason = %(reason)s, finished_at = clock_timestamp()
+WHERE id = %(id)s AND state = 'started';
 
 -- name: update_run
 UPDATE action_runs

@@ -21,7 +21,7 @@ ORDER BY f.name, e.sort_order, e.name;
 -- name: find_feature_state
 -- No row when the environment is not linked to the flag's project.
 SELECT p.environment, coalesce(s.enabled, false) AS enabled,
-       coalesce(s.variants, '[]') AS variants, p.default_strategy
+       coalesce(s.variants, '[]') AS variants, p.default_strategy, f.project, f.archived_at
 FROM features f
 JOIN project_environments p ON p.project = f.project AND p.environment = %(environment)s
 LEFT JOIN feature_environments s ON s.feature = f.name AND s.environment = p.environment
@@ -31,11 +31,6 @@ WHERE f.name = %(feature)s;
 INSERT INTO feature_environments (feature, environment, enabled)
 SELECT feature, %(environment)s, %(enabled)s FROM unnest(%(features)s::text[]) AS feature
 ON CONFLICT (feature, environment) DO UPDATE SET enabled = excluded.enabled;
-
--- name: set_feature_variants
-INSERT INTO feature_environments (feature, environment, variants)
-VALUES (%(feature)s, %(environment)s, %(variants)s::jsonb)
-ON CONFLICT (feature, environment) DO UPDATE SET variants = excluded.variants;
 
 -- name: copy_feature_states
 -- A clone starts off, with the strategies of its model (see copy_strategies).

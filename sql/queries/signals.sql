@@ -191,13 +191,14 @@ WHERE created_at >= date_trunc('hour', now()) - interval '23 hours'
 GROUP BY endpoint_id, hours_ago;
 
 -- name: delete_old_signals
--- One chunk of what is older than the retention time. Ids grow with time, so the walk from the
+-- One chunk of what is older than the retention time and does not wait to be judged. Ids grow with time, so the walk from the
 -- oldest id ends at the first signal that is young enough.
 DELETE FROM signals
 WHERE id IN (
     SELECT id
     FROM (SELECT id, created_at FROM signals ORDER BY id LIMIT %(chunk)s) oldest
     WHERE created_at < now() - make_interval(days => %(days)s)
+      AND NOT EXISTS (SELECT 1 FROM signal_queue q WHERE q.signal_id = oldest.id)
 );
 
 -- name: list_endpoint_ids_with_signals
@@ -216,7 +217,7 @@ LEFT JOIN signal_endpoints e ON e.id = i.endpoint_id
 WHERE i.endpoint_id IS NOT NULL;
 
 -- name: delete_surplus_signals
--- One chunk of what exceeds the newest `keep` signals of an endpoint.
+-- One chunk of what exceeds the newest `keep` signals of an endpoint, but for those that wait.
 DELETE FROM signals
 WHERE id IN (
     SELECT id
@@ -224,6 +225,7 @@ WHERE id IN (
     WHERE endpoint_id = %(endpoint_id)s
       AND id <= (SELECT id FROM signals WHERE endpoint_id = %(endpoint_id)s
                  ORDER BY id DESC LIMIT 1 OFFSET %(keep)s)
+      AND NOT EXISTS (SELECT 1 FROM signal_queue q WHERE q.signal_id = signals.id)
     ORDER BY id
     LIMIT %(chunk)s
 );

@@ -13,5 +13,6 @@
 <p>The SDK's <em>url</em> is <code>{{own_url()}}{{place}}</code>.</p>
 % end
 <h2>Try it</h2>
-<pre><code>curl -H 'Authorization: {{secret}}' '{{own_url()}}{{probe}}'</code></pre>
+<pre><code>curl -H 'Authorization: {{secret}}' \
+  '{{own_url()}}{{probe}}'</code></pre>
 <p class="actions"><a class="button" href="{{url('/admin/api-tokens')}}">API tokens</a></p>

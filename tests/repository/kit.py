@@ -149,6 +149,18 @@ def add_strategy(
     return id
 
 
+def set_variants(conn: Connection, feature: str, environment: str, variants: str) -> None:
+    """Those of the environment, which only an import brings."""
+    run(
+        conn,
+        "INSERT INTO feature_environments (feature, environment, variants) VALUES (%s, %s, %s) "
+        "ON CONFLICT (feature, environment) DO UPDATE SET variants = excluded.variants",
+        feature,
+        environment,
+        variants,
+    )
+
+
 def add_segment(conn: Connection, name: str = "beta", **more: Any) -> int:
     values = {"description": None, "project": None, "constraints": "[]"}
     values |= {"created_by": "ada", "created_by_user_id": 1}

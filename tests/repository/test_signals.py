@@ -84,6 +84,7 @@ def test_a_stored_signal_comes_back_with_its_payload_as_it_was_sent(conn, world)
         "token_id": world.ci,
         "payload": '{"b":[1.50,null],"a":"é"}',
         "payload_bytes": 25,
+        "queued": False,
     }
 
 

@@ -1,0 +1,119 @@
+"""Matching, and working off a queue.
+
+usage: python bench/actions.py [signals]
+50 sets with 5 filters each against a payload of 10 kB; then a queue of 10 000 signals that appears
+at once, as after an outage: of which none changes its flag, and of which each does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import time
+from typing import Any
+
+import msgspec
+import psycopg2
+from service import ROOT, running
+
+sys.path.insert(0, ROOT)
+from sigservice.services.action_filters import Filter, Matcher
+
+SETS = 50
+TO = ("off", "on")
+FILTERS = (
+    {"path": "status", "operator": "IN", "values": ["firing", "pending"]},
+    {"path": "alerts[*].labels.severity", "operator": "STR_CONTAINS", "values": ["crit", "page"]},
+    {"path": "alerts[*].annotations.runbook", "operator": "REGEX", "value": "^https://.*/[a-z-]+$"},
+    {"path": "alerts[*].value", "operator": "NUM_GTE", "value": 0.5},
+    {"path": "commonLabels.version", "operator": "SEMVER_LT", "value": "99.0.0"},
+)
+
+
+def payload() -> bytes:
+    alert = {
+        "labels": {"alertname": "HighErrorRate", "severity": "critical", "instance": "web-1:9090"},
+        "annotations": {"runbook": "https://runbooks.example/high-errors", "text": "x" * 100},
+        "value": 0.93,
+        "startsAt": "2026-11-21T10:00:00Z",
+    }
+    body: dict[str, Any] = {"status": "firing", "commonLabels": {"version": "3.2.1"}, "alerts": []}
+    while len(json.dumps(body)) < 10_000:
+        body["alerts"].append(alert)
+    return json.dumps(body).encode()
+
+
+def match() -> None:
+    data = payload()
+    filters = [msgspec.convert(one, Filter, strict=False) for one in FILTERS]
+    matchers = [Matcher(filters) for _ in range(SETS)]
+    taken = []
+    for _ in range(50):
+        began = time.perf_counter()
+        decoded = msgspec.json.decode(data)
+        assert all(matcher.matches(decoded) for matcher in matchers)
+        taken.append(1000 * (time.perf_counter() - began))
+    taken.sort()
+    print(f"{SETS} sets of {len(FILTERS)} filters, {len(data)} bytes, all matching:")
+    print(f"  p50 {taken[25]:.2f} ms, most {taken[-1]:.2f} ms (target: 5 ms)")
+
+
+def insert(cursor: Any, endpoint: int, signals: int, to: tuple[str, ...]) -> None:
+    """Visible to the worker at the commit."""
+    cursor.execute(
+        "WITH stored AS (INSERT INTO signals (endpoint_id, token_id, payload, payload_bytes) "
+        "SELECT %s, 1, json_build_object('to', (%s::text[])[1 + n %% %s]), 12 "
+        "FROM generate_series(1, %s) n ORDER BY n RETURNING id, endpoint_id) "
+        "INSERT INTO signal_queue (signal_id, endpoint_id) SELECT id, endpoint_id FROM stored",
+        (endpoint, list(to), len(to), signals),
+    )
+
+
+def await_end(cursor: Any) -> None:
+    while True:
+        cursor.execute(
+            "SELECT EXISTS (SELECT 1 FROM signal_queue) "
+            "OR EXISTS (SELECT 1 FROM action_runs WHERE state = 'started')"
+        )
+        if not cursor.fetchone()[0]:
+            return
+        time.sleep(0.05)
+
+
+def work_off(signals: int, processes: int) -> None:
+    with contextlib.ExitStack() as stack:
+        service = stack.enter_context(running())
+        for _ in range(processes - 1):
+            stack.enter_context(running(SERVICE_DATA_DIR=service.data))
+        endpoint, _ = service.signal_token("alerts")
+        service.flag("checkout")
+        actor = service.account()
+        for to in TO:
+            service.action_set(to, actor, endpoint, to, "checkout")
+        conn = psycopg2.connect(host=f"{service.data}/socket", user="sigservice", dbname="postgres")
+        conn.autocommit = True
+        cursor = conn.cursor()
+        for name, to in (("nothing to change", TO[:1]), ("a change each", TO)):
+            insert(cursor, endpoint, signals, to)
+            began = time.perf_counter()
+            await_end(cursor)
+            taken = time.perf_counter() - began
+            print(
+                f"{signals} waiting signals, {name}, {processes} processes: "
+                f"{signals / taken:.0f}/s (target: 500/s), load {os.getloadavg()[0]:.1f}"
+            )
+        cursor.execute(
+            "SELECT count(*), count(DISTINCT signal_id), count(*) FILTER (WHERE finished_at < "
+            "before), count(*) FILTER (WHERE state <> 'success') FROM (SELECT signal_id, state, "
+            "finished_at, lag(finished_at) OVER (ORDER BY signal_id) AS before FROM action_runs) r"
+        )
+        print("  runs, signals, out of order, failed:", *cursor.fetchone())
+        conn.close()
+
+
+if __name__ == "__main__":
+    match()
+    for processes in (1, 2):
+        work_off(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000, processes)

@@ -1,0 +1,233 @@
+"""SIGKILL while signals arrive and sets run: each signal one run, each action once, and no flag in
+a state that no run explains.
+
+KILLS is the number of kills of each test; the suite makes few, by hand make 50.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import time
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+import psycopg2
+
+from sigservice.db.embedded import EmbeddedPostgres
+from tests.server.process import Process, parent, postmaster, running, until
+from tests.server.test_kill import Load, await_database, connect, embedded
+
+KILLS = int(os.environ.get("KILLS", "2"))
+FLAGS = "/api/admin/projects/default/features"
+SETS = "/api/admin/projects/default/actions"
+WORLD = ("a", "b", "c")
+
+
+def act(kind: str, flag: str, environment: str = "development") -> dict[str, Any]:
+    params = {"environment": environment, "featureName": flag}
+    return {"action": f"TOGGLE_FEATURE_{kind}", "executionParams": params}
+
+
+def furnish(process: Process) -> str:
+    """An endpoint's token; sets that switch to and fro, fail on the way, and cool down."""
+
+    def post(path: str, body: Any) -> Any:
+        status, answer = process.ask("POST", path, body)
+        assert status in (200, 201), answer
+        return answer
+
+    endpoint, secret = process.sender()
+    account = {"username": "robot", "name": "Robot", "rootRole": "Editor"}
+    actor = post("/api/admin/service-account", account)["id"]
+    for name in (*WORLD, "gone"):
+        post(FLAGS, {"name": name})
+
+    def add(name: str, last: list[str], actions: list[Any], **options: Any) -> None:
+        """Matches the signals whose number ends with one of the digits."""
+        pattern = {"operator": "REGEX", "value": f"[{''.join(last)}]$"}
+        match = {"source": "signal-endpoint", "sourceId": endpoint, "payload": {"n": pattern}}
+        numbered = [action | {"sortOrder": n} for n, action in enumerate(actions, 1)]
+        body = {"name": name, "actorId": actor, "match": match, "actions": numbered}
+        post(SETS, body | {"options": options})
+
+    add("on", list("02468"), [act("ON", "a"), act("ON", "b")])
+    add("off", list("13579"), [act("OFF", "b"), act("OFF", "a")])
+    mixed = [act("ON", "c"), act("ON", "gone"), act("OFF", "c")]
+    add("fails", list("05"), mixed, continueOnFailure=True)
+    add("cools", list("0123456789"), [act("OFF", "c")], cooldownSeconds=1)
+    assert process.ask("DELETE", f"{FLAGS}/gone")[0] in (200, 202)
+    return secret
+
+
+def await_end_of_work(data: Path, seconds: float = 60) -> None:
+    def is_done() -> bool:
+        with contextlib.suppress(psycopg2.Error), contextlib.closing(connect(data)) as conn:
+            return rows(
+                conn,
+                "SELECT NOT EXISTS (SELECT 1 FROM signal_queue) "
+                "AND NOT EXISTS (SELECT 1 FROM action_runs WHERE state = 'started')",
+            ) == [(True,)]
+        return False
+
+    until(is_done, "the end of all runs", seconds)
+
+
+def rows(conn: Any, statement: str) -> list[tuple[Any, ...]]:
+    with conn.cursor() as cursor:
+        cursor.execute(statement)
+        found: list[tuple[Any, ...]] = cursor.fetchall()
+        return found
+
+
+def assert_explained(conn: Any, load: Load) -> None:
+    """Runs, events and flags tell the same story."""
+    stored = dict(rows(conn, "SELECT (payload->>'n')::int, id FROM signals"))
+    assert len(load.acked) > 10
+    assert not load.acked - set(stored), "acknowledged and lost"
+    names = dict(rows(conn, "SELECT id, name FROM action_sets"))
+    runs = rows(
+        conn,
+        "SELECT action_set_id, signal_id, state, action_set->'actions', next_action "
+        "FROM action_runs ORDER BY id",
+    )
+    ran = defaultdict(list)
+    for set_id, signal_id, *_ in runs:
+        ran[names[set_id]].append(signal_id)
+    for name, last in (("on", "02468"), ("off", "13579"), ("fails", "05"), ("cools", "0123456789")):
+        wanted = [id for number, id in stored.items() if str(number)[-1] in last]
+        assert Counter(ran[name]) == Counter(wanted), f"one run of {name} for each signal"
+    states = Counter((names[run[0]], run[2]) for run in runs)
+    assert {state for name, state in states if name == "fails"} == {"failed"}
+    assert {state for name, state in states if name in ("on", "off")} == {"success"}
+    assert states["cools", "suppressed"] > 0
+
+    done = []
+    for set_id, _, state, actions, place in runs:
+        if state == "suppressed":
+            continue
+        assert place == len(actions)
+        wanted = ["success", "failed", "success"] if names[set_id] == "fails" else ["success"]
+        assert {a["state"] for a in actions} == set(wanted)
+        done += [
+            (change["feature"], change["after"])
+            for action in actions
+            for change in action["changes"]
+        ]
+    events = rows(
+        conn,
+        "SELECT feature_name, type = 'feature-environment-enabled' FROM events "
+        "WHERE type IN ('feature-environment-enabled', 'feature-environment-disabled') ORDER BY id",
+    )
+    assert events == done, "an event for each change that a run tells of, in that order"
+    flags = dict.fromkeys(WORLD, False) | dict(done)
+    now = dict.fromkeys(WORLD, False) | dict(
+        rows(
+            conn,
+            "SELECT feature, enabled FROM feature_environments "
+            "WHERE environment = 'development' AND feature IN ('a', 'b', 'c')",
+        )
+    )
+    assert now == flags
+    conn.close()
+
+
+def pause() -> None:
+    time.sleep(random.uniform(0.05, 0.4))
+
+
+def test_killed_service(data: Path):
+    """The database stays: another user of its folder keeps it."""
+    keeper = EmbeddedPostgres(str(data))
+    keeper.start()
+    try:
+        load = None
+        for _ in range(KILLS):
+            with running(embedded(data)) as process:
+                if load is None:
+                    load = Load(process, furnish(process))
+                    load.__enter__()
+                load.process = process
+                load.await_acks(20)
+                pause()
+                process.kill()
+        assert load is not None
+        with running(embedded(data)) as process:
+            load.process = process
+            load.await_acks(5)
+            load.__exit__()
+            await_end_of_work(data)
+            assert_explained(connect(data), load)
+    finally:
+        keeper.stop()
+
+
+def test_killed_database(data: Path):
+    with running(embedded(data)) as process:
+        with Load(process, furnish(process)) as load:
+            for _ in range(KILLS):
+                load.await_acks(20)
+                pause()
+                first = postmaster(data)
+                os.kill(first, signal.SIGKILL)
+                until(lambda first=first: postmaster(data) not in (0, first), "a new postmaster")
+                await_database(data)
+            load.await_acks(5)
+        await_end_of_work(data)
+        assert "Traceback" not in process.stderr
+        assert_explained(connect(data), load)
+
+
+def test_killed_service_and_database(data: Path):
+    load = None
+    for _ in range(KILLS):
+        with running(embedded(data)) as process:
+            if load is None:
+                load = Load(process, furnish(process))
+                load.__enter__()
+            load.process = process
+            load.await_acks(20)
+            pause()
+            server = postmaster(data)
+            watchdog = parent(server)
+            for pid in (watchdog, server, process.pid):
+                os.kill(pid, signal.SIGKILL)
+    assert load is not None
+    with running(embedded(data)) as process:
+        load.process = process
+        load.await_acks(5)
+        load.__exit__()
+        await_end_of_work(data)
+        assert_explained(connect(data), load)
+
+
+def test_two_processes_share_the_work_and_stop_in_the_midst_of_it(data: Path):
+    with running(embedded(data)) as first, running(embedded(data)) as second:
+        secret = furnish(first)
+        with Load(first, secret, threads=4) as load:
+            load.await_acks(20)
+            load.process = second
+            load.await_acks(20)
+            first.send(signal.SIGTERM)
+            assert first.wait() == 0
+            load.await_acks(20)
+        await_end_of_work(data)
+        with contextlib.closing(connect(data)) as conn:
+            for name in ("on", "off"):
+                order = rows(
+                    conn,
+                    "SELECT r.signal_id FROM action_runs r JOIN action_sets s ON s.id = "
+                    f"r.action_set_id WHERE s.name = '{name}' ORDER BY r.finished_at, r.id",
+                )
+                assert order == sorted(order)
+        second.send(signal.SIGTERM)
+        assert second.wait() == 0
+    database = EmbeddedPostgres(str(data))
+    database.start()
+    try:
+        assert_explained(connect(data), load)
+    finally:
+        database.stop()
