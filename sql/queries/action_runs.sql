@@ -52,18 +52,21 @@ RETURNING finished_at, (SELECT s.created_at FROM signals s WHERE s.id = action_r
 -- name: list_run_statistics
 -- What cooldown and the cap ask: the newest run of each set, and how many there were in an hour, as
 -- far as the set's cap asks, for a set may have run ever so often. Runs that restore and those that
--- were suppressed do not count.
+-- were suppressed do not count. BETWEEN where = would do leaves only the index of the set's runs: the
+-- primary key's order tempts the planner to read those of all others first.
 SELECT s.id AS action_set_id, newest.created_at AS last_at,
        (SELECT count(*)
         FROM (SELECT r.created_at FROM action_runs r
-              WHERE r.action_set_id = s.id AND r.cause = 'signal' AND r.state <> 'suppressed'
-              ORDER BY r.id DESC LIMIT s.cap) AS last
+              WHERE r.action_set_id BETWEEN s.id AND s.id
+                AND r.cause = 'signal' AND r.state <> 'suppressed'
+              ORDER BY r.action_set_id, r.id DESC LIMIT s.cap) AS last
         WHERE last.created_at > now() - interval '1 hour') AS in_last_hour
 FROM unnest(%(sets)s::int[], %(caps)s::int[]) AS s (id, cap)
 LEFT JOIN LATERAL (
     SELECT r.created_at FROM action_runs r
-    WHERE r.action_set_id = s.id AND r.cause = 'signal' AND r.state <> 'suppressed'
-    ORDER BY r.id DESC LIMIT 1
+    WHERE r.action_set_id BETWEEN s.id AND s.id
+      AND r.cause = 'signal' AND r.state <> 'suppressed'
+    ORDER BY r.action_set_id, r.id DESC LIMIT 1
 ) AS newest ON true;
 
 -- name: find_restorable_run
@@ -78,20 +81,25 @@ LIMIT 1;
 
 -- name: list_firing_alerts
 -- An alert's newest run tells: it fires unless that one ended it, or somebody undid what it did.
--- When a set restores, all its alerts are over, so nothing older is asked.
+-- When a set restores, all its alerts are over, so nothing older is asked, nor more than 10 000 runs.
 SELECT action_set_id, correlation
 FROM (
-    SELECT DISTINCT ON (r.action_set_id, r.correlation) r.action_set_id, r.correlation,
+    SELECT DISTINCT ON (s.id, r.correlation) s.id AS action_set_id, r.correlation,
            r.cause = 'signal' AND r.restored_by_run_id IS NULL AS fires
     FROM unnest(%(sets)s::int[]) AS s (id)
+    LEFT JOIN LATERAL (
+        SELECT e.id FROM action_runs e
+        WHERE e.action_set_id BETWEEN s.id AND s.id
+          AND e.cause = 'resolved' AND e.state <> 'suppressed' AND NOT e.dry_run
+        ORDER BY e.action_set_id, e.id DESC LIMIT 1
+    ) AS since ON true
     CROSS JOIN LATERAL (
-        SELECT coalesce(max(e.id), 0) AS id FROM action_runs e
-        WHERE e.action_set_id = s.id AND e.cause = 'resolved' AND e.state <> 'suppressed'
-          AND NOT e.dry_run
-    ) AS since
-    JOIN action_runs r ON r.action_set_id = s.id AND r.id > since.id
-    WHERE r.correlation IS NOT NULL AND NOT r.dry_run
-    ORDER BY r.action_set_id, r.correlation, r.id DESC
+        SELECT n.id, n.correlation, n.cause, n.restored_by_run_id FROM action_runs n
+        WHERE n.action_set_id BETWEEN s.id AND s.id AND n.id > coalesce(since.id, 0)
+          AND n.correlation IS NOT NULL AND NOT n.dry_run
+        ORDER BY n.action_set_id, n.id DESC LIMIT 10000
+    ) AS r
+    ORDER BY s.id, r.correlation, r.id DESC
 ) AS newest
 WHERE fires;
 
