@@ -1,4 +1,7 @@
-"""Background jobs: one thread each, ended by an event, errors logged and never fatal."""
+"""Background jobs: one thread each, ended by an event, errors logged and never fatal.
+
+A job that fails again and again, as all do while the database is away, says so once a minute.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,9 @@ from dataclasses import dataclass
 
 from sigservice.context import Context
 from sigservice.errors import UnavailableError
+from sigservice.log import Logger
+
+QUIET_SECONDS = 60
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,7 @@ class Runner:
             thread.join(max(0.0, deadline - time.monotonic()))
 
     def _loop(self, job: Job) -> None:
-        logger = self._context.get_logger("jobs")
+        logger, complaints = self._context.get_logger("jobs"), _Complaints(job.name)
         wait = random.uniform(0.2, 1) * job.first_seconds  # noqa: S311  spreads processes, no secret
         waiting = job.woken_by(self._context) if job.woken_by else self._stop
         while not (waiting.wait(wait) and self._stop.is_set()):
@@ -61,8 +67,32 @@ class Runner:
                 done = job.run_once(self._context)
                 if done:
                     logger.info("%s: %d done", job.name, done)
-            except UnavailableError as error:
-                logger.warn("%s: %s", job.name, error)
+                complaints.end(logger)
             except Exception as error:  # noqa: BLE001  a job's bug must not end the others
-                logger.error("%s failed: %s: %s", job.name, type(error).__name__, error)
+                complaints.add(logger, error)
             wait = job.every_seconds
+
+
+class _Complaints:
+    """What a job that fails says in the log."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._said: tuple[str, float] = ("", 0.0)
+        self._fails = False
+
+    def add(self, logger: Logger, error: Exception) -> None:
+        self._fails, now = True, time.monotonic()
+        text, said_at = self._said
+        if text == str(error) and now - said_at < QUIET_SECONDS:
+            return
+        self._said = (str(error), now)
+        if isinstance(error, UnavailableError):
+            logger.warn("%s: %s", self._name, error)
+        else:
+            logger.error("%s failed: %s: %s", self._name, type(error).__name__, error)
+
+    def end(self, logger: Logger) -> None:
+        if self._fails:
+            logger.info("%s: goes on", self._name)
+        self._fails = False
