@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,12 +14,14 @@ from sigservice.db.pool import Connection
 from sigservice.db.run import Row
 from sigservice.errors import ConflictError, ExceedsLimitError, NameExistsError, NotFoundError
 from sigservice.repository import action_sets, projects, service_accounts, signal_endpoints
+from sigservice.secrets import sha256
 from sigservice.services import action_filters, events, payload_paths
 from sigservice.services.action_filters import Filter
 from sigservice.services.action_kinds.table import KINDS
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 
+MASK = "…"
 LONGEST_COOLDOWN = 7 * 86_400
 CHANNELS = ("apprise", "webhook")
 EVENTS = ("success", "failed", "suppressed")
@@ -81,6 +84,16 @@ class Limits:
     filters: int
     values: int
     actions: int
+
+
+def limits_of(config: Mapping[str, Any]) -> Limits:
+    found = config["actions"]
+    return Limits(
+        found["setsPerProjectLimit"],
+        found["filtersLimit"],
+        found["filterValuesLimit"],
+        found["actionsLimit"],
+    )
 
 
 def create(conn: Connection, project: str, new: Fields, by: Identity, limits: Limits) -> Row:
@@ -198,12 +211,12 @@ def to_json(row: Row) -> dict[str, Any]:
 
 
 def masked(channel: dict[str, Any]) -> dict[str, str]:
-    """A channel's address without what is secret in it."""
+    """A channel's address without what is secret in it. The mark at its end tells two that look
+    alike apart."""
     scheme, _, rest = channel["url"].partition("://")
-    if channel["type"] == "apprise":
-        return {"url": f"{scheme}://…", **({"secret": "…"} if channel.get("secret") else {})}
-    host = rest.partition("/")[0].rpartition("@")[2]
-    return {"url": f"{scheme}://{host}/…", **({"secret": "…"} if channel.get("secret") else {})}
+    host = "" if channel["type"] == "apprise" else rest.partition("/")[0].rpartition("@")[2] + "/"
+    shown = {"url": f"{scheme}://{host}{MASK}{sha256(channel['url']).hex()[:4]}"}
+    return shown | ({"secret": MASK} if channel.get("secret") else {})
 
 
 def split_filters(filters: list[Filter]) -> tuple[dict[str, Any], list[Filter]]:
@@ -294,6 +307,10 @@ def _check_settings(settings: Settings, problems: Problems) -> None:
     for n, channel in enumerate(settings.notifications):
         if not 5 <= len(channel.url) <= 2000 or "://" not in channel.url:
             problems.add(f"options.notifications[{n}].url", "This is no address.")
+        if MASK in channel.url or MASK in channel.secret:
+            problems.add(
+                f"options.notifications[{n}].url", "Give the whole address, and the secret anew."
+            )
         if channel.type == "webhook" and not channel.url.startswith(("http://", "https://")):
             problems.add(
                 f"options.notifications[{n}].url", "It must begin with https:// or http://."
@@ -308,7 +325,7 @@ def _with_secrets(new: Fields, before: Row) -> Fields:
             shown = masked(known)
             if channel.type == known["type"] and channel.url == shown["url"]:
                 channel.url = known["url"]
-                if channel.secret in ("", "…"):
+                if channel.secret in ("", MASK):
                     channel.secret = known.get("secret", "")
                 break
     return new

@@ -10,6 +10,7 @@
 %     ("/admin/playground", "Playground", "VIEW"),
 %     ("/admin/applications", "Applications", "VIEW"),
 %     ("/admin/signals", "Signals", "ADMIN"),
+%     ("/admin/actions", "Actions", "ADMIN"),
 %     ("/admin/events", "Events", "ADMIN"),
 %     ("/admin/api-tokens", "API tokens", "ADMIN"),
 %     ("/admin/users", "Users", "ADMIN"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from bottle import Bottle, HTTPResponse
@@ -11,7 +11,7 @@ from sigservice.context import Context
 from sigservice.services import action_sets
 from sigservice.services.action_choices import definitions
 from sigservice.services.action_filters import Filter
-from sigservice.services.action_sets import Action, Fields, Limits, Settings
+from sigservice.services.action_sets import Action, Fields, Settings, limits_of
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
 from sigservice.web.area import new_area
@@ -71,16 +71,6 @@ class ActionSetBody(msgspec.Struct):
             self.actions,
             self.options,
         )
-
-
-def limits_of(config: dict[str, Any]) -> Limits:
-    found = config["actions"]
-    return Limits(
-        found["setsPerProjectLimit"],
-        found["filtersLimit"],
-        found["filterValuesLimit"],
-        found["actionsLimit"],
-    )
 
 
 def build(context: Context) -> Bottle:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import msgspec
@@ -69,8 +68,7 @@ def build(context: Context) -> Bottle:
         body_limit=payload_limit + ENVELOPE,
     )
     def send(identity: Identity, id: int, body: TestSignalBody) -> HTTPResponse:
-        # Not msgspec, whose encoder takes no integers beyond 64 bits.
-        text = json.dumps(body.payload, ensure_ascii=False, separators=(",", ":")).encode()
+        text = msgspec.json.encode(body.payload)
         with context.database.transaction() as conn:
             row = signals.send(conn, id, text, identity, limit=payload_limit)
         context.signals_waiting.set()
