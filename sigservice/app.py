@@ -56,6 +56,8 @@ from sigservice.routes.admin import tags as admin_tags
 from sigservice.routes.admin import ui_config as admin_ui_config
 from sigservice.routes.admin import users as admin_users
 from sigservice.routes.pages import action_form as page_action_form
+from sigservice.routes.pages import action_runs as page_action_runs
+from sigservice.routes.pages import action_trial as page_action_trial
 from sigservice.routes.pages import actions as page_actions
 from sigservice.routes.pages import api_tokens as page_api_tokens
 from sigservice.routes.pages import client_applications as page_client_applications
@@ -142,6 +144,8 @@ AREAS = (
     page_signals,
     page_actions,
     page_action_form,
+    page_action_runs,
+    page_action_trial,
     page_client_applications,
     page_projects,
     page_environments,

@@ -15,7 +15,7 @@
 % if project["sets"]:
 <ul class="cards">
 % for one in project["sets"]:
-% include("actions/card.tpl", one=one)
+% include("actions/card.tpl", item=one)
 % end
 </ul>
 % else:

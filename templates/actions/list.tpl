@@ -13,7 +13,7 @@
 <h2 class="hidden">Action sets</h2>
 <ul class="cards">
 % for one in sets:
-% include("actions/card.tpl", one=one)
+% include("actions/card.tpl", item=one)
 % end
 </ul>
 % end
