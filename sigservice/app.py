@@ -57,6 +57,10 @@ from sigservice.routes.admin import tag_types as admin_tag_types
 from sigservice.routes.admin import tags as admin_tags
 from sigservice.routes.admin import ui_config as admin_ui_config
 from sigservice.routes.admin import users as admin_users
+from sigservice.routes.pages import action_form as page_action_form
+from sigservice.routes.pages import action_runs as page_action_runs
+from sigservice.routes.pages import action_trial as page_action_trial
+from sigservice.routes.pages import actions as page_actions
 from sigservice.routes.pages import api_tokens as page_api_tokens
 from sigservice.routes.pages import client_applications as page_client_applications
 from sigservice.routes.pages import context_fields as page_context_fields
@@ -142,6 +146,10 @@ AREAS = (
     page_signal_endpoints,
     page_signal_endpoint_tokens,
     page_signals,
+    page_actions,
+    page_action_form,
+    page_action_runs,
+    page_action_trial,
     page_client_applications,
     page_projects,
     page_environments,

@@ -118,7 +118,12 @@ def list_newest(
     )
 
 
-def list_last(conn: Connection, project: str) -> list[Row]:
+def list_of_signals(conn: Connection, signal_ids: list[int]) -> list[Row]:
+    return many(conn, _SQL["list_runs_of_signals"], signal_ids=signal_ids)
+
+
+def list_last(conn: Connection, project: str | None = None) -> list[Row]:
+    """Without a project, of all sets."""
     return many(conn, _SQL["list_last_runs"], project=project)
 
 

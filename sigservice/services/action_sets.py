@@ -22,6 +22,7 @@ from sigservice.services.action_kinds.table import KINDS
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 
+MASK = "…"
 LONGEST_COOLDOWN = 7 * 86_400
 CHANNELS = ("apprise", "webhook")
 EVENTS = ("success", "failed", "suppressed")
@@ -85,6 +86,17 @@ class Limits:
     values: int
     actions: int
     reach: Reach = field(default_factory=Reach)
+
+
+def limits_of(config: dict[str, Any]) -> Limits:
+    found = config["actions"]
+    return Limits(
+        found["setsPerProjectLimit"],
+        found["filtersLimit"],
+        found["filterValuesLimit"],
+        found["actionsLimit"],
+        notification_channels.Settings.of(config).reach,
+    )
 
 
 def create(conn: Connection, project: str, new: Fields, by: Identity, limits: Limits) -> Row:
@@ -209,7 +221,8 @@ def _actions(row: Row) -> list[dict[str, Any]]:
 
 
 def masked(channel: dict[str, Any]) -> dict[str, str]:
-    """A channel's address without what is secret in it."""
+    """A channel's address without what is secret in it. The mark at its end tells two that look
+    alike apart."""
     scheme, _, rest = channel["url"].partition("://")
     host = re.split(r"[/?#\\]", rest)[0].rpartition("@")[2]
     shown = f"{scheme}://…" if channel["type"] == "apprise" else f"{scheme}://{host}/…"
@@ -315,7 +328,7 @@ def _with_secrets(new: Fields, before: Row) -> Fields:
         for known in old:
             if channel.type == known["type"] and channel.url == masked(known)["url"]:
                 channel.url = known["url"]
-                if channel.secret in ("", "…"):
+                if channel.secret in ("", MASK):
                     channel.secret = known.get("secret", "")
                 old.remove(known)  # the next that looks like it is another one
                 break

@@ -163,12 +163,26 @@ WHERE (%(action_set_id)s::int IS NULL OR action_set_id = %(action_set_id)s)
 ORDER BY id DESC
 LIMIT %(limit)s OFFSET %(offset)s;
 
--- name: list_last_runs
--- The newest run of each set of a project.
-SELECT DISTINCT ON (action_set_id) action_set_id, id, state, reason, cause, created_at, finished_at
+-- name: list_runs_of_signals
+-- What stands beside signals: no copies.
+SELECT id, action_set_id, project, signal_id, cause, state, reason, dry_run,
+       action_set ->> 'name' AS name
 FROM action_runs
-WHERE project = %(project)s
-ORDER BY action_set_id, id DESC;
+WHERE signal_id = ANY(%(signal_ids)s)
+ORDER BY id;
+
+-- name: list_last_runs
+-- The newest run of each set, of one project or of all: one index look-up for each set.
+SELECT r.action_set_id, r.id, r.state, r.reason, r.cause, r.dry_run, r.created_at, r.finished_at
+FROM action_sets s
+CROSS JOIN LATERAL (
+    SELECT action_set_id, id, state, reason, cause, dry_run, created_at, finished_at
+    FROM action_runs
+    WHERE action_set_id = s.id
+    ORDER BY id DESC
+    LIMIT 1
+) r
+WHERE %(project)s::text IS NULL OR s.project = %(project)s;
 
 -- name: delete_old_runs
 DELETE FROM action_runs

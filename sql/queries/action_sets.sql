@@ -22,7 +22,7 @@ FROM unnest(%(sort_orders)s::int[], %(kinds)s::text[], %(params)s::text[])
 DELETE FROM actions WHERE action_set_id = %(action_set_id)s;
 
 -- name: list_action_sets
--- Of a project, one of them, or those that are on and listen to one of the endpoints.
+-- All, of a project, one of them, or those that are on and listen to one of the endpoints.
 SELECT s.id, s.project, s.name, s.description, s.enabled, s.armed, s.actor_id, s.source_id,
        s.filters, s.settings, s.version, s.created_at, s.created_by_user_id,
        coalesce((SELECT json_agg(json_build_object(
@@ -35,6 +35,13 @@ WHERE (%(project)s::text IS NULL OR s.project = %(project)s)
   AND (%(id)s::int IS NULL OR s.id = %(id)s)
   AND (%(sources)s::int[] IS NULL OR (s.source_id = ANY(%(sources)s) AND s.enabled))
 ORDER BY s.project, s.name, s.id;
+
+-- name: list_listeners
+-- Sets that name an endpoint, on or off, without what they do.
+SELECT id, project, name, enabled
+FROM action_sets
+WHERE source_id = %(source_id)s
+ORDER BY project, name;
 
 -- name: count_action_sets
 SELECT count(*) FROM action_sets WHERE project = %(project)s;

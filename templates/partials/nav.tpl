@@ -14,6 +14,7 @@
 %     ("/admin/playground", "Playground", "VIEW"),
 %     ("/admin/applications", "Applications", "VIEW"),
 %     ("/admin/signals", "Signals", "ADMIN"),
+%     ("/admin/actions", "Actions", "ADMIN"),
 %     ("/admin/events", "Events", "ADMIN"),
 % ):
 % include("partials/nav_link.tpl", path=path, label=label, permission=permission)

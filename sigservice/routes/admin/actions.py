@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from bottle import Bottle, HTTPResponse
 
 from sigservice.context import Context
-from sigservice.services import action_sets, notification_channels
+from sigservice.services import action_sets
 from sigservice.services.action_choices import definitions
 from sigservice.services.action_filters import Filter
-from sigservice.services.action_sets import Action, Fields, Limits, Settings
+from sigservice.services.action_sets import Action, Fields, Settings, limits_of
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
 from sigservice.web.area import new_area
@@ -71,17 +71,6 @@ class ActionSetBody(msgspec.Struct):
             self.actions,
             self.options,
         )
-
-
-def limits_of(config: dict[str, Any]) -> Limits:
-    found = config["actions"]
-    return Limits(
-        found["setsPerProjectLimit"],
-        found["filtersLimit"],
-        found["filterValuesLimit"],
-        found["actionsLimit"],
-        notification_channels.Settings.of(config).reach,
-    )
 
 
 def build(context: Context) -> Bottle:

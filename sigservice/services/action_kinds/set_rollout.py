@@ -37,6 +37,10 @@ class SetRollout:
         Parameter("rollout", "Per cent", "number"),
     )
 
+    def words(self, params: Params) -> str:
+        place = self._place("", params)
+        return f"Set the rollout of {place.feature} in {place.environment} to {params['rollout']} %"
+
     def check(self, conn: Connection, project: str, params: Params, problems: Problems) -> None:
         try:
             get_state(conn, self._place(project, params))

@@ -30,6 +30,9 @@ class ToggleByTag:
         self.label = f"Switch all flags with a tag {self._word}"
         self.description = f"Switches every flag of the project that has the tag {self._word}."
 
+    def words(self, params: Params) -> str:
+        return f"Switch all flags with {params['tag']} {self._word} in {params['environment']}"
+
     def check(self, conn: Connection, project: str, params: Params, problems: Problems) -> None:
         type, colon, value = params["tag"].partition(":")
         if not (type and colon and value):
