@@ -40,6 +40,7 @@ from sigservice.routes.admin import feature_strategies as admin_feature_strategi
 from sigservice.routes.admin import feature_types as admin_feature_types
 from sigservice.routes.admin import features as admin_features
 from sigservice.routes.admin import legacy_features as admin_legacy_features
+from sigservice.routes.admin import notifications as admin_notifications
 from sigservice.routes.admin import personal_tokens as admin_personal_tokens
 from sigservice.routes.admin import playground as admin_playground
 from sigservice.routes.admin import project_api_tokens as admin_project_api_tokens
@@ -104,6 +105,7 @@ AREAS = (
     admin_actions,
     admin_action_runs,
     admin_action_recipes,
+    admin_notifications,
     admin_feature_search,
     admin_legacy_features,
     admin_feature_strategies,

@@ -8,7 +8,7 @@ from typing import Any
 from sigservice.clock import Clock
 from sigservice.context import Context
 from sigservice.db.pool import Database
-from sigservice.errors import StartError
+from sigservice.errors import StartError, UnavailableError
 from sigservice.flags.client_bodies import ClientBodies
 from sigservice.flags.engines import Engines
 from sigservice.flags.frontend_bodies import FrontendBodies
@@ -17,6 +17,7 @@ from sigservice.flags.state import FlagState
 from sigservice.limiter import Limiter
 from sigservice.log import GetLogger, line_loggers
 from sigservice.render import Renderer
+from sigservice.repository import signal_queue
 from sigservice.secrets import Passwords
 from sigservice.telemetry import Telemetry
 from sigservice.web.helpers import template_helpers
@@ -111,6 +112,24 @@ def _register_gauges(telemetry: Telemetry, limiter: Limiter, database: Database)
     telemetry.gauge("rate_limits", "Requests a minute.", ["endpoint", "method"], rates)
     for name in ("min", "max", "free", "used", "pending_acquires"):
         telemetry.gauge(f"db_pool_{name}", "Database connections.", [], _pool(database, name))
+    for name, column, text in (
+        ("action_queue_signals", "waiting", "Signals that wait to be judged."),
+        ("action_queue_age_seconds", "seconds", "How long the oldest of them has waited."),
+    ):
+        telemetry.gauge(name, text, [], _waiting(database, column))
+
+
+def _waiting(database: Database, name: str) -> Callable[[], Iterable[tuple[list[str], float]]]:
+    """Nothing is told while the database does not answer."""
+
+    def read() -> Iterable[tuple[list[str], float]]:
+        try:
+            with database.autocommit() as conn:
+                return [([], float(signal_queue.age(conn)[name]))]
+        except UnavailableError:
+            return []
+
+    return read
 
 
 def _pool(database: Database, name: str) -> Callable[[], Iterable[tuple[list[str], float]]]:

@@ -263,6 +263,22 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Most actions of an action set."),
         ("actions.runRetentionDays", "SERVICE_ACTION_RUN_RETENTION_DAYS",
          number(0, 36_500, "days"), 90, "Runs older than this are deleted; 0 keeps all."),
+        ("webhooks.allowedHosts", "SERVICE_WEBHOOK_ALLOWED_HOSTS", parse.HOSTS, (),
+         "Hosts that notifications may go to although they are private: names, `*.suffixes`, "
+         "addresses, networks."),
+        ("webhooks.allowPrivate", "SERVICE_WEBHOOK_ALLOW_PRIVATE", parse.BOOLEAN, False,
+         "Whether notifications may go to any private address."),
+    )
+    + _section(
+        "Outgoing connections",
+        ("outgoing.httpProxy", "HTTP_PROXY", parse.SECRET, None,
+         "Proxy for http addresses; `http_proxy` beats it, here and in the next three.", "secret"),
+        ("outgoing.httpsProxy", "HTTPS_PROXY", parse.SECRET, None, "Proxy for https addresses.",
+         "secret"),
+        ("outgoing.allProxy", "ALL_PROXY", parse.SECRET, None,
+         "Proxy for what the two above don't name.", "secret"),
+        ("outgoing.noProxy", "NO_PROXY", parse.STRING, None,
+         "Hosts that are reached without a proxy, separated by commas; `*`: all."),
     )
     + _section(
         "Flags",

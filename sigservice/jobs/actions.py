@@ -37,7 +37,9 @@ def run_once(context: Context) -> int:
                 work = action_runs.find_work(conn)
         done = _judge(context, logger, work) if work["signals"] or work["restores"] else 0
         performed = _perform_all(context, logger) if done or work["runs"] else 0
-        if work is not _WOKEN and not done and not performed:
+        if done or performed:
+            context.notifications_waiting.set()
+        elif work is not _WOKEN:
             break
         total, work = total + performed, None
     return total

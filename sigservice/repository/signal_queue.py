@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many, one
+from sigservice.db.run import Row, affected, many, one, one_prepared
 
 _SQL = queries.load("signal_queue")
 
@@ -29,7 +29,7 @@ def find_verdicts(conn: Connection, signal_id: int) -> Row | None:
 
 def age(conn: Connection) -> Row:
     """{seconds, waiting}."""
-    row = one(conn, _SQL["find_queue_age"])
+    row = one_prepared(conn, _SQL["find_queue_age"])
     assert row is not None
     return row
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
@@ -13,8 +14,9 @@ from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row
 from sigservice.errors import ConflictError, ExceedsLimitError, NameExistsError, NotFoundError
+from sigservice.outgoing.addresses import Reach
 from sigservice.repository import action_sets, projects, service_accounts, signal_endpoints
-from sigservice.services import action_filters, events, payload_paths
+from sigservice.services import action_filters, events, notification_channels, payload_paths
 from sigservice.services.action_filters import Filter
 from sigservice.services.action_kinds.table import KINDS
 from sigservice.services.identity import Identity
@@ -76,12 +78,13 @@ class Fields:
 
 @dataclass(frozen=True)
 class Limits:
-    """SERVICE_ACTION_*_LIMIT."""
+    """SERVICE_ACTION_*_LIMIT, and whom notifications may reach."""
 
     sets: int
     filters: int
     values: int
     actions: int
+    reach: Reach = field(default_factory=Reach)
 
 
 def create(conn: Connection, project: str, new: Fields, by: Identity, limits: Limits) -> Row:
@@ -208,10 +211,9 @@ def _actions(row: Row) -> list[dict[str, Any]]:
 def masked(channel: dict[str, Any]) -> dict[str, str]:
     """A channel's address without what is secret in it."""
     scheme, _, rest = channel["url"].partition("://")
-    if channel["type"] == "apprise":
-        return {"url": f"{scheme}://…", **({"secret": "…"} if channel.get("secret") else {})}
-    host = rest.partition("/")[0].rpartition("@")[2]
-    return {"url": f"{scheme}://{host}/…", **({"secret": "…"} if channel.get("secret") else {})}
+    host = re.split(r"[/?#\\]", rest)[0].rpartition("@")[2]
+    shown = f"{scheme}://…" if channel["type"] == "apprise" else f"{scheme}://{host}/…"
+    return {"url": shown, **({"secret": "…"} if channel.get("secret") else {})}
 
 
 def split_filters(filters: list[Filter]) -> tuple[dict[str, Any], list[Filter]]:
@@ -244,7 +246,7 @@ def _check(conn: Connection, project: str, new: Fields, limits: Limits) -> None:
         problems.add("match.sourceId", "There is no such signal endpoint.")
     action_filters.check(new.filters, problems, most=limits.filters, most_values=limits.values)
     _check_actions(conn, project, new.actions, problems, limits.actions)
-    _check_settings(new.settings, problems)
+    _check_settings(new.settings, problems, limits.reach)
     problems.end()
 
 
@@ -282,7 +284,7 @@ def _check_actions(
                 problems.add(f"{at}.executionParams.{found['path']}", found["message"])
 
 
-def _check_settings(settings: Settings, problems: Problems) -> None:
+def _check_settings(settings: Settings, problems: Problems, reach: Reach) -> None:
     if not 0 <= settings.cooldownSeconds <= LONGEST_COOLDOWN:
         problems.add("options.cooldownSeconds", "The cooldown is from 0 to 604800 seconds.")
     if settings.maxRunsPerHour is not None and not 1 <= settings.maxRunsPerHour <= 10_000:
@@ -299,13 +301,11 @@ def _check_settings(settings: Settings, problems: Problems) -> None:
             problems.add("options.restoreWhenResolved.values", "1 to 25 values are needed.")
     if len(settings.notifications) > 10:
         problems.add("options.notifications", "There can't be more than 10 notifications.")
-    for n, channel in enumerate(settings.notifications):
-        if not 5 <= len(channel.url) <= 2000 or "://" not in channel.url:
-            problems.add(f"options.notifications[{n}].url", "This is no address.")
-        if channel.type == "webhook" and not channel.url.startswith(("http://", "https://")):
-            problems.add(
-                f"options.notifications[{n}].url", "It must begin with https:// or http://."
-            )
+    for n, channel in enumerate(settings.notifications[:10]):
+        for path, text in notification_channels.problems(
+            channel.type, channel.url, channel.secret, reach
+        ):
+            problems.add(f"options.notifications[{n}].{path}", text)
 
 
 def _with_secrets(new: Fields, before: Row) -> Fields:
@@ -313,11 +313,11 @@ def _with_secrets(new: Fields, before: Row) -> Fields:
     old = msgspec.json.decode(before["settings"]).get("notifications", [])
     for channel in new.settings.notifications:
         for known in old:
-            shown = masked(known)
-            if channel.type == known["type"] and channel.url == shown["url"]:
+            if channel.type == known["type"] and channel.url == masked(known)["url"]:
                 channel.url = known["url"]
                 if channel.secret in ("", "…"):
                     channel.secret = known.get("secret", "")
+                old.remove(known)  # the next that looks like it is another one
                 break
     return new
 

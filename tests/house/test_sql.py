@@ -37,6 +37,8 @@ HOT = {
     ("client_metrics", "delete_old_client_metrics_variants"): ["client_metrics_variants_hour_idx"],
     ("client_applications", "list_client_instances"): ["client_instances_pkey"],
     ("client_applications", "delete_old_client_instances"): ["client_instances_last_seen_idx"],
+    ("notifications", "claim_notification"): ["notifications_due_idx"],
+    ("notifications", "list_notifications"): ["action_runs_set_idx", "notifications_run_id_idx"],
     ("action_runs", "list_run_statistics"): ["action_runs_counted_idx"],
     ("action_runs", "list_firing_alerts"): ["action_runs_set_idx"],
     ("action_runs", "lock_next_open_run"): ["action_runs_open_idx"],

@@ -198,3 +198,31 @@ def test_a_failing_job_is_logged_and_runs_again(make_service):
     runner.ask_to_stop()
     runner.join(5)
     assert [line[0] for line in lines[:2]] == ["%s: %s", "%s failed: %s: %s"]
+
+
+def test_a_job_that_fails_for_a_minute_fills_no_log(make_service):
+    lines, ran, well = [], [], threading.Event()
+
+    class Log:
+        def debug(self, *args): ...
+        def info(self, *args):
+            lines.append(args)
+
+        warn = error = info
+
+    def run_once(context):
+        ran.append(1)
+        if len(ran) <= 50:
+            raise UnavailableError("gone")
+        if len(ran) == 60:
+            well.set()
+        return 0
+
+    service = make_service({"getLogger": lambda name: Log()})
+    del lines[:]
+    runner = Runner(service.context, (Job("test", run_once, 0.001, 0.001),))
+    runner.start()
+    assert well.wait(5)
+    runner.ask_to_stop()
+    runner.join(5)
+    assert [line[0] % line[1:] for line in lines] == ["test: gone", "test: goes on"]

@@ -63,7 +63,7 @@ def test_one_state(conn):
         "enabled": False,
         "variants": "[]",
         "default_strategy": None,
-        "project": "p",
+        "project": "default",
         "archived_at": None,
     }
     for place in (("o", "development"), ("a", "none"), ("none", "development")):

@@ -8,7 +8,7 @@ import msgspec
 from bottle import Bottle, HTTPResponse
 
 from sigservice.context import Context
-from sigservice.services import action_sets
+from sigservice.services import action_sets, notification_channels
 from sigservice.services.action_choices import definitions
 from sigservice.services.action_filters import Filter
 from sigservice.services.action_sets import Action, Fields, Limits, Settings
@@ -80,6 +80,7 @@ def limits_of(config: dict[str, Any]) -> Limits:
         found["filtersLimit"],
         found["filterValuesLimit"],
         found["actionsLimit"],
+        notification_channels.Settings.of(config).reach,
     )
 
 
