@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 
 from sigservice.clock import iso
+from sigservice.db.errors import DatabaseError, DatabaseUnavailable
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row
 from sigservice.log import Logger
@@ -120,9 +121,7 @@ class Judge:
             known[row["id"]] = one
             by_source.setdefault(row["source_id"], []).append(one)
         caps = {
-            id: one.settings.maxRunsPerHour or 0
-            for id, one in known.items()
-            if one.settings.cooldownSeconds or one.settings.maxRunsPerHour
+            id: one.settings.maxRunsPerHour or 0 for id, one in known.items() if one.counts_runs
         }
         if caps:
             for found in action_runs.list_statistics(conn, caps):
@@ -185,6 +184,8 @@ def _judge_safely(
     if one.matcher is not None:
         try:
             return verdict | _judge(one, one.matcher, signal, payload, alerts, runs, disarmed)
+        except (DatabaseError, DatabaseUnavailable):
+            raise  # the transaction is over for all of them
         except Exception as error:  # noqa: BLE001  a filter's bug must not stop the queue
             _complain(logger, one.row["id"], error)
     failed = _run(one, signal, cause="signal") | {"state": "failed", "reason": OUR_FAULT}

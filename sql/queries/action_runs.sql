@@ -52,22 +52,16 @@ RETURNING finished_at, (SELECT s.created_at FROM signals s WHERE s.id = action_r
 -- name: list_run_statistics
 -- What cooldown and the cap ask: the newest run of each set, and how many there were in an hour, as
 -- far as the set's cap asks, for a set may have run ever so often. Runs that restore and those that
--- were suppressed do not count. BETWEEN where = would do leaves only the index of the set's runs: the
--- primary key's order tempts the planner to read those of all others first.
-SELECT s.id AS action_set_id, newest.created_at AS last_at,
+-- were suppressed do not count.
+SELECT s.id AS action_set_id,
+       (SELECT max(r.created_at) FROM action_runs r
+        WHERE r.action_set_id = s.id AND r.cause = 'signal' AND r.state <> 'suppressed') AS last_at,
        (SELECT count(*)
-        FROM (SELECT r.created_at FROM action_runs r
-              WHERE r.action_set_id BETWEEN s.id AND s.id
-                AND r.cause = 'signal' AND r.state <> 'suppressed'
-              ORDER BY r.action_set_id, r.id DESC LIMIT s.cap) AS last
-        WHERE last.created_at > now() - interval '1 hour') AS in_last_hour
-FROM unnest(%(sets)s::int[], %(caps)s::int[]) AS s (id, cap)
-LEFT JOIN LATERAL (
-    SELECT r.created_at FROM action_runs r
-    WHERE r.action_set_id BETWEEN s.id AND s.id
-      AND r.cause = 'signal' AND r.state <> 'suppressed'
-    ORDER BY r.action_set_id, r.id DESC LIMIT 1
-) AS newest ON true;
+        FROM (SELECT FROM action_runs r
+              WHERE r.action_set_id = s.id AND r.cause = 'signal' AND r.state <> 'suppressed'
+                AND r.created_at > now() - interval '1 hour'
+              ORDER BY r.created_at DESC LIMIT s.cap) AS counted) AS in_last_hour
+FROM unnest(%(sets)s::int[], %(caps)s::int[]) AS s (id, cap);
 
 -- name: find_restorable_run
 -- The newest run of a set that changed something and is not restored yet.
@@ -82,6 +76,8 @@ LIMIT 1;
 -- name: list_firing_alerts
 -- An alert's newest run tells: it fires unless that one ended it, or somebody undid what it did.
 -- When a set restores, all its alerts are over, so nothing older is asked, nor more than 10 000 runs.
+-- BETWEEN where = would do leaves only the index of the set's runs: the primary key's order tempts
+-- the planner to read those of all others first.
 SELECT action_set_id, correlation
 FROM (
     SELECT DISTINCT ON (s.id, r.correlation) s.id AS action_set_id, r.correlation,

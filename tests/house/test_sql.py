@@ -39,7 +39,7 @@ HOT = {
     ("client_applications", "delete_old_client_instances"): ["client_instances_last_seen_idx"],
     ("notifications", "claim_notification"): ["notifications_due_idx"],
     ("notifications", "list_notifications"): ["action_runs_set_idx", "notifications_run_id_idx"],
-    ("action_runs", "list_run_statistics"): ["action_runs_set_idx"],
+    ("action_runs", "list_run_statistics"): ["action_runs_counted_idx"],
     ("action_runs", "list_firing_alerts"): ["action_runs_set_idx"],
     ("action_runs", "lock_next_open_run"): ["action_runs_open_idx"],
     ("events", "list_events"): ["events_pkey"],
