@@ -9,8 +9,8 @@ from sigservice.jobs import actions, retention
 from sigservice.repository import action_runs
 from sigservice.services import action_judge
 from sigservice.services import action_runs as service
+from tests.actions_kit import SETS, Alerts
 from tests.conftest import ADMIN
-from tests.jobs.test_actions import SETS, Alerts
 
 
 @pytest.fixture

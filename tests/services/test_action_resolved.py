@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sigservice.repository import action_runs
+from tests.actions_kit import FLAGS, SETS, Alerts
 from tests.conftest import ADMIN
-from tests.jobs.test_actions import FLAGS, SETS, Alerts
 from tests.repository.kit import run as sql
 
 FIRING = {"path": "status", "operator": "IN", "values": ["firing"]}
