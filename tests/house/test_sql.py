@@ -41,7 +41,7 @@ HOT = {
     ("notifications", "list_notifications"): ["action_runs_set_idx", "notifications_run_id_idx"],
     ("action_runs", "list_run_statistics"): ["action_runs_set_idx"],
     ("action_runs", "list_firing_alerts"): ["action_runs_set_idx"],
-    ("action_runs", "find_next_open_run"): ["action_runs_open_idx"],
+    ("action_runs", "lock_next_open_run"): ["action_runs_open_idx"],
     ("events", "list_events"): ["events_pkey"],
     ("events", "list_event_types"): ["events_type_id_idx"],
 }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.actions_kit import SETS
 from tests.conftest import ADMIN
 
@@ -119,30 +117,6 @@ def test_what_can_t_be_undone(alerts):
         alerts.post(f"{path}/{id}/cancel-restore", 404)
         alerts.post(f"{SETS}/{id}/events/{changed}/undo", 404)
         alerts.post(f"/api/admin/projects/other/actions/{one['id']}/events/{changed}/undo", 404)
-
-
-@pytest.mark.parametrize("at_once", [False, True])
-def test_a_resolved_alert_restores_what_its_firing_changed(alerts, at_once):
-    options = {"restoreWhenResolved": RESOLVED}
-    one = alerts.set(payload=FIRING, options=options)
-    sent = [firing("k2"), resolved("k1"), firing("k1"), firing("k2"), resolved("k3")]
-    sent += [resolved("k2"), resolved("k2")]
-    for payload in sent:
-        signal = alerts.send(payload)
-        if not at_once:
-            alerts.work()
-    alerts.work()
-    causes = ["signal"] * 3 + ["resolved"]
-    assert alerts.states(one["id"]) == [(cause, "success") for cause in causes]
-    assert alerts.is_on()
-    assert alerts.queued() == 0
-    assert alerts.verdicts(signal)[0]["verdict"] == "not matched"
-    run = alerts.runs(one["id"])[0]
-    assert run["actionSet"]["actions"][0]["details"] == "Restored 1 of 1 changes."
-    alerts.switch("checkout", "off")
-    alerts.send(resolved("k2"))
-    alerts.work()
-    assert not alerts.is_on()  # a person's decision outlasts the alert
 
 
 def test_a_resolved_alert_restores_all_that_its_repetitions_changed(alerts):
