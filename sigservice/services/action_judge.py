@@ -49,10 +49,6 @@ class Set:
     last_at: datetime | None = None
     in_last_hour: int = 0
 
-    @property
-    def counts_runs(self) -> bool:
-        return bool(self.settings.cooldownSeconds) or self.settings.maxRunsPerHour is not None
-
 
 class Judge:
     """Keeps compiled filters from batch to batch."""

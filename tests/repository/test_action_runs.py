@@ -50,14 +50,15 @@ def test_a_set_and_a_signal_have_one_run(conn):
 def test_open_runs_come_oldest_first(conn):
     first, second = add(conn, 5, 4)
     add(conn, 6, state="suppressed", reason="cooldown")
-    assert action_runs.find_next_open(conn)["id"] == first
+    assert action_runs.lock_next_open(conn, since=0)["id"] == first
     assert end(conn, first, state="started")["finished_at"] is None
-    row = action_runs.find_next_open(conn)
+    row = action_runs.lock_next_open(conn, since=first)
     assert (row["id"], row["next_action"], row["signal_id"]) == (first, 1, 5)
+    assert action_runs.lock_next_open(conn, since=first + 1)["id"] == second
     assert end(conn, first)["finished_at"]
-    assert action_runs.find_next_open(conn)["id"] == second
+    assert action_runs.lock_next_open(conn, since=0)["id"] == second
     end(conn, second, state="failed")
-    assert action_runs.find_next_open(conn) is None
+    assert action_runs.lock_next_open(conn, since=0) is None
     assert (
         action_runs.update(
             conn, 999, state="failed", action_set="{}", next_action=1, restore_minutes=None
@@ -74,19 +75,33 @@ def test_suppressed_runs_are_finished(conn):
     assert action_runs.find(conn, 2, id) is None
 
 
+def test_giving_up_ends_what_is_open(conn):
+    open_, ended = add(conn, 1, 2)
+    end(conn, ended)
+    for id in (open_, ended):
+        action_runs.give_up(conn, id, reason="stuck")
+    row = action_runs.find(conn, 1, open_)
+    assert (row["state"], row["reason"]) == ("failed", "stuck")
+    assert row["finished_at"]
+    assert action_runs.find(conn, 1, ended)["state"] == "success"
+
+
 def test_work(conn):
-    assert action_runs.has_work(conn) is False
+    def work():
+        return {name for name, waits in action_runs.find_work(conn).items() if waits}
+
+    assert work() == set()
     (id,) = add(conn, 1)
-    assert action_runs.has_work(conn) is True
+    assert work() == {"runs"}
     end(conn, id, minutes=5)
-    assert action_runs.has_work(conn) is False
+    assert work() == set()
     due(conn)
-    assert action_runs.has_work(conn) is True
+    assert work() == {"restores"}
     assert ids(action_runs.take_due_restores(conn)) == [id]
     assert action_runs.take_due_restores(conn) == []
-    assert action_runs.has_work(conn) is False
+    assert work() == set()
     run(conn, "INSERT INTO signal_queue (signal_id, endpoint_id) VALUES (1, 1)")
-    assert action_runs.has_work(conn) is True
+    assert work() == {"signals"}
 
 
 def test_a_restored_run_is_not_due_any_more(conn):
@@ -116,8 +131,12 @@ def test_what_counts_for_cooldown_and_cap(conn):
     add(conn, 1, action_set_id=2)
     run(conn, "UPDATE action_runs SET created_at = now() - interval '2 hours' WHERE id = %s", old)
     end(conn, fresh, state="failed")
-    rows = {row["action_set_id"]: row for row in action_runs.list_statistics(conn, [1, 2, 3])}
-    assert {id: row["in_last_hour"] for id, row in rows.items()} == {1: 2, 2: 1}
+    found = action_runs.list_statistics(conn, {1: 5, 2: 5, 3: 5})
+    rows = {row["action_set_id"]: row for row in found}
+    assert {id: row["in_last_hour"] for id, row in rows.items()} == {1: 2, 2: 1, 3: 0}
+    assert rows[3]["last_at"] is None
+    (capped,) = action_runs.list_statistics(conn, {1: 1})  # no more is counted than is asked for
+    assert capped["in_last_hour"] == 1
     newest = run(conn, "SELECT max(created_at) FROM action_runs WHERE signal_id = 3")[0][0]
     assert rows[1]["last_at"] == newest
 
@@ -138,16 +157,39 @@ def test_what_can_be_restored(conn):
         end(conn, id, state, copy)
         made.append(id)
     (open_,) = add(conn, 50, correlation="k")
-    found = ids(action_runs.list_restorable(conn, 1, correlation=None))
-    assert found == [made[6], made[1], made[0]]
-    assert ids(action_runs.list_restorable(conn, 1, correlation="k")) == [made[1]]
-    assert action_runs.has_open(conn, 1, correlation="k") is True
-    assert action_runs.has_open(conn, 1, correlation="other") is False
-    assert action_runs.has_open(conn, 2, correlation="k") is False
-    end(conn, open_)
-    assert action_runs.has_open(conn, 1, correlation="k") is False
-    action_runs.mark_restored(conn, [open_, made[1]], by=made[0])
-    assert action_runs.list_restorable(conn, 1, correlation="k") == []
+    assert action_runs.find_restorable(conn, 1)["id"] == made[6]
+    assert action_runs.find_restorable(conn, 3) is None
+    assert ids(action_runs.list_of_alerts(conn, 1, before=made[4])) == [made[1]]
+    assert action_runs.list_of_alerts(conn, 1, before=made[6]) == []  # made[4] restored it
+    assert ids(action_runs.list_of_alerts(conn, 1, before=open_)) == [made[6]]
+    action_runs.mark_restored(conn, [made[6], made[1]], by=open_)
+    assert action_runs.find(conn, 1, open_)["restores_run_id"] == made[6]
+    assert action_runs.list_of_alerts(conn, 1, before=open_) == []
+    assert action_runs.find_restorable(conn, 1)["id"] == made[0]
+
+
+def test_which_alerts_fire(conn):
+    def firing(*sets):
+        rows = action_runs.list_firing(conn, list(sets))
+        return sorted((row["action_set_id"], row["correlation"]) for row in rows)
+
+    for signal, key in enumerate("ab"):
+        add(conn, signal, correlation=key)
+    add(conn, 2, correlation="c", state="suppressed", reason="It waits.")
+    add(conn, 3, correlation="d", dry_run=True)
+    add(conn, 4)
+    (other,) = add(conn, 5, correlation="a", action_set_id=2)
+    assert firing(1, 2, 3) == [(1, "a"), (1, "b"), (1, "c"), (2, "a")]
+    over = {"cause": "resolved", "reason": "Another still fires."}
+    add(conn, 6, correlation="a", state="suppressed", **over)
+    assert firing(1) == [(1, "b"), (1, "c")]
+    add(conn, 7, correlation="a")  # again
+    assert firing(1) == [(1, "a"), (1, "b"), (1, "c")]
+    add(conn, 8, correlation="b", cause="resolved")  # restores, so all are over
+    assert firing(1) == []
+    end(conn, other)
+    action_runs.mark_restored(conn, [other], by=None)  # by hand
+    assert firing(2) == []
 
 
 def test_lists(conn):
