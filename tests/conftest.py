@@ -148,6 +148,13 @@ def make(web: webtest.TestApp) -> Make:
     return Make(web)
 
 
+@pytest.fixture
+def alerts(service: Service, web: webtest.TestApp, make: Make) -> Any:
+    from tests.actions_kit import Alerts
+
+    return Alerts(service, web, make)
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
     """One browser for the run: playwright starts once in a process."""

@@ -6,6 +6,7 @@ from sigservice.db import queries
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row, affected, many, one, one_prepared
 
+PAGE_BYTES = 8_000_000
 _SQL = queries.load("action_runs")
 
 
@@ -106,6 +107,7 @@ def list_newest(
     limit: int,
     offset: int = 0,
 ) -> list[Row]:
+    """Fewer than `limit` when the payloads in them are large, at least one if there is any."""
     return many(
         conn,
         _SQL["list_runs"],
@@ -115,6 +117,7 @@ def list_newest(
         before=before,
         limit=limit,
         offset=offset,
+        page_bytes=PAGE_BYTES,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from sigservice.db.errors import DatabaseUnavailable
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row, savepoint
 from sigservice.errors import AppError
@@ -41,12 +42,15 @@ def try_out(conn: Connection, row: Row, payload: Any) -> dict[str, Any]:
 
 
 def _actions(conn: Connection, row: Row) -> list[dict[str, Any]]:
-    """Each builds upon the ones before it; all are taken back."""
+    """Each builds upon the ones before it; all are taken back. What a failure stops has no part."""
+    goes_on = msgspec.json.decode(row["settings"], type=Settings).continueOnFailure
     tried: list[dict[str, Any]] = []
     try:
         with savepoint(conn):
             for action in msgspec.json.decode(row["actions"]):
                 tried.append(_try(conn, row, action))
+                if not (tried[-1]["wouldSucceed"] or goes_on):
+                    break
             raise _TakenBack
     except _TakenBack:
         return tried
@@ -60,6 +64,8 @@ def _try(conn: Connection, row: Row, action: dict[str, Any]) -> dict[str, Any]:
             outcome = KINDS[action["action"]].perform(
                 conn, row["project"], action["executionParams"], actor
             )
+    except DatabaseUnavailable:
+        raise
     except AppError as error:
         return shown | {"wouldSucceed": False, "details": error.message, "changes": []}
     changes = msgspec.to_builtins(outcome.changes)

@@ -17,6 +17,7 @@ from sigservice.db.run import Row
 from sigservice.errors import ConflictError, NotFoundError
 from sigservice.repository import notifications
 from sigservice.services import action_sets, events
+from sigservice.services.action_channels import masked
 from sigservice.services.identity import Identity
 from sigservice.services.notification_channels import Outcome
 
@@ -79,7 +80,7 @@ def to_json(row: Row) -> dict[str, Any]:
         "id": row["id"],
         "runId": row["run_id"],
         "runState": row["run_state"],
-        "channel": {"type": channel["type"], **action_sets.masked(channel)},
+        "channel": {"type": channel["type"], **masked(channel)},
         "state": state,
         "attempts": row["attempts"],
         "lastError": row["last_error"],

@@ -147,17 +147,32 @@ FROM action_runs
 WHERE id = %(id)s AND action_set_id = %(action_set_id)s;
 
 -- name: list_runs
--- Newest first: of a set, of a signal, or of a project.
+-- Newest first: of a set, of a signal, or of a project. A page ends early when the payloads in it
+-- exceed `page_bytes`.
 SELECT id, action_set_id, project, cause, signal_id, restores_run_id, restored_by_run_id,
        restore_due_at, correlation, actor_id, state, reason, dry_run, signal, action_set,
        created_at, finished_at
-FROM action_runs
-WHERE (%(action_set_id)s::int IS NULL OR action_set_id = %(action_set_id)s)
-  AND (%(signal_id)s::bigint IS NULL OR signal_id = %(signal_id)s)
-  AND (%(project)s::text IS NULL OR project = %(project)s)
-  AND (%(before)s::bigint IS NULL OR id < %(before)s)
-ORDER BY id DESC
-LIMIT %(limit)s OFFSET %(offset)s;
+FROM (
+    SELECT id, action_set_id, project, cause, signal_id, restores_run_id, restored_by_run_id,
+           restore_due_at, correlation, actor_id, state, reason, dry_run, signal, action_set,
+           created_at, finished_at,
+           coalesce(sum(octet_length(signal::text)) OVER (ORDER BY id DESC
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS bytes_before
+    FROM (
+        SELECT id, action_set_id, project, cause, signal_id, restores_run_id, restored_by_run_id,
+               restore_due_at, correlation, actor_id, state, reason, dry_run, signal, action_set,
+               created_at, finished_at
+        FROM action_runs
+        WHERE (%(action_set_id)s::int IS NULL OR action_set_id = %(action_set_id)s)
+          AND (%(signal_id)s::bigint IS NULL OR signal_id = %(signal_id)s)
+          AND (%(project)s::text IS NULL OR project = %(project)s)
+          AND (%(before)s::bigint IS NULL OR id < %(before)s)
+        ORDER BY id DESC
+        LIMIT %(limit)s OFFSET %(offset)s
+    ) rows
+) page
+WHERE bytes_before < %(page_bytes)s
+ORDER BY id DESC;
 
 -- name: list_runs_of_signals
 -- What stands beside signals: no copies.

@@ -13,8 +13,8 @@ import webtest
 from sigservice.outgoing.addresses import Reach, Refused
 from sigservice.services import apprise_channels
 from sigservice.services.notification_text import Text
+from tests.actions_kit import SETS
 from tests.conftest import ADMIN, Make
-from tests.jobs.test_actions import SETS
 from tests.jobs.test_notifications import Told
 from tests.receiver import receiving
 

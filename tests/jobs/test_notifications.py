@@ -16,8 +16,8 @@ from sigservice.jobs.runner import Runner
 from sigservice.server import JOBS
 from sigservice.services import notification_channels
 from sigservice.services import notifications as service_of
+from tests.actions_kit import SETS, Alerts
 from tests.conftest import ADMIN, Make
-from tests.jobs.test_actions import SETS, Alerts
 from tests.receiver import receiving
 
 SECRET = "whsec_" + base64.b64encode(b"0123456789abcdef01234567").decode()

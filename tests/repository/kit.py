@@ -10,6 +10,7 @@ from sigservice import secrets
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.db.pool import Connection, Database
 from sigservice.repository import (
+    action_sets,
     built_ins,
     feature_strategies,
     features,
@@ -165,6 +166,12 @@ def add_segment(conn: Connection, name: str = "beta", **more: Any) -> int:
     values = {"description": None, "project": None, "constraints": "[]"}
     values |= {"created_by": "ada", "created_by_user_id": 1}
     return int(segments.insert(conn, name=name, **values | more)["id"])
+
+
+def add_set(conn: Connection, name: str = "kill", project: str = "default", **more: Any) -> int:
+    values: dict[str, Any] = {"description": None, "enabled": True, "actor_id": 7, "source_id": 1}
+    values |= {"filters": "[]", "settings": "{}", "created_by_user_id": 1}
+    return action_sets.insert(conn, project=project, name=name, **values | more)
 
 
 def named(rows: list[dict[str, Any]], column: str = "name") -> list[Any]:

@@ -14,8 +14,8 @@ from sigservice.services.action_filters import Matcher
 from sigservice.services.payload_paths import flatten
 from sigservice.services.problems import Problems
 from sigservice.services.recipes import RECIPES
+from tests.actions_kit import Alerts
 from tests.conftest import ADMIN
-from tests.jobs.test_actions import Alerts
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "signals.md").read_text()
 NAMES = ["alertmanager", "grafana", "datadog", "sentry", "pagerduty", "github", "generic"]

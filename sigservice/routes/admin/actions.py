@@ -13,6 +13,7 @@ from sigservice.services.action_choices import definitions
 from sigservice.services.action_filters import Filter
 from sigservice.services.action_sets import Action, Fields, Settings, limits_of
 from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.payload_paths import LONGEST_PATH
 from sigservice.web import respond
 from sigservice.web.area import new_area
 from sigservice.web.doors import AdminDoor
@@ -61,6 +62,8 @@ class ActionSetBody(msgspec.Struct):
             )
             for path, f in self.match.payload.items()
         ]
+        places = [f"match.payload.{path[:LONGEST_PATH]}" for path in self.match.payload]
+        places += [f"match.filters[{n}]" for n in range(len(self.match.filters))]
         return Fields(
             self.name.strip(),
             (self.description or "").strip() or None,
@@ -70,6 +73,7 @@ class ActionSetBody(msgspec.Struct):
             [*mapped, *self.match.filters],
             self.actions,
             self.options,
+            places,
         )
 
 

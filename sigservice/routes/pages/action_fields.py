@@ -17,17 +17,10 @@ import msgspec
 from sigservice.db.run import Row as Stored
 from sigservice.routes.pages.constraint_fields import grown as grown_rows
 from sigservice.routes.pages.constraint_fields import lines, numbered
+from sigservice.services.action_channels import EVENTS, Channel, masked
 from sigservice.services.action_filters import LIST_OPERATORS, Filter, canonical
 from sigservice.services.action_kinds.table import KINDS
-from sigservice.services.action_sets import (
-    EVENTS,
-    Action,
-    Channel,
-    Fields,
-    Resolved,
-    Settings,
-    masked,
-)
+from sigservice.services.action_sets import Action, Fields, Resolved, Settings
 from sigservice.services.recipes import Recipe
 
 Row = dict[str, Any]

@@ -50,7 +50,7 @@ class SetRollout:
             problems.add("rollout", "The rollout is a whole number from 0 to 100.")
 
     def perform(self, conn: Connection, project: str, params: Params, actor: Identity) -> Outcome:
-        place, wanted = self._place(project, params), str(params["rollout"])
+        place, wanted = self._place(project, params), str(int(params["rollout"]))
         revisions.lock(conn)
         get_state(conn, place)
         rows = feature_strategies.list_of_features(conn, [place.feature], place.environment)

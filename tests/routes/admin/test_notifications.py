@@ -6,8 +6,8 @@ import base64
 
 import pytest
 
+from tests.actions_kit import SETS, Alerts
 from tests.conftest import ADMIN
-from tests.jobs.test_actions import SETS, Alerts
 
 SECRET = "whsec_" + base64.b64encode(bytes(range(24))).decode()
 
