@@ -147,8 +147,9 @@ def update(
         action_sets.update(conn, id, **_columns(new), enabled=enabled)
     except UniqueViolation as error:
         raise _taken(new.name) from error
-    action_sets.delete_actions(conn, id)
-    _put_actions(conn, id, new, by)
+    if _does(msgspec.json.decode(before["actions"], type=list[Action])) != _does(new.actions):
+        action_sets.delete_actions(conn, id)
+        _put_actions(conn, id, new, by)
     return _changed(conn, project, id, before, by)
 
 
@@ -352,6 +353,12 @@ def _put_actions(conn: Connection, id: int, new: Fields, by: Identity) -> None:
         params=[msgspec.json.encode(_texts(a.executionParams)).decode() for a in ordered],
         created_by_user_id=by.user_id,
     )
+
+
+def _does(actions: list[Action]) -> list[tuple[int, str, dict[str, Any]]]:
+    """What tells whether actions are the same, whoever made them and when."""
+    ordered = sorted(actions, key=lambda action: action.sortOrder)
+    return [(a.sortOrder, a.action, _texts(a.executionParams)) for a in ordered]
 
 
 def _texts(params: dict[str, Any]) -> dict[str, Any]:

@@ -86,9 +86,7 @@ def send(web: webtest.TestApp, clock: Any) -> Send:
 
 
 @pytest.fixture
-def sets(
-    service: Service, web: webtest.TestApp, flags: Flags, endpoint: dict[str, Any]
-) -> Actions:
+def sets(service: Service, web: webtest.TestApp, flags: Flags, endpoint: dict[str, Any]) -> Actions:
     return Actions(service, web, flags, endpoint)
 
 
