@@ -13,7 +13,7 @@
 <p class="problem">A set acts as a service account, and there is none yet. <a href="{{url('/admin/service-accounts/new')}}">Create one with the role Editor</a>, then come back.</p>
 % end
 % if not row:
-<form method="get" action="{{url(path + '/new')}}" class="inline">
+<form method="get" class="inline">
 <span><label for="recipe">Start from a recipe</label>
 <select id="recipe" name="recipe">
 <option value="">none</option>

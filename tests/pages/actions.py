@@ -25,7 +25,7 @@ class Actions:
 
     def set(self, name: str = "kill checkout", **more: Any) -> int:
         """Its id."""
-        off = {"environment": "production", "featureName": "checkout"}
+        off = {"project": "default", "environment": "production", "featureName": "checkout"}
         acts = [{"action": "TOGGLE_FEATURE_OFF", "sortOrder": 1, "executionParams": off}]
         match = {"source": "signal-endpoint", "sourceId": self._endpoint["id"]}
         match |= {"filters": more.pop("filters", [])}
