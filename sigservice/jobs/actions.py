@@ -15,6 +15,7 @@ from typing import Any
 
 from sigservice.context import Context
 from sigservice.db.errors import DatabaseUnavailable
+from sigservice.db.pool import Connection
 from sigservice.errors import UnavailableError
 from sigservice.log import Logger
 from sigservice.repository import action_runs
@@ -35,9 +36,12 @@ def run_once(context: Context) -> int:
         if work is None:
             with context.database.autocommit() as conn:
                 work = action_runs.find_work(conn)
-        done = _judge(context, logger, work) if work["signals"] or work["restores"] else 0
-        performed = _perform_all(context, logger) if done or work["runs"] else 0
-        if done or performed:
+        judged = performed = 0
+        if work["signals"] or work["restores"]:
+            judged, performed = _judge(context, logger, work)
+        if judged or work["runs"]:
+            performed += _perform_all(context, logger)
+        if judged or performed:
             context.notifications_waiting.set()
         elif work is not _WOKEN:
             break
@@ -51,35 +55,50 @@ def run_quietly(context: Context) -> int:
     return 0
 
 
-def _judge(context: Context, logger: Logger, work: Mapping[str, Any]) -> int:
-    """How many signals were judged and restoring runs opened."""
+def _judge(context: Context, logger: Logger, work: Mapping[str, Any]) -> tuple[int, int]:
+    """How many signals were judged and restoring runs opened, and how many actions performed."""
     opened = 0
     if work["restores"]:
         with context.database.transaction(prepared=True) as conn:
             action_runs.lock(conn)
             opened = service.start_due(conn)
-    try:
-        judged = _judge_batch(context, logger, action_judge.BATCH)
-    except Exception as error:
-        if not _may_be_its_own_fault(error):
-            raise
-        judged = _judge_singly(context, logger)
-    return judged + opened
+    for attempt in (_judge_and_begin, _judge_batch, _judge_singly):
+        try:
+            judged, performed = attempt(context, logger)
+            return judged + opened, performed
+        except Exception as error:
+            if attempt is not _judge_and_begin and not _may_be_its_own_fault(error):
+                raise
+    return opened, 0
 
 
-def _judge_batch(context: Context, logger: Logger, limit: int) -> int:
+def _judge_and_begin(context: Context, logger: Logger) -> tuple[int, int]:
+    """The first action shares the transaction: there is one commit less to wait for."""
+    steps: list[Step] = []
+    with context.database.transaction(prepared=True) as conn:
+        action_runs.lock(conn)
+        judged, runs = context.judge.take(conn, logger)
+        if runs:
+            steps = _advance(conn, logger, since=0)
+    _tell(context, logger, steps)
+    return judged, len(steps)
+
+
+def _judge_batch(
+    context: Context, logger: Logger, limit: int = action_judge.BATCH
+) -> tuple[int, int]:
     with context.database.transaction(prepared=True) as conn:
         action_runs.lock(conn)
         judged, _ = context.judge.take(conn, logger, limit)
-    return judged
+    return judged, 0
 
 
-def _judge_singly(context: Context, logger: Logger) -> int:
+def _judge_singly(context: Context, logger: Logger) -> tuple[int, int]:
     """A batch again, of which the signal that stops it is put aside."""
     for judged in range(action_judge.BATCH):
         try:
-            if context.stopping.is_set() or not _judge_batch(context, logger, 1):
-                return judged
+            if context.stopping.is_set() or not _judge_batch(context, logger, 1)[0]:
+                return judged, 0
         except Exception as error:
             if not _may_be_its_own_fault(error):
                 raise
@@ -87,7 +106,7 @@ def _judge_singly(context: Context, logger: Logger) -> int:
                 action_runs.lock(conn)
                 id = context.judge.put_aside(conn)
             logger.error("signal %d was put aside: %s: %s", id, type(error).__name__, error)
-    return action_judge.BATCH
+    return action_judge.BATCH, 0
 
 
 def _perform_all(context: Context, logger: Logger) -> int:
@@ -96,14 +115,7 @@ def _perform_all(context: Context, logger: Logger) -> int:
         steps: list[Step] = []
         try:
             with context.database.transaction(prepared=True) as conn:
-                while len(steps) < (1 if careful else MOST_STEPS):
-                    step = service.advance(conn, logger, since=since, careful=bool(careful))
-                    if step is None:
-                        break
-                    steps.append(step)
-                    since = step.run_id
-                    if step.changed:
-                        break
+                _advance(conn, logger, since=since, careful=bool(careful), steps=steps)
         except Stuck as stuck:
             logger.error("run %d was given up: %s", stuck.run_id, stuck)
             with context.database.transaction() as conn:
@@ -112,14 +124,35 @@ def _perform_all(context: Context, logger: Logger) -> int:
         except Exception as error:
             if careful or not _may_be_its_own_fault(error):
                 raise
-            careful, since = len(steps) + 1, 0
+            careful = len(steps) + 1
             continue
         if not steps:
             break
-        careful = max(0, careful - 1)
+        careful, since = max(0, careful - 1), steps[-1].run_id
         done += len(steps)
         _tell(context, logger, steps)
     return done
+
+
+def _advance(
+    conn: Connection,
+    logger: Logger,
+    *,
+    since: int,
+    careful: bool = False,
+    steps: list[Step] | None = None,
+) -> list[Step]:
+    """Adds to `steps`: one that changes something, after some that don't."""
+    steps = [] if steps is None else steps
+    while len(steps) < (1 if careful else MOST_STEPS):
+        step = service.advance(conn, logger, since=since, careful=careful)
+        if step is None:
+            break
+        steps.append(step)
+        if step.changed:
+            break
+        since = step.run_id
+    return steps
 
 
 def _tell(context: Context, logger: Logger, steps: list[Step]) -> None:
