@@ -7,7 +7,7 @@ import json
 import pytest
 
 from sigservice.errors import ConflictError
-from sigservice.repository import action_runs
+from sigservice.repository import action_runs, action_sets
 from tests.repository.kit import ids, is_locked_out, run
 
 CHANGED = {"actions": [{"changes": []}, {"changes": [{"what": "state"}]}]}
@@ -201,7 +201,27 @@ def test_lists(conn):
     assert ids(action_runs.list_newest(conn, action_set_id=1, before=three, limit=1)) == [two]
     assert ids(action_runs.list_newest(conn, signal_id=1, limit=9)) == [other, one]
     assert ids(action_runs.list_newest(conn, project="other", limit=9)) == [other]
-    assert ids(action_runs.list_last(conn, "default")) == [three]
+
+
+def test_the_newest_run_of_each_set_that_there_is(conn):
+    run(conn, "INSERT INTO projects (id, name) VALUES ('default', 'd') ON CONFLICT DO NOTHING")
+    id = action_sets.insert(
+        conn,
+        project="default",
+        name="s",
+        description=None,
+        enabled=True,
+        actor_id=7,
+        source_id=1,
+        filters="[]",
+        settings="{}",
+        created_by_user_id=1,
+    )
+    made = add(conn, 1, 2, action_set_id=id)
+    add(conn, 1, action_set_id=id + 1)
+    assert ids(action_runs.list_last(conn, "default")) == [made[1]]
+    assert ids(action_runs.list_last(conn)) == [made[1]]
+    assert ids(action_runs.list_last(conn, "other")) == []
 
 
 def test_a_page_ends_before_it_weighs_too_much(conn, monkeypatch):

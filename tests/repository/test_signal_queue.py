@@ -67,9 +67,7 @@ def test_verdicts_are_written_once_and_go_with_the_signal(conn):
     signal = add_signal(conn, endpoint, endpoint="deploys")
     signal_queue.insert_verdicts(conn, [signal, 999], ['[{"verdict": "runs"}]', "[]"])
     signal_queue.insert_verdicts(conn, [signal], ["[]"])
-    found = signal_queue.find_verdicts(conn, signal)
-    assert json.loads(found["verdicts"]) == [{"verdict": "runs"}]
-    assert found["judged_at"]
+    found = {row["signal_id"]: row for row in signal_queue.list_verdicts(conn, [signal, 999])}
+    assert json.loads(found[signal]["verdicts"]) == [{"verdict": "runs"}]
     assert signal_queue.delete_orphaned_verdicts(conn, 10) == 1
-    assert signal_queue.find_verdicts(conn, 999) is None
-    assert signal_queue.find_verdicts(conn, signal)
+    assert [row["signal_id"] for row in signal_queue.list_verdicts(conn, [signal, 999])] == [signal]
