@@ -310,9 +310,9 @@ def _check_settings(settings: Settings, problems: Problems, reach: Reach) -> Non
         problems.add("options.restoreAfterMinutes", "Minutes are from 1 to 43200.")
     resolved = settings.restoreWhenResolved
     if resolved is not None:
-        for name in ("path", "key"):
-            if payload_paths.parse(getattr(resolved, name)) is None:
-                problems.add(f"options.restoreWhenResolved.{name}", "This is no path.")
+        for name, text in (("path", resolved.path), ("key", resolved.key)):
+            if payload_paths.parse(text) is None:
+                problems.add(f"options.restoreWhenResolved.{name}", f"The {name} is no path.")
         if not resolved.values or len(resolved.values) > 25:
             problems.add("options.restoreWhenResolved.values", "1 to 25 values are needed.")
     action_channels.check(settings.notifications, problems, reach)

@@ -38,7 +38,7 @@ def filter(one: Filter) -> str:
         }
     )
     folds = one.caseInsensitive and one.operator in (*LIST_OPERATORS, "REGEX")
-    return f"{text}, in upper or lower case" if folds else text
+    return f"{text} (in upper or lower case)" if folds else text
 
 
 def action(stored: Mapping[str, Any], set_names: Mapping[str, str]) -> str:

@@ -39,6 +39,7 @@ _FLAGS = ("latch", "dryRun", "continueOnFailure")
 _NUMBERS = ("cooldownSeconds", "maxRunsPerHour", "restoreAfterMinutes")
 _ITEM = re.compile(r"\[(\d+)\]")
 _FILTER = re.compile(r"match\.filters\[(\d+)\](?:\.any\[(\d+)\])?(?:\.(\w+))?(?:\[(\d+)\])?")
+_ROW = re.compile(r"(filter|action|notification)s\.(\d+)\.")
 _SAID = {"source": "Choose what the set listens to.", "actor": "Choose whom the set acts as."}
 
 
@@ -188,7 +189,7 @@ def to_fields(values: Values, project: str) -> Fields:
 
 
 def beside(values: Values, details: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Problems with the names of this form's fields."""
+    """Problems with the names of this form's fields, and which row is meant."""
     places = [numbers for _, _, numbers in _grouped(values)]
     found = []
     for detail in details:
@@ -202,6 +203,8 @@ def beside(values: Values, details: Sequence[dict[str, Any]]) -> list[dict[str, 
             path = _form_path(path)
         if path in _SAID and not getattr(values, path):
             message = _SAID[path]
+        if row_of := _ROW.match(path):
+            message = f"{row_of[1].capitalize()} {int(row_of[2]) + 1}: {message}"
         found.append({"message": message, "path": path} if path else {"message": message})
     return found
 

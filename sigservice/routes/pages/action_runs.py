@@ -156,7 +156,8 @@ def _shown(run: Row, names: dict[str, str]) -> dict[str, Any]:
     signal = msgspec.json.decode(run["signal"]) if run["signal"] else {}
     acts = [_act(item, names) for item in copy["actions"]]
     finished = run["finished_at"]
-    seconds = (finished - run["created_at"]).total_seconds() if finished else None
+    is_done = finished and run["state"] != "suppressed"
+    seconds = (finished - run["created_at"]).total_seconds() if is_done else None
     undoable = (
         run["cause"] == "signal"
         and run["state"] in ("success", "failed")
