@@ -19,7 +19,12 @@ OPTIONS = {
     "notifications": [
         {"type": "apprise", "url": "json://u:hidden@one.example/a", "on": ["failed"]},
         {"type": "apprise", "url": "json://u:hidden@two.example/b", "on": ["success"]},
-        {"type": "webhook", "url": "https://h.example/x", "on": ["failed"], "secret": "whsec_x"},
+        {
+            "type": "webhook",
+            "url": "https://h.example/x",
+            "on": ["failed"],
+            "secret": "whsec_c2lnbmF0dXJlLXNlY3JldC1vZi10ZXN0cw==",
+        },
     ],
 }
 FILTERS = [
