@@ -9,6 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from sigservice.outgoing.addresses import Reach
+from sigservice.secrets import sha256
 from sigservice.services import notification_channels
 from sigservice.services.problems import Problems
 
@@ -47,13 +48,15 @@ def check(channels: list[Channel], problems: Problems, reach: Reach) -> None:
 
 
 def masked(channel: Mapping[str, Any]) -> dict[str, str]:
-    """A channel's address without what is secret in it."""
+    """A channel's address without what is secret in it. The mark at its end tells two that look
+    alike apart."""
     scheme, _, rest = channel["url"].partition("://")
+    host = ""
+    if channel["type"] == "webhook":
+        host = re.split(r"[/?#\\]", rest, maxsplit=1)[0].rpartition("@")[2] + "/"
+    mark = sha256(channel["url"]).hex()[:4]
     secret = {"secret": MASK} if channel.get("secret") else {}
-    if channel["type"] == "apprise":
-        return {"url": f"{scheme}://{MASK}"} | secret
-    host = re.split(r"[/?#\\]", rest, maxsplit=1)[0].rpartition("@")[2]
-    return {"url": f"{scheme}://{host}/{MASK}"} | secret
+    return {"url": f"{scheme}://{host}{MASK}{mark}"} | secret
 
 
 def unmask(channels: list[Channel], old: list[dict[str, Any]]) -> None:

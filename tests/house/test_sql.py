@@ -18,6 +18,8 @@ FILES = sorted((ROOT / "sql" / "queries").glob("*.sql"))
 STATEMENTS = [(f.stem, name) for f in FILES for name in queries.load(f.stem)]
 
 HOT = {
+    ("action_runs", "find_work"): ["signal_queue_pkey", "action_runs_due_idx"],
+    ("signal_queue", "list_queued_signals"): ["signal_queue_pkey", "signals_pkey"],
     ("signals", "insert_signal"): ["signal_endpoint_tokens_secret_hash_key"],
     ("signals", "list_signals_of_endpoint"): ["signals_endpoint_id_idx"],
     ("signals", "list_signals_of_token"): ["signals_token_id_idx"],

@@ -93,14 +93,13 @@ def hostile(ada, web, make, stored, clock, endpoint, sets):
 
 
 def harm(sets, text, name):
-    """A set whose name, description, filters, address and flag mean harm."""
-    tag = {"environment": text, "tag": f"simple:{text}"}
+    """A set whose name, description, filters and tag mean harm."""
+    tag = {"environment": "development", "tag": f"simple:{text}"}
     sets.set(
         name,
         description=text,
         filters=[{"any": [{"path": "a", "operator": "IN", "values": [text]}, EXISTS]}],
         actions=[{"action": "TOGGLE_FEATURES_OFF_BY_TAG", "sortOrder": 1, "executionParams": tag}],
-        options={"notifications": [{"type": "apprise", "url": f"{text}://x", "on": ["failed"]}]},
     )
 
 

@@ -63,17 +63,22 @@ def furnish(process: Process) -> str:
     return secret
 
 
-def await_end_of_work(data: Path, seconds: float = 60) -> None:
-    def is_done() -> bool:
-        with contextlib.suppress(psycopg2.Error), contextlib.closing(connect(data)) as conn:
-            return rows(
-                conn,
-                "SELECT NOT EXISTS (SELECT 1 FROM signal_queue) "
-                "AND NOT EXISTS (SELECT 1 FROM action_runs WHERE state = 'started')",
-            ) == [(True,)]
-        return False
+def await_end_of_work(data: Path) -> None:
+    """However much there is, as long as it gets less."""
 
-    until(is_done, "the end of all runs", seconds)
+    def left() -> int:
+        with contextlib.suppress(psycopg2.Error), contextlib.closing(connect(data)) as conn:
+            found = rows(
+                conn,
+                "SELECT (SELECT count(*) FROM signal_queue) * 100 + (SELECT "
+                "coalesce(sum(jsonb_array_length(action_set->'actions') - next_action), 0) "
+                "FROM action_runs WHERE state = 'started')",
+            )
+            return int(found[0][0])
+        return -1
+
+    while before := left():
+        until(lambda before=before: left() not in (-1, before), f"progress with {before} left", 15)
 
 
 def rows(conn: Any, statement: str) -> list[tuple[Any, ...]]:

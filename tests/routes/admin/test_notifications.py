@@ -78,7 +78,8 @@ def test_what_comes_back_masked_is_kept(alerts, web, database):
     id = alerts.set(options={"notifications": given})["id"]
     shown = web.get(f"{SETS}/{id}", headers=ADMIN).json["options"]
     masked = [c["url"] for c in shown["notifications"]]
-    assert masked == ["https://hooks.example/…"] * 2
+    assert [url[:-4] for url in masked] == ["https://hooks.example/…"] * 2
+    assert masked[0] != masked[1]
     web.put_json(f"{SETS}/{id}", alerts.body(options=shown), headers=ADMIN)
     conn = database.connect()
     with conn.cursor() as cursor:
@@ -108,11 +109,8 @@ def test_the_newest_are_listed_and_nothing_of_other_sets(alerts, web, cast, data
     assert len(found) == 50
     assert [n["id"] for n in found] == sorted((n["id"] for n in found), reverse=True)
     assert (found[0]["state"], found[0]["attempts"], found[0]["dueAt"]) == ("waiting", 0, None)
-    assert found[0]["channel"] == {
-        "type": "webhook",
-        "url": "https://hooks.example/…",
-        "secret": "…",
-    }
+    told = found[0]["channel"]
+    assert (told["url"][:-4], told["secret"]) == ("https://hooks.example/…", "…")
     assert web.get(f"{SETS}/{other}/notifications", headers=ADMIN).json == {"notifications": []}
     id = found[0]["id"]
     for path in (f"{SETS}/{other}", f"{SETS}/999", "/api/admin/projects/no/actions/1"):
