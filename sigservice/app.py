@@ -21,6 +21,7 @@ from sigservice.routes import (
     signals,
     static,
 )
+from sigservice.routes.admin import action_recipes as admin_action_recipes
 from sigservice.routes.admin import action_runs as admin_action_runs
 from sigservice.routes.admin import actions as admin_actions
 from sigservice.routes.admin import api_tokens as admin_api_tokens
@@ -39,6 +40,7 @@ from sigservice.routes.admin import feature_strategies as admin_feature_strategi
 from sigservice.routes.admin import feature_types as admin_feature_types
 from sigservice.routes.admin import features as admin_features
 from sigservice.routes.admin import legacy_features as admin_legacy_features
+from sigservice.routes.admin import notifications as admin_notifications
 from sigservice.routes.admin import personal_tokens as admin_personal_tokens
 from sigservice.routes.admin import playground as admin_playground
 from sigservice.routes.admin import project_api_tokens as admin_project_api_tokens
@@ -55,6 +57,10 @@ from sigservice.routes.admin import tag_types as admin_tag_types
 from sigservice.routes.admin import tags as admin_tags
 from sigservice.routes.admin import ui_config as admin_ui_config
 from sigservice.routes.admin import users as admin_users
+from sigservice.routes.pages import action_form as page_action_form
+from sigservice.routes.pages import action_runs as page_action_runs
+from sigservice.routes.pages import action_trial as page_action_trial
+from sigservice.routes.pages import actions as page_actions
 from sigservice.routes.pages import api_tokens as page_api_tokens
 from sigservice.routes.pages import client_applications as page_client_applications
 from sigservice.routes.pages import context_fields as page_context_fields
@@ -102,6 +108,8 @@ AREAS = (
     admin_features,
     admin_actions,
     admin_action_runs,
+    admin_action_recipes,
+    admin_notifications,
     admin_feature_search,
     admin_legacy_features,
     admin_feature_strategies,
@@ -138,6 +146,10 @@ AREAS = (
     page_signal_endpoints,
     page_signal_endpoint_tokens,
     page_signals,
+    page_actions,
+    page_action_form,
+    page_action_runs,
+    page_action_trial,
     page_client_applications,
     page_projects,
     page_environments,

@@ -36,6 +36,7 @@ class Context:
     origins: Origins
     judge: Judge = field(default_factory=Judge)
     signals_waiting: threading.Event = field(default_factory=threading.Event)
+    notifications_waiting: threading.Event = field(default_factory=threading.Event)
     stopping: threading.Event = field(default_factory=threading.Event)
     known_senders: RecentKeys = field(default_factory=RecentKeys)
 

@@ -18,7 +18,14 @@ from sigservice.config import Loaded, load_config
 from sigservice.config.options import BUILT_IN_ADMIN
 from sigservice.db.open import OpenDatabase
 from sigservice.errors import StartError
-from sigservice.jobs import actions, clean_up, created_by, retention, seen_tokens
+from sigservice.jobs import (
+    actions,
+    clean_up,
+    created_by,
+    notifications,
+    retention,
+    seen_tokens,
+)
 from sigservice.jobs.runner import Job, Runner
 from sigservice.listener import Listener
 from sigservice.secrets import Passwords
@@ -27,7 +34,8 @@ from sigservice.version import __version__
 from sigservice.web.wrap import Wsgi
 
 JOBS = (
-    Job("actions", actions.run_quietly, every_seconds=0.5, first_seconds=0.1, is_woken=True),
+    Job("actions", actions.run_quietly, 0.5, 0.1, lambda context: context.signals_waiting),
+    Job("notifications", notifications.run_quietly, 5, 1, lambda c: c.notifications_waiting),
     Job("retention", retention.run_once, every_seconds=600, first_seconds=60),
     Job("sessions", clean_up.delete_sessions, every_seconds=3600, first_seconds=60),
     Job("seen tokens", seen_tokens.run_once, every_seconds=60, first_seconds=60),

@@ -58,6 +58,12 @@ class Telemetry:
             buckets=(0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 5, 60),
             registry=self._registry,
         )
+        self._notifications = Counter(
+            "notifications_sent",
+            "Attempts to tell people of runs, by channel and result.",
+            ["type", "result"],
+            registry=self._registry,
+        )
         self._filled = Counter(
             "event_created_by_migration_count",
             "Past events given a user id.",
@@ -70,6 +76,11 @@ class Telemetry:
             self._runs.labels(state).inc()
             if reaction is not None:
                 self._reaction.observe(reaction)
+
+    def notification(self, type: str, result: str) -> None:
+        """`result` is sent, failed (it will be tried again) or given up."""
+        if self.enabled:
+            self._notifications.labels(type, result).inc()
 
     def request(self, path: str, method: str, status: int, seconds: float) -> None:
         """`path` is the route's pattern, never what a client made up."""

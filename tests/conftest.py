@@ -24,8 +24,14 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+WAITING = ("tests/server/", "tests/browser/", "tests/sdk/")
 ADMIN_TOKEN = "*:*.test-admin-token"
 ADMIN = {"Authorization": f"Bearer {ADMIN_TOKEN}"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files whose tests mostly wait go first, so that two processes end at the same time."""
+    items.sort(key=lambda item: not item.nodeid.startswith(WAITING))
 
 
 def pytest_collection_finish() -> None:
@@ -140,6 +146,13 @@ class Make:
 @pytest.fixture
 def make(web: webtest.TestApp) -> Make:
     return Make(web)
+
+
+@pytest.fixture
+def alerts(service: Service, web: webtest.TestApp, make: Make) -> Any:
+    from tests.actions_kit import Alerts
+
+    return Alerts(service, web, make)
 
 
 @pytest.fixture(scope="session")

@@ -53,6 +53,8 @@ def risks(loaded: Loaded) -> list[str]:
         lines.append("No mail server is set: no mails are sent.")
     if not config["server"]["metricsToken"] and config["server"]["serverMetrics"]:
         lines.append("The metrics are open to everybody (SERVICE_METRICS_TOKEN closes them).")
+    if config["webhooks"]["allowPrivate"]:
+        lines.append("Notifications may go to private addresses (SERVICE_WEBHOOK_ALLOW_PRIVATE).")
     for option in OPTIONS:
         if option.status == "accepted" and loaded.sources[option.path] != "default":
             lines.append(f"{option.path} is accepted but has no effect yet.")

@@ -32,6 +32,7 @@ class Loaded:
 def load_config(options: Mapping[str, Any] | None, environ: Mapping[str, str]) -> Loaded:
     """Raises ConfigError with one line for each wrong value; a line never shows the value."""
     given, problems, warnings = _flatten(options or {})
+    environ = _with_proxies(environ)
     config: dict[str, Any] = {}
     sources: dict[str, str] = {}
     for option in OPTIONS:
@@ -48,6 +49,13 @@ def load_config(options: Mapping[str, Any] | None, environ: Mapping[str, str]) -
     if problems:
         raise ConfigError(problems)
     return Loaded(config, sources, warnings)
+
+
+def _with_proxies(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """The one family of variables that most programs know in small letters."""
+    names = [option.env for option in OPTIONS if option.section == "Outgoing connections"]
+    small = {name: environ.get(name.lower(), "") for name in names}
+    return {**environ, **{name: text for name, text in small.items() if text.strip()}}
 
 
 def _flatten(options: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], list[str]]:

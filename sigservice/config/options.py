@@ -174,6 +174,9 @@ OPTIONS: tuple[Option, ...] = tuple(
     )
     + _section(
         "API tokens",
+        ("authentication.enableApiToken", "AUTH_ENABLE_API_TOKEN", parse.BOOLEAN, True,
+         "Whether the client and frontend API demand a token. If not, whoever has none gets all "
+         "projects in the environment `default`."),
         ("authentication.initApiTokens", "", parse.TOKENS, [],
          "Tokens made at start when the database holds none; those of the variables are added.",
          "secret"),
@@ -260,6 +263,22 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Most actions of an action set."),
         ("actions.runRetentionDays", "SERVICE_ACTION_RUN_RETENTION_DAYS",
          number(0, 36_500, "days"), 90, "Runs older than this are deleted; 0 keeps all."),
+        ("webhooks.allowedHosts", "SERVICE_WEBHOOK_ALLOWED_HOSTS", parse.HOSTS, (),
+         "Hosts that notifications may go to although they are private: names, `*.suffixes`, "
+         "addresses, networks."),
+        ("webhooks.allowPrivate", "SERVICE_WEBHOOK_ALLOW_PRIVATE", parse.BOOLEAN, False,
+         "Whether notifications may go to any private address."),
+    )
+    + _section(
+        "Outgoing connections",
+        ("outgoing.httpProxy", "HTTP_PROXY", parse.SECRET, None,
+         "Proxy for http addresses; `http_proxy` beats it, here and in the next three.", "secret"),
+        ("outgoing.httpsProxy", "HTTPS_PROXY", parse.SECRET, None, "Proxy for https addresses.",
+         "secret"),
+        ("outgoing.allProxy", "ALL_PROXY", parse.SECRET, None,
+         "Proxy for what the two above don't name.", "secret"),
+        ("outgoing.noProxy", "NO_PROXY", parse.STRING, None,
+         "Hosts that are reached without a proxy, separated by commas; `*`: all."),
     )
     + _section(
         "Flags",
@@ -270,13 +289,15 @@ OPTIONS: tuple[Option, ...] = tuple(
         ("disableLegacyFeaturesApi", "DISABLE_LEGACY_FEATURES_API", parse.BOOLEAN, False,
          "Turns off the features API from before projects, `/api/admin/features`; validate and "
          "tags below it stay."),
+        ("strategySegmentsLimit", "SERVICE_STRATEGY_SEGMENTS_LIMIT", number(0, 100_000), 5,
+         "Most segments on one strategy."),
+        ("segmentValuesLimit", "SERVICE_SEGMENT_VALUES_LIMIT", number(0, 10_000_000), 1000,
+         "Most values across a segment's constraints."),
         ("ui", "", parse.OBJECT, {},
          "UI overrides: environment, slogan; told by `/api/admin/ui-config`."),
     )
     + _section(
         "Feature-management host",
-        ("authentication.enableApiToken", "AUTH_ENABLE_API_TOKEN", parse.BOOLEAN, True,
-         "Whether the client and frontend API demand a token."),
         ("authentication.customAuthHandler", "", parse.CALLABLE, None,
          "function(app, config) for the authentication type custom."),
         ("authentication.demoAllowAdminLogin", "AUTH_DEMO_ALLOW_ADMIN_LOGIN", parse.BOOLEAN, False,
@@ -287,10 +308,6 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Where to ask for the latest version; nothing: it is not asked."),
         ("versionCheck.enable", "CHECK_VERSION", parse.TRUE_OR_ANYTHING, True,
          "Whether it is asked; any value other than true disables."),
-        ("strategySegmentsLimit", "SERVICE_STRATEGY_SEGMENTS_LIMIT", number(0, 100_000), 5,
-         "Most segments on one strategy."),
-        ("segmentValuesLimit", "SERVICE_SEGMENT_VALUES_LIMIT", number(0, 10_000_000), 1000,
-         "Most values across a segment's constraints."),
         status="accepted",
     )
     + _section(

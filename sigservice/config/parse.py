@@ -254,6 +254,21 @@ NETWORKS = Kind(
 )
 
 
+def _hosts(values: list[str]) -> list[str]:
+    for value in values:
+        if not re.fullmatch(r"(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*", value):
+            ipaddress.ip_network(value, strict=False)
+    return values
+
+
+HOSTS = Kind(
+    "a comma-separated list of host names, addresses or networks",
+    "hooks.example.com,*.internal.example,10.0.0.0/8",
+    lambda text: _hosts(LIST.parse(text.lower())),
+    lambda value: _hosts([item.lower() for item in _word_list(value)]),
+)
+
+
 def _cookie_name(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}", name):  # RFC 6265, 4.1.1
         raise ValueError

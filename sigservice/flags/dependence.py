@@ -106,8 +106,8 @@ class Dependence:
         """The flag and those that it depends on."""
         names = [flag.name]
         for name in names:
-            parents = self._flags[name].dependencies
-            names += [p.feature for p in parents if p.feature in self._flags.keys() - names]
+            parents = (parent.feature for parent in self._flags[name].dependencies)
+            names += [parent for parent in parents if parent in self._flags and parent not in names]
         return names
 
     def _own_needs(self, flag: Flag) -> set[Need]:

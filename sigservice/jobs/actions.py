@@ -41,7 +41,9 @@ def run_once(context: Context) -> int:
             judged, performed = _judge(context, logger, work)
         if judged or work["runs"]:
             performed += _perform_all(context, logger)
-        if work is not _WOKEN and not judged and not performed:
+        if judged or performed:
+            context.notifications_waiting.set()
+        elif work is not _WOKEN:
             break
         total, work = total + performed, None
     return total

@@ -1,5 +1,5 @@
 """Deletes signals that are too old, too many or without an endpoint, old client metrics,
-instances and runs, in short transactions.
+instances, runs and notifications, in short transactions.
 
 Safe at any kill and in several processes: each chunk is a statement of its own, and what two
 processes try to delete twice is simply gone the second time.
@@ -15,11 +15,14 @@ from sigservice.repository import (
     action_runs,
     client_applications,
     client_metrics,
+    notifications,
     signal_queue,
     signals,
 )
 
 CHUNK = 5_000
+APPLICATION_DAYS = 30
+NOTIFICATION_DAYS = 30
 INSTANCE_DAYS = 2  # as the compared server forgets instances
 
 
@@ -35,6 +38,9 @@ def _runs(context: Context) -> int:
         deleted += _in_chunks(
             context, lambda conn: action_runs.delete_old(conn, days=days, chunk=CHUNK)
         )
+    deleted += _in_chunks(
+        context, lambda conn: notifications.delete_old(conn, days=NOTIFICATION_DAYS, chunk=CHUNK)
+    )
     return deleted + _in_chunks(
         context, lambda conn: signal_queue.delete_orphaned_verdicts(conn, CHUNK)
     )
@@ -48,6 +54,7 @@ def _reports(context: Context) -> int:
         lambda conn: client_applications.delete_old_instances(
             conn, days=INSTANCE_DAYS, chunk=CHUNK
         ),
+        lambda conn: client_applications.delete_old(conn, days=APPLICATION_DAYS, chunk=CHUNK),
     )
     return sum(_in_chunks(context, delete) for delete in deletes)
 

@@ -21,13 +21,13 @@ QUIET_SECONDS = 60
 @dataclass(frozen=True)
 class Job:
     """`run_once` returns how much it did. Its first run is after a random part of `first`; one
-    that `is_woken` runs at once when context.signals_waiting is set."""
+    with `woken_by` runs at once when that event of the context is set."""
 
     name: str
     run_once: Callable[[Context], int]
     every_seconds: float
     first_seconds: float
-    is_woken: bool = False
+    woken_by: Callable[[Context], threading.Event] | None = None
 
 
 class Runner:
@@ -36,6 +36,7 @@ class Runner:
     def __init__(self, context: Context, jobs: tuple[Job, ...]) -> None:
         self._context = context
         self._stop = threading.Event()
+        self._wakers = [job.woken_by(context) for job in jobs if job.woken_by]
         self._threads = [
             threading.Thread(target=self._loop, args=(job,), name=f"job-{job.name}", daemon=True)
             for job in jobs
@@ -48,7 +49,8 @@ class Runner:
     def ask_to_stop(self) -> None:
         """Returns at once; no job starts any more."""
         self._stop.set()
-        self._context.signals_waiting.set()
+        for waker in self._wakers:
+            waker.set()
 
     def join(self, seconds: float) -> None:
         """Waits for running jobs, `seconds` in all; what they do survives being cut."""
@@ -59,7 +61,7 @@ class Runner:
     def _loop(self, job: Job) -> None:
         logger, complaints = self._context.get_logger("jobs"), _Complaints(job.name)
         wait = random.uniform(0.2, 1) * job.first_seconds  # noqa: S311  spreads processes, no secret
-        waiting = self._context.signals_waiting if job.is_woken else self._stop
+        waiting = job.woken_by(self._context) if job.woken_by else self._stop
         while not (waiting.wait(wait) and self._stop.is_set()):
             try:
                 done = job.run_once(self._context)

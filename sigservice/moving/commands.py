@@ -19,6 +19,7 @@ from sigservice.moving import left_behind
 from sigservice.moving.progress import Progress
 from sigservice.moving.reader import Note, Reader
 from sigservice.moving.source import Source
+from sigservice.outgoing.proxies import Proxies
 from sigservice.services import exchange_import, inventory, inventory_import, revisions
 from sigservice.services.identity import SYSTEM
 from sigservice.services.inventory import Inventory
@@ -136,7 +137,7 @@ def _inventory(value: dict[str, Any]) -> Inventory:
 
 def _import_server(chosen: argparse.Namespace, context: Context, limits: Limits) -> int:
     token = sys.stdin.readline() if chosen.token_stdin else chosen.token
-    source = Source(chosen.source, token)
+    source = Source(chosen.source, token, proxies=Proxies.of(context.config))
     reader = Reader(source, Progress(sys.stderr), chosen.project)
     wanted = reader.read()
     notes = [*reader.notes, *left_behind.count_others(source)]

@@ -6,15 +6,16 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import urllib3
 from urllib3.exceptions import HTTPError
-from urllib3.util import Retry, Timeout, make_headers, parse_url
+from urllib3.util import Retry, Timeout
 
 from sigservice import payload
 from sigservice.errors import AppError, StartError
 from sigservice.log import one_line
+from sigservice.outgoing import proxies as proxy_rules
+from sigservice.outgoing.proxies import Proxies
 from sigservice.version import __version__
 
 AT_ONCE = 4
@@ -35,7 +36,9 @@ class Source:
     """`url` is the server's, with or without /api. Raises StartError, one line, whenever it can't
     be read."""
 
-    def __init__(self, url: str, token: str, *, pause: float = 0.5) -> None:
+    def __init__(
+        self, url: str, token: str, *, proxies: Proxies | None = None, pause: float = 0.5
+    ) -> None:
         self._base = _base(url)
         token = token.strip()
         if not token or not token.isascii() or not token.isprintable():
@@ -61,7 +64,7 @@ class Source:
                 raise_on_status=False,
             ),
         }
-        self._pool = _pool(self._base, settings)
+        self._pool = _pool(self._base, proxies or Proxies(), settings)
 
     def get(self, *parts: str, **query: str) -> Any:
         """The JSON at the path whose parts these are, below /api/admin."""
@@ -136,16 +139,14 @@ def _base(url: str) -> str:
     return f"{split.scheme}://{split.netloc}{path}"
 
 
-def _pool(base: str, settings: dict[str, Any]) -> urllib3.PoolManager:
-    """Through the proxy that HTTP_PROXY, HTTPS_PROXY and NO_PROXY name for the address."""
+def _pool(base: str, proxies: Proxies, settings: dict[str, Any]) -> urllib3.PoolManager:
+    """Through the proxy that the environment names for the address."""
     split = urlsplit(base)
-    proxies = getproxies()
-    proxy = proxies.get(split.scheme) or proxies.get("all")
-    if not proxy or proxy_bypass(split.netloc):
+    port = split.port or (443 if split.scheme == "https" else 80)
+    proxy = proxies.find(split.scheme, split.hostname or "", port)
+    if not proxy:
         return urllib3.PoolManager(**settings)
     try:
-        address = parse_url(proxy if "://" in proxy else f"http://{proxy}")
-        headers = make_headers(proxy_basic_auth=address.auth) if address.auth else None
-        return urllib3.ProxyManager(address.url, proxy_headers=headers, **settings)
+        return proxy_rules.manager(proxy, **settings)
     except (HTTPError, ValueError):
         raise StartError("The proxy that the environment names can't be used.") from None

@@ -6,6 +6,7 @@ from sigservice.db import queries
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row, affected, many, one, one_prepared
 
+PAGE_BYTES = 8_000_000
 _SQL = queries.load("action_runs")
 
 
@@ -57,9 +58,10 @@ def update(
     )
 
 
-def list_statistics(conn: Connection, sets: list[int]) -> list[Row]:
-    """{action_set_id, last_at, in_last_hour}."""
-    return many(conn, _SQL["list_run_statistics"], sets=sets)
+def list_statistics(conn: Connection, caps: dict[int, int]) -> list[Row]:
+    """{action_set_id, last_at, in_last_hour} of the sets in `caps`, counted up to their caps."""
+    sets, most = list(caps), list(caps.values())
+    return many(conn, _SQL["list_run_statistics"], sets=sets, caps=most)
 
 
 def find_restorable(conn: Connection, action_set_id: int) -> Row | None:
@@ -105,6 +107,7 @@ def list_newest(
     limit: int,
     offset: int = 0,
 ) -> list[Row]:
+    """Fewer than `limit` when the payloads in them are large, at least one if there is any."""
     return many(
         conn,
         _SQL["list_runs"],
@@ -114,10 +117,16 @@ def list_newest(
         before=before,
         limit=limit,
         offset=offset,
+        page_bytes=PAGE_BYTES,
     )
 
 
-def list_last(conn: Connection, project: str) -> list[Row]:
+def list_of_signals(conn: Connection, signal_ids: list[int]) -> list[Row]:
+    return many(conn, _SQL["list_runs_of_signals"], signal_ids=signal_ids)
+
+
+def list_last(conn: Connection, project: str | None = None) -> list[Row]:
+    """Without a project, of all sets."""
     return many(conn, _SQL["list_last_runs"], project=project)
 
 

@@ -69,6 +69,15 @@ def delete_actions(conn: Connection, action_set_id: int) -> None:
     affected(conn, _SQL["delete_actions"], action_set_id=action_set_id)
 
 
+def list_all(conn: Connection) -> list[Row]:
+    return many(conn, _SQL["list_action_sets"], project=None, id=None, sources=None)
+
+
+def list_listeners(conn: Connection, source_id: int) -> list[Row]:
+    """{id, project, name, enabled}, whether on or off."""
+    return many(conn, _SQL["list_listeners"], source_id=source_id)
+
+
 def list_of_project(conn: Connection, project: str) -> list[Row]:
     """With `actions`, `filters` and `settings` as JSON text."""
     return many(conn, _SQL["list_action_sets"], project=project, id=None, sources=None)

@@ -85,3 +85,7 @@ def delete(conn: Connection, app_name: str) -> bool:
 
 def delete_old_instances(conn: Connection, *, days: int, chunk: int) -> int:
     return affected(conn, _SQL["delete_old_client_instances"], days=days, chunk=chunk)
+
+
+def delete_old(conn: Connection, *, days: int, chunk: int) -> int:
+    return affected(conn, _SQL["delete_old_client_applications"], days=days, chunk=chunk)

@@ -30,16 +30,5 @@ def set_states(conn: Connection, features: list[str], environment: str, enabled:
     )
 
 
-def set_variants(conn: Connection, feature: str, environment: str, variants: str) -> None:
-    """`variants` is JSON text."""
-    affected(
-        conn,
-        _SQL["set_feature_variants"],
-        feature=feature,
-        environment=environment,
-        variants=variants,
-    )
-
-
 def copy(conn: Connection, source: str, to: str) -> None:
     affected(conn, _SQL["copy_feature_states"], source=source, to=to)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many, one, one_prepared
+from sigservice.db.run import Row, affected, many, one_prepared
 
 _SQL = queries.load("signal_queue")
 
@@ -23,8 +23,9 @@ def insert_verdicts(conn: Connection, signal_ids: list[int], verdicts: list[str]
     affected(conn, _SQL["insert_verdicts"], signal_ids=signal_ids, verdicts=verdicts)
 
 
-def find_verdicts(conn: Connection, signal_id: int) -> Row | None:
-    return one(conn, _SQL["find_verdicts"], signal_id=signal_id)
+def list_verdicts(conn: Connection, signal_ids: list[int]) -> list[Row]:
+    """{signal_id, verdicts}, None for a signal that still waits."""
+    return many(conn, _SQL["list_verdicts"], signal_ids=signal_ids)
 
 
 def age(conn: Connection) -> Row:

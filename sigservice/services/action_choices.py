@@ -9,12 +9,15 @@ from sigservice.db.pool import Connection
 from sigservice.repository import action_sets, environments, feature_tags, features
 from sigservice.repository.features import Filter
 from sigservice.services.action_kinds.table import KINDS
+from sigservice.services.action_sets import check_project
 
 Choices = list[str]
 
 
 def definitions(conn: Connection, project: str) -> dict[str, Any]:
-    """By the kind's name: {label, description, category, permissions, parameters}."""
+    """By the kind's name: {label, description, category, permissions, parameters}. Raises
+    NotFoundError."""
+    check_project(conn, project)
     offered: dict[str, Choices] = {}
 
     def of(choices: str) -> Choices:

@@ -8,7 +8,7 @@ inverted or not; only EXISTS asks about that.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -131,14 +131,22 @@ def canonical(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def check(filters: list[Filter], problems: Problems, *, most: int, most_values: int) -> None:
-    """What is wrong goes to `problems`, with paths such as match.filters[0].operator."""
+def check(
+    filters: list[Filter],
+    problems: Problems,
+    *,
+    most: int,
+    most_values: int,
+    paths: Sequence[str] | None = None,
+) -> None:
+    """What is wrong goes to `problems`, with paths such as match.filters[0].operator; `paths` tell
+    of filters that stand elsewhere."""
     leaves = sum(len(f.any) if f.any is not None else 1 for f in filters)
     if leaves > most:
         problems.add("match.filters", f"There can't be more than {most} filters.")
         return
     for n, filter in enumerate(filters):
-        at = f"match.filters[{n}]"
+        at = paths[n] if paths else f"match.filters[{n}]"
         if filter.any is None:
             check_one(filter, problems, at, most_values)
             continue

@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 
 from sigservice.clock import iso
+from sigservice.db.errors import DatabaseError, DatabaseUnavailable
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row
 from sigservice.log import Logger
@@ -119,9 +120,11 @@ class Judge:
                 one = Set(row, None, Settings(), {"id": row["id"], "actions": []}, armed=True)
             known[row["id"]] = one
             by_source.setdefault(row["source_id"], []).append(one)
-        limited = [id for id, one in known.items() if one.counts_runs]
-        if limited:
-            for found in action_runs.list_statistics(conn, limited):
+        caps = {
+            id: one.settings.maxRunsPerHour or 0 for id, one in known.items() if one.counts_runs
+        }
+        if caps:
+            for found in action_runs.list_statistics(conn, caps):
                 one = known[found["action_set_id"]]
                 one.last_at, one.in_last_hour = found["last_at"], found["in_last_hour"]
         return by_source
@@ -139,6 +142,11 @@ class Judge:
             )
             self._compiled[row["id"]] = kept
         return kept[1:]
+
+
+def says_over(resolved: Resolved, payload: Any) -> bool:
+    """Whether the signal is about the end of an alert."""
+    return _text_at(payload, resolved.path) in resolved.values
 
 
 def _insert(conn: Connection, runs: list[dict[str, Any]]) -> None:
@@ -176,6 +184,8 @@ def _judge_safely(
     if one.matcher is not None:
         try:
             return verdict | _judge(one, one.matcher, signal, payload, alerts, runs, disarmed)
+        except (DatabaseError, DatabaseUnavailable):
+            raise  # the transaction is over for all of them
         except Exception as error:  # noqa: BLE001  a filter's bug must not stop the queue
             _complain(logger, one.row["id"], error)
     failed = _run(one, signal, cause="signal") | {"state": "failed", "reason": OUR_FAULT}
@@ -197,7 +207,7 @@ def _judge(
     disarmed: list[int],
 ) -> dict[str, Any]:
     resolved, real = one.settings.restoreWhenResolved, not one.settings.dryRun
-    if resolved is not None and _text_at(payload, resolved.path) in resolved.values:
+    if resolved is not None and says_over(resolved, payload):
         return _end_alert(one, signal, payload, resolved, alerts, runs)
     if not matcher.matches(payload):
         failed = next((v for v in matcher.explain(payload) if not v.matched), None)

@@ -128,10 +128,11 @@ def undo(conn: Connection, project: str, set_id: int, run_id: int, by: Identity)
     ConflictError for one that can't be undone."""
     action_runs.lock(conn)
     run = get(conn, project, set_id, run_id)
-    if run["restored_by_run_id"] or run["cause"] != "signal" or run["dry_run"]:
-        raise ConflictError("This run can't be undone: it changed nothing, or it was undone.")
     if run["state"] not in ("success", "failed"):
         raise ConflictError("This run is not finished, or was suppressed.")
+    changed = run["cause"] == "signal" and action_undo.changes_of(run)
+    if run["restored_by_run_id"] or not changed:
+        raise ConflictError("This run can't be undone: it changed nothing, or it was undone.")
     (id,) = _open_restores(conn, [run | {"actor_id": by.user_id}], cause="undo")
     events.record(conn, "actions-undone", by, data={"runId": run_id}, project=project)
     return id

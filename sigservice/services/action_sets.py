@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 
@@ -12,16 +12,22 @@ from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row
 from sigservice.errors import ConflictError, ExceedsLimitError, NameExistsError, NotFoundError
+from sigservice.outgoing.addresses import Reach
 from sigservice.repository import action_sets, projects, service_accounts, signal_endpoints
-from sigservice.services import action_filters, events, payload_paths
+from sigservice.services import (
+    action_channels,
+    action_filters,
+    events,
+    notification_channels,
+    payload_paths,
+)
+from sigservice.services.action_channels import Channel, masked
 from sigservice.services.action_filters import Filter
 from sigservice.services.action_kinds.table import KINDS
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 
 LONGEST_COOLDOWN = 7 * 86_400
-CHANNELS = ("apprise", "webhook")
-EVENTS = ("success", "failed", "suppressed")
 
 
 class Resolved(msgspec.Struct, omit_defaults=True):
@@ -31,15 +37,6 @@ class Resolved(msgspec.Struct, omit_defaults=True):
     path: str
     values: list[str]
     key: str
-
-
-class Channel(msgspec.Struct, omit_defaults=True):
-    """Whom a run is told: an apprise URL, or a webhook that is signed with `secret`."""
-
-    type: Literal["apprise", "webhook"]
-    url: str
-    on: list[Literal["success", "failed", "suppressed"]]
-    secret: str = ""
 
 
 class Settings(msgspec.Struct, omit_defaults=True):
@@ -71,23 +68,37 @@ class Fields:
     filters: list[Filter]
     actions: list[Action]
     settings: Settings
+    filter_paths: list[str] | None = None
+    """Where each filter stands in what was sent."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """SERVICE_ACTION_*_LIMIT."""
+    """SERVICE_ACTION_*_LIMIT, and whom notifications may reach."""
 
     sets: int
     filters: int
     values: int
     actions: int
+    reach: Reach = field(default_factory=Reach)
+
+
+def limits_of(config: dict[str, Any]) -> Limits:
+    found = config["actions"]
+    return Limits(
+        found["setsPerProjectLimit"],
+        found["filtersLimit"],
+        found["filterValuesLimit"],
+        found["actionsLimit"],
+        notification_channels.Settings.of(config).reach,
+    )
 
 
 def create(conn: Connection, project: str, new: Fields, by: Identity, limits: Limits) -> Row:
     """Raises NotFoundError (project), BadDataError with all that is wrong, NameExistsError,
     ExceedsLimitError."""
     action_sets.lock(conn)
-    _check_project(conn, project)
+    check_project(conn, project)
     _check(conn, project, new, limits)
     if action_sets.count(conn, project) >= limits.sets:
         raise ExceedsLimitError(f"A project can't have more than {limits.sets} action sets.")
@@ -117,7 +128,7 @@ def get(conn: Connection, project: str, id: int) -> Row:
 
 def list_of_project(conn: Connection, project: str) -> list[Row]:
     """Raises NotFoundError."""
-    _check_project(conn, project)
+    check_project(conn, project)
     return action_sets.list_of_project(conn, project)
 
 
@@ -127,32 +138,41 @@ def update(
     """Replaces all but `enabled`, which stays when it is None. Raises as `create` does."""
     action_sets.lock(conn)
     before = get(conn, project, id)
-    new = _with_secrets(new, before)
+    old = msgspec.json.decode(before["settings"]).get("notifications", [])
+    action_channels.unmask(new.settings.notifications, old)
     _check(conn, project, new, limits)
     enabled = before["enabled"] if new.enabled is None else new.enabled
+    columns, are_kept = _columns(new) | {"enabled": enabled}, _are_kept(new, before)
+    if are_kept and _same(before, columns):
+        return before
     try:
-        action_sets.update(conn, id, **_columns(new), enabled=enabled)
+        action_sets.update(conn, id, **columns)
     except UniqueViolation as error:
         raise _taken(new.name) from error
-    action_sets.delete_actions(conn, id)
-    _put_actions(conn, id, new, by)
-    return _changed(conn, project, id, before, by)
+    if not are_kept:
+        action_sets.delete_actions(conn, id)
+        _put_actions(conn, id, new, by)
+    return _recorded(conn, project, before, by)
 
 
 def switch(conn: Connection, project: str, id: int, enabled: bool, by: Identity) -> Row:
     """Raises NotFoundError."""
     action_sets.lock(conn)
     before = get(conn, project, id)
+    if before["enabled"] == enabled:
+        return before
     action_sets.set_enabled(conn, id, enabled)
-    return _changed(conn, project, id, before, by)
+    return _recorded(conn, project, before, by)
 
 
 def arm(conn: Connection, project: str, id: int, by: Identity) -> Row:
     """Lets a latched set run again. Raises NotFoundError."""
     action_sets.lock(conn)
     before = get(conn, project, id)
+    if before["armed"]:
+        return before
     action_sets.set_armed(conn, [id], True)
-    return _changed(conn, project, id, before, by)
+    return _recorded(conn, project, before, by)
 
 
 def delete(conn: Connection, project: str, id: int, by: Identity) -> None:
@@ -197,23 +217,11 @@ def to_json(row: Row) -> dict[str, Any]:
     }
 
 
-def masked(channel: dict[str, Any]) -> dict[str, str]:
-    """A channel's address without what is secret in it."""
-    scheme, _, rest = channel["url"].partition("://")
-    if channel["type"] == "apprise":
-        return {"url": f"{scheme}://…", **({"secret": "…"} if channel.get("secret") else {})}
-    host = rest.partition("/")[0].rpartition("@")[2]
-    return {"url": f"{scheme}://{host}/…", **({"secret": "…"} if channel.get("secret") else {})}
-
-
 def split_filters(filters: list[Filter]) -> tuple[dict[str, Any], list[Filter]]:
     """(the compared server's map of one filter a path, what it can't say)."""
     payload: dict[str, Any] = {}
-    rest: list[Filter] = []
-    for filter in filters:
-        if filter.any is not None or filter.operator == "EXISTS" or filter.path in payload:
-            rest.append(filter)
-            continue
+    mapped, rest = _parted(filters)
+    for filter in mapped:
         shown: dict[str, Any] = {"operator": filter.operator}
         if filter.values is not None:
             shown["values"] = filter.values
@@ -222,6 +230,18 @@ def split_filters(filters: list[Filter]) -> tuple[dict[str, Any], list[Filter]]:
         shown |= {"inverted": filter.inverted, "caseInsensitive": filter.caseInsensitive}
         payload[filter.path] = shown
     return payload, rest
+
+
+def _parted(filters: list[Filter]) -> tuple[list[Filter], list[Filter]]:
+    """Those that the map can say, the rest."""
+    mapped: dict[str, Filter] = {}
+    rest: list[Filter] = []
+    for filter in filters:
+        if filter.any is not None or filter.operator == "EXISTS" or filter.path in mapped:
+            rest.append(filter)
+        else:
+            mapped[filter.path] = filter
+    return list(mapped.values()), rest
 
 
 def _check(conn: Connection, project: str, new: Fields, limits: Limits) -> None:
@@ -234,9 +254,15 @@ def _check(conn: Connection, project: str, new: Fields, limits: Limits) -> None:
         problems.add("actorId", "There is no such service account.")
     if not 0 < new.source_id < 2**31 or signal_endpoints.find(conn, new.source_id) is None:
         problems.add("match.sourceId", "There is no such signal endpoint.")
-    action_filters.check(new.filters, problems, most=limits.filters, most_values=limits.values)
+    action_filters.check(
+        new.filters,
+        problems,
+        most=limits.filters,
+        most_values=limits.values,
+        paths=new.filter_paths,
+    )
     _check_actions(conn, project, new.actions, problems, limits.actions)
-    _check_settings(new.settings, problems)
+    _check_settings(new.settings, problems, limits.reach)
     problems.end()
 
 
@@ -274,7 +300,7 @@ def _check_actions(
                 problems.add(f"{at}.executionParams.{found['path']}", found["message"])
 
 
-def _check_settings(settings: Settings, problems: Problems) -> None:
+def _check_settings(settings: Settings, problems: Problems, reach: Reach) -> None:
     if not 0 <= settings.cooldownSeconds <= LONGEST_COOLDOWN:
         problems.add("options.cooldownSeconds", "The cooldown is from 0 to 604800 seconds.")
     if settings.maxRunsPerHour is not None and not 1 <= settings.maxRunsPerHour <= 10_000:
@@ -284,43 +310,23 @@ def _check_settings(settings: Settings, problems: Problems) -> None:
         problems.add("options.restoreAfterMinutes", "Minutes are from 1 to 43200.")
     resolved = settings.restoreWhenResolved
     if resolved is not None:
-        for name in ("path", "key"):
-            if payload_paths.parse(getattr(resolved, name)) is None:
-                problems.add(f"options.restoreWhenResolved.{name}", "This is no path.")
+        for name, text in (("path", resolved.path), ("key", resolved.key)):
+            if payload_paths.parse(text) is None:
+                problems.add(f"options.restoreWhenResolved.{name}", f"The {name} is no path.")
         if not resolved.values or len(resolved.values) > 25:
             problems.add("options.restoreWhenResolved.values", "1 to 25 values are needed.")
-    if len(settings.notifications) > 10:
-        problems.add("options.notifications", "There can't be more than 10 notifications.")
-    for n, channel in enumerate(settings.notifications):
-        if not 5 <= len(channel.url) <= 2000 or "://" not in channel.url:
-            problems.add(f"options.notifications[{n}].url", "This is no address.")
-        if channel.type == "webhook" and not channel.url.startswith(("http://", "https://")):
-            problems.add(
-                f"options.notifications[{n}].url", "It must begin with https:// or http://."
-            )
-
-
-def _with_secrets(new: Fields, before: Row) -> Fields:
-    """A channel that comes back masked keeps the address and secret that it had."""
-    old = msgspec.json.decode(before["settings"]).get("notifications", [])
-    for channel in new.settings.notifications:
-        for known in old:
-            shown = masked(known)
-            if channel.type == known["type"] and channel.url == shown["url"]:
-                channel.url = known["url"]
-                if channel.secret in ("", "…"):
-                    channel.secret = known.get("secret", "")
-                break
-    return new
+    action_channels.check(settings.notifications, problems, reach)
 
 
 def _columns(new: Fields) -> dict[str, Any]:
+    """Filters in the order in which `to_json` shows them."""
+    mapped, rest = _parted(new.filters)
     return {
         "name": new.name,
         "description": new.description,
         "actor_id": new.actor_id,
         "source_id": new.source_id,
-        "filters": msgspec.json.encode(new.filters).decode(),
+        "filters": msgspec.json.encode([*mapped, *rest]).decode(),
         "settings": msgspec.json.encode(new.settings).decode(),
     }
 
@@ -345,15 +351,38 @@ def _texts(params: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _changed(conn: Connection, project: str, id: int, before: Row, by: Identity) -> Row:
-    row = get(conn, project, id)
+def _are_kept(new: Fields, before: Row) -> bool:
+    """Whether the actions are those that there are."""
+    wanted = [
+        (action.sortOrder, action.action, _texts(action.executionParams))
+        for action in sorted(new.actions, key=lambda action: action.sortOrder)
+    ]
+    return wanted == [
+        (action["sortOrder"], action["action"], action["executionParams"])
+        for action in msgspec.json.decode(before["actions"])
+    ]
+
+
+def _same(before: Row, columns: dict[str, Any]) -> bool:
+    """Whether nothing would change; the database spells JSON in its own way."""
+    texts = ("filters", "settings")
+    return all(
+        msgspec.json.decode(before[name]) == msgspec.json.decode(value)
+        if name in texts
+        else before[name] == value
+        for name, value in columns.items()
+    )
+
+
+def _recorded(conn: Connection, project: str, before: Row, by: Identity) -> Row:
+    row = get(conn, project, before["id"])
     data, pre_data = to_json(row), to_json(before)
-    if data != pre_data:
-        events.record(conn, "actions-updated", by, data=data, pre_data=pre_data, project=project)
+    events.record(conn, "actions-updated", by, data=data, pre_data=pre_data, project=project)
     return row
 
 
-def _check_project(conn: Connection, project: str) -> None:
+def check_project(conn: Connection, project: str) -> None:
+    """Raises NotFoundError."""
     if not projects.exists(conn, project):
         raise NotFoundError(f"There is no project {project}.")
 

@@ -9,12 +9,15 @@ from typing import Any
 
 import msgspec
 
+from sigservice.db.errors import DatabaseUnavailable
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row, savepoint
 from sigservice.errors import AppError
 from sigservice.services.action_actor import actor_of
 from sigservice.services.action_filters import Filter, Matcher, Verdict
+from sigservice.services.action_judge import says_over
 from sigservice.services.action_kinds.table import KINDS
+from sigservice.services.action_sets import Settings
 
 
 class _TakenBack(Exception):
@@ -22,11 +25,15 @@ class _TakenBack(Exception):
 
 
 def try_out(conn: Connection, row: Row, payload: Any) -> dict[str, Any]:
-    """{matched, filters: [verdict], actions: [{action, wouldSucceed, details, changes}]}."""
+    """{matched, endsAlert, filters: [verdict], actions: [{action, wouldSucceed, details,
+    changes}]}."""
     matcher = Matcher(msgspec.json.decode(row["filters"], type=list[Filter]))
     verdicts = matcher.explain(payload)
+    resolved = msgspec.json.decode(row["settings"], type=Settings).restoreWhenResolved
+    over = resolved is not None and says_over(resolved, payload)
     return {
-        "matched": all(verdict.matched for verdict in verdicts),
+        "matched": all(verdict.matched for verdict in verdicts) and not over,
+        "endsAlert": over,
         "enabled": row["enabled"],
         "armed": row["armed"],
         "filters": [_to_json(verdict) for verdict in verdicts],
@@ -35,12 +42,15 @@ def try_out(conn: Connection, row: Row, payload: Any) -> dict[str, Any]:
 
 
 def _actions(conn: Connection, row: Row) -> list[dict[str, Any]]:
-    """Each builds upon the ones before it; all are taken back."""
+    """Each builds upon the ones before it; all are taken back. What a failure stops has no part."""
+    goes_on = msgspec.json.decode(row["settings"], type=Settings).continueOnFailure
     tried: list[dict[str, Any]] = []
     try:
         with savepoint(conn):
             for action in msgspec.json.decode(row["actions"]):
                 tried.append(_try(conn, row, action))
+                if not (tried[-1]["wouldSucceed"] or goes_on):
+                    break
             raise _TakenBack
     except _TakenBack:
         return tried
@@ -54,6 +64,8 @@ def _try(conn: Connection, row: Row, action: dict[str, Any]) -> dict[str, Any]:
             outcome = KINDS[action["action"]].perform(
                 conn, row["project"], action["executionParams"], actor
             )
+    except DatabaseUnavailable:
+        raise
     except AppError as error:
         return shown | {"wouldSucceed": False, "details": error.message, "changes": []}
     changes = msgspec.to_builtins(outcome.changes)

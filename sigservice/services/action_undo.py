@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 
+from sigservice.db.errors import DatabaseUnavailable
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.run import Row, savepoint
 from sigservice.errors import AppError
 from sigservice.services import revisions, switching
 from sigservice.services.action_kinds.kind import Change, Outcome
@@ -25,7 +27,8 @@ def changes_of(run: Row) -> list[Change]:
 
 
 def restore(conn: Connection, project: str, runs: list[Row], actor: Identity) -> Outcome:
-    """Last change first; `runs` are newest first. Raises AppError when a flag can't be switched."""
+    """Last change first; `runs` are newest first. What can't be put back stays as it is, and the
+    details say so."""
     revisions.lock(conn)
     undone: list[Change] = []
     kept: list[str] = []
@@ -35,23 +38,17 @@ def restore(conn: Connection, project: str, runs: list[Row], actor: Identity) ->
         what = (change.what, change.feature, change.environment, change.strategy)
         try:
             is_as_left = _current(conn, place, change) == change.after
-        except AppError as error:
+            if is_as_left:
+                with savepoint(conn):
+                    _put_back(conn, place, change, actor)
+                undone.append(replace(change, before=change.after, after=change.before))
+        except DatabaseUnavailable:
+            raise
+        except AppError as error:  # costs this change, not the others
             kept.append(f"{place.feature}: {error.message}")
-            continue
-        if is_as_left:
-            _put_back(conn, place, change, actor)
-            undone.append(
-                Change(
-                    change.what,
-                    change.feature,
-                    change.environment,
-                    change.after,
-                    change.before,
-                    change.strategy,
-                )
-            )
-        elif what not in seen:  # else a newer run has had its say
-            kept.append(f"{place.feature} in {place.environment} was changed since.")
+        else:
+            if not is_as_left and what not in seen:  # else a newer run has had its say
+                kept.append(f"{place.feature} in {place.environment} was changed since.")
         seen.add(what)
     if not undone and not kept:
         return Outcome("There was nothing to restore.")

@@ -22,7 +22,7 @@ from sigservice.services import events, revisions
 from sigservice.services.identity import SYSTEM_ID, Identity
 from sigservice.services.problems import Problems
 
-LIMIT = 2000
+MOST_TOKENS = 2000
 ALL = "*"
 _NO_DATE = "expiresAt is a date such as 2030-12-31T23:59:59Z."
 _INIT = Identity(SYSTEM_ID, "init-api-tokens", frozenset())
@@ -87,8 +87,8 @@ def create(conn: Connection, new: Fields, by: Identity) -> tuple[Row, str]:
     """
     revisions.lock(conn)
     _check_scope(conn, new)
-    if api_tokens.count(conn) >= LIMIT:
-        raise ExceedsLimitError(f"There can't be more than {LIMIT} API tokens.")
+    if api_tokens.count(conn) >= MOST_TOKENS:
+        raise ExceedsLimitError(f"There can't be more than {MOST_TOKENS} API tokens.")
     scope = new.projects[0] if len(new.projects) == 1 else "[]"
     secret = f"{scope}:{new.environment}.{secrets.new_hex()}"
     row = api_tokens.insert(

@@ -18,6 +18,7 @@ from sigservice.repository import client_metrics
 
 # A count beyond this is a mistake; sums of many stay within a bigint.
 MOST = 10**12
+MOST_PAIRS = 500
 # What is reported for a time outside of this counts as now: somebody's clock is wrong.
 OLDEST, NEWEST = timedelta(hours=48), timedelta(hours=1)
 _NUMBER = re.compile(r"\s*\+?([0-9]{1,18})(?:\.[0-9]*)?\s*")
@@ -96,12 +97,13 @@ def list_hours(conn: Connection, feature: str, hours: int, now: datetime) -> lis
 
 
 def list_raw(conn: Connection, feature: str, hours: int, now: datetime) -> list[dict[str, Any]]:
-    """On the wire, by application; every hour of each application and environment that has any."""
+    """On the wire, by application; every hour of each application and environment that has any,
+    the first MOST_PAIRS of them: whoever has a page's token can make up application names."""
     rows = {
         (row["environment"], row["app_name"], row["hour"]): row
         for row in client_metrics.list_of_feature(conn, feature, hours)
     }
-    pairs = sorted({(environment, app_name) for environment, app_name, _ in rows})
+    pairs = sorted({(environment, app_name) for environment, app_name, _ in rows})[:MOST_PAIRS]
     return [
         _to_json(feature, environment, app_name, hour, rows.get((environment, app_name, hour)))
         for hour in _hours(hours, now)

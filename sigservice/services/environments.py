@@ -26,7 +26,7 @@ from sigservice.services.identity import DEFAULT_ENVIRONMENT, SYSTEM, Identity
 from sigservice.services.problems import Problems, taken
 
 TYPES = ("development", "test", "preproduction", "production")
-LIMIT = 50
+MOST_ENVIRONMENTS = 50
 
 
 def get(conn: Connection, name: str) -> Row:
@@ -56,8 +56,8 @@ def create(
     """Projects have to be linked to it. Raises BadDataError, NameExistsError, ExceedsLimitError."""
     Problems().name(name).one_of(type, "type", TYPES).end()
     revisions.lock(conn)
-    if environments.count(conn) >= LIMIT:
-        raise ExceedsLimitError(f"There can't be more than {LIMIT} environments.")
+    if environments.count(conn) >= MOST_ENVIRONMENTS:
+        raise ExceedsLimitError(f"There can't be more than {MOST_ENVIRONMENTS} environments.")
     try:
         environments.insert(conn, name=name, type=type, sort_order=sort_order, enabled=enabled)
     except UniqueViolation as error:

@@ -21,7 +21,7 @@ from sigservice.services import events
 from sigservice.services.identity import PERMISSIONS, Identity
 from sigservice.services.problems import Problems
 
-LIMIT = 10
+MOST_TOKENS = 10
 PREFIX = "user:"
 # No API token looks like this, not even one for a project named user: that one has a dot.
 _SECRET = re.compile(rf"{PREFIX}[0-9a-f]{{56}}")
@@ -85,14 +85,14 @@ def create(conn: Connection, owner_id: int, new: Fields, by: Identity) -> tuple[
             secret_hash=secrets.sha256(secret),
             secret_prefix=secret[: len(PREFIX) + 4],
             expires_at=new.expires_at,
-            limit=LIMIT,
+            limit=MOST_TOKENS,
         )
     except UniqueViolation as error:
         raise NameExistsError(
             "There is a token with this description already.", path="description"
         ) from error
     if row is None:
-        raise ExceedsLimitError(f"Nobody can have more than {LIMIT} personal tokens.")
+        raise ExceedsLimitError(f"Nobody can have more than {MOST_TOKENS} personal tokens.")
     events.record(conn, "pat-created", by, data=to_json(row))
     return row, secret
 

@@ -26,7 +26,7 @@ from sigservice.services.problems import Problems, taken
 
 DEFAULT = "default"
 MODES = ("open", "protected", "private")
-LIMIT = 500
+MOST_PROJECTS = 500
 _NOT_IN_IDS = re.compile(r"[^a-z0-9._~-]+")
 
 
@@ -86,8 +86,8 @@ def create(
     ids = projects.list_ids(conn)
     if id and id in ids:
         raise taken(id, "id")
-    if len(ids) >= LIMIT:
-        raise ExceedsLimitError(f"There can't be more than {LIMIT} projects.")
+    if len(ids) >= MOST_PROJECTS:
+        raise ExceedsLimitError(f"There can't be more than {MOST_PROJECTS} projects.")
     id = id or _id_from(new.name, ids)
     known = {row["name"]: row["enabled"] for row in environments.list_all(conn)}
     if use is None:
@@ -182,5 +182,7 @@ def _audited(row: Row) -> dict[str, Any]:
 def _id_from(name: str, taken: set[str]) -> str:
     base = _NOT_IN_IDS.sub("-", name.lower()).strip("-.")[:90] or "project"
     return next(
-        id for id in (base, *(f"{base}-{n}" for n in range(2, LIMIT + 2))) if id not in taken
+        id
+        for id in (base, *(f"{base}-{n}" for n in range(2, MOST_PROJECTS + 2)))
+        if id not in taken
     )

@@ -7,17 +7,18 @@ from typing import Any
 
 import msgspec
 
-from sigservice import secrets
+from sigservice import payload, secrets
 from sigservice.clock import iso
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row
-from sigservice.errors import NotFoundError, UnauthorizedError
-from sigservice.payload import unescaped
+from sigservice.errors import ConflictError, NotFoundError, UnauthorizedError
 from sigservice.repository import signal_endpoint_tokens, signals
+from sigservice.services import events, signal_endpoints
+from sigservice.services.identity import Identity
 
 
-def receive(conn: Connection, endpoint_name: str, secret: str, payload: bytes) -> Row:
-    """The stored signal: `payload` is JSON that payload.parse has accepted.
+def receive(conn: Connection, endpoint_name: str, secret: str, text: bytes) -> Row:
+    """The stored signal: `text` is JSON that payload.parse has accepted.
 
     On a connection in autocommit the signal is committed when this returns. Raises
     UnauthorizedError, the same for every wrong name and token; NotFoundError when a disabled
@@ -27,8 +28,8 @@ def receive(conn: Connection, endpoint_name: str, secret: str, payload: bytes) -
         conn,
         endpoint_name=endpoint_name,
         secret_hash=secrets.sha256(secret),
-        payload=unescaped(payload.decode()),
-        payload_bytes=len(payload),
+        payload=payload.unescaped(text.decode()),
+        payload_bytes=len(text),
     )
     if row is None:
         check_sender(conn, endpoint_name, secret)
@@ -109,6 +110,24 @@ def get(conn: Connection, endpoint_id: int, id: int) -> Row:
     return row
 
 
+def send(conn: Connection, endpoint_id: int, text: bytes, by: Identity, *, limit: int) -> Row:
+    """A signal that a person sends to try what happens: judged like any other.
+
+    Raises NotFoundError, ConflictError for a disabled endpoint, BadDataError and
+    ContentTooLargeError for the payload.
+    """
+    if len(text) > limit:
+        raise payload.too_large(limit)
+    payload.parse(text)
+    return _send(conn, endpoint_id, payload.unescaped(text.decode()), len(text), by, None)
+
+
+def replay(conn: Connection, endpoint_id: int, id: int, by: Identity) -> Row:
+    """The same payload as a new signal. Raises NotFoundError, ConflictError."""
+    row = get(conn, endpoint_id, id)
+    return _send(conn, endpoint_id, row["payload"], row["payload_bytes"], by, id)
+
+
 def to_json(row: Row) -> dict[str, Any]:
     """What all three wire shapes of a signal share."""
     return {
@@ -118,6 +137,24 @@ def to_json(row: Row) -> dict[str, Any]:
         "createdAt": iso(row["created_at"]),
         "payload": msgspec.Raw(row["payload"].encode()),
     }
+
+
+def _send(
+    conn: Connection, endpoint_id: int, text: str, size: int, by: Identity, replay_of: int | None
+) -> Row:
+    if not signal_endpoints.get(conn, endpoint_id)["enabled"]:
+        raise ConflictError("The signal endpoint is disabled: it takes no signals.")
+    row = signals.insert_of_person(
+        conn,
+        endpoint_id,
+        payload=text,
+        payload_bytes=size,
+        sent_by=by.username,
+        replay_of=replay_of,
+    )
+    sent = {"id": row["id"], "signalEndpointId": endpoint_id, "replayOf": replay_of}
+    events.record(conn, "signal-sent", by, data=sent)
+    return row
 
 
 def _escape_like(text: str) -> str:

@@ -50,15 +50,18 @@ RETURNING finished_at, (SELECT s.created_at FROM signals s WHERE s.id = action_r
           AS signal_created_at;
 
 -- name: list_run_statistics
--- What cooldown and the cap ask: the newest run of each set, and how many there were in an hour.
--- Runs that restore and those that were suppressed do not count.
+-- What cooldown and the cap ask: the newest run of each set, and how many there were in an hour, as
+-- far as the set's cap asks, for a set may have run ever so often. Runs that restore and those that
+-- were suppressed do not count.
 SELECT s.id AS action_set_id,
        (SELECT max(r.created_at) FROM action_runs r
         WHERE r.action_set_id = s.id AND r.cause = 'signal' AND r.state <> 'suppressed') AS last_at,
-       (SELECT count(*) FROM action_runs r
-        WHERE r.action_set_id = s.id AND r.cause = 'signal' AND r.state <> 'suppressed'
-          AND r.created_at > now() - interval '1 hour') AS in_last_hour
-FROM unnest(%(sets)s::int[]) AS s (id);
+       (SELECT count(*)
+        FROM (SELECT FROM action_runs r
+              WHERE r.action_set_id = s.id AND r.cause = 'signal' AND r.state <> 'suppressed'
+                AND r.created_at > now() - interval '1 hour'
+              ORDER BY r.created_at DESC LIMIT s.cap) AS counted) AS in_last_hour
+FROM unnest(%(sets)s::int[], %(caps)s::int[]) AS s (id, cap);
 
 -- name: find_restorable_run
 -- The newest run of a set that changed something and is not restored yet.
@@ -72,20 +75,27 @@ LIMIT 1;
 
 -- name: list_firing_alerts
 -- An alert's newest run tells: it fires unless that one ended it, or somebody undid what it did.
--- When a set restores, all its alerts are over, so nothing older is asked.
+-- When a set restores, all its alerts are over, so nothing older is asked, nor more than 10 000 runs.
+-- BETWEEN where = would do leaves only the index of the set's runs: the primary key's order tempts
+-- the planner to read those of all others first.
 SELECT action_set_id, correlation
 FROM (
-    SELECT DISTINCT ON (r.action_set_id, r.correlation) r.action_set_id, r.correlation,
+    SELECT DISTINCT ON (s.id, r.correlation) s.id AS action_set_id, r.correlation,
            r.cause = 'signal' AND r.restored_by_run_id IS NULL AS fires
     FROM unnest(%(sets)s::int[]) AS s (id)
+    LEFT JOIN LATERAL (
+        SELECT e.id FROM action_runs e
+        WHERE e.action_set_id BETWEEN s.id AND s.id
+          AND e.cause = 'resolved' AND e.state <> 'suppressed' AND NOT e.dry_run
+        ORDER BY e.action_set_id, e.id DESC LIMIT 1
+    ) AS since ON true
     CROSS JOIN LATERAL (
-        SELECT coalesce(max(e.id), 0) AS id FROM action_runs e
-        WHERE e.action_set_id = s.id AND e.cause = 'resolved' AND e.state <> 'suppressed'
-          AND NOT e.dry_run
-    ) AS since
-    JOIN action_runs r ON r.action_set_id = s.id AND r.id > since.id
-    WHERE r.correlation IS NOT NULL AND NOT r.dry_run
-    ORDER BY r.action_set_id, r.correlation, r.id DESC
+        SELECT n.id, n.correlation, n.cause, n.restored_by_run_id FROM action_runs n
+        WHERE n.action_set_id BETWEEN s.id AND s.id AND n.id > coalesce(since.id, 0)
+          AND n.correlation IS NOT NULL AND NOT n.dry_run
+        ORDER BY n.action_set_id, n.id DESC LIMIT 10000
+    ) AS r
+    ORDER BY s.id, r.correlation, r.id DESC
 ) AS newest
 WHERE fires;
 
@@ -137,24 +147,53 @@ FROM action_runs
 WHERE id = %(id)s AND action_set_id = %(action_set_id)s;
 
 -- name: list_runs
--- Newest first: of a set, of a signal, or of a project.
+-- Newest first: of a set, of a signal, or of a project. A page ends early when the payloads in it
+-- exceed `page_bytes`.
 SELECT id, action_set_id, project, cause, signal_id, restores_run_id, restored_by_run_id,
        restore_due_at, correlation, actor_id, state, reason, dry_run, signal, action_set,
        created_at, finished_at
+FROM (
+    SELECT id, action_set_id, project, cause, signal_id, restores_run_id, restored_by_run_id,
+           restore_due_at, correlation, actor_id, state, reason, dry_run, signal, action_set,
+           created_at, finished_at,
+           coalesce(sum(octet_length(signal::text)) OVER (ORDER BY id DESC
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS bytes_before
+    FROM (
+        SELECT id, action_set_id, project, cause, signal_id, restores_run_id, restored_by_run_id,
+               restore_due_at, correlation, actor_id, state, reason, dry_run, signal, action_set,
+               created_at, finished_at
+        FROM action_runs
+        WHERE (%(action_set_id)s::int IS NULL OR action_set_id = %(action_set_id)s)
+          AND (%(signal_id)s::bigint IS NULL OR signal_id = %(signal_id)s)
+          AND (%(project)s::text IS NULL OR project = %(project)s)
+          AND (%(before)s::bigint IS NULL OR id < %(before)s)
+        ORDER BY id DESC
+        LIMIT %(limit)s OFFSET %(offset)s
+    ) rows
+) page
+WHERE bytes_before < %(page_bytes)s
+ORDER BY id DESC;
+
+-- name: list_runs_of_signals
+-- What stands beside signals: no copies.
+SELECT id, action_set_id, project, signal_id, cause, state, reason, dry_run,
+       action_set ->> 'name' AS name
 FROM action_runs
-WHERE (%(action_set_id)s::int IS NULL OR action_set_id = %(action_set_id)s)
-  AND (%(signal_id)s::bigint IS NULL OR signal_id = %(signal_id)s)
-  AND (%(project)s::text IS NULL OR project = %(project)s)
-  AND (%(before)s::bigint IS NULL OR id < %(before)s)
-ORDER BY id DESC
-LIMIT %(limit)s OFFSET %(offset)s;
+WHERE signal_id = ANY(%(signal_ids)s)
+ORDER BY id;
 
 -- name: list_last_runs
--- The newest run of each set of a project.
-SELECT DISTINCT ON (action_set_id) action_set_id, id, state, reason, cause, created_at, finished_at
-FROM action_runs
-WHERE project = %(project)s
-ORDER BY action_set_id, id DESC;
+-- The newest run of each set, of one project or of all: one index look-up for each set.
+SELECT r.action_set_id, r.id, r.state, r.reason, r.cause, r.dry_run, r.created_at, r.finished_at
+FROM action_sets s
+CROSS JOIN LATERAL (
+    SELECT action_set_id, id, state, reason, cause, dry_run, created_at, finished_at
+    FROM action_runs
+    WHERE action_set_id = s.id
+    ORDER BY id DESC
+    LIMIT 1
+) r
+WHERE %(project)s::text IS NULL OR s.project = %(project)s;
 
 -- name: delete_old_runs
 DELETE FROM action_runs

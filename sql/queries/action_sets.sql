@@ -22,19 +22,30 @@ FROM unnest(%(sort_orders)s::int[], %(kinds)s::text[], %(params)s::text[])
 DELETE FROM actions WHERE action_set_id = %(action_set_id)s;
 
 -- name: list_action_sets
--- Of a project, one of them, or those that are on and listen to one of the endpoints.
+-- All, of a project, one of them, or those that are on and listen to one of the endpoints, which has to
+-- be on too: whoever switches it off means what still waits as well.
 SELECT s.id, s.project, s.name, s.description, s.enabled, s.armed, s.actor_id, s.source_id,
        s.filters, s.settings, s.version, s.created_at, s.created_by_user_id,
        coalesce((SELECT json_agg(json_build_object(
                      'id', a.id, 'sortOrder', a.sort_order, 'action', a.kind,
-                     'executionParams', a.params, 'createdAt', a.created_at,
+                     'executionParams', a.params,
+                     'createdAt', to_char(a.created_at AT TIME ZONE 'UTC',
+                                          'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
                      'createdByUserId', a.created_by_user_id) ORDER BY a.sort_order, a.id)
                  FROM actions a WHERE a.action_set_id = s.id), '[]') AS actions
 FROM action_sets s
 WHERE (%(project)s::text IS NULL OR s.project = %(project)s)
   AND (%(id)s::int IS NULL OR s.id = %(id)s)
-  AND (%(sources)s::int[] IS NULL OR (s.source_id = ANY(%(sources)s) AND s.enabled))
+  AND (%(sources)s::int[] IS NULL OR (s.source_id = ANY(%(sources)s) AND s.enabled
+       AND EXISTS (SELECT 1 FROM signal_endpoints e WHERE e.id = s.source_id AND e.enabled)))
 ORDER BY s.project, s.name, s.id;
+
+-- name: list_listeners
+-- Sets that name an endpoint, on or off, without what they do.
+SELECT id, project, name, enabled
+FROM action_sets
+WHERE source_id = %(source_id)s
+ORDER BY project, name;
 
 -- name: count_action_sets
 SELECT count(*) FROM action_sets WHERE project = %(project)s;

@@ -104,3 +104,14 @@ WHERE ctid = ANY(ARRAY(
     LIMIT %(chunk)s
     FOR UPDATE SKIP LOCKED
 ));
+
+-- name: delete_old_client_applications
+-- Those that were not heard of and of which no instance is left.
+DELETE FROM client_applications
+WHERE ctid = ANY(ARRAY(
+    SELECT a.ctid
+    FROM client_applications a
+    WHERE a.seen_at < now() - make_interval(days => %(days)s)
+      AND NOT EXISTS (SELECT 1 FROM client_instances i WHERE i.app_name = a.app_name)
+    LIMIT %(chunk)s
+));

@@ -2,7 +2,8 @@
 
 -- name: list_client_features
 -- Kind 1: a flag and, where it has a parent, the dependency. Kind 2: a segment that some strategy
--- uses, unless segments are inlined for old SDKs. Archived flags are left out, flags that are off
+-- of these projects uses in the environment (others may name people that are nobody's business),
+-- unless segments are inlined for old SDKs. Archived flags are left out, flags that are off
 -- are not.
 WITH strategies AS (
     SELECT s.feature,
@@ -52,5 +53,13 @@ SELECT 2, to_char(g.id, 'FM0000000000'),
        json_build_object('id', g.id, 'name', g.name, 'constraints', g.constraints)::text, NULL
 FROM segments g
 WHERE NOT %(inline)s::boolean
-  AND EXISTS (SELECT 1 FROM strategy_segments x WHERE x.segment_id = g.id)
+  AND EXISTS (
+        SELECT 1
+        FROM strategy_segments x
+        JOIN feature_strategies s ON s.id = x.strategy_id
+        JOIN features f ON f.name = s.feature
+        WHERE x.segment_id = g.id
+          AND s.environment = %(environment)s
+          AND f.archived_at IS NULL
+          AND (%(projects)s::text[] IS NULL OR f.project = ANY(%(projects)s)))
 ORDER BY 1, 2;

@@ -32,11 +32,6 @@ INSERT INTO feature_environments (feature, environment, enabled)
 SELECT feature, %(environment)s, %(enabled)s FROM unnest(%(features)s::text[]) AS feature
 ON CONFLICT (feature, environment) DO UPDATE SET enabled = excluded.enabled;
 
--- name: set_feature_variants
-INSERT INTO feature_environments (feature, environment, variants)
-VALUES (%(feature)s, %(environment)s, %(variants)s::jsonb)
-ON CONFLICT (feature, environment) DO UPDATE SET variants = excluded.variants;
-
 -- name: copy_feature_states
 -- A clone starts off, with the strategies of its model (see copy_strategies).
 INSERT INTO feature_environments (feature, environment, enabled, variants)

@@ -23,8 +23,11 @@ SELECT signal_id, verdicts::jsonb
 FROM unnest(%(signal_ids)s::bigint[], %(verdicts)s::text[]) AS v (signal_id, verdicts)
 ON CONFLICT DO NOTHING;
 
--- name: find_verdicts
-SELECT verdicts, judged_at FROM signal_verdicts WHERE signal_id = %(signal_id)s;
+-- name: list_verdicts
+-- `verdicts` is NULL for a signal that still waits; one that no set wanted has no row.
+SELECT signal_id, verdicts FROM signal_verdicts WHERE signal_id = ANY(%(signal_ids)s)
+UNION ALL
+SELECT signal_id, NULL FROM signal_queue WHERE signal_id = ANY(%(signal_ids)s);
 
 -- name: find_queue_age
 -- Seconds that the oldest signal waits, and how many there are.

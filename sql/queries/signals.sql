@@ -29,25 +29,28 @@ FROM stored;
 WITH stored AS (
     INSERT INTO signals (endpoint_id, token_id, payload, payload_bytes, sent_by, replay_of)
     VALUES (%(endpoint_id)s, 0, %(payload)s::json, %(payload_bytes)s, %(sent_by)s, %(replay_of)s)
-    RETURNING id, endpoint_id, token_id, payload, payload_bytes, created_at
+    RETURNING id, endpoint_id, token_id, sent_by, replay_of, payload, payload_bytes, created_at
 ), queued AS (
     INSERT INTO signal_queue (signal_id, endpoint_id)
     SELECT id, endpoint_id
     FROM stored
     WHERE EXISTS (SELECT 1 FROM action_sets a WHERE a.source_id = stored.endpoint_id AND a.enabled)
 )
-SELECT id, endpoint_id, token_id, payload, payload_bytes, created_at FROM stored;
+SELECT id, endpoint_id, token_id, NULL AS token_name, sent_by, replay_of, payload, payload_bytes,
+       created_at
+FROM stored;
 
 -- name: list_signals_of_endpoint
 -- Newest first. Keyset by `before`; the offset is there for compatible clients. A page ends early
 -- when its payloads exceed `page_bytes`; `bytes` is their size up to and with the row.
-SELECT id, endpoint_id, token_id, token_name, payload, payload_bytes, created_at, bytes
+SELECT id, endpoint_id, token_id, token_name, sent_by, replay_of, payload, payload_bytes,
+       created_at, bytes
 FROM (
-    SELECT id, endpoint_id, token_id, token_name, payload, payload_bytes, created_at,
-           sum(payload_bytes) OVER (ORDER BY id DESC) AS bytes
+    SELECT id, endpoint_id, token_id, token_name, sent_by, replay_of, payload, payload_bytes,
+           created_at, sum(payload_bytes) OVER (ORDER BY id DESC) AS bytes
     FROM (
-        SELECT s.id, s.endpoint_id, s.token_id, t.name AS token_name, s.payload, s.payload_bytes,
-               s.created_at
+        SELECT s.id, s.endpoint_id, s.token_id, t.name AS token_name, s.sent_by, s.replay_of,
+               s.payload, s.payload_bytes, s.created_at
         FROM signals s
         LEFT JOIN signal_endpoint_tokens t ON t.id = s.token_id
         WHERE s.endpoint_id = %(endpoint_id)s
@@ -61,13 +64,14 @@ ORDER BY id DESC;
 
 -- name: list_signals_of_token
 -- The same for one token.
-SELECT id, endpoint_id, token_id, token_name, payload, payload_bytes, created_at, bytes
+SELECT id, endpoint_id, token_id, token_name, sent_by, replay_of, payload, payload_bytes,
+       created_at, bytes
 FROM (
-    SELECT id, endpoint_id, token_id, token_name, payload, payload_bytes, created_at,
-           sum(payload_bytes) OVER (ORDER BY id DESC) AS bytes
+    SELECT id, endpoint_id, token_id, token_name, sent_by, replay_of, payload, payload_bytes,
+           created_at, sum(payload_bytes) OVER (ORDER BY id DESC) AS bytes
     FROM (
-        SELECT s.id, s.endpoint_id, s.token_id, t.name AS token_name, s.payload, s.payload_bytes,
-               s.created_at
+        SELECT s.id, s.endpoint_id, s.token_id, t.name AS token_name, s.sent_by, s.replay_of,
+               s.payload, s.payload_bytes, s.created_at
         FROM signals s
         LEFT JOIN signal_endpoint_tokens t ON t.id = s.token_id
         WHERE s.endpoint_id = %(endpoint_id)s
@@ -83,10 +87,11 @@ ORDER BY id DESC;
 -- name: search_signals
 -- Looks through the newest part of the log only: `window_rows` signals or `window_bytes` of
 -- payload, whichever ends first. find_search_end tells how far that is.
-SELECT w.id, w.endpoint_id, w.token_id, w.token_name, w.payload, w.payload_bytes, w.created_at
+SELECT w.id, w.endpoint_id, w.token_id, w.token_name, w.sent_by, w.replay_of, w.payload,
+       w.payload_bytes, w.created_at
 FROM (
-    SELECT s.id, s.endpoint_id, s.token_id, t.name AS token_name, s.payload, s.payload_bytes,
-           s.created_at
+    SELECT s.id, s.endpoint_id, s.token_id, t.name AS token_name, s.sent_by, s.replay_of,
+           s.payload, s.payload_bytes, s.created_at
     FROM signals s
     LEFT JOIN signal_endpoint_tokens t ON t.id = s.token_id
     WHERE s.endpoint_id = %(endpoint_id)s
@@ -120,8 +125,8 @@ FROM (
 ) part;
 
 -- name: find_signal
-SELECT s.id, s.endpoint_id, s.token_id, t.name AS token_name, s.payload, s.payload_bytes,
-       s.created_at
+SELECT s.id, s.endpoint_id, s.token_id, t.name AS token_name, s.sent_by, s.replay_of,
+       s.payload, s.payload_bytes, s.created_at
 FROM signals s
 JOIN signal_endpoints e ON e.id = s.endpoint_id
 LEFT JOIN signal_endpoint_tokens t ON t.id = s.token_id
@@ -130,13 +135,16 @@ WHERE s.endpoint_id = %(endpoint_id)s
 
 -- name: list_signals
 -- Across endpoints; signals of deleted endpoints have no row to join and so are not seen.
-SELECT id, endpoint_id, token_id, token_name, payload, payload_bytes, created_at, endpoint_name, endpoint_description, bytes
+SELECT id, endpoint_id, token_id, token_name, sent_by, replay_of, payload, payload_bytes,
+       created_at, endpoint_name, endpoint_description, bytes
 FROM (
-    SELECT id, endpoint_id, token_id, token_name, payload, payload_bytes, created_at, endpoint_name, endpoint_description,
+    SELECT id, endpoint_id, token_id, token_name, sent_by, replay_of, payload, payload_bytes,
+           created_at, endpoint_name, endpoint_description,
            sum(payload_bytes) OVER (ORDER BY id DESC) AS bytes
     FROM (
-        SELECT s.id, s.endpoint_id, s.token_id, t.name AS token_name, s.payload, s.payload_bytes,
-               s.created_at, e.name AS endpoint_name, e.description AS endpoint_description
+        SELECT s.id, s.endpoint_id, s.token_id, t.name AS token_name, s.sent_by, s.replay_of,
+               s.payload, s.payload_bytes, s.created_at, e.name AS endpoint_name,
+               e.description AS endpoint_description
         FROM signals s
         JOIN signal_endpoints e ON e.id = s.endpoint_id
         LEFT JOIN signal_endpoint_tokens t ON t.id = s.token_id

@@ -2,7 +2,7 @@
 <h1>API</h1>
 <p class="hint">Everything that programs may call. Tools read it as <a href="{{url('/docs/openapi.json')}}">OpenAPI 3.1</a>.</p>
 % for group, operations in groups:
-<h2 id="{{group.replace(' ', '-')}}">{{group.capitalize()}}</h2>
+<h2 id="{{group.replace(' ', '-')}}">{{group.capitalize().replace("Api", "API")}}</h2>
 <ul class="rows">
 % for operation in operations:
 <li>

@@ -43,9 +43,14 @@
 % if environment["variants"]:
 <p>Variants of the environment: <bdi>{{environment["variants"]}}</bdi></p>
 % end
+<p class="actions">
 % if may_edit:
-<p class="actions"><a href="{{url(place + '/strategies/new')}}">Add a strategy<span class="hidden"> in {{environment["name"]}}</span></a></p>
+<a href="{{url(place + '/strategies/new')}}">Add a strategy<span class="hidden"> in {{environment["name"]}}</span></a>
 % end
+% if not row["archived_at"]:
+<a href="{{url('/admin/playground?flag=%s&environment=%s' % (name, environment['name']))}}#result">Why?<span class="hidden"> Explain {{name}} in {{environment["name"]}}</span></a>
+% end
+</p>
 % chart = environment["chart"]
 % if chart:
 <h4>Last 24 hours</h4>

@@ -16,7 +16,7 @@
 <p>An editor can make one.</p>
 % end
 </section>
-% end
+% else:
 <form method="get" class="inline" role="search">
 <span><label for="query">Search</label>
 <input id="query" name="query" type="search" value="{{filters['query']}}" autocomplete="off"></span>
@@ -55,8 +55,9 @@
 <a href="?">Show all</a>
 % end
 </form>
-% if not features and (is_filtered or offset):
+% if not features:
 <p class="empty">No flag here matches.</p>
+% end
 % end
 % if features:
 <p class="hint">{{plural(total, "flag")}}{{", %d to %d shown" % (offset + 1, offset + len(features)) if total > len(features) else ""}}</p>

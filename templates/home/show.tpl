@@ -1,6 +1,18 @@
 % rebase("layout.tpl", title=title, live=False)
 <h1>Home</h1>
+% if features:
 <p><a href="{{url('/admin/features')}}">{{plural(features, "flag")}}</a> {{"decides" if features == 1 else "decide"}} what applications do.</p>
+% else:
+<section class="empty">
+<h2>Make your first flag</h2>
+<p>An application asks while it runs: is new-checkout on for this user? Make the flag, switch it on where it is wanted, and change the answer without a deployment.</p>
+% if identity.may("EDIT"):
+<p><a class="button" href="{{url('/admin/features/new')}}">New flag</a></p>
+% else:
+<p>An editor can make one.</p>
+% end
+</section>
+% end
 % if not endpoints:
 <section class="empty">
 <h2>Receive your first signal</h2>

@@ -1,30 +1,3 @@
-<nav aria-label="Main">
-<ul>
-% pages = (
-%     ("/", "Home", "VIEW"),
-%     ("/admin/features", "Flags", "VIEW"),
-%     ("/admin/segments", "Segments", "VIEW"),
-%     ("/admin/projects", "Projects", "VIEW"),
-%     ("/admin/environments", "Environments", "VIEW"),
-%     ("/admin/context", "Context", "VIEW"),
-%     ("/admin/playground", "Playground", "VIEW"),
-%     ("/admin/applications", "Applications", "VIEW"),
-%     ("/admin/signals", "Signals", "ADMIN"),
-%     ("/admin/events", "Events", "ADMIN"),
-%     ("/admin/api-tokens", "API tokens", "ADMIN"),
-%     ("/admin/users", "Users", "ADMIN"),
-% )
-% for path, label, permission in pages:
-% if identity.may(permission):
-<li><a href="{{url(path)}}"\\
-% if is_current(path):
- aria-current="page"\\
-% end
->{{label}}</a></li>
-% end
-% end
-</ul>
-</nav>
 <div class="account">
 <a href="{{url('/profile')}}">{{identity.username}}</a>
 <form method="post" action="{{url('/logout')}}">
@@ -32,3 +5,36 @@
 <button class="quiet">Sign out</button>
 </form>
 </div>
+<nav aria-label="Main">
+<ul>
+% for path, label, permission in (
+%     ("/", "Home", "VIEW"),
+%     ("/admin/features", "Flags", "VIEW"),
+%     ("/admin/segments", "Segments", "VIEW"),
+%     ("/admin/playground", "Playground", "VIEW"),
+%     ("/admin/applications", "Applications", "VIEW"),
+%     ("/admin/signals", "Signals", "ADMIN"),
+%     ("/admin/actions", "Actions", "ADMIN"),
+%     ("/admin/events", "Events", "ADMIN"),
+% ):
+% include("partials/nav_link.tpl", path=path, label=label, permission=permission)
+% end
+% settings = (
+%     ("/admin/projects", "Projects", "VIEW"),
+%     ("/admin/environments", "Environments", "VIEW"),
+%     ("/admin/context", "Context", "VIEW"),
+%     ("/admin/api-tokens", "API tokens", "ADMIN"),
+%     ("/admin/users", "Users", "ADMIN"),
+% )
+<li>
+<details>
+<summary {{"class=current" if any(is_current(path) for path, _, _ in settings) else ""}}>Settings</summary>
+<ul>
+% for path, label, permission in settings:
+% include("partials/nav_link.tpl", path=path, label=label, permission=permission)
+% end
+</ul>
+</details>
+</li>
+</ul>
+</nav>

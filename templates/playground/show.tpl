@@ -2,13 +2,13 @@
 <h1>Playground</h1>
 <p class="hint">What an SDK would answer for a user, and why. The address of the result can be handed on.</p>
 % include("partials/problems.tpl")
-<form method="get" action="{{url('/admin/playground')}}" role="search">
+<form method="get" action="{{url('/admin/playground')}}#result" role="search">
 <div class="fields">
 % include("partials/select.tpl", name="environment", label="Environment", value=values["environment"], choices=environments)
 % include("partials/select.tpl", name="project", label="Project", value=values["project"], choices=projects)
 % include("partials/field.tpl", name="flag", label="Flag", value=values["flag"], hint="Optional: a part of its name.")
-% include("partials/field.tpl", name="userId", label="User ID", value=values["userId"])
-% include("partials/field.tpl", name="sessionId", label="Session ID", value=values["sessionId"])
+% include("partials/field.tpl", name="userId", label="User id", value=values["userId"])
+% include("partials/field.tpl", name="sessionId", label="Session id", value=values["sessionId"])
 % include("partials/field.tpl", name="appName", label="Application", value=values["appName"])
 % include("partials/field.tpl", name="remoteAddress", label="Address of the user", value=values["remoteAddress"], hint="Such as 192.0.2.7.")
 % include("partials/field.tpl", name="currentTime", label="Time", value=values["currentTime"], hint="Such as 2030-01-31T12:00:00Z; now if it is empty.")
@@ -18,8 +18,8 @@
 </form>
 % if result:
 % flags, total = result
-<section>
-<h2>{{total}} {{"flag" if total == 1 else "flags"}} in {{values["environment"]}}</h2>
+<section id="result">
+<h2>{{plural(total, "flag")}} in {{values["environment"]}}</h2>
 % if not flags:
 <p class="empty">No flag has such a name there.</p>
 % end
@@ -30,7 +30,7 @@
 <ol class="log">
 % for flag in flags:
 <li>
-<details id="flag-{{flag.name}}" {{"open" if total == 1 else ""}}>
+<details id="flag-{{flag.name}}" {{"open" if total == 1 or flag.name == values["flag"] else ""}}>
 <summary>
 <strong><bdi>{{flag.name}}</bdi></strong>
 <strong class="verdict {{flag.state}}">{{flag.state}}</strong>
@@ -41,7 +41,7 @@
 </summary>
 <p>{{flag.why}}</p>
 % if flag.by_lot:
-<p class="hint">Drawn by lot: the next answer may be another one. With a user ID or session ID, a rollout by the default stickiness stays the same.</p>
+<p class="hint">Drawn by lot: the next answer may be another one. With a user id or session id, a rollout by the default stickiness stays the same.</p>
 % end
 % if flag.payload:
 <p>Payload of the variant:</p>
@@ -50,6 +50,7 @@
 % if flag.strategies:
 % include("playground/checks.tpl", checks=flag.strategies)
 % end
+<p><a href="{{url(flag_path(flag.name))}}#in-{{values["environment"]}}">Open <bdi>{{flag.name}}</bdi></a></p>
 </details>
 </li>
 % end

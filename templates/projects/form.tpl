@@ -44,6 +44,12 @@
 % end
 </ul>
 </section>
+% if identity.may("ADMIN"):
+<section>
+<h2>Actions</h2>
+<p><a href="{{url('/admin/projects/%s/actions' % project['id'])}}">Action sets of this project</a>: what signals switch.</p>
+</section>
+% end
 % if identity.may("ADMIN") and project["id"] != "default":
 <section>
 <h2>Delete</h2>

@@ -24,6 +24,9 @@
 % if identity.may("EDIT"):
 <p class="actions">
 <a href="{{url('/admin/projects/%s/edit' % project['id'])}}">Edit<span class="hidden"> {{project["id"]}}</span></a>
+% if identity.may("ADMIN"):
+<a href="{{url('/admin/projects/%s/actions' % project['id'])}}">Actions<span class="hidden"> of {{project["id"]}}</span></a>
+% end
 % if identity.may("ADMIN") and project["id"] != "default":
 <a href="{{url('/admin/projects/%s/delete' % project['id'])}}">Delete<span class="hidden"> {{project["id"]}}</span></a>
 % end

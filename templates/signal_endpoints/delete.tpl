@@ -10,6 +10,10 @@
 </li>
 <li>{{count}} {{"signal" if count == "1" else "signals"}} received.</li>
 </ul>
+% if listeners:
+<p>These action sets depend on it, and will never run again until they listen to another endpoint:</p>
+% include("actions/listeners.tpl")
+% end
 <p>To stop receiving and keep what there is, disable the endpoint instead.</p>
 <form method="post" action="{{url('/admin/signals/%d/delete' % endpoint['id'])}}" class="actions">
 % include("partials/csrf.tpl")

@@ -3,6 +3,7 @@
 % if endpoint:
 <div class="heading">
 <h1>{{endpoint["name"]}}</h1>
+<a href="{{url('/admin/signals/%d/send' % endpoint['id'])}}">Send a test signal</a>
 <a class="button" href="{{url('/admin/signals/%d/log' % endpoint['id'])}}">View signals</a>
 </div>
 % else:

@@ -2,6 +2,7 @@
 <p><a href="{{url('/admin/signals')}}">Signal endpoints</a></p>
 <div class="heading">
 <h1>Signals: {{endpoint["name"]}}</h1>
+<a href="{{url('/admin/signals/%d/send' % endpoint['id'])}}">Send a test signal</a>
 <a href="{{url('/admin/signals/%d' % endpoint['id'])}}">View configuration</a>
 </div>
 % include("partials/copy.tpl", id="call-url", value=call_url, label="URL that senders call")
@@ -45,12 +46,20 @@
 <details id="signal-{{signal['id']}}">
 <summary>
 % include("partials/time.tpl", at=signal["created_at"])
-<span class="badge"><bdi>{{signal["token_name"] or "deleted token"}}</bdi></span>
+% include("signals/sender.tpl", signal=signal)
+% for one in signal["judged"].outcomes:
+% if one.state != "not matched":
+<span class="badge"><bdi>{{one.name}}</bdi>: {{one.words}}</span>
+% end
+% end
 <code class="preview">{{signal["preview"]}}</code>
 </summary>
 <pre><code>{{signal["pretty"]}}</code></pre>
 % if signal["cut"]:
 <p class="hint">The payload is longer than what is shown here.</p>
+% end
+% if signal["judged"].waits or signal["judged"].outcomes:
+% include("signals/outcomes.tpl", judged=signal["judged"])
 % end
 <p class="actions"><a href="{{url('/admin/signals/%d/log/%d' % (endpoint['id'], signal['id']))}}">Signal {{signal["id"]}}</a> <span class="muted">{{signal["payload_bytes"]}} bytes</span></p>
 </details>

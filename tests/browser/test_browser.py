@@ -78,7 +78,7 @@ def test_whole_main_job(tab, call, expect, javascript):
     wait_for_signals(1)
     expect(page.get_by_role("heading", name="No signal yet")).to_have_count(0)
 
-    page.locator("summary").click()
+    page.locator("main summary").click()
     payload = page.locator("#signals pre")
     expect(payload).to_be_visible()
     assert json.loads(payload.inner_text())["data"] == {"n": 1, "word": "first"}
@@ -171,7 +171,7 @@ def test_live_refresh_leaves_the_focus_on_a_link_of_an_open_signal(tab, log, cal
     page = tab("ada")
     page.clock.install()
     page.goto(log["address"])
-    page.locator("summary").press("Enter")
+    page.locator("main summary").press("Enter")
     page.get_by_role("link", name=re.compile(r"^Signal \d+$")).focus()
     before = focus(page)
     call("deploys", log["secret"], {"n": 2})

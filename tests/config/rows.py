@@ -322,6 +322,23 @@ OURS = (
     number("actions.filterValuesLimit", "SERVICE_ACTION_SET_FILTER_VALUES_LIMIT", 25, (-1, 0)),
     number("actions.actionsLimit", "SERVICE_ACTION_SET_ACTIONS_LIMIT", 10, (-1, 0)),
     number("actions.runRetentionDays", "SERVICE_ACTION_RUN_RETENTION_DAYS", 90, (-1,)),
+    Row(
+        "webhooks.allowedHosts",
+        "SERVICE_WEBHOOK_ALLOWED_HOSTS",
+        [],
+        "Hooks.example.com, *.intern.example,10.0.0.0/8,::1",
+        ["hooks.example.com", "*.intern.example", "10.0.0.0/8", "::1"],
+        ["A.example"],
+        ["a.example"],
+        "https://wr0ng/",
+        ["wr0ng:80"],
+        "a comma-separated list of host names, addresses or networks",
+    ),
+    boolean("webhooks.allowPrivate", "SERVICE_WEBHOOK_ALLOW_PRIVATE", False),
+    secret("outgoing.httpProxy", "HTTP_PROXY", None),
+    secret("outgoing.httpsProxy", "HTTPS_PROXY", None),
+    secret("outgoing.allProxy", "ALL_PROXY", None),
+    string("outgoing.noProxy", "NO_PROXY", None),
 )
 
 ROWS = SPECIFIED + OURS

@@ -166,6 +166,11 @@ def test_what_is_configured_is_no_risk(printed):
     assert "METRICS" not in risks
 
 
+def test_private_webhooks_are_a_risk(printed):
+    assert "SERVICE_WEBHOOK_ALLOW_PRIVATE)" in printed({"SERVICE_WEBHOOK_ALLOW_PRIVATE": "true"})
+    assert "SERVICE_WEBHOOK_ALLOW_PRIVATE)" not in printed({})
+
+
 def test_warnings_are_among_the_risks(printed):
     assert "DATABASE_HOSTNAME" in printed({"DATABASE_HOSTNAME": "x"})
     assert "DATABASE_HOSTNAME" in printed({"DATABASE_HOSTNAME": "x"}, "json")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
+import msgspec
 import pytest
 
+from sigservice.flags.dependence import Dependence, Document, Flag, Parent
 from tests.flags.kit import constraint, context, engine, flag, rollout, strategy, variant
 
 UNTIL = constraint("currentTime", "DATE_BEFORE", value="2100-01-01T00:00:00Z")
@@ -85,6 +89,15 @@ def test_parents_that_are_gone_or_go_round_do_no_harm():
     assert engine(*flags, flag("c", dependencies=after("x"))).dependence.is_steady(
         context(), ("*",)
     )
+
+
+def test_thousands_of_children_are_looked_through_quickly():
+    child = Flag("c", "default", True, [], dependencies=[Parent("parent")])
+    children = [msgspec.structs.replace(child, name=f"c{n}") for n in range(5000)]
+    document = Document([Flag("parent", "default", True, []), *children])
+    began = time.perf_counter()
+    Dependence(document)
+    assert time.perf_counter() - began < 0.3
 
 
 def test_only_properties_that_some_flag_looks_at_are_kept():

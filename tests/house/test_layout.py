@@ -25,7 +25,7 @@ RANKS = (
     {"services"},
     {"repository"},
     {"db"},
-    {"config", "render", "telemetry", "payload"},
+    {"config", "render", "telemetry", "payload", "outgoing"},
     {"errors", "paths", "clock", "secrets", "limiter", "log", "version", "wire"},
 )
 RANK = {room: len(RANKS) - n for n, rooms in enumerate(RANKS) for room in rooms}

@@ -18,8 +18,6 @@ FILES = sorted((ROOT / "sql" / "queries").glob("*.sql"))
 STATEMENTS = [(f.stem, name) for f in FILES for name in queries.load(f.stem)]
 
 HOT = {
-    ("action_runs", "list_run_statistics"): ["action_runs_counted_idx"],
-    ("action_runs", "lock_next_open_run"): ["action_runs_open_idx"],
     ("action_runs", "find_work"): ["signal_queue_pkey", "action_runs_due_idx"],
     ("signal_queue", "list_queued_signals"): ["signal_queue_pkey", "signals_pkey"],
     ("signals", "insert_signal"): ["signal_endpoint_tokens_secret_hash_key"],
@@ -41,6 +39,11 @@ HOT = {
     ("client_metrics", "delete_old_client_metrics_variants"): ["client_metrics_variants_hour_idx"],
     ("client_applications", "list_client_instances"): ["client_instances_pkey"],
     ("client_applications", "delete_old_client_instances"): ["client_instances_last_seen_idx"],
+    ("notifications", "claim_notification"): ["notifications_due_idx"],
+    ("notifications", "list_notifications"): ["action_runs_set_idx", "notifications_run_id_idx"],
+    ("action_runs", "list_run_statistics"): ["action_runs_counted_idx"],
+    ("action_runs", "list_firing_alerts"): ["action_runs_set_idx"],
+    ("action_runs", "lock_next_open_run"): ["action_runs_open_idx"],
     ("events", "list_events"): ["events_pkey"],
     ("events", "list_event_types"): ["events_type_id_idx"],
 }

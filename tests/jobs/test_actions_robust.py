@@ -9,8 +9,8 @@ from sigservice.jobs import actions, retention
 from sigservice.repository import action_runs
 from sigservice.services import action_judge
 from sigservice.services import action_runs as service
+from tests.actions_kit import SETS, Alerts
 from tests.conftest import ADMIN
-from tests.jobs.test_actions import SETS, Alerts
 
 
 @pytest.fixture
@@ -231,12 +231,11 @@ def test_large_payloads_are_judged_a_few_at_a_time(alerts, rows):
     assert rows("SELECT count(*) FROM action_runs") == [(40,)]
 
 
-def test_retention_leaves_what_waits(alerts, make_service, rows, web):
+def test_retention_leaves_what_waits(alerts, rows):
     alerts.set()
     for _ in range(3):
         alerts.send()
     rows("UPDATE signals SET created_at = now() - interval '1000 days'")
-    web.delete(f"/api/admin/signal-endpoints/{alerts.endpoint['id']}", headers=ADMIN)
     assert retention.run_once(alerts.service.context) == 0
     assert alerts.work() == 3
     assert retention.run_once(alerts.service.context) >= 3

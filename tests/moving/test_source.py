@@ -6,9 +6,11 @@ import io
 
 import pytest
 
+from sigservice.config import load_config
 from sigservice.errors import StartError
 from sigservice.moving.progress import Progress
 from sigservice.moving.source import Source
+from sigservice.outgoing.proxies import Proxies
 
 TOKEN = "*:*.peer-token-that-nobody-sees"
 
@@ -102,17 +104,16 @@ def test_the_address_may_have_api_at_its_end(peer, end):
     assert peer.asked[0][0] == "/api/admin/x"
 
 
-def test_the_proxy_of_the_environment_is_used(peer, monkeypatch):
-    monkeypatch.setenv("http_proxy", peer.url.replace("//", "//me:secret@"))
-    monkeypatch.setenv("no_proxy", "")
+def test_the_proxy_of_the_environment_is_used(peer):
+    environ = {"http_proxy": peer.url.replace("//", "//me:secret@"), "NO_PROXY": "127.0.0.1"}
+    proxies = Proxies.of(load_config(None, environ).config)
     with pytest.raises(StartError, match="404"):
-        Source("http://flags.example", TOKEN).get("projects")
+        Source("http://flags.example", TOKEN, proxies=proxies).get("projects")
     path, headers = peer.asked[0]
     assert path == "http://flags.example/api/admin/projects"
     assert headers["Proxy-Authorization"].startswith("Basic ")
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
     peer.answers["x"] = []
-    Source(peer.url, TOKEN).get("x")
+    Source(peer.url, TOKEN, proxies=proxies).get("x")
     assert peer.asked[-1][0] == "/api/admin/x"
 
 

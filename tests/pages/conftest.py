@@ -11,6 +11,7 @@ import webtest
 
 from sigservice.server import Service
 from tests.conftest import ADMIN, Cast, Make
+from tests.pages.actions import Actions
 from tests.pages.flags import Flags
 
 STORED = (
@@ -24,6 +25,7 @@ STORED = (
     "/api/admin/environments",
     "/api/admin/projects/default/features",
     "/api/admin/segments",
+    "/api/admin/projects/default/actions",
 )
 Stored = Callable[[], dict[str, Any]]
 Send = Callable[..., dict[str, Any]]
@@ -81,6 +83,11 @@ def send(web: webtest.TestApp, clock: Any) -> Send:
         return answer.json["signals"][0]
 
     return post
+
+
+@pytest.fixture
+def sets(service: Service, web: webtest.TestApp, flags: Flags, endpoint: dict[str, Any]) -> Actions:
+    return Actions(service, web, flags, endpoint)
 
 
 @pytest.fixture

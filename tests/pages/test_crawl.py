@@ -11,9 +11,11 @@ import webtest
 from bs4 import BeautifulSoup
 
 import sigservice
+from sigservice.server import Service
 from sigservice.testing import FakeClock, TemporaryDatabase
 from tests.conftest import ADMIN, ADMIN_TOKEN, Cast, Make
 from tests.pages.accessibility import RULES
+from tests.pages.actions import Actions
 from tests.pages.flags import Flags
 from tests.pages.seen import crawl, sign_in
 
@@ -37,9 +39,34 @@ WRONG_STRATEGY = {
     "variants.0.payloadType": "json",
     "variants.0.payload": "{",
 }
+ACTIONS = "/admin/projects/default/actions"
+ACTION_OPTIONS = {
+    "maxRunsPerHour": 9,
+    "continueOnFailure": True,
+    "restoreWhenResolved": {"path": "type", "values": ["over"], "key": "n"},
+    "notifications": [{"type": "webhook", "url": "https://h.example/x", "on": ["failed"]}],
+}
+WRONG_ACTION_SET = {
+    "filters.0.path": "a..b",
+    "filters.0.group": "A",
+    "filters.1.operator": "NUM_GT",
+    "filters.1.values": "x",
+    "actions.0.action": "SET_FEATURE_ROLLOUT",
+    "actions.0.shown": "SET_FEATURE_ROLLOUT",
+    "actions.1.action": "RESTORE_ACTION_SET",
+    "actions.1.shown": "RESTORE_ACTION_SET",
+    "actions.1.params.actionSet": "999",
+    "cooldownSeconds": "x",
+    "maxRunsPerHour": "0",
+    "restoreAfterMinutes": "x",
+    "resolved.path": "..",
+    "notifications.0.url": "x",
+    "notifications.1.url": "json://x",
+    "notifications.1.on.failed": "on",
+}
 
 
-def fill(web: webtest.TestApp, clock: FakeClock) -> int:
+def fill(service: Service, web: webtest.TestApp, clock: FakeClock) -> int:
     """Makes two endpoints with tokens of the same names, signals and a deleted token."""
     make, ids = Make(web), []
     for name in ("deploys", "alerts"):
@@ -73,6 +100,7 @@ def fill(web: webtest.TestApp, clock: FakeClock) -> int:
         body = report | {"appName": f"shop {n}" if n else "shop"}
         web.post_json("/api/client/register", body, headers={"Authorization": CLIENT_TOKEN})
     fill_flags(Flags(web))
+    fill_actions(service, web, clock, ids[0])
     return ids[0]
 
 
@@ -103,6 +131,32 @@ def fill_flags(flags: Flags) -> None:
     flags.archive("old")
 
 
+def fill_actions(service: Service, web: webtest.TestApp, clock: FakeClock, id: int) -> None:
+    """Sets that ran, were undone, are latched, will restore; one that restores another."""
+    endpoint = {"id": id, "name": "deploys"}
+    sets = Actions(service, web, Flags(web), endpoint)
+    type = {"path": "type", "operator": "IN", "values": ["deploys", "x"]}
+    either = {"any": [type, {"path": "none", "operator": "EXISTS", "inverted": True}]}
+    first = sets.set("kill checkout", filters=[type, either], options=ACTION_OPTIONS)
+    sets.set("later", options={"restoreAfterMinutes": 5, "latch": True}, description="Long")
+    sets.set("never", filters=[{"path": "none", "operator": "REGEX", "value": "a.c"}])
+    params = {"executionParams": {"actionSet": str(first)}, "sortOrder": 1}
+    sets.set("back", enabled=False, actions=[{"action": "RESTORE_ACTION_SET"} | params])
+    at = f"/api/admin/signal-endpoints/{id}"
+    for n in range(2):
+        clock.advance(60)
+        body = {"payload": {"type": "deploys", "n": n}}
+        sent = web.post_json(f"{at}/test-signal", body, headers=ADMIN).json
+        sets.work()
+    path = f"/api/admin/projects/default/actions/{first}/events"
+    (run, *_) = web.get(path, headers=ADMIN).json["actionSetEvents"][::-1]
+    web.post(f"{path}/{run['id']}/undo", headers=ADMIN)
+    sets.work()
+    web.post(f"{at}/signals/{sent['id']}/replay", headers=ADMIN)
+    sets.work()
+    web.post_json(f"{at}/test-signal", {"payload": {"type": "deploys"}}, headers=ADMIN)
+
+
 def problem_pages(ada: webtest.TestApp, id: int, clock: FakeClock) -> Pages:
     """The pages that no link leads to."""
     forms = {
@@ -130,6 +184,13 @@ def problem_pages(ada: webtest.TestApp, id: int, clock: FakeClock) -> Pages:
         "/admin/features/checkout/environments/production/strategies/new": WRONG_STRATEGY,
         "/admin/segments/new": {"name": "", "constraints.0.operator": "NUM_EQ"},
         "/admin/segments/1/delete": {},
+        f"/admin/signals/{id}/send": {"payload": "{"},
+        f"{ACTIONS}/new": WRONG_ACTION_SET,
+        f"{ACTIONS}/1": {"do": "add-notifications"},
+        f"{ACTIONS}/1/delete": {},
+        f"{ACTIONS}/1/test": {"payload": '{"type": "deploys"}'},
+        f"{ACTIONS}/2/test": {"payload": "{"},
+        f"{ACTIONS}/1/runs/1/undo": {},
     }
     found = {}
     for path, fields in forms.items():
@@ -177,7 +238,7 @@ def site(temporary_database: TemporaryDatabase) -> Iterator[dict[str, Pages]]:
     cast, web = Cast(service), webtest.TestApp(service.app)
     ada, vera = cast.signed_in("ada"), cast.signed_in("vera")
     empty = {f"empty {path}": page.html for path, page in crawl(ada).items()}
-    id = fill(web, clock)
+    id = fill(service, web, clock)
     pages = {path: page.html for path, page in crawl(ada).items()}
     yield {
         "ada": pages,
@@ -211,6 +272,12 @@ def test_links_lead_to_every_page(site):
         "/",
         "/profile",
         "/docs",
+        "/admin/actions",
+        "/admin/projects/default/actions",
+        "/admin/projects/default/actions/new",
+        "/admin/projects/shop/actions",
+        "/admin/projects/shop/actions/new",
+        "/admin/signals/#/send",
         "/admin/applications",
         "/admin/events",
         "/admin/api-tokens",
@@ -249,6 +316,14 @@ def test_links_lead_to_every_page(site):
         "/admin/projects/default/edit",
         "/admin/projects/shop/edit",
         "/admin/projects/shop/delete",
+        ACTIONS,
+        f"{ACTIONS}/new",
+        f"{ACTIONS}/#",
+        f"{ACTIONS}/#/delete",
+        f"{ACTIONS}/#/test",
+        f"{ACTIONS}/#/runs",
+        f"{ACTIONS}/#/runs/#",
+        f"{ACTIONS}/#/runs/#/undo",
         "/admin/environments",
         "/admin/environments/new",
         *(f"/admin/environments/{e}/delete" for e in ("development", "production", "staging")),

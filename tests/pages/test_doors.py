@@ -9,9 +9,11 @@ import pytest
 import webtest
 
 from tests.conftest import ADMIN, Cast
+from tests.pages.actions import Actions
 from tests.pages.seen import heading, is_page
 
 STRATEGIES = "/admin/features/{name}/environments/{environment}/strategies"
+RUNS = "/admin/projects/{project}/actions/{set_id}/runs"
 VIEW_PAGES = (
     "/",
     "/profile",
@@ -48,6 +50,16 @@ ADMIN_PAGES = (
     "/admin/signals/{id}/delete",
     "/admin/signals/{id}/log",
     "/admin/signals/{id}/log/{signal_id}",
+    "/admin/signals/{id}/send",
+    "/admin/actions",
+    "/admin/projects/{project}/actions",
+    "/admin/projects/{project}/actions/new",
+    "/admin/projects/{project}/actions/{set_id}",
+    "/admin/projects/{project}/actions/{set_id}/delete",
+    "/admin/projects/{project}/actions/{set_id}/test",
+    f"{RUNS}",
+    f"{RUNS}/{{run_id}}",
+    f"{RUNS}/{{run_id}}/undo",
     "/admin/signals/{id}/tokens/{token_id}/delete",
     "/admin/events",
     "/admin/api-tokens",
@@ -75,6 +87,15 @@ VIEW_FORMS = {
     },
 }
 STRATEGY = {"name": "userWithId", "shown_type": "userWithId", "parameters.userIds": "eve"}
+ACTION_SET = {
+    "name": "kill",
+    "source": "{id}",
+    "actor": "{account_id}",
+    "actions.0.shown": "TOGGLE_FEATURES_OFF_BY_TAG",
+    "actions.0.action": "TOGGLE_FEATURES_OFF_BY_TAG",
+    "actions.0.params.environment": "production",
+    "actions.0.params.tag": "simple:shop",
+}
 EDIT_FORMS = {
     "/admin/projects/{project}/edit": {"name": "New", "default_stickiness": "random"},
     "/admin/projects/{project}/environments/{environment}/link": {},
@@ -116,6 +137,17 @@ ADMIN_FORMS = {
     "/admin/signals/{id}/on": {},
     "/admin/signals/{id}/off": {},
     "/admin/signals/{id}/delete": {},
+    "/admin/signals/{id}/send": {"payload": "[1]"},
+    "/admin/signals/{id}/log/{signal_id}/replay": {},
+    "/admin/projects/{project}/actions/new": ACTION_SET,
+    "/admin/projects/{project}/actions/{set_id}": ACTION_SET,
+    "/admin/projects/{project}/actions/{set_id}/on": {},
+    "/admin/projects/{project}/actions/{set_id}/off": {},
+    "/admin/projects/{project}/actions/{set_id}/arm": {},
+    "/admin/projects/{project}/actions/{set_id}/delete": {},
+    "/admin/projects/{project}/actions/{set_id}/test": {"payload": "[1]"},
+    f"{RUNS}/{{run_id}}/undo": {},
+    f"{RUNS}/{{run_id}}/cancel-restore": {},
     "/admin/signals/{id}/tokens": {"token_name": "second"},
     "/admin/signals/{id}/tokens/{token_id}": {"token_name": "renamed"},
     "/admin/signals/{id}/tokens/{token_id}/delete": {},
@@ -154,6 +186,9 @@ UNCHANGING = (
     "/admin/environments/{environment}/off",
     "/admin/projects/{project}/environments/{environment}/unlink",
     "/admin/features/{name}/environments/{environment}/on",
+    "/admin/projects/{project}/actions/{set_id}/on",
+    "/admin/projects/{project}/actions/{set_id}/arm",
+    "/admin/projects/{project}/actions/{set_id}/test",
     "/logout",
 )
 # Addresses that a browser may be left at, because the answer of the POST is a page.
@@ -166,6 +201,7 @@ LEFT_AT = (
     "/admin/features/{name}/clone",
     "/admin/features/{name}/tags",
     "/admin/features/{name}/parent",
+    f"{RUNS}/{{run_id}}/cancel-restore",
 )
 
 FOREIGN = (
@@ -179,7 +215,7 @@ FOREIGN = (
 
 
 @pytest.fixture
-def place(web, endpoint, token, send, flags):
+def place(web, service, endpoint, token, send, flags):
     """Fills the braces of the addresses above. The environment is the last but one, and off."""
 
     def made(path, **body):
@@ -195,10 +231,17 @@ def place(web, endpoint, token, send, flags):
     strategy_id = flags.strategy(name, "production")
     flags.switch(name, "production")
     flags.depend(name, "parent")
+    sets = Actions(service, web, flags, endpoint)
+    set_id = sets.set(options={"restoreAfterMinutes": 5})
+    signal_id = send(endpoint, token, {"n": 1})["id"]
+    sets.work()
+    flags.switch(name, "production")
     return {
+        "set_id": set_id,
+        "run_id": sets.runs(set_id)[0]["id"],
         "id": endpoint["id"],
         "token_id": token["id"],
-        "signal_id": send(endpoint, token, {"n": 1})["id"],
+        "signal_id": signal_id,
         "api_token_id": made("api-tokens", tokenName="shop", type="client"),
         "user_id": made("user-admin", username="bo"),
         "account_id": account,
@@ -217,6 +260,7 @@ def place(web, endpoint, token, send, flags):
 def at(path, place, **other):
     """The address; flags are looked at where they are on."""
     here = {"environment": "production"} if path.startswith("/admin/features") else {}
+    here |= {"project": "default"} if "/actions" in path else {}
     return path.format(**(place | here | other))
 
 
@@ -331,7 +375,8 @@ def test_right_form_from_our_own_site_is_accepted(ada, place, stored, flags, pat
     if path in ARCHIVED_ONLY:
         flags.archive(place["name"])
     before = stored()
-    fields = FORMS[path] | {"csrf": ada.csrf}
+    fields = {name: text.format(**place) for name, text in FORMS[path].items()}
+    fields |= {"csrf": ada.csrf}
     headers = {"Sec-Fetch-Site": "same-origin", "Origin": "http://localhost:80"}
     answer = ada.post(at(path, place), fields, headers=headers)
     assert answer.status_int in (200, 303)

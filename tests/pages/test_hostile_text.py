@@ -28,6 +28,9 @@ HOSTILE = (
 )
 
 
+EXISTS = {"path": "b", "operator": "EXISTS", "inverted": True}
+
+
 def faults(page: webtest.TestResponse) -> list[str]:
     """What would tell that somebody's text became part of the page."""
     html, found = page.html, []
@@ -52,7 +55,7 @@ def shown(page: webtest.TestResponse) -> str:
 
 
 @pytest.fixture
-def hostile(ada, web, make, stored, clock):
+def hostile(ada, web, make, stored, clock, endpoint, sets):
     """Ada at a service where every name, description and payload means harm."""
     clock.advance(60)
     texts = iter(HOSTILE)
@@ -76,6 +79,8 @@ def hostile(ada, web, make, stored, clock):
         for _ in range(5):
             text = next(texts, "last")
             token = make.token(endpoint, text)
+            if n == 0:
+                harm(sets, text, f"set {text}")
             clock.advance(1)
             web.post(
                 f"/api/signal-endpoint/e{n}",
@@ -83,7 +88,19 @@ def hostile(ada, web, make, stored, clock):
                 headers={"Authorization": token["token"]},
                 content_type="application/json",
             )
+    sets.work()
     return ada
+
+
+def harm(sets, text, name):
+    """A set whose name, description, filters and tag mean harm."""
+    tag = {"environment": "development", "tag": f"simple:{text}"}
+    sets.set(
+        name,
+        description=text,
+        filters=[{"any": [{"path": "a", "operator": "IN", "values": [text]}, EXISTS]}],
+        actions=[{"action": "TOGGLE_FEATURES_OFF_BY_TAG", "sortOrder": 1, "executionParams": tag}],
+    )
 
 
 def test_no_page_takes_text_for_markup(hostile):
@@ -96,7 +113,7 @@ def test_no_page_takes_text_for_markup(hostile):
 def test_every_text_is_shown_as_it_was_written(hostile, stored):
     tokens = shown(hostile.get("/admin/api-tokens"))
     accounts = stored()["serviceAccounts"]
-    page = shown(hostile.get(f"/admin/service-accounts/{accounts[0]['id']}"))
+    page = shown(hostile.get(f"/admin/service-accounts/{accounts[-1]['id']}"))
     for text in HOSTILE[:9]:
         assert text in tokens
         assert text in page
@@ -117,7 +134,7 @@ def test_every_text_is_shown_as_it_was_written(hostile, stored):
     payloads = {
         key
         for n in stored()["signalEndpoints"]
-        for row in hostile.get(f"/admin/signals/{n['id']}/log").html.find_all("details")
+        for row in hostile.get(f"/admin/signals/{n['id']}/log").html.main.find_all("details")
         for key in json.loads(row.pre.get_text())
     }
     assert set(HOSTILE) <= payloads

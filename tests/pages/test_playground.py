@@ -50,7 +50,7 @@ def state(page, name):
 def test_form_asks_and_the_address_keeps_the_question(ada, add):
     add("checkout", {"name": "default", "constraints": [constraint("plan", "IN", "pro=1")]})
     page = ada.get(PATH)
-    assert not page.html.find("details")
+    assert not page.html.main.find("details")
     form = form_to(page, PATH)
     assert form.method == "get"
     assert [option[0] for option in form["environment"].options][-1] == "production"
@@ -66,7 +66,7 @@ def test_form_asks_and_the_address_keeps_the_question(ada, add):
     assert (again["userId"].value, again["flag"].value) == ("7", "CHECK")
     assert again["properties"].value.splitlines() == ["plan = pro=1", "", "region=eu"]
     assert again["environment"].value == "development"
-    assert answer.html.find("details").has_attr("open")  # there is one flag
+    assert answer.html.main.find("details").has_attr("open")  # there is one flag
 
 
 def test_reasons_in_words(vera, web, add):
@@ -125,7 +125,7 @@ def test_reasons_in_words(vera, web, add):
     page = ask(vera, flag="half")
     assert "Drawn by lot" in told(page, "half")
     assert "by userId or else sessionId, group f : " in told(page, "half")
-    assert told(page, "half").endswith("drawn by lot")
+    assert told(page, "half").endswith("drawn by lot Open half")
     page = ask(vera, userId="7", properties="region=us", flag="all")
     assert (state(page, "all"), page.html.h2.string) == ("off", "1 flag in development")
     assert "in the segment Europe : no region is one of eu, uk : no" in told(page, "all")
@@ -137,7 +137,9 @@ def test_projects_names_and_places(ada, web, add, monkeypatch):
         add(name, project=project)
 
     def names(**given):
-        return [it["id"].removeprefix("flag-") for it in ask(ada, **given).html.find_all("details")]
+        return [
+            it["id"].removeprefix("flag-") for it in ask(ada, **given).html.main.find_all("details")
+        ]
 
     assert names() == ["a1", "a2", "b1"]
     assert names(project="shop") == ["a2", "b1"]
@@ -172,7 +174,7 @@ def test_what_is_wrong_is_told_beside_its_field_and_kept(ada, given, field, mess
     page = ask(ada, status=400, **given)
     assert message in beside(page, field)
     assert alert(page)
-    assert not page.html.find("details")
+    assert not page.html.main.find("details")
     form = form_to(page, PATH)
     if field not in ("environment", "project"):
         assert form[field].value == given[field]
@@ -193,3 +195,16 @@ def test_hostile_text_is_text(ada, add):
             page = ada.get(PATH, {"environment": "development"} | {field: text}, status="*")
             assert page.status_int in (200, 400), (field, text)
             assert faults(page) == [], (field, text)
+
+
+def test_a_flag_leads_here_and_back(ada, vera, add):
+    add("new")
+    for person in (ada, vera):
+        flag = person.get("/admin/features/new/flag")
+        (why,) = [a for a in flag.html.find_all("a") if "new in development" in a.get_text()][-1:]
+        assert why.get_text().startswith("Why?")
+        answer = person.get(why["href"])
+        assert state(answer, "new") == "on"
+        back = answer.html.find(id="flag-new").find("a")
+        assert back["href"] == "/admin/features/new/flag#in-development"
+        assert person.get(back["href"]).html.find(id="in-development")

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.conftest import ADMIN
-from tests.pages.seen import heading, is_page
+from tests.pages.seen import beside, follow, form_to, heading, is_page, notice
 
 ODD_JSON = (
     "{}",
@@ -36,7 +36,7 @@ def log(ada, endpoint):
 
 def rows(page):
     found = page.html.find("ol", class_="log")
-    return found.find_all("li") if found else []
+    return found.find_all("li", recursive=False) if found else []
 
 
 def payloads(page):
@@ -252,3 +252,56 @@ def test_log_of_a_switched_off_endpoint_can_be_read(log, web, endpoint, token, s
     send(endpoint, token, {"n": 1})
     web.post(f"/api/admin/signal-endpoints/{endpoint['id']}/off", headers=ADMIN)
     assert payloads(log()) == [{"n": 1}]
+
+
+def test_signal_says_what_became_of_it(log, sets, endpoint, token, send):
+    matches = {"path": "n", "operator": "IN", "values": ["1"]}
+    sets.set("runs", filters=[matches])
+    sets.set("waits", filters=[matches], options={"latch": True})
+    sets.set("sleeps", filters=[{"any": [{"path": "x", "operator": "EXISTS"}]}])
+    signals = [send(endpoint, token, {"n": n})["id"] for n in (1, 1, 2)]
+    assert "Not judged yet" in log().text
+    sets.work()
+    last, second, first = (" ".join(row.get_text(" ").split()) for row in rows(log()))
+    assert "runs : done" in first
+    assert "waits : done" in first
+    assert "waits in default : suppressed Run" in second
+    assert "The set is latched" in second
+    assert "runs in default : not matched The filter “n is one of …” did not hold." in last
+    assert "sleeps in default : not matched None of the alternatives held." in last
+    page = log(f"/{signals[2]}").html.find("main").get_text(" ", strip=True)
+    assert "did not hold" in page
+
+
+def test_signal_that_nobody_wanted_says_so(log, endpoint, token, send):
+    page = log(f"/{send(endpoint, token, {})['id']}")
+    assert "No action set that was on listened" in page.html.find("main").get_text()
+
+
+def test_a_person_sends_a_test_signal_and_sends_it_again(ada, log, flags, sets, endpoint):
+    sets.set()
+    page = follow(ada.get(f"/admin/signals/{endpoint['id']}"), "Send a test signal")
+    assert "kill checkout" in page.html.find("main").get_text()
+    form = form_to(page, f"/admin/signals/{endpoint['id']}/send")
+    for text, status in (("{", 400), ("", 400), ("[1] x", 400), ("1" * 102_401, 413)):
+        form["payload"] = text
+        page = form.submit(status=status)
+        assert beside(page, "payload")
+        assert form_to(page, form.action)["payload"].value == text
+    form["payload"] = '{"n": 1.50}'
+    page = form.submit(status=303).follow()
+    assert notice(page) == "The signal was sent."
+    assert page.html.find("pre").get_text().split() == ["{", '"n":', "1.50", "}"]
+    sets.work()
+    assert not flags.is_on()
+    page = form_to(page, page.request.path + "/replay").submit().follow()
+    assert "Same payload as" in page.html.find("main").get_text()
+    assert [row.find(class_="badge").get_text() for row in rows(log())] == ["sent by ada"] * 2
+
+
+def test_a_disabled_endpoint_takes_no_test_signal(ada, web, endpoint, token, send):
+    id = send(endpoint, token, {})["id"]
+    web.post(f"/api/admin/signal-endpoints/{endpoint['id']}/off", headers=ADMIN)
+    fields, at = {"csrf": ada.csrf, "payload": "1"}, f"/admin/signals/{endpoint['id']}"
+    assert "disabled" in beside(ada.post(f"{at}/send", fields, status=409), "payload")
+    assert is_page(ada.post(f"{at}/log/{id}/replay", fields, status=409))

@@ -10,6 +10,7 @@ from sigservice import secrets
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.db.pool import Connection, Database
 from sigservice.repository import (
+    action_sets,
     built_ins,
     feature_strategies,
     features,
@@ -149,10 +150,28 @@ def add_strategy(
     return id
 
 
+def set_variants(conn: Connection, feature: str, environment: str, variants: str) -> None:
+    """Those of the environment, which only an import brings."""
+    run(
+        conn,
+        "INSERT INTO feature_environments (feature, environment, variants) VALUES (%s, %s, %s) "
+        "ON CONFLICT (feature, environment) DO UPDATE SET variants = excluded.variants",
+        feature,
+        environment,
+        variants,
+    )
+
+
 def add_segment(conn: Connection, name: str = "beta", **more: Any) -> int:
     values = {"description": None, "project": None, "constraints": "[]"}
     values |= {"created_by": "ada", "created_by_user_id": 1}
     return int(segments.insert(conn, name=name, **values | more)["id"])
+
+
+def add_set(conn: Connection, name: str = "kill", project: str = "default", **more: Any) -> int:
+    values: dict[str, Any] = {"description": None, "enabled": True, "actor_id": 7, "source_id": 1}
+    values |= {"filters": "[]", "settings": "{}", "created_by_user_id": 1}
+    return action_sets.insert(conn, project=project, name=name, **values | more)
 
 
 def named(rows: list[dict[str, Any]], column: str = "name") -> list[Any]:

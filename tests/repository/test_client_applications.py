@@ -116,3 +116,21 @@ def test_an_empty_database_counts_zero(conn):
     assert row.pop("instance_id") is None
     assert row.pop("roles") == 3
     assert set(row.values()) == {0}
+
+
+def test_applications_go_when_they_were_not_heard_of_for_long(conn):
+    for name, age in (("old", "40 days"), ("old with an instance", "40 days"), ("new", "1 day")):
+        run(
+            conn,
+            "INSERT INTO client_applications (app_name, seen_at) VALUES (%s, now() - %s::interval)",
+            name,
+            age,
+        )
+    run(
+        conn,
+        "INSERT INTO client_instances (app_name, instance_id, environment) "
+        "VALUES ('old with an instance', 'i', 'development')",
+    )
+    assert client_applications.delete_old(conn, days=30, chunk=9) == 1
+    rows = run(conn, "SELECT app_name FROM client_applications ORDER BY 1")
+    assert rows == [("new",), ("old with an instance",)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
@@ -11,7 +11,10 @@ from sigservice.repository import client_metrics
 from sigservice.services import client_metrics as service
 from tests.repository.kit import is_locked_out, run
 
-HOUR = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
+
+def this_hour(conn):
+    """The hour of the test's transaction: a long run does not stay in one."""
+    return run(conn, "SELECT date_trunc('hour', now())")[0][0]
 
 
 @pytest.fixture
@@ -39,7 +42,8 @@ def add_flags(conn):
 def add(conn, *rows):
     """Rows of (flag, application, environment, hours ago, yes, no)."""
     features, app_names, environments, ago, yes, no = map(list, zip(*rows, strict=True))
-    hours = [HOUR - timedelta(hours=n) for n in ago]
+    hour = this_hour(conn)
+    hours = [hour - timedelta(hours=n) for n in ago]
     return client_metrics.add(
         conn,
         features=features,
@@ -57,7 +61,7 @@ def add_variant(conn, feature, variant, count, environment="dev"):
         features=[feature] * 2,
         app_names=["shop"] * 2,
         environments=[environment] * 2,
-        hours=[HOUR] * 2,
+        hours=[this_hour(conn)] * 2,
         variants=[variant] * 2,
         counts=[count, 0],
     )
@@ -111,6 +115,7 @@ def test_whoever_edits_a_flag_does_not_hold_up_those_who_report_it(pool):
 
 
 def test_hours_are_listed_by_environment(conn, flags):
+    hour = this_hour(conn)
     add(
         conn,
         ("one", "shop", "dev", 0, 1, 2),
@@ -122,20 +127,20 @@ def test_hours_are_listed_by_environment(conn, flags):
     )
     rows = client_metrics.list_hours(conn, "one", 3)
     assert [tuple(row.values()) for row in rows] == [
-        ("dev", HOUR - timedelta(hours=2), 7, 0),
-        ("dev", HOUR, 11, 22),
-        ("prod", HOUR, 5, 0),
+        ("dev", hour - timedelta(hours=2), 7, 0),
+        ("dev", hour, 11, 22),
+        ("prod", hour, 5, 0),
     ]
     assert len(client_metrics.list_hours(conn, "one", 1)) == 2
     assert len(client_metrics.list_of_feature(conn, "one", 4)) == 5
     assert client_metrics.list_app_names(conn, "one") == ["office", "shop"]
     assert client_metrics.list_app_names(conn, "none") == []
-    filled = service.list_hours(conn, "one", 3, datetime.now(UTC))
+    filled = service.list_hours(conn, "one", 3, hour)
     assert [(row["environment"], row["yes"]) for row in filled] == [
         ("dev", 7), ("prod", 0), ("dev", 0), ("prod", 0), ("dev", 11), ("prod", 5),
     ]  # fmt: skip
-    assert [row["hour"] for row in filled[::2]] == [HOUR - timedelta(hours=n) for n in (2, 1, 0)]
-    assert service.list_hours(conn, "none", 3, datetime.now(UTC)) == []
+    assert [row["hour"] for row in filled[::2]] == [hour - timedelta(hours=n) for n in (2, 1, 0)]
+    assert service.list_hours(conn, "none", 3, hour) == []
 
 
 def test_what_applications_report_is_listed_by_flag(conn, flags):

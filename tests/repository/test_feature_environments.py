@@ -14,6 +14,7 @@ from tests.repository.kit import (
     add_strategy,
     named,
     run,
+    set_variants,
 )
 
 
@@ -71,21 +72,21 @@ def test_one_state(conn):
 
 def test_states_are_set_and_variants_stay(conn):
     add_flag(conn, "b")
-    feature_environments.set_variants(conn, "a", "development", '[{"name": "x"}]')
+    set_variants(conn, "a", "development", '[{"name": "x"}]')
     feature_environments.set_states(conn, ["a", "b"], "development", True)
     feature_environments.set_states(conn, ["b"], "development", False)
     feature_environments.set_states(conn, [], "development", True)
     a, b = (feature_environments.find_state(conn, name, "development") for name in "ab")
     assert (a["enabled"], json.loads(a["variants"])) == (True, [{"name": "x"}])
     assert (b["enabled"], b["variants"]) == (False, "[]")
-    feature_environments.set_variants(conn, "a", "development", "[]")
+    set_variants(conn, "a", "development", "[]")
     assert feature_environments.find_state(conn, "a", "development")["enabled"] is True
 
 
 def test_a_copy_is_off_with_the_variants(conn):
     add_flag(conn, "b")
     feature_environments.set_states(conn, ["a"], "development", True)
-    feature_environments.set_variants(conn, "a", "production", '[{"name": "x"}]')
+    set_variants(conn, "a", "production", '[{"name": "x"}]')
     feature_environments.copy(conn, "a", "b")
     rows = feature_environments.list_states(conn, ["b"])
     assert named(rows, "enabled") == [False] * 3

@@ -19,7 +19,7 @@ from tests.repository.kit import (
 
 LISTED = {
     "id", "endpoint_id", "token_id", "token_name", "payload", "payload_bytes", "bytes",
-    "created_at",
+    "created_at", "sent_by", "replay_of",
 }  # fmt: skip
 
 
@@ -67,6 +67,16 @@ def across(conn, **asked):
 
 def count(conn, **asked):
     return signals.count(conn, **{"from_time": None, "to_time": None, "most": 100} | asked)
+
+
+def test_a_signal_of_a_person_has_no_token(conn, world):
+    first = world.send('{"n":1}')
+    row = signals.insert_of_person(
+        conn, world.a, payload='{"n":1}', payload_bytes=7, sent_by="ada", replay_of=first
+    )
+    assert signals.find(conn, world.a, row["id"]) == row
+    assert (row["token_name"], row["sent_by"], row["replay_of"]) == (None, "ada", first)
+    assert of_token(conn, world.a, world.ci)[0]["id"] == first
 
 
 def test_an_endpoint_without_signals_has_none(conn, world):

@@ -195,6 +195,20 @@ def test_the_tokens_environment_and_projects_hold(admin, web, other):
     web.get(f"{POLL}/o?project=other", headers={"Authorization": CLIENT}, status=404)
 
 
+def test_segments_of_other_projects_and_environments_are_kept_from_a_token(admin, web, other):
+    admin.flag()
+    ours = admin.segment()
+    theirs = admin.segment("theirs", project="other")
+    elsewhere = admin.segment("elsewhere")
+    admin.strategy(segments=[ours])
+    admin.strategy(environment="production", segments=[elsewhere])
+    path = "/api/admin/projects/other/features/o/environments/development/strategies"
+    admin.post(path, {"name": "default", "segments": [theirs]})
+    for secret, expected in ((CLIENT, ["beta"]), (MANY, ["beta", "theirs"])):
+        document = poll(web, secret=secret, **SPEC).json
+        assert [segment["name"] for segment in document["segments"]] == expected
+
+
 def test_a_token_whose_projects_are_gone_opens_none(service, admin, web):
     admin.flag()
     with service.context.database.transaction() as conn:

@@ -132,9 +132,9 @@ def test_request_longer_than_the_timeout_is_cut(environ: dict[str, str]):
             took.append(time.monotonic() - began)
             request.join(3)
             assert request.answer is None
-        if took[-1] < GRACE + 0.5:
+        if took[-1] < GRACE + 1.5:
             break
-    assert GRACE - 0.1 < min(took) < GRACE + 0.5
+    assert GRACE - 0.1 < min(took) < GRACE + 1.5
 
 
 def test_idle_connections_do_not_hold_up_the_stop(environ: dict[str, str]):

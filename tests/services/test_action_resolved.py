@@ -5,44 +5,11 @@ from __future__ import annotations
 import pytest
 
 from sigservice.repository import action_runs
+from tests.actions_kit import FLAGS, SETS
 from tests.conftest import ADMIN
-from tests.jobs.test_actions import FLAGS, SETS, Alerts
-from tests.repository.kit import run as sql
+from tests.restoring_kit import FIRING, Both
 
-FIRING = {"path": "status", "operator": "IN", "values": ["firing"]}
-RESOLVED = {"path": "status", "values": ["resolved"], "key": "groupKey"}
 STILL_FIRES = "Another alert of this set still fires: "
-
-
-class Both(Alerts):
-    """`fire` and `end` alerts by their keys; nothing happens before `work`."""
-
-    def restoring(self, filters=(FIRING,), acts=None, **options):
-        self.id = self.set(
-            filters=filters, acts=acts, options={"restoreWhenResolved": RESOLVED} | options
-        )["id"]
-        return self.id
-
-    def fire(self, key="a", **more):
-        return self.send({"status": "firing", "groupKey": key} | more)
-
-    def end(self, key="a", **more):
-        return self.send({"status": "resolved", "groupKey": key} | more)
-
-    def history(self):
-        """(cause, state, what was done) oldest first."""
-        return [
-            (run["cause"], run["state"], run["reason"] or run["actionSet"]["actions"][0]["details"])
-            for run in reversed(self.runs(self.id))
-        ]
-
-    def verdict(self, signal):
-        with self.service.context.database.transaction() as conn:
-            query = "SELECT verdicts -> 0 ->> 'verdict' FROM signal_verdicts WHERE signal_id = %s"
-            return sql(conn, query, signal)[0][0]
-
-    def undo(self, run):
-        self.web.post(f"{SETS}/{self.id}/events/{run['id']}/undo", headers=ADMIN, status=202)
 
 
 @pytest.fixture
@@ -259,104 +226,6 @@ def test_keys_are_compared_as_text(alerts):
     assert alerts.is_on()
 
 
-def test_what_somebody_changed_by_hand_stays(alerts):
-    alerts.flag("search")
-    off = {"environment": "production"}
-    alerts.restoring(
-        acts=[
-            {"action": "TOGGLE_FEATURE_OFF", "executionParams": off | {"featureName": name}}
-            for name in ("checkout", "search")
-        ]
-    )
-    alerts.fire()
-    alerts.work()
-    alerts.switch("search", "on")
-    alerts.end()
-    alerts.work()
-    assert (alerts.is_on("checkout"), alerts.is_on("search")) == (True, True)
-    text = "Restored 1 of 2 changes. search in production was changed since."
-    assert alerts.history()[-1] == ("resolved", "success", text)
-
-
-def test_after_an_undo_there_is_nothing_to_restore(alerts):
-    alerts.restoring()
-    alerts.fire()
-    alerts.work()
-    alerts.undo(alerts.runs(alerts.id)[0])
-    alerts.work()
-    alerts.switch("checkout", "off")
-    signal = alerts.end()
-    alerts.work()
-    assert not alerts.is_on()
-    assert alerts.verdict(signal) == "nothing to restore"
-
-
-def test_undone_and_over_at_once(alerts):
-    """Whoever comes second finds it done, and says so."""
-    alerts.restoring()
-    alerts.fire()
-    alerts.work()
-    (run,) = alerts.runs(alerts.id)
-    alerts.undo(run)
-    alerts.undo(run)
-    alerts.end()
-    alerts.work()
-    assert alerts.is_on()
-    assert [text for _, _, text in alerts.history()][1:] == [
-        "Restored 1 of 1 changes.",
-        "It was restored already.",
-        "There was nothing to restore.",
-    ]
-
-
-def due(alerts):
-    """Lets the scheduled time come; the database has no fake clock."""
-    with alerts.service.context.database.transaction() as conn:
-        query = "UPDATE action_runs SET restore_due_at = now() WHERE restore_due_at IS NOT NULL"
-        sql(conn, query)
-
-
-def test_the_timer_comes_first(alerts):
-    alerts.restoring(restoreAfterMinutes=30)
-    alerts.fire()
-    alerts.work()
-    assert alerts.runs(alerts.id)[0]["restoreDueAt"]
-    due(alerts)
-    alerts.work()
-    assert alerts.is_on()
-    signal = alerts.end()
-    alerts.work()
-    assert alerts.verdict(signal) == "nothing to restore"
-    assert [cause for cause, _, _ in alerts.history()] == ["signal", "timer"]
-
-
-def test_the_end_of_the_alert_comes_first(alerts):
-    alerts.restoring(restoreAfterMinutes=30)
-    alerts.fire()
-    alerts.end()
-    alerts.work()
-    assert alerts.is_on()
-    assert alerts.runs(alerts.id)[-1]["restoreDueAt"] is None
-    due(alerts)
-    assert alerts.work() == 0
-
-
-def test_cancelled_and_then_over(alerts):
-    alerts.restoring(restoreAfterMinutes=30)
-    alerts.fire()
-    alerts.work()
-    (run,) = alerts.runs(alerts.id)
-    cancel = f"{SETS}/{alerts.id}/events/{run['id']}/cancel-restore"
-    alerts.web.post(cancel, headers=ADMIN)
-    alerts.web.post(cancel, headers=ADMIN, status=409)
-    due(alerts)
-    assert alerts.work() == 0
-    assert not alerts.is_on()
-    alerts.end()
-    alerts.work()
-    assert alerts.is_on()
-
-
 def test_a_dry_run_keeps_nothing_off_and_restores_nothing(alerts):
     alerts.restoring(dryRun=True)
     alerts.fire()
@@ -424,3 +293,14 @@ def test_what_an_earlier_worker_judged_but_did_not_perform_is_found(alerts):
         "Switched checkout in production off.",
         "Restored 1 of 1 changes.",
     ]
+
+
+def test_the_tester_knows_what_ends_an_alert(alerts, web):
+    alerts.restoring(filters=())
+    for payload, told in (
+        ({"status": "resolved", "groupKey": "a"}, (False, True)),
+        ({"status": "firing", "groupKey": "a"}, (True, False)),
+    ):
+        answer = web.post_json(f"{SETS}/{alerts.id}/test", {"payload": payload}, headers=ADMIN).json
+        assert (answer["matched"], answer["endsAlert"]) == told
+    assert alerts.is_on()

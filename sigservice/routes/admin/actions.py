@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from bottle import Bottle, HTTPResponse
@@ -11,8 +11,9 @@ from sigservice.context import Context
 from sigservice.services import action_sets
 from sigservice.services.action_choices import definitions
 from sigservice.services.action_filters import Filter
-from sigservice.services.action_sets import Action, Fields, Limits, Settings
+from sigservice.services.action_sets import Action, Fields, Settings, limits_of
 from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.payload_paths import LONGEST_PATH
 from sigservice.web import respond
 from sigservice.web.area import new_area
 from sigservice.web.doors import AdminDoor
@@ -61,6 +62,8 @@ class ActionSetBody(msgspec.Struct):
             )
             for path, f in self.match.payload.items()
         ]
+        places = [f"match.payload.{path[:LONGEST_PATH]}" for path in self.match.payload]
+        places += [f"match.filters[{n}]" for n in range(len(self.match.filters))]
         return Fields(
             self.name.strip(),
             (self.description or "").strip() or None,
@@ -70,17 +73,8 @@ class ActionSetBody(msgspec.Struct):
             [*mapped, *self.match.filters],
             self.actions,
             self.options,
+            places,
         )
-
-
-def limits_of(config: dict[str, Any]) -> Limits:
-    found = config["actions"]
-    return Limits(
-        found["setsPerProjectLimit"],
-        found["filtersLimit"],
-        found["filterValuesLimit"],
-        found["actionsLimit"],
-    )
 
 
 def build(context: Context) -> Bottle:

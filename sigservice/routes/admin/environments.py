@@ -47,10 +47,10 @@ def build(context: Context) -> Bottle:
         shown = [environments.to_json(row) for row in rows]
         return respond.json({"version": 1, "environments": shown})
 
-    @area.get(f"{PATH}/project/<id>", needs=VIEW)
-    def list_of_project(identity: Identity, id: str) -> HTTPResponse:
+    @area.get(f"{PATH}/project/<project>", needs=VIEW)
+    def list_of_project(identity: Identity, project: str) -> HTTPResponse:
         with context.database.autocommit() as conn:
-            rows = repository.list_of_project(conn, id)
+            rows = repository.list_of_project(conn, project)
         shown = [environments.of_project_to_json(row) for row in rows]
         return respond.json({"version": 1, "environments": shown})
 

@@ -15,7 +15,7 @@ from sigservice.web import respond
 from sigservice.web.area import new_area
 from sigservice.web.doors import AdminDoor
 
-PATH = "/api/admin/projects/<projectId>/api-tokens"
+PATH = "/api/admin/projects/<project>/api-tokens"
 
 
 class ProjectTokenBody(msgspec.Struct):
@@ -29,32 +29,32 @@ def build(context: Context) -> Bottle:
     area = new_area(context, AdminDoor(context))
 
     @area.get(PATH, needs=ADMIN)
-    def list_all(identity: Identity, projectId: str) -> HTTPResponse:
+    def list_all(identity: Identity, project: str) -> HTTPResponse:
         with context.database.transaction() as conn:
-            api_tokens.check_project(conn, projectId)
-            rows = repository.list_all(conn, project=projectId)
+            api_tokens.check_project(conn, project)
+            rows = repository.list_all(conn, project=project)
         return respond.json({"tokens": [api_tokens.to_json(row) for row in rows]})
 
     @area.post(PATH, needs=ADMIN, takes=ProjectTokenBody)
-    def create(identity: Identity, projectId: str, body: ProjectTokenBody) -> HTTPResponse:
+    def create(identity: Identity, project: str, body: ProjectTokenBody) -> HTTPResponse:
         fields = api_tokens.fields(
             name=body.tokenName,
             type=body.type,
             environment=body.environment,
-            projects=[projectId],
+            projects=[project],
             expires_at=body.expiresAt,
         )
         with context.database.transaction() as conn:
-            api_tokens.check_project(conn, projectId)
+            api_tokens.check_project(conn, project)
             row, secret = api_tokens.create(conn, fields, identity)
         location = f"{context.base}/api/admin/api-tokens/{quote(row['token_name'])}"
         return respond.json(api_tokens.to_json(row) | {"secret": secret}, 201, location=location)
 
     @area.delete(f"{PATH}/<token:path>", needs=ADMIN)
-    def delete(identity: Identity, projectId: str, token: str) -> HTTPResponse:
+    def delete(identity: Identity, project: str, token: str) -> HTTPResponse:
         with context.database.transaction() as conn:
-            api_tokens.check_project(conn, projectId)
-            api_tokens.delete_of_project(conn, projectId, token, identity)
+            api_tokens.check_project(conn, project)
+            api_tokens.delete_of_project(conn, project, token, identity)
         return respond.empty()
 
     return area

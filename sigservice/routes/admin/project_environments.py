@@ -13,7 +13,7 @@ from sigservice.web import respond
 from sigservice.web.area import new_area
 from sigservice.web.doors import AdminDoor
 
-PATH = "/api/admin/projects/<id>/environments"
+PATH = "/api/admin/projects/<project>/environments"
 
 
 class LinkBody(msgspec.Struct):
@@ -25,24 +25,24 @@ def build(context: Context) -> Bottle:
     most_segments = context.config["strategySegmentsLimit"]
 
     @area.post(PATH, needs=EDIT, takes=LinkBody)
-    def link(identity: Identity, id: str, body: LinkBody) -> HTTPResponse:
+    def link(identity: Identity, project: str, body: LinkBody) -> HTTPResponse:
         with context.database.transaction() as conn:
-            project_environments.link(conn, id, body.environment, identity)
+            project_environments.link(conn, project, body.environment, identity)
         return respond.empty()
 
     @area.delete(f"{PATH}/<environment>", needs=EDIT)
-    def unlink(identity: Identity, id: str, environment: str) -> HTTPResponse:
+    def unlink(identity: Identity, project: str, environment: str) -> HTTPResponse:
         with context.database.transaction() as conn:
-            project_environments.unlink(conn, id, environment, identity)
+            project_environments.unlink(conn, project, environment, identity)
         return respond.empty()
 
     @area.post(f"{PATH}/<environment>/default-strategy", needs=EDIT, takes=Strategy)
     def set_default_strategy(
-        identity: Identity, id: str, environment: str, body: Strategy
+        identity: Identity, project: str, environment: str, body: Strategy
     ) -> HTTPResponse:
         with context.database.transaction() as conn:
             stored = project_environments.set_default_strategy(
-                conn, id, environment, body, identity, most_segments=most_segments
+                conn, project, environment, body, identity, most_segments=most_segments
             )
         return respond.json(stored)
 

@@ -87,17 +87,17 @@ def build(context: Context) -> Bottle:
             projects.check_free(conn, body.id)
         return respond.empty()
 
-    @area.get(f"{PATH}/<id>", needs=VIEW)
-    def read(identity: Identity, id: str) -> HTTPResponse:
+    @area.get(f"{PATH}/<project>", needs=VIEW)
+    def read(identity: Identity, project: str) -> HTTPResponse:
         with context.database.transaction() as conn:
-            return respond.json(full(conn, projects.get(conn, id)))
+            return respond.json(full(conn, projects.get(conn, project)))
 
-    @area.get(f"{PATH}/<id>/overview", needs=VIEW)
-    def overview(identity: Identity, id: str) -> HTTPResponse:
+    @area.get(f"{PATH}/<project>/overview", needs=VIEW)
+    def overview(identity: Identity, project: str) -> HTTPResponse:
         with context.database.transaction() as conn:
-            row = projects.get(conn, id)
+            row = projects.get(conn, project)
             shown = full(conn, row)
-            types = repository.count_feature_types(conn, id)
+            types = repository.count_feature_types(conn, project)
         more = {
             "members": row["member_count"],
             "featureTypeCounts": types,
@@ -108,12 +108,12 @@ def build(context: Context) -> Bottle:
         }
         return respond.json(shown | more)
 
-    @area.put(f"{PATH}/<id>", needs=EDIT, takes=UpdateBody)
-    def replace(identity: Identity, id: str, body: UpdateBody) -> HTTPResponse:
+    @area.put(f"{PATH}/<project>", needs=EDIT, takes=UpdateBody)
+    def replace(identity: Identity, project: str, body: UpdateBody) -> HTTPResponse:
         with context.database.transaction() as conn:
             row = projects.update(
                 conn,
-                id,
+                project,
                 identity,
                 name=body.name,
                 description=body.description,
@@ -123,10 +123,10 @@ def build(context: Context) -> Bottle:
             shown = full(conn, row)
         return respond.json(shown)
 
-    @area.delete(f"{PATH}/<id>", needs=ADMIN)
-    def delete(identity: Identity, id: str) -> HTTPResponse:
+    @area.delete(f"{PATH}/<project>", needs=ADMIN)
+    def delete(identity: Identity, project: str) -> HTTPResponse:
         with context.database.transaction() as conn:
-            projects.delete(conn, id, identity)
+            projects.delete(conn, project, identity)
         return respond.empty()
 
     return area

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from bottle import Bottle, HTTPResponse, request
 
 from sigservice.context import Context
@@ -19,10 +20,16 @@ from sigservice.web.paging import days, paging
 
 PATH = "/api/admin/signal-endpoints/<id:id>/signals"
 COUNTED_AT_MOST = 100_000
+ENVELOPE = 100  # bytes around a payload
+
+
+class TestSignalBody(msgspec.Struct):
+    payload: Any
 
 
 def build(context: Context) -> Bottle:
     area = new_area(context, AdminDoor(context))
+    payload_limit = context.config["signals"]["payloadLimit"]
 
     @area.get(PATH, needs=ADMIN)
     def list_of_endpoint(identity: Identity, id: int) -> HTTPResponse:
@@ -54,6 +61,26 @@ def build(context: Context) -> Bottle:
             row = signals.get(conn, id, signal_id)
         return respond.json(_of_endpoint(row))
 
+    @area.post(
+        "/api/admin/signal-endpoints/<id:id>/test-signal",
+        needs=ADMIN,
+        takes=TestSignalBody,
+        body_limit=payload_limit + ENVELOPE,
+    )
+    def send(identity: Identity, id: int, body: TestSignalBody) -> HTTPResponse:
+        text = msgspec.json.encode(body.payload)
+        with context.database.transaction() as conn:
+            row = signals.send(conn, id, text, identity, limit=payload_limit)
+        context.signals_waiting.set()
+        return respond.json(_of_endpoint(row), 201)
+
+    @area.post(f"{PATH}/<signal_id:id>/replay", needs=ADMIN)
+    def replay(identity: Identity, id: int, signal_id: int) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            row = signals.replay(conn, id, signal_id, identity)
+        context.signals_waiting.set()
+        return respond.json(_of_endpoint(row), 201)
+
     @area.get("/api/admin/signals", needs=VIEW)
     def list_all(identity: Identity) -> HTTPResponse:
         query = read_query(request.environ)
@@ -75,7 +102,11 @@ def build(context: Context) -> Bottle:
 
 
 def _of_endpoint(row: Row) -> dict[str, Any]:
-    return signals.to_json(row) | {"tokenName": row["token_name"]}
+    return signals.to_json(row) | {
+        "tokenName": row["token_name"],
+        "sentBy": row["sent_by"],
+        "replayOf": row["replay_of"],
+    }
 
 
 def _of_query(row: Row) -> dict[str, Any]:

@@ -38,7 +38,7 @@ def build(context: Context) -> Bottle:
             identity,
             title="Environments",
             environments=rows,
-            limit=environments.LIMIT,
+            limit=environments.MOST_ENVIRONMENTS,
             notice=NOTICES.get(read_query(request.environ).get("done", ""), ""),
         )
 

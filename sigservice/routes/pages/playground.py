@@ -11,6 +11,7 @@ from sigservice.errors import AppError, BadDataError
 from sigservice.flags.playground import context_of, explain_flags, select
 from sigservice.flags.reasons import Reasons, reasons
 from sigservice.repository import environments, projects
+from sigservice.routes.pages.feature_page import flag_path
 from sigservice.services.identity import VIEW, Identity
 from sigservice.web import respond
 from sigservice.web.area import new_area
@@ -49,6 +50,7 @@ def build(context: Context) -> Bottle:
             values=values,
             environments=[(name, name) for name in places],
             projects=[("", "all"), *owners],
+            flag_path=flag_path,
             **answer,
         )
 
@@ -83,6 +85,7 @@ def _beside_fields(error: AppError) -> list[dict[str, str]]:
     """Paths as the form's fields are called."""
     problems = []
     for detail in error.details:
-        path = detail["path"].partition(".")[0].partition("[")[0].replace("projects", "project")
+        path = detail.get("path", "").partition(".")[0].partition("[")[0]
+        path = path.replace("projects", "project")
         problems.append({"message": detail["message"], "path": path})
     return problems

@@ -50,7 +50,7 @@ def build(context: Context) -> Bottle:
             identity,
             account=account,
             tokens=tokens,
-            token_limit=personal_tokens.LIMIT,
+            token_limit=personal_tokens.MOST_TOKENS,
             roles=roles,
             values={"description": "", "expiresAt": ""} | values | (typed or {}),
             **({"title": title} | more),

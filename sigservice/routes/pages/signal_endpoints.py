@@ -9,7 +9,7 @@ from bottle import Bottle, HTTPResponse, request
 from sigservice.context import Context
 from sigservice.db.run import Row
 from sigservice.errors import AppError, BadDataError
-from sigservice.repository import signal_endpoint_tokens, signals
+from sigservice.repository import action_sets, signal_endpoint_tokens, signals
 from sigservice.repository import signal_endpoints as repository
 from sigservice.services import signal_endpoints
 from sigservice.services.identity import ADMIN, Identity
@@ -163,6 +163,7 @@ def build(context: Context) -> Bottle:
         with context.database.transaction() as conn:
             endpoint = signal_endpoints.get(conn, id)
             tokens = signal_endpoint_tokens.list_of_endpoint(conn, id)
+            listeners = action_sets.list_listeners(conn, id)
             count = signals.count_of_endpoint(conn, id, most=COUNTED_AT_MOST)
         return respond.page(
             context,
@@ -170,6 +171,7 @@ def build(context: Context) -> Bottle:
             identity,
             endpoint=endpoint,
             tokens=tokens,
+            listeners=listeners,
             count=f"{count}{' or more' if count == COUNTED_AT_MOST else ''}",
             title=f"Delete {endpoint['name']}?",
         )

@@ -10,8 +10,9 @@ from bottle import Bottle, HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.db.run import Row
-from sigservice.repository import signal_endpoint_tokens
-from sigservice.services import signal_endpoints, signals
+from sigservice.errors import AppError
+from sigservice.repository import action_sets, signal_endpoint_tokens
+from sigservice.services import signal_endpoints, signal_outcomes, signals
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
 from sigservice.web.area import new_area
@@ -23,10 +24,16 @@ from sigservice.web.paging import paging
 SHOWN = 20
 PREVIEW = 120
 SHOWN_PAYLOAD = 20_000
+SAMPLE = '{\n  "type": "test"\n}'
+NOTICES = {
+    "sent": "The signal was sent.",
+    "replayed": "The payload was sent again, as a new signal.",
+}
 
 
 def build(context: Context) -> Bottle:
     area = new_area(context, PageDoor(context))
+    payload_limit = context.config["signals"]["payloadLimit"]
 
     @area.get("/admin/signals/<id:id>/log", needs=ADMIN)
     def show(identity: Identity, id: int) -> HTTPResponse:
@@ -45,6 +52,7 @@ def build(context: Context) -> Bottle:
                 token_id=token_id,
                 text=text,
             )
+            judged = signal_outcomes.list_of(conn, id, [row["id"] for row in page.rows])
         filters = {"token": token_id or "", "query": text}
         kept = {name: value for name, value in filters.items() if value}
         older = urlencode(kept | {"before": page.next_before}) if page.next_before else ""
@@ -55,7 +63,7 @@ def build(context: Context) -> Bottle:
             title=f"Signals: {endpoint['name']}",
             endpoint=endpoint,
             tokens=tokens,
-            signals=[_shown(row) for row in page.rows],
+            signals=[_shown(row) | {"judged": judged[row["id"]]} for row in page.rows],
             filters=filters,
             older=older,
             newest=urlencode(kept),
@@ -71,6 +79,9 @@ def build(context: Context) -> Bottle:
         with context.database.transaction() as conn:
             endpoint = signal_endpoints.get(conn, id)
             row = signals.get(conn, id, signal_id)
+            judged = signal_outcomes.list_of(conn, id, [signal_id])
+            listeners = action_sets.list_listeners(conn, id)
+        done = read_query(request.environ).get("done", "")
         return respond.page(
             context,
             "signals/show",
@@ -78,7 +89,53 @@ def build(context: Context) -> Bottle:
             title=f"Signal {signal_id}",
             endpoint=endpoint,
             signal=row | {"pretty": pretty(row["payload"])},
+            judged=judged[signal_id],
+            listeners=listeners,
+            notice=NOTICES.get(done, ""),
         )
+
+    def send_page(
+        identity: Identity, id: int, text: str, error: AppError | None = None
+    ) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            endpoint = signal_endpoints.get(conn, id)
+            listeners = action_sets.list_listeners(conn, id)
+        title = f"Send a test signal to {endpoint['name']}"
+        return respond.page(
+            context,
+            "signals/send",
+            identity,
+            status=error.status if error else 200,
+            title=f"Problem: {title}" if error else title,
+            problems=[{"message": error.message, "path": "payload"}] if error else [],
+            endpoint=endpoint,
+            listeners=listeners,
+            text=text,
+        )
+
+    @area.get("/admin/signals/<id:id>/send", needs=ADMIN)
+    def write(identity: Identity, id: int) -> HTTPResponse:
+        return send_page(identity, id, SAMPLE)
+
+    @area.post("/admin/signals/<id:id>/send", needs=ADMIN, form_limit=4 * payload_limit + 1000)
+    def send(identity: Identity, id: int, form: dict[str, str]) -> HTTPResponse:
+        text = form.get("payload", "").replace("\r\n", "\n").strip()
+        try:
+            with context.database.transaction() as conn:
+                row = signals.send(conn, id, text.encode(), identity, limit=payload_limit)
+        except AppError as error:
+            if error.status not in (400, 409, 413):
+                raise
+            return send_page(identity, id, text, error)
+        context.signals_waiting.set()
+        return respond.redirect(context, f"/admin/signals/{id}/log/{row['id']}?done=sent")
+
+    @area.post("/admin/signals/<id:id>/log/<signal_id:id>/replay", needs=ADMIN)
+    def replay(identity: Identity, id: int, signal_id: int, form: dict[str, str]) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            row = signals.replay(conn, id, signal_id, identity)
+        context.signals_waiting.set()
+        return respond.redirect(context, f"/admin/signals/{id}/log/{row['id']}?done=replayed")
 
     return area
 

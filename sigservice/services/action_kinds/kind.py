@@ -60,6 +60,9 @@ class Kind(Protocol):
     @property
     def parameters(self) -> tuple[Parameter, ...]: ...
 
+    def words(self, params: Params) -> str:
+        """What it does, in a few words. `params` have been checked."""
+
     def check(self, conn: Connection, project: str, params: Params, problems: Problems) -> None:
         """What is wrong with `params` when a set is saved; paths are the parameters' names."""
 

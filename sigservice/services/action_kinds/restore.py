@@ -18,6 +18,9 @@ class Restore:
     permission = "UPDATE_FEATURE_ENVIRONMENT"
     parameters = (PROJECT, Parameter("actionSet", "Action set", choices="actionSets"))
 
+    def words(self, params: Params) -> str:
+        return f"Restore what {params['actionSet']} changed"
+
     def check(self, conn: Connection, project: str, params: Params, problems: Problems) -> None:
         if _set_of(conn, project, params) is None:
             problems.add("actionSet", "There is no such action set in the project.")

@@ -37,6 +37,10 @@ class SetRollout:
         Parameter("rollout", "Per cent", "number"),
     )
 
+    def words(self, params: Params) -> str:
+        place = self._place("", params)
+        return f"Set the rollout of {place.feature} in {place.environment} to {params['rollout']} %"
+
     def check(self, conn: Connection, project: str, params: Params, problems: Problems) -> None:
         try:
             get_state(conn, self._place(project, params))
@@ -46,7 +50,7 @@ class SetRollout:
             problems.add("rollout", "The rollout is a whole number from 0 to 100.")
 
     def perform(self, conn: Connection, project: str, params: Params, actor: Identity) -> Outcome:
-        place, wanted = self._place(project, params), str(params["rollout"])
+        place, wanted = self._place(project, params), str(int(params["rollout"]))
         revisions.lock(conn)
         get_state(conn, place)
         rows = feature_strategies.list_of_features(conn, [place.feature], place.environment)

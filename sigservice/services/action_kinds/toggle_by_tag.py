@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from sigservice.db.pool import Connection
-from sigservice.repository import feature_environments, features
+from sigservice.repository import environments, feature_environments, features
 from sigservice.repository.features import Filter
-from sigservice.services import switching
+from sigservice.services import revisions, switching
 from sigservice.services.action_kinds.kind import (
     ENVIRONMENT,
     PROJECT,
@@ -30,13 +30,20 @@ class ToggleByTag:
         self.label = f"Switch all flags with a tag {self._word}"
         self.description = f"Switches every flag of the project that has the tag {self._word}."
 
+    def words(self, params: Params) -> str:
+        return f"Switch all flags with {params['tag']} {self._word} in {params['environment']}"
+
     def check(self, conn: Connection, project: str, params: Params, problems: Problems) -> None:
         type, colon, value = params["tag"].partition(":")
         if not (type and colon and value):
             problems.add("tag", "A tag looks like type:value.")
+        rows = environments.list_of_project(conn, project)
+        if not any(row["name"] == params["environment"] and row["visible"] for row in rows):
+            problems.add("environment", "The project has no such environment.")
 
     def perform(self, conn: Connection, project: str, params: Params, actor: Identity) -> Outcome:
         environment, tag = params["environment"], params["tag"]
+        revisions.lock(conn)
         names = [
             row["name"] for row in features.search(conn, Filter(projects=[project], tags=[tag]))
         ]

@@ -29,6 +29,9 @@ class ToggleFeature:
         self.label = f"Switch a flag {self._word}"
         self.description = f"Switches one flag {self._word} in one environment."
 
+    def words(self, params: Params) -> str:
+        return f"Switch {params['featureName']} {self._word} in {params['environment']}"
+
     def check(self, conn: Connection, project: str, params: Params, problems: Problems) -> None:
         try:
             get_state(conn, self._place(project, params))

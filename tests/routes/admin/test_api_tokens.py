@@ -165,7 +165,7 @@ def test_a_deleted_admin_token_is_out_at_once(web):
 
 
 def test_there_is_a_limit(web, monkeypatch):
-    monkeypatch.setattr(api_tokens, "LIMIT", 2)
+    monkeypatch.setattr(api_tokens, "MOST_TOKENS", 2)
     create(web)
     body = {"tokenName": "x", "type": "client"}
     answer = web.post_json(PATH, body, headers=ADMIN, status=400)

@@ -49,7 +49,10 @@ def test_newest_first_with_all_fields(web, send, page):
     found, answer = page()
     assert found == ids[::-1]
     first = answer["signalEndpointSignals"][0]
-    assert set(first) == {"id", "source", "sourceId", "createdAt", "payload", "tokenName"}
+    assert set(first) == {
+        *("id", "source", "sourceId", "createdAt", "payload", "tokenName", "sentBy", "replayOf")
+    }
+    assert (first["sentBy"], first["replayOf"]) == (None, None)
     assert first["tokenName"] == "ci"
     assert first["source"] == "signal-endpoint"
     assert first["sourceId"] == send.endpoint["id"]
@@ -212,3 +215,48 @@ def test_a_page_ends_early_when_its_payloads_are_large(send, page, monkeypatch, 
     across = web.get("/api/admin/signals", headers=ADMIN).json
     assert ([row["id"] for row in across["signals"]], across["total"]) == (ids[:2], 5)
     assert page(tokenId=send.tokens["ci"]["id"])[0] == ids[:2]
+
+
+def test_a_person_sends_a_signal_and_sends_it_again(web, send, page):
+    at = f"{PATH}/{send.endpoint['id']}"
+    payload = {"n": 12345678901234567890123, "é": [1.5, None]}
+    sent = web.post_json(f"{at}/test-signal", {"payload": payload}, headers=ADMIN, status=201).json
+    assert (sent["payload"], sent["tokenName"], sent["replayOf"]) == (payload, None, None)
+    assert sent["sentBy"]
+    again = web.post(f"{at}/signals/{sent['id']}/replay", headers=ADMIN, status=201).json
+    assert (again["payload"], again["replayOf"]) == (payload, sent["id"])
+    assert page()[0] == [again["id"], sent["id"]]
+    assert page(query="12345678901234567890123")[1]["signalEndpointSignals"] == [again, sent]
+    events = web.get("/api/admin/events?type=signal-sent", headers=ADMIN).json["events"]
+    assert [e["data"]["replayOf"] for e in events] == [sent["id"], None]
+    across = web.get("/api/admin/signals", headers=ADMIN).json["signals"]
+    assert [row["sentBy"] for row in across] == [sent["sentBy"]] * 2
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ("{}", 400),
+        ("[]", 400),
+        ('{"payload": NaN}', 400),
+        ('{"payload": "\\u0000"}', 400),
+        ('{"payload": ' + "[" * 65 + "]" * 65 + "}", 400),
+        ('{"payload": "' + "x" * 102_399 + '"}', 413),
+    ],
+)
+def test_a_test_signal_that_no_sender_may_send_is_refused(web, send, page, body, status):
+    at = f"{PATH}/{send.endpoint['id']}/test-signal"
+    web.post(at, body, headers=ADMIN, content_type="application/json", status=status)
+    assert page()[0] == []
+
+
+def test_no_signal_is_sent_to_a_disabled_endpoint_nor_by_an_editor(web, cast, send):
+    at, id = f"{PATH}/{send.endpoint['id']}", send({"n": 1})
+    ed = cast.signed_in("ed")
+    csrf = {"X-CSRF-Token": ed.csrf}
+    ed.post_json(f"{at}/test-signal", {"payload": 1}, headers=csrf, status=403)
+    ed.post(f"{at}/signals/{id}/replay", headers=csrf, status=403)
+    web.post(f"{at}/signals/999999/replay", headers=ADMIN, status=404)
+    web.post(f"{at}/off", headers=ADMIN)
+    web.post_json(f"{at}/test-signal", {"payload": 1}, headers=ADMIN, status=409)
+    web.post(f"{at}/signals/{id}/replay", headers=ADMIN, status=409)

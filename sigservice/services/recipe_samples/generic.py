@@ -1,0 +1,23 @@
+"""Any script, any system whose payload can be written by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_DATA = {"status": "firing", "key": "checkout-errors", "title": "5 % of the checkouts fail"}
+FIRING: dict[str, Any] = {"type": "alert", "data": _DATA}
+RESOLVED: dict[str, Any] = {"type": "alert", "data": _DATA | {"status": "resolved"}}
+SETUP = """\
+When something begins to fail:
+
+curl --fail-with-body --silent --show-error --retry 5 --max-time 10 \\
+  -X POST ENDPOINT_URL \\
+  -H 'Authorization: Bearer SIGNAL_TOKEN' \\
+  -H 'Content-Type: application/json' \\
+  -d '{"type": "alert", "data": {"status": "firing", "key": "checkout-errors"}}'
+
+When it is over, the same with "status": "resolved" and the same key. The key is any text that is
+the same for both and different for what may fail independently. Both fields are a convention of
+this recipe: change the paths in the filter and in "restore when resolved" to what your system
+sends.
+"""

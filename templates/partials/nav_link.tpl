@@ -1,0 +1,7 @@
+% if identity.may(permission):
+<li><a href="{{url(path)}}"\\
+% if is_current(path):
+ aria-current="page"\\
+% end
+>{{label}}</a></li>
+% end

@@ -1,0 +1,161 @@
+"""Restoring what runs changed: by hand, by a timer, by a resolved alert, by another set."""
+
+from __future__ import annotations
+
+from tests.actions_kit import SETS
+from tests.conftest import ADMIN
+
+FIRING = {"status": {"operator": "IN", "values": ["firing"]}}
+RESOLVED = {"path": "status", "values": ["resolved"], "key": "groupKey"}
+
+
+def firing(key="k1"):
+    return {"status": "firing", "groupKey": key}
+
+
+def resolved(key="k1"):
+    return {"status": "resolved", "groupKey": key}
+
+
+def test_undo(alerts, web):
+    one = alerts.set()
+    alerts.send()
+    alerts.work()
+    (run,) = alerts.runs(one["id"])
+    web.post(f"{SETS}/{one['id']}/events/{run['id']}/undo", headers=ADMIN, status=202)
+    alerts.work()
+    assert alerts.is_on()
+    undo, undone = alerts.runs(one["id"])
+    assert (undo["cause"], undo["state"], undo["restoresRunId"]) == ("undo", "success", run["id"])
+    assert undone["restoredByRunId"] == undo["id"]
+
+
+def test_restoring_after_minutes(alerts):
+    one = alerts.set(options={"restoreAfterMinutes": 10})
+    alerts.send()
+    alerts.work()
+    run = alerts.runs(one["id"])[0]
+    assert run["restoreDueAt"] > run["finishedAt"]
+    alerts.send()  # finds the flag off already: nothing to restore of that one
+    alerts.work()
+    assert alerts.runs(one["id"])[0]["restoreDueAt"] is None
+    alerts.rows("UPDATE action_runs SET restore_due_at = now() WHERE restore_due_at IS NOT NULL")
+    assert alerts.work() == 1
+    assert alerts.is_on()
+    assert alerts.states(one["id"])[-1] == ("timer", "success")
+    timer = alerts.runs(one["id"])[0]
+    assert timer["restoresRunId"] == run["id"]
+    assert timer["signalId"] is None
+    assert alerts.events()[0]["createdBy"] == "robot"
+    alerts.switch("checkout", "off")
+    assert alerts.work() == 0
+    assert not alerts.is_on()
+
+
+def test_scheduled_restoring_can_be_cancelled_or_overtaken(alerts):
+    one = alerts.set(options={"restoreAfterMinutes": 10})
+    alerts.send()
+    alerts.work()
+    path = f"{SETS}/{one['id']}/events/{alerts.runs(one['id'])[0]['id']}"
+    alerts.post(f"{path}/cancel-restore")
+    assert alerts.runs(one["id"])[0]["restoreDueAt"] is None
+    alerts.post(f"{path}/cancel-restore", 409)
+    alerts.post(f"{path}/undo", 202)
+    alerts.rows("UPDATE action_runs SET restore_due_at = now() WHERE cause = 'signal'")
+    alerts.post(f"{path}/undo", 202)  # pressed twice, and the timer at the same time
+    alerts.work()
+    assert alerts.is_on()
+    assert [state for _, state in alerts.states(one["id"])] == ["success"] * 4
+    texts = [run["actionSet"]["actions"][0]["details"] for run in alerts.runs(one["id"])[::-1]]
+    assert texts[1:] == ["Restored 1 of 1 changes."] + ["It was restored already."] * 2
+    alerts.post(f"{path}/undo", 409)
+
+
+def test_undo_leaves_what_was_changed_since(alerts, web):
+    for name in ("a", "b"):
+        alerts.flag(name)
+        alerts.tag(name)
+    alerts.tag("checkout")
+    one = alerts.set(acts=[alerts.by_tag()])
+    alerts.send()
+    alerts.work()
+    web.post_json("/api/admin/projects/default/archive", {"features": ["a"]}, headers=ADMIN)
+    alerts.switch("b", "on")
+    (run,) = alerts.runs(one["id"])
+    alerts.post(f"{SETS}/{one['id']}/events/{run['id']}/undo", 202)
+    alerts.work()
+    ((state, text),) = alerts.details(one["id"])
+    assert state == "success"
+    assert text.startswith("Restored 1 of 3 changes.")
+    assert "a is archived" in text
+    assert "b in production was changed since." in text
+    assert alerts.is_on("checkout")
+    assert alerts.events()[0]["createdBy"] == "admin token"
+
+
+def test_what_can_t_be_undone(alerts):
+    one = alerts.set(payload=FIRING, options={"maxRunsPerHour": 2})
+    alerts.switch("checkout", "off")
+    alerts.send(firing())
+    alerts.work()
+    path = f"{SETS}/{one['id']}/events"
+    nothing = alerts.runs(one["id"])[0]["id"]
+    alerts.post(f"{path}/{nothing}/undo", 409)  # it changed nothing
+    alerts.switch("checkout", "on")
+    alerts.send(firing())
+    alerts.work()
+    alerts.send(firing())
+    alerts.work()
+    suppressed, changed = [run["id"] for run in alerts.runs(one["id"])[:2]]
+    alerts.post(f"{path}/{suppressed}/undo", 409)
+    alerts.post(f"{path}/{changed}/undo", 202)
+    alerts.work()
+    undo = alerts.runs(one["id"])[0]["id"]
+    alerts.post(f"{path}/{undo}/undo", 409)
+    for id in (0, 999_999, 2**63 - 1, 2**63):
+        alerts.post(f"{path}/{id}/undo", 404)
+        alerts.post(f"{path}/{id}/cancel-restore", 404)
+        alerts.post(f"{SETS}/{id}/events/{changed}/undo", 404)
+        alerts.post(f"/api/admin/projects/other/actions/{one['id']}/events/{changed}/undo", 404)
+
+
+def test_a_resolved_alert_restores_all_that_its_repetitions_changed(alerts):
+    alerts.tag("checkout")
+    options = {"restoreWhenResolved": RESOLVED}
+    one = alerts.set(payload=FIRING, acts=[alerts.by_tag()], options=options)
+    alerts.send(firing())
+    alerts.work()
+    alerts.flag("late")
+    alerts.tag("late")
+    alerts.send(firing())
+    alerts.work()
+    assert (alerts.is_on(), alerts.is_on("late")) == (False, False)
+    alerts.send(resolved())
+    alerts.work()
+    assert (alerts.is_on(), alerts.is_on("late")) == (True, True)
+    restored = {run["restoredByRunId"] for run in alerts.runs(one["id"])[1:]}
+    assert restored == {alerts.runs(one["id"])[0]["id"]}
+
+
+def test_an_action_restores_what_other_sets_did(alerts):
+    killer = alerts.set(payload=FIRING)
+    params = {"actionSet": killer["id"]}
+    restore = {"action": "RESTORE_ACTION_SET", "executionParams": params}
+    calm = {"status": {"operator": "IN", "values": ["calm"]}}
+    healer = alerts.set(name="heal", payload=calm, acts=[restore])
+    alerts.send({"status": "calm"})
+    alerts.work()
+    assert alerts.details(healer["id"]) == [("success", "There is no run that could be undone.")]
+    for _ in range(3):  # the alert is repeated: the newest runs change nothing
+        alerts.send(firing())
+    alerts.work()
+    assert not alerts.is_on()
+    alerts.send({"status": "calm"})
+    alerts.work()
+    assert alerts.details(healer["id"]) == [("success", "Restored 1 of 1 changes.")]
+    assert alerts.is_on()
+    alerts.switch("checkout", "off")  # a person's decision
+    alerts.send({"status": "calm"})
+    alerts.work()
+    assert not alerts.is_on()
+    alerts.web.delete(f"{SETS}/{killer['id']}", headers=ADMIN, status=409)

@@ -1,0 +1,138 @@
+"""Who may be reached: every spelling of what is private, and what the operator allows."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+
+import pytest
+
+from sigservice.outgoing.addresses import Reach, Refused, check_address, literal, resolve
+from sigservice.outgoing.post import parse
+
+PUBLIC = ["8.8.8.8", "1.1.1.1", "172.32.0.1", "2606:4700:4700::1111", "2a00:1450::1"]
+PUBLIC += ["::ffff:8.8.8.8", "64:ff9b::808:808", "2002:808:808::1"]
+PRIVATE = ["10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "127.0.0.1", "127.255.0.9"]
+PRIVATE += ["100.64.0.1", "192.0.2.1", "198.18.0.1", "198.51.100.7", "203.0.113.9"]
+PRIVATE += ["::1", "fc00::1", "fd12:3456::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::7f00:1"]
+PRIVATE += ["64:ff9b::a00:1", "64:ff9b:1::1", "2002:7f00:1::", "2002:c0a8:101::1", "2001:db8::1"]
+PRIVATE += ["2001:0:4136:e378:8000:63bf:3fff:fdd2", "fec0::1", "4000::1"]
+NEVER = ["0.0.0.0", "0.1.2.3", "169.254.169.254", "169.254.0.1", "224.0.0.1", "239.255.255.250"]
+NEVER += ["240.0.0.1", "255.255.255.255", "100.100.100.200", "168.63.129.16", "192.0.0.192"]
+NEVER += ["::", "fe80::1", "fe80::1%lo", "ff02::1", "fd00:ec2::254", "fd20:ce::254"]
+NEVER += ["::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::"]
+
+
+def is_allowed(address, reach, host="name.example"):
+    try:
+        check_address(host, ipaddress.ip_address(address), reach)
+    except Refused:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("address", PUBLIC + PRIVATE + NEVER)
+def test_table(address):
+    assert is_allowed(address, Reach()) is (address in PUBLIC)
+    assert is_allowed(address, Reach(allow_private=True)) is (address not in NEVER)
+    assert is_allowed(address, Reach(False, ("name.example",))) is (address not in NEVER)
+    assert is_allowed(address, Reach(False, (address.partition("%")[0],))) or "%" in address
+    assert not is_allowed("10.0.0.1", Reach(False, (address.partition("%")[0],))) or (
+        address in ("10.0.0.1",)
+    )
+
+
+@pytest.mark.parametrize(
+    ("host", "allowed"),
+    [
+        ("hooks.example", True),
+        ("HOOKS.example.", True),
+        ("a.inside.example", True),
+        ("inside.example", False),
+        ("xhooks.example", False),
+        ("hooks.example.evil", False),
+    ],
+)
+def test_names_that_are_allowed(host, allowed):
+    reach = Reach(False, ("hooks.example", "*.inside.example", "10.1.0.0/16"))
+    assert is_allowed("10.2.0.1", reach, host) is allowed
+    assert is_allowed("10.1.0.1", reach, host)
+
+
+SPELLINGS = [
+    "http://127.0.0.1/",
+    "http://127.1/",
+    "http://2130706433/",
+    "http://0x7f000001/",
+    "http://0x7f.0.0.1/",
+    "http://0177.0.0.1/",
+    "http://017700000001/",
+    "http://0/",
+    "http://[::1]/",
+    "http://[::ffff:127.0.0.1]/",
+    "http://[::ffff:7f00:1]/",
+    "http://[fe80::1%25lo]/",
+    "http://169.254.169.254/latest/meta-data/",
+    "https://10.0.0.1:8443/",
+]
+
+
+@pytest.mark.parametrize("url", SPELLINGS)
+def test_every_spelling_of_an_own_address_is_refused(url):
+    with pytest.raises(Refused, match="private"):
+        parse(url, Reach())
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("ftp://a.example/", "must begin"),
+        ("file:///etc/passwd", "must begin"),
+        ("gopher://a.example/", "must begin"),
+        ("//a.example/", "must begin"),
+        ("https:///x", "no host"),
+        ("https://", "no host"),
+        ("https://me:secret@a.example/", "name and a password"),
+        ("https://a.example@127.0.0.1/", "name and a password"),
+        ("https://a.example:22/", "port"),
+        ("https://a.example:25/", "port"),
+        ("https://a.example:99999/", "no address"),
+        ("https://a.example\\@b.example/", "ASCII"),
+        ("https://a.example/\r\nHost: b", "ASCII"),
+        ("https://a example/", "ASCII"),
+        ("https://127。0。0。1/", "ASCII"),
+        ("https://ⓛocalhost/", "ASCII"),
+        ("https://[::1/", "no address"),
+    ],
+)
+def test_what_is_no_address_is_refused(url, why):
+    with pytest.raises(Refused, match=why):
+        parse(url, Reach(allow_private=True))
+
+
+def test_an_allowed_host_has_any_port():
+    assert parse("https://mail.example:25/", Reach(False, ("mail.example",))).port == 25
+    assert parse("http://10.0.0.7:81/", Reach(False, ("10.0.0.0/8",))).port == 81
+    assert parse("https://a.example:8443/x", Reach()).port == 8443
+
+
+def test_a_name_is_refused_if_any_of_its_addresses_is_private(monkeypatch):
+    def getaddrinfo(host, port, **more):
+        answers = {"mixed.example": ["8.8.8.8", "10.0.0.1"], "good.example": ["8.8.8.8"]}
+        return [(0, 0, 0, "", (address, port)) for address in answers[host]]
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    assert resolve("good.example", 443, Reach()) == ["8.8.8.8"]
+    with pytest.raises(Refused, match="private"):
+        resolve("mixed.example", 443, Reach())
+
+
+def test_localhost_is_refused_by_its_name():
+    with pytest.raises(Refused, match="private"):
+        resolve("localhost", 80, Reach())
+    assert resolve("localhost", 80, Reach(False, ("localhost",)))
+
+
+def test_a_name_is_no_literal():
+    assert literal("a.example") is None
+    assert str(literal("0x7f.1")) == "127.0.0.1"

@@ -1,0 +1,187 @@
+"""A POST against real servers: checked, bounded, never led elsewhere."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+
+import pytest
+
+from sigservice.outgoing import post as module
+from sigservice.outgoing.addresses import Reach, Refused
+from sigservice.outgoing.post import Failed, post
+from sigservice.outgoing.proxies import Proxies
+from tests.receiver import CERTIFICATE, receiving
+
+HERE = Reach(allow_private=True)
+HEADERS = {"Content-Type": "application/json"}
+
+
+def ask(url, reach=HERE, proxies=None):
+    return post(url, b"{}", HEADERS, reach=reach, proxies=proxies or Proxies())
+
+
+@pytest.fixture
+def receiver():
+    with receiving() as one:
+        yield one
+
+
+def test_it_arrives(receiver):
+    assert ask(f"{receiver.url}/a/b?c=%20d").status == 204
+    (asked,) = receiver.asked
+    assert (asked.path, asked.body) == ("/a/b?c=%20d", b"{}")
+    assert asked.headers["Host"] == f"127.0.0.1:{receiver.port}"
+
+
+def test_nobody_is_asked_who_may_not_be(receiver, monkeypatch):
+    with pytest.raises(Refused):
+        ask(receiver.url, Reach())
+    with pytest.raises(Refused):
+        ask(f"http://localhost:{receiver.port}/", Reach())
+    assert receiver.asked == []
+
+
+def test_a_redirect_is_an_answer_and_not_followed(receiver):
+    receiver.answers = [(302, {"Location": f"{receiver.url}/private"})]
+    assert ask(f"{receiver.url}/x").status == 302
+    assert [asked.path for asked in receiver.asked] == ["/x"]
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_name_can_not_change_its_mind(receiver, monkeypatch, scheme):
+    """It is resolved once; the second answer, which leads here, is never asked for."""
+    answers = [["203.0.113.1"], ["127.0.0.1"]]
+    real, connected = socket.getaddrinfo, []
+
+    def getaddrinfo(host, port, *args, **more):
+        if host != "rebind.example":
+            connected.append(host)
+            return real(host, port, *args, **more)
+        found = answers.pop(0)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (a, port)) for a in found]
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    monkeypatch.setattr(module, "CONNECT_SECONDS", 0.05)
+    with pytest.raises(Failed):
+        ask(f"{scheme}://rebind.example:{receiver.port}/", Reach(False, ("203.0.113.0/24",)))
+    assert (len(answers), set(connected)) == (1, {"203.0.113.1"})
+    assert receiver.asked == []
+
+
+def test_tls_is_verified_by_name_at_the_address_that_was_checked(monkeypatch):
+    with receiving("https") as receiver:
+        with pytest.raises(Failed, match="TLS failed"):
+            ask(receiver.url)
+        monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
+        assert ask(f"{receiver.url}/x").status == 204
+        with pytest.raises(Failed, match="TLS failed"):  # the certificate is localhost's
+            ask(f"https://127.0.0.1:{receiver.port}/x")
+        assert [asked.path for asked in receiver.asked] == ["/x"]
+
+
+def test_through_a_proxy(receiver):
+    proxies = Proxies(http=receiver.url.replace("//", "//me:pass@"))
+    assert ask("http://hooks.example/x", Reach(), proxies).status == 204
+    (asked,) = receiver.asked
+    assert asked.path == "http://hooks.example/x"
+    assert asked.headers["Host"] == "hooks.example"
+    assert asked.headers["Proxy-Authorization"].startswith("Basic ")
+    with pytest.raises(Refused):  # what is a number is judged here all the same
+        ask("http://10.0.0.1/", Reach(), proxies)
+    assert ask(receiver.url, HERE, Proxies(http="http://127.0.0.1:9", none="127.0.0.1")).status
+
+
+def test_through_a_proxy_with_tls(receiver, monkeypatch):
+    monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
+    with receiving("https") as behind:
+        proxies = Proxies(https=receiver.url.replace("//", "//me:pass@"))
+        assert ask(f"{behind.url}/x", Reach(), proxies).status == 204
+        assert receiver.tunnels == [f"localhost:{behind.port}"]
+        assert receiver.asked[0].headers["Proxy-Authorization"].startswith("Basic ")
+        assert [asked.path for asked in behind.asked] == ["/x"]
+        assert "Proxy-Authorization" not in behind.asked[0].headers
+
+
+@pytest.mark.parametrize("proxy", ["http://127.0.0.1:9", "socks5://127.0.0.1:9", "http://[", "x:y"])
+def test_a_proxy_that_can_not_be_used(proxy):
+    with pytest.raises(Failed, match="proxy"):
+        ask("http://hooks.example/s3cret", Reach(), Proxies(http=proxy))
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (b"", "cut"),
+        (b"SSH-2.0-OpenSSH\r\n", "cut"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab", None),
+        (b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 1_000_000, None),
+        (b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc", None),
+        (b"HTTP/1.1 200 OK\r\nX: " + b"x" * 100_000, "cut"),
+    ],
+)
+def test_strange_answers(answer, why):
+    with listening(lambda conn: conn.sendall(answer)) as url:
+        if why is None:
+            assert ask(url).status == 200
+        else:
+            with pytest.raises(Failed, match=why):
+                ask(url)
+
+
+def test_who_answers_byte_by_byte_is_cut_off(monkeypatch):
+    monkeypatch.setattr(module, "TOTAL_SECONDS", 0.3)
+
+    def dribble(conn):
+        conn.sendall(b"HTTP/1.1 200 OK\r\n")
+        while True:
+            conn.sendall(b"X: y\r\n")
+            time.sleep(0.05)
+
+    with listening(dribble) as url:
+        began = time.monotonic()
+        with pytest.raises(Failed, match="no answer within"):
+            ask(url)
+        assert time.monotonic() - began < 2
+
+
+def test_who_never_answers(monkeypatch):
+    monkeypatch.setattr(module, "TOTAL_SECONDS", 0.2)
+    with listening(lambda conn: time.sleep(0.5)) as url:
+        with pytest.raises(Failed, match="no answer within"):
+            ask(url)
+
+
+def test_failures_do_not_tell_the_address():
+    for url in ("http://127.0.0.1:9999/s3cret?t=s3cret", "http://s3cret.invalid/s3cret"):
+        with pytest.raises(Failed) as error:
+            ask(url)
+        assert "s3cret" not in str(error.value)
+        assert error.value.__cause__ is None
+
+
+class listening:
+    """A TCP server that reads a request's beginning and lets `act` answer."""
+
+    def __init__(self, act):
+        self._act = act
+
+    def __enter__(self):
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+        return f"http://127.0.0.1:{self._socket.getsockname()[1]}/"
+
+    def _serve(self):
+        conn, _ = self._socket.accept()
+        with conn:
+            conn.recv(65_536)
+            try:
+                self._act(conn)
+            except OSError:
+                pass
+
+    def __exit__(self, *error):
+        self._socket.close()
+        self._thread.join(3)

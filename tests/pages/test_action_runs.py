@@ -1,0 +1,104 @@
+"""Runs of action sets, pages: history, one run, undo, cancelling what is scheduled."""
+
+from __future__ import annotations
+
+from tests.conftest import ADMIN
+from tests.pages.seen import alert, follow, form_to, heading, notice
+from tests.pages.test_actions import PATH, main
+
+
+def states(page):
+    return [tag.get_text() for tag in page.html.select("summary > .verdict")]
+
+
+def test_history_is_empty_then_tells(ada, flags, sets, endpoint, token, send):
+    id = sets.set()
+    assert "No run yet" in main(ada.get(f"{PATH}/{id}/runs"))
+    send(endpoint, token, {"n": 1})
+    sets.work()
+    page = ada.get(f"{PATH}/{id}/runs")
+    assert states(page) == ["✓ done"]
+    row = " ".join(page.html.find("ol", class_="log").li.get_text(" ").split())
+    for words in (
+        "by a signal",
+        " ms",
+        "Switch checkout off in production : done Switched checkout in production off.",
+        "checkout in production: on → off",
+    ):
+        assert words in row, words
+    run = sets.runs(id)[0]
+    page = follow(page, f"Run {run['id']}")
+    assert heading(page) == f"Run {run['id']} of kill checkout"
+    assert '"n": 1' in page.html.find("pre").get_text()
+    signal = follow(page, f"Signal {run['signalId']}")
+    assert "kill checkout in default : done" in main(signal)
+
+
+def test_undo_asks_first_and_happens_once(ada, flags, sets, endpoint, token, send):
+    id = sets.set()
+    send(endpoint, token, {})
+    sets.work()
+    (run,) = sets.runs(id)
+    at = f"{PATH}/{id}/runs/{run['id']}"
+    page = follow(ada.get(at), f"Undo run {run['id']}")
+    assert "checkout in production: on → off" in main(page)
+    assert not flags.is_on()
+    page = form_to(page, f"{at}/undo").submit().follow()
+    assert "being undone" in notice(page)
+    sets.work()
+    assert flags.is_on()
+    page = ada.get(f"{PATH}/{id}/runs")
+    assert states(page) == ["✓ done", "✓ done"]
+    assert "by somebody who undid a run" in main(page)
+    assert "Undone by" in main(ada.get(at))
+    assert "nothing to undo" in main(ada.get(f"{at}/undo"))
+    page = ada.post(f"{at}/undo", {"csrf": ada.csrf}, status=409)
+    assert "can't be undone" in alert(page)
+
+
+def test_restoring_that_is_scheduled_can_be_cancelled(ada, flags, sets, endpoint, token, send):
+    id = sets.set(options={"restoreAfterMinutes": 5})
+    send(endpoint, token, {})
+    sets.work()
+    (run,) = sets.runs(id)
+    at = f"{PATH}/{id}/runs/{run['id']}"
+    page = form_to(ada.get(at), f"{at}/cancel-restore").submit().follow()
+    assert "Nothing will be restored" in notice(page)
+    assert sets.runs(id)[0]["restoreDueAt"] is None
+    page = ada.post(f"{at}/cancel-restore", {"csrf": ada.csrf}, status=409)
+    assert "No restoring" in alert(page)
+
+
+def test_failed_dry_and_suppressed_runs_say_why(ada, web, flags, sets, endpoint, token, send):
+    id = sets.set(options={"cooldownSeconds": 60, "dryRun": True})
+    for _ in range(2):
+        send(endpoint, token, {})
+    sets.work()
+    page = ada.get(f"{PATH}/{id}/runs")
+    assert states(page) == ["– suppressed", "✓ done"]
+    assert "It ran less than 60 s ago." in main(page)
+    assert "Would have: Switched checkout" in main(page)
+    assert flags.is_on()
+    other = sets.set("other")
+    flags.archive("checkout")
+    send(endpoint, token, {})
+    sets.work()
+    assert states(ada.get(f"{PATH}/{other}/runs")) == ["✗ failed"]
+    web.delete(f"/api/admin{PATH.removeprefix('/admin')}/{other}", headers=ADMIN)
+    signal = web.get("/api/admin/signals", headers=ADMIN).json["signals"][0]["id"]
+    page = ada.get(f"/admin/signals/{endpoint['id']}/log/{signal}")
+    assert "other : failed" in main(page)
+    run = next(a for a in page.html.find_all("a") if "/runs/" in a["href"] and "Run" in a.text)
+    assert page.goto(run["href"]).status_int == 200
+
+
+def test_history_has_pages(ada, sets, endpoint, token, send):
+    id = sets.set(options={"dryRun": True})
+    for _ in range(21):
+        send(endpoint, token, {})
+    sets.work()
+    page = ada.get(f"{PATH}/{id}/runs")
+    assert len(states(page)) == 20
+    page = follow(page, "Older")
+    assert len(states(page)) == 1
+    assert page.html.find("a", string="Newest")["href"] == "?"

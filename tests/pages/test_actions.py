@@ -1,0 +1,339 @@
+"""Action sets, pages: what lists say, the form that grows, the tester."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conftest import ADMIN
+from tests.pages.seen import alert, beside, follow, form_to, heading, notice
+
+PATH = "/admin/projects/default/actions"
+OPTIONS = {
+    "cooldownSeconds": 60,
+    "maxRunsPerHour": 3,
+    "latch": True,
+    "dryRun": True,
+    "continueOnFailure": True,
+    "restoreAfterMinutes": 5,
+    "restoreWhenResolved": {"path": "status", "values": ["resolved"], "key": "id"},
+    "notifications": [
+        {"type": "apprise", "url": "json://u:hidden@one.example/a", "on": ["failed"]},
+        {"type": "apprise", "url": "json://u:hidden@two.example/b", "on": ["success"]},
+        {
+            "type": "webhook",
+            "url": "https://h.example/x",
+            "on": ["failed"],
+            "secret": "whsec_c2lnbmF0dXJlLXNlY3JldC1vZi10ZXN0cw==",
+        },
+    ],
+}
+FILTERS = [
+    {"path": "status", "operator": "IN", "values": ["firing", "open"], "caseInsensitive": True},
+    {
+        "any": [
+            {"path": "n", "operator": "NUM_GT", "value": "4"},
+            {"path": "x", "operator": "EXISTS"},
+        ]
+    },
+    {"path": "silent", "operator": "EXISTS", "inverted": True},
+]
+
+
+def main(page):
+    return " ".join(page.html.find("main").get_text(" ").split())
+
+
+def press(form, do):
+    """The button that sends the form to itself."""
+    return form.submit("do", value=do, status=200)
+
+
+def test_empty_page_explains_and_leads_on(ada, endpoint):
+    page = ada.get(PATH)
+    assert "No action set yet" in main(page)
+    page = follow(ada.get("/admin/actions"), "New action set in default")
+    assert heading(page) == "New action set"
+    assert "Create one with the role Editor" in alert_or_text(page)
+
+
+def alert_or_text(page):
+    return " ".join(tag.get_text(" ", strip=True) for tag in page.html.find_all(class_="problem"))
+
+
+def test_card_says_what_a_set_does(ada, web, sets, endpoint, token, send):
+    id = sets.set(description="Payments fail", filters=FILTERS, options=OPTIONS | {"dryRun": False})
+    send(endpoint, token, {"status": "FIRING", "n": 5})
+    sets.work()
+    send(endpoint, token, {"status": "firing", "x": 0})
+    sets.work()
+    for page in (ada.get(PATH), ada.get("/admin/actions")):
+        card = page.html.find(id=f"set-{id}")
+        text = " ".join(card.get_text(" ").split())
+        for words in (
+            "Payments fail",
+            "deploys receives a signal where",
+            "status is one of firing, open (in upper or lower case)",
+            "n is more than 4 or x is there",
+            "silent is missing",
+            "Switch checkout off in production",
+            "switcher",
+            "latched",
+            "Rests 60 s after a run",
+            "Tells 3 channels",
+            "– suppressed",
+        ):
+            assert words in text
+    page = form_to(ada.get(PATH), f"{PATH}/{id}/arm").submit().follow()
+    assert notice(page) == "The action set is armed again."
+    assert sets.look(id)["armed"]
+    form_to(page, f"{PATH}/{id}/off").submit(status=303)
+    assert not sets.look(id)["enabled"]
+    web.delete(f"/api/admin/service-account/{sets.account}", headers=ADMIN)
+    web.delete(f"/api/admin/signal-endpoints/{endpoint['id']}", headers=ADMIN)
+    text = main(ada.get(PATH))
+    assert "No service account" in text
+    assert "No signal endpoint" in text
+
+
+def test_a_new_user_writes_a_set(ada, web, sets, endpoint, token, send):
+    payload = {"alerts": [{"status": "firing", "id": "<b>"}], "big": 2**70}
+    send(endpoint, token, payload)
+    page = follow(ada.get(PATH), "New action set")
+    form = form_to(page, f"{PATH}/new")
+    assert form["source"].value == str(endpoint["id"])
+    assert form["actor"].value == str(sets.account)
+    assert "alerts[0].id <b>" in main(page)
+    suggested = [tag["value"] for tag in page.html.find(id="suggested").find_all("option")]
+    assert {"alerts[*].status", "alerts[0].status", "big"} <= {*suggested}
+    form["name"] = "kill"
+    form = form_to(press(form, "add-filters"), f"{PATH}/new")
+    form["filters.0.path"], form["filters.0.values"] = "alerts[*].status", "firing\nopen\n"
+    form = form_to(press(form, "add-filters"), f"{PATH}/new")
+    form["filters.1.path"], form["filters.1.operator"] = "big", "NUM_GT"
+    form["filters.1.values"], form["filters.1.group"] = "5", "A"
+    form = form_to(press(form, "add-filters"), f"{PATH}/new")
+    form["filters.2.path"], form["filters.2.operator"] = "alerts[0].id", "EXISTS"
+    form["filters.2.group"], form["filters.2.inverted"] = "A", True
+    form["actions.0.action"] = "SET_FEATURE_ROLLOUT"
+    page = form.submit(status=200)  # Enter: the fields of the other kind are seen first
+    form = form_to(page, f"{PATH}/new")
+    form["actions.0.params.environment"] = "production"
+    form["actions.0.params.featureName"] = "checkout"
+    form["actions.0.params.rollout"] = "10"
+    form = form_to(press(form, "add-actions"), f"{PATH}/new")
+    form["actions.1.params.environment"] = "development"
+    form["actions.1.params.featureName"] = "checkout"
+    form = form_to(press(form, "up-actions.1"), f"{PATH}/new")
+    form = form_to(press(form, "add-notifications"), f"{PATH}/new")
+    form["notifications.0.url"] = "json://localhost"
+    form["resolved.path"], form["resolved.key"] = "status", "id"
+    form["resolved.values"], form["latch"] = "resolved", True
+    form["maxRunsPerHour"] = "3"
+    page = form.submit(status=303).follow()
+    assert "created" in notice(page)
+    (one,) = web.get(f"/api/admin{PATH.removeprefix('/admin')}", headers=ADMIN).json["actions"]
+    match = one["match"]
+    assert match["payload"]["alerts[*].status"]["values"] == ["firing", "open"]
+    (group,) = match["filters"]
+    assert [(f["path"], f["operator"]) for f in group["any"]] == [
+        ("big", "NUM_GT"),
+        ("alerts[0].id", "EXISTS"),
+    ]
+    assert [(a["action"], a["executionParams"]) for a in one["actions"]] == [
+        (
+            "TOGGLE_FEATURE_OFF",
+            {"project": "default", "environment": "development", "featureName": "checkout"},
+        ),
+        (
+            "SET_FEATURE_ROLLOUT",
+            {
+                "project": "default",
+                "environment": "production",
+                "featureName": "checkout",
+                "rollout": "10",
+            },
+        ),
+    ]
+    assert one["options"]["latch"] is True
+    assert one["options"]["restoreWhenResolved"]["key"] == "id"
+    assert one["options"]["notifications"][0]["on"] == ["success", "failed"]
+
+
+def test_saving_what_is_shown_changes_nothing(ada, database, sets, stored):
+    id = sets.set(filters=FILTERS, options=OPTIONS, description="d", enabled=False)
+    before, kept = stored(), settings(database)
+    page = ada.get(f"{PATH}/{id}")
+    assert "hidden" not in page.html.find(id="notifications").find("input").get("value", "")
+    assert "whsec_x" not in page.text
+    assert "u:hidden" not in page.text
+    form_to(page, f"{PATH}/{id}").submit(status=303)
+    assert stored() == before
+    assert settings(database) == kept
+
+
+def settings(database):
+    conn = database.connect()
+    with conn.cursor() as cursor:
+        cursor.execute("SELECT settings FROM action_sets")
+        ((found,),) = cursor.fetchall()
+    conn.close()
+    return found
+
+
+def test_masked_addresses_stay_their_own(ada, database, sets):
+    """Two channels that look alike, one removed, and one whose kind is changed."""
+    id = sets.set(options={"notifications": OPTIONS["notifications"]})
+    form = form_to(ada.get(f"{PATH}/{id}"), f"{PATH}/{id}")
+    page = press(form, "remove-notifications.0")
+    form_to(page, f"{PATH}/{id}").submit(status=303)
+    urls = [channel["url"] for channel in settings(database)["notifications"]]
+    assert urls == ["json://u:hidden@two.example/b", "https://h.example/x"]
+    form = form_to(ada.get(f"{PATH}/{id}"), f"{PATH}/{id}")
+    form["notifications.1.type"] = "apprise"
+    page = form.submit(status=400)
+    assert "whole address" in beside(page, "notifications.1.url")
+
+
+def test_all_problems_stand_beside_their_fields(ada, sets, stored):
+    before = stored()
+    form = {
+        "csrf": ada.csrf,
+        "name": "",
+        "source": "",
+        "actor": "",
+        "filters.0.path": "a..b",
+        "filters.0.operator": "IN",
+        "filters.0.values": "ok\n" + "x" * 101,
+        "filters.3.path": "a",
+        "filters.3.operator": "NUM_GT",
+        "filters.3.values": "x",
+        "filters.3.group": "B",
+        "filters.4.path": "a",
+        "filters.4.operator": "nope",
+        "filters.4.group": "B",
+        "actions.0.action": "TOGGLE_FEATURE_ON",
+        "actions.0.shown": "TOGGLE_FEATURE_ON",
+        "actions.1.action": "NOPE",
+        "actions.1.shown": "NOPE",
+        "cooldownSeconds": "-1",
+        "maxRunsPerHour": "x",
+        "restoreAfterMinutes": "0",
+        "resolved.path": "status",
+        "notifications.0.type": "webhook",
+        "notifications.0.url": "mailto://x",
+    }
+    page = ada.post(f"{PATH}/new", form, status=400)
+    for field, words in {
+        "name": "1 to 255",
+        "source": "Choose what",
+        "actor": "Choose whom",
+        "filters.0.path": "A path looks like",
+        "filters.0.values": "Line 2",
+        "filters.1.values": "needs a number",
+        "filters.2.operator": "one of",
+        "actions.0.params.environment": "needed",
+        "actions.0.params.featureName": "needed",
+        "actions.1.action": "one of",
+        "cooldownSeconds": "from 0",
+        "maxRunsPerHour": "from 1",
+        "resolved.values": "needed",
+        "resolved.key": "no path",
+        "notifications.0.url": "begin with",
+    }.items():
+        assert words in beside(page, field), field
+    assert stored() == before
+    form = {"csrf": ada.csrf, "name": "x", "do": "remove-filters.9"}
+    assert ada.post(f"{PATH}/new", form, status=200)
+    page = ada.post(f"{PATH}/new", {"csrf": ada.csrf, "name": "x"}, status=400)
+    assert "At least one action is needed." in alert(page)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("source", "9" * 30), ("source", "x"), ("actor", "-1"), ("do", "up-actions.x")],
+)
+def test_odd_forms_are_no_error_of_ours(ada, sets, name, value):
+    form = {"csrf": ada.csrf, "actions.0.action": "x", "actions.0.shown": "x", name: value}
+    assert ada.post(f"{PATH}/new", form, expect_errors=True).status_int in (200, 400)
+    assert ada.get(f"{PATH}/new", {name: value}, status=200)
+
+
+def test_recipe_fills_the_form(ada, sets):
+    form = next(f for f in ada.get(f"{PATH}/new").forms.values() if "recipe" in f.fields)
+    form["recipe"] = "alertmanager"
+    page = form.submit(status=200)
+    filled = form_to(page, f"{PATH}/new")
+    assert filled["filters.0.path"].value
+    assert page.html.find(id="last")
+    assert "what to do there" in main(page)
+    again = press(filled, "add-filters")
+    assert "what to do there" in main(again)
+    assert ada.get(f"{PATH}/new?recipe=nope", status=200)
+
+
+def test_name_that_is_taken_and_a_set_that_is_restored(ada, sets):
+    first = sets.set("first")
+    restore = [
+        {
+            "action": "RESTORE_ACTION_SET",
+            "sortOrder": 1,
+            "executionParams": {"actionSet": str(first)},
+        }
+    ]
+    second = sets.set("second", actions=restore)
+    assert "Restore what first changed" in main(ada.get(PATH))
+    form = form_to(ada.get(f"{PATH}/{second}"), f"{PATH}/{second}")
+    form["name"] = "first"
+    assert "exists already" in beside(form.submit(status=409), "name")
+    page = form_to(ada.get(f"{PATH}/{first}/delete"), f"{PATH}/{first}/delete").submit(status=409)
+    assert "second restores this one" in alert(page)
+    page = form_to(ada.get(f"{PATH}/{second}/delete"), f"{PATH}/{second}/delete").submit().follow()
+    assert "deleted" in notice(page)
+
+
+def test_full_project_offers_no_new_set(ada, sets):
+    for n in range(5):
+        sets.set(f"n{n}")
+    assert "New action set" not in ada.get(PATH).text
+    assert "Delete one to make room" in main(ada.get(PATH))
+
+
+def test_tester_says_what_each_filter_makes_of_a_signal(ada, sets, flags, endpoint, token, send):
+    id = sets.set(filters=FILTERS)
+    signal = send(endpoint, token, {"status": "firing", "n": 3, "x": None})
+    page = follow(ada.get(f"/admin/signals/{endpoint['id']}/log/{signal['id']}"), link_to_test())
+    form = form_to(page, f"{PATH}/{id}/test")
+    assert form["signal"].value == str(signal["id"])
+    page = form.submit(status=200)
+    text = main(page)
+    for words in (
+        "It would run",
+        "(in upper or lower case) : yes found: firing",
+        "n is more than 4 : no found: 3",
+        "x is there : yes found: null",
+        "silent is missing : yes nothing is there",
+        "checkout in production: on → off",
+    ):
+        assert words in text, words
+    assert flags.is_on()
+    form = form_to(page, f"{PATH}/{id}/test")
+    form["signal"], form["payload"] = "", '{"status": "firing", "silent": 1}'
+    assert "It would not run" in main(form.submit(status=200))
+    for payload, words in (("", "Choose a signal"), ("{", "not valid JSON"), ("[" * 99, "JSON")):
+        form["payload"] = payload
+        assert words in beside(form.submit(status=400), "payload")
+    form["payload"] = "1" * 102_401
+    assert "larger" in beside(form.submit(status=413), "payload")
+
+
+def link_to_test():
+    return "Test kill checkout in default with it"
+
+
+def test_endpoint_that_is_deleted_names_its_sets(ada, sets, endpoint):
+    page = ada.get(f"/admin/signals/{endpoint['id']}/delete")
+    assert "depend on it" not in main(page)
+    sets.set(enabled=False)
+    page = ada.get(f"/admin/signals/{endpoint['id']}/delete")
+    assert "kill checkout in default off" in main(page)
+    assert heading(follow(page, "kill checkout in default")) == "kill checkout"

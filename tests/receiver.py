@@ -1,0 +1,104 @@
+"""Real counterparts on 127.0.0.1: a web server that is told things, and a proxy in front of it."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from email.message import Message
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+SAMPLES = Path(__file__).parent / "outgoing" / "samples"
+CERTIFICATE = SAMPLES / "cert.pem"  # of localhost, for a hundred years
+
+
+@dataclass
+class Asked:
+    path: str
+    headers: Message
+    body: bytes
+
+
+@dataclass
+class Receiver:
+    """`answers` are given in turn, the last one for ever: (status, headers)."""
+
+    port: int
+    scheme: str
+    answers: list[tuple[int, dict[str, str]]] = field(default_factory=lambda: [(204, {})])
+    asked: list[Asked] = field(default_factory=list)
+    tunnels: list[str] = field(default_factory=list)
+    hold: threading.Event | None = None  # answers wait for it
+
+    @property
+    def url(self) -> str:
+        host = "localhost" if self.scheme == "https" else "127.0.0.1"
+        return f"{self.scheme}://{host}:{self.port}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    receiver: Receiver
+
+    def do_POST(self) -> None:
+        one = self.receiver
+        body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        one.asked.append(Asked(self.path, self.headers, body))
+        if one.hold is not None:
+            one.hold.wait(5)
+        status, headers = one.answers.pop(0) if len(one.answers) > 1 else one.answers[0]
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def do_CONNECT(self) -> None:
+        """A tunnel, as proxies make one."""
+        self.receiver.tunnels.append(self.path)
+        self.receiver.asked.append(Asked(self.path, self.headers, b""))
+        port = int(self.path.rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port), 5) as other:
+            self.send_response(200)
+            self.end_headers()
+            back = threading.Thread(target=_copy, args=(other, self.connection))
+            back.start()
+            _copy(self.connection, other)
+            back.join(5)
+        self.close_connection = True
+
+    def log_message(self, *args: Any) -> None: ...
+
+
+def _copy(source: socket.socket, target: socket.socket) -> None:
+    try:
+        while data := source.recv(65_536):
+            target.sendall(data)
+        target.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass
+
+
+@contextmanager
+def receiving(scheme: str = "http") -> Iterator[Receiver]:
+    handler = type("Handler", (_Handler,), {})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    if scheme == "https":
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        tls.load_cert_chain(CERTIFICATE, SAMPLES / "key.pem")
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+    receiver = Receiver(server.server_address[1], scheme)
+    handler.receiver = receiver
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield receiver
+    finally:
+        server.shutdown()
+        thread.join(5)
+        server.server_close()

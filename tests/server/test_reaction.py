@@ -1,0 +1,231 @@
+"""From an alert to the SDK of an application, past real processes: docs/actions.md as it stands.
+
+Debian's Alertmanager reports, the service switches, the official Python SDK sees it; and two
+services on one database share the work.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from UnleashClient import UnleashClient
+
+from tests.server.process import OPEN_LIMITS, Process, database_environ, running, until
+from tests.server.test_alertmanager import PROGRAM, free_port, web
+
+GUIDE = (Path(__file__).parents[2] / "docs" / "actions.md").read_text()
+STEPS = re.findall(r"^```sh\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
+MISSING = [name for name in ("prometheus-alertmanager", "amtool", "jq") if not shutil.which(name)]
+PROJECT = "/api/admin/projects/default"
+# Only the guide's own variables: bash refuses to set those of its own.
+KEEP = (
+    "declare -p URL AUTH JSON PROJECT CLIENT_TOKEN SOURCE SIGNAL_TOKEN ACTOR SET >known 2>&- || :"
+)
+
+
+@pytest.fixture
+def environ(database) -> dict[str, str]:
+    return database_environ(database.options()) | OPEN_LIMITS
+
+
+class Reader:
+    """As somebody reads the guide: a shell in a folder, step by step."""
+
+    def __init__(self, folder: Path, service: Process, alertmanager_port: int) -> None:
+        self._folder = folder
+        self._ours = {
+            "http://localhost:4242": f"http://127.0.0.1:{service.port}",
+            "http://localhost:9093": f"http://127.0.0.1:{alertmanager_port}",
+            "*:*.choose-a-long-random-text": OPEN_LIMITS["INIT_ADMIN_API_TOKENS"],
+            "group_interval: 10s": "group_interval: 1s",
+        }
+
+    def step(self, beginning: str) -> str:
+        """Runs the one step that has this text in it; variables of former steps are known."""
+        (step,) = (step for step in STEPS if beginning in step)
+        for theirs, ours in self._ours.items():
+            step = step.replace(theirs, ours)
+        script = f"set -euo pipefail; [ ! -e known ] || . ./known\n{step}\n{KEEP}"
+        done = subprocess.run(
+            ["bash", "-c", script],
+            cwd=self._folder,
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+        assert done.returncode == 0, (beginning, done.stderr)
+        return done.stdout
+
+    def text(self, name: str) -> str:
+        return (self._folder / name).read_text()
+
+
+@pytest.fixture
+def sdk() -> Iterator[Any]:
+    """`sdk(url, token)`: the SDK as an application has it, which asks each second."""
+    started: list[UnleashClient] = []
+
+    def start(url: str, token: str) -> UnleashClient:
+        client = UnleashClient(
+            url=url,
+            app_name="shop",
+            refresh_interval=1,
+            disable_metrics=True,
+            custom_headers={"Authorization": token},
+        )
+        started.append(client)
+        client.initialize_client()
+        return client
+
+    yield start
+    for client in started:
+        client.destroy()
+
+
+@pytest.mark.alertmanager
+@pytest.mark.skipif(bool(MISSING), reason=f"{', '.join(MISSING)} not installed")
+def test_the_guide_from_alert_to_flag(environ, tmp_path, sdk):
+    port = free_port()
+    with running(environ) as service:
+        reader = Reader(tmp_path, service, port)
+        for beginning in (
+            '{"name": "checkout"}',
+            "watch.py",
+            "ACTOR=",
+            "set.json",
+            "webhook_configs",
+        ):
+            reader.step(beginning)
+        snippet = reader.text("watch.py")
+        url, token = re.findall(r'url="(.*?)"', snippet)[0], re.findall(r': "(.*?)"}', snippet)[0]
+        client = sdk(url, token)
+        assert client.is_enabled("checkout")
+        command = [
+            str(PROGRAM),
+            "--config.file=alertmanager.yml",
+            "--storage.path=alerts",
+            "--cluster.listen-address=",
+            f"--web.listen-address=127.0.0.1:{port}",
+        ]
+        with (tmp_path / "log").open("wb") as log:
+            alertmanager = subprocess.Popen(command, cwd=tmp_path, stdout=log, stderr=log)
+        try:
+            until(lambda: is_ready(port), "Alertmanager is ready", 15)
+            reader.step("--annotation=summary")
+            until(lambda: not client.is_enabled("checkout"), "the SDK sees the flag off", 15)
+            reader.step("--end=")
+            until(lambda: client.is_enabled("checkout"), "the SDK sees the flag on again", 15)
+        finally:
+            alertmanager.terminate()
+            alertmanager.wait(10)
+        told = reader.step(".actionSetEvents[]")
+        assert [line.split(",", 1)[1] for line in told.splitlines()] == [
+            '"resolved","success","Restored 1 of 1 changes."]',
+            '"signal","success","Switched checkout in production off."]',
+        ]
+        assert reader.step("/test").splitlines() == [
+            '["status","firing",true]',
+            '["commonLabels.service","search",false]',
+        ]
+        _, answer = service.ask("GET", "/api/admin/events/checkout")
+        assert answer["events"][0]["createdBy"] == "alert-robot"
+
+
+def is_ready(port: int) -> bool:
+    try:
+        return web(f"http://127.0.0.1:{port}/-/ready").startswith("OK")
+    except OSError:
+        return False
+
+
+def test_two_processes_share_a_database(environ):
+    """Each signal goes to one and is acted on once; both serve what came of it at once."""
+    with running(environ) as one, running(environ) as other:
+        both = [one, other]
+        token, path = prepare(one)
+        client = {"tokenName": "shop", "type": "client", "environment": "production"}
+        status, made = one.ask("POST", "/api/admin/api-tokens", client)
+        assert status == 201, made
+
+        def states(name: str) -> set[bool]:
+            answers = [p.ask("GET", "/api/client/features", None, made["secret"])[1] for p in both]
+            return {f["enabled"] for a in answers for f in a["features"] if f["name"] == name}
+
+        for turn in range(6):
+            word = ("firing", "resolved")[turn % 2]
+            body = {"status": word, "groupKey": "a"}
+            status, _ = both[turn // 2 % 2].ask("POST", "/api/signal-endpoint/alerts", body, token)
+            assert status == 200
+            until(functools.partial(finished, one, path, turn + 1), "a run")
+            assert states("checkout") == {word == "resolved"}
+
+        senders = [threading.Thread(target=send, args=(p, token, 25)) for p in both]
+        for sender in senders:
+            sender.start()
+        for sender in senders:
+            sender.join()
+        done = until(lambda: finished(one, path, 6 + 50), "50 more runs", 20)
+        signals = [run["signalId"] for run in done]
+        assert len(signals) == 6 + 50
+        assert len(set(signals)) == len(signals)
+        assert signals == sorted(signals, reverse=True)  # newest first: in the order of the signals
+        assert {run["state"] for run in done} == {"success"}
+        assert states("checkout") == {False}
+        switched = [run for run in done[:50] if run["actionSet"]["actions"][0]["changes"]]
+        assert len(switched) == 1
+
+
+def prepare(service: Process) -> tuple[str, str]:
+    """A flag that is on, and a set that switches it: the token to send signals with, and where the
+    runs are."""
+    for method, path, body in (
+        ("POST", f"{PROJECT}/features", {"name": "checkout"}),
+        ("POST", f"{PROJECT}/features/checkout/environments/production/on", None),
+    ):
+        status, answer = service.ask(method, path, body)
+        assert status < 300, answer
+    account = {"username": "robot", "name": "Robot", "rootRole": "Editor"}
+    status, actor = service.ask("POST", "/api/admin/service-account", account)
+    assert status == 201, actor
+    source, token = service.sender("alerts")
+    off = {"environment": "production", "featureName": "checkout"}
+    resolved = {"path": "status", "values": ["resolved"], "key": "groupKey"}
+    body = {
+        "name": "off",
+        "actorId": actor["id"],
+        "match": {
+            "source": "signal-endpoint",
+            "sourceId": source,
+            "payload": {"status": {"operator": "IN", "values": ["firing"]}},
+        },
+        "actions": [{"action": "TOGGLE_FEATURE_OFF", "sortOrder": 1, "executionParams": off}],
+        "options": {"restoreWhenResolved": resolved},
+    }
+    status, answer = service.ask("POST", f"{PROJECT}/actions", body)
+    assert status == 201, answer
+    return token, f"{PROJECT}/actions/{answer['id']}/events?limit=1000"
+
+
+def send(service: Process, token: str, amount: int) -> None:
+    for _ in range(amount):
+        body = {"status": "firing", "groupKey": "a"}
+        status, answer = service.ask("POST", "/api/signal-endpoint/alerts", body, token)
+        assert status == 200, answer
+
+
+def finished(service: Process, path: str, amount: int) -> list[dict[str, Any]] | None:
+    """The runs, newest first, once there are so many and none is under way."""
+    status, answer = service.ask("GET", path)
+    assert status == 200, answer
+    found = answer["actionSetEvents"]
+    whole = len(found) >= amount and all(run["state"] != "started" for run in found)
+    return found if whole else None

@@ -1,0 +1,113 @@
+"""Restoring when alerts are over, and whoever else changes flags: people, undo, the timer."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conftest import ADMIN
+from tests.jobs.test_actions import SETS
+from tests.repository.kit import run as sql
+from tests.services.test_action_resolved import Both
+
+
+@pytest.fixture
+def alerts(service, web, make):
+    return Both(service, web, make)
+
+
+def test_what_somebody_changed_by_hand_stays(alerts):
+    alerts.flag("search")
+    off = {"environment": "production"}
+    alerts.restoring(
+        acts=[
+            {"action": "TOGGLE_FEATURE_OFF", "executionParams": off | {"featureName": name}}
+            for name in ("checkout", "search")
+        ]
+    )
+    alerts.fire()
+    alerts.work()
+    alerts.switch("search", "on")
+    alerts.end()
+    alerts.work()
+    assert (alerts.is_on("checkout"), alerts.is_on("search")) == (True, True)
+    text = "Restored 1 of 2 changes. search in production was changed since."
+    assert alerts.history()[-1] == ("resolved", "success", text)
+
+
+def test_after_an_undo_there_is_nothing_to_restore(alerts):
+    alerts.restoring()
+    alerts.fire()
+    alerts.work()
+    alerts.undo(alerts.runs(alerts.id)[0])
+    alerts.work()
+    alerts.switch("checkout", "off")
+    signal = alerts.end()
+    alerts.work()
+    assert not alerts.is_on()
+    assert alerts.verdict(signal) == "nothing to restore"
+
+
+def test_undone_and_over_at_once(alerts):
+    """Whoever comes second finds it done, and says so."""
+    alerts.restoring()
+    alerts.fire()
+    alerts.work()
+    (run,) = alerts.runs(alerts.id)
+    alerts.undo(run)
+    alerts.undo(run)
+    alerts.end()
+    alerts.work()
+    assert alerts.is_on()
+    assert [text for _, _, text in alerts.history()][1:] == [
+        "Restored 1 of 1 changes.",
+        "It was restored already.",
+        "There was nothing to restore.",
+    ]
+
+
+def due(alerts):
+    """Lets the scheduled time come; the database has no fake clock."""
+    with alerts.service.context.database.transaction() as conn:
+        query = "UPDATE action_runs SET restore_due_at = now() WHERE restore_due_at IS NOT NULL"
+        sql(conn, query)
+
+
+def test_the_timer_comes_first(alerts):
+    alerts.restoring(restoreAfterMinutes=30)
+    alerts.fire()
+    alerts.work()
+    assert alerts.runs(alerts.id)[0]["restoreDueAt"]
+    due(alerts)
+    alerts.work()
+    assert alerts.is_on()
+    signal = alerts.end()
+    alerts.work()
+    assert alerts.verdict(signal) == "nothing to restore"
+    assert [cause for cause, _, _ in alerts.history()] == ["signal", "timer"]
+
+
+def test_the_end_of_the_alert_comes_first(alerts):
+    alerts.restoring(restoreAfterMinutes=30)
+    alerts.fire()
+    alerts.end()
+    alerts.work()
+    assert alerts.is_on()
+    assert alerts.runs(alerts.id)[-1]["restoreDueAt"] is None
+    due(alerts)
+    assert alerts.work() == 0
+
+
+def test_cancelled_and_then_over(alerts):
+    alerts.restoring(restoreAfterMinutes=30)
+    alerts.fire()
+    alerts.work()
+    (run,) = alerts.runs(alerts.id)
+    cancel = f"{SETS}/{alerts.id}/events/{run['id']}/cancel-restore"
+    alerts.web.post(cancel, headers=ADMIN)
+    alerts.web.post(cancel, headers=ADMIN, status=409)
+    due(alerts)
+    assert alerts.work() == 0
+    assert not alerts.is_on()
+    alerts.end()
+    alerts.work()
+    assert alerts.is_on()
