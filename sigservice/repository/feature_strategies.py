@@ -9,39 +9,9 @@ from sigservice.db.run import Row, affected, many, one, value
 _SQL = queries.load("feature_strategies")
 
 
-def insert(
-    conn: Connection,
-    *,
-    id: str,
-    feature: str,
-    environment: str,
-    name: str,
-    title: str | None,
-    disabled: bool,
-    sort_order: int,
-    parameters: str,
-    constraints: str,
-    variants: str,
-) -> None:
-    """The last three are JSON text."""
-    affected(
-        conn,
-        _SQL["insert_strategy"],
-        id=id,
-        feature=feature,
-        environment=environment,
-        name=name,
-        title=title,
-        disabled=disabled,
-        sort_order=sort_order,
-        parameters=parameters,
-        constraints=constraints,
-        variants=variants,
-    )
-
-
-def set_segments(conn: Connection, id: str, segments: list[int]) -> None:
-    affected(conn, _SQL["set_strategy_segments"], id=id, segments=segments)
+def set_segments(conn: Connection, ids: list[str], segments: list[int]) -> None:
+    """Of every strategy in `ids`."""
+    affected(conn, _SQL["set_strategy_segments"], ids=ids, segments=segments)
 
 
 def list_of_features(
@@ -82,9 +52,9 @@ def update(
     )
 
 
-def enable_all(conn: Connection, feature: str, environment: str) -> int:
+def enable_all(conn: Connection, ids: list[str]) -> int:
     """How many were disabled."""
-    return affected(conn, _SQL["enable_strategies"], feature=feature, environment=environment)
+    return affected(conn, _SQL["enable_strategies"], ids=ids)
 
 
 def set_sort_orders(

@@ -7,7 +7,7 @@ be on for everybody.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -16,7 +16,7 @@ from msgspec import UNSET, UnsetType
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row
 from sigservice.errors import BadDataError, ExceedsLimitError, NotFoundError
-from sigservice.repository import feature_strategies, segments
+from sigservice.repository import exchange, feature_strategies, segments
 from sigservice.services import constraints, events, revisions, variants
 from sigservice.services.feature_states import Place, get_state, set_enabled
 from sigservice.services.identity import Identity
@@ -45,26 +45,48 @@ def add(
 ) -> dict[str, Any]:
     """The strategy on the wire. Raises NotFoundError, BadDataError, ExceedsLimitError."""
     revisions.lock(conn)
-    existing = _rows(conn, place)
-    if len(existing) >= MOST_STRATEGIES:
-        raise ExceedsLimitError(f"There can't be more than {MOST_STRATEGIES} strategies.")
-    stored = checked(conn, new, place.feature, project=place.project, most_segments=most_segments)
-    last = max((row["sort_order"] for row in existing), default=-1)
-    order = new.sortOrder if new.sortOrder is not None else min(last + 1, LAST_ORDER)
-    id = str(uuid.uuid4())
-    feature_strategies.insert(
-        conn,
-        id=id,
-        feature=place.feature,
-        environment=place.environment,
-        **_columns(stored, order),
+    existing = {place.feature: _rows(conn, place)}
+    (body,) = add_to_all(
+        conn, place.project, place.environment, existing, new, by, most_segments=most_segments
     )
-    if stored["segments"]:
-        feature_strategies.set_segments(conn, id, stored["segments"])
-    body = _body(id, stored, order)
-    _record(conn, "feature-strategy-add", place, by, data=body)
-    revisions.touch(conn, place.environment)
     return body
+
+
+def add_to_all(
+    conn: Connection,
+    project: str,
+    environment: str,
+    existing: Mapping[str, Sequence[Row]],
+    new: Strategy,
+    by: Identity,
+    *,
+    most_segments: int,
+) -> list[dict[str, Any]]:
+    """The strategies on the wire, one for each flag of `existing` (its rows by its name), which
+    are known to be the project's and locked. Raises NotFoundError, BadDataError,
+    ExceedsLimitError."""
+    known = _known_type(conn, new)
+    bodies, rows, recorded = [], [], []
+    for feature, others in existing.items():
+        if len(others) >= MOST_STRATEGIES:
+            raise ExceedsLimitError(f"There can't be more than {MOST_STRATEGIES} strategies.")
+        last = max((row["sort_order"] for row in others), default=-1)
+        order = new.sortOrder if new.sortOrder is not None else min(last + 1, LAST_ORDER)
+        problems = Problems()
+        stored = check(new, feature, problems, types=known)
+        problems.end()
+        body = _body(str(uuid.uuid4()), stored, order)
+        bodies.append(body)
+        rows.append({"feature": feature, "environment": environment} | body)
+        where = {"project": project, "environment": environment, "feature_name": feature}
+        recorded.append(where | {"data": body})
+    _check_segments(conn, project, sorted(set(new.segments)), most_segments)
+    exchange.insert_strategies(conn, rows)
+    if new.segments:
+        feature_strategies.set_segments(conn, [body["id"] for body in bodies], new.segments)
+    events.record_many(conn, "feature-strategy-add", by, recorded)
+    revisions.touch(conn, environment)
+    return bodies
 
 
 def replace(
@@ -87,7 +109,7 @@ def replace(
         stored["disabled"] = before["disabled"]
     order = new.sortOrder if new.sortOrder is not None else before["sort_order"]
     feature_strategies.update(conn, id, **_columns(stored, order))
-    feature_strategies.set_segments(conn, id, stored["segments"])
+    feature_strategies.set_segments(conn, [id], stored["segments"])
     body = _body(id, stored, order)
     _record(conn, "feature-strategy-update", place, by, data=body, pre_data=to_json(before))
     if stored["disabled"] and not _others_active(existing, id):
@@ -141,11 +163,14 @@ def checked(
     """The strategy as it is stored. Raises BadDataError with all that is wrong, NotFoundError for
     a segment that there is not."""
     problems = Problems()
-    is_known = feature_strategies.type_exists(conn, new.name)
-    stored = check(new, feature, problems, types=[new.name] if is_known else [])
+    stored = check(new, feature, problems, types=_known_type(conn, new))
     problems.end()
     _check_segments(conn, project, stored["segments"], most_segments)
     return stored
+
+
+def _known_type(conn: Connection, new: Strategy) -> list[str]:
+    return [new.name] if feature_strategies.type_exists(conn, new.name) else []
 
 
 def check(

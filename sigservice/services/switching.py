@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from sigservice.db.pool import Connection
+from sigservice.db.run import Row
 from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository import feature_environments, feature_strategies
 from sigservice.services import events, features, revisions, strategies
@@ -35,7 +36,7 @@ def switch(
     if _is_so(conn, place, enabled):
         return False
     if enabled:
-        _make_active(conn, place, by, activate_disabled)
+        _make_active(conn, place, [place.feature], by, activate_disabled)
     write_enabled(conn, place.project, [place.feature], place.environment, enabled, by)
     return True
 
@@ -65,9 +66,10 @@ def switch_all(
         raise NotFoundError(f"The project {project} has no environment {environment}.")
     changed = [name for name, state in states.items() if state["enabled"] != enabled]
     if enabled:
-        for name in changed:
-            if not states[name]["active_strategies"]:
-                _make_active(conn, Place(project, name, environment), by, activate_disabled)
+        inactive = [name for name in changed if not states[name]["active_strategies"]]
+        if inactive:
+            where = Place(project, inactive[0], environment)
+            _make_active(conn, where, inactive, by, activate_disabled)
     write_enabled(conn, project, changed, environment, enabled, by)
 
 
@@ -78,26 +80,41 @@ def _is_so(conn: Connection, place: Place, enabled: bool) -> bool:
     return bool(state["enabled"] == enabled)
 
 
-def _make_active(conn: Connection, place: Place, by: Identity, activate_disabled: bool) -> None:
-    rows = feature_strategies.list_of_features(conn, [place.feature], place.environment)
-    if any(not row["disabled"] for row in rows):
-        return
-    if rows and activate_disabled:
-        feature_strategies.enable_all(conn, place.feature, place.environment)
-        for row in rows:
-            before = strategies.to_json(row)
-            events.record(
-                conn,
-                "feature-strategy-update",
-                by,
-                data=before | {"disabled": False},
-                pre_data=before,
-                project=place.project,
-                environment=place.environment,
-                feature_name=place.feature,
-            )
-        return
-    new, default = Strategy("flexibleRollout"), get_state(conn, place)["default_strategy"]
-    if default:
-        new = msgspec.json.decode(default, type=Strategy)
-    strategies.add(conn, place, new, by, most_segments=len(new.segments))
+def _make_active(
+    conn: Connection, place: Place, names: Sequence[str], by: Identity, activate_disabled: bool
+) -> None:
+    """Of the flags `names`, all in the project and environment of `place`, which is one of them."""
+    rows: dict[str, list[Row]] = {name: [] for name in names}
+    for row in feature_strategies.list_of_features(conn, list(names), place.environment):
+        rows[row["feature"]].append(row)
+    inactive = {
+        name: found for name, found in rows.items() if all(row["disabled"] for row in found)
+    }
+    if activate_disabled:
+        _enable_strategies(conn, place, [row for found in inactive.values() for row in found], by)
+        inactive = {name: [] for name, found in inactive.items() if not found}
+    if inactive:
+        new, default = Strategy("flexibleRollout"), get_state(conn, place)["default_strategy"]
+        if default:
+            new = msgspec.json.decode(default, type=Strategy)
+        most = len(new.segments)
+        strategies.add_to_all(
+            conn, place.project, place.environment, inactive, new, by, most_segments=most
+        )
+
+
+def _enable_strategies(conn: Connection, place: Place, rows: Sequence[Row], by: Identity) -> None:
+    feature_strategies.enable_all(conn, [row["id"] for row in rows])
+    recorded = []
+    for row in rows:
+        before = strategies.to_json(row)
+        recorded.append(
+            {
+                "project": place.project,
+                "environment": place.environment,
+                "feature_name": row["feature"],
+                "data": before | {"disabled": False},
+                "pre_data": before,
+            }
+        )
+    events.record_many(conn, "feature-strategy-update", by, recorded)

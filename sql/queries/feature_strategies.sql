@@ -1,18 +1,14 @@
 -- Strategies of a flag in an environment, with the segments they ask for.
 
--- name: insert_strategy
-INSERT INTO feature_strategies (id, feature, environment, name, title, disabled, sort_order,
-                                parameters, constraints, variants)
-VALUES (%(id)s, %(feature)s, %(environment)s, %(name)s, %(title)s, %(disabled)s, %(sort_order)s,
-        %(parameters)s::jsonb, %(constraints)s::jsonb, %(variants)s::jsonb);
-
 -- name: set_strategy_segments
+-- The same ones for each of several strategies.
 WITH gone AS (
     DELETE FROM strategy_segments
-    WHERE strategy_id = %(id)s AND NOT segment_id = ANY(%(segments)s::int[])
+    WHERE strategy_id = ANY(%(ids)s) AND NOT segment_id = ANY(%(segments)s::int[])
 )
 INSERT INTO strategy_segments (strategy_id, segment_id)
-SELECT %(id)s, segment FROM unnest(%(segments)s::int[]) AS segment
+SELECT strategy, segment
+FROM unnest(%(ids)s::text[]) AS strategy, unnest(%(segments)s::int[]) AS segment
 ON CONFLICT DO NOTHING;
 
 -- name: list_strategies
@@ -43,7 +39,7 @@ WHERE id = %(id)s;
 
 -- name: enable_strategies
 UPDATE feature_strategies SET disabled = false
-WHERE feature = %(feature)s AND environment = %(environment)s AND disabled;
+WHERE id = ANY(%(ids)s) AND disabled;
 
 -- name: set_sort_orders
 UPDATE feature_strategies s

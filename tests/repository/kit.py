@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,6 +13,7 @@ from sigservice.db.pool import Connection, Database
 from sigservice.repository import (
     action_sets,
     built_ins,
+    exchange,
     feature_strategies,
     features,
     segments,
@@ -142,11 +144,13 @@ def add_strategy(
 ) -> str:
     """`uses` are ids of segments."""
     values = {"name": "default", "title": None, "disabled": False, "sort_order": 0}
-    values |= {"parameters": "{}", "constraints": "[]", "variants": "[]"}
-    feature_strategies.insert(
-        conn, id=id, feature=feature, environment=environment, **values | more
-    )
-    feature_strategies.set_segments(conn, id, list(uses))
+    values |= {"parameters": "{}", "constraints": "[]", "variants": "[]"} | more
+    for name in ("parameters", "constraints", "variants"):
+        values[name] = json.loads(values[name])
+    where = {"id": id, "feature": feature, "environment": environment}
+    row = where | values | {"sortOrder": values["sort_order"]}
+    exchange.insert_strategies(conn, [row])
+    feature_strategies.set_segments(conn, [id], list(uses))
     return id
 
 

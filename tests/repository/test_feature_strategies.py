@@ -48,12 +48,12 @@ def test_a_strategy_is_found_wherever_it_is(conn):
     assert (row["segments"], row["title"], row["disabled"]) == ([one, two], "é", False)
     assert json.loads(row["parameters"]) == {"rollout": "5"}
     assert feature_strategies.find(conn, "2") is None
-    feature_strategies.set_segments(conn, "1", [two])
+    feature_strategies.set_segments(conn, ["1"], [two])
     assert feature_strategies.find(conn, "1")["segments"] == [two]
-    feature_strategies.set_segments(conn, "1", [])
+    feature_strategies.set_segments(conn, ["1"], [])
     assert feature_strategies.find(conn, "1")["segments"] == []
     with pytest.raises(ConflictError), attempt(conn):
-        feature_strategies.set_segments(conn, "1", [999])
+        feature_strategies.set_segments(conn, ["1"], [999])
 
 
 def test_an_update_replaces_one(conn):
@@ -80,7 +80,7 @@ def test_only_those_of_the_place_are_sorted_and_enabled(conn):
     orders = {"1": 7, "3": 7, "4": 7, "none": 7}
     feature_strategies.set_sort_orders(conn, "a", "development", orders)
     feature_strategies.set_sort_orders(conn, "a", "development", {})
-    assert feature_strategies.enable_all(conn, "a", "development") == 1
+    assert feature_strategies.enable_all(conn, ["1", "2"]) == 1
     rows = run(conn, "SELECT id, sort_order, disabled FROM feature_strategies ORDER BY id")
     assert rows == [("1", 7, False), ("2", 0, False), ("3", 0, True), ("4", 0, True)]
 
