@@ -1,0 +1,83 @@
+"""Switching many flags at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from sigservice.db import run
+from sigservice.errors import BadDataError
+from sigservice.repository import feature_strategies
+from sigservice.services import features, strategies, switching
+from sigservice.services.feature_states import Place, get_state
+from sigservice.services.features import Metadata
+from sigservice.services.identity import SYSTEM
+from sigservice.services.strategies import Strategy
+
+DEV = "development"
+
+
+@pytest.fixture
+def conn(service):
+    with service.context.database.transaction() as conn:
+        yield conn
+        conn.rollback()
+
+
+def make(conn, names):
+    for name in names:
+        features.create(conn, "default", name, Metadata(), SYSTEM)
+    return names
+
+
+def rows(conn, names):
+    found = feature_strategies.list_of_features(conn, names, DEV)
+    return [(row["feature"], row["disabled"], row["sort_order"]) for row in found]
+
+
+def statements(monkeypatch, work):
+    asked = []
+    original = run._execute
+
+    def noted(cursor, statement, *args):
+        asked.append(statement)
+        return original(cursor, statement, *args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run, "_execute", noted)
+        work()
+    return len(asked)
+
+
+def test_twenty_cost_the_statements_of_two(conn, monkeypatch):
+    few, many = make(conn, ["a", "b"]), make(conn, [f"m{n:02}" for n in range(20)])
+
+    def on(names):
+        return lambda: switching.switch_all(conn, "default", DEV, names, True, SYSTEM)
+
+    cost = statements(monkeypatch, on(few))
+    assert cost > 0
+    assert statements(monkeypatch, on(many)) == cost
+    assert rows(conn, many) == [(name, False, 0) for name in many]
+    groups = [row["parameters"] for row in feature_strategies.list_of_features(conn, many, DEV)]
+    assert all(f'"groupId": "{name}"' in text for name, text in zip(many, groups, strict=True))
+    assert all(get_state(conn, Place("default", name, DEV))["enabled"] for name in many)
+
+
+@pytest.mark.parametrize("activate", [False, True])
+def test_disabled_strategies_come_back_or_get_one_beside_them(conn, activate):
+    names = make(conn, ["active", "bare", "off"])
+    for name, disabled in (("active", False), ("off", True)):
+        strategy = Strategy("default", disabled=disabled)
+        place = Place("default", name, DEV)
+        strategies.add(conn, place, strategy, SYSTEM, most_segments=5)
+    switching.switch_all(conn, "default", DEV, names, True, SYSTEM, activate_disabled=activate)
+    off = [("off", False, 0)] if activate else [("off", True, 0), ("off", False, 1)]
+    assert rows(conn, names) == [("active", False, 0), ("bare", False, 0), *off]
+
+
+def test_an_archived_flag_refuses_all(conn):
+    names = make(conn, ["a", "b"])
+    features.archive(conn, "default", ["a"], SYSTEM)
+    with pytest.raises(BadDataError, match="a must be revived first"):
+        switching.switch_all(conn, "default", DEV, names, True, SYSTEM)
+    assert rows(conn, names) == []
