@@ -24,7 +24,7 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-WAITING = ("tests/server/", "tests/browser/", "tests/sdk/")
+WAITING = ("tests/spec/", "tests/server/", "tests/browser/", "tests/sdk/")
 ADMIN_TOKEN = "*:*.test-admin-token"
 ADMIN = {"Authorization": f"Bearer {ADMIN_TOKEN}"}
 
@@ -38,6 +38,22 @@ def pytest_collection_finish() -> None:
     """Thousands of collected tests live to the end; the collector need not go through them."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """How many rows of the specification hold: those whose checks all passed."""
+    reports = [
+        (dict(report.user_properties).get("row"), report.outcome)
+        for kept in terminalreporter.stats.values()
+        for report in kept
+        if isinstance(report, pytest.TestReport)
+    ]
+    asked = {row for row, _ in reports if row}
+    if asked:
+        holding = asked - {row for row, outcome in reports if outcome != "passed"}
+        terminalreporter.write_line(
+            f"specification: {len(holding)} of {len(asked)} rows hold from outside"
+        )
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,223 @@
+"""A row of the specification, and the started services that its check asks.
+
+Each option is proven as default, by its variable and in code. Rows that get along share three
+services: `default` (nothing configured), `environment` (the variables of all rows), `code` (those
+variables too, and other values in code: so code beats the environment). A check asks from an
+address of its own, so that limits don't meet.
+"""
+
+from __future__ import annotations
+
+import http.client
+import itertools
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from typing import Any
+
+from sigservice.testing import TemporaryDatabase
+from tests.server.process import Process, database_environ, refused, running
+
+NOTHING: Any = object()
+ADMIN_SECRET = "*:*.specification"
+ADMIN_USER = {"username": "ada", "password": "Correct-Horse-7"}
+WAYS = ("default", "environment", "code")
+
+
+@dataclass(frozen=True)
+class Row:
+    """`name` as in specification.py. Which of default, text (for `variable`) and code are given
+    says in which ways the row is proven; none of them: it is a rule, proven once."""
+
+    name: str
+    check: Callable[[Asked], None]
+    variable: str = ""
+    default: Any = NOTHING
+    text: str = ""  # of the variable …
+    value: Any = NOTHING  # … and what it means; NOTHING: the text
+    code: Any = NOTHING  # in-code value …
+    from_code: Any = NOTHING  # … and what it means; NOTHING: itself
+    option: str = ""  # in-code path; "": the name
+    alone: bool = False  # gets no place in the shared services; its check starts its own
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        given = (self.default is not NOTHING, bool(self.variable), self.code is not NOTHING)
+        return tuple(way for way, is_given in zip(WAYS, given, strict=True) if is_given) or ("",)
+
+    def expected(self, way: str) -> Any:
+        if way == "environment":
+            return self.text if self.value is NOTHING else self.value
+        if way == "code":
+            return self.code if self.from_code is NOTHING else self.from_code
+        return self.default
+
+    def environ(self, way: str) -> dict[str, str]:
+        return {self.variable: self.text} if self.variable and way != "default" else {}
+
+    def options(self, way: str) -> dict[str, Any]:
+        return _nested(self.option or self.name, self.code) if way == "code" else {}
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: http.client.HTTPMessage
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
+
+
+class Services:
+    """Starts services, each with a database of its own, and ends them."""
+
+    def __init__(self, database: TemporaryDatabase) -> None:
+        self._database, self._stack, self._shared = database, ExitStack(), {}
+        self._numbers = itertools.count(1)
+
+    def shared(self, way: str, rows: tuple[Row, ...]) -> Process:
+        if way not in self._shared:
+            environ: dict[str, str] = {}
+            options: dict[str, Any] = {}
+            for row in rows:
+                if not row.alone and way in row.ways:
+                    environ |= row.environ(way)
+                    options = merged(options, row.options(way))
+            self._shared[way] = self.start(environ, options)
+        return self._shared[way]
+
+    def start(self, environ: Mapping[str, str], options: Mapping[str, Any]) -> Process:
+        """Runs until the end of the module's rows, or until the check closes it."""
+        return self._stack.enter_context(running(self.basis() | dict(environ), script_for(options)))
+
+    def refuse(self, environ: Mapping[str, str], options: Mapping[str, Any]) -> Process:
+        """One that must end by itself."""
+        return self._stack.enter_context(
+            closing(refused(self.basis() | dict(environ), script_for(options)))
+        )
+
+    def basis(self) -> dict[str, str]:
+        """An empty database, an admin's token and an admin; what a row sets comes on top."""
+        settings = self._database.create_database(f"specification {next(self._numbers)}")
+        return database_environ(settings) | {
+            "INIT_ADMIN_API_TOKENS": ADMIN_SECRET,
+            "SERVICE_DEFAULT_ADMIN_USERNAME": ADMIN_USER["username"],
+            "SERVICE_DEFAULT_ADMIN_PASSWORD": ADMIN_USER["password"],
+        }
+
+    def close(self) -> None:
+        self._stack.close()
+
+
+_addresses = itertools.count(2)
+
+
+@dataclass
+class Asked:
+    """What a check is given: the way, the value that the service must show, and the service."""
+
+    row: Row
+    way: str
+    services: Services
+    rows: tuple[Row, ...]
+    address: str = field(default_factory=lambda: f"127.0.1.{next(_addresses) % 250 + 2}")
+
+    @property
+    def value(self) -> Any:
+        return self.row.expected(self.way)
+
+    @property
+    def service(self) -> Process:
+        """The shared one of this way; a rule asks the one with the defaults."""
+        assert not self.row.alone, "a row alone starts its own"
+        return self.services.shared(self.way or "default", self.rows)
+
+    def start(
+        self, environ: Mapping[str, str] | None = None, options: Mapping[str, Any] | None = None
+    ) -> Process:
+        """A service with this row set in this way, and what is given beside it."""
+        return self.services.start(
+            self.row.environ(self.way) | dict(environ or {}),
+            merged(self.row.options(self.way), options or {}),
+        )
+
+    def refuse(
+        self, environ: Mapping[str, str] | None = None, options: Mapping[str, Any] | None = None
+    ) -> Process:
+        """The same, of one that must end by itself: see `.wait()`, `.stderr`."""
+        return self.services.refuse(
+            self.row.environ(self.way) | dict(environ or {}),
+            merged(self.row.options(self.way), options or {}),
+        )
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        token: str = "",
+        service: Process | None = None,
+        address: str = "",
+        timeout: float = 10,
+        **headers: str,
+    ) -> Answer:
+        """`body` is sent as JSON unless it is bytes; `Content_Type="…"` names a header."""
+        service = service or self.service
+        sent = {name.replace("_", "-"): text for name, text in headers.items()}
+        if token:
+            sent["Authorization"] = token
+        if body is not None and not isinstance(body, bytes):
+            body = json.dumps(body).encode()
+            sent.setdefault("Content-Type", "application/json")
+        conn = http.client.HTTPConnection(
+            "127.0.0.1", service.port, timeout, (address or self.address, 0)
+        )
+        with closing(conn):
+            conn.request(method, path, body, sent)
+            answer = conn.getresponse()
+            return Answer(answer.status, answer.headers, answer.read())
+
+    def admin(self, method: str, path: str, body: Any = None, **more: Any) -> Any:
+        """The JSON of an admin API request that must work; None for an empty answer."""
+        answer = self.ask(method, path, body, token=ADMIN_SECRET, **more)
+        assert answer.status < 300, (answer.status, answer.body)
+        return answer.json if answer.body else None
+
+    def sign_in(self, service: Process | None = None, **login: str) -> Answer:
+        return self.ask("POST", "/auth/simple/login", ADMIN_USER | login, service=service)
+
+
+def script_for(options: Mapping[str, Any]) -> str:
+    """The program that starts the service with these in-code options; "" for run.py."""
+    if not options:
+        return ""
+    return f"from tests.spec.run import main; main({json.dumps(options)!r})"
+
+
+def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    result = dict(below)
+    for name, value in above.items():
+        known = result.get(name)
+        both = isinstance(known, Mapping) and isinstance(value, Mapping)
+        result[name] = merged(known, value) if both else value
+    return result
+
+
+def _nested(path: str, value: Any) -> dict[str, Any]:
+    for name in reversed(path.split(".")):
+        value = {name: value}
+    return value
+
+
+def cases(rows: tuple[Row, ...]) -> Iterator[tuple[Row, str]]:
+    for row in rows:
+        for way in row.ways:
+            yield row, way

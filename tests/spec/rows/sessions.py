@@ -1,0 +1,45 @@
+"""Sessions: how long they last, their cookie, what signing out clears."""
+
+from __future__ import annotations
+
+from http.cookies import SimpleCookie
+
+from tests.spec.kit import Asked, Row
+
+
+def lifetime(asked: Asked) -> None:
+    (cookie,) = SimpleCookie(asked.sign_in().headers["Set-Cookie"]).values()
+    assert int(cookie["max-age"]) == asked.value * 3600
+
+
+def cookie_name(asked: Asked) -> None:
+    (cookie,) = SimpleCookie(asked.sign_in().headers["Set-Cookie"]).values()
+    assert cookie.key == asked.value
+    sent = asked.ask("GET", "/api/admin/user", Cookie=f"{cookie.key}={cookie.value}")
+    assert sent.json["user"]["username"] == "ada"
+
+
+def signing_out(asked: Asked) -> None:
+    answer = asked.sign_in()
+    (cookie,) = SimpleCookie(answer.headers["Set-Cookie"]).values()
+    session = f"{cookie.key}={cookie.value}"
+    left = asked.ask("POST", "/logout", Cookie=session, X_CSRF_Token=answer.json["csrfToken"])
+    assert left.status in (200, 302, 303)
+    clears = '"cookies"' in (left.headers["Clear-Site-Data"] or "")
+    assert clears == asked.value
+    assert asked.ask("GET", "/api/admin/user", Cookie=session).status == 401
+
+
+ROWS = (
+    Row("session.ttlHours", lifetime, "SESSION_TTL_HOURS", 48, "12", 12, code=6),
+    Row("session.cookieName", cookie_name, default="service-session", code="mine"),
+    Row(
+        "session.clearSiteDataOnLogout",
+        signing_out,
+        "SESSION_CLEAR_SITE_DATA_ON_LOGOUT",
+        True,
+        "false",
+        False,
+        code=True,
+    ),
+)

@@ -1,0 +1,24 @@
+"""Starts the service with in-code options, as a program that embeds it would.
+
+A value {"call": "name"} stands for that function of tests/spec/callables.py.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import sigservice
+from tests.spec import callables
+
+
+def main(options: str) -> None:
+    service = sigservice.start(json.loads(options, object_hook=_resolved))
+    sys.stdout.write("\n".join(service.describe()) + "\n")
+    sys.stdout.flush()
+    service.wait()
+
+
+def _resolved(found: dict[str, Any]) -> Any:
+    return getattr(callables, found["call"]) if found.keys() == {"call"} else found
