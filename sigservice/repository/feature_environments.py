@@ -20,13 +20,17 @@ def find_state(conn: Connection, feature: str, environment: str) -> Row | None:
     return one(conn, _SQL["find_feature_state"], feature=feature, environment=environment)
 
 
-def set_states(conn: Connection, features: list[str], environment: str, enabled: bool) -> None:
+def set_states(
+    conn: Connection, features: list[str], environment: str, enabled: bool, *, topics: list[str]
+) -> None:
+    """Bumps the revisions of `topics` too."""
     affected(
         conn,
         _SQL["set_feature_states"],
         features=features,
         environment=environment,
         enabled=enabled,
+        topics=topics,
     )
 
 

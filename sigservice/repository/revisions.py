@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import affected, many, value_prepared
+from sigservice.db.run import affected, many, value, value_prepared
 
 _SQL = queries.load("revisions")
 
 
-def lock(conn: Connection) -> None:
-    affected(conn, _SQL["lock_revisions"])
+def lock(conn: Connection) -> int:
+    """The generation that holds until the end of the transaction."""
+    return int(value(conn, _SQL["lock_revisions"]) or 0)
 
 
 def bump(conn: Connection, topics: list[str]) -> None:

@@ -9,15 +9,19 @@ from sigservice.services.identity import ADMIN_TOKEN_ID, EDIT, PERMISSIONS, Iden
 
 
 def actor_of(conn: Connection, id: int) -> Identity:
-    """The service account that a set acts as. Raises NotFoundError, NoPermissionError."""
+    """`service_account` of one that is not at hand. Raises the same."""
     row = service_accounts.find(conn, id)
-    if row is None:
+    return service_account(id, row["username"] if row else None, row["role"] if row else "")
+
+
+def service_account(id: int, username: str | None, role: str) -> Identity:
+    """Who a set acts as; no name when the account is gone. Raises NotFoundError,
+    NoPermissionError."""
+    if username is None:
         raise NotFoundError("The service account that this set acts as is gone.")
-    actor = Identity(row["id"], row["username"], PERMISSIONS[row["role"]])
+    actor = Identity(id, username, PERMISSIONS[role])
     if not actor.may(EDIT):
-        raise NoPermissionError(
-            f"{actor.username} may not change flags: its role is {row['role']}."
-        )
+        raise NoPermissionError(f"{username} may not change flags: its role is {role}.")
     return actor
 
 

@@ -20,7 +20,7 @@ from sigservice.errors import AppError, ConflictError, NotFoundError, Unavailabl
 from sigservice.log import Logger
 from sigservice.repository import action_runs
 from sigservice.services import action_judge, action_undo, events, notifications
-from sigservice.services.action_actor import actor_of, person
+from sigservice.services.action_actor import person, service_account
 from sigservice.services.action_kinds.kind import Outcome
 from sigservice.services.action_kinds.table import KINDS
 from sigservice.services.action_sets import Settings
@@ -243,8 +243,10 @@ def _in_savepoint(conn: Connection, run: Row, action: dict[str, Any]) -> Outcome
 
 
 def _do(conn: Connection, run: Row, action: dict[str, Any]) -> Outcome:
-    find = person if run["cause"] == "undo" else actor_of
-    actor = find(conn, run["actor_id"])
+    if run["cause"] == "undo":
+        actor = person(conn, run["actor_id"])
+    else:
+        actor = service_account(run["actor_id"], run["actor_username"], run["actor_role"])
     if action["action"] == RESTORE:
         return _restore(conn, run, actor)
     kind = KINDS.get(action["action"])

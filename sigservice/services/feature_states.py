@@ -23,8 +23,9 @@ class Place:
 
 
 def get_state(conn: Connection, place: Place) -> Row:
-    """{enabled, variants, default_strategy, archived}. Raises NotFoundError for a flag or
-    environment that there is not, or that is not the project's."""
+    """{enabled, variants, default_strategy, is_active (has an active strategy), archived,
+    generation}. Raises NotFoundError for a flag or environment that there is not, or that is not
+    the project's."""
     state = feature_environments.find_state(conn, place.feature, place.environment)
     if state is None or state["project"] != place.project:
         features.get(conn, place.project, place.feature)
@@ -51,7 +52,9 @@ def write_enabled(
     """For flags of one project whose state is known to be the other one."""
     if not names:
         return
-    feature_environments.set_states(conn, list(names), environment, enabled)
+    feature_environments.set_states(
+        conn, list(names), environment, enabled, topics=revisions.topics(environment)
+    )
     items = [
         {
             "project": project,
@@ -63,4 +66,3 @@ def write_enabled(
     ]
     type = f"feature-environment-{'enabled' if enabled else 'disabled'}"
     events.record_many(conn, type, by, items)
-    revisions.touch(conn, environment)

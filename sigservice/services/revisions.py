@@ -12,16 +12,20 @@ from sigservice.db.pool import Connection
 from sigservice.repository import revisions
 
 
-def lock(conn: Connection) -> None:
-    """Held until the end of the transaction; taken again it costs one round trip."""
-    revisions.lock(conn)
+def lock(conn: Connection) -> int:
+    """The generation, which grows with each change. Held until the end of the transaction; taken
+    again it costs one round trip."""
+    return revisions.lock(conn)
 
 
 def touch(conn: Connection, *environments: str) -> None:
     """What clients see in these environments has changed; without any: in every environment."""
-    revisions.bump(
-        conn, ["", *(f"in/{name}" for name in environments)] if environments else ["", "all"]
-    )
+    revisions.bump(conn, topics(*environments))
+
+
+def topics(*environments: str) -> list[str]:
+    """What `touch` bumps, for a statement that does so itself."""
+    return ["", *(f"in/{name}" for name in environments)] if environments else ["", "all"]
 
 
 def touch_tokens(conn: Connection) -> None:

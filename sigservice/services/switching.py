@@ -30,12 +30,14 @@ def switch(
     everybody), or its disabled ones back with `activate_disabled`. Raises NotFoundError,
     BadDataError for an archived flag, ExceedsLimitError when there is no room for a strategy.
     """
-    if _is_so(conn, place, enabled):  # without the lock, which most who repeat themselves need not
+    state = _switchable(conn, place)
+    if state["enabled"] == enabled:  # without the lock, which most who repeat themselves need not
         return False
-    revisions.lock(conn)
-    if _is_so(conn, place, enabled):
-        return False
-    if enabled:
+    if revisions.lock(conn) != state["generation"]:
+        state = _switchable(conn, place)
+        if state["enabled"] == enabled:
+            return False
+    if enabled and not state["is_active"]:
         _make_active(conn, place, [place.feature], by, activate_disabled)
     write_enabled(conn, place.project, [place.feature], place.environment, enabled, by)
     return True
@@ -73,11 +75,11 @@ def switch_all(
     write_enabled(conn, project, changed, environment, enabled, by)
 
 
-def _is_so(conn: Connection, place: Place, enabled: bool) -> bool:
+def _switchable(conn: Connection, place: Place) -> Row:
     state = get_state(conn, place)
     if state["archived"]:
         raise BadDataError(f"{place.feature} is archived; revive it first.")
-    return bool(state["enabled"] == enabled)
+    return state
 
 
 def _make_active(

@@ -26,14 +26,17 @@ SELECT EXISTS (SELECT 1 FROM signal_queue) AS signals,
 
 -- name: lock_next_open_run
 -- The oldest is everybody's next, so one process at a time goes on with it. Who has waited for it
--- gets it as it was left, or no row when it has ended meanwhile.
-SELECT id, action_set_id, project, cause, signal_id, restores_run_id, actor_id, dry_run,
-       action_set, next_action, created_at
-FROM action_runs
-WHERE state = 'started' AND id >= %(since)s
-ORDER BY id
+-- gets it as it was left, or no row when it has ended meanwhile. The service account that it acts as
+-- comes along, nulls when that is gone.
+SELECT r.id, r.action_set_id, r.project, r.cause, r.signal_id, r.restores_run_id, r.actor_id,
+       r.dry_run, r.action_set, r.next_action, r.created_at, u.username AS actor_username,
+       (SELECT name FROM roles WHERE id = u.role_id) AS actor_role
+FROM action_runs r
+LEFT JOIN users u ON u.id = r.actor_id AND u.account_type = 'service'
+WHERE r.state = 'started' AND r.id >= %(since)s
+ORDER BY r.id
 LIMIT 1
-FOR UPDATE;
+FOR UPDATE OF r;
 
 -- name: give_up_run
 UPDATE action_runs

@@ -19,15 +19,26 @@ WHERE f.name = ANY(%(features)s)
 ORDER BY f.name, e.sort_order, e.name;
 
 -- name: find_feature_state
--- No row when the environment is not linked to the flag's project.
+-- No row when the environment is not linked to the flag's project. While the generation stays, so
+-- does the row.
 SELECT p.environment, coalesce(s.enabled, false) AS enabled,
-       coalesce(s.variants, '[]') AS variants, p.default_strategy, f.project, f.archived_at
+       coalesce(s.variants, '[]') AS variants, p.default_strategy, f.project, f.archived_at,
+       EXISTS (SELECT FROM feature_strategies a
+               WHERE a.feature = f.name AND a.environment = p.environment AND NOT a.disabled)
+       AS is_active,
+       (SELECT id FROM revisions WHERE topic = '') AS generation
 FROM features f
 JOIN project_environments p ON p.project = f.project AND p.environment = %(environment)s
 LEFT JOIN feature_environments s ON s.feature = f.name AND s.environment = p.environment
 WHERE f.name = %(feature)s;
 
 -- name: set_feature_states
+-- With the revisions that clients see, as bump_revisions does it: actions wait for each round trip.
+WITH bumped AS (
+    INSERT INTO revisions (topic, id)
+    SELECT topic, 1 FROM unnest(%(topics)s::text[]) AS topic ORDER BY topic
+    ON CONFLICT (topic) DO UPDATE SET id = revisions.id + 1
+)
 INSERT INTO feature_environments (feature, environment, enabled)
 SELECT feature, %(environment)s, %(enabled)s FROM unnest(%(features)s::text[]) AS feature
 ON CONFLICT (feature, environment) DO UPDATE SET enabled = excluded.enabled;

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from sigservice.repository import feature_environments
+from sigservice.repository import feature_environments, revisions
 from tests.repository.kit import (
     add_built_ins,
     add_flag,
@@ -58,6 +58,8 @@ def test_strategies_are_counted_by_place(conn):
 
 
 def test_one_state(conn):
+    revisions.bump(conn, [""])
+    generation = revisions.find_generation(conn)
     assert feature_environments.find_state(conn, "a", "development") == {
         "environment": "development",
         "enabled": False,
@@ -65,6 +67,8 @@ def test_one_state(conn):
         "default_strategy": None,
         "project": "default",
         "archived_at": None,
+        "is_active": False,
+        "generation": generation,
     }
     for place in (("o", "development"), ("a", "none"), ("none", "development")):
         assert feature_environments.find_state(conn, *place) is None
@@ -73,9 +77,12 @@ def test_one_state(conn):
 def test_states_are_set_and_variants_stay(conn):
     add_flag(conn, "b")
     set_variants(conn, "a", "development", '[{"name": "x"}]')
-    feature_environments.set_states(conn, ["a", "b"], "development", True)
-    feature_environments.set_states(conn, ["b"], "development", False)
-    feature_environments.set_states(conn, [], "development", True)
+    feature_environments.set_states(conn, ["a", "b"], "development", True, topics=[""])
+    feature_environments.set_states(conn, ["b"], "development", False, topics=[""])
+    generation = revisions.find_generation(conn)
+    feature_environments.set_states(conn, [], "development", True, topics=["", "in/development"])
+    assert revisions.find_generation(conn) == generation + 1
+    assert revisions.list_all(conn)["in/development"] == 1
     a, b = (feature_environments.find_state(conn, name, "development") for name in "ab")
     assert (a["enabled"], json.loads(a["variants"])) == (True, [{"name": "x"}])
     assert (b["enabled"], b["variants"]) == (False, "[]")
@@ -85,7 +92,7 @@ def test_states_are_set_and_variants_stay(conn):
 
 def test_a_copy_is_off_with_the_variants(conn):
     add_flag(conn, "b")
-    feature_environments.set_states(conn, ["a"], "development", True)
+    feature_environments.set_states(conn, ["a"], "development", True, topics=[""])
     set_variants(conn, "a", "production", '[{"name": "x"}]')
     feature_environments.copy(conn, "a", "b")
     rows = feature_environments.list_states(conn, ["b"])

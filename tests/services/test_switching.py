@@ -1,17 +1,21 @@
-"""Switching many flags at once."""
+"""Switching flags: many at once, and one while somebody else does."""
 
 from __future__ import annotations
+
+import contextlib
+import threading
 
 import pytest
 
 from sigservice.db import run
 from sigservice.errors import BadDataError
 from sigservice.repository import feature_strategies
-from sigservice.services import features, strategies, switching
+from sigservice.services import features, revisions, strategies, switching
 from sigservice.services.feature_states import Place, get_state
 from sigservice.services.features import Metadata
 from sigservice.services.identity import SYSTEM
 from sigservice.services.strategies import Strategy
+from tests.server.process import until
 
 DEV = "development"
 
@@ -81,3 +85,37 @@ def test_an_archived_flag_refuses_all(conn):
     with pytest.raises(BadDataError, match="a must be revived first"):
         switching.switch_all(conn, "default", DEV, names, True, SYSTEM)
     assert rows(conn, names) == []
+
+
+def test_who_has_waited_for_another_switch_looks_again(service, database):
+    """The state is read before the lock is there; the lock's generation tells that it is old."""
+    place, done = Place("default", "raced", DEV), []
+    with service.context.database.transaction() as conn:
+        make(conn, ["raced"])
+
+    def second():
+        with service.context.database.transaction() as conn:
+            done.append(switching.switch(conn, place, True, SYSTEM))
+
+    waiting = threading.Thread(target=second)
+    with service.context.database.transaction() as conn:
+        revisions.lock(conn)
+        waiting.start()
+        with contextlib.closing(database.connect()) as other:
+            until(lambda: locks_waited_for(other), "the second one waits")
+        assert switching.switch(conn, place, True, SYSTEM)
+    waiting.join(10)
+    assert done == [False]
+    with service.context.database.autocommit() as conn:
+        kept = run.value(
+            conn,
+            "SELECT count(*) FROM events WHERE type = 'feature-environment-enabled' "
+            "AND feature_name = 'raced'",
+        )
+    assert kept == 1
+
+
+def locks_waited_for(conn):
+    with conn.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        return cursor.fetchone()[0]
