@@ -1,4 +1,4 @@
-"""Alerts that end beside an undo or a timer: whoever comes first restores, once."""
+"""Alerts that end beside a person, an undo or a timer: whoever comes first restores, once."""
 
 from __future__ import annotations
 
@@ -13,6 +13,25 @@ from tests.restoring_kit import Both
 @pytest.fixture
 def alerts(service, web, make):
     return Both(service, web, make)
+
+
+def test_what_somebody_changed_by_hand_stays(alerts):
+    alerts.flag("search")
+    off = {"environment": "production"}
+    alerts.restoring(
+        acts=[
+            {"action": "TOGGLE_FEATURE_OFF", "executionParams": off | {"featureName": name}}
+            for name in ("checkout", "search")
+        ]
+    )
+    alerts.fire()
+    alerts.work()
+    alerts.switch("search", "on")
+    alerts.end()
+    alerts.work()
+    assert (alerts.is_on("checkout"), alerts.is_on("search")) == (True, True)
+    text = "Restored 1 of 2 changes. search in production was changed since."
+    assert alerts.history()[-1] == ("resolved", "success", text)
 
 
 def test_after_an_undo_there_is_nothing_to_restore(alerts):
