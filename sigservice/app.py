@@ -9,6 +9,7 @@ from bottle import HTTPError, HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.errors import StartError
+from sigservice.log import one_line
 from sigservice.routes import (
     api_description,
     auth,
@@ -186,8 +187,15 @@ def make_app(context: Context) -> Wsgi:
 
 
 def _hook(hook: Callable[..., Any] | None, name: str, root: Any) -> Callable[[Wsgi], Wsgi]:
-    """Calls the user's hook with the root app; what it returns may wrap the WSGI application."""
-    wrapper = hook(root) if hook else None
+    """Calls the user's hook with the root app; what it returns may wrap the WSGI application.
+
+    Raises StartError, also for whatever the hook raises.
+    """
+    try:
+        wrapper = hook(root) if hook else None
+    except Exception as error:
+        reason = one_line(f"{type(error).__name__}: {error}")
+        raise StartError(f"{name} failed: {reason}") from error
     if wrapper is None:
         return lambda app: app
     if not callable(wrapper):

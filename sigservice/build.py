@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from sigservice.clock import Clock
-from sigservice.context import Context
+from sigservice.context import Context, public_prefix
 from sigservice.db.pool import Database
 from sigservice.errors import StartError, UnavailableError
 from sigservice.flags.client_bodies import ClientBodies
@@ -60,7 +60,7 @@ def build_context(
         clock=clock,
         limiter=limiter,
         passwords=passwords,
-        render=Renderer(template_helpers(config["server"]["baseUriPath"])),
+        render=Renderer(template_helpers(public_prefix(config))),
         telemetry=telemetry,
         get_logger=get_logger,
         flags=flags,

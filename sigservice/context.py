@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
+from urllib.parse import quote, urlsplit
 
 from sigservice.clock import Clock
 from sigservice.db.pool import Database
@@ -42,8 +44,13 @@ class Context:
 
     @property
     def base(self) -> str:
-        """The base path, "" or "/flags"."""
+        """The base path that requests come in with, "" or "/flags"."""
         return str(self.config["server"]["baseUriPath"])
+
+    @cached_property
+    def prefix(self) -> str:
+        """What our links, redirects and cookies begin with."""
+        return public_prefix(self.config)
 
     @property
     def public_url(self) -> str:
@@ -54,3 +61,11 @@ class Context:
     def is_secure(self) -> bool:
         """Whether cookies are for HTTPS only."""
         return bool(self.config["secureHeaders"]) or self.public_url.startswith("https:")
+
+
+def public_prefix(config: dict[str, Any]) -> str:
+    """The base path as browsers see it: SERVICE_URL tells what a proxy in front cuts off."""
+    base = str(config["server"]["baseUriPath"])
+    parts = urlsplit(config["server"]["unleashUrl"] or "").path.split("/")
+    path = "".join(f"/{quote(part, safe='%~')}" for part in parts if part)
+    return path if path.endswith(base) else base

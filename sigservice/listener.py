@@ -15,6 +15,7 @@ import os
 import resource
 import socket
 import time
+from collections.abc import Callable
 from typing import Any
 
 from waitress import wasyncore
@@ -33,8 +34,17 @@ _OWN_FILES = 64
 class Listener:
     """Bound after construction; `run()` serves until `ask_to_stop()`, then drains."""
 
-    def __init__(self, app: Any, config: dict[str, Any], logger: Logger) -> None:
-        """Raises StartError when the address can't be bound."""
+    def __init__(
+        self,
+        app: Any,
+        config: dict[str, Any],
+        logger: Logger,
+        refusal_headers: Callable[[str, str], list[tuple[str, str]]],
+    ) -> None:
+        """`refusal_headers(path, origin)` go on what is refused before the app is asked.
+
+        Raises StartError when the address can't be bound.
+        """
         settings = config["server"]
         self._grace = settings["gracefulShutdownTimeout"] / 1000
         self._pipe: str | None = settings["pipe"]
@@ -65,6 +75,7 @@ class Listener:
         self._servers = [d for d in self._map.values() if hasattr(d, "active_channels")]
         for server in self._servers:
             server.channel_class = Channel
+            server.refusal_headers = refusal_headers
         # With the default of 1 head and body go out separately, which costs half of the
         # throughput (bench/signals.py); set here because the argument is deprecated.
         self._server.adj.send_bytes = 18_000

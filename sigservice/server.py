@@ -31,6 +31,7 @@ from sigservice.listener import Listener
 from sigservice.secrets import Passwords
 from sigservice.services import startup
 from sigservice.version import __version__
+from sigservice.web.cors import headers_of_refusals
 from sigservice.web.wrap import Wsgi
 
 JOBS = (
@@ -132,7 +133,9 @@ class Service:
         with self._lock:
             if self._stopped.is_set() or self._listener is not None:
                 raise RuntimeError("A service starts once; create a new one.")
-            self._listener = Listener(self.app, self.config, self._logger)
+            self._listener = Listener(
+                self.app, self.config, self._logger, headers_of_refusals(self.context)
+            )
         jobs: tuple[Job, ...] = JOBS
         if self.config["server"]["enableScheduledCreatedByMigration"]:
             jobs = (*JOBS, CREATED_BY)

@@ -15,6 +15,7 @@ from waitress.receiver import ChunkedReceiver
 from waitress.task import ErrorTask, WSGITask
 from waitress.utilities import BadRequest
 
+_TLS = b"\x16\x03"  # how a handshake begins
 _FRAMING = (b"transfer-encoding", b"content-length")
 _NAMES = {
     400: "BadDataError",
@@ -40,7 +41,9 @@ class JsonErrorTask(ErrorTask):  # type: ignore[misc]
         self.response_headers += [
             ("Content-Type", "application/json; charset=utf-8"),
             ("Cache-Control", "no-store"),
-            ("X-Content-Type-Options", "nosniff"),
+            *self.channel.server.refusal_headers(
+                getattr(self.request, "path", ""), self.request.headers.get("ORIGIN", "")
+            ),
         ]
         self.set_close_on_finish()
         self.content_length = len(body)
@@ -83,9 +86,13 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
     """Refuses what two parsers could read in two ways (RFC 9112, 2.2, 5.2, 6.1 and 6.3)."""
 
     body_rcv: Any
-    arrived = 0.0
+    arrived, completed = 0.0, False
 
     def received(self, data: bytes) -> int:
+        is_first = not (self.header_plus or self.headers_finished or self.completed)
+        if is_first and data.startswith(_TLS):  # the other side would wait for an answer
+            self.error, self.completed = BadRequest("This port speaks no TLS"), True
+            return len(data)
         took = int(super().received(data))
         if self.completed and not self.arrived:
             self.arrived = time.monotonic()

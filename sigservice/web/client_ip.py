@@ -1,4 +1,6 @@
-"""The client's address: the peer's, unless the peer is a proxy that the configuration names."""
+"""The client's address and scheme: the peer's, unless the peer is a proxy that the configuration
+names.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +41,23 @@ def client_ip(environ: dict[str, Any], trusted: Sequence[str]) -> str:
             if not _is_trusted(address, trusted):
                 break
     return _normal(peer)
+
+
+def is_https(environ: dict[str, Any], trusted: Sequence[str]) -> bool:
+    """Whether a trusted proxy says that the browser came by TLS."""
+    peer = environ.get("REMOTE_ADDR") or ""
+    return _forwarded_scheme(environ) == "https" and bool(trusted) and _is_trusted(peer, trusted)
+
+
+def is_plain_for_all_we_know(environ: dict[str, Any]) -> bool:
+    """Nothing tells of TLS. Of browsers' Sec-Fetch headers it is known that they send them to
+    https addresses and to their own machine only, where they keep Secure cookies as well."""
+    return _forwarded_scheme(environ) != "https" and "HTTP_SEC_FETCH_SITE" not in environ
+
+
+def _forwarded_scheme(environ: dict[str, Any]) -> str:
+    """What the outermost proxy noted."""
+    return str(environ.get("HTTP_X_FORWARDED_PROTO", "")).split(",")[0].strip().lower()
 
 
 def limit_key(address: str) -> str:

@@ -8,19 +8,18 @@ even the status.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from sigservice.context import Context
 from sigservice.errors import UnavailableError
 from sigservice.services.settings import ANY_ORIGIN
+from sigservice.web.headers import Headers, header_sets, is_api
 from sigservice.web.wrap import Environ, StartResponse, Wsgi
 
 AREA = "/api/frontend"
 METHODS = "GET,HEAD,PUT,PATCH,POST,DELETE"  # what the field's servers say
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
-
-Headers = list[tuple[str, str]]
 
 
 def allow_origins(context: Context, app: Wsgi) -> Wsgi:
@@ -58,6 +57,21 @@ def answer_preflights(context: Context, app: Wsgi) -> Wsgi:
         return []
 
     return answering
+
+
+def headers_of_refusals(context: Context) -> Callable[[str, str], Headers]:
+    """What goes on an answer that the listener itself gives, by path and Origin: no request has
+    come into being yet, and the database is not asked."""
+    api, elsewhere = header_sets(context.config)
+
+    def headers(path: str, origin: str) -> Headers:
+        below = path.removeprefix(context.base)
+        if not is_api(below):
+            return elsewhere
+        environ = {"PATH_INFO": below, "HTTP_ORIGIN": origin}
+        return api + (_headers(context, environ, "503") if _is_ours(environ) else [])
+
+    return headers
 
 
 def _is_ours(environ: Environ) -> bool:

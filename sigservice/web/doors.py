@@ -30,7 +30,7 @@ from sigservice.services.identity import (
 )
 from sigservice.web import respond, session
 from sigservice.web.body import FORM_FIELDS, FORM_LIMIT, read_form
-from sigservice.web.client_ip import client_ip, limit_key
+from sigservice.web.client_ip import client_ip, is_https, limit_key
 from sigservice.web.limits import too_many
 
 SAFE_METHODS = ("GET", "HEAD")
@@ -108,7 +108,7 @@ class AdminDoor:
             raise AuthenticationRequired(
                 "You must sign in or send an API token.",
                 extra={
-                    "path": f"{self._context.base}/auth/simple/login",
+                    "path": f"{self._context.prefix}/auth/simple/login",
                     "type": "password",
                     "defaultHidden": False,
                 },
@@ -234,10 +234,13 @@ def check_same_origin(context: Context, environ: dict[str, Any]) -> None:
     site = environ.get("HTTP_SEC_FETCH_SITE")
     if site is not None and site not in ("same-origin", "none"):
         raise _foreign()
-    origin = environ.get("HTTP_ORIGIN")
-    if site is None and origin is not None:
+    # Over plain HTTP browsers say nothing else than null for a form of ours, because of our
+    # Referrer-Policy; the forms' own secrets are asked for in any case.
+    origin = environ.get("HTTP_ORIGIN", "null")
+    if site is None and origin != "null":
         public = urlsplit(context.public_url)
-        ours = {f"{environ.get('wsgi.url_scheme')}://{environ.get('HTTP_HOST', '')}"}
+        scheme = "https" if is_https(environ, context.config["server"]["trustedProxy"]) else "http"
+        ours = {f"{scheme}://{environ.get('HTTP_HOST', '')}"}
         ours |= {f"{public.scheme}://{public.netloc}"} if context.public_url else set()
         if origin not in ours:
             raise _foreign()

@@ -1,54 +1,74 @@
-"""Security headers. Pages carry no inline script or style, so the policy allows none."""
+"""Security headers, as the field's servers send them. Pages carry no inline script or style, so the
+policy allows none.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+Headers = list[tuple[str, str]]
+
+_UPGRADE = "upgrade-insecure-requests"
 _DIRECTIVES = {
-    "default": "'self'",
-    "font": "'self'",
-    "style": "'self'",
-    "script": "'self'",
-    "img": "'self' data:",
-    "connect": "'self'",
-    "frame": "'self'",
-    "media": "'self'",
-    "object": "'none'",
+    "default-src": "'self'",
+    "base-uri": "'self'",
+    "font-src": "'self'",
+    "form-action": "'self'",
+    "frame-ancestors": "'self'",
+    "img-src": "'self' data:",
+    "object-src": "'none'",
+    "script-src": "'self'",
+    "script-src-attr": "'none'",
+    "style-src": "'self'",
+    _UPGRADE: "",
+    "connect-src": "'self'",
+    "worker-src": "'self'",
+    "child-src": "'self'",
+    "media-src": "'self'",
+    "frame-src": "'self'",
 }
-_FIXED = "base-uri 'none';form-action 'self';frame-ancestors 'none'"
 _HSTS = ("Strict-Transport-Security", "max-age=63072000; includeSubDomains; preload")
 _COMMON = [
     ("X-Content-Type-Options", "nosniff"),
-    ("Referrer-Policy", "no-referrer"),
-    ("X-Frame-Options", "DENY"),
+    ("X-Download-Options", "noopen"),
     ("X-Permitted-Cross-Domain-Policies", "none"),
+    ("Referrer-Policy", "no-referrer"),
 ]
+_PAGES = [
+    ("X-Frame-Options", "SAMEORIGIN"),
+    ("X-XSS-Protection", "0"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+]
+_ISOLATED = ("Cross-Origin-Embedder-Policy", "credentialless")
 
 
 def content_security_policy(config: dict[str, Any]) -> str:
     """The policy of pages, with the configured sources added; 'none' gives way to them."""
-    parts = []
-    for name, built_in in _DIRECTIVES.items():
-        extra = " ".join(config["additionalCspAllowedDomains"][f"{name}Src"])
-        if extra:
-            sources = extra if built_in == "'none'" else f"{built_in} {extra}"
-        else:
-            sources = built_in
-        parts.append(f"{name}-src {sources}")
-    parts.append(_FIXED)
-    if config["secureHeaders"]:
-        parts.append("upgrade-insecure-requests")
+    allowed, parts = config["additionalCspAllowedDomains"], []
+    for directive, sources in _DIRECTIVES.items():
+        if directive == _UPGRADE and not config["secureHeaders"]:
+            continue
+        extra = allowed.get(directive.removesuffix("-src") + "Src", [])
+        kept = [] if extra and sources == "'none'" else [sources]
+        parts.append(" ".join([directive, *kept, *extra]).strip())
     return ";".join(parts)
 
 
-def header_sets(config: dict[str, Any]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """(for JSON, for pages)."""
+def header_sets(config: dict[str, Any]) -> tuple[Headers, Headers]:
+    """(below /api, elsewhere)."""
     common = _COMMON + ([_HSTS] if config["secureHeaders"] else [])
-    api = [*common, ("Content-Security-Policy", "default-src 'none';frame-ancestors 'none'")]
-    pages = [
+    api = [
         *common,
-        ("Content-Security-Policy", content_security_policy(config)),
-        ("Cross-Origin-Opener-Policy", "same-origin"),
-        ("Cross-Origin-Resource-Policy", "same-origin"),
+        ("X-Frame-Options", "DENY"),
+        ("Content-Security-Policy", "frame-ancestors 'none'"),
     ]
+    pages = [*common, *_PAGES, ("Content-Security-Policy", content_security_policy(config))]
+    if not config["additionalCspAllowedDomains"]["frameSrc"]:  # it would keep their frames out
+        pages.append(_ISOLATED)
     return api, pages
+
+
+def is_api(path: str) -> bool:
+    """`path` without the base path."""
+    return path == "/api" or path.startswith("/api/")

@@ -12,16 +12,16 @@ from sigservice.paths import resource_dir
 from sigservice.version import __version__
 
 
-def template_helpers(base: str) -> dict[str, Callable[..., Any]]:
-    """`base` is the base path; paths in templates start at our own root."""
+def template_helpers(prefix: str) -> dict[str, Callable[..., Any]]:
+    """`prefix` goes before the paths in templates, which start at our own root."""
     hashes = {
         file.name: hashlib.sha256(file.read_bytes()).hexdigest()[:12]
         for file in resource_dir("static").iterdir()
         if file.is_file()
     }
     return {
-        "url": lambda path: base + path,
-        "static": lambda name: f"{base}/static/{name}?v={hashes[name]}",
+        "url": lambda path: prefix + path,
+        "static": lambda name: f"{prefix}/static/{name}?v={hashes[name]}",
         "version": lambda: __version__,
         "iso": iso,
         "readable": readable,

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from sigservice.context import Context
+from sigservice.web.client_ip import is_https
 
 _HOST = re.compile(r"(?P<name>localhost|\[[0-9a-fA-F:.]+\]|[0-9.]+)(:[0-9]{1,5})?")
 
@@ -16,11 +17,13 @@ def own_url(context: Context, environ: dict[str, Any]) -> str:
     an IP address or localhost, else localhost; a made-up Host header never shows."""
     if context.public_url:
         return context.public_url
-    host = environ.get("HTTP_HOST", "")
+    host, scheme = environ.get("HTTP_HOST", ""), "http"
     if not _is_address(host):
         port = str(environ.get("SERVER_PORT", ""))
         host = f"localhost:{port}" if port.isdigit() else "localhost"
-    return f"http://{host}{context.base}"
+    elif is_https(environ, context.config["server"]["trustedProxy"]):
+        scheme = "https"
+    return f"{scheme}://{host}{context.prefix}"
 
 
 def signal_url(context: Context, environ: dict[str, Any], endpoint_name: str) -> str:

@@ -50,4 +50,4 @@ def page(
 
 def redirect(context: Context, path: str) -> HTTPResponse:
     """303 to one of our own paths; never made from the Host header."""
-    return HTTPResponse(b"", 303, {"Location": context.base + path, "Content-Type": HTML})
+    return HTTPResponse(b"", 303, {"Location": context.prefix + path, "Content-Type": HTML})

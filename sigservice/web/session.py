@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from bottle import HTTPResponse
+from bottle import HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.db.run import Row
 from sigservice.services import sessions
 from sigservice.services.identity import Identity
-from sigservice.web.client_ip import client_ip
+from sigservice.web.client_ip import client_ip, is_https
 
 
 def cookies(environ: dict[str, Any]) -> dict[str, str]:
@@ -68,12 +68,13 @@ def clear_cookie(context: Context, answer: HTTPResponse) -> None:
 
 def put(context: Context, answer: HTTPResponse, name: str, value: str, max_age: int) -> None:
     """A cookie of ours; cleared with the path it was set with, or the browser keeps it."""
+    by_tls = is_https(request.environ, context.config["server"]["trustedProxy"])
     answer.set_cookie(
         name,
         value,
         max_age=max_age,
-        path=context.base or "/",
+        path=context.prefix or "/",
         httponly=True,
-        secure=context.is_secure,
+        secure=context.is_secure or by_tls,
         samesite="lax",
     )

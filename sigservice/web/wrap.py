@@ -15,8 +15,8 @@ from bottle import HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError, NotFoundError, UnavailableError
-from sigservice.web.errors import shape, unexpected, wants_json
-from sigservice.web.headers import header_sets
+from sigservice.web.errors import shape, unexpected
+from sigservice.web.headers import header_sets, is_api
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -44,7 +44,7 @@ def edge(context: Context, app: Wsgi) -> Wsgi:
         def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
             nonlocal status_line
             status_line = status
-            extra = api_headers if wants_json(environ["PATH_INFO"]) else page_headers
+            extra = api_headers if is_api(environ["PATH_INFO"]) else page_headers
             if not any(name.lower() == "cache-control" for name, _ in headers):
                 headers = [*headers, ("Cache-Control", "no-store")]
             return start_response(status, headers + extra, exc_info)

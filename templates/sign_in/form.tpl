@@ -2,6 +2,9 @@
 <div class="narrow">
 <h1>Sign in</h1>
 % include("partials/problems.tpl")
+% if warning:
+<p class="problem" role="alert">{{warning}}</p>
+% end
 <form method="post" action="{{url('/sign-in')}}">
 <input type="hidden" name="csrf" value="{{form_token}}">
 <input type="hidden" name="next" value="{{values['next']}}">

@@ -233,7 +233,6 @@ def test_session_that_the_browser_brings_is_not_taken_over(process: Process):
     "lie",
     [
         "Origin: http://evil.example",
-        "Origin: null",
         "Sec-Fetch-Site: cross-site",
         "Sec-Fetch-Site: same-site",
         "Origin: http://x.evil.example\r\nSec-Fetch-Site: cross-site",

@@ -91,7 +91,7 @@ def build(context: Context) -> Bottle:
     def create(identity: Identity, project: str, body: ActionSetBody) -> HTTPResponse:
         with context.database.transaction() as conn:
             row = action_sets.create(conn, project, body.fields(), identity, limits)
-        location = f"{context.base}/api/admin/projects/{project}/actions/{row['id']}"
+        location = f"{context.prefix}/api/admin/projects/{project}/actions/{row['id']}"
         return respond.json(action_sets.to_json(row), 201, location=location)
 
     @area.get(f"{SETS}/config", needs=ADMIN)

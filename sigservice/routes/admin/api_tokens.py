@@ -61,7 +61,7 @@ def build(context: Context) -> Bottle:
         fields = body.fields()
         with context.database.transaction() as conn:
             row, secret = api_tokens.create(conn, fields, identity)
-        location = f"{context.base}/api/admin/api-tokens/{quote(row['token_name'])}"
+        location = f"{context.prefix}/api/admin/api-tokens/{quote(row['token_name'])}"
         return respond.json(api_tokens.to_json(row) | {"secret": secret}, 201, location=location)
 
     @area.get(f"{PATH}/<name:path>", needs=ADMIN)

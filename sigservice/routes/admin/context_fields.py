@@ -58,7 +58,7 @@ def build(context: Context) -> Bottle:
         )
         with context.database.transaction() as conn:
             row = context_fields.create(conn, body.name, fields, identity)
-        location = f"{context.base}{PATH}/{body.name}"
+        location = f"{context.prefix}{PATH}/{body.name}"
         return respond.json(context_fields.to_json(row), 201, location=location)
 
     @area.post(f"{PATH}/validate", needs=VIEW, takes=NameBody)

@@ -71,7 +71,7 @@ def build(context: Context) -> Bottle:
                 enabled=body.enabled,
                 by=identity,
             )
-        location = f"{context.base}{PATH}/{body.name}"
+        location = f"{context.prefix}{PATH}/{body.name}"
         return respond.json(environments.to_json(row), 201, location=location)
 
     @area.post(f"{PATH}/validate", needs=VIEW, takes=NameBody)

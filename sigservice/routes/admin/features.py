@@ -153,4 +153,4 @@ def _metadata(before: Row, body: FeatureBody) -> Metadata:
 
 
 def _location(context: Context, row: Row) -> str:
-    return f"{context.base}/api/admin/projects/{row['project']}/features/{row['name']}"
+    return f"{context.prefix}/api/admin/projects/{row['project']}/features/{row['name']}"

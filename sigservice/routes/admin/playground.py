@@ -44,7 +44,7 @@ def build(context: Context) -> Bottle:
                     path="projects",
                 )
             found = explain_flags(conn, selection, meant, MOST_FLAGS)
-        features = [_to_json(it, body.environment, context.base) for it in found]
+        features = [_to_json(it, body.environment, context.prefix) for it in found]
         return respond.json({"input": body, "features": features})
 
     return area

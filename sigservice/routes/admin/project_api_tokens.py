@@ -47,7 +47,7 @@ def build(context: Context) -> Bottle:
         with context.database.transaction() as conn:
             api_tokens.check_project(conn, project)
             row, secret = api_tokens.create(conn, fields, identity)
-        location = f"{context.base}/api/admin/api-tokens/{quote(row['token_name'])}"
+        location = f"{context.prefix}/api/admin/api-tokens/{quote(row['token_name'])}"
         return respond.json(api_tokens.to_json(row) | {"secret": secret}, 201, location=location)
 
     @area.delete(f"{PATH}/<token:path>", needs=ADMIN)

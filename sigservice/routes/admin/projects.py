@@ -79,7 +79,7 @@ def build(context: Context) -> Bottle:
         with context.database.transaction() as conn:
             row = projects.create(conn, body.id, body.fields(), identity, use=body.environments)
             shown = full(conn, row)
-        return respond.json(shown, 201, location=f"{context.base}{PATH}/{row['id']}")
+        return respond.json(shown, 201, location=f"{context.prefix}{PATH}/{row['id']}")
 
     @area.post(f"{PATH}/validate", needs=VIEW, takes=IdBody)
     def validate(identity: Identity, body: IdBody) -> HTTPResponse:

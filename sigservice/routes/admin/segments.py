@@ -61,7 +61,7 @@ def build(context: Context) -> Bottle:
     def create(identity: Identity, body: SegmentBody) -> HTTPResponse:
         with context.database.transaction() as conn:
             row = segments.create(conn, body.fields(), identity, most_values=most_values)
-        location = f"{context.base}{SEGMENTS}/{row['id']}"
+        location = f"{context.prefix}{SEGMENTS}/{row['id']}"
         return respond.json(segments.to_json(row), 201, location=location)
 
     @area.post(f"{SEGMENTS}/validate", needs=EDIT, takes=NameBody)

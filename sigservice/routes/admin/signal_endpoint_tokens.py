@@ -36,7 +36,7 @@ def build(context: Context) -> Bottle:
         body = read_struct(request.environ, TokenBody)
         with context.database.transaction() as conn:
             row, secret = signal_endpoints.create_token(conn, id, body.name, identity, limit=limit)
-        location = f"{context.base}/api/admin/signal-endpoints/{id}/tokens/{row['id']}"
+        location = f"{context.prefix}/api/admin/signal-endpoints/{id}/tokens/{row['id']}"
         return respond.json(to_json(row) | {"token": secret}, 201, location=location)
 
     @area.get(f"{PATH}/<token_id:id>", needs=ADMIN)

@@ -64,7 +64,7 @@ def build(context: Context) -> Bottle:
         with context.database.transaction() as conn:
             row = signal_endpoints.create(conn, fields, identity, limit=limit)
             body = full(conn, row)
-        return respond.json(body, 201, location=f"{context.base}{PATH}/{row['id']}")
+        return respond.json(body, 201, location=f"{context.prefix}{PATH}/{row['id']}")
 
     @area.get(f"{PATH}/<id:id>", needs=ADMIN)
     def read(identity: Identity, id: int) -> HTTPResponse:

@@ -57,7 +57,7 @@ def build(context: Context) -> Bottle:
     def create(identity: Identity, body: StrategyTypeBody) -> HTTPResponse:
         with context.database.transaction() as conn:
             row = strategy_types.create(conn, body.name, body.fields(), identity)
-        location = f"{context.base}{PATH}/{body.name}"
+        location = f"{context.prefix}{PATH}/{body.name}"
         return respond.json(strategy_types.to_json(row), 201, location=location)
 
     @area.put(f"{PATH}/<name>", needs=EDIT, takes=UpdateBody)

@@ -48,7 +48,7 @@ def build(context: Context) -> Bottle:
     def create(identity: Identity, body: TagTypeBody) -> HTTPResponse:
         with context.database.transaction() as conn:
             row = tag_types.create(conn, body.name, body.fields(), identity)
-        return respond.json(row, 201, location=f"{context.base}{PATH}/{body.name}")
+        return respond.json(row, 201, location=f"{context.prefix}{PATH}/{body.name}")
 
     @area.post(f"{PATH}/validate", needs=VIEW, takes=TagTypeBody)
     def validate(identity: Identity, body: TagTypeBody) -> HTTPResponse:

@@ -42,7 +42,7 @@ def build(context: Context) -> Bottle:
     def create(identity: Identity, body: TagBody) -> HTTPResponse:
         with context.database.transaction() as conn:
             row = tags.create(conn, body.type, body.value, identity)
-        location = f"{context.base}{PATH}/{row['type']}/{quote(row['value'], safe='')}"
+        location = f"{context.prefix}{PATH}/{row['type']}/{quote(row['value'], safe='')}"
         return respond.json({"version": 1, "tag": row}, 201, location=location)
 
     @area.get(f"{PATH}/<type>/<value:path>", needs=VIEW)

@@ -82,7 +82,7 @@ def build(context: Context) -> Bottle:
         with context.database.transaction() as conn:
             row = users.create(conn, who, password_hash, identity)
         shown = users.to_json(row) | {"emailSent": False}
-        return respond.json(shown, 201, location=f"{context.base}{PATH}/{row['id']}")
+        return respond.json(shown, 201, location=f"{context.prefix}{PATH}/{row['id']}")
 
     @area.get(f"{PATH}/<id:id>", needs=ADMIN)
     def read(identity: Identity, id: int) -> HTTPResponse:

@@ -65,7 +65,7 @@ def build(context: Context) -> Bottle:
             recipes=[(name, found.title) for name, found in RECIPES.items()],
             operators=[(name, f"{words[0]} ({name})") for name, words in OPERATORS.items()],
             limits=limits,
-            action=context.base + request.environ["PATH_INFO"],
+            action=context.prefix + request.environ["PATH_INFO"],
             **offered,
             **last,
         )

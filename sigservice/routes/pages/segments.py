@@ -66,7 +66,7 @@ def build(context: Context) -> Bottle:
             title=f"Problem: {title}" if error else title,
             problems=constraint_fields.beside(error.details) if error else [],
             heading=title,
-            action=context.base + request.environ["PATH_INFO"],
+            action=context.prefix + request.environ["PATH_INFO"],
             values=values,
             constraints=values["constraints"],
             projects=[("", "all projects"), *choices],

@@ -19,6 +19,7 @@ from sigservice.services.identity import VIEW, Identity
 from sigservice.web import respond, session
 from sigservice.web.area import new_area
 from sigservice.web.body import read_form, read_query
+from sigservice.web.client_ip import is_plain_for_all_we_know
 from sigservice.web.doors import OpenDoor, PageDoor, check_same_origin, safe_next
 
 FORM_SECONDS = 24 * 3600
@@ -39,6 +40,9 @@ def build(context: Context) -> Bottle:
             None,
             values=values,
             form_token=secrets.derive(nonce, "sign-in"),
+            warning=_why_it_can_not_stick(context)
+            if context.is_secure and is_plain_for_all_we_know(environ)
+            else "",
             **({"title": "Sign in"} | more),
         )
         session.put(context, answer, form_cookie, nonce, FORM_SECONDS)
@@ -62,7 +66,7 @@ def build(context: Context) -> Bottle:
         if not nonce or not secrets.equal(secrets.derive(nonce, "sign-in"), form.get("csrf", "")):
             raise ForbiddenError(
                 "The sign-in form has expired, or your browser sent no cookie. Load it again. "
-                + ("Cookies are for HTTPS only here." if context.is_secure else "")
+                + (_why_it_can_not_stick(context) if context.is_secure else "")
             )
         values = {"username": form.get("username", ""), "next": safe_next(form.get("next", ""))}
         try:
@@ -78,6 +82,15 @@ def build(context: Context) -> Bottle:
 
     area.merge(_sign_out(context))
     return area
+
+
+def _why_it_can_not_stick(context: Context) -> str:
+    secure = "SECURE_HEADERS is on" if context.config["secureHeaders"] else "SERVICE_URL is https"
+    there = context.public_url if context.public_url.startswith("https:") else "https://"
+    return (
+        f"Cookies are for HTTPS only here, because {secure}. At an address that begins with "
+        f"http:// your browser drops them, and signing in leads nowhere: use {there} instead."
+    )
 
 
 def _sign_out(context: Context) -> Bottle:
