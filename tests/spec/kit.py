@@ -8,9 +8,12 @@ address of its own, so that limits don't meet.
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import itertools
 import json
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
@@ -75,11 +78,30 @@ class Answer:
         return self.body.decode()
 
 
+class Idle(threading.Thread):
+    """A connection that asked once and then waits, beside all other checks; `.seconds` is how long
+    the service let it wait, None while it still does."""
+
+    def __init__(self, process: Process) -> None:
+        super().__init__(daemon=True)
+        self._sock = process.connect(60)
+        self._sock.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert b"200 OK" in self._sock.recv(4096)
+        self.began, self.seconds = time.monotonic(), None
+        self.start()
+
+    def run(self) -> None:
+        with self._sock, contextlib.suppress(OSError):
+            self._sock.recv(1)
+            self.seconds = time.monotonic() - self.began
+
+
 class Services:
     """Starts services, each with a database of its own, and ends them."""
 
     def __init__(self, database: TemporaryDatabase) -> None:
         self._database, self._stack, self._shared = database, ExitStack(), {}
+        self.idle: dict[str, Idle] = {}
         self._numbers = itertools.count(1)
 
     def shared(self, way: str, rows: tuple[Row, ...]) -> Process:
@@ -91,6 +113,7 @@ class Services:
                     environ |= row.environ(way)
                     options = merged(options, row.options(way))
             self._shared[way] = self.start(environ, options)
+            self.idle[way] = Idle(self._shared[way])
         return self._shared[way]
 
     def start(self, environ: Mapping[str, str], options: Mapping[str, Any]) -> Process:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.spec.rows import sessions
+from tests.spec.rows import headers, sessions
 
-ROWS = (*sessions.ROWS,)
+ROWS = (*sessions.ROWS, *headers.ROWS)

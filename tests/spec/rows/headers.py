@@ -1,0 +1,225 @@
+"""Headers for browsers: security, the policy's sources, CORS; Secure cookies over plain HTTP."""
+
+from __future__ import annotations
+
+import re
+import urllib.error
+import urllib.request
+from http.client import HTTPMessage, HTTPResponse
+from typing import Any
+
+from tests.spec.kit import Answer, Asked, Row
+
+HSTS = "max-age=63072000; includeSubDomains; preload"
+EVERYWHERE = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Download-Options": "noopen",
+    "X-Permitted-Cross-Domain-Policies": "none",
+    "Referrer-Policy": "no-referrer",
+}
+API = EVERYWHERE | {
+    "X-Frame-Options": "DENY",
+    "Content-Security-Policy": "frame-ancestors 'none'",
+}
+PAGES = EVERYWHERE | {
+    "X-Frame-Options": "SAMEORIGIN",
+    "X-XSS-Protection": "0",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+POLICY = (
+    "default-src 'self';base-uri 'self';font-src 'self';form-action 'self';"
+    "frame-ancestors 'self';img-src 'self' data:;object-src 'none';script-src 'self';"
+    "script-src-attr 'none';style-src 'self';connect-src 'self';worker-src 'self';"
+    "child-src 'self';media-src 'self';frame-src 'self'"
+)
+ABSENT = ("X-Powered-By", "Server", "X-DNS-Prefetch-Control", "Origin-Agent-Cluster")
+TOO_LARGE = {"Content_Type": "application/json", "Content_Length": "99999999"}
+
+
+def secure_headers(asked: Asked) -> None:
+    page = asked.ask("GET", "/sign-in")
+    stylesheet = re.search(r'href="(/static/app\.css[^"]*)"', page.text)
+    assert stylesheet
+    for method, path, status, more in (
+        ("GET", "/sign-in", 200, {}),
+        ("GET", "/nowhere", 404, {}),
+        ("DELETE", "/sign-in", 405, {}),
+        ("GET", stylesheet[1], 200, {}),
+        ("GET", "/", 303, {}),
+        ("POST", "/sign-in", 413, TOO_LARGE),
+        ("GET", "/api/nowhere", 404, {}),
+        ("GET", "/api/admin/user", 401, {}),
+        ("POST", "/api/admin/segments", 413, TOO_LARGE),
+    ):
+        answer = asked.ask(method, path, **more)
+        assert answer.status == status, path
+        kind = API if path.startswith("/api/") else PAGES
+        found = {name: answer.headers[name] for name in kind}
+        assert found == kind, path
+        assert answer.headers["Strict-Transport-Security"] == (HSTS if asked.value else None), path
+        assert not [name for name in ABSENT if answer.headers[name]], path
+        if kind is PAGES:
+            is_upgrading = "upgrade-insecure-requests" in directives(answer)
+            assert is_upgrading == asked.value, path
+    if asked.way == "default":
+        assert page.headers["Content-Security-Policy"] == POLICY
+        assert page.headers["Cross-Origin-Embedder-Policy"] == "credentialless"
+    cookies = page.headers.get_all("Set-Cookie") + asked.sign_in().headers.get_all("Set-Cookie")
+    assert {"; secure" in line.lower() for line in cookies} == {asked.value}
+
+
+def why_a_sign_in_can_not_stick(asked: Asked) -> None:
+    """A browser at a plain address other than its own machine: it keeps no Secure cookie, and
+    sends no Sec-Fetch headers but the Origin null."""
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+    address = f"http://127.0.0.1:{asked.service.port}/sign-in"
+    with browser.open(address) as page:
+        form = page.read().decode()
+    token = re.search(r'name="csrf" value="([^"]+)"', form)
+    assert token
+    body = f"csrf={token[1]}&next=/&username=ada&password=Correct-Horse-7".encode()
+    answer = opened(browser, urllib.request.Request(address, body, {"Origin": "null"}))
+    shown = answer.read().decode()
+    if asked.value:
+        assert answer.status == 403
+        for text in (form, shown):
+            assert "Cookies are for HTTPS only here, because SECURE_HEADERS is on" in text
+            assert "http:// your browser drops them" in text
+        behind_tls = asked.ask("GET", "/sign-in", X_Forwarded_Proto="https")
+        on_its_own_machine = asked.ask("GET", "/sign-in", Sec_Fetch_Site="none")
+        for answer in (behind_tls, on_its_own_machine):
+            assert "HTTPS only" not in answer.text
+    else:
+        assert "HTTPS only" not in form
+        assert (answer.status, answer.geturl()) == (200, f"http://127.0.0.1:{asked.service.port}/")
+        assert "Sign out" in shown
+
+
+def opened(browser: urllib.request.OpenerDirector, request: Any) -> HTTPResponse | Any:
+    try:
+        return browser.open(request)
+    except urllib.error.HTTPError as answer:
+        return answer
+
+
+def directives(answer: Answer) -> dict[str, str]:
+    """Of the Content-Security-Policy: directive → sources."""
+    parts = answer.headers["Content-Security-Policy"].split(";")
+    return dict(part.partition(" ")[::2] for part in parts)
+
+
+def allowed_sources(asked: Asked) -> None:
+    directive = re.sub("Src$", "-src", asked.row.option.rpartition(".")[2])
+    built_in = dict(part.partition(" ")[::2] for part in POLICY.split(";"))[directive]
+    for path in ("/sign-in", "/nowhere"):
+        sources = directives(asked.ask("GET", path))[directive]
+        kept = [] if asked.value and built_in == "'none'" else built_in.split()
+        assert sources.split() == [*kept, *asked.value]
+    headers = asked.ask("GET", "/sign-in").headers
+    if directive == "frame-src" and asked.value:  # such frames would not be shown
+        assert headers["Cross-Origin-Embedder-Policy"] is None
+    assert directives(asked.ask("GET", "/api/nowhere")) == {"frame-ancestors": "'none'"}
+
+
+def forbidden_source(asked: Asked) -> None:
+    """What would end the directive or the header stops the start, by name and without the value."""
+    ended = asked.refuse({"CSP_ALLOWED_IMG": "a.example; script-src evil.example"})
+    assert ended.wait() == 2
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith("sigservice: CSP_ALLOWED_IMG: expected ")
+    assert "evil" not in line
+
+
+ORIGIN = "https://shop.example"
+
+
+def cors(asked: Asked) -> None:
+    asking = {
+        "Origin": ORIGIN,
+        "Access_Control_Request_Method": "POST",
+        "Access_Control_Request_Headers": "authorization,content-type",
+    }
+    for path in ("/api/frontend", "/api/frontend/client/metrics"):
+        answer = asked.ask("OPTIONS", path, **asking)
+        assert (answer.status, answer.body) == (204, b"")
+        headers = answer.headers
+        assert headers["Access-Control-Max-Age"] == str(asked.value)
+        assert headers["Access-Control-Allow-Origin"] == "*"
+        assert headers["Access-Control-Allow-Methods"] == "GET,HEAD,PUT,PATCH,POST,DELETE"
+        assert headers["Access-Control-Allow-Headers"] == "authorization,content-type"
+        assert "Access-Control-Request-Headers" in headers["Vary"]
+    readable_refusals(asked, "*")
+    other = asked.ask("OPTIONS", "/api/client/features", **asking)
+    assert other.headers["Access-Control-Max-Age"] is None
+
+
+def cors_origins(asked: Asked) -> None:
+    """One origin instead of all: the others get no permission, on no answer."""
+    path = "/api/admin/ui-config/cors"
+    asked.admin("POST", path, {"frontendApiOrigins": [ORIGIN]})
+    try:
+        readable_refusals(asked, ORIGIN)
+        for method in ("OPTIONS", "GET"):
+            answer = asked.ask(method, "/api/frontend", Origin="https://evil.example")
+            assert answer.headers["Access-Control-Allow-Origin"] is None
+            assert "Origin" in vary(answer.headers)
+    finally:
+        asked.admin("POST", path, {"frontendApiOrigins": ["*"]})
+
+
+def readable_refusals(asked: Asked, allowed: str) -> None:
+    for method, path, status, more in (
+        ("GET", "/api/frontend", 401, {}),
+        ("GET", "/api/frontend/nowhere", 404, {}),
+        ("POST", "/api/frontend/client/metrics", 401, {}),
+        ("POST", "/api/frontend/client/metrics", 413, TOO_LARGE),
+    ):
+        answer = asked.ask(method, path, Origin=ORIGIN, **more)
+        assert answer.status == status, path
+        assert answer.headers["Access-Control-Allow-Origin"] == allowed, path
+        assert answer.headers["Access-Control-Expose-Headers"] == "ETag"
+
+
+def vary(headers: HTTPMessage) -> list[str]:
+    return [name.strip() for line in headers.get_all("Vary", []) for name in line.split(",")]
+
+
+ROWS = (
+    Row("secureHeaders", secure_headers, "SECURE_HEADERS", False, "true", True, code=False),
+    Row(
+        "secureHeaders",
+        why_a_sign_in_can_not_stick,
+        "SECURE_HEADERS",
+        False,
+        "true",
+        True,
+        code=False,
+    ),
+    *(
+        Row(
+            "additionalCspAllowedDomains",
+            allowed_sources,
+            f"CSP_ALLOWED_{name.upper()}",
+            [],
+            f"{name}.example, https://{name}.example:8443",
+            [f"{name}.example", f"https://{name}.example:8443"],
+            code=[f"{name}-in-code.example"],
+            option=f"additionalCspAllowedDomains.{name}Src",
+        )
+        for name in (
+            "default",
+            "font",
+            "style",
+            "script",
+            "img",
+            "connect",
+            "frame",
+            "media",
+            "object",
+        )
+    ),
+    Row("additionalCspAllowedDomains", forbidden_source, alone=True),
+    Row("accessControlMaxAge", cors, "ACCESS_CONTROL_MAX_AGE", 86_400, "600", 600, code=0),
+    Row("accessControlMaxAge", cors_origins),
+)
