@@ -287,8 +287,8 @@ OPTIONS: tuple[Option, ...] = tuple(
          "those that were not enabled. A name that does not exist is only warned of. Nothing is "
          "deleted."),
         ("disableLegacyFeaturesApi", "DISABLE_LEGACY_FEATURES_API", parse.BOOLEAN, False,
-         "Turns off the features API from before projects, `/api/admin/features`; validate and "
-         "tags below it stay."),
+         "Turns off the features API from before projects, `/api/admin/features`: 404 but for the "
+         "list, validate and tags."),
         ("strategySegmentsLimit", "SERVICE_STRATEGY_SEGMENTS_LIMIT", number(0, 100_000), 5,
          "Most segments on one strategy."),
         ("segmentValuesLimit", "SERVICE_SEGMENT_VALUES_LIMIT", number(0, 10_000_000), 1000,
