@@ -112,7 +112,9 @@ class Limiter:
         buckets = Buckets(amount / window, amount if burst is None else burst, self._monotonic)
         self.buckets[name] = buckets
         # A policy says how many in which time: a larger burst takes longer to come back.
-        self._windows[name] = max(window, math.ceil(buckets.burst / buckets.rate) if amount else 0)
+        self._windows[name] = max(
+            window, math.ceil(buckets.burst * window / amount) if amount else 0
+        )
 
     def take(self, name: str, key: Hashable) -> tuple[Verdict, dict[str, str]]:
         verdict = self.buckets[name].take(key)

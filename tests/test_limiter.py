@@ -67,6 +67,13 @@ def test_headers_name_limit_window_and_wait(clock):
     assert limiter.take("login", "k")[0].allowed
 
 
+def test_a_policy_names_the_window_for_any_amount(clock):
+    limiter = Limiter(clock.monotonic)
+    for amount in range(1, 200):
+        limiter.add("x", amount=amount, window=60)
+        assert limiter.take("x", "k")[1]["RateLimit-Policy"] == f"{amount};w=60"
+
+
 def test_peek_takes_nothing(clock):
     buckets = Buckets(1, 1, clock.monotonic)
     assert all(buckets.peek("a").allowed for _ in range(5))

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
-from tests.spec.rows import sessions
+from tests.spec.rows import environments, features, limits, sessions, signal_endpoints, signals
 
-ROWS = (*sessions.ROWS,)
+ROWS = (
+    *environments.ROWS,
+    *features.ROWS,
+    *limits.ROWS,
+    *sessions.ROWS,
+    *signal_endpoints.ROWS,
+    *signals.ROWS,
+)
