@@ -224,7 +224,7 @@ OPTIONS: tuple[Option, ...] = tuple(
         ("clientFeatureCaching.maxAge", "CLIENT_FEATURE_CACHING_MAXAGE",
          number(0, 86_400_000, "milliseconds"), 600, "How long they are kept."),
         ("frontendApi.refreshIntervalInMs", "FRONTEND_API_REFRESH_INTERVAL_MS",
-         number(1000, 86_400_000, "milliseconds"), None,
+         number(1, 86_400_000, "milliseconds"), None,
          "Longest that an environment's flags, compiled for /api/frontend, are used before they "
          "are compiled anew; counted by the metric frontend_engine_builds_total. A change is seen "
          "by the next request in any case. Nothing: as long as nothing changes."),

@@ -36,7 +36,7 @@ def left_alone_by_none(asked: Asked) -> None:
 
 
 def one_left(asked: Asked) -> None:
-    service = asked.start()
+    service = asked.start({"ENABLED_ENVIRONMENTS": "production"})
     assert environments(asked, service) == asked.value
     assert "ENABLED_ENVIRONMENTS" not in service.stderr
     service.close()
@@ -93,9 +93,6 @@ ROWS = (
     Row(
         "environmentEnableOverrides",
         one_left,
-        "ENABLED_ENVIRONMENTS",
-        text="production",
-        value={"production"},
         code=["development"],
         from_code={"development"},
         alone=True,

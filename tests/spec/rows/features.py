@@ -205,7 +205,11 @@ def segment_values(asked: Asked) -> None:
         return {
             "name": asked.name,
             "constraints": [
-                {"contextName": "userId", "operator": "IN", "values": [str(n) for n in range(many)]}
+                {
+                    "contextName": "userId",
+                    "operator": "IN",
+                    "values": [f"{n:0100}" for n in range(many)],
+                }
                 for many in (first, second)
             ],
         }
@@ -274,9 +278,9 @@ ROWS = (
         frontend_refresh,
         "FRONTEND_API_REFRESH_INTERVAL_MS",
         None,
-        "1000",
-        1000,
-        code=1300,
+        "250",
+        250,
+        code=400,
     ),
     Row(
         "disableLegacyFeaturesApi",
