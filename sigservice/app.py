@@ -73,6 +73,7 @@ from sigservice.routes.pages import feature_relations as page_feature_relations
 from sigservice.routes.pages import feature_strategies as page_feature_strategies
 from sigservice.routes.pages import features as page_features
 from sigservice.routes.pages import home as page_home
+from sigservice.routes.pages import integrations as page_integrations
 from sigservice.routes.pages import playground as page_playground
 from sigservice.routes.pages import profile as page_profile
 from sigservice.routes.pages import projects as page_projects
@@ -154,6 +155,7 @@ AREAS = (
     page_client_applications,
     page_projects,
     page_environments,
+    page_integrations,
     page_context_fields,
     page_playground,
     page_events,

@@ -13,6 +13,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
+FORGOTTEN_AT_ONCE = 1000
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -37,7 +39,8 @@ class Verdict:
 
 
 class Buckets:
-    """The buckets of one limit, by key. `capacity` keys at most; the longest unused is dropped."""
+    """The buckets of one limit, by key: those that are not full, and `capacity` at most; the
+    longest unused is dropped."""
 
     def __init__(
         self, rate: float, burst: float, monotonic: Callable[[], float], capacity: int = 100_000
@@ -75,8 +78,7 @@ class Buckets:
             if cost:
                 self._levels[key] = (level, now)
                 self._levels.move_to_end(key)
-                while len(self._levels) > self._capacity:
-                    self._levels.popitem(last=False)
+                self._forget(now)
         if level >= 1.0:
             wait = 0.0
         elif self.rate > 0:
@@ -84,6 +86,17 @@ class Buckets:
         else:
             wait = 3600.0
         return Verdict(allowed, math.floor(self.burst), max(0, math.floor(level)), math.ceil(wait))
+
+    def _forget(self, now: float) -> None:
+        """A bucket that is full again is as good as none. A few at a time: all others wait."""
+        for _ in range(min(len(self._levels), FORGOTTEN_AT_ONCE)):
+            level, then = next(iter(self._levels.values()))
+            if (
+                len(self._levels) <= self._capacity
+                and level + (now - then) * self.rate < self.burst
+            ):
+                return
+            self._levels.popitem(last=False)
 
 
 class Limiter:
@@ -99,7 +112,9 @@ class Limiter:
         buckets = Buckets(amount / window, amount if burst is None else burst, self._monotonic)
         self.buckets[name] = buckets
         # A policy says how many in which time: a larger burst takes longer to come back.
-        self._windows[name] = max(window, math.ceil(buckets.burst / buckets.rate) if amount else 0)
+        self._windows[name] = max(
+            window, math.ceil(buckets.burst * window / amount) if amount else 0
+        )
 
     def take(self, name: str, key: Hashable) -> tuple[Verdict, dict[str, str]]:
         verdict = self.buckets[name].take(key)

@@ -67,6 +67,13 @@ def test_headers_name_limit_window_and_wait(clock):
     assert limiter.take("login", "k")[0].allowed
 
 
+def test_a_policy_names_the_window_for_any_amount(clock):
+    limiter = Limiter(clock.monotonic)
+    for amount in range(1, 200):
+        limiter.add("x", amount=amount, window=60)
+        assert limiter.take("x", "k")[1]["RateLimit-Policy"] == f"{amount};w=60"
+
+
 def test_peek_takes_nothing(clock):
     buckets = Buckets(1, 1, clock.monotonic)
     assert all(buckets.peek("a").allowed for _ in range(5))
@@ -89,3 +96,24 @@ def test_recent_keys_are_bounded():
     assert ("a" in keys, "b" in keys, "c" in keys) == (False, True, True)
     keys.discard("b")
     assert "b" not in keys
+
+
+def test_a_full_bucket_is_forgotten(clock):
+    buckets = Buckets(rate=1, burst=2, monotonic=clock.monotonic)
+    for n in range(100):
+        buckets.take(n)
+    clock.advance(0.5)
+    buckets.take("late")
+    assert len(buckets) == 101
+    clock.advance(0.5)
+    buckets.take("late")
+    assert len(buckets) == 1
+    buckets.give_back("late")
+    clock.advance(1)
+    assert buckets.take("late").remaining == 1
+
+
+def test_a_limit_of_zero_remembers_nobody(clock):
+    buckets = Buckets(rate=0, burst=0, monotonic=clock.monotonic)
+    assert not any(buckets.take(n).allowed for n in range(10))
+    assert len(buckets) == 0

@@ -224,7 +224,7 @@ OPTIONS: tuple[Option, ...] = tuple(
         ("clientFeatureCaching.maxAge", "CLIENT_FEATURE_CACHING_MAXAGE",
          number(0, 86_400_000, "milliseconds"), 600, "How long they are kept."),
         ("frontendApi.refreshIntervalInMs", "FRONTEND_API_REFRESH_INTERVAL_MS",
-         number(1000, 86_400_000, "milliseconds"), None,
+         number(1, 86_400_000, "milliseconds"), None,
          "Longest that an environment's flags, compiled for /api/frontend, are used before they "
          "are compiled anew; counted by the metric frontend_engine_builds_total. A change is seen "
          "by the next request in any case. Nothing: as long as nothing changes."),
@@ -287,8 +287,8 @@ OPTIONS: tuple[Option, ...] = tuple(
          "those that were not enabled. A name that does not exist is only warned of. Nothing is "
          "deleted."),
         ("disableLegacyFeaturesApi", "DISABLE_LEGACY_FEATURES_API", parse.BOOLEAN, False,
-         "Turns off the features API from before projects, `/api/admin/features`; validate and "
-         "tags below it stay."),
+         "Turns off the features API from before projects, `/api/admin/features`: 404 but for the "
+         "list, validate and tags."),
         ("strategySegmentsLimit", "SERVICE_STRATEGY_SEGMENTS_LIMIT", number(0, 100_000), 5,
          "Most segments on one strategy."),
         ("segmentValuesLimit", "SERVICE_SEGMENT_VALUES_LIMIT", number(0, 10_000_000), 1000,

@@ -28,6 +28,7 @@ class FlagEngine:
     def __init__(self, document: bytes, revision: int) -> None:
         """`document` is the client API's, of all projects. Raises EngineError."""
         self.revision = revision
+        self.mark = object()  # of its answers: whoever keeps one keeps no engine
         flags = msgspec.json.decode(document, type=Document)
         self._engine = _Engine()
         self._engine.take_state(document.decode())

@@ -24,7 +24,7 @@ Key = tuple[str, tuple[str, ...], bytes]
 
 @dataclass(frozen=True)
 class FrontendBody:
-    revision: int
+    mark: object
     text: bytes
     etag: str
 
@@ -46,7 +46,7 @@ class FrontendBodies:
             return _evaluate(engine, access, context)
         key = (access.environment, access.projects, msgspec.json.encode(context, order="sorted"))
         body = self._find(key)
-        if body is None or body.revision != engine.revision:
+        if body is None or body.mark is not engine.mark:
             body = _evaluate(engine, access, context)
             self._keep(key, body)
         return body
@@ -80,5 +80,5 @@ def _evaluate(engine: FlagEngine, access: Access, context: dict[str, Any]) -> Fr
     toggles = engine.evaluate({"sessionId": uuid.uuid4().hex} | context, access.projects)
     text = msgspec.json.encode({"toggles": toggles})
     return FrontendBody(
-        engine.revision, text, f'W/"{hashlib.blake2b(text, digest_size=16).hexdigest()}"'
+        engine.mark, text, f'W/"{hashlib.blake2b(text, digest_size=16).hexdigest()}"'
     )

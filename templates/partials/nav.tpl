@@ -19,7 +19,8 @@
 % ):
 % include("partials/nav_link.tpl", path=path, label=label, permission=permission)
 % end
-% settings = (
+% configure = (
+%     ("/admin/integrations", "Integrations", "ADMIN"),
 %     ("/admin/projects", "Projects", "VIEW"),
 %     ("/admin/environments", "Environments", "VIEW"),
 %     ("/admin/context", "Context", "VIEW"),
@@ -28,9 +29,9 @@
 % )
 <li>
 <details>
-<summary {{"class=current" if any(is_current(path) for path, _, _ in settings) else ""}}>Settings</summary>
+<summary {{"class=current" if any(is_current(path) for path, _, _ in configure) else ""}}>Configure</summary>
 <ul>
-% for path, label, permission in settings:
+% for path, label, permission in configure:
 % include("partials/nav_link.tpl", path=path, label=label, permission=permission)
 % end
 </ul>

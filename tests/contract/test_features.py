@@ -339,7 +339,9 @@ def test_a_project_can_only_touch_its_own(api, check):
 def test_the_legacy_list(make_service, check):
     off = Api(webtest.TestApp(make_service({"disableLegacyFeaturesApi": True}).app))
     off.flag()
-    check.status(off.get("/api/admin/features"), 404, "disabled")
+    names = [flag["name"] for flag in off.get("/api/admin/features").json["features"]]
+    check.equal(names, ["demo"], "the list stays")
+    check.status(off.get("/api/admin/features/demo"), 404, "disabled")
     check.status(off.post("/api/admin/features/validate", {"name": "x"}), 200, "validate stays")
     check.status(off.get("/api/admin/features/demo/tags"), 200, "tags stay")
     on = Api(webtest.TestApp(make_service().app))

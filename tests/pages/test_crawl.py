@@ -325,6 +325,7 @@ def test_links_lead_to_every_page(site):
         f"{ACTIONS}/#/runs/#",
         f"{ACTIONS}/#/runs/#/undo",
         "/admin/environments",
+        "/admin/integrations",
         "/admin/environments/new",
         *(f"/admin/environments/{e}/delete" for e in ("development", "production", "staging")),
         "/admin/context",

@@ -34,7 +34,13 @@ def test_navigation_offers_what_the_role_may_see(cast):
         seen[name] = [link["href"] for link in nav.find_all("a")]
         for path in seen[name]:
             assert browser.get(path, status=200).html.find("h1"), path
-    for path in ("/admin/signals", "/admin/events", "/admin/api-tokens", "/admin/users"):
+    for path in (
+        "/admin/integrations",
+        "/admin/signals",
+        "/admin/events",
+        "/admin/api-tokens",
+        "/admin/users",
+    ):
         assert path in seen["ada"]
         assert path not in seen["ed"]
     assert seen["ed"] == seen["vera"]
@@ -46,6 +52,7 @@ def test_navigation_marks_where_one_is(ada, endpoint):
         ("/", "Home"),
         ("/admin/features", "Flags"),
         ("/admin/segments/new", "Segments"),
+        ("/admin/integrations", "Integrations"),
         ("/admin/signals", "Signals"),
         (f"/admin/signals/{endpoint['id']}", "Signals"),
         ("/admin/applications", "Applications"),

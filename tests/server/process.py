@@ -133,7 +133,7 @@ class Process(Client):
             stderr=self._err,
             start_new_session=True,
         )
-        self.pid = self._popen.pid
+        self.pid, self.environ = self._popen.pid, dict(environ)
         self._has_database = "SERVICE_DATA_DIR" in environ
 
     @property

@@ -15,7 +15,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -120,6 +120,15 @@ class Services:
         """Runs until the end of the module's rows, or until the check closes it."""
         return self._stack.enter_context(running(self.basis() | dict(environ), script_for(options)))
 
+    @contextmanager
+    def started(
+        self, environ: Mapping[str, str], options: Mapping[str, Any] | None = None
+    ) -> Iterator[Process]:
+        """One that ends with the block; on a database of its own unless `environ` has a basis."""
+        service = self.start(environ, options or {})
+        yield service
+        service.close()
+
     def refuse(self, environ: Mapping[str, str], options: Mapping[str, Any]) -> Process:
         """One that must end by itself."""
         return self._stack.enter_context(
@@ -134,6 +143,13 @@ class Services:
             "SERVICE_DEFAULT_ADMIN_USERNAME": ADMIN_USER["username"],
             "SERVICE_DEFAULT_ADMIN_PASSWORD": ADMIN_USER["password"],
         }
+
+    def query(self, service: Process, statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
+        """Past the service: what stands in its database, or what it is not told of."""
+        with closing(self._database.connect(service.environ["DATABASE_NAME"])) as conn:
+            with conn.cursor() as cursor:
+                cursor.execute(statement, parameters)
+                return cursor.fetchall() if cursor.description else []
 
     def close(self) -> None:
         self._stack.close()
@@ -192,12 +208,13 @@ class Asked:
         timeout: float = 10,
         **headers: str,
     ) -> Answer:
-        """`body` is sent as JSON unless it is bytes; `Content_Type="…"` names a header."""
+        """`body` is sent as JSON unless it is bytes, an iterator of bytes in chunks;
+        `Content_Type="…"` names a header."""
         service = service or self.service
         sent = {name.replace("_", "-"): text for name, text in headers.items()}
         if token:
             sent["Authorization"] = token
-        if body is not None and not isinstance(body, bytes):
+        if body is not None and not isinstance(body, bytes | Iterator):
             body = json.dumps(body).encode()
             sent.setdefault("Content-Type", "application/json")
         conn = http.client.HTTPConnection(
@@ -216,6 +233,26 @@ class Asked:
 
     def sign_in(self, service: Process | None = None, **login: str) -> Answer:
         return self.ask("POST", "/auth/simple/login", ADMIN_USER | login, service=service)
+
+    @contextmanager
+    def api_token(
+        self, type: str, environment: str = "development", service: Process | None = None
+    ) -> Iterator[str]:
+        """The secret of a client or frontend token, deleted at the end."""
+        path, body = "/api/admin/api-tokens", {"type": type, "environment": environment}
+        made = self.admin("POST", path, body | {"tokenName": self.name}, service=service)
+        yield made["secret"]
+        self.admin("DELETE", f"{path}/{made['secret']}", service=service)
+
+    @property
+    def name(self) -> str:
+        """One that no other check uses, for what a check makes."""
+        return f"of-{self.address.replace('.', '-')}"
+
+    @property
+    def neighbour(self) -> str:
+        """An address that no check asks from."""
+        return self.address.replace("127.0.1.", "127.0.2.")
 
 
 def script_for(options: Mapping[str, Any]) -> str:

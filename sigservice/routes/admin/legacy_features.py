@@ -1,7 +1,7 @@
 """The features API from before projects and environments, JSON: for scripts that still use it.
 
 It acts in the environment `default`, and in the project `default` unless a body names another.
-With `disableLegacyFeaturesApi` nothing of it is there.
+With `disableLegacyFeaturesApi` only the list is there.
 """
 
 from __future__ import annotations
@@ -45,8 +45,6 @@ class LegacyFeature(msgspec.Struct):
 def build(context: Context) -> Bottle:
     area = new_area(context, AdminDoor(context))
     most_segments = context.config["strategySegmentsLimit"]
-    if context.config["disableLegacyFeaturesApi"]:
-        return area
 
     @area.get(FEATURES, needs=VIEW)
     def list_all(identity: Identity) -> HTTPResponse:
@@ -61,6 +59,14 @@ def build(context: Context) -> Bottle:
             by_flag = _strategies(conn, [flag["name"] for flag in found])
         shown = [_to_json(flag, by_flag.get(flag["name"], [])) for flag in found]
         return respond.json({"version": 2, "features": shown})
+
+    if context.config["disableLegacyFeaturesApi"]:
+
+        @area.post(FEATURES, needs=EDIT)
+        def create_off(identity: Identity) -> HTTPResponse:
+            raise NotFoundError("The legacy features API is switched off.")
+
+        return area
 
     def answer(conn: Connection, name: str, status: int = 200) -> HTTPResponse:
         flag = feature_view.one(conn, _project(conn, name), name)

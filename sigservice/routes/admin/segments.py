@@ -23,6 +23,7 @@ from sigservice.web.area import new_area
 from sigservice.web.doors import AdminDoor
 
 SEGMENTS = "/api/admin/segments"
+BODY_LIMIT = 5_000_000  # a thousand values of a hundred characters, and what the option allows
 
 
 class SegmentBody(msgspec.Struct):
@@ -57,7 +58,7 @@ def build(context: Context) -> Bottle:
             rows = repository.list_all(conn)
         return respond.json({"segments": [_with_use(row) for row in rows]})
 
-    @area.post(SEGMENTS, needs=EDIT, takes=SegmentBody)
+    @area.post(SEGMENTS, needs=EDIT, takes=SegmentBody, body_limit=BODY_LIMIT)
     def create(identity: Identity, body: SegmentBody) -> HTTPResponse:
         with context.database.transaction() as conn:
             row = segments.create(conn, body.fields(), identity, most_values=most_values)
@@ -99,7 +100,7 @@ def build(context: Context) -> Bottle:
         with context.database.transaction() as conn:
             return respond.json(segments.to_json(segments.get(conn, _id(id))))
 
-    @area.put(f"{SEGMENTS}/<id>", needs=EDIT, takes=SegmentBody)
+    @area.put(f"{SEGMENTS}/<id>", needs=EDIT, takes=SegmentBody, body_limit=BODY_LIMIT)
     def replace(identity: Identity, id: str, body: SegmentBody) -> HTTPResponse:
         with context.database.transaction() as conn:
             segments.update(conn, _id(id), body.fields(), identity, most_values=most_values)

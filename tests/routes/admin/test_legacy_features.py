@@ -85,7 +85,7 @@ def test_viewers_look_only(web, cast, old):
 def test_it_can_be_turned_off(make_service):
     web = webtest.TestApp(make_service(environ={"DISABLE_LEGACY_FEATURES_API": "true"}).app)
     web.post_json("/api/admin/projects/default/features", {"name": "f"}, headers=ADMIN)
-    web.get(PATH, headers=ADMIN, status=404)
+    assert [flag["name"] for flag in web.get(PATH, headers=ADMIN).json["features"]] == ["f"]
     web.get(f"{PATH}/f", headers=ADMIN, status=404)
     web.post_json(PATH, BODY, headers=ADMIN, status=404)
     web.post(f"{PATH}/f/toggle", headers=ADMIN, status=404)

@@ -2,6 +2,22 @@
 
 from __future__ import annotations
 
-from tests.spec.rows import headers, sessions
+from tests.spec.rows import (
+    environments,
+    features,
+    headers,
+    limits,
+    sessions,
+    signal_endpoints,
+    signals,
+)
 
-ROWS = (*sessions.ROWS, *headers.ROWS)
+ROWS = (
+    *environments.ROWS,
+    *features.ROWS,
+    *headers.ROWS,
+    *limits.ROWS,
+    *sessions.ROWS,
+    *signal_endpoints.ROWS,
+    *signals.ROWS,
+)
