@@ -172,7 +172,7 @@ def test_security_headers_by_kind(web):
         assert headers["Cache-Control"] == "no-store"
         assert headers["Referrer-Policy"] == "no-referrer"
         assert "Strict-Transport-Security" not in headers
-    assert api["Content-Security-Policy"] == "frame-ancestors 'none'"
+    assert api["Content-Security-Policy"] == "default-src 'none';frame-ancestors 'none'"
     assert "script-src 'self';" in page["Content-Security-Policy"]
     assert "unsafe-inline" not in page["Content-Security-Policy"]
 

@@ -61,7 +61,7 @@ def header_sets(config: dict[str, Any]) -> tuple[Headers, Headers]:
     api = [
         *common,
         ("X-Frame-Options", "DENY"),
-        ("Content-Security-Policy", "frame-ancestors 'none'"),
+        ("Content-Security-Policy", "default-src 'none';frame-ancestors 'none'"),
     ]
     pages = [*common, *_PAGES, ("Content-Security-Policy", content_security_policy(config))]
     if not config["additionalCspAllowedDomains"]["frameSrc"]:  # it would keep their frames out

@@ -19,7 +19,7 @@ EVERYWHERE = {
 }
 API = EVERYWHERE | {
     "X-Frame-Options": "DENY",
-    "Content-Security-Policy": "frame-ancestors 'none'",
+    "Content-Security-Policy": "default-src 'none';frame-ancestors 'none'",
 }
 PAGES = EVERYWHERE | {
     "X-Frame-Options": "SAMEORIGIN",
@@ -119,7 +119,10 @@ def allowed_sources(asked: Asked) -> None:
     headers = asked.ask("GET", "/sign-in").headers
     if directive == "frame-src" and asked.value:  # such frames would not be shown
         assert headers["Cross-Origin-Embedder-Policy"] is None
-    assert directives(asked.ask("GET", "/api/nowhere")) == {"frame-ancestors": "'none'"}
+    assert directives(asked.ask("GET", "/api/nowhere")) == {
+        "default-src": "'none'",
+        "frame-ancestors": "'none'",
+    }
 
 
 def forbidden_source(asked: Asked) -> None:
