@@ -15,7 +15,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -100,7 +100,8 @@ class Services:
     """Starts services, each with a database of its own, and ends them."""
 
     def __init__(self, database: TemporaryDatabase) -> None:
-        self._database, self._stack, self._shared = database, ExitStack(), {}
+        self._database, self._shared = database, {}
+        self._kept, self._own = ExitStack(), ExitStack()
         self.idle: dict[str, Idle] = {}
         self._numbers = itertools.count(1)
 
@@ -112,13 +113,18 @@ class Services:
                 if not row.alone and way in row.ways:
                     environ |= row.environ(way)
                     options = merged(options, row.options(way))
-            self._shared[way] = self.start(environ, options)
+            self._shared[way] = self._kept.enter_context(self._running(environ, options))
             self.idle[way] = Idle(self._shared[way])
         return self._shared[way]
 
     def start(self, environ: Mapping[str, str], options: Mapping[str, Any]) -> Process:
-        """Runs until the end of the module's rows, or until the check closes it."""
-        return self._stack.enter_context(running(self.basis() | dict(environ), script_for(options)))
+        """Runs until the end of the check, or until that closes it."""
+        return self._own.enter_context(self._running(environ, options))
+
+    def _running(
+        self, environ: Mapping[str, str], options: Mapping[str, Any]
+    ) -> AbstractContextManager[Process]:
+        return running(self.basis() | dict(environ), script_for(options))
 
     @contextmanager
     def started(
@@ -131,7 +137,7 @@ class Services:
 
     def refuse(self, environ: Mapping[str, str], options: Mapping[str, Any]) -> Process:
         """One that must end by itself."""
-        return self._stack.enter_context(
+        return self._own.enter_context(
             closing(refused(self.basis() | dict(environ), script_for(options)))
         )
 
@@ -152,7 +158,12 @@ class Services:
                 return cursor.fetchall() if cursor.description else []
 
     def close(self) -> None:
-        self._stack.close()
+        self.end_check()
+        self._kept.close()
+
+    def end_check(self) -> None:
+        """Ends what a check has started for itself."""
+        self._own.close()
 
 
 _addresses = itertools.count(2)

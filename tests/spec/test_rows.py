@@ -28,7 +28,10 @@ def test_the_row_holds(
     row: Row, way: str, services: Services, record_property: Callable[[str, str], None]
 ) -> None:
     record_property("row", row.name)
-    row.check(Asked(row, way, services, ROWS))
+    try:
+        row.check(Asked(row, way, services, ROWS))
+    finally:
+        services.end_check()
 
 
 def test_each_row_of_the_table_is_one_of_the_specification() -> None:
