@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sigservice.config import parse
+from sigservice.config import parse, tls
 from sigservice.config.parse import Kind, number
 
 MINUTE_LIMIT = number(0, 1_000_000, "requests a minute for each address")
@@ -60,7 +60,7 @@ OPTIONS: tuple[Option, ...] = tuple(
         "Server",
         ("server.port", "HTTP_PORT", number(0, 65535), 0,
          "TCP port. 0 or nothing: the system picks a free one. Ignored with `server.pipe`."),
-        ("server.host", "HTTP_HOST", parse.STRING, None,
+        ("server.host", "HTTP_HOST", parse.HOST, None,
          "Address to bind. Nothing: all addresses, IPv6 and IPv4."),
         ("server.pipe", "", parse.PATH, None,
          "Path of a unix socket to listen on instead of host and port."),
@@ -117,19 +117,19 @@ OPTIONS: tuple[Option, ...] = tuple(
         ("db.user", "DATABASE_USERNAME", parse.STRING, "service_user", "Username."),
         ("db.password", "DATABASE_PASSWORD", parse.SECRET, "service_password",
          "Password.", "secret"),
-        ("db.host", "DATABASE_HOST", parse.STRING, "localhost",
+        ("db.host", "DATABASE_HOST", parse.DATABASE_HOST, "localhost",
          "Hostname, or the folder of a unix socket."),
         ("db.port", "DATABASE_PORT", number(1, 65535), 5432, "Port."),
         ("db.database", "DATABASE_NAME", parse.STRING, "service", "Database name."),
-        ("db.ssl", "DATABASE_SSL", parse.SSL_JSON, False,
+        ("db.ssl", "DATABASE_SSL", tls.SSL_JSON, False,
          "TLS: none, or an object {rejectUnauthorized, ca, cert, key}.", "secret"),
-        ("db.sslCaConfig", "DATABASE_SSL_CA_CONFIG", parse.CA_CONFIG, None,
+        ("db.sslCaConfig", "DATABASE_SSL_CA_CONFIG", tls.CA_CONFIG, None,
          "The same object as JSON; used when DATABASE_SSL is not set.", "secret", "env only"),
-        ("db.sslCaFile", "DATABASE_SSL_CA_FILE", parse.PEM_FILE, None,
+        ("db.sslCaFile", "DATABASE_SSL_CA_FILE", tls.PEM_FILE, None,
          "PEM file with the CA.", "secret", "env only"),
-        ("db.sslCertFile", "DATABASE_SSL_CERT_FILE", parse.PEM_FILE, None,
+        ("db.sslCertFile", "DATABASE_SSL_CERT_FILE", tls.PEM_FILE, None,
          "PEM file with the client certificate.", "secret", "env only"),
-        ("db.sslKeyFile", "DATABASE_SSL_KEY_FILE", parse.PEM_FILE, None,
+        ("db.sslKeyFile", "DATABASE_SSL_KEY_FILE", tls.PEM_FILE, None,
          "PEM file with the client key.", "secret", "env only"),
         ("db.sslRejectUnauthorized", "DATABASE_SSL_REJECT_UNAUTHORIZED", parse.BOOLEAN, None,
          "Whether the server's certificate is checked. Nothing: true if CA, certificate and key "
@@ -141,7 +141,7 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Idle time after which a connection may be closed."),
         ("db.applicationName", "DATABASE_APPLICATION_NAME", parse.STRING, "service",
          "Application name that the database sees."),
-        ("db.schema", "DATABASE_SCHEMA", parse.STRING, "public",
+        ("db.schema", "DATABASE_SCHEMA", parse.SCHEMA, "public",
          "Schema that holds the tables; made when it is missing."),
     )
     + _section(
@@ -180,11 +180,12 @@ OPTIONS: tuple[Option, ...] = tuple(
         ("authentication.initApiTokens", "", parse.TOKENS, [],
          "Tokens made at start when the database holds none; those of the variables are added.",
          "secret"),
-        ("authentication.initAdminApiTokens", "INIT_ADMIN_API_TOKENS", parse.LIST, (),
+        ("authentication.initAdminApiTokens", "INIT_ADMIN_API_TOKENS", parse.ADMIN_SECRETS, (),
          "Secrets of admin tokens, each starting with `*:*.`", "secret", "env only"),
-        ("authentication.initClientApiTokens", "INIT_CLIENT_API_TOKENS", parse.LIST, (),
+        ("authentication.initClientApiTokens", "INIT_CLIENT_API_TOKENS", parse.CLIENT_SECRETS, (),
          "Secrets of client tokens, `project:environment.secret`.", "secret", "env only"),
-        ("authentication.initFrontendApiTokens", "INIT_FRONTEND_API_TOKENS", parse.LIST, (),
+        ("authentication.initFrontendApiTokens", "INIT_FRONTEND_API_TOKENS",
+         parse.CLIENT_SECRETS, (),
          "Secrets of frontend tokens, `project:environment.secret`.", "secret", "env only"),
     )
     + _section(
@@ -271,11 +272,11 @@ OPTIONS: tuple[Option, ...] = tuple(
     )
     + _section(
         "Outgoing connections",
-        ("outgoing.httpProxy", "HTTP_PROXY", parse.SECRET, None,
+        ("outgoing.httpProxy", "HTTP_PROXY", parse.PROXY, None,
          "Proxy for http addresses; `http_proxy` beats it, here and in the next three.", "secret"),
-        ("outgoing.httpsProxy", "HTTPS_PROXY", parse.SECRET, None, "Proxy for https addresses.",
+        ("outgoing.httpsProxy", "HTTPS_PROXY", parse.PROXY, None, "Proxy for https addresses.",
          "secret"),
-        ("outgoing.allProxy", "ALL_PROXY", parse.SECRET, None,
+        ("outgoing.allProxy", "ALL_PROXY", parse.PROXY, None,
          "Proxy for what the two above don't name.", "secret"),
         ("outgoing.noProxy", "NO_PROXY", parse.STRING, None,
          "Hosts that are reached without a proxy, separated by commas; `*`: all."),
@@ -293,7 +294,7 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Most segments on one strategy."),
         ("segmentValuesLimit", "SERVICE_SEGMENT_VALUES_LIMIT", number(0, 10_000_000), 1000,
          "Most values across a segment's constraints."),
-        ("ui", "", parse.OBJECT, {},
+        ("ui", "", parse.UI, {},
          "UI overrides: environment, slogan; told by `/api/admin/ui-config`."),
     )
     + _section(
@@ -312,7 +313,7 @@ OPTIONS: tuple[Option, ...] = tuple(
     )
     + _section(
         "Mail",
-        ("email.host", "EMAIL_HOST", parse.STRING, None, "SMTP server."),
+        ("email.host", "EMAIL_HOST", parse.HOST, None, "SMTP server."),
         ("email.port", "EMAIL_PORT", number(1, 65535), 465, "SMTP port."),
         ("email.secure", "EMAIL_SECURE", parse.BOOLEAN, None,
          "TLS from the first byte. Nothing: when the port is 465."),

@@ -1,13 +1,13 @@
 """Kinds of option values: how text from the environment and values from code are read.
 
-Each kind raises ValueError for what it can't take. The message never repeats the value: it may
-be a secret; the caller adds the option's name, what was expected and the example.
+Each kind raises ValueError for what it can't take. The caller adds the option's name, what was
+expected and the example; of the error itself it shows a `Wrong`'s reason alone, because the
+library's texts repeat the value, which may be a secret.
 """
 
 from __future__ import annotations
 
 import ipaddress
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +20,10 @@ _FALSE = {"false", "0", "f", "no", "off"}
 _WHOLE = re.compile(r"[+-]?[0-9]{1,15}")
 
 
+class Wrong(ValueError):
+    """What is wrong with a value, in words that never hold a piece of it."""
+
+
 @dataclass(frozen=True)
 class Kind:
     """`parse` reads environment text, `check` an in-code value; both return the option's value."""
@@ -28,6 +32,12 @@ class Kind:
     example: str
     parse: Callable[[str], Any]
     check: Callable[[Any], Any]
+
+    @property
+    def expected_in_code(self) -> str:
+        return self.expected.removesuffix(" (code only)").replace(
+            "a comma-separated list", "a list"
+        )
 
 
 def _boolean(text: str) -> bool:
@@ -60,15 +70,37 @@ TRUE_OR_ANYTHING = Kind(
 )
 
 
+def said_no(text: str) -> bool:
+    """Whether it is one of the words for false, and not a typing error."""
+    return text.strip().lower() in _FALSE
+
+
 def _printable(text: str) -> str:
     if not text.isprintable():
-        raise ValueError
+        raise Wrong("it holds a line break or a character that can't be printed")
+    return text
+
+
+def storable(text: str) -> str:
+    """Text that UTF-8 and PostgreSQL can hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise Wrong("it is not UTF-8") from None
+    if "\x00" in text:
+        raise Wrong("it holds a NUL character")
+    return text
+
+
+def _path(text: str) -> str:
+    if re.search(r"[\x00-\x1f\x7f]", text):
+        raise Wrong("it holds a line break or another control character")
     return text
 
 
 STRING = Kind("text on one line", "text", _printable, lambda v: _printable(_only(str)(v)))
-SECRET = Kind("text", "a long random text", str, _only(str))
-PATH = Kind("a path", "/etc/sigservice/file", str, lambda v: str(_only(str, Path)(v)))
+SECRET = Kind("text", "a long random text", storable, lambda v: storable(_only(str)(v)))
+PATH = Kind("a path", "/etc/sigservice/file", _path, lambda v: _path(str(_only(str, Path)(v))))
 
 
 def number(low: int, high: int, unit: str = "") -> Kind:
@@ -126,6 +158,20 @@ def _csp(values: list[str]) -> list[str]:
     return values
 
 
+def _secrets(example: str) -> Kind:
+    """A list of token secrets; tokens.py looks at each."""
+    return Kind(
+        "a comma-separated list of secrets",
+        example,
+        lambda text: _items(_printable(text).split(",")),
+        _word_list,
+    )
+
+
+ADMIN_SECRETS = _secrets("*:*.964a287e1b728cb5f4f3e0120df92cb5")
+CLIENT_SECRETS = _secrets("default:development.964a287e1b728cb5f4f3e0120df92cb5")
+
+
 CSP_LIST = Kind(
     "a comma-separated list of CSP sources",
     "cdn.example.com,https://img.example.com",
@@ -134,83 +180,52 @@ CSP_LIST = Kind(
 )
 
 
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        raise ValueError from None
-
-
-def _ssl(value: Any) -> dict[str, Any] | bool:
-    """The `ssl` object: false, true or {rejectUnauthorized, ca, cert, key}."""
-    if value is None or value is False:
-        return False
-    if value is True:
-        return {"rejectUnauthorized": True}
-    if not isinstance(value, dict) or set(value) - {"rejectUnauthorized", "ca", "cert", "key"}:
-        raise ValueError
-    settings = {key: item for key, item in value.items() if item is not None}
-    _only(bool)(settings.setdefault("rejectUnauthorized", True))
-    for key in ("ca", "cert", "key"):
-        if key in settings:
-            settings[key] = pem(_only(str)(settings[key]))
-    return settings
-
-
-def pem(text: str) -> str:
-    """PEM text; shells often leave `\\n` as two characters, which is mended here."""
-    if "\n" not in text.strip() and "\\n" in text:
-        text = text.replace("\\n", "\n")
-    if "-----BEGIN" not in text:
-        raise ValueError
+def _host(text: str) -> str:
+    text = text.strip()
+    if not re.fullmatch(r"[A-Za-z0-9_]([A-Za-z0-9_.-]{0,252}[A-Za-z0-9_.])?", text):
+        ipaddress.ip_address(text)
     return text
 
 
-SSL_JSON = Kind(
-    "false, true or a JSON object with rejectUnauthorized, ca, cert and key (PEM text)",
-    '{"rejectUnauthorized": true, "ca": "-----BEGIN CERTIFICATE-----…"}',
-    lambda text: _ssl(_json(text)),
-    _ssl,
+HOST = Kind("a host name or an address", "127.0.0.1", _host, lambda v: _host(_only(str)(v)))
+
+
+def _database_host(text: str) -> str:
+    if "," in text:
+        raise Wrong("several hosts are not supported")
+    return _path(text) if text.startswith(("/", "@")) else _host(text)
+
+
+DATABASE_HOST = Kind(
+    "a host name, an address or the folder of a unix socket",
+    "db.example.com",
+    _database_host,
+    lambda v: _database_host(_only(str)(v)),
 )
 
 
-def _ca_config(text: str) -> Any:
-    if not text.lstrip().startswith("{"):
-        text = read_text(text.strip())
-    return _ssl(_json(text))
+def _schema(text: str) -> str:
+    if len(_printable(text).encode()) > 63:
+        raise Wrong("it is longer than 63 bytes, which PostgreSQL would cut")
+    return text
 
 
-CA_CONFIG = Kind(
-    "a JSON object with the keys rejectUnauthorized, ca, cert and key, or a file that holds it",
-    SSL_JSON.example,
-    _ca_config,
-    _ssl,
-)
-
-
-def read_text(path: str) -> str:
-    """A file's text; ValueError when it can't be read."""
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise ValueError from None
-
-
-def _pem_file(path: str) -> str:
-    return pem(read_text(path))
-
-
-PEM_FILE = Kind("a readable PEM file", "/etc/ssl/db/ca.pem", _pem_file, lambda v: _pem_file(str(v)))
+SCHEMA = Kind("a schema's name on one line", "public", _schema, lambda v: _schema(_only(str)(v)))
 
 
 def _url(text: str) -> str:
-    parts = urlsplit(_printable(text.strip()))
-    if " " in text.strip():
+    text = text.strip()
+    parts = urlsplit(text)
+    if not re.fullmatch(r"[!#-;=?-\[\]_a-z~]+", text):  # RFC 3986, 2
+        raise Wrong("it holds a character that an address can't have")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-        raise ValueError
+    if parts.query or parts.fragment:
+        raise Wrong("it has a query or a fragment")
+    if "@" in parts.netloc:
+        raise Wrong("it holds a user name, which everybody would see")
     _ = parts.port  # raises ValueError for a port that is none
-    return text.strip().rstrip("/")
+    return text.rstrip("/")
 
 
 URL = Kind(
@@ -269,6 +284,22 @@ HOSTS = Kind(
 )
 
 
+def _proxy(text: str) -> str:
+    text = text.strip()
+    parts = urlsplit(text if "://" in text else f"http://{text}")
+    if parts.scheme not in ("http", "https"):
+        raise Wrong("only http and https proxies are supported")
+    if not parts.hostname or not re.fullmatch(r"[!-~]+", text):
+        raise ValueError
+    _ = parts.port
+    return text
+
+
+PROXY = Kind(
+    "a proxy's address", "http://proxy.example.com:3128", _proxy, lambda v: _proxy(_only(str)(v))
+)
+
+
 def _cookie_name(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}", name):  # RFC 6265, 4.1.1
         raise ValueError
@@ -299,11 +330,18 @@ TOKENS = Kind(
 )
 
 
-def _ui(value: Any) -> dict[str, Any]:
-    return dict(_only(dict)(value))
+def _ui(value: Any) -> dict[str, str]:
+    if set(_only(dict)(value)) - {"environment", "slogan"}:
+        raise Wrong("it has a key of another name")
+    return {key: _printable(_only(str)(text)) for key, text in value.items() if text is not None}
 
 
-OBJECT = Kind("an object (code only)", '{"environment": "production"}', _no_text, _ui)
+UI = Kind(
+    "an object with the keys environment and slogan (code only)",
+    '{"environment": "production"}',
+    _no_text,
+    _ui,
+)
 
 
 def _admin_user(value: Any) -> dict[str, str] | None:
@@ -323,10 +361,9 @@ def admin_name(text: str) -> str:
 
 def password(text: str) -> str:
     """What a person can type into the sign-in form."""
-    if not 1 <= len(_only(str)(text)) <= 1000 or "\x00" in text:
+    if not 1 <= len(_only(str)(text)) <= 1000:
         raise ValueError
-    text.encode()  # a lone surrogate has no UTF-8
-    return text
+    return storable(text)
 
 
 ADMIN_USER = Kind(
