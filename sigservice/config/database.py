@@ -14,7 +14,7 @@ from urllib.parse import unquote
 import psycopg2.extensions
 
 from sigservice.config import tls
-from sigservice.config.parse import Wrong
+from sigservice.config.parse import Kind, Wrong, storable
 
 _SSL_MODES: dict[str, Any] = {
     "disable": False,
@@ -81,6 +81,26 @@ def from_url(url: str) -> dict[str, Any]:
     if passed_on:
         settings["extra"] = passed_on
     return settings
+
+
+def _connection_string(text: str) -> str:
+    text = storable(text).rstrip("\r\n")
+    from_url(text)
+    return text
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+CONNECTION_STRING = Kind(
+    "a libpq connection string with one host",
+    "postgresql://user:password@db.example.com:5432/flags",
+    _connection_string,
+    lambda value: _connection_string(_text(value)),
+)
 
 
 def _port(text: str) -> int:

@@ -9,8 +9,6 @@ _OWN = {
     "server.pipe": "/run/sigservice.sock",
     "dataDir": "/var/lib/sigservice",
     "postgresBin": "/usr/lib/postgresql/17/bin",
-    "databaseUrl": "postgresql://user:password@db.example.com:5432/flags",
-    "databaseUrlFile": "/run/secrets/database-url",
     "db.host": "db.example.com",
     "db.sslCertFile": "/etc/ssl/db/client.pem",
     "db.sslKeyFile": "/etc/ssl/db/client.key",

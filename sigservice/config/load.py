@@ -232,7 +232,7 @@ def _url(
     path = config["databaseUrlFile"]
     in_code = sources["databaseUrl"] == "in code"
     if not path or (in_code and sources["databaseUrlFile"] != "in code"):
-        return (config["databaseUrl"] or "").rstrip("\r\n"), "databaseUrl"
+        return config["databaseUrl"] or "", "databaseUrl"
     try:
         return tls.read_text(path).rstrip("\r\n"), "databaseUrlFile"
     except Wrong as error:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sigservice.config import parse, tls
+from sigservice.config import database, parse, tls
 from sigservice.config.parse import Kind, number
 
 MINUTE_LIMIT = number(0, 1_000_000, "requests a minute for each address")
@@ -109,10 +109,10 @@ OPTIONS: tuple[Option, ...] = tuple(
          "`:temporary:` makes a throw-away one."),
         ("postgresBin", "SERVICE_POSTGRES_BIN", parse.PATH, None,
          "Folder with initdb and postgres for the embedded database."),
-        ("databaseUrl", "DATABASE_URL", parse.SECRET, None,
+        ("databaseUrl", "DATABASE_URL", database.CONNECTION_STRING, None,
          "libpq connection string, one host. Overrides the parts; an in-code `db` overrides it.",
          "secret"),
-        ("databaseUrlFile", "DATABASE_URL_FILE", parse.PATH, None,
+        ("databaseUrlFile", "DATABASE_URL_FILE", parse.URL_FILE, None,
          "File whose content is exactly the connection string. Overrides DATABASE_URL."),
         ("db.user", "DATABASE_USERNAME", parse.STRING, "service_user", "Username."),
         ("db.password", "DATABASE_PASSWORD", parse.SECRET, "service_password",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -101,6 +101,9 @@ def _path(text: str) -> str:
 STRING = Kind("text on one line", "text", _printable, lambda v: _printable(_only(str)(v)))
 SECRET = Kind("text", "a long random text", storable, lambda v: storable(_only(str)(v)))
 PATH = Kind("a path", "/etc/sigservice/file", _path, lambda v: _path(str(_only(str, Path)(v))))
+URL_FILE = replace(
+    PATH, expected="a readable file with a connection string", example="/run/secrets/database-url"
+)
 
 
 def number(low: int, high: int, unit: str = "") -> Kind:

@@ -99,7 +99,8 @@ def string(path: str, env: str, default: Any, *, code: str = "in-code.example") 
 def secret(path: str, env: str, default: Any) -> Row:
     text = "hunter2, from the environment"
     code = "hunter2, from code"
-    return Row(path, env, default, text, text, code, bad_code=4711, says="text", secret=True)
+    row = Row(path, env, default, text, text, code, bad="wr0ng\udcff", bad_code=4711, secret=True)
+    return replace(row, says="text")
 
 
 def proxy(path: str, env: str) -> Row:
@@ -110,7 +111,8 @@ def proxy(path: str, env: str) -> Row:
 
 
 def path(path: str, env: str, default: Any, text: str, code: str) -> Row:
-    return Row(path, env, default, text, text, code, bad_code=4711, says="a path")
+    bad = "/wr0ng\r\n"
+    return Row(path, env, default, text, text, code, bad=bad, bad_code=4711, says="a path")
 
 
 def function(path: str) -> Row:
@@ -137,15 +139,13 @@ def tokens(env: str, kind: str, secret: str, environment: str, project: str) -> 
     return replace(row, at="authentication.initApiTokens", bad=f"{secret},wr0ng\n", says=says)
 
 
-def first_admin(part: str, text: str, bad: str | None) -> Row:
+def first_admin(part: str, text: str, bad: str, says: str) -> Row:
     """One of two variables that only go together: the user name and the password."""
     both = {"SERVICE_DEFAULT_ADMIN_USERNAME": "ada", "SERVICE_DEFAULT_ADMIN_PASSWORD": "hunter2 x"}
     env = f"SERVICE_DEFAULT_ADMIN_{part.upper()}"
     beside = {name: other for name, other in both.items() if name != env}
     value = {"username": "ada", "password": "hunter2 x"}
-    row = Row(
-        f"authentication.initialAdmin{part}", env, ADMIN, text, value, bad=bad, says="a user name"
-    )
+    row = Row(f"authentication.initialAdmin{part}", env, ADMIN, text, value, bad=bad, says=says)
     row = replace(row, at="authentication.initialAdminUser", beside=beside)
     return replace(row, secret=part == "Password")
 
