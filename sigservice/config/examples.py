@@ -16,6 +16,7 @@ _OWN = {
     "email.host": "smtp.example.com",
     "email.sender": "flags@example.com",
     "email.smtpuser": "flags",
+    "frontendApi.refreshIntervalInMs": "20000",
     "outgoing.noProxy": "localhost,.example.com",
     "versionCheck.url": "https://version.example.com",
 }

@@ -17,6 +17,10 @@ from urllib.parse import urlsplit
 
 _TRUE = {"true", "1", "t", "yes", "on"}
 _FALSE = {"false", "0", "f", "no", "off"}
+_CSP_KEYWORD = re.compile(  # CSP 3, 2.3.1
+    r"'(self|none|unsafe-inline|unsafe-eval|unsafe-hashes|wasm-unsafe-eval|strict-dynamic"
+    r"|report-sample|inline-speculation-rules|(nonce|sha256|sha384|sha512)-[A-Za-z0-9+/_-]+=*)'"
+)
 _WHOLE = re.compile(r"[+-]?[0-9]{1,15}")
 
 
@@ -65,7 +69,7 @@ BOOLEAN = Kind("true or false", "true", _boolean, _only(bool))
 TRUE_OR_ANYTHING = Kind(
     "true; any other value disables",
     "true",
-    lambda text: text.strip().lower() in _TRUE,
+    lambda text: text.strip().lower() == "true",
     lambda value: value is True,
 )
 
@@ -156,8 +160,11 @@ LIST = Kind(
 
 def _csp(values: list[str]) -> list[str]:
     # They are written into a header: nothing may end the directive or the header (CSP 3, 2.3).
-    if any(re.search(r"[;,\s\"\\<>]|[^!-~]", value) for value in values):
-        raise ValueError
+    for value in values:
+        if re.search(r"[;,\s\"\\<>]|[^!-~]", value):
+            raise ValueError
+        if "'" in value and not _CSP_KEYWORD.fullmatch(value):
+            raise Wrong("only keywords of CSP stand in quotes")
     return values
 
 
@@ -185,7 +192,8 @@ CSP_LIST = Kind(
 
 def _host(text: str) -> str:
     text = text.strip()
-    if not re.fullmatch(r"[A-Za-z0-9_]([A-Za-z0-9_.-]{0,252}[A-Za-z0-9_.])?", text):
+    name = re.fullmatch(r"[A-Za-z0-9_]([A-Za-z0-9_.-]{0,252}[A-Za-z0-9_.])?", text)
+    if not name or re.fullmatch(r"[0-9.]+", text):
         ipaddress.ip_address(text)
     return text
 
@@ -240,7 +248,7 @@ URL = Kind(
 
 
 def _base_path(text: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9._~/-]*", text) or ".." in text.split("/"):
+    if not re.fullmatch(r"[A-Za-z0-9._~/-]*", text) or {".", ".."} & set(text.split("/")):
         raise ValueError
     path = "/" + "/".join(part for part in text.split("/") if part)
     return "" if path == "/" else path

@@ -37,9 +37,20 @@ def test_the_version_check_is_on_for_true(word):
     assert read("versionCheck.enable", "CHECK_VERSION", word) is True
 
 
-@pytest.mark.parametrize("word", ["false", "off", "treu", "enabled", "2", "null"])
-def test_the_version_check_is_off_for_anything_but_true(word):
-    assert read("versionCheck.enable", "CHECK_VERSION", word) is False
+@pytest.mark.parametrize("word", ["treu", "enabled", "1", "t", "yes", "on", "2", "null"])
+def test_the_version_check_is_off_for_anything_but_true_with_a_warning(word):
+    loaded = load_config(None, {"CHECK_VERSION": word})
+    assert loaded.config["versionCheck"]["enable"] is False
+    assert loaded.warnings == [
+        "CHECK_VERSION is neither true nor false; any value other than true disables."
+    ]
+
+
+@pytest.mark.parametrize("word", ["false", "off", "0", "No"])
+def test_the_version_check_is_off_for_false_without_a_warning(word):
+    loaded = load_config(None, {"CHECK_VERSION": word})
+    assert loaded.config["versionCheck"]["enable"] is False
+    assert loaded.warnings == []
 
 
 @pytest.mark.parametrize("value", ["false", 0, 1, "yes", []])
@@ -136,6 +147,9 @@ CSP_REFUSED = [
     "<a>",
     "a\rb",
     "a\nSet-Cookie:x",
+    "'unsafe-inlin'",
+    "'self",
+    "a'b",
     "bücher.example",
 ]
 
@@ -153,7 +167,15 @@ def test_in_code_a_csp_source_can_not_leave_its_directive_either(text):
 
 
 @pytest.mark.parametrize(
-    "source", ["cdn.example", "*.example", "https://a.example:8443/x", "data:", "'unsafe-inline'"]
+    "source",
+    [
+        "cdn.example",
+        "*.example",
+        "https://a.example:8443/x",
+        "data:",
+        "'unsafe-inline'",
+        "'sha256-aB+/='",
+    ],
 )
 def test_these_are_csp_sources(source):
     path = "additionalCspAllowedDomains.imgSrc"
@@ -218,7 +240,9 @@ def test_a_base_path_has_a_first_slash_and_no_last_one(text, value):
     assert config["server"]["baseUriPath"] == value
 
 
-@pytest.mark.parametrize("text", ["/a?b", "/a#b", "/a b", "/../a", "/a/..", "/a\n", "/ä", "/a%2f"])
+@pytest.mark.parametrize(
+    "text", ["/a?b", "/a#b", "/a b", "/../a", "/a/..", "/a/./b", "/a\n", "/ä", "/a%2f"]
+)
 def test_these_are_no_base_paths(text):
     (line,) = problems(None, {"BASE_URI_PATH": text})
     assert line.startswith("BASE_URI_PATH: expected a path that starts with /")
@@ -273,7 +297,9 @@ def test_these_are_hosts(text):
     assert read("server.host", "HTTP_HOST", f" {text} ") == text
 
 
-@pytest.mark.parametrize("text", ["a b", "a:80", "[::1]", "https://a", "a/b", "-a", "*", "a" * 300])
+@pytest.mark.parametrize(
+    "text", ["a b", "a:80", "[::1]", "999.1.1.1", "https://a", "a/b", "-a", "*", "a" * 300]
+)
 def test_these_are_no_hosts(text):
     for name in ("HTTP_HOST", "EMAIL_HOST", "DATABASE_HOST"):
         assert refusal(problems(None, {name: text})[0], name, "a host name")
