@@ -14,7 +14,7 @@ from urllib.parse import unquote
 import psycopg2.extensions
 
 from sigservice.config import tls
-from sigservice.config.parse import Kind, Wrong, storable
+from sigservice.config.parse import Kind, Wrong, only, storable
 
 _SSL_MODES: dict[str, Any] = {
     "disable": False,
@@ -89,17 +89,11 @@ def _connection_string(text: str) -> str:
     return text
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    return value
-
-
 CONNECTION_STRING = Kind(
     "a libpq connection string with one host",
     "postgresql://user:password@db.example.com:5432/flags",
     _connection_string,
-    lambda value: _connection_string(_text(value)),
+    lambda value: _connection_string(only(str)(value)),
 )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sigservice.config import database, parse, tls
+from sigservice.config import addresses, database, parse, tls
 from sigservice.config.parse import Kind, number
 
 MINUTE_LIMIT = number(0, 1_000_000, "requests a minute for each address")
@@ -60,7 +60,7 @@ OPTIONS: tuple[Option, ...] = tuple(
         "Server",
         ("server.port", "HTTP_PORT", number(0, 65535), 0,
          "TCP port. 0 or nothing: the system picks a free one. Ignored with `server.pipe`."),
-        ("server.host", "HTTP_HOST", parse.HOST, None,
+        ("server.host", "HTTP_HOST", addresses.HOST, None,
          "Address to bind. Nothing: all addresses, IPv6 and IPv4."),
         ("server.pipe", "", parse.PATH, None,
          "Path of a unix socket to listen on instead of host and port."),
@@ -68,11 +68,11 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Prometheus metrics at `/internal-backstage/prometheus`; 404 there when off."),
         ("server.metricsToken", "SERVICE_METRICS_TOKEN", parse.SECRET, None,
          "Bearer token that the metrics then demand. Nothing: they are open.", "secret"),
-        ("server.baseUriPath", "BASE_URI_PATH", parse.BASE_PATH, "",
+        ("server.baseUriPath", "BASE_URI_PATH", addresses.BASE_PATH, "",
          "Base path of every route, cookie, link and redirect."),
-        ("server.unleashUrl", "SERVICE_URL", parse.URL, None,
+        ("server.unleashUrl", "SERVICE_URL", addresses.URL, None,
          "Public address of the service; used for links and for the Secure flag of cookies."),
-        ("server.trustedProxy", "SERVICE_TRUSTED_PROXY", parse.NETWORKS, (),
+        ("server.trustedProxy", "SERVICE_TRUSTED_PROXY", addresses.NETWORKS, (),
          "Addresses or networks of reverse proxies whose X-Forwarded-For is believed."),
         ("server.gracefulShutdownEnable", "GRACEFUL_SHUTDOWN_ENABLE", parse.BOOLEAN, True,
          "SIGTERM, SIGINT and SIGHUP let running requests finish."),
@@ -117,7 +117,7 @@ OPTIONS: tuple[Option, ...] = tuple(
         ("db.user", "DATABASE_USERNAME", parse.STRING, "service_user", "Username."),
         ("db.password", "DATABASE_PASSWORD", parse.SECRET, "service_password",
          "Password.", "secret"),
-        ("db.host", "DATABASE_HOST", parse.DATABASE_HOST, "localhost",
+        ("db.host", "DATABASE_HOST", addresses.DATABASE_HOST, "localhost",
          "Hostname, or the folder of a unix socket."),
         ("db.port", "DATABASE_PORT", number(1, 65535), 5432, "Port."),
         ("db.database", "DATABASE_NAME", parse.STRING, "service", "Database name."),
@@ -264,7 +264,7 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Most actions of an action set."),
         ("actions.runRetentionDays", "SERVICE_ACTION_RUN_RETENTION_DAYS",
          number(0, 36_500, "days"), 90, "Runs older than this are deleted; 0 keeps all."),
-        ("webhooks.allowedHosts", "SERVICE_WEBHOOK_ALLOWED_HOSTS", parse.HOSTS, (),
+        ("webhooks.allowedHosts", "SERVICE_WEBHOOK_ALLOWED_HOSTS", addresses.HOSTS, (),
          "Hosts that notifications may go to although they are private: names, `*.suffixes`, "
          "addresses, networks."),
         ("webhooks.allowPrivate", "SERVICE_WEBHOOK_ALLOW_PRIVATE", parse.BOOLEAN, False,
@@ -272,11 +272,11 @@ OPTIONS: tuple[Option, ...] = tuple(
     )
     + _section(
         "Outgoing connections",
-        ("outgoing.httpProxy", "HTTP_PROXY", parse.PROXY, None,
+        ("outgoing.httpProxy", "HTTP_PROXY", addresses.PROXY, None,
          "Proxy for http addresses; `http_proxy` beats it, here and in the next three.", "secret"),
-        ("outgoing.httpsProxy", "HTTPS_PROXY", parse.PROXY, None, "Proxy for https addresses.",
+        ("outgoing.httpsProxy", "HTTPS_PROXY", addresses.PROXY, None, "Proxy for https addresses.",
          "secret"),
-        ("outgoing.allProxy", "ALL_PROXY", parse.PROXY, None,
+        ("outgoing.allProxy", "ALL_PROXY", addresses.PROXY, None,
          "Proxy for what the two above don't name.", "secret"),
         ("outgoing.noProxy", "NO_PROXY", parse.STRING, None,
          "Hosts that are reached without a proxy, separated by commas; `*`: all."),
@@ -305,7 +305,7 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Lets `admin` sign in under the authentication type demo."),
         ("responseTimeWithAppNameKillSwitch", "SERVICE_RESPONSE_TIME_WITH_APP_NAME_KILL_SWITCH",
          parse.BOOLEAN, False, "Takes application names out of the metrics."),
-        ("versionCheck.url", "SERVICE_VERSION_URL", parse.URL, None,
+        ("versionCheck.url", "SERVICE_VERSION_URL", addresses.URL, None,
          "Where to ask for the latest version; nothing: it is not asked."),
         ("versionCheck.enable", "CHECK_VERSION", parse.TRUE_OR_ANYTHING, True,
          "Whether it is asked; any value other than true disables."),
@@ -313,7 +313,7 @@ OPTIONS: tuple[Option, ...] = tuple(
     )
     + _section(
         "Mail",
-        ("email.host", "EMAIL_HOST", parse.HOST, None, "SMTP server."),
+        ("email.host", "EMAIL_HOST", addresses.HOST, None, "SMTP server."),
         ("email.port", "EMAIL_PORT", number(1, 65535), 465, "SMTP port."),
         ("email.secure", "EMAIL_SECURE", parse.BOOLEAN, None,
          "TLS from the first byte. Nothing: when the port is 465."),

@@ -7,13 +7,11 @@ library's texts repeat the value, which may be a secret.
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 _TRUE = {"true", "1", "t", "yes", "on"}
 _FALSE = {"false", "0", "f", "no", "off"}
@@ -53,7 +51,7 @@ def _boolean(text: str) -> bool:
     raise ValueError
 
 
-def _only(*types: type) -> Callable[[Any], Any]:
+def only(*types: type) -> Callable[[Any], Any]:
     def check(value: Any) -> Any:
         if isinstance(value, bool) and bool not in types:
             raise ValueError
@@ -64,7 +62,7 @@ def _only(*types: type) -> Callable[[Any], Any]:
     return check
 
 
-BOOLEAN = Kind("true or false", "true", _boolean, _only(bool))
+BOOLEAN = Kind("true or false", "true", _boolean, only(bool))
 # The one boolean where the specification itself says what a typo means (versionCheck.enable).
 TRUE_OR_ANYTHING = Kind(
     "true; any other value disables",
@@ -96,15 +94,20 @@ def storable(text: str) -> str:
     return text
 
 
-def _path(text: str) -> str:
+def one_line_path(text: str) -> str:
     if re.search(r"[\x00-\x1f\x7f]", text):
         raise Wrong("it holds a line break or another control character")
     return text
 
 
-STRING = Kind("text on one line", "text", _printable, lambda v: _printable(_only(str)(v)))
-SECRET = Kind("text", "a long random text", storable, lambda v: storable(_only(str)(v)))
-PATH = Kind("a path", "/etc/sigservice/file", _path, lambda v: _path(str(_only(str, Path)(v))))
+STRING = Kind("text on one line", "text", _printable, lambda v: _printable(only(str)(v)))
+SECRET = Kind("text", "a long random text", storable, lambda v: storable(only(str)(v)))
+PATH = Kind(
+    "a path",
+    "/etc/sigservice/file",
+    one_line_path,
+    lambda v: one_line_path(str(only(str, Path)(v))),
+)
 URL_FILE = replace(
     PATH, expected="a readable file with a connection string", example="/run/secrets/database-url"
 )
@@ -125,7 +128,7 @@ def number(low: int, high: int, unit: str = "") -> Kind:
 
     what = f"a whole number from {low} to {high}" + (f" ({unit})" if unit else "")
     example = str(min(max(low, 10), high))
-    return Kind(what, example, parse, lambda v: bounded(_only(int)(v)))
+    return Kind(what, example, parse, lambda v: bounded(only(int)(v)))
 
 
 def choice(*words: str) -> Kind:
@@ -138,7 +141,7 @@ def choice(*words: str) -> Kind:
             raise ValueError
         return known[word]
 
-    return Kind("one of " + ", ".join(words), words[0], parse, lambda v: parse(_only(str)(v)))
+    return Kind("one of " + ", ".join(words), words[0], parse, lambda v: parse(only(str)(v)))
 
 
 def _items(values: list[str]) -> list[str]:
@@ -146,15 +149,15 @@ def _items(values: list[str]) -> list[str]:
     return list(dict.fromkeys(value for value in kept if value))
 
 
-def _word_list(value: Any) -> list[str]:
-    return _items([_printable(_only(str)(item)) for item in _only(list, tuple)(value)])
+def word_list(value: Any) -> list[str]:
+    return _items([_printable(only(str)(item)) for item in only(list, tuple)(value)])
 
 
 LIST = Kind(
     "a comma-separated list",
     "one,two",
     lambda text: _items(_printable(text).split(",")),
-    _word_list,
+    word_list,
 )
 
 
@@ -174,7 +177,7 @@ def _secrets(example: str) -> Kind:
         "a comma-separated list of secrets",
         example,
         lambda text: _items(_printable(text).split(",")),
-        _word_list,
+        word_list,
     )
 
 
@@ -186,32 +189,7 @@ CSP_LIST = Kind(
     "a comma-separated list of CSP sources",
     "cdn.example.com,https://img.example.com",
     lambda text: _csp(LIST.parse(text)),
-    lambda value: _csp(_word_list(value)),
-)
-
-
-def _host(text: str) -> str:
-    text = text.strip()
-    name = re.fullmatch(r"[A-Za-z0-9_]([A-Za-z0-9_.-]{0,252}[A-Za-z0-9_.])?", text)
-    if not name or re.fullmatch(r"[0-9.]+", text):
-        ipaddress.ip_address(text)
-    return text
-
-
-HOST = Kind("a host name or an address", "127.0.0.1", _host, lambda v: _host(_only(str)(v)))
-
-
-def _database_host(text: str) -> str:
-    if "," in text:
-        raise Wrong("several hosts are not supported")
-    return _path(text) if text.startswith(("/", "@")) else _host(text)
-
-
-DATABASE_HOST = Kind(
-    "a host name, an address or the folder of a unix socket",
-    "db.example.com",
-    _database_host,
-    lambda v: _database_host(_only(str)(v)),
+    lambda value: _csp(word_list(value)),
 )
 
 
@@ -221,94 +199,13 @@ def _schema(text: str) -> str:
     return text
 
 
-SCHEMA = Kind("a schema's name on one line", "public", _schema, lambda v: _schema(_only(str)(v)))
-
-
-def _url(text: str) -> str:
-    text = text.strip()
-    parts = urlsplit(text)
-    if not re.fullmatch(r"[!#-;=?-\[\]_a-z~]+", text):  # RFC 3986, 2
-        raise Wrong("it holds a character that an address can't have")
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError
-    if parts.query or parts.fragment:
-        raise Wrong("it has a query or a fragment")
-    if "@" in parts.netloc:
-        raise Wrong("it holds a user name, which everybody would see")
-    _ = parts.port  # raises ValueError for a port that is none
-    return text.rstrip("/")
-
-
-URL = Kind(
-    "an absolute http or https address",
-    "https://flags.example.com",
-    _url,
-    lambda v: _url(_only(str)(v)),
-)
-
-
-def _base_path(text: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9._~/-]*", text) or {".", ".."} & set(text.split("/")):
-        raise ValueError
-    path = "/" + "/".join(part for part in text.split("/") if part)
-    return "" if path == "/" else path
-
-
-BASE_PATH = Kind(
-    "a path that starts with /", "/flags", _base_path, lambda v: _base_path(_only(str)(v))
-)
+SCHEMA = Kind("a schema's name on one line", "public", _schema, lambda v: _schema(only(str)(v)))
 
 
 def _callable(value: Any) -> Any:
     if not callable(value):
         raise ValueError
     return value
-
-
-def _networks(values: list[str]) -> list[str]:
-    for value in values:
-        if value != "localhost":  # how a peer on a unix socket is called
-            ipaddress.ip_network(value, strict=False)
-    return values
-
-
-NETWORKS = Kind(
-    "a comma-separated list of addresses or networks",
-    "10.0.0.7,192.168.0.0/16",
-    lambda text: _networks(LIST.parse(text)),
-    lambda value: _networks(_word_list([value] if isinstance(value, str) else value)),
-)
-
-
-def _hosts(values: list[str]) -> list[str]:
-    for value in values:
-        if not re.fullmatch(r"(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*", value):
-            ipaddress.ip_network(value, strict=False)
-    return values
-
-
-HOSTS = Kind(
-    "a comma-separated list of host names, addresses or networks",
-    "hooks.example.com,*.internal.example,10.0.0.0/8",
-    lambda text: _hosts(LIST.parse(text.lower())),
-    lambda value: _hosts([item.lower() for item in _word_list(value)]),
-)
-
-
-def _proxy(text: str) -> str:
-    text = text.strip()
-    parts = urlsplit(text if "://" in text else f"http://{text}")
-    if parts.scheme not in ("http", "https"):
-        raise Wrong("only http and https proxies are supported")
-    if not parts.hostname or not re.fullmatch(r"[!-~]+", text):
-        raise ValueError
-    _ = parts.port
-    return text
-
-
-PROXY = Kind(
-    "a proxy's address", "http://proxy.example.com:3128", _proxy, lambda v: _proxy(_only(str)(v))
-)
 
 
 def _cookie_name(name: str) -> str:
@@ -318,7 +215,7 @@ def _cookie_name(name: str) -> str:
 
 
 COOKIE_NAME = Kind(
-    "a cookie name", "service-session", _cookie_name, lambda v: _cookie_name(_only(str)(v))
+    "a cookie name", "service-session", _cookie_name, lambda v: _cookie_name(only(str)(v))
 )
 
 
@@ -330,7 +227,7 @@ CALLABLE = Kind("a callable (code only)", "a function", _no_text, _callable)
 
 
 def _token_list(value: Any) -> list[dict[str, Any]]:
-    return [dict(_only(dict)(item)) for item in _only(list, tuple)(value)]
+    return [dict(only(dict)(item)) for item in only(list, tuple)(value)]
 
 
 TOKENS = Kind(
@@ -342,9 +239,9 @@ TOKENS = Kind(
 
 
 def _ui(value: Any) -> dict[str, str]:
-    if set(_only(dict)(value)) - {"environment", "slogan"}:
+    if set(only(dict)(value)) - {"environment", "slogan"}:
         raise Wrong("it has a key of another name")
-    return {key: _printable(_only(str)(text)) for key, text in value.items() if text is not None}
+    return {key: _printable(only(str)(text)) for key, text in value.items() if text is not None}
 
 
 UI = Kind(
@@ -365,14 +262,14 @@ def _admin_user(value: Any) -> dict[str, str] | None:
 
 def admin_name(text: str) -> str:
     """A user name or an e-mail address, as services/users.py takes it."""
-    if not re.fullmatch(r"[^\s@]{1,200}|[^@\s]{1,160}@[^@\s]{1,150}", _printable(_only(str)(text))):
+    if not re.fullmatch(r"[^\s@]{1,200}|[^@\s]{1,160}@[^@\s]{1,150}", _printable(only(str)(text))):
         raise ValueError
     return text
 
 
 def password(text: str) -> str:
     """What a person can type into the sign-in form."""
-    if not 1 <= len(_only(str)(text)) <= 1000:
+    if not 1 <= len(only(str)(text)) <= 1000:
         raise ValueError
     return storable(text)
 

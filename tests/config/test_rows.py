@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sigservice.config import load_config
+from sigservice.config.load import read_config
 from sigservice.config.options import OPTIONS
 from tests.config.kit import NOTHING, nest, problems, refusal
 from tests.config.rows import ROWS
@@ -148,6 +149,28 @@ def test_everything_wrong_is_reported_at_once():
     for name in wrong:
         assert len([line for line in lines if line.startswith(f"{name}: ")]) == 1
     assert "wr0ng" not in "\n".join(lines)
+
+
+NASTY = [
+    "{}", "{}\r\nx", "\n{}", "{}\udcff", "{}\u2028", "'{}'", '"{}"', "[{}]", "[[{}", '{{"{}": 1}}',
+    '{{"ca": "{}"}}', "http://{}:99999", "http://[{}", "https://{}@x:y", "postgres://{}:{}@a,b/c",
+    "postgres://[{}", "host={} port=x", "host='{}", "postgres://a/b?{}=1", "postgres://a/b?sslmode={}",
+    "postgres://a/b?sslmode=require&sslkey={}", "-{}", "+{}", "1e{}", "\u0661{}", "*:{}", "{}:*.x",
+    "{}," * 3, ",", "/{}/..", "//{}?", "%00{}", "{}%zz", "10.0.0.0/{}", "::{}", "{}" * 5000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("nasty", NASTY, ids=range(len(NASTY)))
+def test_whatever_a_variable_holds_a_refusal_is_one_line_without_it(nasty):
+    text = nasty.replace("{{", "{").replace("}}", "}").replace("{}", "wr0ng")
+    loaded = read_config(None, {row.env: text for row in IN_ENV})
+    assert loaded.problems
+    for problem in loaded.problems:
+        assert refusal(str(problem), problem.variable, "")
+        assert "wr0ng" not in str(problem)
+    assert "wr0ng" not in "".join(loaded.warnings)
+    loaded = read_config({"databaseUrl": 1} | {row.path: text for row in IN_CODE}, {})
+    assert "wr0ng" not in "".join(map(str, loaded.problems))
 
 
 def test_wrong_values_of_code_and_environment_are_reported_together():
