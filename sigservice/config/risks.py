@@ -159,7 +159,8 @@ def _address(config: Config, sources: Sources) -> Iterator[Risk]:
 
 
 def _cookies(config: Config, sources: Sources) -> Iterator[Risk]:
-    https = (config["server"]["unleashUrl"] or "").startswith("https:")
+    url = config["server"]["unleashUrl"] or ""
+    https = url.startswith("https:")
     if config["secureHeaders"] and not https:
         yield Risk(
             "warning",
@@ -176,7 +177,7 @@ def _cookies(config: Config, sources: Sources) -> Iterator[Risk]:
     name, path = config["session"]["cookieName"], "session.cookieName"
     if name.startswith(("__Host-", "__Secure-")) and not (https or config["secureHeaders"]):
         yield Risk("warning", path, "Browsers take a cookie of this name over HTTPS alone.")
-    if name.startswith("__Host-") and config["server"]["baseUriPath"]:
+    if name.startswith("__Host-") and (config["server"]["baseUriPath"] or urlsplit(url).path):
         yield Risk("warning", path, "Browsers refuse a __Host- cookie below a base path.")
 
 

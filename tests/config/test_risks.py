@@ -146,6 +146,9 @@ def test_a_cookie_that_browsers_refuse_is_a_risk():
     options = {"session": {"cookieName": "__Host-sid"}, "server": {"baseUriPath": "/x"}}
     found = [risk.option for risk in check.risks(load_config(options, {}))]
     assert found.count("session.cookieName") == 2
+    options["server"] = {"unleashUrl": "https://flags.example/x"}
+    found = [risk.option for risk in check.risks(load_config(options, {}))]
+    assert found.count("session.cookieName") == 1
 
 
 def test_the_removed_event_hook_is_a_risk():
