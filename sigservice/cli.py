@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from sigservice import server
 from sigservice.config import check
+from sigservice.config.risks import SEVERITIES
 from sigservice.errors import AppError, ConfigError, StartError
 from sigservice.moving import commands as moving
 from sigservice.repository import users as user_repository
@@ -19,7 +20,7 @@ from sigservice.version import __version__
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit code: 0 done, 1 it can't, 2 wrong configuration or usage."""
+    """The exit code: 0 done, 1 it can't, 2 wrong configuration or usage, 3 risks to fail on."""
     parser = argparse.ArgumentParser(prog="sigservice", description=__doc__)
     parser.add_argument("--version", action="version", version=f"sigservice {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
@@ -27,6 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands.add_parser("migrate", help="bring the database up to date and exit")
     checking = commands.add_parser("check-config", help="print each option and where it came from")
     checking.add_argument("--format", choices=("text", "json"), default="text")
+    checking.add_argument(
+        "--fail-on", choices=SEVERITIES, default="", help="exit with 3 where a risk is that grave"
+    )
     for name, text in (
         ("create-admin", "add an admin user"),
         ("reset-password", "set a user's password and end the user's sessions"),
@@ -40,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     try:
         if chosen.command == "check-config":
-            return check.main(os.environ, chosen.format)
+            return check.main(os.environ, chosen.format, chosen.fail_on)
         if chosen.command == "migrate":
             return _migrate()
         if chosen.command in ("create-admin", "reset-password"):

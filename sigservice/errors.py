@@ -7,6 +7,7 @@ The wire name is the class's `name`: the names that SDKs and tools of the field 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -126,12 +127,26 @@ class UnavailableError(AppError):
         self.headers.setdefault("Retry-After", "1")
 
 
+@dataclass(frozen=True)
+class Problem:
+    """One wrong setting, without its value: `variable` is its name, or the path in code."""
+
+    variable: str
+    expected: str
+    example: str
+    reason: str = ""
+
+    def __str__(self) -> str:
+        reason = f"{self.reason}; " if self.reason else ""
+        return f"{self.variable}: {reason}expected {self.expected}, for example {self.example}"
+
+
 class ConfigError(Exception):
     """Wrong configuration; `problems` has one line for each, without any secret. Exit code 2."""
 
-    def __init__(self, problems: Sequence[str]) -> None:
-        super().__init__("\n".join(problems))
-        self.problems = list(problems)
+    def __init__(self, found: Sequence[Problem]) -> None:
+        self.problems = [str(problem) for problem in found]
+        super().__init__("\n".join(self.problems))
 
 
 class StartError(Exception):

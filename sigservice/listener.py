@@ -69,7 +69,8 @@ class Listener:
             )
         except (OSError, ValueError) as error:
             wasyncore.close_all(self._map, ignore_all=True)
-            where = self._pipe or f"{settings['host'] or 'all addresses'}, port {settings['port']}"
+            host, port = settings["host"] or "all addresses", settings["port"]
+            where = self._pipe or f"{host}, port {port} (HTTP_HOST, HTTP_PORT)"
             reason = getattr(error, "strerror", None) or error
             raise StartError(f"Can't listen on {where}: {reason}.") from error
         self._servers = [d for d in self._map.values() if hasattr(d, "active_channels")]

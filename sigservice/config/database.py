@@ -6,11 +6,15 @@ leaves what the variable for that part says.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote
 
 import psycopg2.extensions
+
+from sigservice.config import tls
+from sigservice.config.parse import Kind, Wrong, only, storable
 
 _SSL_MODES: dict[str, Any] = {
     "disable": False,
@@ -30,7 +34,7 @@ _PASSED_ON = {"connect_timeout", "keepalives", "keepalives_idle", "tcp_user_time
 
 
 def from_url(url: str) -> dict[str, Any]:
-    """The parts that a connection string names; ValueError says what is wrong, without secrets."""
+    """The parts that a connection string names; Wrong says what is not, without secrets."""
     ssl = ""
     if url.startswith(("postgres://", "postgresql://")):
         # `ssl` is not libpq's, but tools that hand out URLs use it. The rest stays to the letter.
@@ -42,22 +46,24 @@ def from_url(url: str) -> dict[str, Any]:
     try:
         given = psycopg2.extensions.parse_dsn(url)
     except psycopg2.Error:
-        raise ValueError("it is not a libpq connection string") from None
+        raise Wrong("it is not a libpq connection string") from None
+    if any(re.search(r"[\x00-\x1f\x7f]", given[key]) for key in set(given) - {"password"}):
+        raise Wrong("it holds a line break or another control character")
     mode = given.pop("sslmode", "") or _SSL_WORDS.get(ssl.lower(), ssl)
     if mode and mode not in _SSL_MODES:
         named = f"={mode}" if mode in ("prefer", "allow") else ""
-        raise ValueError(
+        raise Wrong(
             f"sslmode{named} is not supported: say whether TLS is needed "
             "(disable, no-verify, require, verify-ca or verify-full)"
         )
     if mode == "verify-ca" and given.get("sslrootcert", "system") == "system":
-        raise ValueError("sslmode=verify-ca needs an sslrootcert file")
+        raise Wrong("sslmode=verify-ca needs an sslrootcert file")
     files = [key for key in ("sslrootcert", "sslcert", "sslkey") if given.get(key)]
     if files and not mode:
-        raise ValueError(f"{files[0]} is given, but no sslmode")
+        raise Wrong(f"{files[0]} is given, but no sslmode")
     for key in ("host", "hostaddr", "port"):
         if "," in given.get(key, ""):
-            raise ValueError("several hosts are not supported")
+            raise Wrong("several hosts are not supported")
     settings: dict[str, Any] = {
         ours: given[theirs] for theirs, ours in _PARTS.items() if given.get(theirs)
     }
@@ -71,15 +77,29 @@ def from_url(url: str) -> dict[str, Any]:
     known = {*_PARTS, *_PASSED_ON, "port", "application_name", "sslrootcert", "sslcert", "sslkey"}
     unknown = sorted(set(given) - known)
     if unknown:
-        raise ValueError("these parameters are not supported: " + ", ".join(unknown))
+        raise Wrong("these parameters are not supported: " + ", ".join(unknown))
     if passed_on:
         settings["extra"] = passed_on
     return settings
 
 
+def _connection_string(text: str) -> str:
+    text = storable(text).rstrip("\r\n")
+    from_url(text)
+    return text
+
+
+CONNECTION_STRING = Kind(
+    "a libpq connection string with one host",
+    "postgresql://user:password@db.example.com:5432/flags",
+    _connection_string,
+    lambda value: _connection_string(only(str)(value)),
+)
+
+
 def _port(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 0 < int(text) < 65536):
-        raise ValueError("its port is not a number from 1 to 65535")
+    if not re.fullmatch(r"0*[1-9][0-9]{0,4}", text) or int(text) > 65535:
+        raise Wrong("its port is not a number from 1 to 65535")
     return int(text)
 
 
@@ -91,10 +111,9 @@ def _with_files(ssl: Any, given: dict[str, str]) -> Any:
         path = given.get(theirs)
         if path and path != "system":
             try:
-                with open(path, encoding="utf-8") as file:
-                    ssl[ours] = file.read()
-            except (OSError, UnicodeDecodeError):
-                raise ValueError(f"its {theirs} can't be read") from None
+                ssl[ours] = tls.pem(tls.read_text(path))
+            except Wrong as error:
+                raise Wrong(f"its {theirs}: {error}") from None
     return ssl
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
+from sigservice.config.examples import example
 from sigservice.config.options import OPTIONS, Option
 
 _HEAD = """# Configuration
@@ -13,12 +14,14 @@ This page is generated from the options table (`python -m sigservice.config.docs
 
 * An in-code value beats the environment, which beats the default. A variable that is set but empty
   counts as not set.
-* Every wrong value stops the start (exit code 2); all of them are named at once, never with the
-  value.
+* Every wrong value stops the start (exit code 2). All of them are named at once, a line each: the
+  variable, what is expected and an example, never the value.
+* A name that is none of these is warned of when it begins with `SERVICE_` or `DATABASE_`, or is
+  plainly a misspelling of one; in code it is an error.
 * Variables are read once, at the start. Lists are separated by commas. Booleans are `true` or
   `false` (also `1`, `t`, `yes`, `on` and `0`, `f`, `no`, `off`).
-* `sigservice check-config` prints each value and where it came from, secrets masked, and what is
-  risky; `--format json` for scripts.
+* `sigservice check-config` prints each value, where it came from and what is risky, secrets masked;
+  see [operations.md](operations.md) for its use in scripts.
 * Options marked *accepted* are parsed and checked, but what they drive is not built yet.
 
 ## Where the database is
@@ -62,8 +65,16 @@ def _row(option: Option) -> str:
     name = f"`{option.path}`" if option.in_code else "(variable only)"
     variable = f"`{option.env}`" if option.env else "(code only)"
     text = option.help + (" *Accepted.*" if option.status == "accepted" else "")
-    cells = (name, variable, _default(option), option.kind.expected, text)
+    cells = (name, variable, _default(option), _value(option), text)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _value(option: Option) -> str:
+    """The kind, and an example where neither it nor the default shows one."""
+    kind, shown = option.kind, example(option)
+    in_words = shown.startswith("a ")  # "a function"
+    told = in_words or shown in kind.expected or shown == str(option.default)
+    return kind.expected if told else f"{kind.expected}, such as `{shown}`"
 
 
 def _default(option: Option) -> str:

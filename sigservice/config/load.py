@@ -9,100 +9,141 @@ import copy
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from sigservice.config import database, tokens
+from sigservice.config import database, names, risks, tls, tokens
+from sigservice.config.examples import example, example_in_code
 from sigservice.config.options import ALIASES, OPTIONS, REMOVED, Option
-from sigservice.errors import AppError, ConfigError
+from sigservice.config.parse import Wrong
+from sigservice.config.risks import Risk
+from sigservice.errors import AppError, ConfigError, Problem
 
 
 @dataclass(frozen=True)
 class Loaded:
     """`config` is what the house reads, shaped like the in-code options object.
 
-    `sources` maps an option's path to "in code", "default" or the variable's name.
+    `sources` maps an option's path to "in code", "default" or the variable's name. `notes` are what
+    the start warns of.
     """
 
     config: dict[str, Any]
     sources: dict[str, str]
-    warnings: list[str]
+    problems: list[Problem]
+    notes: list[Risk]
+
+    @property
+    def warnings(self) -> list[str]:
+        return [note.message for note in self.notes]
 
 
 def load_config(options: Mapping[str, Any] | None, environ: Mapping[str, str]) -> Loaded:
     """Raises ConfigError with one line for each wrong value; a line never shows the value."""
-    given, problems, warnings = _flatten(options or {})
-    environ = _with_proxies(environ)
+    loaded = read_config(options, environ)
+    if loaded.problems:
+        raise ConfigError(loaded.problems)
+    return loaded
+
+
+def read_config(options: Mapping[str, Any] | None, environ: Mapping[str, str]) -> Loaded:
+    """The same for whoever reports: where there are problems, defaults stand for what is wrong."""
+    problems: list[Problem] = []
+    given, notes = _flatten({} if options is None else options, problems)
+    spelled = _small_letters(environ)
     config: dict[str, Any] = {}
     sources: dict[str, str] = {}
     for option in OPTIONS:
-        value, source = _value(option, given, environ, problems)
+        variable = spelled.get(option.env, option.env)
+        value, source = _value(option, variable, given, environ, problems)
         sources[option.path] = source
         _put(config, option.path, copy.deepcopy(value) if source == "default" else value)
     _initial_admin(config, sources, problems)
     _tokens(config, sources, problems)
-    db_in_code = (options or {}).get("db") is not None
+    db_in_code = isinstance(options, Mapping) and options.get("db") is not None
     _database(config, sources, db_in_code, environ, problems)
-    if config["db"]["pool"]["min"] > config["db"]["pool"]["max"]:
-        problems.append("DATABASE_POOL_MIN must not be larger than DATABASE_POOL_MAX.")
-    warnings += _unknown_variables(environ) + _hints(config, sources)
-    if problems:
-        raise ConfigError(problems)
-    return Loaded(config, sources, warnings)
+    _pool(config, sources, problems)
+    notes += names.unknown(environ) + risks.at_start(config, sources, environ)
+    return Loaded(config, sources, problems, notes)
 
 
-def _with_proxies(environ: Mapping[str, str]) -> Mapping[str, str]:
-    """The one family of variables that most programs know in small letters."""
-    names = [option.env for option in OPTIONS if option.section == "Outgoing connections"]
-    small = {name: environ.get(name.lower(), "") for name in names}
-    return {**environ, **{name: text for name, text in small.items() if text.strip()}}
+def _small_letters(environ: Mapping[str, str]) -> dict[str, str]:
+    """The one family of variables that most programs know in small letters; those win."""
+    family = [option.env for option in OPTIONS if option.section == "Outgoing connections"]
+    return {name: name.lower() for name in family if environ.get(name.lower(), "").strip()}
 
 
-def _flatten(options: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], list[str]]:
+def _flatten(options: Any, problems: list[Problem]) -> tuple[dict[str, Any], list[Risk]]:
     """In-code options by path; None means not given, except for initialAdminUser."""
     known = {option.path for option in OPTIONS if option.in_code}
     groups = {path.rsplit(".", n)[0] for path in known for n in range(1, path.count(".") + 1)}
     found: dict[str, Any] = {}
-    problems: list[str] = []
-    warnings: list[str] = []
+    notes: list[Risk] = []
 
-    def walk(prefix: str, block: Mapping[str, Any]) -> None:
+    def walk(prefix: str, block: Mapping[Any, Any]) -> None:
         for key, value in block.items():
             path = ALIASES.get(f"{prefix}{key}", f"{prefix}{key}")
             if path in REMOVED:
-                warnings.append(REMOVED[path])
+                notes.append(Risk("warning", path, REMOVED[path]))
             elif path == "authentication.initialAdminUser" or (path in known and value is not None):
                 found[path] = value
             elif path in groups and isinstance(value, Mapping):
                 walk(path + ".", value)
             elif path in groups and value is not None:
-                problems.append(f"{path} (in code): expected an object.")
+                first = next(one for one in OPTIONS if one.path.startswith(path + "."))
+                inner = first.path.removeprefix(path + ".").partition(".")[0]
+                shown = f'{{"{inner}": …}}'
+                problems.append(Problem(f"{path} (in code)", "an object", shown))
             elif path not in known and path not in groups:
-                near = difflib.get_close_matches(path, known | groups, 1)
-                hint = f"; did you mean {near[0]}?" if near else "."
-                problems.append(f"{path} (in code): there is no such option{hint}")
+                near = difflib.get_close_matches(path, known | groups, 1) or ["server.port"]
+                shown = path if path.isprintable() else ascii(path)
+                problems.append(
+                    Problem(
+                        f"{shown} (in code)",
+                        "an option's name",
+                        near[0],
+                        "there is no such option",
+                    )
+                )
 
-    walk("", options)
-    return found, problems, warnings
+    if isinstance(options, Mapping):
+        walk("", options)
+    else:
+        problems.append(Problem("options (in code)", "an object", '{"server": {"port": 4242}}'))
+    return found, notes
 
 
 def _value(
-    option: Option, given: Mapping[str, Any], environ: Mapping[str, str], problems: list[str]
+    option: Option,
+    variable: str,
+    given: Mapping[str, Any],
+    environ: Mapping[str, str],
+    problems: list[Problem],
 ) -> tuple[Any, str]:
-    text = environ.get(option.env, "") if option.env else ""
+    text = environ.get(variable, "") if variable else ""
     try:
         if option.in_code and option.path in given:
-            name = f"{option.path} (in code)"
-            return option.kind.check(given[option.path]), "in code"
+            source = "in code"
+            return option.kind.check(given[option.path]), source
         if text.strip():
-            name = option.env
-            return option.kind.parse(text), option.env
-    except (ValueError, TypeError):
-        problems.append(
-            f"{name}: expected {option.kind.expected}, for example {option.kind.example}"
-        )
+            source = variable
+            return option.kind.parse(text), source
+        source = "default"
+    except (ValueError, TypeError) as error:
+        problems.append(_problem(option, source, str(error) if isinstance(error, Wrong) else ""))
     default = option.default
-    return list(default) if isinstance(default, tuple) else default, "default"
+    return list(default) if isinstance(default, tuple) else default, source
+
+
+def _problem(option: Option, source: str, reason: str) -> Problem:
+    """What is wrong with an option that the variable or the code `source` gave."""
+    if source == "in code":
+        expected, shown = option.kind.expected_in_code, example_in_code(option)
+        return Problem(f"{option.path} (in code)", expected, shown, reason)
+    return Problem(source, option.kind.expected, example(option), reason)
+
+
+def _option(name: str) -> Option:
+    return next(option for option in OPTIONS if name in (option.path, option.env))
 
 
 def _put(config: dict[str, Any], path: str, value: Any) -> None:
@@ -112,43 +153,46 @@ def _put(config: dict[str, Any], path: str, value: Any) -> None:
     config[last] = value
 
 
-def _initial_admin(config: dict[str, Any], sources: dict[str, str], problems: list[str]) -> None:
+def _initial_admin(
+    config: dict[str, Any], sources: dict[str, str], problems: list[Problem]
+) -> None:
     block = config["authentication"]
     username, password = block.pop("initialAdminUsername"), block.pop("initialAdminPassword")
     block["initialAdminIsBuiltIn"] = False
     if sources["authentication.initialAdminUser"] == "in code":
         return
-    if any(line.startswith("SERVICE_DEFAULT_ADMIN_") for line in problems):
-        return
-    if bool(username) != bool(password):
-        problems.append(
-            "SERVICE_DEFAULT_ADMIN_USERNAME and SERVICE_DEFAULT_ADMIN_PASSWORD: set both or none."
-        )
-    elif username:
-        block["initialAdminUser"] = {"username": username, "password": password}
-        sources["authentication.initialAdminUser"] = "SERVICE_DEFAULT_ADMIN_USERNAME"
-    else:
+    pair = ("SERVICE_DEFAULT_ADMIN_USERNAME", "SERVICE_DEFAULT_ADMIN_PASSWORD")
+    if not (username or password or any(problem.variable in pair for problem in problems)):
         block["initialAdminIsBuiltIn"] = True
+        return
+    block["initialAdminUser"] = {"username": username, "password": password}
+    sources["authentication.initialAdminUser"] = ", ".join(pair)
+    if bool(username) != bool(password) and not any(p.variable in pair for p in problems):
+        missing, there = pair if password else pair[::-1]
+        problems.append(_problem(_option(missing), missing, f"{there} is set and goes with it"))
 
 
-def _joined(sources: dict[str, str], path: str, variables: list[str]) -> None:
-    """Names the variables that a value was put together from, after the code if it has a part."""
-    first = [] if sources[path] == "default" else [sources[path]]
-    sources[path] = ", ".join(first + variables) or "default"
+def _joined(sources: dict[str, str], path: str, parts: list[str]) -> None:
+    """Names the variables that a value is put together from, after the code if it has a part."""
+    found = [sources[part] for part in (path, *parts) if sources[part] != "default"]
+    sources[path] = ", ".join(found) or "default"
 
 
-def _tokens(config: dict[str, Any], sources: dict[str, str], problems: list[str]) -> None:
+def _tokens(config: dict[str, Any], sources: dict[str, str], problems: list[Problem]) -> None:
     block = config["authentication"]
     lists = {
         "INIT_ADMIN_API_TOKENS": block.pop("initAdminApiTokens"),
         "INIT_CLIENT_API_TOKENS": block.pop("initClientApiTokens"),
         "INIT_FRONTEND_API_TOKENS": block.pop("initFrontendApiTokens"),
     }
+    paths = [f"authentication.init{kind}ApiTokens" for kind in ("Admin", "Client", "Frontend")]
+    _joined(sources, "authentication.initApiTokens", paths)
     try:
         block["initApiTokens"] = tokens.collect(block["initApiTokens"], lists)
-        _joined(sources, "authentication.initApiTokens", [name for name in lists if lists[name]])
     except AppError as error:
-        problems += [item["message"] for item in error.details]
+        for item in error.details:
+            source = "in code" if item["path"] == "authentication.initApiTokens" else item["path"]
+            problems.append(_problem(_option(item["path"]), source, item["message"]))
 
 
 def _database(
@@ -156,78 +200,52 @@ def _database(
     sources: dict[str, str],
     in_code: bool,
     environ: Mapping[str, str],
-    problems: list[str],
+    problems: list[Problem],
 ) -> None:
     db = config["db"]
     parts = {name: db.pop(name) for name in list(db) if name.startswith("ssl") and name != "ssl"}
     from_env = any(name.startswith("DATABASE_") and environ[name].strip() for name in environ)
     db["embedded"] = not (in_code or from_env or config["databaseUrl"] or config["databaseUrlFile"])
     if sources["db.ssl"] == "default":
-        ssl = parts["sslCaConfig"]
-        named = ["sslCaConfig"] if ssl is not None else [n for n in parts if parts[n] is not None]
-        ssl = database.ssl_from_parts(parts) if ssl is None else ssl
-        _joined(sources, "db.ssl", [sources[f"db.{name}"] for name in named])
+        alone = sources["db.sslCaConfig"] != "default"
+        _joined(sources, "db.ssl", ["db.sslCaConfig"] if alone else [f"db.{n}" for n in parts])
+        ssl = parts["sslCaConfig"] if alone else database.ssl_from_parts(parts)
         db["ssl"] = ssl if ssl is not None else False
-    url, name = _url(config, sources, problems)
+    url, origin = _url(config, sources, problems)
     if not url:
         return
     try:
         overrides = database.from_url(url)
-    except ValueError as error:
-        problems.append(f"{name}: {error}.")
+    except Wrong as error:
+        problems.append(_problem(_option(origin), sources[origin], str(error)))
         return
     for key, value in overrides.items():
         if sources.get(f"db.{key}") != "in code":
             db[key] = value
-            sources[f"db.{key}"] = name
+            sources[f"db.{key}"] = sources[origin]
 
 
-def _url(config: dict[str, Any], sources: dict[str, str], problems: list[str]) -> tuple[str, str]:
-    """The connection string in force and where it came from."""
+def _url(
+    config: dict[str, Any], sources: dict[str, str], problems: list[Problem]
+) -> tuple[str, str]:
+    """The connection string in force and the option that it came from."""
     path = config["databaseUrlFile"]
-    source = sources["databaseUrl"]
-    if not path or (source == "in code" and sources["databaseUrlFile"] != "in code"):
-        return config["databaseUrl"] or "", "databaseUrl" if source == "in code" else source
-    name = sources["databaseUrlFile"]
-    name = "databaseUrlFile" if name == "in code" else name
+    in_code = sources["databaseUrl"] == "in code"
+    if not path or (in_code and sources["databaseUrlFile"] != "in code"):
+        return config["databaseUrl"] or "", "databaseUrl"
     try:
-        url = Path(path).read_text(encoding="utf-8").rstrip("\r\n")
-    except (OSError, UnicodeDecodeError):
-        problems.append(f"{name}: the file can't be read.")
-        return "", name
-    if not url.strip():
-        problems.append(f"{name}: the file is empty.")
-        return "", name
-    return url, name
+        return tls.read_text(path).rstrip("\r\n"), "databaseUrlFile"
+    except Wrong as error:
+        source = sources["databaseUrlFile"]
+        problems.append(_problem(_option("databaseUrlFile"), source, str(error)))
+        return "", "databaseUrlFile"
 
 
-def _unknown_variables(environ: Mapping[str, str]) -> list[str]:
-    known = sorted({option.env for option in OPTIONS if option.env})
-    lines = []
-    for name in sorted(environ):
-        if name.startswith(("SERVICE_", "DATABASE_")) and name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            lines.append(
-                f"{name} is not a variable of this service"
-                + (f"; did you mean {near[0]}?" if near else ".")
-            )
-    return lines
-
-
-def _hints(config: dict[str, Any], sources: dict[str, str]) -> list[str]:
-    lines = []
-    crossed = ("clientMetricsMaxPerMinute", "clientRegisterMaxPerMinute")
-    in_env = [
-        sources[f"metricsRateLimiting.{name}"] not in ("default", "in code") for name in crossed
-    ]
-    if any(in_env) and not all(in_env):
-        lines.append(
-            "REGISTER_CLIENT_RATE_LIMIT_PER_MINUTE limits client metrics and "
-            "CLIENT_METRICS_RATE_LIMIT_PER_MINUTE limits client register: the names are crossed."
-        )
-    ssl = config["db"]["ssl"]
-    if ssl and not ssl["rejectUnauthorized"]:
-        lines.append(
-            "The database's TLS certificate is not verified (rejectUnauthorized is false)."
-        )
-    return lines
+def _pool(config: dict[str, Any], sources: dict[str, str], problems: list[Problem]) -> None:
+    pool, source = config["db"]["pool"], sources["db.pool.min"]
+    max_is_wrong = any(
+        p.variable in ("DATABASE_POOL_MAX", "db.pool.max (in code)") for p in problems
+    )
+    if pool["min"] > pool["max"] and not max_is_wrong:
+        name = "db.pool.min (in code)" if source == "in code" else source
+        problems.append(Problem(name, "no more than DATABASE_POOL_MAX (db.pool.max)", "0"))

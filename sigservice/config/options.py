@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sigservice.config import parse
+from sigservice.config import addresses, database, parse, tls
 from sigservice.config.parse import Kind, number
 
 MINUTE_LIMIT = number(0, 1_000_000, "requests a minute for each address")
@@ -60,7 +60,7 @@ OPTIONS: tuple[Option, ...] = tuple(
         "Server",
         ("server.port", "HTTP_PORT", number(0, 65535), 0,
          "TCP port. 0 or nothing: the system picks a free one. Ignored with `server.pipe`."),
-        ("server.host", "HTTP_HOST", parse.STRING, None,
+        ("server.host", "HTTP_HOST", addresses.HOST, None,
          "Address to bind. Nothing: all addresses, IPv6 and IPv4."),
         ("server.pipe", "", parse.PATH, None,
          "Path of a unix socket to listen on instead of host and port."),
@@ -68,11 +68,11 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Prometheus metrics at `/internal-backstage/prometheus`; 404 there when off."),
         ("server.metricsToken", "SERVICE_METRICS_TOKEN", parse.SECRET, None,
          "Bearer token that the metrics then demand. Nothing: they are open.", "secret"),
-        ("server.baseUriPath", "BASE_URI_PATH", parse.BASE_PATH, "",
+        ("server.baseUriPath", "BASE_URI_PATH", addresses.BASE_PATH, "",
          "Base path of every route, cookie, link and redirect."),
-        ("server.unleashUrl", "SERVICE_URL", parse.URL, None,
+        ("server.unleashUrl", "SERVICE_URL", addresses.URL, None,
          "Public address of the service; used for links and for the Secure flag of cookies."),
-        ("server.trustedProxy", "SERVICE_TRUSTED_PROXY", parse.NETWORKS, (),
+        ("server.trustedProxy", "SERVICE_TRUSTED_PROXY", addresses.NETWORKS, (),
          "Addresses or networks of reverse proxies whose X-Forwarded-For is believed."),
         ("server.gracefulShutdownEnable", "GRACEFUL_SHUTDOWN_ENABLE", parse.BOOLEAN, True,
          "SIGTERM, SIGINT and SIGHUP let running requests finish."),
@@ -109,27 +109,27 @@ OPTIONS: tuple[Option, ...] = tuple(
          "`:temporary:` makes a throw-away one."),
         ("postgresBin", "SERVICE_POSTGRES_BIN", parse.PATH, None,
          "Folder with initdb and postgres for the embedded database."),
-        ("databaseUrl", "DATABASE_URL", parse.SECRET, None,
+        ("databaseUrl", "DATABASE_URL", database.CONNECTION_STRING, None,
          "libpq connection string, one host. Overrides the parts; an in-code `db` overrides it.",
          "secret"),
-        ("databaseUrlFile", "DATABASE_URL_FILE", parse.PATH, None,
+        ("databaseUrlFile", "DATABASE_URL_FILE", parse.URL_FILE, None,
          "File whose content is exactly the connection string. Overrides DATABASE_URL."),
         ("db.user", "DATABASE_USERNAME", parse.STRING, "service_user", "Username."),
         ("db.password", "DATABASE_PASSWORD", parse.SECRET, "service_password",
          "Password.", "secret"),
-        ("db.host", "DATABASE_HOST", parse.STRING, "localhost",
+        ("db.host", "DATABASE_HOST", addresses.DATABASE_HOST, "localhost",
          "Hostname, or the folder of a unix socket."),
         ("db.port", "DATABASE_PORT", number(1, 65535), 5432, "Port."),
         ("db.database", "DATABASE_NAME", parse.STRING, "service", "Database name."),
-        ("db.ssl", "DATABASE_SSL", parse.SSL_JSON, False,
+        ("db.ssl", "DATABASE_SSL", tls.SSL_JSON, False,
          "TLS: none, or an object {rejectUnauthorized, ca, cert, key}.", "secret"),
-        ("db.sslCaConfig", "DATABASE_SSL_CA_CONFIG", parse.CA_CONFIG, None,
+        ("db.sslCaConfig", "DATABASE_SSL_CA_CONFIG", tls.CA_CONFIG, None,
          "The same object as JSON; used when DATABASE_SSL is not set.", "secret", "env only"),
-        ("db.sslCaFile", "DATABASE_SSL_CA_FILE", parse.PEM_FILE, None,
+        ("db.sslCaFile", "DATABASE_SSL_CA_FILE", tls.PEM_FILE, None,
          "PEM file with the CA.", "secret", "env only"),
-        ("db.sslCertFile", "DATABASE_SSL_CERT_FILE", parse.PEM_FILE, None,
+        ("db.sslCertFile", "DATABASE_SSL_CERT_FILE", tls.PEM_FILE, None,
          "PEM file with the client certificate.", "secret", "env only"),
-        ("db.sslKeyFile", "DATABASE_SSL_KEY_FILE", parse.PEM_FILE, None,
+        ("db.sslKeyFile", "DATABASE_SSL_KEY_FILE", tls.PEM_FILE, None,
          "PEM file with the client key.", "secret", "env only"),
         ("db.sslRejectUnauthorized", "DATABASE_SSL_REJECT_UNAUTHORIZED", parse.BOOLEAN, None,
          "Whether the server's certificate is checked. Nothing: true if CA, certificate and key "
@@ -141,7 +141,7 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Idle time after which a connection may be closed."),
         ("db.applicationName", "DATABASE_APPLICATION_NAME", parse.STRING, "service",
          "Application name that the database sees."),
-        ("db.schema", "DATABASE_SCHEMA", parse.STRING, "public",
+        ("db.schema", "DATABASE_SCHEMA", parse.SCHEMA, "public",
          "Schema that holds the tables; made when it is missing."),
     )
     + _section(
@@ -180,11 +180,12 @@ OPTIONS: tuple[Option, ...] = tuple(
         ("authentication.initApiTokens", "", parse.TOKENS, [],
          "Tokens made at start when the database holds none; those of the variables are added.",
          "secret"),
-        ("authentication.initAdminApiTokens", "INIT_ADMIN_API_TOKENS", parse.LIST, (),
+        ("authentication.initAdminApiTokens", "INIT_ADMIN_API_TOKENS", parse.ADMIN_SECRETS, (),
          "Secrets of admin tokens, each starting with `*:*.`", "secret", "env only"),
-        ("authentication.initClientApiTokens", "INIT_CLIENT_API_TOKENS", parse.LIST, (),
+        ("authentication.initClientApiTokens", "INIT_CLIENT_API_TOKENS", parse.CLIENT_SECRETS, (),
          "Secrets of client tokens, `project:environment.secret`.", "secret", "env only"),
-        ("authentication.initFrontendApiTokens", "INIT_FRONTEND_API_TOKENS", parse.LIST, (),
+        ("authentication.initFrontendApiTokens", "INIT_FRONTEND_API_TOKENS",
+         parse.CLIENT_SECRETS, (),
          "Secrets of frontend tokens, `project:environment.secret`.", "secret", "env only"),
     )
     + _section(
@@ -263,7 +264,7 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Most actions of an action set."),
         ("actions.runRetentionDays", "SERVICE_ACTION_RUN_RETENTION_DAYS",
          number(0, 36_500, "days"), 90, "Runs older than this are deleted; 0 keeps all."),
-        ("webhooks.allowedHosts", "SERVICE_WEBHOOK_ALLOWED_HOSTS", parse.HOSTS, (),
+        ("webhooks.allowedHosts", "SERVICE_WEBHOOK_ALLOWED_HOSTS", addresses.HOSTS, (),
          "Hosts that notifications may go to although they are private: names, `*.suffixes`, "
          "addresses, networks."),
         ("webhooks.allowPrivate", "SERVICE_WEBHOOK_ALLOW_PRIVATE", parse.BOOLEAN, False,
@@ -271,11 +272,11 @@ OPTIONS: tuple[Option, ...] = tuple(
     )
     + _section(
         "Outgoing connections",
-        ("outgoing.httpProxy", "HTTP_PROXY", parse.SECRET, None,
+        ("outgoing.httpProxy", "HTTP_PROXY", addresses.PROXY, None,
          "Proxy for http addresses; `http_proxy` beats it, here and in the next three.", "secret"),
-        ("outgoing.httpsProxy", "HTTPS_PROXY", parse.SECRET, None, "Proxy for https addresses.",
+        ("outgoing.httpsProxy", "HTTPS_PROXY", addresses.PROXY, None, "Proxy for https addresses.",
          "secret"),
-        ("outgoing.allProxy", "ALL_PROXY", parse.SECRET, None,
+        ("outgoing.allProxy", "ALL_PROXY", addresses.PROXY, None,
          "Proxy for what the two above don't name.", "secret"),
         ("outgoing.noProxy", "NO_PROXY", parse.STRING, None,
          "Hosts that are reached without a proxy, separated by commas; `*`: all."),
@@ -293,7 +294,7 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Most segments on one strategy."),
         ("segmentValuesLimit", "SERVICE_SEGMENT_VALUES_LIMIT", number(0, 10_000_000), 1000,
          "Most values across a segment's constraints."),
-        ("ui", "", parse.OBJECT, {},
+        ("ui", "", parse.UI, {},
          "UI overrides: environment, slogan; told by `/api/admin/ui-config`."),
     )
     + _section(
@@ -304,7 +305,7 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Lets `admin` sign in under the authentication type demo."),
         ("responseTimeWithAppNameKillSwitch", "SERVICE_RESPONSE_TIME_WITH_APP_NAME_KILL_SWITCH",
          parse.BOOLEAN, False, "Takes application names out of the metrics."),
-        ("versionCheck.url", "SERVICE_VERSION_URL", parse.URL, None,
+        ("versionCheck.url", "SERVICE_VERSION_URL", addresses.URL, None,
          "Where to ask for the latest version; nothing: it is not asked."),
         ("versionCheck.enable", "CHECK_VERSION", parse.TRUE_OR_ANYTHING, True,
          "Whether it is asked; any value other than true disables."),
@@ -312,7 +313,7 @@ OPTIONS: tuple[Option, ...] = tuple(
     )
     + _section(
         "Mail",
-        ("email.host", "EMAIL_HOST", parse.STRING, None, "SMTP server."),
+        ("email.host", "EMAIL_HOST", addresses.HOST, None, "SMTP server."),
         ("email.port", "EMAIL_PORT", number(1, 65535), 465, "SMTP port."),
         ("email.secure", "EMAIL_SECURE", parse.BOOLEAN, None,
          "TLS from the first byte. Nothing: when the port is 465."),

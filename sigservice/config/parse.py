@@ -1,23 +1,29 @@
 """Kinds of option values: how text from the environment and values from code are read.
 
-Each kind raises ValueError for what it can't take. The message never repeats the value: it may
-be a secret; the caller adds the option's name, what was expected and the example.
+Each kind raises ValueError for what it can't take. The caller adds the option's name, what was
+expected and the example; of the error itself it shows a `Wrong`'s reason alone, because the
+library's texts repeat the value, which may be a secret.
 """
 
 from __future__ import annotations
 
-import ipaddress
-import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 _TRUE = {"true", "1", "t", "yes", "on"}
 _FALSE = {"false", "0", "f", "no", "off"}
+_CSP_KEYWORD = re.compile(  # CSP 3, 2.3.1
+    r"'(self|none|unsafe-inline|unsafe-eval|unsafe-hashes|wasm-unsafe-eval|strict-dynamic"
+    r"|report-sample|inline-speculation-rules|(nonce|sha256|sha384|sha512)-[A-Za-z0-9+/_-]+=*)'"
+)
 _WHOLE = re.compile(r"[+-]?[0-9]{1,15}")
+
+
+class Wrong(ValueError):
+    """What is wrong with a value, in words that never hold a piece of it."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +35,12 @@ class Kind:
     parse: Callable[[str], Any]
     check: Callable[[Any], Any]
 
+    @property
+    def expected_in_code(self) -> str:
+        return self.expected.removesuffix(" (code only)").replace(
+            "a comma-separated list", "a list"
+        )
+
 
 def _boolean(text: str) -> bool:
     word = text.strip().lower()
@@ -39,7 +51,7 @@ def _boolean(text: str) -> bool:
     raise ValueError
 
 
-def _only(*types: type) -> Callable[[Any], Any]:
+def only(*types: type) -> Callable[[Any], Any]:
     def check(value: Any) -> Any:
         if isinstance(value, bool) and bool not in types:
             raise ValueError
@@ -50,25 +62,55 @@ def _only(*types: type) -> Callable[[Any], Any]:
     return check
 
 
-BOOLEAN = Kind("true or false", "true", _boolean, _only(bool))
+BOOLEAN = Kind("true or false", "true", _boolean, only(bool))
 # The one boolean where the specification itself says what a typo means (versionCheck.enable).
 TRUE_OR_ANYTHING = Kind(
     "true; any other value disables",
     "true",
-    lambda text: text.strip().lower() in _TRUE,
+    lambda text: text.strip().lower() == "true",
     lambda value: value is True,
 )
 
 
+def said_no(text: str) -> bool:
+    """Whether it is one of the words for false, and not a typing error."""
+    return text.strip().lower() in _FALSE
+
+
 def _printable(text: str) -> str:
     if not text.isprintable():
-        raise ValueError
+        raise Wrong("it holds a line break or a character that can't be printed")
     return text
 
 
-STRING = Kind("text on one line", "text", _printable, lambda v: _printable(_only(str)(v)))
-SECRET = Kind("text", "a long random text", str, _only(str))
-PATH = Kind("a path", "/etc/sigservice/file", str, lambda v: str(_only(str, Path)(v)))
+def storable(text: str) -> str:
+    """Text that UTF-8 and PostgreSQL can hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise Wrong("it is not UTF-8") from None
+    if "\x00" in text:
+        raise Wrong("it holds a NUL character")
+    return text
+
+
+def one_line_path(text: str) -> str:
+    if re.search(r"[\x00-\x1f\x7f]", text):
+        raise Wrong("it holds a line break or another control character")
+    return text
+
+
+STRING = Kind("text on one line", "text", _printable, lambda v: _printable(only(str)(v)))
+SECRET = Kind("text", "a long random text", storable, lambda v: storable(only(str)(v)))
+PATH = Kind(
+    "a path",
+    "/etc/sigservice/file",
+    one_line_path,
+    lambda v: one_line_path(str(only(str, Path)(v))),
+)
+URL_FILE = replace(
+    PATH, expected="a readable file with a connection string", example="/run/secrets/database-url"
+)
 
 
 def number(low: int, high: int, unit: str = "") -> Kind:
@@ -86,7 +128,7 @@ def number(low: int, high: int, unit: str = "") -> Kind:
 
     what = f"a whole number from {low} to {high}" + (f" ({unit})" if unit else "")
     example = str(min(max(low, 10), high))
-    return Kind(what, example, parse, lambda v: bounded(_only(int)(v)))
+    return Kind(what, example, parse, lambda v: bounded(only(int)(v)))
 
 
 def choice(*words: str) -> Kind:
@@ -99,7 +141,7 @@ def choice(*words: str) -> Kind:
             raise ValueError
         return known[word]
 
-    return Kind("one of " + ", ".join(words), words[0], parse, lambda v: parse(_only(str)(v)))
+    return Kind("one of " + ", ".join(words), words[0], parse, lambda v: parse(only(str)(v)))
 
 
 def _items(values: list[str]) -> list[str]:
@@ -107,166 +149,63 @@ def _items(values: list[str]) -> list[str]:
     return list(dict.fromkeys(value for value in kept if value))
 
 
-def _word_list(value: Any) -> list[str]:
-    return _items([_printable(_only(str)(item)) for item in _only(list, tuple)(value)])
+def word_list(value: Any) -> list[str]:
+    return _items([_printable(only(str)(item)) for item in only(list, tuple)(value)])
 
 
 LIST = Kind(
     "a comma-separated list",
     "one,two",
     lambda text: _items(_printable(text).split(",")),
-    _word_list,
+    word_list,
 )
 
 
 def _csp(values: list[str]) -> list[str]:
     # They are written into a header: nothing may end the directive or the header (CSP 3, 2.3).
-    if any(re.search(r"[;,\s\"\\<>]|[^!-~]", value) for value in values):
-        raise ValueError
+    for value in values:
+        if re.search(r"[;,\s\"\\<>]|[^!-~]", value):
+            raise ValueError
+        if "'" in value and not _CSP_KEYWORD.fullmatch(value):
+            raise Wrong("only keywords of CSP stand in quotes")
     return values
+
+
+def _secrets(example: str) -> Kind:
+    """A list of token secrets; tokens.py looks at each."""
+    return Kind(
+        "a comma-separated list of secrets",
+        example,
+        lambda text: _items(_printable(text).split(",")),
+        word_list,
+    )
+
+
+ADMIN_SECRETS = _secrets("*:*.964a287e1b728cb5f4f3e0120df92cb5")
+CLIENT_SECRETS = _secrets("default:development.964a287e1b728cb5f4f3e0120df92cb5")
 
 
 CSP_LIST = Kind(
     "a comma-separated list of CSP sources",
     "cdn.example.com,https://img.example.com",
     lambda text: _csp(LIST.parse(text)),
-    lambda value: _csp(_word_list(value)),
+    lambda value: _csp(word_list(value)),
 )
 
 
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        raise ValueError from None
-
-
-def _ssl(value: Any) -> dict[str, Any] | bool:
-    """The `ssl` object: false, true or {rejectUnauthorized, ca, cert, key}."""
-    if value is None or value is False:
-        return False
-    if value is True:
-        return {"rejectUnauthorized": True}
-    if not isinstance(value, dict) or set(value) - {"rejectUnauthorized", "ca", "cert", "key"}:
-        raise ValueError
-    settings = {key: item for key, item in value.items() if item is not None}
-    _only(bool)(settings.setdefault("rejectUnauthorized", True))
-    for key in ("ca", "cert", "key"):
-        if key in settings:
-            settings[key] = pem(_only(str)(settings[key]))
-    return settings
-
-
-def pem(text: str) -> str:
-    """PEM text; shells often leave `\\n` as two characters, which is mended here."""
-    if "\n" not in text.strip() and "\\n" in text:
-        text = text.replace("\\n", "\n")
-    if "-----BEGIN" not in text:
-        raise ValueError
+def _schema(text: str) -> str:
+    if len(_printable(text).encode()) > 63:
+        raise Wrong("it is longer than 63 bytes, which PostgreSQL would cut")
     return text
 
 
-SSL_JSON = Kind(
-    "false, true or a JSON object with rejectUnauthorized, ca, cert and key (PEM text)",
-    '{"rejectUnauthorized": true, "ca": "-----BEGIN CERTIFICATE-----…"}',
-    lambda text: _ssl(_json(text)),
-    _ssl,
-)
-
-
-def _ca_config(text: str) -> Any:
-    if not text.lstrip().startswith("{"):
-        text = read_text(text.strip())
-    return _ssl(_json(text))
-
-
-CA_CONFIG = Kind(
-    "a JSON object with the keys rejectUnauthorized, ca, cert and key, or a file that holds it",
-    SSL_JSON.example,
-    _ca_config,
-    _ssl,
-)
-
-
-def read_text(path: str) -> str:
-    """A file's text; ValueError when it can't be read."""
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise ValueError from None
-
-
-def _pem_file(path: str) -> str:
-    return pem(read_text(path))
-
-
-PEM_FILE = Kind("a readable PEM file", "/etc/ssl/db/ca.pem", _pem_file, lambda v: _pem_file(str(v)))
-
-
-def _url(text: str) -> str:
-    parts = urlsplit(_printable(text.strip()))
-    if " " in text.strip():
-        raise ValueError
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-        raise ValueError
-    _ = parts.port  # raises ValueError for a port that is none
-    return text.strip().rstrip("/")
-
-
-URL = Kind(
-    "an absolute http or https address",
-    "https://flags.example.com",
-    _url,
-    lambda v: _url(_only(str)(v)),
-)
-
-
-def _base_path(text: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9._~/-]*", text) or ".." in text.split("/"):
-        raise ValueError
-    path = "/" + "/".join(part for part in text.split("/") if part)
-    return "" if path == "/" else path
-
-
-BASE_PATH = Kind(
-    "a path that starts with /", "/flags", _base_path, lambda v: _base_path(_only(str)(v))
-)
+SCHEMA = Kind("a schema's name on one line", "public", _schema, lambda v: _schema(only(str)(v)))
 
 
 def _callable(value: Any) -> Any:
     if not callable(value):
         raise ValueError
     return value
-
-
-def _networks(values: list[str]) -> list[str]:
-    for value in values:
-        if value != "localhost":  # how a peer on a unix socket is called
-            ipaddress.ip_network(value, strict=False)
-    return values
-
-
-NETWORKS = Kind(
-    "a comma-separated list of addresses or networks",
-    "10.0.0.7,192.168.0.0/16",
-    lambda text: _networks(LIST.parse(text)),
-    lambda value: _networks(_word_list([value] if isinstance(value, str) else value)),
-)
-
-
-def _hosts(values: list[str]) -> list[str]:
-    for value in values:
-        if not re.fullmatch(r"(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*", value):
-            ipaddress.ip_network(value, strict=False)
-    return values
-
-
-HOSTS = Kind(
-    "a comma-separated list of host names, addresses or networks",
-    "hooks.example.com,*.internal.example,10.0.0.0/8",
-    lambda text: _hosts(LIST.parse(text.lower())),
-    lambda value: _hosts([item.lower() for item in _word_list(value)]),
-)
 
 
 def _cookie_name(name: str) -> str:
@@ -276,7 +215,7 @@ def _cookie_name(name: str) -> str:
 
 
 COOKIE_NAME = Kind(
-    "a cookie name", "service-session", _cookie_name, lambda v: _cookie_name(_only(str)(v))
+    "a cookie name", "service-session", _cookie_name, lambda v: _cookie_name(only(str)(v))
 )
 
 
@@ -288,7 +227,7 @@ CALLABLE = Kind("a callable (code only)", "a function", _no_text, _callable)
 
 
 def _token_list(value: Any) -> list[dict[str, Any]]:
-    return [dict(_only(dict)(item)) for item in _only(list, tuple)(value)]
+    return [dict(only(dict)(item)) for item in only(list, tuple)(value)]
 
 
 TOKENS = Kind(
@@ -299,11 +238,18 @@ TOKENS = Kind(
 )
 
 
-def _ui(value: Any) -> dict[str, Any]:
-    return dict(_only(dict)(value))
+def _ui(value: Any) -> dict[str, str]:
+    if set(only(dict)(value)) - {"environment", "slogan"}:
+        raise Wrong("it has a key of another name")
+    return {key: _printable(only(str)(text)) for key, text in value.items() if text is not None}
 
 
-OBJECT = Kind("an object (code only)", '{"environment": "production"}', _no_text, _ui)
+UI = Kind(
+    "an object with the keys environment and slogan (code only)",
+    '{"environment": "production"}',
+    _no_text,
+    _ui,
+)
 
 
 def _admin_user(value: Any) -> dict[str, str] | None:
@@ -316,17 +262,16 @@ def _admin_user(value: Any) -> dict[str, str] | None:
 
 def admin_name(text: str) -> str:
     """A user name or an e-mail address, as services/users.py takes it."""
-    if not re.fullmatch(r"[^\s@]{1,200}|[^@\s]{1,160}@[^@\s]{1,150}", _printable(_only(str)(text))):
+    if not re.fullmatch(r"[^\s@]{1,200}|[^@\s]{1,160}@[^@\s]{1,150}", _printable(only(str)(text))):
         raise ValueError
     return text
 
 
 def password(text: str) -> str:
     """What a person can type into the sign-in form."""
-    if not 1 <= len(_only(str)(text)) <= 1000 or "\x00" in text:
+    if not 1 <= len(only(str)(text)) <= 1000:
         raise ValueError
-    text.encode()  # a lone surrogate has no UTF-8
-    return text
+    return storable(text)
 
 
 ADMIN_USER = Kind(

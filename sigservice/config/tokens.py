@@ -7,6 +7,7 @@ from typing import Any
 from sigservice.errors import AppError, BadDataError
 
 TYPES = {"admin": "admin", "client": "client", "backend": "client", "frontend": "frontend"}
+KEYS = {"type", "secret", "environment", "project", "projects", "username", "tokenName"}
 
 
 def from_secret(kind: str, secret: str) -> dict[str, Any]:
@@ -25,6 +26,8 @@ def from_secret(kind: str, secret: str) -> dict[str, Any]:
 
 def checked(token: dict[str, Any]) -> dict[str, Any]:
     """A token record {type, secret, environment, projects, username}; raises BadDataError."""
+    if set(token) - KEYS:
+        raise BadDataError("it has a key that is none of " + ", ".join(sorted(KEYS)))
     kind = TYPES.get(str(token.get("type", "")).lower())
     secret, environment = token.get("secret"), token.get("environment")
     projects = token.get("projects") or [token.get("project")]
@@ -59,8 +62,8 @@ def checked(token: dict[str, Any]) -> dict[str, Any]:
 def collect(in_code: list[dict[str, Any]], lists: dict[str, list[str]]) -> list[dict[str, Any]]:
     """All configured tokens, code first, one for each secret.
 
-    `lists` maps a variable to its secrets. Raises BadDataError whose details have one line for
-    each bad token; a line never shows the secret.
+    `lists` maps a variable to its secrets. Raises BadDataError whose details name each bad token by
+    its variable (`path`) and its position; they never show the secret.
     """
     kinds = {
         "INIT_ADMIN_API_TOKENS": "admin",
@@ -80,9 +83,10 @@ def collect(in_code: list[dict[str, Any]], lists: dict[str, list[str]]) -> list[
         try:
             token = make(kind, source) if kind else make(source)
         except AppError as error:
-            problems.append(f"{name}: token {positions[name]}: {error.message}.")
+            line = f"token {positions[name]}: {error.message}"
+            problems.append({"path": name, "message": line})
         else:
             tokens.setdefault(token["secret"], token)
     if problems:
-        raise BadDataError("tokens", details=[{"message": line} for line in problems])
+        raise BadDataError("tokens", details=problems)
     return list(tokens.values())

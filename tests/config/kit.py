@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -52,6 +53,14 @@ class Row:
         return nest(self.path, self.code if value is NOTHING else value)
 
 
+def refusal(line: str, name: str, says: str) -> bool:
+    """Whether the line has the shape of every refusal: name, perhaps a reason, kind, example."""
+    if name.endswith("(in code)"):
+        says = says.replace("a comma-separated list", "a list")
+    shape = rf"{re.escape(name)}: ([^\n]*; )?expected [^\n]*{re.escape(says)}[^\n]*, for example .+"
+    return re.fullmatch(shape, line) is not None
+
+
 def nest(path: str, value: Any) -> dict[str, Any]:
     for part in reversed(path.split(".")):
         value = {part: value}
@@ -90,11 +99,20 @@ def string(path: str, env: str, default: Any, *, code: str = "in-code.example") 
 def secret(path: str, env: str, default: Any) -> Row:
     text = "hunter2, from the environment"
     code = "hunter2, from code"
-    return Row(path, env, default, text, text, code, bad_code=4711, says="text", secret=True)
+    row = Row(path, env, default, text, text, code, bad="wr0ng\udcff", bad_code=4711, secret=True)
+    return replace(row, says="text")
+
+
+def proxy(path: str, env: str) -> Row:
+    """Its address may hold a password."""
+    text, code = "http://ada:hunter2@env.example:3128", "https://ada:hunter2@code.example"
+    row = Row(path, env, None, text, text, code, bad="socks5://wr0ng:1", bad_code=4711, secret=True)
+    return replace(row, says="a proxy's address")
 
 
 def path(path: str, env: str, default: Any, text: str, code: str) -> Row:
-    return Row(path, env, default, text, text, code, bad_code=4711, says="a path")
+    bad = "/wr0ng\r\n"
+    return Row(path, env, default, text, text, code, bad=bad, bad_code=4711, says="a path")
 
 
 def function(path: str) -> Row:
@@ -117,19 +135,17 @@ def tokens(env: str, kind: str, secret: str, environment: str, project: str) -> 
     name = "init" + kind.capitalize() + "ApiTokens"
     token = {"type": kind, "secret": secret, "environment": environment, "projects": [project]}
     row = Row(f"authentication.{name}", env, [], secret, [token | {"username": kind}], secret=True)
-    says = "a comma-separated list"
+    says = "a comma-separated list of secrets"
     return replace(row, at="authentication.initApiTokens", bad=f"{secret},wr0ng\n", says=says)
 
 
-def first_admin(part: str, text: str, bad: str | None) -> Row:
+def first_admin(part: str, text: str, bad: str, says: str) -> Row:
     """One of two variables that only go together: the user name and the password."""
     both = {"SERVICE_DEFAULT_ADMIN_USERNAME": "ada", "SERVICE_DEFAULT_ADMIN_PASSWORD": "hunter2 x"}
     env = f"SERVICE_DEFAULT_ADMIN_{part.upper()}"
     beside = {name: other for name, other in both.items() if name != env}
     value = {"username": "ada", "password": "hunter2 x"}
-    row = Row(
-        f"authentication.initialAdmin{part}", env, ADMIN, text, value, bad=bad, says="a user name"
-    )
+    row = Row(f"authentication.initialAdmin{part}", env, ADMIN, text, value, bad=bad, says=says)
     row = replace(row, at="authentication.initialAdminUser", beside=beside)
     return replace(row, secret=part == "Password")
 

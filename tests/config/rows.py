@@ -24,6 +24,7 @@ from tests.config.kit import (
     minute,
     number,
     path,
+    proxy,
     secret,
     string,
     tls_file,
@@ -51,8 +52,8 @@ SPECIFIED = (
         says="{username, password} or None",
         secret=True,
     ),
-    first_admin("Username", "ada", "wr0ng\nline"),
-    first_admin("Password", "hunter2 x", None),
+    first_admin("Username", "ada", "wr0ng\nline", "a user name"),
+    first_admin("Password", "hunter2 x", "wr0ng\udcff", "a password"),
     Row(
         "authentication.initApiTokens",
         "",
@@ -74,13 +75,18 @@ SPECIFIED = (
         URL,
         URL,
         "postgresql://in-code.example/x",
+        bad="postgres://ada:wr0ng@a,b/x",
         bad_code=4711,
-        says="text",
+        says="a libpq connection string",
         secret=True,
     ),
-    path("databaseUrlFile", "DATABASE_URL_FILE", None, URL_FILE, f"{SAMPLES}/./url.txt"),
+    replace(
+        path("databaseUrlFile", "DATABASE_URL_FILE", None, URL_FILE, f"{SAMPLES}/./url.txt"),
+        bad="/nonexistent/wr0ng",
+        says="a readable file",
+    ),
     boolean("disableLegacyFeaturesApi", "DISABLE_LEGACY_FEATURES_API", False),
-    string("email.host", "EMAIL_HOST", None),
+    replace(string("email.host", "EMAIL_HOST", None), says="a host name", bad="wr0ng:587"),
     number("email.port", "EMAIL_PORT", 465, (0, 65536)),
     Row(
         "email.secure",
@@ -113,7 +119,7 @@ SPECIFIED = (
     csp("media"),
     csp("object"),
     number("server.port", "HTTP_PORT", 0, (-1, 65536), code=0),
-    string("server.host", "HTTP_HOST", None),
+    replace(string("server.host", "HTTP_HOST", None), says="a host name", bad="http://wr0ng"),
     Row("server.pipe", "", None, code="/run/sig.sock", bad_code=4711, says="a path"),
     boolean("server.serverMetrics", "", True),
     Row(
@@ -161,8 +167,8 @@ SPECIFIED = (
         "",
         {},
         code={"environment": "dev", "slogan": "Hi"},
-        bad_code="wr0ng",
-        says="an object",
+        bad_code={"slogn": "wr0ng"},
+        says="an object with the keys environment and slogan",
     ),
     Row(
         "versionCheck.url",
@@ -209,7 +215,7 @@ SPECIFIED = (
     # the db object
     string("db.user", "DATABASE_USERNAME", "service_user"),
     secret("db.password", "DATABASE_PASSWORD", "service_password"),
-    string("db.host", "DATABASE_HOST", "localhost"),
+    replace(string("db.host", "DATABASE_HOST", "localhost"), says="a host name", bad="wr0ng,b"),
     number("db.port", "DATABASE_PORT", 5432, (-1, 0, 65536)),
     string("db.database", "DATABASE_NAME", "service"),
     Row(
@@ -256,7 +262,7 @@ SPECIFIED = (
     number("db.pool.max", "DATABASE_POOL_MAX", 4, (-1, 0), value=12),
     number("db.pool.idleTimeoutMillis", "DATABASE_POOL_IDLE_TIMEOUT_MS", 30_000, (-1,)),
     string("db.applicationName", "DATABASE_APPLICATION_NAME", "service"),
-    string("db.schema", "DATABASE_SCHEMA", "public"),
+    replace(string("db.schema", "DATABASE_SCHEMA", "public"), says="a schema", bad="wr0ng" * 13),
     # limits; the first two variables are crossed in the specification
     minute(
         "metricsRateLimiting.clientMetricsMaxPerMinute",
@@ -335,9 +341,9 @@ OURS = (
         "a comma-separated list of host names, addresses or networks",
     ),
     boolean("webhooks.allowPrivate", "SERVICE_WEBHOOK_ALLOW_PRIVATE", False),
-    secret("outgoing.httpProxy", "HTTP_PROXY", None),
-    secret("outgoing.httpsProxy", "HTTPS_PROXY", None),
-    secret("outgoing.allProxy", "ALL_PROXY", None),
+    proxy("outgoing.httpProxy", "HTTP_PROXY"),
+    proxy("outgoing.httpsProxy", "HTTPS_PROXY"),
+    proxy("outgoing.allProxy", "ALL_PROXY"),
     string("outgoing.noProxy", "NO_PROXY", None),
 )
 

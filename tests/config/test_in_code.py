@@ -8,7 +8,7 @@ from types import MappingProxyType
 import pytest
 
 from sigservice.config import load_config
-from tests.config.kit import NOTHING, nest, problems
+from tests.config.kit import NOTHING, nest, problems, refusal
 from tests.config.rows import ROWS
 
 IN_CODE = [row for row in ROWS if row.code is not NOTHING]
@@ -42,6 +42,52 @@ def test_an_unknown_option_is_refused_without_its_value():
     (line,) = problems({"zzz": "wr0ng"}, {})
     assert line.startswith("zzz (in code): ")
     assert "wr0ng" not in line
+
+
+def test_everything_wrong_in_code_is_named_at_once():
+    options: dict = {"logLevl": "wr0ng", "server": 5}
+    for row in IN_CODE:
+        if row.bad_code is not NOTHING and not row.path.startswith("server."):
+            group = options
+            *groups, last = row.path.split(".")
+            for name in groups:
+                group = group.setdefault(name, {})
+            group[last] = row.bad_code
+    lines = problems(options, {})
+    wrong = [r.path for r in IN_CODE if r.bad_code is not NOTHING and r.path[:7] != "server."]
+    assert sorted(line.partition(" (in code): ")[0] for line in lines) == sorted(
+        [*wrong, "logLevl", "server"]
+    )
+    assert "wr0ng" not in "".join(lines)
+    assert "4711" not in "".join(lines)
+
+
+@pytest.mark.parametrize("options", [["wr0ng"], "wr0ng", 5, {5: "wr0ng"}, {"a\nb": "wr0ng"}])
+def test_options_of_another_shape_are_one_line(options):
+    (line,) = problems(options, {})
+    assert " (in code): " in line
+    assert ", for example " in line
+    assert "\n" not in line
+    assert "wr0ng" not in line
+
+
+@pytest.mark.parametrize("value", [{"slogn": "x"}, {"slogan": 5}, {"environment": "a\nb"}, []])
+def test_ui_has_two_texts(value):
+    assert refusal(problems({"ui": value}, {})[0], "ui (in code)", "environment and slogan")
+
+
+def test_a_token_has_no_other_keys():
+    token = {"type": "client", "secret": "p:e.wr0ng", "environment": "e", "project": "p"}
+    (line,) = problems({"authentication": {"initApiTokens": [token | {"projct": "wr0ng"}]}}, {})
+    assert refusal(line, "authentication.initApiTokens (in code)", "a list of {type")
+    assert "token 1: it has a key that is none of " in line
+    assert "wr0ng" not in line
+
+
+def test_the_example_in_code_is_python():
+    assert problems({"secureHeaders": "yes"}, {})[0].endswith(", for example True")
+    line = problems({"environmentEnableOverrides": "a"}, {})[0]
+    assert line.endswith("expected a list, for example ['development', 'production']")
 
 
 def test_the_removed_event_hook_is_ignored_with_a_warning():

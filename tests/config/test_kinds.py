@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sigservice.config import load_config
-from tests.config.kit import nest, problems
+from tests.config.kit import nest, problems, refusal
 
 
 def read(path, env, text):
@@ -37,9 +37,20 @@ def test_the_version_check_is_on_for_true(word):
     assert read("versionCheck.enable", "CHECK_VERSION", word) is True
 
 
-@pytest.mark.parametrize("word", ["false", "off", "treu", "enabled", "2", "null"])
-def test_the_version_check_is_off_for_anything_but_true(word):
-    assert read("versionCheck.enable", "CHECK_VERSION", word) is False
+@pytest.mark.parametrize("word", ["treu", "enabled", "1", "t", "yes", "on", "2", "null"])
+def test_the_version_check_is_off_for_anything_but_true_with_a_warning(word):
+    loaded = load_config(None, {"CHECK_VERSION": word})
+    assert loaded.config["versionCheck"]["enable"] is False
+    assert loaded.warnings == [
+        "CHECK_VERSION is neither true nor false; any value other than true disables."
+    ]
+
+
+@pytest.mark.parametrize("word", ["false", "off", "0", "No"])
+def test_the_version_check_is_off_for_false_without_a_warning(word):
+    loaded = load_config(None, {"CHECK_VERSION": word})
+    assert loaded.config["versionCheck"]["enable"] is False
+    assert loaded.warnings == []
 
 
 @pytest.mark.parametrize("value", ["false", 0, 1, "yes", []])
@@ -125,7 +136,7 @@ def test_in_code_a_list_is_cleaned_the_same_way():
 @pytest.mark.parametrize("value", ["a,b", [1], [None], {"a": 1}, 5])
 def test_in_code_a_list_is_a_list_of_texts(value):
     (line,) = problems({"environmentEnableOverrides": value}, {})
-    assert line.startswith("environmentEnableOverrides (in code): expected a comma-separated list")
+    assert refusal(line, "environmentEnableOverrides (in code)", "a list")
 
 
 CSP_REFUSED = [
@@ -136,26 +147,35 @@ CSP_REFUSED = [
     "<a>",
     "a\rb",
     "a\nSet-Cookie:x",
+    "'unsafe-inlin'",
+    "'self",
+    "a'b",
     "bücher.example",
 ]
 
 
 @pytest.mark.parametrize("text", CSP_REFUSED)
 def test_a_csp_source_can_not_leave_its_directive_or_its_header(text):
-    assert problems(None, {"CSP_ALLOWED_SCRIPT": text})[0].startswith(
-        "CSP_ALLOWED_SCRIPT: expected"
-    )
+    assert refusal(problems(None, {"CSP_ALLOWED_SCRIPT": text})[0], "CSP_ALLOWED_SCRIPT", "CSP")
 
 
 @pytest.mark.parametrize("text", [*CSP_REFUSED, "a.example,b.example"])
 def test_in_code_a_csp_source_can_not_leave_its_directive_either(text):
     options = nest("additionalCspAllowedDomains.scriptSrc", [text])
     line = problems(options, {})[0]
-    assert line.startswith("additionalCspAllowedDomains.scriptSrc (in code): expected")
+    assert refusal(line, "additionalCspAllowedDomains.scriptSrc (in code)", "a list of CSP sources")
 
 
 @pytest.mark.parametrize(
-    "source", ["cdn.example", "*.example", "https://a.example:8443/x", "data:", "'unsafe-inline'"]
+    "source",
+    [
+        "cdn.example",
+        "*.example",
+        "https://a.example:8443/x",
+        "data:",
+        "'unsafe-inline'",
+        "'sha256-aB+/='",
+    ],
 )
 def test_these_are_csp_sources(source):
     path = "additionalCspAllowedDomains.imgSrc"
@@ -192,11 +212,14 @@ def test_the_public_address_is_kept_without_its_last_slash(text, value):
         "https://flags.example/a b",
         "https://flags.example\nX: y",
         "https://[::1",
+        "https://ada:hunter2@flags.example",
+        'https://flags.example/"><b>',
+        "https://flags.example/ä",
     ],
 )
 def test_the_public_address_is_an_absolute_http_address(text):
     (line,) = problems(None, {"SERVICE_URL": text})
-    assert line.startswith("SERVICE_URL: expected an absolute http or https address")
+    assert refusal(line, "SERVICE_URL", "an absolute http or https address")
 
 
 @pytest.mark.parametrize(
@@ -217,7 +240,9 @@ def test_a_base_path_has_a_first_slash_and_no_last_one(text, value):
     assert config["server"]["baseUriPath"] == value
 
 
-@pytest.mark.parametrize("text", ["/a?b", "/a#b", "/a b", "/../a", "/a/..", "/a\n", "/ä", "/a%2f"])
+@pytest.mark.parametrize(
+    "text", ["/a?b", "/a#b", "/a b", "/../a", "/a/..", "/a/./b", "/a\n", "/ä", "/a%2f"]
+)
 def test_these_are_no_base_paths(text):
     (line,) = problems(None, {"BASE_URI_PATH": text})
     assert line.startswith("BASE_URI_PATH: expected a path that starts with /")
@@ -250,8 +275,51 @@ def test_a_trusted_proxy_is_nothing_else(text):
 
 
 def test_a_text_of_two_lines_is_refused_where_one_is_expected():
-    for name in ("DATABASE_USERNAME", "DATABASE_SCHEMA", "HTTP_HOST", "EMAIL_SENDER"):
-        assert problems(None, {name: "a\nb"})[0].startswith(f"{name}: expected text on one line")
+    for name in ("DATABASE_USERNAME", "DATABASE_SCHEMA", "EMAIL_USER", "NO_PROXY"):
+        for text in ("a\nb", "a\rb", "a\n", "a\x7f", "a\udcff"):
+            assert refusal(problems(None, {name: text})[0], name, "on one line")
+
+
+def test_a_path_has_no_line_break():
+    for name in ("DATABASE_URL_FILE", "SERVICE_DATA_DIR", "SERVICE_POSTGRES_BIN"):
+        assert "a line break" in problems(None, {name: "/a\r\n"})[0]
+    assert refusal(problems({"dataDir": "a\0"}, {})[0], "dataDir (in code)", "a path")
+
+
+@pytest.mark.parametrize("text", ["a\udcff", "a\0"])
+def test_a_secret_is_text_that_the_database_can_hold(text):
+    for name in ("DATABASE_PASSWORD", "EMAIL_PASSWORD", "SERVICE_METRICS_TOKEN"):
+        assert refusal(problems(None, {name: text})[0], name, "text")
+
+
+@pytest.mark.parametrize("text", ["::1", "localhost", "db_1", "10.0.0.7", "fe80::1%eth0", "a.b."])
+def test_these_are_hosts(text):
+    assert read("server.host", "HTTP_HOST", f" {text} ") == text
+
+
+@pytest.mark.parametrize(
+    "text", ["a b", "a:80", "[::1]", "999.1.1.1", "https://a", "a/b", "-a", "*", "a" * 300]
+)
+def test_these_are_no_hosts(text):
+    for name in ("HTTP_HOST", "EMAIL_HOST", "DATABASE_HOST"):
+        assert refusal(problems(None, {name: text})[0], name, "a host name")
+
+
+def test_a_database_has_one_host_or_a_folder():
+    assert read("db.host", "DATABASE_HOST", "/var/run/postgresql") == "/var/run/postgresql"
+    for text in ("a,b", "/a,/b"):
+        assert "several hosts" in problems(None, {"DATABASE_HOST": text})[0]
+
+
+@pytest.mark.parametrize("text", ["proxy", "proxy:3128", "http://a:b@proxy:1/", "https://[::1]:1"])
+def test_these_are_proxies(text):
+    assert read("outgoing.allProxy", "ALL_PROXY", text) == text
+
+
+@pytest.mark.parametrize("text", ["socks5://a", "http://", "a b", "http://a:port", "http://[::1"])
+def test_these_are_no_proxies_and_the_variable_is_named_as_it_was_given(text):
+    for name in ("HTTPS_PROXY", "https_proxy"):
+        assert refusal(problems(None, {name: text})[0], name, "a proxy's address")
 
 
 def test_a_secret_is_kept_to_the_letter():

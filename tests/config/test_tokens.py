@@ -135,7 +135,7 @@ def test_every_wrong_token_has_its_own_line():
     options = {"authentication": {"initApiTokens": [ADMIN, CLIENT | {"type": "hunter2"}]}}
     lines = problems(options, environ)
     starts = [
-        ("authentication.initApiTokens", "token 2"),
+        ("authentication.initApiTokens (in code)", "token 2"),
         ("INIT_ADMIN_API_TOKENS", "token 1"),
         ("INIT_ADMIN_API_TOKENS", "token 3"),
         ("INIT_FRONTEND_API_TOKENS", "token 1"),
@@ -166,7 +166,7 @@ def test_an_admin_secret_starts_with_two_stars(secret):
     ],
 )
 def test_an_admin_token_targets_all_environments_and_all_projects(change):
-    assert refused(ADMIN | change).startswith("authentication.initApiTokens: token 1: ")
+    assert refused(ADMIN | change).startswith("authentication.initApiTokens (in code): token 1: ")
 
 
 @pytest.mark.parametrize("name", ["INIT_CLIENT_API_TOKENS", "INIT_FRONTEND_API_TOKENS"])
@@ -204,7 +204,7 @@ def test_in_code_too_a_client_or_frontend_token_names_one_environment(kind):
 )
 def test_a_token_of_another_shape_is_refused_with_its_position(change):
     line = refused(CLIENT | change)
-    assert line.startswith("authentication.initApiTokens: token 1: ")
+    assert line.startswith("authentication.initApiTokens (in code): token 1: ")
     assert "hunter2" not in line
 
 

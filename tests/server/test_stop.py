@@ -344,11 +344,12 @@ def test_port_in_use_is_one_line_and_exit_1(environ: dict[str, str]):
         ended.close()
 
 
-@pytest.mark.parametrize("host", ["203.0.113.9", "no-such-host.invalid", "a b", "999.1.1.1"])
+@pytest.mark.parametrize("host", ["203.0.113.9", "no-such-host.invalid"])
 def test_address_that_is_not_ours_is_one_line(serve: Serve, host: str):
     with pytest.raises(StartError) as raised:
         serve(host=host)
     assert str(raised.value).startswith(f"Can't listen on {host}, port ")
+    assert "(HTTP_HOST, HTTP_PORT)" in str(raised.value)
     assert "\n" not in str(raised.value)
 
 

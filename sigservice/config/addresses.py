@@ -1,0 +1,115 @@
+"""Kinds of options that name hosts, networks, addresses and paths in them."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from urllib.parse import urlsplit
+
+from sigservice.config.parse import LIST, Kind, Wrong, one_line_path, only, word_list
+
+
+def _host(text: str) -> str:
+    text = text.strip()
+    name = re.fullmatch(r"[A-Za-z0-9_]([A-Za-z0-9_.-]{0,252}[A-Za-z0-9_.])?", text)
+    if not name or re.fullmatch(r"[0-9.]+", text):
+        ipaddress.ip_address(text)
+    return text
+
+
+HOST = Kind("a host name or an address", "127.0.0.1", _host, lambda v: _host(only(str)(v)))
+
+
+def _database_host(text: str) -> str:
+    if "," in text:
+        raise Wrong("several hosts are not supported")
+    return one_line_path(text) if text.startswith(("/", "@")) else _host(text)
+
+
+DATABASE_HOST = Kind(
+    "a host name, an address or the folder of a unix socket",
+    "db.example.com",
+    _database_host,
+    lambda v: _database_host(only(str)(v)),
+)
+
+
+def _url(text: str) -> str:
+    text = text.strip()
+    parts = urlsplit(text)
+    if not re.fullmatch(r"[!#-;=?-\[\]_a-z~]+", text):  # RFC 3986, 2
+        raise Wrong("it holds a character that an address can't have")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError
+    if parts.query or parts.fragment:
+        raise Wrong("it has a query or a fragment")
+    if "@" in parts.netloc:
+        raise Wrong("it holds a user name, which everybody would see")
+    _ = parts.port  # raises ValueError for a port that is none
+    return text.rstrip("/")
+
+
+URL = Kind(
+    "an absolute http or https address",
+    "https://flags.example.com",
+    _url,
+    lambda v: _url(only(str)(v)),
+)
+
+
+def _base_path(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9._~/-]*", text) or {".", ".."} & set(text.split("/")):
+        raise ValueError
+    path = "/" + "/".join(part for part in text.split("/") if part)
+    return "" if path == "/" else path
+
+
+BASE_PATH = Kind(
+    "a path that starts with /", "/flags", _base_path, lambda v: _base_path(only(str)(v))
+)
+
+
+def _networks(values: list[str]) -> list[str]:
+    for value in values:
+        if value != "localhost":  # how a peer on a unix socket is called
+            ipaddress.ip_network(value, strict=False)
+    return values
+
+
+NETWORKS = Kind(
+    "a comma-separated list of addresses or networks",
+    "10.0.0.7,192.168.0.0/16",
+    lambda text: _networks(LIST.parse(text)),
+    lambda value: _networks(word_list([value] if isinstance(value, str) else value)),
+)
+
+
+def _hosts(values: list[str]) -> list[str]:
+    for value in values:
+        if not re.fullmatch(r"(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*", value):
+            ipaddress.ip_network(value, strict=False)
+    return values
+
+
+HOSTS = Kind(
+    "a comma-separated list of host names, addresses or networks",
+    "hooks.example.com,*.internal.example,10.0.0.0/8",
+    lambda text: _hosts(LIST.parse(text.lower())),
+    lambda value: _hosts([item.lower() for item in word_list(value)]),
+)
+
+
+def _proxy(text: str) -> str:
+    text = text.strip()
+    parts = urlsplit(text if "://" in text else f"http://{text}")
+    if parts.scheme not in ("http", "https"):
+        raise Wrong("only http and https proxies are supported")
+    if not parts.hostname or not re.fullmatch(r"[!-~]+", text):
+        raise ValueError
+    _ = parts.port
+    return text
+
+
+PROXY = Kind(
+    "a proxy's address", "http://proxy.example.com:3128", _proxy, lambda v: _proxy(only(str)(v))
+)

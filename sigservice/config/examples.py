@@ -1,0 +1,41 @@
+"""The example that a refusal and the documentation show for an option."""
+
+from __future__ import annotations
+
+from sigservice.config.options import Option
+
+_OWN = {
+    "server.port": "4242",
+    "server.pipe": "/run/sigservice.sock",
+    "dataDir": "/var/lib/sigservice",
+    "postgresBin": "/usr/lib/postgresql/17/bin",
+    "db.host": "db.example.com",
+    "db.sslCertFile": "/etc/ssl/db/client.pem",
+    "db.sslKeyFile": "/etc/ssl/db/client.key",
+    "environmentEnableOverrides": "development,production",
+    "email.host": "smtp.example.com",
+    "email.sender": "flags@example.com",
+    "email.smtpuser": "flags",
+    "frontendApi.refreshIntervalInMs": "20000",
+    "outgoing.noProxy": "localhost,.example.com",
+    "versionCheck.url": "https://version.example.com",
+}
+
+
+def example(option: Option) -> str:
+    """Environment text that the option takes: its own example, its default or its kind's."""
+    default = option.default
+    if option.path in _OWN:
+        return _OWN[option.path]
+    if isinstance(default, int | str) and not isinstance(default, bool) and default:
+        return option.kind.example if option.secret else str(default)
+    return option.kind.example
+
+
+def example_in_code(option: Option) -> str:
+    """The same as Python."""
+    text = example(option)
+    try:
+        return repr(option.kind.parse(text))
+    except ValueError:  # what only code can say, or a file
+        return text

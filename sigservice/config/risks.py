@@ -1,0 +1,333 @@
+"""What a careful person would change, judged from the configuration alone.
+
+Each rule is a function of (config, sources) in RULES; nothing here opens a connection or a file.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from sigservice.config.options import OPTIONS
+from sigservice.config.parse import said_no
+
+SEVERITIES = ("note", "warning", "danger")
+_CROSSED = {
+    "metricsRateLimiting.clientMetricsMaxPerMinute": "REGISTER_CLIENT_RATE_LIMIT_PER_MINUTE",
+    "metricsRateLimiting.clientRegisterMaxPerMinute": "CLIENT_METRICS_RATE_LIMIT_PER_MINUTE",
+}
+_UNSAFE_SOURCES = {"*", "'unsafe-inline'", "'unsafe-eval'", "http:", "https:", "data:"}
+_SHORT = 16
+
+Config = dict[str, Any]
+Sources = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Risk:
+    """`option` is an option's path, or the variable's name where there is no option."""
+
+    severity: str
+    option: str
+    message: str
+
+
+def at_start(config: Config, sources: Sources, environ: Mapping[str, str]) -> list[Risk]:
+    """What each start warns of: settings that most likely are mistakes."""
+    return [
+        *_crossed_limits(config, sources),
+        *_unverified_database(config, sources),
+        *_version_check(config, sources, environ),
+    ]
+
+
+def judge(config: Config, sources: Sources) -> list[Risk]:
+    """What is worth knowing beyond that."""
+    return [risk for rule in RULES for risk in rule(config, sources)]
+
+
+def _crossed_limits(config: Config, sources: Sources) -> Iterator[Risk]:
+    given = [path for path in _CROSSED if sources[path] == _CROSSED[path]]
+    if len(given) == 1:
+        yield Risk(
+            "warning",
+            given[0],
+            "REGISTER_CLIENT_RATE_LIMIT_PER_MINUTE limits client metrics and "
+            "CLIENT_METRICS_RATE_LIMIT_PER_MINUTE limits client register: the names are crossed.",
+        )
+
+
+def _unverified_database(config: Config, sources: Sources) -> Iterator[Risk]:
+    ssl = config["db"]["ssl"]
+    if not ssl or ssl["rejectUnauthorized"]:
+        return
+    text = "The database's TLS certificate is not verified (rejectUnauthorized is false)"
+    given = "; the CA is given, but nothing is checked with it" if ssl.get("ca") else ""
+    yield Risk("warning", "db.ssl", f"{text}{given}.")
+
+
+def _version_check(config: Config, sources: Sources, environ: Mapping[str, str]) -> Iterator[Risk]:
+    text = environ.get("CHECK_VERSION", "")
+    in_force = sources["versionCheck.enable"] == "CHECK_VERSION"
+    if in_force and not config["versionCheck"]["enable"] and not said_no(text):
+        yield Risk(
+            "warning",
+            "versionCheck.enable",
+            "CHECK_VERSION is neither true nor false; any value other than true disables.",
+        )
+
+
+def _first_admin(config: Config, sources: Sources) -> Iterator[Risk]:
+    block, path = config["authentication"], "authentication.initialAdminUser"
+    if block["initialAdminIsBuiltIn"]:
+        yield Risk(
+            "danger",
+            path,
+            "Without users in the database the first admin gets the public built-in password "
+            "(SERVICE_DEFAULT_ADMIN_USERNAME and SERVICE_DEFAULT_ADMIN_PASSWORD set another).",
+        )
+    elif block["initialAdminUser"] and len(block["initialAdminUser"]["password"]) < 12:
+        yield Risk("warning", path, "The first admin's password has fewer than 12 characters.")
+
+
+def _authentication(config: Config, sources: Sources) -> Iterator[Risk]:
+    block, path = config["authentication"], "authentication.type"
+    kind, admin = block["type"], block["demoAllowAdminLogin"]
+    if kind == "none":
+        yield Risk("danger", path, "Nobody signs in: whoever reaches the service is its admin.")
+    if kind == "demo":
+        yield Risk("danger", path, "An e-mail address is enough to sign in, without a password.")
+    if kind == "custom" and not block["customAuthHandler"]:
+        yield Risk("warning", path, "custom needs authentication.customAuthHandler (in code).")
+    if admin:
+        severity, text = (
+            ("danger", "Whoever types admin is the admin.")
+            if kind == "demo"
+            else ("note", "It has no effect unless the authentication type is demo.")
+        )
+        yield Risk(severity, "authentication.demoAllowAdminLogin", text)
+
+
+def _tokens(config: Config, sources: Sources) -> Iterator[Risk]:
+    block = config["authentication"]
+    if not block["enableApiToken"]:
+        yield Risk(
+            "warning",
+            "authentication.enableApiToken",
+            "Whoever reaches the client and frontend API reads the flags of all projects.",
+        )
+    for kind in dict.fromkeys(token["type"] for token in block["initApiTokens"]):
+        secrets = [token["secret"] for token in block["initApiTokens"] if token["type"] == kind]
+        if any(len(secret.partition(".")[2]) < _SHORT for secret in secrets):
+            severity = "note" if kind == "frontend" else "warning"  # browsers show theirs anyway
+            text = f"The secret of a {kind} token has fewer than {_SHORT} characters after the dot."
+            yield Risk(severity, "authentication.initApiTokens", text)
+
+
+def _address(config: Config, sources: Sources) -> Iterator[Risk]:
+    server, path = config["server"], "server.unleashUrl"
+    if not server["unleashUrl"]:
+        yield Risk(
+            "warning",
+            path,
+            "SERVICE_URL is not set: links use localhost, cookies are not marked Secure.",
+        )
+    else:
+        url = urlsplit(server["unleashUrl"])
+        if url.scheme == "http" and not _is_here(url.hostname or ""):
+            yield Risk(
+                "warning", path, "SERVICE_URL is http: passwords and tokens travel in clear."
+            )
+        if server["baseUriPath"] and not url.path.endswith(server["baseUriPath"]):
+            yield Risk(
+                "warning",
+                path,
+                "SERVICE_URL does not end with BASE_URI_PATH, which is not added to it.",
+            )
+        if url.scheme == "https" and not server["trustedProxy"]:
+            yield Risk(
+                "warning",
+                "server.trustedProxy",
+                "Behind a proxy all visitors share one address, and so one limit "
+                "(SERVICE_TRUSTED_PROXY names the proxy).",
+            )
+    if not server["port"] and not server["pipe"]:
+        yield Risk("note", "server.port", "HTTP_PORT is not set: each start picks another port.")
+
+
+def _cookies(config: Config, sources: Sources) -> Iterator[Risk]:
+    url = config["server"]["unleashUrl"] or ""
+    https = url.startswith("https:")
+    if config["secureHeaders"] and not https:
+        yield Risk(
+            "warning",
+            "secureHeaders",
+            "SECURE_HEADERS is on and SERVICE_URL is not https: over plain HTTP browsers drop the "
+            "session cookie, so that nobody stays signed in.",
+        )
+    if https and not config["secureHeaders"]:
+        yield Risk(
+            "note",
+            "secureHeaders",
+            "SERVICE_URL is https, but no Strict-Transport-Security is sent.",
+        )
+    name, path = config["session"]["cookieName"], "session.cookieName"
+    if name.startswith(("__Host-", "__Secure-")) and not (https or config["secureHeaders"]):
+        yield Risk("warning", path, "Browsers take a cookie of this name over HTTPS alone.")
+    if name.startswith("__Host-") and (config["server"]["baseUriPath"] or urlsplit(url).path):
+        yield Risk("warning", path, "Browsers refuse a __Host- cookie below a base path.")
+
+
+def _proxies(config: Config, sources: Sources) -> Iterator[Risk]:
+    for text in config["server"]["trustedProxy"]:
+        if text != "localhost" and _is_wide(text):
+            yield Risk(
+                "danger",
+                "server.trustedProxy",
+                f"{text}: nearly everybody may claim any address, which voids the limits.",
+            )
+
+
+def _webhooks(config: Config, sources: Sources) -> Iterator[Risk]:
+    block = config["webhooks"]
+    if block["allowPrivate"]:
+        yield Risk(
+            "warning",
+            "webhooks.allowPrivate",
+            "Notifications may go to private addresses (SERVICE_WEBHOOK_ALLOW_PRIVATE).",
+        )
+    if any("/" in text and _is_wide(text) for text in block["allowedHosts"]):
+        yield Risk("warning", "webhooks.allowedHosts", "A network in it is nearly every address.")
+
+
+def _metrics(config: Config, sources: Sources) -> Iterator[Risk]:
+    server, path = config["server"], "server.metricsToken"
+    if server["serverMetrics"] and not server["metricsToken"]:
+        yield Risk(
+            "note", path, "The metrics are open to everybody (SERVICE_METRICS_TOKEN closes them)."
+        )
+    elif server["serverMetrics"] and len(server["metricsToken"]) < _SHORT:
+        yield Risk("warning", path, f"It has fewer than {_SHORT} characters.")
+
+
+def _csp(config: Config, sources: Sources) -> Iterator[Risk]:
+    for name in ("defaultSrc", "scriptSrc", "objectSrc"):
+        if _UNSAFE_SOURCES & set(config["additionalCspAllowedDomains"][name]):
+            yield Risk(
+                "warning",
+                f"additionalCspAllowedDomains.{name}",
+                "It allows scripts from nearly anywhere, which the policy is there to prevent.",
+            )
+
+
+def _limits(config: Config, sources: Sources) -> Iterator[Risk]:
+    for group in ("rateLimiting", "metricsRateLimiting"):
+        for name, value in config[group].items():
+            if value == 0:
+                yield Risk("warning", f"{group}.{name}", "0 refuses every request.")
+    if config["signals"]["maxPerSecond"] == 0:
+        yield Risk("warning", "signals.maxPerSecond", "0 refuses signals.")
+    if config["keepAliveTimeout"] == 0:
+        yield Risk(
+            "warning",
+            "keepAliveTimeout",
+            "0 never closes an idle connection; idle ones alone can use them all up.",
+        )
+    if not config["server"]["gracefulShutdownEnable"]:
+        yield Risk(
+            "note", "server.gracefulShutdownEnable", "A stop cuts the requests that are running."
+        )
+
+
+def _database(config: Config, sources: Sources) -> Iterator[Risk]:
+    db = config["db"]
+    if db["embedded"]:
+        if config["dataDir"] == ":temporary:":
+            yield Risk("danger", "dataDir", "All data are lost when the service stops.")
+        else:
+            text = "No database is configured: an embedded PostgreSQL is used, and none of db.*."
+            yield Risk("note", "db", text)
+        return
+    host = db["host"]
+    local = host.startswith(("/", "@")) or _is_here(host)
+    if sources["db.password"] == "default" and not host.startswith(("/", "@")):
+        yield Risk(
+            "warning", "db.password", "The public built-in password is used for the database."
+        )
+    if not db["ssl"] and not local:
+        yield Risk(
+            "note" if _is_private(host) else "warning",
+            "db.ssl",
+            "The database is on another machine, and what goes there is not encrypted.",
+        )
+    if db["ssl"] and not db["ssl"].get("checkHost", True):
+        yield Risk("note", "db.ssl", "The host name in the database's certificate is not checked.")
+
+
+def _mail(config: Config, sources: Sources) -> Iterator[Risk]:
+    mail = config["email"]
+    if not mail["host"]:
+        yield Risk(
+            "warning",
+            "email.host",
+            "No mail server is set: no mails are sent, people can't reset their passwords.",
+        )
+        return
+    if not mail["sender"]:
+        yield Risk("warning", "email.sender", "No sender is set.")
+    if bool(mail["smtpuser"]) != bool(mail["smtppass"]):
+        missing = "smtppass" if mail["smtpuser"] else "smtpuser"
+        yield Risk("warning", f"email.{missing}", "User name and password only go together.")
+    secure = mail["port"] == 465 if mail["secure"] is None else mail["secure"]
+    if not secure and not _is_here(mail["host"]):
+        yield Risk(
+            "warning",
+            "email.secure",
+            "Mail, with its links that set passwords, is encrypted only if the server offers it.",
+        )
+
+
+def _without_effect(config: Config, sources: Sources) -> Iterator[Risk]:
+    for option in OPTIONS:
+        if option.status == "accepted" and sources[option.path] != "default":
+            yield Risk("note", option.path, "It is accepted but has no effect yet.")
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _is_private(host: str) -> bool:
+    """A private address, or a name without a dot, as containers have them."""
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return "." not in host
+
+
+def _is_wide(network: str) -> bool:
+    """Whether a network has at least a 256th of all addresses."""
+    return ipaddress.ip_network(network, strict=False).prefixlen <= 7
+
+
+RULES: tuple[Callable[[Config, Sources], Iterator[Risk]], ...] = (
+    _first_admin,
+    _authentication,
+    _tokens,
+    _address,
+    _cookies,
+    _proxies,
+    _webhooks,
+    _metrics,
+    _csp,
+    _limits,
+    _database,
+    _mail,
+    _without_effect,
+)

@@ -1,0 +1,156 @@
+"""What `check-config` calls risky, how grave it is, and the exit code that follows."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from sigservice.config import check, load_config
+from tests.config.kit import PEM_FILE
+
+CROSSED_PATH = "metricsRateLimiting.clientRegisterMaxPerMinute"
+CAREFUL = {
+    "HTTP_PORT": "4242",
+    "SERVICE_URL": "https://flags.example",
+    "SERVICE_TRUSTED_PROXY": "10.0.0.7",
+    "SECURE_HEADERS": "true",
+    "SERVICE_DEFAULT_ADMIN_USERNAME": "ada",
+    "SERVICE_DEFAULT_ADMIN_PASSWORD": "Correct-Horse-7",
+    "SERVICE_METRICS_TOKEN": "0123456789abcdef",
+    "DATABASE_URL": "postgres://ada:hunter2@db.example/flags?sslmode=verify-full",
+}
+MAIL = {"EMAIL_HOST": "smtp.example", "EMAIL_SENDER": "flags@example.com"}
+CA = {"DATABASE_URL": "postgres://ada:hunter2@db.example/flags", "DATABASE_SSL_CA_FILE": PEM_FILE}
+
+
+@pytest.fixture
+def judged(capsys):
+    """The risks of these variables: {(option, severity)}."""
+
+    def run(environ=None):
+        check.main(environ or {}, "json")
+        found = json.loads(capsys.readouterr().out)["risks"]
+        assert all(set(risk) == {"severity", "option", "message"} for risk in found)
+        return {(risk["option"], risk["severity"]) for risk in found}
+
+    return run
+
+
+def test_a_careful_configuration_has_no_risks(judged):
+    assert judged(CAREFUL) == {("email.host", "warning")}
+    assert {severity for _, severity in judged(CAREFUL | MAIL)} <= {"note"}
+
+
+def test_the_exit_code_says_how_grave_the_risks_are(capsys):
+    for environ, codes in (
+        ({}, {"": 0, "note": 3, "warning": 3, "danger": 3}),
+        (CAREFUL, {"": 0, "note": 3, "warning": 3, "danger": 0}),  # no mail server
+        (CAREFUL | MAIL | {"HTTP_PORT": ""}, {"": 0, "note": 3, "warning": 0, "danger": 0}),
+        ({"HTTP_PORT": "wr0ng"}, {"": 2, "note": 2, "danger": 2}),
+    ):
+        for fail_on, code in codes.items():
+            for form in ("text", "json"):
+                assert check.main(environ, form, fail_on) == code
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("environ", "path", "severity"),
+    [
+        ({}, "authentication.initialAdminUser", "danger"),
+        ({}, "server.unleashUrl", "warning"),
+        ({}, "email.host", "warning"),
+        ({}, "server.metricsToken", "note"),
+        ({}, "server.port", "note"),
+        ({}, "db", "note"),
+        ({"SERVICE_DATA_DIR": ":temporary:"}, "dataDir", "danger"),
+        (
+            {"SERVICE_DEFAULT_ADMIN_USERNAME": "a", "SERVICE_DEFAULT_ADMIN_PASSWORD": "short"},
+            "authentication.initialAdminUser",
+            "warning",
+        ),
+        ({"AUTH_TYPE": "none"}, "authentication.type", "danger"),
+        ({"AUTH_TYPE": "demo"}, "authentication.type", "danger"),
+        ({"AUTH_TYPE": "custom"}, "authentication.type", "warning"),
+        ({"AUTH_ENABLE_API_TOKEN": "false"}, "authentication.enableApiToken", "warning"),
+        ({"INIT_ADMIN_API_TOKENS": "*:*.short"}, "authentication.initApiTokens", "warning"),
+        ({"INIT_FRONTEND_API_TOKENS": "*:dev.short"}, "authentication.initApiTokens", "note"),
+        ({"SERVICE_URL": "http://flags.example"}, "server.unleashUrl", "warning"),
+        (
+            {"SERVICE_URL": "https://flags.example", "BASE_URI_PATH": "/x"},
+            "server.unleashUrl",
+            "warning",
+        ),
+        ({"SERVICE_URL": "https://flags.example"}, "server.trustedProxy", "warning"),
+        ({"SERVICE_URL": "https://flags.example"}, "secureHeaders", "note"),
+        (
+            {"SERVICE_URL": "http://flags.example", "SECURE_HEADERS": "on"},
+            "secureHeaders",
+            "warning",
+        ),
+        ({"SERVICE_TRUSTED_PROXY": "10.0.0.1,0.0.0.0/0"}, "server.trustedProxy", "danger"),
+        ({"SERVICE_TRUSTED_PROXY": "::/0"}, "server.trustedProxy", "danger"),
+        ({"SERVICE_WEBHOOK_ALLOW_PRIVATE": "true"}, "webhooks.allowPrivate", "warning"),
+        ({"SERVICE_WEBHOOK_ALLOWED_HOSTS": "0.0.0.0/0"}, "webhooks.allowedHosts", "warning"),
+        ({"SERVICE_METRICS_TOKEN": "short"}, "server.metricsToken", "warning"),
+        (
+            {"CSP_ALLOWED_SCRIPT": "'unsafe-inline'"},
+            "additionalCspAllowedDomains.scriptSrc",
+            "warning",
+        ),
+        ({"SIMPLE_LOGIN_LIMIT_PER_MINUTE": "0"}, "rateLimiting.simpleLoginMaxPerMinute", "warning"),
+        ({"SERVER_KEEPALIVE_TIMEOUT": "0"}, "keepAliveTimeout", "warning"),
+        ({"GRACEFUL_SHUTDOWN_ENABLE": "false"}, "server.gracefulShutdownEnable", "note"),
+        ({"DATABASE_HOST": "localhost"}, "db.password", "warning"),
+        ({"DATABASE_URL": "postgres://a:b@db.example/x"}, "db.ssl", "warning"),
+        ({"DATABASE_URL": "postgres://a:b@db/x"}, "db.ssl", "note"),
+        ({"DATABASE_URL": "postgres://a:b@db.example/x?sslmode=require"}, "db.ssl", "warning"),
+        (CA, "db.ssl", "warning"),
+        (MAIL | {"EMAIL_PORT": "587"}, "email.secure", "warning"),
+        ({"EMAIL_HOST": "smtp.example"}, "email.sender", "warning"),
+        (MAIL | {"EMAIL_USER": "ada"}, "email.smtppass", "warning"),
+        ({"CHECK_VERSION": "treu"}, "versionCheck.enable", "warning"),
+        ({"SERVICE_URI": "x"}, "SERVICE_URI", "warning"),
+        ({"CLIENT_METRICS_RATE_LIMIT_PER_MINUTE": "5"}, CROSSED_PATH, "warning"),
+    ],
+    ids=str,
+)
+def test_a_risk_and_its_severity(judged, environ, path, severity):
+    assert (path, severity) in judged(environ)
+    assert (path, severity) not in judged(CAREFUL | MAIL)
+
+
+def test_what_is_configured_with_care_is_no_risk(judged):
+    for environ, path in (
+        ({"DATABASE_URL": "postgres://a:b@127.0.0.1/x"}, "db.ssl"),
+        ({"DATABASE_HOST": "/var/run/postgresql"}, "db.password"),
+        ({"SERVICE_URL": "http://localhost:4242"}, "server.unleashUrl"),
+        ({"CHECK_VERSION": "off"}, "versionCheck.enable"),
+        ({"EMAIL_HOST": "localhost", "EMAIL_PORT": "25"}, "email.secure"),
+        ({"SERVICE_TRUSTED_PROXY": "10.0.0.0/8,localhost"}, "server.trustedProxy"),
+        (
+            {"BASE_URI_PATH": "/x", "SERVICE_URL": "https://flags.example/x"},
+            "server.unleashUrl",
+        ),
+    ):
+        assert not {(path, "warning"), (path, "danger")} & judged(environ)
+
+
+def test_a_ca_without_verification_is_named_as_such():
+    (note,) = load_config(None, CA).notes
+    assert "nothing is checked with it" in note.message
+
+
+def test_a_cookie_that_browsers_refuse_is_a_risk():
+    options = {"session": {"cookieName": "__Host-sid"}, "server": {"baseUriPath": "/x"}}
+    found = [risk.option for risk in check.risks(load_config(options, {}))]
+    assert found.count("session.cookieName") == 2
+    options["server"] = {"unleashUrl": "https://flags.example/x"}
+    found = [risk.option for risk in check.risks(load_config(options, {}))]
+    assert found.count("session.cookieName") == 1
+
+
+def test_the_removed_event_hook_is_a_risk():
+    found = check.risks(load_config({"eventHook": print}, {}))
+    assert ("warning", "eventHook") in [(risk.severity, risk.option) for risk in found]
