@@ -99,10 +99,14 @@ HOSTS = Kind(
 )
 
 
+# Whole machines have these set for other programs; risks.py tells that they are of no use here.
+SOCKS = ("socks4", "socks4a", "socks5", "socks5h")
+
+
 def _proxy(text: str) -> str:
     text = text.strip()
     parts = urlsplit(text if "://" in text else f"http://{text}")
-    if parts.scheme not in ("http", "https"):
+    if parts.scheme not in ("http", "https", *SOCKS):
         raise Wrong("only http and https proxies are supported")
     if not parts.hostname or not re.fullmatch(r"[!-~]+", text):
         raise ValueError

@@ -151,7 +151,7 @@ def _option_lines(row: dict[str, Any]) -> Iterator[str]:
         "code": "in code",
         "derived": f"derived from {row['source']}",
     }.get(row["origin"], f"{row['origin']} {row['source']}")
-    yield "      " + textwrap.shorten(f"{where}: {row['meaning']}", WIDTH - 6, placeholder=" ...")
+    yield from _wrapped(" " * 6, f"{where}: {row['meaning']}", 6)
 
 
 def _wrapped(first: str, text: str, indent: int) -> list[str]:

@@ -41,6 +41,7 @@ def at_start(config: Config, sources: Sources, environ: Mapping[str, str]) -> li
         *_crossed_limits(config, sources),
         *_unverified_database(config, sources),
         *_version_check(config, sources, environ),
+        *_socks(config, sources),
     ]
 
 
@@ -78,6 +79,14 @@ def _version_check(config: Config, sources: Sources, environ: Mapping[str, str])
             "versionCheck.enable",
             "CHECK_VERSION is neither true nor false; any value other than true disables.",
         )
+
+
+def _socks(config: Config, sources: Sources) -> Iterator[Risk]:
+    for name, proxy in config["outgoing"].items():
+        if name != "noProxy" and (proxy or "").lower().startswith("socks"):
+            path = f"outgoing.{name}"
+            text = f"{sources[path]}: SOCKS proxies are not supported; what needs one is not sent."
+            yield Risk("warning", path, text)
 
 
 def _first_admin(config: Config, sources: Sources) -> Iterator[Risk]:

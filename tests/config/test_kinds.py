@@ -316,7 +316,7 @@ def test_these_are_proxies(text):
     assert read("outgoing.allProxy", "ALL_PROXY", text) == text
 
 
-@pytest.mark.parametrize("text", ["socks5://a", "http://", "a b", "http://a:port", "http://[::1"])
+@pytest.mark.parametrize("text", ["gopher://a", "http://", "a b", "http://a:port", "http://[::1"])
 def test_these_are_no_proxies_and_the_variable_is_named_as_it_was_given(text):
     for name in ("HTTPS_PROXY", "https_proxy"):
         assert refusal(problems(None, {name: text})[0], name, "a proxy's address")

@@ -58,6 +58,7 @@ def test_the_exit_code_says_how_grave_the_risks_are(capsys):
 @pytest.mark.parametrize(
     ("environ", "path", "severity"),
     [
+        ({"ALL_PROXY": "socks5h://127.0.0.1:1080"}, "outgoing.allProxy", "warning"),
         ({}, "authentication.initialAdminUser", "danger"),
         ({}, "server.unleashUrl", "warning"),
         ({}, "email.host", "warning"),
