@@ -166,7 +166,7 @@ OPTIONS: tuple[Option, ...] = tuple(
         ("session.cookieName", "", parse.COOKIE_NAME, "service-session",
          "Name of the session cookie."),
         ("rateLimiting.simpleLoginMaxPerMinute", "SIMPLE_LOGIN_LIMIT_PER_MINUTE",
-         MINUTE_LIMIT, 10, "POST /auth/simple."),
+         MINUTE_LIMIT, 10, "POST /auth/simple, /auth/simple/login and /sign-in together."),
         ("rateLimiting.createUserMaxPerMinute", "CREATE_USER_RATE_LIMIT_PER_MINUTE",
          MINUTE_LIMIT, 20, "POST /api/admin/user-admin."),
         ("rateLimiting.failedAuthMaxPerMinute", "FAILED_AUTH_LIMIT_PER_MINUTE",
@@ -291,9 +291,9 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Turns off the features API from before projects, `/api/admin/features`: 404 but for the "
          "list, validate and tags."),
         ("strategySegmentsLimit", "SERVICE_STRATEGY_SEGMENTS_LIMIT", number(0, 100_000), 5,
-         "Most segments on one strategy."),
+         "Most segments on one strategy; one more is answered 400."),
         ("segmentValuesLimit", "SERVICE_SEGMENT_VALUES_LIMIT", number(0, 10_000_000), 1000,
-         "Most values across a segment's constraints."),
+         "Most values across a segment's constraints; one more is answered 400."),
         ("ui", "", parse.UI, {},
          "UI overrides: environment, slogan; told by `/api/admin/ui-config`."),
     )
