@@ -166,7 +166,12 @@ class Services:
         self._own.close()
 
 
-_addresses = itertools.count(2)
+_numbers = itertools.count()
+
+
+def _own_address() -> str:
+    number = next(_numbers)
+    return f"127.1.{number // 250}.{number % 250 + 1}"
 
 
 @dataclass
@@ -177,7 +182,7 @@ class Asked:
     way: str
     services: Services
     rows: tuple[Row, ...]
-    address: str = field(default_factory=lambda: f"127.0.1.{next(_addresses) % 250 + 2}")
+    address: str = field(default_factory=_own_address)
 
     @property
     def value(self) -> Any:
@@ -263,7 +268,7 @@ class Asked:
     @property
     def neighbour(self) -> str:
         """An address that no check asks from."""
-        return self.address.replace("127.0.1.", "127.0.2.")
+        return self.address.replace("127.1.", "127.2.", 1)
 
 
 def script_for(options: Mapping[str, Any]) -> str:

@@ -85,7 +85,7 @@ def limited(*paths: str, kind: str = "") -> Callable[[Asked], None]:
 def addresses(asked: Asked) -> Iterator[str]:
     """Fresh ones, for a machine that was too busy."""
     yield asked.address
-    yield from (asked.address.replace("127.0.1.", f"127.0.{n}.") for n in range(3, 7))
+    yield from (asked.address.replace("127.1.", f"127.{n}.", 1) for n in range(3, 7))
 
 
 def too_many(asked: Asked) -> None:
@@ -93,7 +93,7 @@ def too_many(asked: Asked) -> None:
     only when a proxy of ours says so. An IPv6 client is a /56. Zero is nobody's."""
     service = asked.start(
         {
-            "SERVICE_TRUSTED_PROXY": "127.0.1.0/24, 10.0.0.0/8",
+            "SERVICE_TRUSTED_PROXY": "127.1.0.0/16, 10.0.0.0/8",
             "REGISTER_CLIENT_RATE_LIMIT_PER_MINUTE": "4",
             "SIMPLE_LOGIN_LIMIT_PER_MINUTE": "1",
             "CREATE_USER_RATE_LIMIT_PER_MINUTE": "0",
