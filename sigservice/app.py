@@ -19,6 +19,7 @@ from sigservice.routes import (
     edge,
     frontend,
     health,
+    reset_password,
     signals,
     static,
 )
@@ -77,6 +78,7 @@ from sigservice.routes.pages import integrations as page_integrations
 from sigservice.routes.pages import playground as page_playground
 from sigservice.routes.pages import profile as page_profile
 from sigservice.routes.pages import projects as page_projects
+from sigservice.routes.pages import reset_password as page_reset_password
 from sigservice.routes.pages import segments as page_segments
 from sigservice.routes.pages import service_accounts as page_service_accounts
 from sigservice.routes.pages import sign_in as page_sign_in
@@ -96,6 +98,7 @@ AREAS = (
     static,
     api_description,
     auth,
+    reset_password,
     client,
     client_applications,
     client_metrics,
@@ -139,6 +142,7 @@ AREAS = (
     admin_exchange,
     page_home,
     page_sign_in,
+    page_reset_password,
     page_features,
     page_feature_environments,
     page_feature_strategies,

@@ -24,6 +24,7 @@ from sigservice.web.helpers import template_helpers
 
 LIMITED_ROUTES = {
     "login": ("/auth/simple", "POST"),
+    "password_reset": ("/auth/reset/password-email", "POST"),
     "create_user": ("/api/admin/user-admin", "POST"),
     "signal": ("/api/signal-endpoint/:name", "POST"),
     "client_metrics": ("/api/client/metrics", "POST"),
@@ -92,6 +93,7 @@ def build_limiter(config: dict[str, Any], clock: Clock) -> Limiter:
     per_minute, signals = config["rateLimiting"], config["signals"]
     limiter = Limiter(clock.monotonic)
     limiter.add("login", amount=per_minute["simpleLoginMaxPerMinute"], window=60)
+    limiter.add("password_reset", amount=per_minute["passwordResetMaxPerMinute"], window=60)
     limiter.add("create_user", amount=per_minute["createUserMaxPerMinute"], window=60)
     limiter.add("failed_auth", amount=per_minute["failedAuthMaxPerMinute"], window=60)
     metrics = config["metricsRateLimiting"]

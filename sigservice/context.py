@@ -16,6 +16,7 @@ from sigservice.flags.origins import Origins
 from sigservice.flags.state import FlagState
 from sigservice.limiter import Limiter, RecentKeys
 from sigservice.log import GetLogger
+from sigservice.outgoing.smtp import MailServer
 from sigservice.render import Renderer
 from sigservice.secrets import Passwords
 from sigservice.services.action_judge import Judge
@@ -39,6 +40,7 @@ class Context:
     judge: Judge = field(default_factory=Judge)
     signals_waiting: threading.Event = field(default_factory=threading.Event)
     notifications_waiting: threading.Event = field(default_factory=threading.Event)
+    mails_waiting: threading.Event = field(default_factory=threading.Event)
     stopping: threading.Event = field(default_factory=threading.Event)
     known_senders: RecentKeys = field(default_factory=RecentKeys)
 
@@ -56,6 +58,11 @@ class Context:
     def public_url(self) -> str:
         """Where the service is reached from outside; "" when SERVICE_URL is not set."""
         return self.config["server"]["unleashUrl"] or ""
+
+    @property
+    def mail_server(self) -> MailServer | None:
+        """None when mails can't be sent."""
+        return MailServer.of(self.config, urlsplit(self.public_url).hostname or "localhost")
 
     @property
     def is_secure(self) -> bool:

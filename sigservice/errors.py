@@ -51,6 +51,20 @@ class OwaspValidationError(AppError):
     status, name = 400, "OwaspValidationError"
 
 
+class PasswordPreviouslyUsedError(AppError):
+    status, name = 400, "PasswordPreviouslyUsedError"
+
+
+class InvalidTokenError(AppError):
+    """Of a link to set a password."""
+
+    status, name = 401, "InvalidTokenError"
+
+
+class UsedTokenError(AppError):
+    status, name = 403, "UsedTokenError"
+
+
 class PasswordMismatch(AppError):
     status, name = 401, "PasswordMismatch"
 

@@ -25,12 +25,21 @@ class Renderer:
         self._folder = str(folder or resource_dir("templates"))
         self._helpers = helpers
         self._templates: dict[str, SimpleTemplate] = {}
+        self._texts: dict[str, SimpleTemplate] = {}
 
     def render(self, name: str, /, **values: Any) -> str:
         template = self._templates.get(name)
         if template is None:
             template = _Template(name=f"{name}.tpl", lookup=[self._folder])
             self._templates[name] = template
+        return str(template.render(**self._helpers, **values))
+
+    def text(self, name: str, /, **values: Any) -> str:
+        """A template that makes no HTML: nothing is escaped in it."""
+        template = self._texts.get(name)
+        if template is None:
+            template = _Template(name=f"{name}.tpl", lookup=[self._folder], noescape=True)
+            self._texts[name] = template
         return str(template.render(**self._helpers, **values))
 
 

@@ -22,6 +22,7 @@ from sigservice.jobs import (
     actions,
     clean_up,
     created_by,
+    mails,
     notifications,
     retention,
     seen_tokens,
@@ -37,8 +38,10 @@ from sigservice.web.wrap import Wsgi
 JOBS = (
     Job("actions", actions.run_quietly, 0.5, 0.1, lambda context: context.signals_waiting),
     Job("notifications", notifications.run_quietly, 5, 1, lambda c: c.notifications_waiting),
+    Job("mails", mails.run_quietly, 5, 1, lambda context: context.mails_waiting),
     Job("retention", retention.run_once, every_seconds=600, first_seconds=60),
     Job("sessions", clean_up.delete_sessions, every_seconds=3600, first_seconds=60),
+    Job("reset tokens", clean_up.delete_reset_tokens, every_seconds=3600, first_seconds=60),
     Job("seen tokens", seen_tokens.run_once, every_seconds=60, first_seconds=60),
     Job("frozen connections", clean_up.cut_frozen, every_seconds=0.5, first_seconds=0.5),
     Job("connections", clean_up.evict_connections, every_seconds=5, first_seconds=5),
@@ -141,6 +144,8 @@ class Service:
             jobs = (*JOBS, CREATED_BY)
         self._runner = Runner(self.context, jobs)
         self._runner.start()
+        if self.context.mail_server is None:
+            self._logger.info("No mail server (EMAIL_HOST): users can't reset their own passwords.")
         self._install_signal_handlers()
         self._thread = threading.Thread(target=self._serve, name="listener", daemon=True)
         self._thread.start()
@@ -182,7 +187,7 @@ class Service:
         if not self.context.public_url:
             missing.append("SERVICE_URL (links use localhost)")
         if not self.config["email"]["host"]:
-            missing.append("mail (no mails are sent)")
+            missing.append("mail (users can't reset their own passwords)")
         lines = [
             f"sigservice {__version__}",
             f"  address         {self.url}",

@@ -64,6 +64,12 @@ class Telemetry:
             ["type", "result"],
             registry=self._registry,
         )
+        self._mails = Counter(
+            "mails_sent",
+            "Attempts to send mails to users, by kind and result.",
+            ["kind", "result"],
+            registry=self._registry,
+        )
         self._filled = Counter(
             "event_created_by_migration_count",
             "Past events given a user id.",
@@ -81,6 +87,11 @@ class Telemetry:
         """`result` is sent, failed (it will be tried again) or given up."""
         if self.enabled:
             self._notifications.labels(type, result).inc()
+
+    def mail(self, kind: str, result: str) -> None:
+        """`result` as of a notification."""
+        if self.enabled:
+            self._mails.labels(kind, result).inc()
 
     def request(self, path: str, method: str, status: int, seconds: float) -> None:
         """`path` is the route's pattern, never what a client made up."""

@@ -247,6 +247,44 @@ CREATE TABLE public.features (
     CONSTRAINT features_name_check CHECK ((name ~ '^[A-Za-z0-9._~-]{1,100}$'::text))
 );
 
+CREATE TABLE public.former_passwords (
+    id bigint NOT NULL,
+    user_id integer NOT NULL,
+    password_hash text NOT NULL
+);
+
+ALTER TABLE public.former_passwords ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.former_passwords_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.mails (
+    id bigint NOT NULL,
+    kind text NOT NULL,
+    user_id integer,
+    base_url text NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    sent_at timestamp with time zone,
+    given_up_at timestamp with time zone,
+    last_error text,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT mails_kind_check CHECK ((kind = ANY (ARRAY['reset'::text, 'welcome'::text])))
+);
+
+ALTER TABLE public.mails ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.mails_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.notifications (
     id bigint NOT NULL,
     run_id bigint NOT NULL,
@@ -307,6 +345,15 @@ CREATE TABLE public.projects (
     CONSTRAINT projects_description_check CHECK ((length(description) <= 1000)),
     CONSTRAINT projects_id_check CHECK ((id ~ '^[A-Za-z0-9._~-]{1,100}$'::text)),
     CONSTRAINT projects_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+);
+
+CREATE TABLE public.reset_tokens (
+    token_hash bytea NOT NULL,
+    user_id integer NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone
 );
 
 CREATE TABLE public.revisions (
@@ -556,6 +603,12 @@ ALTER TABLE ONLY public.feature_types
 ALTER TABLE ONLY public.features
     ADD CONSTRAINT features_pkey PRIMARY KEY (name);
 
+ALTER TABLE ONLY public.former_passwords
+    ADD CONSTRAINT former_passwords_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.mails
+    ADD CONSTRAINT mails_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.notifications
     ADD CONSTRAINT notifications_pkey PRIMARY KEY (id);
 
@@ -573,6 +626,9 @@ ALTER TABLE ONLY public.project_environments
 
 ALTER TABLE ONLY public.projects
     ADD CONSTRAINT projects_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.reset_tokens
+    ADD CONSTRAINT reset_tokens_pkey PRIMARY KEY (token_hash);
 
 ALTER TABLE ONLY public.revisions
     ADD CONSTRAINT revisions_pkey PRIMARY KEY (topic);
@@ -681,11 +737,25 @@ CREATE INDEX feature_tags_type_value_idx ON public.feature_tags USING btree (typ
 
 CREATE INDEX features_project_idx ON public.features USING btree (project);
 
+CREATE INDEX former_passwords_user_id_idx ON public.former_passwords USING btree (user_id, id DESC);
+
+CREATE INDEX mails_created_at_idx ON public.mails USING btree (created_at);
+
+CREATE INDEX mails_due_idx ON public.mails USING btree (due_at) WHERE ((sent_at IS NULL) AND (given_up_at IS NULL));
+
+CREATE INDEX mails_user_id_idx ON public.mails USING btree (user_id, id DESC);
+
+CREATE UNIQUE INDEX mails_waiting_key ON public.mails USING btree (user_id) WHERE ((sent_at IS NULL) AND (given_up_at IS NULL));
+
 CREATE INDEX notifications_due_idx ON public.notifications USING btree (due_at) WHERE ((sent_at IS NULL) AND (given_up_at IS NULL));
 
 CREATE INDEX notifications_run_id_idx ON public.notifications USING btree (run_id);
 
 CREATE INDEX project_environments_environment_idx ON public.project_environments USING btree (environment);
+
+CREATE INDEX reset_tokens_expires_at_idx ON public.reset_tokens USING btree (expires_at);
+
+CREATE INDEX reset_tokens_user_id_idx ON public.reset_tokens USING btree (user_id);
 
 CREATE INDEX sessions_expires_at_idx ON public.sessions USING btree (expires_at);
 
@@ -739,6 +809,12 @@ ALTER TABLE ONLY public.features
 ALTER TABLE ONLY public.features
     ADD CONSTRAINT features_type_fkey FOREIGN KEY (type) REFERENCES public.feature_types(id);
 
+ALTER TABLE ONLY public.former_passwords
+    ADD CONSTRAINT former_passwords_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.mails
+    ADD CONSTRAINT mails_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.personal_tokens
     ADD CONSTRAINT personal_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
@@ -747,6 +823,9 @@ ALTER TABLE ONLY public.project_environments
 
 ALTER TABLE ONLY public.project_environments
     ADD CONSTRAINT project_environments_project_fkey FOREIGN KEY (project) REFERENCES public.projects(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.reset_tokens
+    ADD CONSTRAINT reset_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.segments
     ADD CONSTRAINT segments_project_fkey FOREIGN KEY (project) REFERENCES public.projects(id);

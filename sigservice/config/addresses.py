@@ -69,6 +69,26 @@ BASE_PATH = Kind(
 )
 
 
+def _sender(text: str) -> str:
+    text = text.strip()
+    name, bracket, rest = text.rpartition("<")
+    if bracket and not rest.endswith(">"):
+        raise ValueError
+    if not name.isprintable() or re.search(r'[<>@,;"\\]', name):
+        raise Wrong("its name holds a character that a sender's can't have")
+    if not re.fullmatch(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9.-]+", rest.removesuffix(">")):
+        raise ValueError
+    return text
+
+
+SENDER = Kind(
+    "an address, or a name and an address in angle brackets",
+    "Flags <flags@example.com>",
+    _sender,
+    lambda v: _sender(only(str)(v)),
+)
+
+
 def _networks(values: list[str]) -> list[str]:
     for value in values:
         if value != "localhost":  # how a peer on a unix socket is called

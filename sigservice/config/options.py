@@ -169,6 +169,8 @@ OPTIONS: tuple[Option, ...] = tuple(
          MINUTE_LIMIT, 10, "POST /auth/simple, /auth/simple/login and /sign-in together."),
         ("rateLimiting.createUserMaxPerMinute", "CREATE_USER_RATE_LIMIT_PER_MINUTE",
          MINUTE_LIMIT, 20, "POST /api/admin/user-admin."),
+        ("rateLimiting.passwordResetMaxPerMinute", "PASSWORD_RESET_LIMIT_PER_MINUTE",
+         MINUTE_LIMIT, 1, "POST /auth/reset/password-email, and the form for it."),
         ("rateLimiting.failedAuthMaxPerMinute", "FAILED_AUTH_LIMIT_PER_MINUTE",
          MINUTE_LIMIT, 60, "Wrong tokens from one address, before it is refused unseen."),
     )
@@ -313,14 +315,19 @@ OPTIONS: tuple[Option, ...] = tuple(
     )
     + _section(
         "Mail",
-        ("email.host", "EMAIL_HOST", addresses.HOST, None, "SMTP server."),
+        ("email.host", "EMAIL_HOST", addresses.HOST, None,
+         "SMTP server. Nothing: no mails are sent, and users can't reset their own passwords."),
         ("email.port", "EMAIL_PORT", number(1, 65535), 465, "SMTP port."),
         ("email.secure", "EMAIL_SECURE", parse.BOOLEAN, None,
-         "TLS from the first byte. Nothing: when the port is 465."),
-        ("email.sender", "EMAIL_SENDER", parse.STRING, None, "Sender address."),
-        ("email.smtpuser", "EMAIL_USER", parse.STRING, None, "SMTP username."),
-        ("email.smtppass", "EMAIL_PASSWORD", parse.SECRET, None, "SMTP password.", "secret"),
-        status="accepted",
+         "SMTPS: TLS from the first byte. Nothing: when the port is 465. Otherwise STARTTLS where "
+         "the server offers it."),
+        ("email.sender", "EMAIL_SENDER", addresses.SENDER, None,
+         "Sender of mails. Nothing: the SMTP username if it is an address, else noreply at the "
+         "host of SERVICE_URL."),
+        ("email.smtpuser", "EMAIL_USER", parse.STRING, None,
+         "SMTP username. Nothing: no authentication."),
+        ("email.smtppass", "EMAIL_PASSWORD", parse.SECRET, None,
+         "SMTP password; only sent over an encrypted connection, or to this machine.", "secret"),
     )
 )
 # fmt: on

@@ -286,7 +286,9 @@ def _mail(config: Config, sources: Sources) -> Iterator[Risk]:
         )
         return
     if not mail["sender"]:
-        yield Risk("warning", "email.sender", "No sender is set.")
+        yield Risk(
+            "warning", "email.sender", "No sender is set: it is made from the user or SERVICE_URL."
+        )
     if bool(mail["smtpuser"]) != bool(mail["smtppass"]):
         missing = "smtppass" if mail["smtpuser"] else "smtpuser"
         yield Risk("warning", f"email.{missing}", "User name and password only go together.")

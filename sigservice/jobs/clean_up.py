@@ -1,14 +1,19 @@
-"""Small change: expired sessions, and pooled connections that were idle too long."""
+"""Small change: expired sessions and reset tokens, pooled connections that were idle too long."""
 
 from __future__ import annotations
 
 from sigservice.context import Context
-from sigservice.repository import sessions
+from sigservice.repository import reset_tokens, sessions
 
 
 def delete_sessions(context: Context) -> int:
     with context.database.autocommit() as conn:
         return sessions.delete_expired(conn, context.clock.now())
+
+
+def delete_reset_tokens(context: Context) -> int:
+    with context.database.autocommit() as conn:
+        return reset_tokens.delete_expired(conn, context.clock.now())
 
 
 def evict_connections(context: Context) -> int:

@@ -1,5 +1,5 @@
 """Deletes signals that are too old, too many or without an endpoint, old client metrics,
-instances, runs and notifications, in short transactions.
+instances, runs, notifications and mails, in short transactions.
 
 Safe at any kill and in several processes: each chunk is a statement of its own, and what two
 processes try to delete twice is simply gone the second time.
@@ -15,6 +15,7 @@ from sigservice.repository import (
     action_runs,
     client_applications,
     client_metrics,
+    mails,
     notifications,
     signal_queue,
     signals,
@@ -23,6 +24,7 @@ from sigservice.repository import (
 CHUNK = 5_000
 APPLICATION_DAYS = 30
 NOTIFICATION_DAYS = 30
+MAIL_DAYS = 30
 INSTANCE_DAYS = 2  # as the compared server forgets instances
 
 
@@ -41,6 +43,7 @@ def _runs(context: Context) -> int:
     deleted += _in_chunks(
         context, lambda conn: notifications.delete_old(conn, days=NOTIFICATION_DAYS, chunk=CHUNK)
     )
+    deleted += _in_chunks(context, lambda conn: mails.delete_old(conn, days=MAIL_DAYS, chunk=CHUNK))
     return deleted + _in_chunks(
         context, lambda conn: signal_queue.delete_orphaned_verdicts(conn, CHUNK)
     )

@@ -6,8 +6,9 @@ Each rule is a sentence that a failing password is answered with.
 from __future__ import annotations
 
 import re
+from typing import Any
 
-from sigservice.errors import OwaspValidationError
+from sigservice.errors import AppError, OwaspValidationError
 
 SHORTEST, LONGEST = 10, 128
 RULES = (
@@ -40,3 +41,12 @@ def check(password: str) -> None:
     if failed:
         detail = {"message": failed[0], "validationErrors": failed, "path": "password"}
         raise OwaspValidationError(failed[0], details=[detail])
+
+
+def problems_of(error: AppError) -> list[dict[str, Any]]:
+    """{message, path} for a form: one for each failed rule."""
+    return [
+        {"message": text, "path": detail.get("path")}
+        for detail in error.details
+        for text in detail.get("validationErrors") or [detail["message"]]
+    ]

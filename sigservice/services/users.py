@@ -20,8 +20,9 @@ from sigservice.errors import (
     ForbiddenError,
     NotFoundError,
     PasswordMismatch,
+    PasswordPreviouslyUsedError,
 )
-from sigservice.repository import sessions, users
+from sigservice.repository import former_passwords, mails, reset_tokens, sessions, users
 from sigservice.secrets import Passwords
 from sigservice.services import events, passwords
 from sigservice.services.identity import Identity
@@ -30,6 +31,7 @@ from sigservice.services.problems import Problems
 ROLE_IDS = {"admin": 1, "editor": 2, "viewer": 3}
 ADMIN_ROLE = 1
 LONGEST_PASSWORD = 1024
+FORMER_PASSWORDS = 4  # beside today's
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
 _USERNAME = re.compile(r"[^\s@]{1,200}")
 
@@ -102,6 +104,16 @@ def get(conn: Connection, id: int) -> Row:
     return row
 
 
+def find(conn: Connection, login: str | int) -> Row:
+    """By e-mail address, user name or id. Raises NotFoundError."""
+    if isinstance(login, int):
+        return get(conn, login if 0 < login < 2**31 else 0)
+    row = users.find_by_login(conn, login)
+    if row is None:
+        raise NotFoundError("There is no such user.")
+    return row
+
+
 def changed(row: Mapping[str, Any], given: Mapping[str, Any]) -> Profile:
     """The profile of `row` with what is `given` of username, email, name and root_role.
 
@@ -125,6 +137,8 @@ def update(conn: Connection, id: int, given: Mapping[str, Any], by: Identity) ->
     except UniqueViolation as error:
         raise taken(error) from error
     after = get(conn, id)
+    if after["email"] != before["email"]:  # links that were mailed there
+        reset_tokens.delete_unused(conn, id)
     events.record(conn, "user-updated", by, data=to_json(after), pre_data=to_json(before))
     return after
 
@@ -146,8 +160,13 @@ def set_password(
     *,
     keep_session: bytes | None = None,
 ) -> None:
-    """Ends all sessions of the user except `keep_session`. Raises NotFoundError."""
+    """Ends all sessions of the user except `keep_session`, and the links that set a password.
+    Raises NotFoundError."""
     row = get(conn, id)
+    reset_tokens.delete_unused(conn, id)
+    mails.delete_waiting(conn, id)
+    former_passwords.keep(conn, id)
+    former_passwords.delete_surplus(conn, id, keep=FORMER_PASSWORDS)
     users.update_password(conn, id, password_hash=password_hash, has_built_in_password=False)
     sessions.delete_of_user(conn, id, keep_session)
     events.record(
@@ -170,9 +189,21 @@ def change_own_password(
     if not hasher.matches(stored, old[:LONGEST_PASSWORD]):
         raise PasswordMismatch("The old password is wrong.", path="oldPassword")
     passwords.check(new)
+    refuse_former(database, hasher, who.user_id, new)
     password_hash = hasher.hash(new)
     with database.transaction() as conn:
         set_password(conn, who.user_id, password_hash, who, keep_session=who.session_hash)
+
+
+def refuse_former(database: Database, hasher: Passwords, id: int, password: str) -> None:
+    """Raises PasswordPreviouslyUsedError for today's password and the ones before it."""
+    with database.autocommit() as conn:
+        hashes = former_passwords.list_hashes(conn, id)
+    if any(hasher.matches(stored, password) for stored in hashes):
+        raise PasswordPreviouslyUsedError(
+            f"This was one of the last {FORMER_PASSWORDS + 1} passwords; choose another.",
+            path="password",
+        )
 
 
 def to_json(row: Row) -> dict[str, Any]:

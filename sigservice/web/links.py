@@ -26,6 +26,12 @@ def own_url(context: Context, environ: dict[str, Any]) -> str:
     return f"{scheme}://{host}{context.prefix}"
 
 
+def mail_url(context: Context, environ: dict[str, Any]) -> str:
+    """Where links in mails lead. The Host header has no part in it: whoever makes somebody else a
+    mail chooses that header."""
+    return own_url(context, environ | {"HTTP_HOST": ""})
+
+
 def signal_url(context: Context, environ: dict[str, Any], endpoint_name: str) -> str:
     return f"{own_url(context, environ)}/api/signal-endpoint/{endpoint_name}"
 

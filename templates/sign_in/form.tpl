@@ -12,4 +12,5 @@
 % include("partials/field.tpl", name="password", label="Password", value="", kind="password", autocomplete="current-password", required=True)
 <button>Sign in</button>
 </form>
+<p><a href="{{url('/forgot-password')}}">Forgot your password?</a></p>
 </div>

@@ -13,8 +13,13 @@
 % include("partials/field.tpl", name="name", label="Full name", value=values["name"])
 % include("partials/select.tpl", name="rootRole", label="Role", value=values["rootRole"], choices=[(role["name"], "%s: %s" % (role["name"], role["description"])) for role in roles])
 % if not user:
-% include("partials/field.tpl", name="password", label="Password", value="", kind="password", autocomplete="new-password", required=True)
+% include("partials/field.tpl", name="password", label="Password", value="", kind="password", autocomplete="new-password", hint="Leave it empty to invite: you get a link by which the user sets it.")
 % include("users/rules.tpl")
+% if sends_mail:
+% include("partials/check.tpl", name="send_mail", label="Send a welcome mail with a link", checked=send_mail)
+% else:
+<p class="hint">This server sends no mails: hand the link over yourself.</p>
+% end
 % end
 <button>{{"Save" if user else "Create user"}}</button>
 </form>
@@ -28,6 +33,20 @@
 <button>Set password</button>
 </form>
 % include("users/rules.tpl")
+<form method="post" action="{{url('/admin/users/%d/link' % user['id'])}}">
+% include("partials/csrf.tpl")
+<p class="hint">Or let the user set it: the link works once, within 24 hours, and makes those from before worthless.</p>
+<button class="quiet">Password link</button>
+</form>
+% if mail:
+<p>Last mail: {{mail["kind"]}}, {{mail_state}}\
+% if mail["last_error"]:
+ ({{mail["last_error"]}})\
+% end
+, \
+% include("partials/time.tpl", at=mail["created_at"])
+</p>
+% end
 </section>
 <section>
 <h2>Delete</h2>

@@ -161,6 +161,7 @@ ADMIN_FORMS = {
     "/admin/users/new": {"username": "al", "rootRole": "Viewer", "password": "Other-Horse-8"},
     "/admin/users/{user_id}": {"username": "bob", "rootRole": "Viewer"},
     "/admin/users/{user_id}/password": {"password": "Other-Horse-8"},
+    "/admin/users/{user_id}/link": {},
     "/admin/users/{user_id}/delete": {},
     "/admin/service-accounts/new": {"username": "cron", "rootRole": "Viewer"},
     "/admin/service-accounts/{account_id}": {"username": "bot", "rootRole": "Viewer"},
@@ -171,9 +172,11 @@ ADMIN_FORMS = {
     },
     "/admin/service-accounts/{account_id}/tokens/{personal_token_id}/delete": {},
 }
+FOR_STRANGERS = ("/forgot-password", "/reset-password", "/new-user")
 OPEN = {
     ("GET", "/sign-in"),
     ("POST", "/sign-in"),
+    *((method, path) for method in ("GET", "POST") for path in FOR_STRANGERS),
     ("GET", "/static/{name}"),
     ("GET", "/docs/openapi.json"),
 }
@@ -195,6 +198,7 @@ UNCHANGING = (
 LEFT_AT = (
     "/admin/signals/{id}/tokens",
     "/admin/users/{user_id}/password",
+    "/admin/users/{user_id}/link",
     "/admin/service-accounts/{account_id}/tokens",
     "/profile/password",
     "/admin/features/{name}/edit",

@@ -11,9 +11,9 @@ from msgspec import UNSET, UnsetType
 from sigservice.context import Context
 from sigservice.db.run import Row
 from sigservice.repository import users as repository
-from sigservice.services import passwords, users
+from sigservice.services import passwords, reset_tokens, users
 from sigservice.services.identity import ADMIN, VIEW, Identity
-from sigservice.web import respond
+from sigservice.web import password_links, respond
 from sigservice.web.area import new_area
 from sigservice.web.body import read_query
 from sigservice.web.doors import AdminDoor
@@ -30,6 +30,7 @@ class NewUserBody(msgspec.Struct):
     name: str | None = None
     rootRole: int | str = "Viewer"
     password: str | None = None
+    sendEmail: bool = True
 
     def profile(self) -> users.Profile:
         return users.profile(
@@ -59,6 +60,12 @@ class PasswordBody(msgspec.Struct):
     password: str
 
 
+class ResetBody(msgspec.Struct):
+    """An e-mail address, a user name or a user's id."""
+
+    id: str | int
+
+
 def build(context: Context) -> Bottle:
     area = new_area(context, AdminDoor(context))
 
@@ -75,14 +82,17 @@ def build(context: Context) -> Bottle:
 
     @area.post(PATH, needs=ADMIN, limit="create_user", takes=NewUserBody)
     def create(identity: Identity, body: NewUserBody) -> HTTPResponse:
-        who = body.profile()
+        who, environ = body.profile(), request.environ
         if body.password:
             passwords.check(body.password)
-        password_hash = context.passwords.hash(body.password) if body.password else None
-        with context.database.transaction() as conn:
-            row = users.create(conn, who, password_hash, identity)
-        shown = users.to_json(row) | {"emailSent": False}
-        return respond.json(shown, 201, location=f"{context.prefix}{PATH}/{row['id']}")
+        made = password_links.invite(
+            context, environ, who, body.password or "", identity, by_mail=body.sendEmail
+        )
+        shown = users.to_json(made.user) | {
+            "inviteLink": password_links.shown(context, environ, "welcome", made.secret),
+            "emailSent": made.is_mailed,
+        }
+        return respond.json(shown, 201, location=f"{context.prefix}{PATH}/{made.user['id']}")
 
     @area.get(f"{PATH}/<id:id>", needs=ADMIN)
     def read(identity: Identity, id: int) -> HTTPResponse:
@@ -113,6 +123,14 @@ def build(context: Context) -> Bottle:
     def validate_password(identity: Identity, body: PasswordBody) -> HTTPResponse:
         passwords.check(body.password)
         return respond.empty()
+
+    @area.post(f"{PATH}/reset-password", needs=ADMIN, takes=ResetBody)
+    def hand_out_link(identity: Identity, body: ResetBody) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            user = users.find(conn, body.id)
+            secret = reset_tokens.hand_out(conn, user, identity, context.clock.now())
+        link = password_links.shown(context, request.environ, "reset", secret)
+        return respond.json({"resetPasswordUrl": link})
 
     @area.get(f"{PATH}/search", needs=ADMIN)
     def search(identity: Identity) -> HTTPResponse:

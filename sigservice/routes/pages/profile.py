@@ -15,6 +15,8 @@ from sigservice.web.area import new_area
 from sigservice.web.body import read_query
 from sigservice.web.doors import PageDoor
 
+FIELDS = {"oldPassword": "old"}
+
 
 def build(context: Context) -> Bottle:
     area = new_area(context, PageDoor(context))
@@ -61,9 +63,7 @@ def build(context: Context) -> Bottle:
 
 def _by_field(error: AppError) -> list[dict[str, Any]]:
     """One problem for each failed rule of the policy."""
-    problems: list[dict[str, Any]] = []
-    for detail in error.details:
-        path = {"oldPassword": "old"}.get(detail.get("path", ""), detail.get("path", ""))
-        for text in detail.get("validationErrors") or [detail["message"]]:
-            problems.append({"message": text, "path": path})
-    return problems
+    problems = passwords.problems_of(error)
+    return [
+        problem | {"path": FIELDS.get(problem["path"], problem["path"])} for problem in problems
+    ]

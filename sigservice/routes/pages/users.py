@@ -1,4 +1,4 @@
-"""Users, pages: list (with the service accounts), new, edit, set password, delete."""
+"""Users, pages: list (with the service accounts), new, edit, password or link for it, delete."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from bottle import Bottle, HTTPResponse, request
 from sigservice.context import Context
 from sigservice.db.run import Row
 from sigservice.errors import AppError, ConflictError
+from sigservice.repository import mails as mail_repository
 from sigservice.repository import personal_tokens, service_accounts
 from sigservice.repository import users as repository
-from sigservice.services import passwords, users
+from sigservice.services import mails, passwords, reset_tokens, users
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import respond
+from sigservice.web import password_links, respond
 from sigservice.web.area import new_area
 from sigservice.web.body import read_query
 from sigservice.web.doors import PageDoor
@@ -55,8 +56,11 @@ def build(context: Context) -> Bottle:
     def form_page(
         identity: Identity, user: Row | None, values: dict[str, str], **more: Any
     ) -> HTTPResponse:
+        shared: dict[str, Any] = {"title": f"User {_login(user)}" if user else "New user"}
+        shared["send_mail"] = True
         with context.database.autocommit() as conn:
             roles = repository.list_roles(conn)
+            mail = mail_repository.find_last(conn, user["id"]) if user else None
         return respond.page(
             context,
             "users/form",
@@ -65,7 +69,10 @@ def build(context: Context) -> Bottle:
             values=values,
             roles=roles,
             rules=[text for _, text in passwords.RULES],
-            **({"title": f"User {_login(user)}" if user else "New user"} | more),
+            sends_mail=context.mail_server is not None,
+            mail=mail,
+            mail_state=mails.state_of(mail) if mail else "",
+            **(shared | more),
         )
 
     @area.get(f"{PATH}/new", needs=ADMIN)
@@ -75,17 +82,45 @@ def build(context: Context) -> Bottle:
     @area.post(f"{PATH}/new", needs=ADMIN)
     def create(identity: Identity, form: dict[str, str]) -> HTTPResponse:
         values, password = _values(form), form.get("password", "")
+        by_mail = form.get("send_mail") == "on"
         try:
             who = users.profile(**_given(values))
-            passwords.check(password)
-            password_hash = context.passwords.hash(password)
-            with context.database.transaction() as conn:
-                users.create(conn, who, password_hash, identity)
+            if password:
+                passwords.check(password)
+            made = password_links.invite(
+                context, request.environ, who, password, identity, by_mail=by_mail
+            )
         except AppError as error:
             if error.status != 400:
                 raise
-            return form_page(identity, None, values, **_told(error, "New user"))
-        return respond.redirect(context, f"{PATH}?done=created")
+            return form_page(identity, None, values, send_mail=by_mail, **_told(error, "New user"))
+        if password:
+            return respond.redirect(context, f"{PATH}?done=created")
+        return link_page(identity, made.user, "welcome", made.secret, made.is_mailed)
+
+    def link_page(
+        identity: Identity, user: Row, kind: str, secret: str, is_mailed: bool | None
+    ) -> HTTPResponse:
+        return respond.page(
+            context,
+            "users/link",
+            identity,
+            user=user,
+            link=password_links.shown(context, request.environ, kind, secret),
+            is_mailed=is_mailed,
+            title=f"Password link for {_login(user)}",
+        )
+
+    @area.get(f"{PATH}/<user_id:id>/link", needs=ADMIN)
+    def link_again(identity: Identity, user_id: int) -> HTTPResponse:
+        return respond.redirect(context, f"{PATH}/{user_id}")
+
+    @area.post(f"{PATH}/<user_id:id>/link", needs=ADMIN)
+    def hand_out_link(identity: Identity, user_id: int, form: dict[str, str]) -> HTTPResponse:
+        with context.database.transaction() as conn:
+            user = users.get(conn, user_id)
+            secret = reset_tokens.hand_out(conn, user, identity, context.clock.now())
+        return link_page(identity, user, "reset", secret, None)
 
     @area.get(f"{PATH}/<user_id:id>", needs=ADMIN)
     def edit(identity: Identity, user_id: int) -> HTTPResponse:
@@ -170,9 +205,5 @@ def _given(values: dict[str, str]) -> dict[str, Any]:
 
 def _told(error: AppError, what: str) -> dict[str, Any]:
     """What a page with a problem needs: one line for each failed rule."""
-    problems = [
-        {"message": text, "path": detail.get("path")}
-        for detail in error.details
-        for text in detail.get("validationErrors") or [detail["message"]]
-    ]
+    problems = passwords.problems_of(error)
     return {"status": error.status, "problems": problems, "title": f"Problem: {what}"}

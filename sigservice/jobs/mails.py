@@ -1,0 +1,59 @@
+"""Sends mails: claimed in one transaction, sent in none, settled in another.
+
+Killed in between, the claim runs out and the mail is sent again, as the same message.
+"""
+
+from __future__ import annotations
+
+from sigservice.context import Context
+from sigservice.db.run import Row
+from sigservice.outgoing.smtp import Failed, MailServer
+from sigservice.services import mails, reset_tokens
+
+
+def run_once(context: Context) -> int:
+    """How many were settled, one way or another. Ends early when the server is away: the others
+    would have to wait for it one by one."""
+    context.mails_waiting.clear()
+    server = context.mail_server
+    done = 0
+    while server is not None and not context.stopping.is_set():
+        with context.database.transaction() as conn:
+            claimed = reset_tokens.claim_mail(conn, context.clock.now())
+        if claimed is None:
+            break
+        failed = _send(context, server, *claimed)
+        _settle(context, claimed[0], failed)
+        done += 1
+        if failed and failed.is_away:
+            break
+    return done
+
+
+def run_quietly(context: Context) -> int:
+    """For the job loop, which logs what is not 0."""
+    run_once(context)
+    return 0
+
+
+def _send(context: Context, server: MailServer, mail: Row, secret: str) -> Failed | None:
+    try:
+        mails.deliver(context.render, server, mail, secret, context.clock.now())
+    except Failed as failed:
+        return failed
+    except Exception as error:  # noqa: BLE001  a bug must not leave the others waiting
+        context.get_logger("mails").error("sending failed: %s", type(error).__name__)
+        return Failed("Something went wrong on our side.")
+    return None
+
+
+def _settle(context: Context, mail: Row, failed: Failed | None) -> None:
+    with context.database.autocommit() as conn:
+        result = mails.settle(conn, mail, failed, context.clock.now())
+    context.telemetry.mail(mail["kind"], "failed" if result == "waiting" else result)
+    logger = context.get_logger("mails")
+    if failed is None:
+        logger.info("mail %d (%s) is sent", mail["id"], mail["kind"])
+    else:
+        what = "is given up" if result == "given up" else "is tried again later"
+        logger.warn("mail %d (%s) %s: %s", mail["id"], mail["kind"], what, failed.text)

@@ -1,0 +1,65 @@
+"""Links to set a password: asked for by mail, or shown to an admin; by JSON and on pages alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sigservice.context import Context
+from sigservice.services import mails, reset_tokens, users
+from sigservice.services.identity import Identity
+from sigservice.services.reset_tokens import Invitation
+from sigservice.web.client_ip import client_ip
+from sigservice.web.links import mail_url, own_url
+
+
+def ask(context: Context, environ: dict[str, Any], email: str) -> None:
+    """Tells nobody whether there is such a user. Without a mail server nothing happens."""
+    if context.mail_server is None:
+        return
+    with context.database.transaction() as conn:
+        reset_tokens.ask(
+            conn,
+            email.strip(),
+            base_url=mail_url(context, environ),
+            ip=client_ip(environ, context.config["server"]["trustedProxy"]),
+            now=context.clock.now(),
+        )
+    context.mails_waiting.set()
+
+
+def redeem(context: Context, environ: dict[str, Any], secret: str, password: str) -> None:
+    """Raises what services/reset_tokens.py does."""
+    reset_tokens.redeem(
+        context.database,
+        context.passwords,
+        secret,
+        password,
+        ip=client_ip(environ, context.config["server"]["trustedProxy"]),
+        now=context.clock.now(),
+    )
+
+
+def invite(
+    context: Context,
+    environ: dict[str, Any],
+    who: users.Profile,
+    password: str,
+    by: Identity,
+    *,
+    by_mail: bool,
+) -> Invitation:
+    """A new user, with `password` unless it is "". Raises what users.create does."""
+    password_hash = context.passwords.hash(password) if password else None
+    mail_from = mail_url(context, environ) if by_mail and context.mail_server else ""
+    with context.database.transaction() as conn:
+        made = reset_tokens.invite(
+            conn, who, password_hash, by, mail_from=mail_from, now=context.clock.now()
+        )
+    if made.is_mailed:
+        context.mails_waiting.set()
+    return made
+
+
+def shown(context: Context, environ: dict[str, Any], kind: str, secret: str) -> str:
+    """A link for who asks; `kind` is reset or welcome."""
+    return mails.link(own_url(context, environ), kind, secret)

@@ -1,0 +1,19 @@
+-- Hashes of passwords that were: kept when a new one is set, so that the last ones don't come back.
+
+-- name: keep_password
+-- Today's, before it is replaced.
+INSERT INTO former_passwords (user_id, password_hash)
+SELECT id, password_hash FROM users WHERE id = %(user_id)s AND password_hash IS NOT NULL;
+
+-- name: delete_surplus_passwords
+DELETE FROM former_passwords
+WHERE user_id = %(user_id)s
+  AND id NOT IN (
+      SELECT id FROM former_passwords WHERE user_id = %(user_id)s ORDER BY id DESC LIMIT %(keep)s
+  );
+
+-- name: list_passwords
+-- The hashes of today's password and of those that are kept.
+SELECT password_hash FROM users WHERE id = %(user_id)s AND password_hash IS NOT NULL
+UNION ALL
+SELECT password_hash FROM former_passwords WHERE user_id = %(user_id)s;

@@ -1,0 +1,63 @@
+-- Mails to users. Written with what causes them; sent by a job; deleted with age.
+
+-- name: delete_waiting_mails
+-- What waits for a user since a moment, or all of it: a later request takes its place.
+DELETE FROM mails
+WHERE user_id = %(user_id)s AND sent_at IS NULL AND given_up_at IS NULL
+  AND (%(before)s::timestamptz IS NULL OR created_at <= %(before)s);
+
+-- name: insert_mail
+-- Due at once. Nobody is written to twice within a moment: then, and for nobody, a row without a
+-- user is written, so that both cost whoever asks the same time. Nothing when somebody else's
+-- request of this moment is being written.
+INSERT INTO mails (kind, user_id, base_url, due_at, given_up_at, created_at)
+SELECT %(kind)s, who.id, %(base_url)s, 'epoch',
+       CASE WHEN who.id IS NULL THEN %(now)s::timestamptz END, %(now)s
+FROM (
+    SELECT CASE WHEN NOT EXISTS (
+        SELECT 1 FROM mails m WHERE m.user_id = %(user_id)s::integer AND m.created_at > %(before)s
+    ) THEN %(user_id)s::integer END AS id
+) AS who
+ON CONFLICT DO NOTHING
+RETURNING user_id IS NOT NULL AS will_be_sent;
+
+-- name: claim_mail
+-- The one that is due longest, and whom it is for. Until `until` nobody else takes it; then a kill
+-- has lost the sender. One from before `since` is nobody's business any more.
+WITH due AS (
+    SELECT id FROM mails
+    WHERE due_at <= %(now)s AND sent_at IS NULL AND given_up_at IS NULL AND created_at > %(since)s
+    ORDER BY due_at, id
+    LIMIT 1
+    FOR UPDATE SKIP LOCKED
+), claimed AS (
+    UPDATE mails m SET attempts = m.attempts + 1, due_at = %(until)s
+    FROM due WHERE m.id = due.id
+    RETURNING m.id, m.kind, m.user_id, m.base_url, m.attempts, m.created_at
+)
+SELECT c.id, c.kind, c.user_id, c.base_url, c.attempts, c.created_at, u.email, u.name
+FROM claimed c
+JOIN users u ON u.id = c.user_id;
+
+-- name: settle_mail
+-- What became of an attempt; nothing when a later attempt has begun.
+UPDATE mails
+SET sent_at = CASE WHEN %(result)s = 'sent' THEN %(now)s::timestamptz END,
+    given_up_at = CASE WHEN %(result)s = 'given up' THEN %(now)s::timestamptz END,
+    due_at = %(due_at)s, last_error = %(error)s
+WHERE id = %(id)s AND attempts = %(attempts)s AND sent_at IS NULL AND given_up_at IS NULL;
+
+-- name: find_last_mail
+SELECT kind, attempts, sent_at, given_up_at, last_error, created_at
+FROM mails
+WHERE user_id = %(user_id)s
+ORDER BY id DESC
+LIMIT 1;
+
+-- name: delete_old_mails
+DELETE FROM mails
+WHERE id IN (
+    SELECT id FROM mails
+    WHERE created_at < now() - make_interval(days => %(days)s)
+    LIMIT %(chunk)s
+);

@@ -1,0 +1,28 @@
+-- Links to set a password: made for a mail or an admin, used once, deleted when they have expired.
+
+-- name: insert_reset_token
+INSERT INTO reset_tokens (token_hash, user_id, created_by, created_at, expires_at)
+VALUES (%(token_hash)s, %(user_id)s, %(created_by)s, %(now)s, %(expires_at)s);
+
+-- name: find_reset_token
+-- With its user; nothing when it has expired.
+SELECT t.user_id, t.created_by, t.used_at, u.username, u.email, u.name, u.role_id,
+       r.name AS role, r.description AS role_description
+FROM reset_tokens t
+JOIN users u ON u.id = t.user_id
+JOIN roles r ON r.id = u.role_id
+WHERE t.token_hash = %(token_hash)s AND t.expires_at > %(now)s;
+
+-- name: use_reset_token
+-- Of two that come with the same one, the second waits for the first and finds it used.
+UPDATE reset_tokens SET used_at = %(now)s
+WHERE token_hash = %(token_hash)s AND used_at IS NULL AND expires_at > %(now)s;
+
+-- name: delete_unused_reset_tokens
+-- Those of a user from before a moment, or all of them.
+DELETE FROM reset_tokens
+WHERE user_id = %(user_id)s AND used_at IS NULL
+  AND (%(before)s::timestamptz IS NULL OR created_at < %(before)s);
+
+-- name: delete_expired_reset_tokens
+DELETE FROM reset_tokens WHERE expires_at <= %(now)s;

@@ -1,0 +1,399 @@
+"""Mails to users, from what causes them to the server that takes them: real servers, fake clock."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import replace
+
+import pytest
+import webtest
+
+from sigservice.jobs import clean_up, retention
+from sigservice.jobs import mails as job
+from sigservice.jobs.runner import Runner
+from sigservice.server import JOBS
+from sigservice.services import mails as service_of
+from sigservice.services import reset_tokens
+from tests.conftest import ADMIN
+from tests.mail_server import PASSWORD, USER, Mails, mail_server
+
+URL = "https://flags.example/sub"
+USERS = "/api/admin/user-admin"
+ASK = "/auth/reset/password-email"
+
+
+class Post:
+    """A service with a mail server, whose jobs run when the test says so."""
+
+    def __init__(self, service, database, clock, lines):
+        self.service, self.clock, self.lines = service, clock, lines
+        self.web = webtest.TestApp(service.app)
+        self._database = database
+        self._addresses = iter(range(1, 250))
+
+    def user(self, name="bo", status=201, **more):
+        body = {"username": name, "email": f"{name}@example.com", "sendEmail": False} | more
+        return self.web.post_json(USERS, body, headers=ADMIN, status=status).json
+
+    def ask(self, email="bo@example.com", status=200):
+        """From an address of its own, so that the limit of addresses does not meet it."""
+        place = {"REMOTE_ADDR": f"10.0.0.{next(self._addresses)}"}
+        return self.web.post_json(ASK, {"email": email}, extra_environ=place, status=status)
+
+    def send(self):
+        return job.run_once(self.service.context)
+
+    def rows(self, statement="SELECT * FROM mails ORDER BY id", *values):
+        conn = self._database.connect()
+        with conn.cursor() as cursor:
+            cursor.execute(statement, values)
+            names = [column.name for column in cursor.description or ()]
+            found = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        conn.close()
+        return found
+
+    def states(self):
+        return [(service_of.state_of(row), row["last_error"]) for row in self.rows()]
+
+    def status_of(self, link):
+        path = f"/auth/reset/validate?token={link.partition('=')[2]}"
+        return self.web.get(path, expect_errors=True).status_int
+
+
+@pytest.fixture
+def mails():
+    with mail_server() as one:
+        yield one
+
+
+@pytest.fixture
+def make_post(make_service, database, clock):
+    def make(mails, **environ):
+        lines = []
+
+        class Log:
+            def debug(self, message, *args):
+                lines.append(message % args if args else message)
+
+            info = warn = error = debug
+
+        config = {"EMAIL_HOST": "127.0.0.1", "EMAIL_PORT": str(mails.port)}
+        config |= {"EMAIL_SENDER": "Flags <flags@example.com>", "SERVICE_URL": URL}
+        service = make_service({"getLogger": lambda name: Log()}, config | environ)
+        return Post(service, database, clock, lines)
+
+    return make
+
+
+@pytest.fixture
+def post(make_post, mails):
+    return make_post(mails)
+
+
+def test_a_reset_mail(post, mails):
+    post.user(name="bo")
+    assert post.ask().body == b""
+    assert post.service.context.mails_waiting.is_set()
+    assert post.send() == 1
+    (got,) = mails.got
+    assert (got.sender, got.recipients) == ("flags@example.com", ["bo@example.com"])
+    message = got.message
+    assert (message["From"], message["To"]) == ("Flags <flags@example.com>", "bo@example.com")
+    assert message["Subject"] == "sigservice - Reset your password"
+    assert message["Auto-Submitted"] == "auto-generated"
+    assert message["Message-ID"].endswith("@example.com>")
+    assert message.get_content_type() == "multipart/alternative"
+    assert got.link.startswith(f"{URL}/reset-password?token=")
+    assert f'<a href="{got.link}">' in got.html
+    assert post.status_of(got.link) == 200
+    assert post.send() == 0
+    assert [state for state, _ in post.states()] == ["sent"]
+    metrics = post.web.get("/internal-backstage/prometheus").text
+    assert 'mails_sent_total{kind="reset",result="sent"} 1.0' in metrics
+    (event,) = post.web.get("/api/admin/events?type=password-reset-requested", headers=ADMIN).json[
+        "events"
+    ]
+    assert (event["createdBy"], event["data"]["username"]) == ("anonymous", "bo")
+
+
+def test_a_welcome_mail_and_the_admins_own_link(post, mails):
+    made = post.user(name="zoë", email="zoe@example.com", sendEmail=True)
+    assert made["emailSent"] is True
+    assert post.send() == 1
+    (got,) = mails.got
+    assert got.message["Subject"] == "Welcome to sigservice"
+    links = [made["inviteLink"], got.link]
+    assert len(set(links)) == 2
+    for link in links:
+        assert link.startswith(f"{URL}/new-user?token=")
+        assert post.status_of(link) == 200
+    for more in ({"sendEmail": False}, {"sendEmail": True, "email": None}):
+        assert post.user(name="bo", **more)["emailSent"] is False
+        post.web.delete(
+            f"{USERS}/{post.rows('SELECT max(id) FROM users')[0]['max']}", headers=ADMIN
+        )
+    assert post.send() == 0
+
+
+def test_nobody_learns_who_exists(post, mails):
+    post.user(name="bo")
+    answers = [post.ask(email) for email in ("bo@example.com", "no@example.com", "bo", "x" * 400)]
+    assert len({(a.status, a.body, str(sorted(a.headers.items()))) for a in answers}) == 1
+    assert [row["user_id"] is None for row in post.rows()] == [False, True, True, True]
+    assert post.send() == 1
+    # Somebody who was written to a moment ago is not written to again; nor does that tell.
+    post.ask()
+    assert post.send() == 0
+    assert post.rows()[-1]["user_id"] is None
+    post.clock.advance(61)
+    post.ask("BO@example.com")
+    assert post.send() == 1
+    first, second = mails.links()
+    assert (post.status_of(first), post.status_of(second)) == (401, 200)
+
+
+def test_a_later_request_takes_the_place_of_a_waiting_one(post, mails):
+    user = post.user(name="bo")
+    post.ask()
+    link = post.web.post_json(f"{USERS}/reset-password", {"id": user["email"]}, headers=ADMIN)
+    assert post.send() == 0  # the admin has handed one out
+    assert post.status_of(link.json["resetPasswordUrl"]) == 200
+    post.clock.advance(61)
+    post.ask()
+    post.clock.advance(61)
+    post.ask()
+    assert post.send() == 1
+    assert post.status_of(link.json["resetPasswordUrl"]) == 401
+    post.clock.advance(61)
+    post.ask()
+    path = f"{USERS}/{user['id']}/change-password"
+    post.web.post_json(path, {"password": "Other-Horse-8"}, headers=ADMIN)
+    assert post.send() == 0  # the password is set
+    assert [post.status_of(link) for link in mails.links()] == [401]
+
+
+def test_a_server_that_was_away(make_post):
+    mails = Mails()
+    with mail_server(mails):
+        post = make_post(mails)
+    for name in ("bo", "cy", "di"):
+        post.user(name=name)
+        post.ask(f"{name}@example.com")
+    assert post.send() == 1  # the others need not wait for nothing
+    assert ("waiting", "There is no connection: Connection refused.") in post.states()
+    with mail_server(mails, port=mails.port):
+        assert post.send() == 2
+        assert post.send() == 0
+        post.clock.advance(3.5)
+        assert post.send() == 0
+        post.clock.advance(3)
+        assert post.send() == 1
+        post.clock.advance(9999)
+        assert post.send() == 0
+    assert sorted(got.recipients[0] for got in mails.got) == [
+        "bo@example.com",
+        "cy@example.com",
+        "di@example.com",
+    ]
+    assert {state for state, _ in post.states()} == {"sent"}
+    assert all(post.status_of(link) == 200 for link in mails.links())
+
+
+def test_given_up_after_a_day(post, mails):
+    mails.answer = "451 Later, bo@example.com"
+    post.user(name="bo")
+    post.ask()
+    attempts = waited = 0
+    while waited < 90_000:
+        attempts += post.send()
+        post.clock.advance(300)
+        waited += 300
+    ((state, error),) = post.states()
+    assert (state, error) == ("given up", "The server refuses the mail (451).")
+    assert 22 <= attempts <= 36
+    assert mails.got == []
+    shown = json.dumps([post.lines, post.web.get("/internal-backstage/prometheus").text])
+    assert "given up" in shown
+    assert "example.com" not in shown
+    assert "token=" not in shown
+
+
+def test_refused_for_good(post, mails):
+    mails.refuses["bo@example.com"] = "550 No such user here"
+    for name in ("bo", "cy"):
+        post.user(name=name)
+        post.ask(f"{name}@example.com")
+    assert post.send() == 2
+    post.clock.advance(9999)
+    assert post.send() == 0
+    assert post.states() == [
+        ("given up", "The server refuses the recipient (550)."),
+        ("sent", None),
+    ]
+
+
+def test_killed_between_sending_and_noting_it(post, mails):
+    """The same message comes again when the claim has run out, and not before."""
+    post.user(name="bo")
+    post.ask()
+    context = post.service.context
+    with context.database.transaction() as conn:
+        mail, secret = reset_tokens.claim_mail(conn, context.clock.now())
+    server, now = context.mail_server, context.clock.now()
+    service_of.deliver(context.render, server, mail, secret, now)
+    post.clock.advance(service_of.CLAIM.total_seconds() - 1)
+    assert post.send() == 0
+    post.clock.advance(2)
+    assert post.send() == 1
+    first, second = mails.got
+    assert first.message["Message-ID"] == second.message["Message-ID"]
+    assert [post.status_of(link) for link in mails.links()] == [200, 200]
+    failed = service_of.Failed("late", is_final=True)
+    with context.database.autocommit() as conn:  # the first one comes back after all
+        service_of.settle(conn, mail, failed, context.clock.now())
+    assert post.states() == [("sent", None)]
+
+
+def test_several_processes_share(post, mails):
+    """Nobody takes what another one has claimed, and no lock is held meanwhile."""
+    for name in ("bo", "cy", "di"):
+        post.user(name=name)
+        post.ask(f"{name}@example.com")
+    context = post.service.context
+    with context.database.transaction() as one, context.database.transaction() as other:
+        first, _ = reset_tokens.claim_mail(one, context.clock.now())
+        second, _ = reset_tokens.claim_mail(other, context.clock.now())
+        assert first["id"] != second["id"]
+    assert post.send() == 1
+    assert mails.got[0].recipients == ["di@example.com"]
+
+
+def test_names_and_addresses_inject_nothing(post, mails):
+    name = "Eve\r\nBcc: all@example.com\r\n\r\n<b>https://evil.example/</b> %s {{1}} _x_"
+    post.user(name="eve", sendEmail=True)
+    post.send()
+    id = post.rows("SELECT max(id) FROM users")[0]["max"]
+    post.rows("UPDATE users SET name = %s WHERE id = %s RETURNING id", name, id)
+    post.clock.advance(61)
+    post.ask("eve@example.com")
+    post.send()
+    got = mails.got[-1]
+    assert got.recipients == ["eve@example.com"]
+    assert got.message["Bcc"] is None
+    plain = "Hello Eve Bcc all example com b https evil example b s 1 x,"
+    assert got.text.splitlines()[0] == plain
+    assert f"<p>{plain}</p>" in got.html
+    assert "evil.example" not in got.text + got.html
+    before = len(mails.got)
+    strange = ["a,all@example.com", "<a@example.com>", "a@b,c", "a;b@c", "é@example.com", "a@[x"]
+    for n, address in enumerate(strange):
+        post.rows("UPDATE users SET email = %s WHERE id = %s RETURNING id", address, id)
+        post.clock.advance(61)
+        post.ask(address)
+        assert post.send() == 1, address
+        assert post.states()[-1][0] == "given up", address
+        assert len(mails.got) == before, (n, address)
+    post.rows("UPDATE users SET email = 'a@bücher.example' WHERE id = %s RETURNING id", id)
+    post.clock.advance(61)
+    post.ask("a@bücher.example")
+    post.send()
+    assert mails.got[-1].recipients == ["a@xn--bcher-kva.example"]
+
+
+def test_no_link_is_ever_stored_or_logged(make_post):
+    with mail_server(auth=True) as mails:
+        post = make_post(mails, EMAIL_USER=USER, EMAIL_PASSWORD=PASSWORD)
+        invited = post.user(name="bo", sendEmail=True)
+        post.send()
+        post.clock.advance(61)
+        post.ask()
+        post.send()
+        assert all(got.is_signed_in for got in mails.got)
+        links = [invited["inviteLink"], *mails.links()]
+    tables = [
+        row["t"] for row in post.rows("SELECT tablename t FROM pg_tables WHERE schemaname='public'")
+    ]
+    stored = " ".join(str(post.rows(f'SELECT x::text FROM "{table}" x')) for table in tables)
+    assert "bo@example.com" in stored
+    shown = stored + json.dumps(
+        [
+            post.lines,
+            post.web.get("/api/admin/events", headers=ADMIN).json,
+            post.web.get("/internal-backstage/prometheus").text,
+        ]
+    )
+    for link in links:
+        assert link.partition("token=")[2] not in shown
+    assert PASSWORD not in shown
+    assert "bo@example.com" not in json.dumps(post.lines)
+
+
+def test_a_forged_host_leads_nowhere(make_post):
+    with mail_server() as mails:
+        post = make_post(mails, SERVICE_URL="", BASE_URI_PATH="/flags")
+        for n, host in enumerate(("192.0.2.66", "evil.example", "localhost:99")):
+            post.web.post_json(
+                f"/flags{USERS}",
+                {"email": f"u{n}@example.com"},
+                headers=ADMIN | {"Host": host},
+                status=201,
+            )
+            forged = {"Host": host, "X-Forwarded-Host": host}
+            place = {"REMOTE_ADDR": f"10.0.1.{n}"}
+            post.clock.advance(61)
+            body = {"email": f"u{n}@example.com"}
+            post.web.post_json(f"/flags{ASK}", body, headers=forged, extra_environ=place)
+        post.send()
+    assert {link.partition("?")[0] for link in mails.links()} == {
+        "http://localhost:80/flags/reset-password"
+    }
+
+
+def test_links_that_were_mailed_elsewhere_are_worthless(post, mails):
+    user = post.user(name="bo")
+    post.ask()
+    post.send()
+    path = f"{USERS}/{user['id']}"
+    post.web.put_json(path, {"name": "Bo"}, headers=ADMIN)
+    assert post.status_of(mails.links()[0]) == 200
+    post.web.put_json(path, {"email": "other@example.com"}, headers=ADMIN)
+    assert post.status_of(mails.links()[0]) == 401
+    post.ask("other@example.com")
+    post.clock.advance(61)
+    post.ask("other@example.com")
+    post.web.delete(path, headers=ADMIN)
+    assert post.send() == 0
+
+
+def test_old_mails_and_expired_links_are_deleted(post, mails):
+    post.user(name="bo")
+    post.ask()
+    post.send()
+    context = post.service.context
+    assert clean_up.delete_reset_tokens(context) == 0
+    post.clock.advance(24 * 3600)
+    assert clean_up.delete_reset_tokens(context) == 2  # the mailed one, and the first invitation
+    assert retention.run_once(context) == 0
+    post.rows("UPDATE mails SET created_at = now() - interval '31 days' RETURNING id")
+    assert retention.run_once(context) == 1
+
+
+def test_a_mail_is_sent_at_once(post, mails):
+    """With the jobs running, which look by themselves only once a minute."""
+    post.user(name="bo")
+    jobs = [replace(job, every_seconds=60, first_seconds=0.01) for job in JOBS if job.woken_by]
+    runner = Runner(post.service.context, tuple(jobs))
+    runner.start()
+    try:
+        waiting = threading.Event()
+        waiting.wait(0.1)  # the first look is over
+        post.ask()
+        for _ in range(200):
+            if mails.got:
+                break
+            waiting.wait(0.02)
+        assert mails.got
+    finally:
+        runner.ask_to_stop()
+        runner.join(5)
