@@ -39,11 +39,7 @@
 <button class="quiet">Password link</button>
 </form>
 % if mail:
-<p>Last mail: {{mail["kind"]}}, {{mail_state}}\
-% if mail["last_error"]:
- ({{mail["last_error"]}})\
-% end
-, \
+<p>Last mail: {{mail["kind"]}}, {{mail_state}}{{" (%s)" % mail["last_error"] if mail["last_error"] else ""}},
 % include("partials/time.tpl", at=mail["created_at"])
 </p>
 % end
