@@ -49,7 +49,9 @@ class Mails:
         self.got: list[Got] = []
         self.refuses: dict[str, str] = {}
         self.answer = "250 OK"
-        self.tried: list[str] = []  # user names
+        self.good = (USER, PASSWORD)
+        self.tried: list[str] = []  # user names …
+        self.signed_in: list[tuple[str, str]] = []  # … and those with the right password
         self.port = 0
 
     async def handle_RCPT(self, server: Any, session: Any, envelope: Any, address: str, _: Any):
@@ -75,9 +77,11 @@ class Mails:
 
     def authenticate(self, server: Any, session: Any, envelope: Any, how: str, data: Any) -> Any:
         assert isinstance(data, LoginPassword)
-        self.tried.append(data.login.decode())
-        good = (data.login, data.password) == (USER.encode(), PASSWORD.encode())
-        return AuthResult(success=good, handled=False)
+        login = (data.login.decode(), data.password.decode())
+        self.tried.append(login[0])
+        if login == self.good:
+            self.signed_in.append(login)
+        return AuthResult(success=login == self.good, handled=False)
 
     def links(self) -> list[str]:
         return [got.link for got in self.got]
@@ -86,12 +90,12 @@ class Mails:
 class Certificates:
     """A CA of the test's own, and a server's certificate by it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *hosts: str) -> None:
         ca = trustme.CA()
         self.ca_file = str(folder / "ca.pem")
         ca.cert_pem.write_to_path(self.ca_file)
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        ca.issue_cert("127.0.0.1", "localhost").configure_cert(self.context)
+        ca.issue_cert("127.0.0.1", "localhost", *hosts).configure_cert(self.context)
         self.elsewhere = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         ca.issue_cert("mail.example").configure_cert(self.elsewhere)
 
@@ -100,6 +104,7 @@ class Certificates:
 def mail_server(
     mails: Mails | None = None,
     *,
+    host: str = "127.0.0.1",
     port: int = 0,
     smtps: ssl.SSLContext | None = None,
     starttls: ssl.SSLContext | None = None,
@@ -121,7 +126,7 @@ def mail_server(
             loop=loop,
         )
 
-    server = loop.run_until_complete(loop.create_server(protocol, "127.0.0.1", port, ssl=smtps))
+    server = loop.run_until_complete(loop.create_server(protocol, host, port, ssl=smtps))
     mails.port = server.sockets[0].getsockname()[1]
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
