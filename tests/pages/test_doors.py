@@ -62,6 +62,7 @@ ADMIN_PAGES = (
     f"{RUNS}/{{run_id}}/undo",
     "/admin/signals/{id}/tokens/{token_id}/delete",
     "/admin/events",
+    "/admin/integrations",
     "/admin/api-tokens",
     "/admin/api-tokens/new",
     "/admin/api-tokens/{api_token_id}/delete",
