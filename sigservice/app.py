@@ -177,8 +177,11 @@ def make_app(context: Context) -> Wsgi:
     root.install(ErrorPlugin(context))  # for routes that a hook adds
     outer = _hook(config["preHook"], "preHook", root)
     inner = _hook(config["preRouterHook"], "preRouterHook", root)
+    of_hooks = list(root.routes)
     for area in AREAS:
         root.merge(area.build(context))
+    for route in of_hooks:  # of two for one path bottle takes the later, a hook means the earlier
+        root.router.add(route.rule, route.method, route)
     root.router.complete()
 
     def on_error(error: HTTPError) -> HTTPResponse:

@@ -46,7 +46,8 @@ that no admin is made.
 `preHook(app)` is called with the root Bottle before anything is added to it, `preRouterHook(app)`
 before the routes are. Either may add bottle hooks or routes to it, and may return a function that
 takes a WSGI application and returns one: `preHook`'s wraps everything, `preRouterHook`'s just the
-routes, inside of base path, headers and error handling.
+routes, inside of base path, headers and error handling. A route of a hook beats ours with the same
+path. What a hook raises stops the start.
 """
 
 

@@ -63,7 +63,7 @@ OPTIONS: tuple[Option, ...] = tuple(
         ("server.host", "HTTP_HOST", addresses.HOST, None,
          "Address to bind. Nothing: all addresses, IPv6 and IPv4."),
         ("server.pipe", "", parse.PATH, None,
-         "Path of a unix socket to listen on instead of host and port."),
+         "Path of a unix socket to listen on instead of host and port, for its own account only."),
         ("server.serverMetrics", "", parse.BOOLEAN, True,
          "Prometheus metrics at `/internal-backstage/prometheus`; 404 there when off."),
         ("server.metricsToken", "SERVICE_METRICS_TOKEN", parse.SECRET, None,
@@ -71,9 +71,11 @@ OPTIONS: tuple[Option, ...] = tuple(
         ("server.baseUriPath", "BASE_URI_PATH", addresses.BASE_PATH, "",
          "Base path of every route, cookie, link and redirect."),
         ("server.unleashUrl", "SERVICE_URL", addresses.URL, None,
-         "Public address of the service; used for links and for the Secure flag of cookies."),
+         "Public address of the service, with its path when it has one: links, redirects and "
+         "cookies are made for it. Cookies are Secure when it is https."),
         ("server.trustedProxy", "SERVICE_TRUSTED_PROXY", addresses.NETWORKS, (),
-         "Addresses or networks of reverse proxies whose X-Forwarded-For is believed."),
+         "Addresses or networks of reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are "
+         "believed; `localhost` for who comes by `server.pipe`."),
         ("server.gracefulShutdownEnable", "GRACEFUL_SHUTDOWN_ENABLE", parse.BOOLEAN, True,
          "SIGTERM, SIGINT and SIGHUP let running requests finish."),
         ("server.gracefulShutdownTimeout", "GRACEFUL_SHUTDOWN_TIMEOUT",

@@ -17,7 +17,7 @@ from sigservice.web.area import new_area
 from sigservice.web.body import query_pairs
 from sigservice.web.doors import ClientDoor
 from sigservice.web.etag import matches
-from sigservice.web.wrap import takes_gzip
+from sigservice.web.wrap import COMPRESS_FROM, takes_gzip
 
 _SPEC = re.compile(
     r"(\d{1,18})\.(\d{1,18})\.(\d{1,18})(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?", re.ASCII
@@ -45,7 +45,8 @@ def build(context: Context) -> Bottle:
         if matches(environ.get("HTTP_IF_NONE_MATCH", ""), etag):
             return HTTPResponse(b"", 304, headers)
         body = context.client_bodies.get(query, revision)
-        if compresses and takes_gzip(environ.get("HTTP_ACCEPT_ENCODING", "")):
+        packs = compresses and len(body.plain) >= COMPRESS_FROM
+        if packs and takes_gzip(environ.get("HTTP_ACCEPT_ENCODING", "")):
             return HTTPResponse(body.gzipped, 200, headers | {"Content-Encoding": "gzip"})
         return HTTPResponse(body.plain, 200, headers)
 

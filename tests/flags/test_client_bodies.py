@@ -90,6 +90,8 @@ def test_the_age_bounds_how_long_a_body_is_held(make_service, statements, clock)
 
 def test_gzip_is_the_same_document(make_service, statements):
     web, _ = start(make_service)
+    flag = {"name": "long", "description": "lorem ipsum " * 100}
+    web.post_json("/api/admin/projects/default/features", flag, headers=ADMIN)
     plain = poll(web)
     started = []
     environ = webtest.TestRequest.blank(POLL, headers=AS_CLIENT | {"Accept-Encoding": "gzip"})

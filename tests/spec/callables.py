@@ -1,3 +1,63 @@
 """What the code-only options are given in the checks: functions cannot travel as JSON."""
 
 from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+
+def slow_route(app: Any) -> None:
+    """preRouterHook: a request that takes as long as it says."""
+
+    @app.get("/slow/<seconds:float>")
+    def slow(seconds: float) -> str:
+        say("came in")
+        time.sleep(seconds)
+        return "slept"
+
+
+def pre_hook(app: Any) -> Any:
+    """Adds routes, of which one fails, and marks every answer with the path as it came in."""
+    app.get("/of-pre-hook")(lambda: "mine")
+    app.get("/api/of-pre-hook/bug")(lambda: 1 / 0)
+    return _marking("X-Pre-Hook")
+
+
+def pre_router_hook(app: Any) -> Any:
+    """The same inside: what it marks has come as far as the routes."""
+    app.get("/of-pre-router-hook")(lambda: "mine")
+    app.get("/docs")(lambda: "first come, first served")
+    return _marking("X-Pre-Router-Hook")
+
+
+def _marking(name: str) -> Any:
+    def wrap(inner: Any) -> Any:
+        def marked(environ: dict[str, Any], start_response: Any) -> Any:
+            path, base = environ["PATH_INFO"], environ.get("SCRIPT_NAME", "")
+
+            def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
+                return start_response(status, [*headers, (name, f"{base}|{path}")], exc_info)
+
+            return inner(environ, start)
+
+        return marked
+
+    return wrap
+
+
+def failing_hook(app: Any) -> None:
+    raise LookupError("no such\nthing")
+
+
+def hook_that_returns_nonsense(app: Any) -> int:
+    return 5
+
+
+def event_hook(*args: Any) -> None:
+    say("the event hook was called")
+
+
+def say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()

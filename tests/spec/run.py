@@ -10,11 +10,15 @@ import sys
 from typing import Any
 
 import sigservice
+from sigservice.errors import ConfigError, StartError
 from tests.spec import callables
 
 
 def main(options: str) -> None:
-    service = sigservice.start(json.loads(options, object_hook=_resolved))
+    try:
+        service = sigservice.start(json.loads(options, object_hook=_resolved))
+    except (ConfigError, StartError) as error:
+        sys.exit(f"this program: {error}")
     sys.stdout.write("\n".join(service.describe()) + "\n")
     sys.stdout.flush()
     service.wait()

@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 from tests.spec.rows import (
+    addresses,
     environments,
     features,
     headers,
     limits,
     mail,
+    programs,
+    proxies,
+    server,
     sessions,
     signal_endpoints,
     signals,
+    stopping,
 )
 
 ROWS = (
+    *addresses.ROWS,
     *environments.ROWS,
     *features.ROWS,
     *headers.ROWS,
     *limits.ROWS,
     *mail.ROWS,
+    *programs.ROWS,
+    *proxies.ROWS,
+    *server.ROWS,
     *sessions.ROWS,
     *signal_endpoints.ROWS,
     *signals.ROWS,
+    *stopping.ROWS,
+    *server.LAST,
 )

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+import ssl
+import time
 import urllib.error
 import urllib.request
 from http.client import HTTPMessage, HTTPResponse
 from typing import Any
+
+import pytest
 
 from tests.spec.kit import Answer, Asked, Row
 
@@ -94,6 +98,14 @@ def why_a_sign_in_can_not_stick(asked: Asked) -> None:
         assert "HTTPS only" not in form
         assert (answer.status, answer.geturl()) == (200, f"http://127.0.0.1:{asked.service.port}/")
         assert "Sign out" in shown
+
+
+def tls_is_refused_at_once(asked: Asked) -> None:
+    """upgrade-insecure-requests makes browsers try it for the style sheet, and wait for the end."""
+    began = time.monotonic()
+    with asked.service.connect() as sock, pytest.raises(ssl.SSLError):
+        ssl.create_default_context().wrap_socket(sock, server_hostname="localhost")
+    assert time.monotonic() - began < 3
 
 
 def opened(browser: urllib.request.OpenerDirector, request: Any) -> HTTPResponse | Any:
@@ -199,6 +211,7 @@ ROWS = (
         True,
         code=False,
     ),
+    Row("secureHeaders", tls_is_refused_at_once),
     *(
         Row(
             "additionalCspAllowedDomains",

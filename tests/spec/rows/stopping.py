@@ -1,0 +1,126 @@
+"""How the service ends: gracefully or not, after how long, and what it says with its exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import signal
+import threading
+import time
+
+from tests.server.process import Process, until
+from tests.spec.kit import Asked, Row
+
+SLOW = {"preRouterHook": {"call": "slow_route"}}
+
+
+class Request(threading.Thread):
+    """A slow request; `answer` is None when its connection was cut."""
+
+    def __init__(self, service: Process, seconds: float) -> None:
+        super().__init__(daemon=True)
+        self._service, self._path, self.answer = service, f"/slow/{seconds}", None
+        self.start()
+        until(lambda: "came in" in service.stdout, "the request's arrival")
+
+    def run(self) -> None:
+        conn = http.client.HTTPConnection("127.0.0.1", self._service.port, timeout=30)
+        with contextlib.closing(conn), contextlib.suppress(OSError, http.client.HTTPException):
+            conn.request("GET", self._path)
+            self.answer = conn.getresponse().read()
+
+
+def end(service: Process, number: int, seconds: float) -> tuple[int, float, bytes | None]:
+    """(exit code, how long the end took, what a request that needs `seconds` was answered)."""
+    request = Request(service, seconds)
+    began = time.monotonic()
+    service.send(number)
+    code = service.wait(15)
+    took = time.monotonic() - began
+    request.join(5)
+    return code, took, request.answer
+
+
+def graceful(asked: Asked) -> None:
+    service = asked.start(options=SLOW)
+    number = signal.SIGHUP if asked.way == "code" else signal.SIGTERM
+    code, took, answer = end(service, number, 0.4)
+    if asked.value:
+        assert (code, answer) == (0, b"slept")
+    else:
+        assert (code, answer) == (-number, None)
+        assert took < 0.4
+    assert "Traceback" not in service.stderr
+
+
+def timeout(asked: Asked) -> None:
+    """3 s are too long for the default; 1.2 s are not for a longer one."""
+    code, took, answer = end(
+        asked.start(options=SLOW), signal.SIGTERM, 3 if asked.value < 2000 else 1.2
+    )
+    assert code == 0
+    if asked.value < 2000:
+        assert answer is None
+        assert asked.value / 1000 - 0.1 < took < 2.9
+    else:
+        assert answer == b"slept"
+        assert took > 1
+
+
+def sigint(asked: Asked) -> None:
+    service = asked.start({"GRACEFUL_SHUTDOWN_TIMEOUT": "20000"}, SLOW)
+    idle = service.connect()
+    request = Request(service, 1.0)
+    service.send(signal.SIGINT)
+    until(lambda: _is_refusing(service), "new connections are refused", 1)
+    assert idle.recv(1) == b""
+    assert service.wait() == 0
+    request.join(5)
+    assert request.answer == b"slept"
+    idle.close()
+
+
+def second_signal(asked: Asked) -> None:
+    service = asked.start({"GRACEFUL_SHUTDOWN_TIMEOUT": "20000"}, SLOW)
+    Request(service, 20)
+    service.send(signal.SIGINT)
+    until(lambda: _is_refusing(service), "new connections are refused", 1)
+    began = time.monotonic()
+    service.send(signal.SIGINT)
+    assert service.wait() == 1
+    assert time.monotonic() - began < 1
+
+
+def _is_refusing(service: Process) -> bool:
+    try:
+        service.connect(1).close()
+    except OSError:
+        return True
+    return False
+
+
+SIGINT = "programs: SIGINT shuts down gracefully"
+ROWS = (
+    Row(
+        "server.gracefulShutdownEnable",
+        graceful,
+        "GRACEFUL_SHUTDOWN_ENABLE",
+        True,
+        "false",
+        False,
+        code=True,
+        alone=True,
+    ),
+    Row(
+        "server.gracefulShutdownTimeout",
+        timeout,
+        "GRACEFUL_SHUTDOWN_TIMEOUT",
+        1000,
+        "5000",
+        5000,
+        code=200,
+        alone=True,
+    ),
+    Row(SIGINT, sigint, alone=True),
+    Row(SIGINT, second_signal, alone=True),
+)
