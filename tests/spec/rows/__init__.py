@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from tests.spec.rows import (
+    database,
+    database_pool,
     environments,
     features,
     headers,
@@ -13,6 +15,8 @@ from tests.spec.rows import (
 )
 
 ROWS = (
+    *database.ROWS,
+    *database_pool.ROWS,
     *environments.ROWS,
     *features.ROWS,
     *headers.ROWS,
@@ -20,4 +24,5 @@ ROWS = (
     *sessions.ROWS,
     *signal_endpoints.ROWS,
     *signals.ROWS,
+    *database.LAST,
 )
