@@ -205,6 +205,7 @@ def _tls(ssl: Any, write_pem: Callable[[str, str], str]) -> dict[str, Any]:
     if not ssl:
         return {"sslmode": "disable"}
     arguments: dict[str, Any] = {"sslcert": "/nonexistent/sslcert", "sslkey": "/nonexistent/sslkey"}
+    arguments["sslpassword"] = "none"  # else OpenSSL asks whoever sits at the terminal
     for ours, theirs in (("cert", "sslcert"), ("key", "sslkey")):
         if ssl.get(ours):
             arguments[theirs] = write_pem(ours, ssl[ours])

@@ -12,6 +12,7 @@ from tests.spec.rows import (
     sessions,
     signal_endpoints,
     signals,
+    tls,
 )
 
 ROWS = (
@@ -24,5 +25,6 @@ ROWS = (
     *sessions.ROWS,
     *signal_endpoints.ROWS,
     *signals.ROWS,
+    *tls.ROWS,
     *database.LAST,
 )
