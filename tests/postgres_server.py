@@ -58,6 +58,7 @@ class PostgresServer:
         self._binaries = binaries or place.binaries
         self._process: subprocess.Popen[bytes] | None = None
         self._settings = dict(settings or {})
+        self._kept: dict[str, Any] = {}
         self.folder = Path(tempfile.mkdtemp(prefix="sigservice-tcp-"))
         self.port = free_port()
         self._own(self.folder)
@@ -98,6 +99,8 @@ class PostgresServer:
 
     def stop(self) -> None:
         """Ends its sessions, as an upgrade would."""
+        while self._kept:
+            self._kept.popitem()[1].close()
         if self._process is not None:
             self._process.send_signal(2)
             self._process.wait(10)
@@ -116,14 +119,12 @@ class PostgresServer:
         return conn
 
     def ask(self, statement: str, *values: Any, database: str = "postgres") -> list[Any]:
-        """The rows, [] for a statement that has none."""
-        conn = self.connect(database)
-        try:
-            with conn.cursor() as cursor:
-                cursor.execute(statement, values or None)
-                return cursor.fetchall() if cursor.description else []
-        finally:
-            conn.close()
+        """The rows, [] for a statement that has none; by a connection that is kept."""
+        if database not in self._kept:
+            self._kept[database] = self.connect(database)
+        with self._kept[database].cursor() as cursor:
+            cursor.execute(statement, values or None)
+            return cursor.fetchall() if cursor.description else []
 
     def _make(self, hba: str, copy_of: PostgresServer | None) -> None:
         data = self.folder / "data"

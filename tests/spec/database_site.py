@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import select
 import socket
 import tempfile
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.postgres_server import PostgresServer, free_port, postgres_server
-from tests.server.process import Process
+from tests.server.process import Process, until
 from tests.spec.kit import ADMIN_SECRET, script_for
 
 HBA = """
@@ -116,6 +117,21 @@ def site() -> Iterator[Site]:
     with ExitStack() as stack, closing(Process(nowhere)) as lonely:
         server = stack.enter_context(postgres_server(hba=HBA))
         yield Site(server, lonely, stack)
+
+
+@contextmanager
+def together(
+    cases: Mapping[str, tuple[Mapping[str, str], Mapping[str, Any]]], **environ: str
+) -> Iterator[dict[str, str]]:
+    """Services of one process, for most of a start is Python's: what each says, secrets never.
+
+    A case is (environment, options); `environ` is the process's own.
+    """
+    script = f"from tests.spec.run import several; several({json.dumps(cases)!r})"
+    with closing(Process(environ, script)) as process:
+        until(lambda: process.stdout.endswith("\n"), "services that start or don't", 20)
+        assert "hunter2" not in process.stdout + process.stderr
+        yield {name: "\n".join(lines) for name, lines in json.loads(process.stdout).items()}
 
 
 @contextmanager

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -62,6 +63,8 @@ class TlsServer:
             "ca.pem": ca.cert_pem.bytes(),
         }
         self._stack, self._given = stack, given
+        # Killed at the end, services leave their private files behind.
+        self.temporary = stack.enter_context(tempfile.TemporaryDirectory())
         self.server: PostgresServer = stack.enter_context(
             postgres_server(binaries_with_tls(), hba=HBA, settings=SETTINGS, files=given)
         )
@@ -79,6 +82,7 @@ class TlsServer:
         """The parts that reach it."""
         return {
             "INIT_ADMIN_API_TOKENS": ADMIN_SECRET,
+            "TMPDIR": self.temporary,
             "DATABASE_HOST": host,
             "DATABASE_PORT": str(self.server.port),
             "DATABASE_USERNAME": user,
@@ -107,9 +111,15 @@ class TlsServer:
         """Certificates are read anew at a reload."""
         for name in ("server.pem", "server.key"):
             (self.server.folder / name).write_bytes(given[name])
-        before = self.server.ask("SELECT pg_conf_load_time()")
+        before = self._loaded()
         self.server.ask("SELECT pg_reload_conf()")
-        until(lambda: self.server.ask("SELECT pg_conf_load_time()") != before, "the reload")
+        until(lambda: self._loaded() != before, "the reload")
+
+    def _loaded(self) -> Any:
+        """When a new session's server did it last."""
+        with closing(self.server.connect()) as conn, conn.cursor() as cursor:
+            cursor.execute("SELECT pg_conf_load_time()")
+            return cursor.fetchone()
 
     def sessions(self, name: str) -> list[tuple[bool, str | None]]:
         """Whether the sessions of this application name have TLS, and whose certificate."""

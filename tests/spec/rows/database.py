@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from tests.server.process import Process, until
-from tests.spec.database_site import CODE, PARTS, files, old_server, site, standby
+from tests.spec.database_site import CODE, PARTS, files, old_server, site, standby, together
 from tests.spec.kit import Asked, Row
 
 COLUMNS = {"db.user": "usename", "db.database": "datname", "db.applicationName": "application_name"}
@@ -121,41 +122,49 @@ def in_code_first(asked: Asked) -> None:
 
 
 def preferring(asked: Asked) -> None:
-    _refused_by_name(asked, "?sslmode=prefer", "sslmode=prefer is not supported")
-    _refused_by_name(asked, "?sslmode=allow", "sslmode=allow is not supported")
     place = asked.services.once(site)
-    started = [
-        place.starting({"DATABASE_SSL": text, "DATABASE_HOST": "127.0.0.1"})
-        for text in ("prefer", '{"sslmode": "prefer"}')
-    ]
-    for process in started:
-        assert refusal(process, 2).startswith("sigservice: DATABASE_SSL: expected false, true or")
+    process = place.starting({"DATABASE_URL": "postgres://app:hunter2@127.0.0.1?sslmode=prefer"})
+    line = refusal(process, 2)
+    assert line.startswith("sigservice: DATABASE_URL: sslmode=prefer is not supported")
+    with files(url="postgres://app:hunter2@127.0.0.1?sslmode=prefer\n") as paths:
+        _refused(
+            {
+                "DATABASE_URL: sslmode=prefer is": {"DATABASE_URL": "host=a sslmode=prefer"},
+                "DATABASE_URL: sslmode=allow is": {"DATABASE_URL": "postgres://a?sslmode=allow"},
+                "DATABASE_URL_FILE: sslmode=prefer is": {"DATABASE_URL_FILE": paths["url"]},
+                "DATABASE_SSL: expected false, true": {"DATABASE_SSL": "prefer"},
+                "DATABASE_SSL: expected false,": {"DATABASE_SSL": '{"sslmode": "prefer"}'},
+                "databaseUrl: sslmode=prefer": {"databaseUrl": "postgres://a?sslmode=prefer"},
+            }
+        )
 
 
 def several_hosts(asked: Asked) -> None:
-    _refused_by_name(asked, ",127.0.0.2/app", "several hosts are not supported")
     place = asked.services.once(site)
-    by_parts = place.starting(PASSWORD | {"DATABASE_HOST": "127.0.0.1,127.0.0.2"})
-    in_code = place.starting(PASSWORD, {"db": {"host": "127.0.0.1,127.0.0.2"}})
-    assert "DATABASE_HOST: expected one host" in refusal(by_parts, 2)
-    assert "db.host (in code): expected one host" in refusal(in_code, 1)  # of the program
+    process = place.starting({"DATABASE_URL": "postgres://app:hunter2@127.0.0.1,127.0.0.2/app"})
+    assert refusal(process, 2) == "sigservice: DATABASE_URL: several hosts are not supported."
+    with files(url="postgres://127.0.0.1:1,127.0.0.2:2/app\n") as paths:
+        _refused(
+            {
+                "DATABASE_URL: several hosts": {"DATABASE_URL": "host=127.0.0.1,127.0.0.2"},
+                "DATABASE_URL_FILE: several hosts": {"DATABASE_URL_FILE": paths["url"]},
+                "DATABASE_HOST: expected one host": {"DATABASE_HOST": "127.0.0.1,127.0.0.2"},
+                "db.host (in code): expected one": {"db": {"host": "127.0.0.1,127.0.0.2"}},
+                "databaseUrl: several hosts": {"databaseUrl": "postgres://a,b/app"},
+            }
+        )
 
 
-def _refused_by_name(asked: Asked, end: str, says: str) -> None:
-    """In the URL and the file, in the form of a URL and in that of keys and values."""
-    place = asked.services.once(site)
-    wrong = f"postgres://app:hunter2@127.0.0.1{end}"
-    keys = {"?": f"host=127.0.0.1 {end[1:]}", ",": "host=127.0.0.1,127.0.0.2"}[end[0]]
-    with files(url=wrong + "\n") as paths:
-        started = {
-            "DATABASE_URL": [place.starting({"DATABASE_URL": text}) for text in (wrong, keys)],
-            "DATABASE_URL_FILE": [place.starting({"DATABASE_URL_FILE": paths["url"]})],
-        }
-        for name, processes in started.items():
-            for process in processes:
-                line = refusal(process, 2)
-                assert line.startswith(f"sigservice: {name}: ")
-                assert says in line
+def _refused(cases: Mapping[str, Mapping[str, Any]]) -> None:
+    """By a line that begins so; a name in capitals is a variable's."""
+    given = {
+        says: (case, {}) if next(iter(case)).isupper() else ({}, case)
+        for says, case in cases.items()
+    }
+    with together(given) as said:
+        for says in cases:
+            assert said[says].startswith(f"ConfigError: {says}")
+            assert "\n" not in said[says]
 
 
 def wrong_password(asked: Asked) -> None:
@@ -163,10 +172,11 @@ def wrong_password(asked: Asked) -> None:
     place = asked.services.once(site)
     parts = PARTS | {"DATABASE_HOST": "127.0.0.1", "DATABASE_PORT": str(place.server.port)}
     by_parts = place.starting(parts | PASSWORD)
-    by_url = place.starting({"DATABASE_URL": place.by_url("app").replace("@", ":hunter2x@")})
-    for process in (by_parts, by_url):
-        assert "password authentication failed" in refusal(process)
-        assert len(process.stderr.splitlines()) == 1
+    by_url = {"DATABASE_URL": place.by_url("app").replace("@", ":hunter2x@")}
+    with together({"by url": (by_url, {})}) as said:
+        assert "password authentication failed" in said["by url"]
+    assert "password authentication failed" in refusal(by_parts)
+    assert len(by_parts.stderr.splitlines()) == 1
 
 
 def not_usable(asked: Asked) -> None:
@@ -181,15 +191,15 @@ def not_usable(asked: Asked) -> None:
         "permission denied for database": empty | {"DATABASE_SCHEMA": "elsewhere"},
         "permission denied for schema public": empty,
     }
-    started = {says: place.starting(PASSWORD | environ) for says, environ in environs.items()}
     with old_server(place.server) as old_port:
         old = place.by_url("app").replace(str(place.server.port), str(old_port))
-        started["is PostgreSQL 13; 14 or newer is needed"] = place.starting(
-            PASSWORD | {"DATABASE_URL": old}
-        )
-        for says, process in started.items():
-            assert says in refusal(process), process.stderr
-            assert len(process.stderr.splitlines()) == 1
+        environs["is PostgreSQL 13; 14 or newer is needed"] = {"DATABASE_URL": old}
+        cases = {says: (PASSWORD | environ, {}) for says, environ in environs.items()}
+        with together(cases) as said:
+            for says in cases:
+                assert said[says].startswith("StartError: The database ")
+                assert says in said[says]
+                assert "\n" not in said[says]
 
 
 def two_schemas(asked: Asked) -> None:

@@ -92,7 +92,7 @@ def idle(asked: Asked) -> None:
         assert sessions(place, asked.way) == MAXIMUM[asked.way]
     else:
         kept = {"environment": int(PARTS["DATABASE_POOL_MIN"]), "code": CODE["pool"]["min"]}
-        until(lambda: sessions(place, asked.way) == kept[asked.way], "the end of idle sessions", 5)
+        until(lambda: sessions(place, asked.way) == kept[asked.way], "the end of idle sessions", 3)
 
 
 def exhausted(asked: Asked) -> None:

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.spec.kit import ADMIN_SECRET, Asked, Row
+from tests.spec.database_site import together
+from tests.spec.kit import Asked, Row
 from tests.spec.rows.database import refusal
 from tests.spec.tls_server import TlsServer, tls_server
 
@@ -20,29 +21,25 @@ UNVERIFIED = "certificate is not verified"
 
 def connect(
     place: TlsServer,
-    cases: Mapping[str, tuple[tuple[bool, str | None], dict[str, str]]],
+    connected: Mapping[str, tuple[tuple[bool, str | None], dict[str, str]]],
+    refused: Mapping[str, dict[str, str]] | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> None:
-    """Starts a service for each name, all at once: it must have sessions of this sort. Who does not
-    verify is told so."""
-    started = {
-        name: place.starting(environ | {"DATABASE_APPLICATION_NAME": name}, options)
-        for name, (_, environ) in cases.items()
+    """A service for each name must have sessions of this sort, and who does not verify is told so;
+    the refused ones end at once with one line that has these words."""
+    cases = {
+        name: (environ | {"DATABASE_APPLICATION_NAME": name}, options or {})
+        for name, (_, environ) in connected.items()
     }
-    for name, (expected, _) in cases.items():
-        started[name].await_address()
-        assert place.sessions(name) == [expected], name
-        assert (UNVERIFIED in started[name].stdout) == name.startswith("unverified"), name
-    for process in started.values():
-        process.close()
-
-
-def refuse(place: TlsServer, cases: Mapping[str, dict[str, str]]) -> None:
-    """Each ends at once with one line that has these words."""
-    started = {says: place.starting(environ) for says, environ in cases.items()}
-    for says, process in started.items():
-        assert says.rstrip("0123456789") in refusal(process), process.stderr
-        assert len(process.stderr.splitlines()) == 1
+    cases |= {says: (environ, options or {}) for says, environ in (refused or {}).items()}
+    with together(cases, TMPDIR=place.temporary) as said:
+        for name, (expected, _) in connected.items():
+            assert place.sessions(name) == [expected], (name, said[name])
+            assert (UNVERIFIED in said[name]) == name.startswith("unverified"), name
+        for says in refused or {}:
+            assert said[says].startswith("StartError: The database can't be used: ")
+            assert says.rstrip("0123456789") in said[says]
+            assert "\n" not in said[says]
 
 
 def as_json(asked: Asked) -> None:
@@ -51,14 +48,15 @@ def as_json(asked: Asked) -> None:
     verified = {"rejectUnauthorized": True, "ca": place.ca}
     if asked.way == "default":
         connect(place, {"none": (NONE, place.environ())})
-        refuse(place, {"no encryption (perhaps it demands TLS": place.environ("secure")})
+        line = refusal(place.starting(place.environ("secure")))
+        assert "no encryption (perhaps it demands TLS, see DATABASE_SSL" in line
     elif asked.way == "code":
         environ = place.environ(DATABASE_SSL="false")
-        connect(place, {"in code": (TLS, environ)}, {"db": {"ssl": verified}})
+        connect(place, {"in code": (TLS, environ)}, options={"db": {"ssl": verified}})
         connect(
             place,
             {"none in code": (NONE, place.environ(DATABASE_SSL=json.dumps(verified)))},
-            {"db": {"ssl": False}},
+            options={"db": {"ssl": False}},
         )
     else:
         _json_of_the_variable(place, verified)
@@ -69,30 +67,32 @@ def _json_of_the_variable(place: TlsServer, verified: dict[str, Any]) -> None:
     shells = json.dumps(verified | {"ca": place.ca.replace("\n", "\\n")})
     wrong = json.dumps(verified | {"ca": place.other_ca})
     unchecked = json.dumps({"rejectUnauthorized": False, "ca": place.other_ca})
-    systems = {"SSL_CERT_FILE": place.files["ca"]}
     connect(
         place,
         {
             "verified": (TLS, place.environ("secure", DATABASE_SSL=whole)),
             "by a name": (TLS, place.environ(host="localhost", DATABASE_SSL=whole)),
             "by a shell": (TLS, place.environ(DATABASE_SSL=shells)),
-            "the systems": (TLS, place.environ(DATABASE_SSL="true") | systems),
             "unverified": (TLS, place.environ(DATABASE_SSL=unchecked)),
             "unverified name": (TLS, place.environ(host="127.0.0.2", DATABASE_SSL=unchecked)),
             "off": (NONE, place.environ(DATABASE_SSL="false")),
         },
-    )
-    refuse(
-        place,
         {
             "certificate verify failed": place.environ(DATABASE_SSL=wrong),
-            "certificate verify failed2": place.environ(DATABASE_SSL="{}"),
             'does not match host name "127.0.0.2"': place.environ(
                 host="127.0.0.2", DATABASE_SSL=whole
             ),
             "no encryption": place.environ("secure", DATABASE_SSL="false"),
         },
     )
+    systems = place.environ(DATABASE_SSL="true", SSL_CERT_FILE=place.files["ca"])
+    systems["DATABASE_APPLICATION_NAME"] = "the system's"
+    trusting = place.starting(systems)
+    line = refusal(place.starting(place.environ(DATABASE_SSL="{}")))
+    assert "certificate verify failed (no trusted CA has signed it: give its ca" in line
+    trusting.await_address()
+    assert place.sessions("the system's") == [TLS]
+    trusting.close()
 
 
 def client_certificate(asked: Asked) -> None:
@@ -100,6 +100,18 @@ def client_certificate(asked: Asked) -> None:
     place = asked.services.once(tls_server)
     both = json.dumps({"ca": place.ca, **place.clients["both"]})
     inline = place.environ("certain", DATABASE_SSL_CA_CONFIG=place.config)
+    strange = json.dumps({"ca": place.ca, **place.stranger})
+    half = json.dumps({"ca": place.ca, "cert": place.stranger["cert"]})
+    mixed = json.dumps(json.loads(place.config) | {"key": place.stranger["key"]})
+    locked = json.dumps(json.loads(place.config) | {"key": place.locked_key})
+    names = {
+        "requires a valid client certificate (give cert and key": json.dumps({"ca": place.ca}),
+        "unknown ca": strange,
+        "has a cert without its key": half,
+        "does not fit or has a passphrase": mixed,
+        "does not fit or has a passphrase2": locked,
+        "common name must be the user": both,
+    }
     connect(
         place,
         {
@@ -114,21 +126,6 @@ def client_certificate(asked: Asked) -> None:
             ),
             "above it": (NONE, place.environ(DATABASE_SSL_CA_CONFIG=both, DATABASE_SSL="false")),
         },
-    )
-    strange = json.dumps({"ca": place.ca, **place.stranger})
-    half = json.dumps({"ca": place.ca, "cert": place.stranger["cert"]})
-    mixed = json.dumps(json.loads(place.config) | {"key": place.stranger["key"]})
-    locked = json.dumps(json.loads(place.config) | {"key": place.locked_key})
-    names = {
-        "requires a valid client certificate (give cert and key": json.dumps({"ca": place.ca}),
-        "unknown ca": strange,
-        "has a cert without its key": half,
-        "does not fit or has a passphrase": mixed,
-        "does not fit or has a passphrase2": locked,
-        "common name must be the user": both,
-    }
-    refuse(
-        place,
         {
             says: place.environ("certain", DATABASE_SSL_CA_CONFIG=text)
             for says, text in names.items()
@@ -170,8 +167,8 @@ def single_files(asked: Asked) -> None:
             name: (expected, place.environ(users[expected], **environ))
             for name, (expected, environ) in connected.items()
         },
+        {says: place.environ("certain", **environ) for says, environ in refused.items()},
     )
-    refuse(place, {says: place.environ("certain", **environ) for says, environ in refused.items()})
 
 
 def by_url(asked: Asked) -> None:
@@ -185,23 +182,15 @@ def by_url(asked: Asked) -> None:
         "unverified by node": (TLS, f"secure:hunter2{reached}secure?sslmode=no-verify"),
         "by both": (TLS, f"secure:hunter2{reached}secure"),
     }
+    wrong = f"app:hunter2{reached}app?sslmode=verify-full&sslrootcert={place.files['other']}"
     ssl = {"DATABASE_SSL": json.dumps({"ca": place.ca})}
-    token = {"INIT_ADMIN_API_TOKENS": ADMIN_SECRET}
     connect(
         place,
         {
-            name: (expected, token | ssl | {"DATABASE_URL": f"postgres://{url}"})
+            name: (expected, ssl | {"DATABASE_URL": f"postgres://{url}"})
             for name, (expected, url) in urls.items()
         },
-    )
-    wrong = f"app:hunter2@127.0.0.1:{place.server.port}/app?sslmode=verify-full&sslrootcert="
-    refuse(
-        place,
-        {
-            "certificate verify failed": {
-                "DATABASE_URL": f"postgres://{wrong}{place.files['other']}"
-            }
-        },
+        {"certificate verify failed": ssl | {"DATABASE_URL": f"postgres://{wrong}"}},
     )
 
 
@@ -210,6 +199,7 @@ def self_signed(asked: Asked) -> None:
     place = asked.services.once(tls_server)
     with place.self_signed() as certificate:
         recipe = {"rejectUnauthorized": False, "ca": certificate}
+        ca = json.dumps({"ca": place.ca})
         better = {"rejectUnauthorized": True, "ca": certificate}
         connect(
             place,
@@ -217,9 +207,8 @@ def self_signed(asked: Asked) -> None:
                 "unverified recipe": (TLS, place.environ(DATABASE_SSL=json.dumps(recipe))),
                 "better": (TLS, place.environ(DATABASE_SSL=json.dumps(better))),
             },
+            {"certificate verify failed": place.environ(DATABASE_SSL=ca)},
         )
-        ca = json.dumps({"ca": place.ca})
-        refuse(place, {"certificate verify failed": place.environ(DATABASE_SSL=ca)})
 
 
 def private_files(asked: Asked) -> None:
@@ -236,7 +225,7 @@ def private_files(asked: Asked) -> None:
         assert modes == {0o700, 0o600}
         shutil.rmtree(made)
         place.server.ask(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'both'"
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = 'both'"
         )
         asked.admin("GET", "/api/admin/context", service=service)
         assert place.sessions("private") == [(True, "both")]
