@@ -68,7 +68,7 @@ def fewest(asked: Asked) -> None:
         return service.close()
     place.service(asked.way)
     until(lambda: sessions(place, asked.way) >= asked.value, "the minimum")
-    ends = time.monotonic() + 1.2
+    ends = time.monotonic() + 0.8
     while time.monotonic() < ends:
         assert sessions(place, asked.way) >= asked.value
         time.sleep(0.05)
@@ -88,7 +88,7 @@ def idle(asked: Asked) -> None:
     crowd = Crowd(asked, place.service(asked.way), MAXIMUM[asked.way])
     crowd.behind_lock(place, 0.3)
     if asked.way == "default":
-        time.sleep(1.5)
+        time.sleep(1.2)
         assert sessions(place, asked.way) == MAXIMUM[asked.way]
     else:
         kept = {"environment": int(PARTS["DATABASE_POOL_MIN"]), "code": CODE["pool"]["min"]}
