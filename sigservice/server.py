@@ -15,6 +15,7 @@ from sigservice.app import make_app
 from sigservice.build import build_context, build_loggers
 from sigservice.clock import Clock
 from sigservice.config import Loaded, load_config
+from sigservice.config.database import LIBPQ_VARIABLES
 from sigservice.config.options import BUILT_IN_ADMIN
 from sigservice.db.open import OpenDatabase
 from sigservice.errors import StartError
@@ -44,7 +45,7 @@ JOBS = (
     Job("reset tokens", clean_up.delete_reset_tokens, every_seconds=3600, first_seconds=60),
     Job("seen tokens", seen_tokens.run_once, every_seconds=60, first_seconds=60),
     Job("frozen connections", clean_up.cut_frozen, every_seconds=0.5, first_seconds=0.5),
-    Job("connections", clean_up.evict_connections, every_seconds=5, first_seconds=5),
+    Job("connections", clean_up.evict_connections, every_seconds=0.5, first_seconds=0.5),
 )
 CREATED_BY = Job("created-by", created_by.run_once, every_seconds=900, first_seconds=30)
 
@@ -63,7 +64,8 @@ def create(
     """
     if environ is None:
         environ = os.environ
-        os.environ.pop("PGSERVICE", None)  # the one libpq variable that no argument switches off
+        for name in LIBPQ_VARIABLES:  # which no argument switches off
+            os.environ.pop(name, None)
     loaded = load_config(options, environ)
     return Service(loaded, clock or Clock(), passwords or Passwords())
 

@@ -6,8 +6,10 @@ leaves what the variable for that part says.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
+from ssl import get_default_verify_paths
 from typing import Any
 from urllib.parse import unquote
 
@@ -28,6 +30,9 @@ _SSL_WORDS = {
     **dict.fromkeys(("false", "0", "f", "no", "off"), "disable"),
 }
 _PARTS = {"user": "user", "password": "password", "host": "host", "dbname": "database"}
+# Those that libpq sends along as settings of the session, whatever its arguments are, and the one
+# that brings arguments of its own.
+LIBPQ_VARIABLES = ("PGSERVICE", "PGTZ", "PGDATESTYLE", "PGGEQO")
 # What PGREQUIREAUTH would narrow down; an empty list would allow nothing at all.
 _ANY_METHOD = "password,md5,gss,sspi,scram-sha-256,none"
 _PASSED_ON = {"connect_timeout", "keepalives", "keepalives_idle", "tcp_user_timeout", "hostaddr"}
@@ -130,8 +135,8 @@ def ssl_from_parts(given: dict[str, Any]) -> Any:
 
 
 def libpq_arguments(db: dict[str, Any], write_pem: Callable[[str, str], str]) -> dict[str, Any]:
-    """psycopg2.connect's arguments. Every key is explicit, so that no PG* variable (but PGSERVICE,
-    which server.py removes) and no file below ~/.postgresql is read.
+    """psycopg2.connect's arguments. Every key is explicit, so that no PG* variable (but
+    LIBPQ_VARIABLES, which server.py removes) and no file below ~/.postgresql is read.
 
     `write_pem(name, text)` puts PEM text into a private file and returns its path.
     """
@@ -153,6 +158,10 @@ def libpq_arguments(db: dict[str, Any], write_pem: Callable[[str, str], str]) ->
         "target_session_attrs": "any",
         "hostaddr": "",
         "channel_binding": "prefer",
+        "requirepeer": "",
+        "sslsni": "1",
+        "sslcrl": "/nonexistent/sslcrl",
+        "sslcrldir": "",
         "ssl_min_protocol_version": "TLSv1.2",
         "ssl_max_protocol_version": "",
         **_of_newer_libpqs(),
@@ -196,11 +205,19 @@ def _tls(ssl: Any, write_pem: Callable[[str, str], str]) -> dict[str, Any]:
     if not ssl:
         return {"sslmode": "disable"}
     arguments: dict[str, Any] = {"sslcert": "/nonexistent/sslcert", "sslkey": "/nonexistent/sslkey"}
+    arguments["sslpassword"] = "none"  # else OpenSSL asks whoever sits at the terminal
     for ours, theirs in (("cert", "sslcert"), ("key", "sslkey")):
         if ssl.get(ours):
             arguments[theirs] = write_pem(ours, ssl[ours])
     if not ssl["rejectUnauthorized"]:
         return arguments | {"sslmode": "require", "sslrootcert": "/nonexistent/sslrootcert"}
-    root = write_pem("ca", ssl["ca"]) if ssl.get("ca") else "system"
+    root = write_pem("ca", ssl["ca"]) if ssl.get("ca") else _systems_certificates()
     mode = "verify-full" if ssl.get("checkHost", True) else "verify-ca"
     return arguments | {"sslmode": mode, "sslrootcert": root}
+
+
+def _systems_certificates() -> str:
+    """Where Python finds them: libpq's "system" is the folder where psycopg2's wheel was built."""
+    paths = get_default_verify_paths()
+    debians = os.path.join(paths.capath or "", "ca-certificates.crt")
+    return paths.cafile or (debians if os.path.isfile(debians) else "system")

@@ -28,13 +28,14 @@ This page is generated from the options table (`python -m sigservice.config.docs
 
 Nothing configured (no `db` option, no `DATABASE_*` variable): an embedded PostgreSQL in
 `SERVICE_DATA_DIR`. Anything configured: PostgreSQL 14 or newer with the settings below; in-code
-`db` > `DATABASE_URL_FILE` > `DATABASE_URL` > the parts. It is tried for 30 s at the start.
+`db` > `DATABASE_URL_FILE` > `DATABASE_URL` > the parts. A database that is not there is waited for
+30 s at the start; a wrong password or certificate ends it at once (exit code 1).
 
 `sslmode` in a URL may be `disable`, `no-verify`, `require`, `verify-ca` or `verify-full`; `prefer`
 and `allow` are refused, because whether TLS is needed must be known, and so are several hosts.
-`DATABASE_SSL` beats `DATABASE_SSL_CA_CONFIG`, which beats the single files. A certificate is
-checked with its host name when `rejectUnauthorized` is true; for a self-signed one set it to true
-and `ca` to the certificate, or to false for no check at all.
+`DATABASE_SSL` beats `DATABASE_SSL_CA_CONFIG`, which beats the single files; the `sslmode` of a URL
+beats them all, and an in-code `db.ssl` beats that. Examples for each case:
+[TLS to the database](operations.md#tls-to-the-database).
 
 ## In-code options
 

@@ -272,6 +272,8 @@ def _database(config: Config, sources: Sources) -> Iterator[Risk]:
             "db.ssl",
             "The database is on another machine, and what goes there is not encrypted.",
         )
+    if db["ssl"] and host.startswith(("/", "@")):
+        yield Risk("warning", "db.ssl", "By a unix socket there is no TLS.")
     if db["ssl"] and not db["ssl"].get("checkHost", True):
         yield Risk("note", "db.ssl", "The host name in the database's certificate is not checked.")
 

@@ -61,11 +61,13 @@ def _migrate(conn: Connection, schema: str) -> list[str]:
         cursor.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (schema,))
         if cursor.fetchone() is None:  # CREATE … IF NOT EXISTS demands the right to create
             cursor.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
-        cursor.execute(
-            "CREATE TABLE IF NOT EXISTS schema_migrations ("
-            " name text PRIMARY KEY, checksum text NOT NULL,"
-            " applied_at timestamptz NOT NULL DEFAULT now())"
-        )
+        cursor.execute("SELECT to_regclass('schema_migrations')")
+        if cursor.fetchone() == (None,):  # the same
+            cursor.execute(
+                "CREATE TABLE schema_migrations ("
+                " name text PRIMARY KEY, checksum text NOT NULL,"
+                " applied_at timestamptz NOT NULL DEFAULT now())"
+            )
         applied = _apply(conn, migrations())
         cursor.execute(
             "SELECT pg_advisory_unlock(%s, hashtext(%s)); "

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import tempfile
+import threading
 import time
 from typing import Any
 
@@ -19,6 +21,23 @@ from sigservice.log import Logger
 
 RETRY_SECONDS = 30.0
 _PAUSE = 0.5
+# What time does not mend, in libpq's words, and what a person can do. A server that speaks another
+# language is waited for like one that is not there.
+_FINAL = {
+    "password authentication failed": "",
+    "certificate verify failed": "no trusted CA has signed it: give its ca, see DATABASE_SSL",
+    "does not match host name": "",
+    "does not support SSL": "DATABASE_SSL or sslmode asks for TLS",
+    "SSL error": "",
+    "no pg_hba.conf entry": "perhaps it demands TLS, see DATABASE_SSL, or forbids it",
+    "pg_hba.conf rejects": "perhaps it demands TLS, see DATABASE_SSL, or forbids it",
+    "requires a valid client certificate": "give cert and key, see DATABASE_SSL",
+    "certificate authentication failed": "the certificate's common name must be the user",
+    "certificate present, but not private key": "DATABASE_SSL has a cert without its key",
+    "could not read certificate file": "the cert of DATABASE_SSL",
+    "could not load private key file": "the key of DATABASE_SSL does not fit or has a passphrase",
+    "could not read root certificate file": "the ca of DATABASE_SSL",
+}
 
 
 class OpenDatabase:
@@ -28,7 +47,7 @@ class OpenDatabase:
         self, config: dict[str, Any], logger: Logger, retry_seconds: float = RETRY_SECONDS
     ) -> None:
         """Raises StartError with one line when it can't be opened."""
-        self._pem_folder = ""
+        self._pem_folder, self._pem_lock = "", threading.Lock()
         self._embedded: EmbeddedPostgres | None = None
         settings = dict(config["db"])
         if settings["embedded"]:
@@ -36,10 +55,9 @@ class OpenDatabase:
             self._embedded.start()
             settings |= self._embedded.settings()
         try:
-            arguments = libpq_arguments(settings, self._write_pem)
             pool = settings["pool"]
             self.pool = Database(
-                lambda: arguments,
+                lambda: libpq_arguments(settings, self._write_pem),
                 low=pool["min"],
                 high=pool["max"],
                 idle_seconds=pool["idleTimeoutMillis"] / 1000,
@@ -70,7 +88,11 @@ class OpenDatabase:
                     logger.debug("migrated %s", name)
                 return
             except psycopg2.OperationalError as error:
-                reason = str(error).strip().splitlines()[0]
+                reason = _reason(error)
+                hint = next((_FINAL[words] for words in _FINAL if words in reason), None)
+                if hint is not None:
+                    more = f" ({hint})" if hint else ""
+                    raise StartError(f"The database can't be used: {reason}{more}") from error
                 if time.monotonic() >= deadline:
                     raise StartError(
                         f"The database is not reached after {retry_seconds:.0f} s: {reason}"
@@ -95,10 +117,26 @@ class OpenDatabase:
         return f"embedded PostgreSQL, data in {place.home}{shared}{note}"
 
     def _write_pem(self, name: str, text: str) -> str:
-        """libpq reads files and refuses a key that others may read."""
-        if not self._pem_folder:
-            self._pem_folder = tempfile.mkdtemp(prefix="sigservice-tls-")
-        path = os.path.join(self._pem_folder, f"{name}.pem")
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-            file.write(text if text.endswith("\n") else text + "\n")
+        """libpq reads files, for each connection anew, and refuses a key that others may read."""
+        with self._pem_lock:
+            if not _is_ours(self._pem_folder):  # what cleans /tmp may have taken it
+                self._pem_folder = tempfile.mkdtemp(prefix="sigservice-tls-")
+            path = os.path.join(self._pem_folder, f"{name}.pem")
+            if not os.path.exists(path):
+                with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                    file.write(text if text.endswith("\n") else text + "\n")
         return path
+
+
+def _reason(error: psycopg2.Error) -> str:
+    """One line: of the last address, where a host has several."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return ([line for line in lines if line.startswith("connection to ")] or lines[:1])[-1]
+
+
+def _is_ours(folder: str) -> bool:
+    try:
+        found = os.lstat(folder)
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()

@@ -158,12 +158,14 @@ class Database:
         return cut
 
     def fill(self) -> None:
-        """Opens connections up to the minimum."""
-        while self._open < self._low:
-            conn = self._connect_counted()
-            with self._lock:
-                self._used.discard(conn)
-                self._idle.append((conn, time.monotonic()))
+        """Opens connections up to the minimum, as long as places are free."""
+        while self._open < self._low and self._places.acquire(blocking=False):
+            try:
+                conn = self._connect_counted()
+            except BaseException:
+                self._places.release()
+                raise
+            self._give_back(conn)
 
     def statistics(self) -> dict[str, int]:
         with self._lock:

@@ -103,9 +103,10 @@ def test_unverified_tls_names_a_ca_file_that_does_not_exist(arguments, environ):
         {"DATABASE_URL": "postgres://h?sslmode=verify-full&sslrootcert=system"},
     ],
 )
-def test_verified_tls_without_a_ca_trusts_the_systems(arguments, environ):
+def test_verified_tls_without_a_ca_trusts_the_systems(arguments, environ, monkeypatch):
+    monkeypatch.setenv("SSL_CERT_FILE", str(PEM_FILE))
     made = arguments(environ)
-    assert (made["sslmode"], made["sslrootcert"]) == ("verify-full", "system")
+    assert (made["sslmode"], made["sslrootcert"]) == ("verify-full", str(PEM_FILE))
 
 
 @pytest.mark.parametrize(
@@ -181,12 +182,16 @@ def test_libpq_takes_the_arguments_and_tries_the_place(arguments, tls):
         "PGPASSWORD",
         "PGPORT",
         "PGREQUIREAUTH",
+        "PGREQUIREPEER",
         "PGSSLCERTMODE",
+        "PGSSLCRL",
+        "PGSSLCRLDIR",
         "PGSSLMAXPROTOCOLVERSION",
         "PGSSLMINPROTOCOLVERSION",
         "PGSSLMODE",
         "PGSSLNEGOTIATION",
         "PGSSLROOTCERT",
+        "PGSSLSNI",
         "PGTARGETSESSIONATTRS",
         "PGUSER",
     ],

@@ -108,6 +108,7 @@ def test_the_exit_code_says_how_grave_the_risks_are(capsys):
         ({"DATABASE_URL": "postgres://a:b@db/x"}, "db.ssl", "note"),
         ({"DATABASE_URL": "postgres://a:b@db.example/x?sslmode=require"}, "db.ssl", "warning"),
         (CA, "db.ssl", "warning"),
+        ({"DATABASE_HOST": "/run/postgresql", "DATABASE_SSL": "true"}, "db.ssl", "warning"),
         (MAIL | {"EMAIL_PORT": "587"}, "email.secure", "warning"),
         ({"EMAIL_HOST": "smtp.example"}, "email.sender", "warning"),
         (MAIL | {"EMAIL_USER": "ada"}, "email.smtppass", "warning"),

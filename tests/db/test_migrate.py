@@ -23,12 +23,15 @@ def open_pool(temporary_database, request):
     def make(schema="public"):
         settings = options | {"ssl": False, "applicationName": "service", "schema": schema}
         arguments = libpq_arguments(settings, lambda name, text: "")
-        pools.append(Database(lambda: arguments, low=0, high=2, idle_seconds=1))
+        pools.append(Database(lambda: arguments, **SMALL))
         return pools[-1]
 
     yield make
     for pool in pools:
         pool.close()
+
+
+SMALL = {"low": 0, "high": 2, "idle_seconds": 1}
 
 
 def names():
@@ -65,6 +68,18 @@ def test_several_processes_may_start_at_once(open_pool):
     for thread in threads:
         thread.join()
     assert sorted(applied) == [[], [], [], names()]
+
+
+def test_a_role_without_the_right_to_create_may_use_what_is_there(open_pool, temporary_database):
+    assert migrate(open_pool(), "public") == names()
+    pool = open_pool()
+    with pool.autocommit() as conn, conn.cursor() as cursor:
+        cursor.execute("DROP ROLE IF EXISTS reader; CREATE ROLE reader")
+        cursor.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader")
+        cursor.execute("REVOKE CREATE ON SCHEMA public FROM public")
+    low = Database(lambda: pool._arguments() | {"options": "-c role=reader"}, **SMALL)
+    assert migrate(low, "public") == []
+    low.close()
 
 
 def test_an_edited_file_is_refused(open_pool, monkeypatch):

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import pwd
-import shutil
-import socket
-import subprocess
-import tempfile
-from pathlib import Path
+import time
 
 import psycopg2
 import pytest
 
 from sigservice.config import load_config
-from sigservice.db.open import OpenDatabase
-from sigservice.db.place import find_place
+from sigservice.db.open import OpenDatabase, _reason
 from sigservice.errors import StartError
 from sigservice.log import line_loggers
+from tests.postgres_server import postgres_server
 
 LOGGER = line_loggers("fatal")("database")
 
@@ -25,49 +19,10 @@ LOGGER = line_loggers("fatal")("database")
 @pytest.fixture(scope="module")
 def server():
     """(port): a PostgreSQL on 127.0.0.1 that demands SCRAM; user app, database "my service"."""
-    home = Path(tempfile.mkdtemp(prefix="sigservice-tcp-"))
-    place = find_place(":temporary:", None)
-    shutil.rmtree(place.home)
-    more = {}
-    if place.account:
-        user = pwd.getpwnam(place.account)
-        os.chown(home, user.pw_uid, user.pw_gid)
-        more = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
-    (home / "password").write_text("s3cret")
-    (home / "password").chmod(0o644)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    initdb = [place.binaries / "initdb", "-D", home / "data", "-U", "postgres", "--no-sync"]
-    initdb += ["-A", "scram-sha-256", f"--pwfile={home}/password"]
-    subprocess.run(initdb, check=True, stdout=subprocess.DEVNULL, cwd="/", **more)
-    process = subprocess.Popen(
-        [
-            place.binaries / "postgres",
-            *("-D", home / "data", "-p", str(port), "-c", "fsync=off"),
-            *("-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="),
-        ],
-        cwd="/",
-        stderr=subprocess.DEVNULL,
-        **more,
-    )
-    conn = None
-    while conn is None:
-        try:
-            conn = psycopg2.connect(
-                host="127.0.0.1", port=port, user="postgres", password="s3cret", dbname="postgres"
-            )
-        except psycopg2.OperationalError:
-            assert process.poll() is None
-    conn.autocommit = True
-    with conn.cursor() as cursor:
-        cursor.execute("CREATE ROLE app LOGIN PASSWORD 'p w'")
-        cursor.execute('CREATE DATABASE "my service" OWNER app')
-    conn.close()
-    yield port
-    process.terminate()
-    process.wait()
-    shutil.rmtree(home)
+    with postgres_server() as started:
+        started.ask("CREATE ROLE app LOGIN PASSWORD 'p w'")
+        started.ask('CREATE DATABASE "my service" OWNER app')
+        yield started.port
 
 
 def opened(environ, options=None, retry_seconds=0.3):
@@ -132,6 +87,30 @@ def test_what_can_not_be_reached_is_one_clear_line(server, change, reason):
         opened({"DATABASE_URL": url.replace(*change)})
     assert "\n" not in str(raised.value)
     assert "wrong" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("p%20w", "wrong"), "can't be used"),
+        (("sslmode=disable", "sslmode=require"), "asks for TLS"),
+    ],
+)
+def test_what_time_does_not_mend_is_not_tried_again(server, change, says):
+    url = f"postgres://app:p%20w@127.0.0.1:{server}/my%20service?sslmode=disable"
+    began = time.monotonic()
+    with pytest.raises(StartError, match=says):
+        opened({"DATABASE_URL": url.replace(*change)}, retry_seconds=30)
+    assert time.monotonic() - began < 5
+
+
+def test_of_several_addresses_the_last_ones_reason_is_told():
+    first = (
+        'connection to server at "db" (::1), port 5432 failed: Connection refused\n\tIs the …?\n'
+    )
+    last = 'connection to server at "db" (127.0.0.1), port 5432 failed: FATAL:  too many'
+    assert _reason(psycopg2.OperationalError(first + last)) == last
+    assert _reason(psycopg2.OperationalError("no such\nthing")) == "no such"
 
 
 def test_a_schema_that_may_not_be_made_is_one_clear_line(server):

@@ -116,6 +116,25 @@ def test_fill_opens_the_minimum(arguments):
     pool.close()
 
 
+def test_filling_leaves_to_others_the_places_that_they_hold(arguments):
+    gate, entered = threading.Event(), threading.Event()
+
+    def connect():
+        entered.set()
+        gate.wait(5)
+        return arguments
+
+    pool = Database(connect, low=1, high=1, idle_seconds=60)
+    thread = threading.Thread(target=pool.ping)
+    thread.start()
+    entered.wait(5)
+    pool.fill()  # would be a second connection, and wait here
+    gate.set()
+    thread.join()
+    assert pool.statistics()["free"] == 1
+    pool.close()
+
+
 def test_a_connection_that_the_server_ended_is_never_handed_out(pool, temporary_database):
     with pool.autocommit() as conn:
         pid = ask(conn, "SELECT pg_backend_pid()")

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from sigservice.testing import TemporaryDatabase
 from tests.server.process import Process, database_environ, refused, running
@@ -25,6 +25,7 @@ from tests.server.process import Process, database_environ, refused, running
 NOTHING: Any = object()
 ADMIN_SECRET = "*:*.specification"
 ADMIN_USER = {"username": "ada", "password": "Correct-Horse-7"}
+T = TypeVar("T")
 WAYS = ("default", "environment", "code")
 
 
@@ -102,6 +103,7 @@ class Services:
     def __init__(self, database: TemporaryDatabase) -> None:
         self._database, self._shared = database, {}
         self._kept, self._own = ExitStack(), ExitStack()
+        self._made: dict[Any, Any] = {}
         self.idle: dict[str, Idle] = {}
         self._numbers = itertools.count(1)
 
@@ -116,6 +118,13 @@ class Services:
             self._shared[way] = self._kept.enter_context(self._running(environ, options))
             self.idle[way] = Idle(self._shared[way])
         return self._shared[way]
+
+    def once(self, make: Callable[..., AbstractContextManager[T]], *arguments: Any) -> T:
+        """What `make` opens, opened when it is first asked for and closed at the end."""
+        key = (make, *arguments)
+        if key not in self._made:
+            self._made[key] = self._kept.enter_context(make(*arguments))
+        return self._made[key]
 
     def start(self, environ: Mapping[str, str], options: Mapping[str, Any]) -> Process:
         """Runs until the end of the check, or until that closes it."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from typing import Any
 
 import sigservice
@@ -22,6 +23,21 @@ def main(options: str) -> None:
     sys.stdout.write("\n".join(service.describe()) + "\n")
     sys.stdout.flush()
     service.wait()
+
+
+def several(cases: str) -> None:
+    """Starts a service for each [environment, options], prints what each says, or why it does not
+    start, and holds them all."""
+    said, held = {}, []
+    for name, (environ, options) in json.loads(cases).items():
+        try:
+            held.append(sigservice.start(options, environ))
+            said[name] = held[-1].describe()
+        except (StartError, ConfigError) as error:
+            said[name] = [f"{type(error).__name__}: {error}"]
+    sys.stdout.write(json.dumps(said) + "\n")
+    sys.stdout.flush()
+    threading.Event().wait()
 
 
 def _resolved(found: dict[str, Any]) -> Any:

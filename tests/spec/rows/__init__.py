@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tests.spec.rows import (
     addresses,
+    database,
+    database_pool,
     environments,
     features,
     headers,
@@ -20,6 +22,12 @@ from tests.spec.rows import (
 
 ROWS = (
     *addresses.ROWS,
+    tls,
+)
+
+ROWS = (
+    *database.ROWS,
+    *database_pool.ROWS,
     *environments.ROWS,
     *features.ROWS,
     *headers.ROWS,
@@ -33,4 +41,6 @@ ROWS = (
     *signals.ROWS,
     *stopping.ROWS,
     *server.LAST,
+    *tls.ROWS,
+    *database.LAST,
 )
