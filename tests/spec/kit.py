@@ -106,6 +106,8 @@ class Services:
         self._made: dict[Any, Any] = {}
         self.idle: dict[str, Idle] = {}
         self._numbers = itertools.count(1)
+        self._taken: list[str] = []
+        self._free: list[str] = []
 
     def shared(self, way: str, rows: tuple[Row, ...]) -> Process:
         if way not in self._shared:
@@ -116,6 +118,7 @@ class Services:
                     environ |= row.environ(way)
                     options = merged(options, row.options(way))
             self._shared[way] = self._kept.enter_context(self._running(environ, options))
+            self._taken.remove(self._shared[way].environ["DATABASE_NAME"])
             self.idle[way] = Idle(self._shared[way])
         return self._shared[way]
 
@@ -152,8 +155,11 @@ class Services:
 
     def basis(self) -> dict[str, str]:
         """An empty database, an admin's token and an admin; what a row sets comes on top."""
-        settings = self._database.create_database(f"specification {next(self._numbers)}")
-        return database_environ(settings) | {
+        if not self._free:  # making one takes longer than emptying one
+            self._free.append(f"specification {next(self._numbers)}")
+            self._database.create_database(self._free[0])
+        self._taken.append(self._free.pop())
+        return database_environ(self._database.options(self._taken[-1])) | {
             "INIT_ADMIN_API_TOKENS": ADMIN_SECRET,
             "SERVICE_DEFAULT_ADMIN_USERNAME": ADMIN_USER["username"],
             "SERVICE_DEFAULT_ADMIN_PASSWORD": ADMIN_USER["password"],
@@ -171,8 +177,12 @@ class Services:
         self._kept.close()
 
     def end_check(self) -> None:
-        """Ends what a check has started for itself."""
+        """Ends what a check has started for itself; the next one may have its databases."""
         self._own.close()
+        for name in self._taken:
+            self._database.empty(name)
+        self._free += self._taken
+        self._taken = []
 
 
 _numbers = itertools.count()

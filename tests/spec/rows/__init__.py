@@ -18,14 +18,11 @@ from tests.spec.rows import (
     signal_endpoints,
     signals,
     stopping,
-)
-
-ROWS = (
-    *addresses.ROWS,
     tls,
 )
 
 ROWS = (
+    *addresses.ROWS,
     *database.ROWS,
     *database_pool.ROWS,
     *environments.ROWS,
@@ -40,7 +37,5 @@ ROWS = (
     *signal_endpoints.ROWS,
     *signals.ROWS,
     *stopping.ROWS,
-    *server.LAST,
     *tls.ROWS,
-    *database.LAST,
 )

@@ -89,25 +89,25 @@ def fill(asked: Asked, service: Process, base: str) -> list[str]:
     segment = {"name": "beta", "constraints": [{"contextName": "a", "operator": "IN"}]}
     segment["constraints"][0]["values"] = ["b"]
     token = {"tokenName": "t", "type": "client", "environment": "default", "projects": ["*"]}
-    made = []
+    made, endpoint = [], 0
     for path, body in (
         ("signal-endpoints", {"name": "deploys"}),
-        ("signal-endpoints/1/tokens", {"name": "ci"}),
+        ("signal-endpoints/{endpoint}/tokens", {"name": "ci"}),
         ("projects/default/features", {"name": "checkout"}),
         ("segments", segment),
         ("api-tokens", token),
         ("context", {"name": "plan"}),
         ("environments", {"name": "staging", "type": "test"}),
         ("projects", {"id": "shop", "name": "Shop"}),
-        ("signal-endpoints/1/test-signal", {"payload": {"n": 1}}),
+        ("signal-endpoints/{endpoint}/test-signal", {"payload": {"n": 1}}),
     ):
-        answer = asked.ask(
-            "POST", f"{base}/api/admin/{path}", body, token=ADMIN_SECRET, service=service
-        )
+        where = f"{base}/api/admin/{path.format(endpoint=endpoint)}"
+        answer = asked.ask("POST", where, body, token=ADMIN_SECRET, service=service)
         assert answer.status in (200, 201, 202), (path, answer.body)
         if answer.headers["Location"]:
             made.append(answer.headers["Location"])
         if path == "signal-endpoints":
+            endpoint = answer.json["id"]
             made.append(urlsplit(answer.json["url"]).path)
     assert len(made) > 5
     return made
