@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.spec.rows import (
     addresses,
+    authentication,
     database,
     database_pool,
     environments,
@@ -18,14 +19,12 @@ from tests.spec.rows import (
     signal_endpoints,
     signals,
     stopping,
-)
-
-ROWS = (
-    *addresses.ROWS,
     tls,
 )
 
 ROWS = (
+    *addresses.ROWS,
+    *authentication.ROWS,
     *database.ROWS,
     *database_pool.ROWS,
     *environments.ROWS,
