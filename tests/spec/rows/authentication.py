@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from http.cookies import SimpleCookie
 from itertools import product
 from typing import Any
@@ -221,26 +222,38 @@ def first_tokens(asked: Asked) -> None:
         assert late.status == 401
     variable = asked.row.variable or "INIT_CLIENT_API_TOKENS"
     good = "*:*.good" if "ADMIN" in variable else "*:development.good"
-    wrong = ["hunter2", "default:*.hunter2", "*:*hunter2"]
+    wrong = [["hunter2", "default:*.hunter2", "*:*hunter2"]]
     if "ADMIN" not in variable:
-        wrong += ["*:*.hunter2", "*:nowhere.hunter2", "nowhere:development.hunter2"]
-    for secret in wrong:
-        ended = asked.services.refuse({variable: f"{good},{secret}"}, {})
-        assert f"{variable}: token 2" in ended.stderr
+        wrong[0].append("*:*.hunter2")
+        wrong.append(["*:nowhere.hunter2", "nowhere:development.hunter2"])
+    for secrets_together in wrong:
+        ended = asked.services.refuse({variable: ",".join([good, *secrets_together])}, {})
+        for place in range(2, len(secrets_together) + 2):
+            assert re.search(rf"{variable}.*: token {place}: ", ended.stderr), ended.stderr
+        assert "token 1:" not in ended.stderr
         assert "hunter2" not in ended.stderr + ended.stdout
 
 
-def fields(asked: Asked) -> None:
-    """What a token's text and record may say."""
-    ok = {"type": "ADMIN", "secret": "*:*.hunter2", "environment": "*", "project": "*"}
-    for change in ({"secret": "x:y.hunter2"}, {"project": "default"}, {"environment": "default"}):
-        code = {"authentication": {"initApiTokens": [ok | change]}}
-        ended = asked.services.refuse({}, code)
-        assert "initApiTokens: token 1" in ended.stderr
-        assert "hunter2" not in ended.stderr
-    code = {"authentication": {"initApiTokens": [ok, *IN_CODE]}}
+def scopes(asked: Asked) -> None:
+    """An admin token targets everything, by its text and in its fields; others one environment."""
+    admin = {"type": "ADMIN", "secret": "*:*.hunter2", "environment": "*", "project": "*"}
+    wrong = [
+        admin | {"secret": "x:y.hunter2"},
+        admin | {"project": "default"},
+        admin | {"environment": "default"},
+        IN_CODE[0] | {"environment": "*"},
+    ]
+    ended = asked.services.refuse({}, {"authentication": {"initApiTokens": wrong}})
+    for place in range(1, 5):
+        assert re.search(rf"initApiTokens.*: token {place}: ", ended.stderr), ended.stderr
+    assert "hunter2" not in ended.stderr
+
+
+def labels(asked: Asked) -> None:
+    """A token of the variables gets a label and says what it is for."""
+    code = {"authentication": {"initApiTokens": IN_CODE}}
     with asked.services.started({"INIT_ADMIN_API_TOKENS": "*:*.env"}, code) as service:
-        found = asked.ask("GET", "/api/admin/api-tokens", token="*:*.hunter2", service=service)
+        found = asked.ask("GET", "/api/admin/api-tokens", token="*:*.env", service=service)
         shown = {(t["type"], t["environment"], t["project"]) for t in found.json["tokens"]}
         assert shown == {("admin", "*", "*"), ("client", "production", "*")}
         assert all(token["tokenName"] for token in found.json["tokens"])
@@ -295,10 +308,10 @@ ROWS = (
         code=True,
         alone=True,
     ),
-    Row("API token: environment and project, * for all", fields, alone=True),
-    Row("API token: admin secrets start with *:*. and target everything", fields, alone=True),
+    Row("API token: environment and project, * for all", labels, alone=True),
+    Row("API token: admin secrets start with *:*. and target everything", scopes, alone=True),
     Row("API token: type is ADMIN, CLIENT or FRONTEND", types),
-    Row("API token: those of variables get their owner label by themselves", fields, alone=True),
+    Row("API token: those of variables get their owner label by themselves", labels, alone=True),
     Row(
         "authentication: none serves the default environment without a token",
         none_serves_default,
