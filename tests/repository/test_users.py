@@ -261,7 +261,7 @@ def test_a_hash_is_replaced_while_it_is_the_same(conn):
 
 def test_the_oldest_admin_is_a_person(conn):
     assert users.find_oldest_admin(conn) is None
-    add_service_account(conn, "robot", role_id=ADMIN_ROLE)
+    add_service_account(conn, "robot")
     add_user(conn, "vera", role_id=VIEWER_ROLE)
     assert users.find_oldest_admin(conn) is None
     first = add_user(conn, "ada", role_id=ADMIN_ROLE)
