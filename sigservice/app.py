@@ -86,6 +86,7 @@ from sigservice.routes.pages import signal_endpoint_tokens as page_signal_endpoi
 from sigservice.routes.pages import signal_endpoints as page_signal_endpoints
 from sigservice.routes.pages import signals as page_signals
 from sigservice.routes.pages import users as page_users
+from sigservice.services.authentication import Custom
 from sigservice.web.area import new_root
 from sigservice.web.cors import allow_origins, answer_preflights
 from sigservice.web.errors import ErrorPlugin, router_error
@@ -176,6 +177,7 @@ def make_app(context: Context) -> Wsgi:
     root = new_root()
     root.install(ErrorPlugin(context))  # for routes that a hook adds
     outer = _hook(config["preHook"], "preHook", root)
+    _call_handler(context, root)
     inner = _hook(config["preRouterHook"], "preRouterHook", root)
     of_hooks = list(root.routes)
     for area in AREAS:
@@ -193,6 +195,22 @@ def make_app(context: Context) -> Wsgi:
         app = compress(app)
     app = outermost(context, answer_preflights(context, app))
     return outer(allow_origins(context, app))
+
+
+def _call_handler(context: Context, root: Any) -> None:
+    """Asks the user's handler once what it has to offer, where the type is custom."""
+    handler = context.config["authentication"]["customAuthHandler"]
+    if handler is None or not context.authentication.lacks_handler:
+        return
+    made = handler(root, context.config)
+    if made is None or isinstance(made, Custom):
+        context.authentication.custom = made or Custom()
+    elif callable(made):
+        context.authentication.custom = Custom(identify=made)
+    else:
+        raise StartError(
+            "customAuthHandler must return nothing, a function of the environ or a Custom."
+        )
 
 
 def _hook(hook: Callable[..., Any] | None, name: str, root: Any) -> Callable[[Wsgi], Wsgi]:

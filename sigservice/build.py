@@ -19,6 +19,7 @@ from sigservice.log import GetLogger, line_loggers
 from sigservice.render import Renderer
 from sigservice.repository import signal_queue
 from sigservice.secrets import Passwords
+from sigservice.services.authentication import Authentication
 from sigservice.telemetry import Telemetry
 from sigservice.web.helpers import template_helpers
 
@@ -73,6 +74,7 @@ def build_context(
         ),
         frontend_bodies=FrontendBodies(engines),
         origins=Origins(database, flags),
+        authentication=Authentication(config["authentication"]),
     )
 
 

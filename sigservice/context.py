@@ -20,6 +20,7 @@ from sigservice.outgoing.smtp import MailServer
 from sigservice.render import Renderer
 from sigservice.secrets import Passwords
 from sigservice.services.action_judge import Judge
+from sigservice.services.authentication import Authentication
 from sigservice.telemetry import Telemetry
 
 
@@ -37,6 +38,7 @@ class Context:
     client_bodies: ClientBodies
     frontend_bodies: FrontendBodies
     origins: Origins
+    authentication: Authentication
     judge: Judge = field(default_factory=Judge)
     signals_waiting: threading.Event = field(default_factory=threading.Event)
     notifications_waiting: threading.Event = field(default_factory=threading.Event)

@@ -127,6 +127,12 @@ class ContentTypeError(AppError):
     status, name = 415, "ContentTypeError"
 
 
+class DisabledError(AppError):
+    """What the configuration has switched off."""
+
+    status, name = 422, "DisabledError"
+
+
 class RateLimitError(AppError):
     status, name = 429, "RateLimitError"
 

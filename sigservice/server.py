@@ -14,11 +14,10 @@ from typing import Any
 from sigservice.app import make_app
 from sigservice.build import build_context, build_loggers
 from sigservice.clock import Clock
-from sigservice.config import Loaded, load_config
+from sigservice.config import Loaded, authentication, load_config
 from sigservice.config.database import LIBPQ_VARIABLES
 from sigservice.config.options import BUILT_IN_ADMIN
 from sigservice.db.open import OpenDatabase
-from sigservice.errors import StartError
 from sigservice.jobs import (
     actions,
     clean_up,
@@ -88,9 +87,6 @@ class Service:
 
     def __init__(self, loaded: Loaded, clock: Clock, passwords: Passwords) -> None:
         config = loaded.config
-        kind = config["authentication"]["type"]
-        if kind != "open-source":
-            raise StartError(f"The authentication type {kind} is not available yet (AUTH_TYPE).")
         self.config, self.warnings = config, loaded.warnings
         get_logger = build_loggers(config)
         self._logger = get_logger("server")
@@ -112,6 +108,7 @@ class Service:
                 self.context.database, config["environmentEnableOverrides"], self._logger
             )
             self.app: Wsgi = make_app(self.context)
+            self._warn()
         except BaseException:
             self._database.close()
             raise
@@ -180,11 +177,11 @@ class Service:
 
     def describe(self) -> list[str]:
         """What a person wants to know at the start, a line each, at most a dozen."""
-        if startup.built_in_password_works(self.context.database):
+        kind = self.context.authentication.type
+        who = kind.who
+        if kind.has_passwords and startup.built_in_password_works(self.context.database):
             who = "{username} with the built-in password {password}: change it"
             who = who.format(**BUILT_IN_ADMIN)  # never what is configured
-        else:
-            who = "the users in the database"
         missing = []
         if not self.context.public_url:
             missing.append("SERVICE_URL (links use localhost)")
@@ -199,7 +196,16 @@ class Service:
         ]
         if missing:
             lines.append(f"  not configured  {', '.join(missing)}")
-        return lines + [f"  warning         {text}" for text in self.warnings[:6]]
+        shown = [*authentication.risks(self.config), *self.warnings]
+        return lines + [f"  warning         {text}" for text in shown[:6]]
+
+    def _warn(self) -> None:
+        """What the authentication type leaves open goes to the log too: the lines of `describe`
+        are printed by the command alone."""
+        is_broken = self.context.authentication.lacks_handler
+        tell = self._logger.error if is_broken else self._logger.warn
+        for line in authentication.risks(self.config):
+            tell("%s", line)
 
     def _serve(self) -> None:
         assert self._listener is not None

@@ -23,6 +23,9 @@
 % if identity and identity.built_in_password_works:
 <p class="problem" role="alert">The built-in admin password still works, and everybody can read it in the documentation. <a href="{{url('/profile')}}">Set a new one.</a></p>
 % end
+% if authentication.banner:
+<p class="problem" role="alert">{{authentication.banner}}</p>
+% end
 % if notice:
 <p class="notice" role="status">{{notice}}</p>
 % end

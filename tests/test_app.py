@@ -225,12 +225,6 @@ def test_static_files_are_cached_by_their_hash(web):
     web.get("/static/%2e%2e%2fsetup.cfg", status=404)
 
 
-def test_authentication_types_that_are_not_built_are_refused(make_service):
-    for kind in ("demo", "none", "custom"):
-        with pytest.raises(StartError, match=kind):
-            make_service(environ={"AUTH_TYPE": kind})
-
-
 def test_who_has_queued_too_long_is_told_to_come_again(web):
     late = {"sigservice.waited": 2.5}
     answer = web.get("/api/admin/signals", headers=ADMIN, extra_environ=late, status=503)

@@ -188,7 +188,9 @@ def _tokens(config: dict[str, Any], sources: dict[str, str], problems: list[Prob
     paths = [f"authentication.init{kind}ApiTokens" for kind in ("Admin", "Client", "Frontend")]
     _joined(sources, "authentication.initApiTokens", paths)
     try:
-        block["initApiTokens"] = tokens.collect(block["initApiTokens"], lists)
+        found = tokens.collect(block["initApiTokens"], lists)
+        block["initApiTokens"] = [token for _, token in found]
+        block["initApiTokenOrigins"] = [origin for origin, _ in found]
     except AppError as error:
         for item in error.details:
             source = "in code" if item["path"] == "authentication.initApiTokens" else item["path"]

@@ -150,8 +150,15 @@ OPTIONS: tuple[Option, ...] = tuple(
         "Authentication and sessions",
         ("authentication.type", "AUTH_TYPE",
          parse.choice("open-source", "custom", "demo", "none"), "open-source",
-         "How people sign in. Only open-source (user name and password) is built so far; the "
-         "service refuses to start with another."),
+         "How people sign in: open-source by user name and password, custom by "
+         "`customAuthHandler`, demo by an e-mail address alone, none not at all (deprecated). See "
+         "[authentication.md](authentication.md)."),
+        ("authentication.customAuthHandler", "", parse.CALLABLE, None,
+         "function(app, config), called once at the start for the type custom; may add routes and "
+         "returns a function of the WSGI environ that names who asks, or a "
+         "`sigservice.authentication.Custom`. Without it only API tokens are let in."),
+        ("authentication.demoAllowAdminLogin", "AUTH_DEMO_ALLOW_ADMIN_LOGIN", parse.BOOLEAN, False,
+         "Lets admins sign in under the type demo: by `admin`, by their user name or address."),
         ("authentication.initialAdminUser", "", parse.ADMIN_USER,
          BUILT_IN_ADMIN,
          "Admin made at start when there are no users; None makes none. In code beats "
@@ -179,10 +186,12 @@ OPTIONS: tuple[Option, ...] = tuple(
     + _section(
         "API tokens",
         ("authentication.enableApiToken", "AUTH_ENABLE_API_TOKEN", parse.BOOLEAN, True,
-         "Whether the client and frontend API demand a token. If not, whoever has none gets all "
-         "projects in the environment `default`."),
+         "Whether the client and frontend API demand a token. If not, or with the authentication "
+         "type none, whoever has none gets all projects in the environment `default`; a token that "
+         "is sent counts in any case, and a wrong one is refused."),
         ("authentication.initApiTokens", "", parse.TOKENS, [],
-         "Tokens made at start when the database holds none; those of the variables are added.",
+         "Tokens made at start when the database holds none, all or none of them; those of the "
+         "variables are added. One whose environment or project there is not stops the start.",
          "secret"),
         ("authentication.initAdminApiTokens", "INIT_ADMIN_API_TOKENS", parse.ADMIN_SECRETS, (),
          "Secrets of admin tokens, each starting with `*:*.`", "secret", "env only"),
@@ -303,10 +312,6 @@ OPTIONS: tuple[Option, ...] = tuple(
     )
     + _section(
         "Feature-management host",
-        ("authentication.customAuthHandler", "", parse.CALLABLE, None,
-         "function(app, config) for the authentication type custom."),
-        ("authentication.demoAllowAdminLogin", "AUTH_DEMO_ALLOW_ADMIN_LOGIN", parse.BOOLEAN, False,
-         "Lets `admin` sign in under the authentication type demo."),
         ("responseTimeWithAppNameKillSwitch", "SERVICE_RESPONSE_TIME_WITH_APP_NAME_KILL_SWITCH",
          parse.BOOLEAN, False, "Takes application names out of the metrics."),
         ("versionCheck.url", "SERVICE_VERSION_URL", addresses.URL, None,

@@ -59,8 +59,10 @@ def checked(token: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def collect(in_code: list[dict[str, Any]], lists: dict[str, list[str]]) -> list[dict[str, Any]]:
-    """All configured tokens, code first, one for each secret.
+def collect(
+    in_code: list[dict[str, Any]], lists: dict[str, list[str]]
+) -> list[tuple[str, dict[str, Any]]]:
+    """All configured tokens with where each stands, code first, one for each secret.
 
     `lists` maps a variable to its secrets. Raises BadDataError whose details name each bad token by
     its variable (`path`) and its position; they never show the secret.
@@ -70,7 +72,7 @@ def collect(in_code: list[dict[str, Any]], lists: dict[str, list[str]]) -> list[
         "INIT_CLIENT_API_TOKENS": "client",
         "INIT_FRONTEND_API_TOKENS": "frontend",
     }
-    tokens: dict[str, dict[str, Any]] = {}
+    tokens: dict[str, tuple[str, dict[str, Any]]] = {}
     problems = []
     jobs: list[tuple[str, Any, dict[str, Any] | str, str]] = [
         ("authentication.initApiTokens", checked, token, "") for token in in_code
@@ -80,13 +82,14 @@ def collect(in_code: list[dict[str, Any]], lists: dict[str, list[str]]) -> list[
         jobs += [(variable, from_secret, secret, kinds[variable]) for secret in secrets]
     for name, make, source, kind in jobs:
         positions[name] = positions.get(name, 0) + 1
+        origin = f"{name}: token {positions[name]}"
         try:
             token = make(kind, source) if kind else make(source)
         except AppError as error:
             line = f"token {positions[name]}: {error.message}"
             problems.append({"path": name, "message": line})
         else:
-            tokens.setdefault(token["secret"], token)
+            tokens.setdefault(token["secret"], (origin, token))
     if problems:
         raise BadDataError("tokens", details=problems)
     return list(tokens.values())

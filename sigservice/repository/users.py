@@ -56,6 +56,10 @@ def find_by_login(conn: Connection, login: str) -> Row | None:
     return one(conn, _SQL["find_user_by_login"], login=login)
 
 
+def find_oldest_admin(conn: Connection) -> Row | None:
+    return one(conn, _SQL["find_oldest_admin"])
+
+
 def list_all(conn: Connection) -> list[Row]:
     return many(conn, _SQL["list_users"])
 

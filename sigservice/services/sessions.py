@@ -1,7 +1,12 @@
-"""Sign-in, sessions and sign-out. The cookie's value is random; its SHA-256 is stored."""
+"""Sign-in, sessions and sign-out. The cookie's value is random; its SHA-256 is stored.
+
+`realm` is the authentication type that a session was opened under; under another one it is
+unknown, so that who came in by an address alone does not stay when passwords are demanded.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from sigservice import secrets
@@ -39,15 +44,21 @@ def _mismatch() -> PasswordMismatch:
 
 
 def open_session(
-    conn: Connection, user: Row, *, now: datetime, ttl_hours: int, replaces: str | None
+    conn: Connection,
+    user: Row,
+    *,
+    now: datetime,
+    ttl_hours: int,
+    replaces: str | None,
+    realm: str = "",
 ) -> str:
     """A new session id for the cookie. `replaces` is the browser's former one, which ends."""
     if replaces:
-        sessions.delete(conn, secrets.sha256(replaces))
+        sessions.delete(conn, _stored(replaces, realm))
     session_id = secrets.new_secret()
     sessions.insert(
         conn,
-        id_hash=secrets.sha256(session_id),
+        id_hash=_stored(session_id, realm),
         user_id=user["id"],
         now=now,
         expires_at=now + timedelta(hours=ttl_hours),
@@ -56,12 +67,25 @@ def open_session(
     return session_id
 
 
-def identify(conn: Connection, session_id: str, *, now: datetime, ip: str) -> Identity | None:
+def identify(
+    conn: Connection, session_id: str, *, now: datetime, ip: str, realm: str = ""
+) -> Identity | None:
     """Whose session it is, or None when it is unknown or has ended."""
-    id_hash = secrets.sha256(session_id)
+    id_hash = _stored(session_id, realm)
     user = sessions.find_user(conn, id_hash, now)
     if user is None:
         return None
+    identity = identity_of(user, ip=ip)
+    return replace(
+        identity,
+        has_built_in_password=user["has_built_in_password"],
+        built_in_password_works=user["built_in_password_works"],
+        session_hash=id_hash,
+        csrf=csrf_token(session_id),
+    )
+
+
+def identity_of(user: Row, *, ip: str) -> Identity:
     return Identity(
         user_id=user["id"],
         username=user["username"] or user["email"],
@@ -70,11 +94,11 @@ def identify(conn: Connection, session_id: str, *, now: datetime, ip: str) -> Id
         ip=ip,
         email=user["email"],
         name=user["name"],
-        has_built_in_password=user["has_built_in_password"],
-        built_in_password_works=user["built_in_password_works"],
-        session_hash=id_hash,
-        csrf=csrf_token(session_id),
     )
+
+
+def _stored(session_id: str, realm: str) -> bytes:
+    return secrets.sha256(f"{realm} {session_id}" if realm else session_id)
 
 
 def csrf_token(session_id: str) -> str:

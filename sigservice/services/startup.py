@@ -40,7 +40,7 @@ def seed(
                 )
     tokens = authentication["initApiTokens"]
     with database.transaction() as conn:
-        stored = api_tokens.create_initial(conn, tokens)
+        stored = api_tokens.create_initial(conn, tokens, authentication["initApiTokenOrigins"])
     if tokens and not stored:
         logger.info("There are API tokens already; the configured ones were not added.")
 

@@ -5,6 +5,7 @@ A route names what it needs: `needs=ADMIN`. A test demands a door and a need of 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -14,7 +15,6 @@ from sigservice import secrets
 from sigservice.context import Context
 from sigservice.errors import (
     AppError,
-    AuthenticationRequired,
     ForbiddenError,
     NoPermissionError,
     PasswordChangeRequired,
@@ -28,7 +28,7 @@ from sigservice.services.identity import (
     PERMISSIONS,
     Identity,
 )
-from sigservice.web import respond, session
+from sigservice.web import authentication, respond, session
 from sigservice.web.body import FORM_FIELDS, FORM_LIMIT, read_form
 from sigservice.web.client_ip import client_ip, is_https, limit_key
 from sigservice.web.limits import too_many
@@ -103,19 +103,15 @@ class AdminDoor:
         return identity
 
     def _by_session(self, environ: dict[str, Any]) -> Identity:
-        identity = session.find(self._context, environ)
+        identity = authentication.find(self._context, environ)
         if identity is None:
-            raise AuthenticationRequired(
-                "You must sign in or send an API token.",
-                extra={
-                    "path": f"{self._context.prefix}/auth/simple/login",
-                    "type": "password",
-                    "defaultHidden": False,
-                },
-            )
+            raise authentication.required(self._context)
         if environ["REQUEST_METHOD"] not in SAFE_METHODS:
             check_same_origin(self._context, environ)
-            check_csrf(identity, environ.get("HTTP_X_CSRF_TOKEN", ""))
+            if identity.session_hash:
+                check_csrf(identity, environ.get("HTTP_X_CSRF_TOKEN", ""))
+            elif _is_unknown_origin(environ):  # scripts name none, and no page of ours asks here
+                raise _foreign()
         return identity
 
 
@@ -134,7 +130,8 @@ class ClientDoor:
         context, kinds = self._context, self._kinds
         trusted = context.config["server"]["trustedProxy"]
         anonymous = None
-        if not context.config["authentication"]["enableApiToken"]:
+        optional = not context.config["authentication"]["enableApiToken"]
+        if optional or context.authentication.type.is_open:
             anonymous = Access(0, "anonymous", kinds[0], DEFAULT_ENVIRONMENT, ("*",))
 
         def guarded(**kwargs: Any) -> Any:
@@ -143,6 +140,8 @@ class ClientDoor:
             if not secret and anonymous is not None:
                 environ["sigservice.revisions"] = context.flags.revisions()
                 return callback(anonymous, **kwargs)
+            if not secret and context.authentication.lacks_handler:
+                raise authentication.required(context)
             if not secret:
                 raise UnauthorizedError("An API token is needed in the Authorization header.")
             known = environ["sigservice.revisions"] = context.flags.revisions()
@@ -181,10 +180,14 @@ class PageDoor:
 
         def guarded(**kwargs: Any) -> Any:
             environ = request.environ
-            identity = session.find(context, environ)
+            identity = authentication.find(context, environ)
             environ["sigservice.identity"] = identity
             if identity is None:
                 return respond.redirect(context, "/sign-in" + _next(environ))
+            nonce = ""
+            if not identity.session_hash:
+                nonce = session.form_nonce(context, environ)
+                identity = replace(identity, csrf=secrets.derive(nonce, "form"))
             if environ["REQUEST_METHOD"] not in SAFE_METHODS:
                 check_same_origin(context, environ)
                 form = read_form(environ, limit, fields)
@@ -194,7 +197,10 @@ class PageDoor:
                 return respond.redirect(context, "/profile")
             if not identity.may(needs):
                 raise NoPermissionError("Your role does not allow this.")
-            return callback(identity, **kwargs)
+            answer = callback(identity, **kwargs)
+            if nonce:
+                session.keep_form_nonce(context, answer, nonce)
+            return answer
 
         return guarded
 
@@ -244,6 +250,10 @@ def check_same_origin(context: Context, environ: dict[str, Any]) -> None:
         ours |= {f"{public.scheme}://{public.netloc}"} if context.public_url else set()
         if origin not in ours:
             raise _foreign()
+
+
+def _is_unknown_origin(environ: dict[str, Any]) -> bool:
+    return environ.get("HTTP_ORIGIN") == "null" and "HTTP_SEC_FETCH_SITE" not in environ
 
 
 def check_csrf(identity: Identity, token: str) -> None:

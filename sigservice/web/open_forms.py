@@ -3,7 +3,6 @@ another site can't fill them in for a visitor."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from bottle import HTTPResponse, request
@@ -16,29 +15,23 @@ from sigservice.web.body import read_form
 from sigservice.web.client_ip import is_plain_for_all_we_know
 from sigservice.web.doors import check_same_origin
 
-FORM_SECONDS = 24 * 3600
-_NONCE = re.compile(r"[A-Za-z0-9_-]{43}")
-
 
 class OpenForm:
     """`name` is what the form is for: a field of one is none of another."""
 
     def __init__(self, context: Context, name: str) -> None:
         self._context, self._name = context, name
-        self._cookie = context.config["session"]["cookieName"] + "-form"
 
     def page(self, template: str, **values: Any) -> HTTPResponse:
         """A page whose form has `form_token` in its field `csrf`."""
-        nonce = session.cookies(request.environ).get(self._cookie, "")
-        if not _NONCE.fullmatch(nonce):  # a made-up one may not even fit into a cookie
-            nonce = secrets.new_secret()
+        nonce = session.form_nonce(self._context, request.environ)
         token = secrets.derive(nonce, self._name)
         is_lost = self._context.is_secure and is_plain_for_all_we_know(request.environ)
         warning = _why_it_can_not_stick(self._context) if is_lost else ""
         answer = respond.page(
             self._context, template, None, form_token=token, warning=warning, **values
         )
-        session.put(self._context, answer, self._cookie, nonce, FORM_SECONDS)
+        session.keep_form_nonce(self._context, answer, nonce)
         return answer
 
     def read(self, what: str) -> dict[str, str]:
@@ -46,9 +39,8 @@ class OpenForm:
         environ = request.environ
         check_same_origin(self._context, environ)
         form = read_form(environ)
-        nonce = session.cookies(environ).get(self._cookie, "")
-        expected = secrets.derive(nonce, self._name)
-        if not nonce or not secrets.equal(expected, form.get("csrf", "")):
+        expected = secrets.derive(session.form_nonce(self._context, environ), self._name)
+        if not secrets.equal(expected, form.get("csrf", "")):
             raise ForbiddenError(
                 f"The {what} form has expired, or your browser sent no cookie. Load it again. "
                 + (_why_it_can_not_stick(self._context) if self._context.is_secure else "")
@@ -57,7 +49,7 @@ class OpenForm:
 
     def done(self, answer: HTTPResponse) -> HTTPResponse:
         """Forgets the cookie."""
-        session.put(self._context, answer, self._cookie, "", 0)
+        session.keep_form_nonce(self._context, answer, "")
         return answer
 
 

@@ -40,6 +40,7 @@ def page(
         "problems": [],
         "live": False,
         "identity": identity,
+        "authentication": context.authentication.type,
         "csrf": identity.csrf if identity else "",
         "is_current": lambda path: here == path or (path != "/" and here.startswith(path)),
         "own_url": lambda: own_url(context, request.environ),

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from bottle import HTTPResponse, request
 
+from sigservice import secrets
 from sigservice.context import Context
 from sigservice.db.run import Row
+from sigservice.errors import DisabledError
 from sigservice.services import sessions
+from sigservice.services.authentication import demo_user
 from sigservice.services.identity import Identity
 from sigservice.web.client_ip import client_ip, is_https
+
+FORM_SECONDS = 24 * 3600
+_NONCE = re.compile(r"[A-Za-z0-9_-]{43}")
+Signed = tuple[Row, str]  # the user and the new session's id
 
 
 def cookies(environ: dict[str, Any]) -> dict[str, str]:
@@ -34,24 +42,56 @@ def find(context: Context, environ: dict[str, Any]) -> Identity | None:
         return None
     ip = client_ip(environ, context.config["server"]["trustedProxy"])
     with context.database.autocommit() as conn:
-        return sessions.identify(conn, sent, now=context.clock.now(), ip=ip)
+        return sessions.identify(
+            conn, sent, now=context.clock.now(), ip=ip, realm=context.authentication.realm
+        )
 
 
-def start(context: Context, environ: dict[str, Any], login: str, password: str) -> tuple[Row, str]:
-    """The user and the new session's id; a session that the browser had ends.
-
-    Raises PasswordMismatch.
-    """
+def by_password(context: Context, environ: dict[str, Any], login: str, password: str) -> Signed:
+    """Raises PasswordMismatch, and DisabledError where passwords are not asked for."""
+    if not context.authentication.type.has_passwords:
+        raise DisabledError("Nobody signs in by password here.")
     user = sessions.verify(context.database, context.passwords, login, password)
+    return user, start(context, environ, user)
+
+
+def by_address(context: Context, environ: dict[str, Any], login: str) -> Signed:
+    """For the type demo. Raises BadDataError."""
+    ip = client_ip(environ, context.config["server"]["trustedProxy"])
+    allow_admin = context.config["authentication"]["demoAllowAdminLogin"]
     with context.database.transaction() as conn:
-        new = sessions.open_session(
+        user = demo_user(conn, login, allow_admin=allow_admin, ip=ip)
+    return user, start(context, environ, user)
+
+
+def start(context: Context, environ: dict[str, Any], user: Row) -> str:
+    """The new session's id; a session that the browser had ends."""
+    with context.database.transaction() as conn:
+        return sessions.open_session(
             conn,
             user,
             now=context.clock.now(),
             ttl_hours=context.config["session"]["ttlHours"],
             replaces=session_id(context, environ) or None,
+            realm=context.authentication.realm,
         )
-    return user, new
+
+
+def form_nonce(context: Context, environ: dict[str, Any]) -> str:
+    """A random text that the browser keeps and our forms' token follows from, where there is no
+    session; a new one for who has none."""
+    nonce = cookies(environ).get(_form_cookie(context), "")
+    # A made-up one may not even fit into a cookie.
+    return nonce if _NONCE.fullmatch(nonce) else secrets.new_secret()
+
+
+def keep_form_nonce(context: Context, answer: HTTPResponse, nonce: str) -> None:
+    """An empty one makes the browser forget it."""
+    put(context, answer, _form_cookie(context), nonce, FORM_SECONDS if nonce else 0)
+
+
+def _form_cookie(context: Context) -> str:
+    return str(context.config["session"]["cookieName"]) + "-form"
 
 
 def set_cookie(context: Context, answer: HTTPResponse, value: str) -> None:

@@ -37,6 +37,7 @@ def edge(context: Context, app: Wsgi) -> Wsgi:
 
     def edged(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         began = seconds()
+        environ["sigservice.context"] = context
         request.bind(environ)  # errors of this frame are shaped before bottle has seen the request
         asked = environ.get("PATH_INFO", "")
         status_line = "500"

@@ -33,6 +33,15 @@ WHERE u.account_type = 'user'
            THEN lower(u.email) = lower(%(login)s)
            ELSE lower(u.username) = lower(%(login)s) END;
 
+-- name: find_oldest_admin
+SELECT u.id, u.account_type, u.username, u.email, u.name, u.role_id, r.name AS role,
+       u.password_hash, u.has_built_in_password, u.login_attempts, u.seen_at, u.created_at
+FROM users u
+JOIN roles r ON r.id = u.role_id
+WHERE u.account_type = 'user' AND u.role_id = 1
+ORDER BY u.id
+LIMIT 1;
+
 -- name: list_users
 SELECT u.id, u.account_type, u.username, u.email, u.name, u.role_id, r.name AS role,
        u.has_built_in_password, u.login_attempts, u.seen_at, u.created_at

@@ -1,10 +1,14 @@
+% if not authentication.is_open:
 <div class="account">
 <a href="{{url('/profile')}}">{{identity.username}}</a>
+% if identity.session_hash:
 <form method="post" action="{{url('/logout')}}">
 % include("partials/csrf.tpl")
 <button class="quiet">Sign out</button>
 </form>
+% end
 </div>
+% end
 <nav aria-label="Main">
 <ul>
 % for path, label, permission in (

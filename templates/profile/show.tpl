@@ -7,6 +7,9 @@
 % end
 <div><dt>Role</dt><dd>{{identity.role}}</dd></div>
 </dl>
+% if not authentication.has_passwords:
+<p class="hint">{{authentication.note}}</p>
+% else:
 <div class="narrow">
 <h2>Change password</h2>
 % include("partials/problems.tpl")
@@ -20,3 +23,4 @@
 </form>
 % include("users/rules.tpl")
 </div>
+% end

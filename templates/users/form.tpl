@@ -8,11 +8,13 @@
 % include("partials/problems.tpl")
 <form method="post" action="{{url('/admin/users/%d' % user['id'] if user else '/admin/users/new')}}">
 % include("partials/csrf.tpl")
-% include("partials/field.tpl", name="username", label="User name", value=values["username"], hint="A user name or an e-mail address is needed; both sign in.")
+% include("partials/field.tpl", name="username", label="User name", value=values["username"], hint="A user name or an e-mail address is needed" + ("; both sign in." if authentication.has_passwords else "."))
 % include("partials/field.tpl", name="email", label="E-mail", value=values["email"])
 % include("partials/field.tpl", name="name", label="Full name", value=values["name"])
 % include("partials/select.tpl", name="rootRole", label="Role", value=values["rootRole"], choices=[(role["name"], "%s: %s" % (role["name"], role["description"])) for role in roles])
-% if not user:
+% if not authentication.has_passwords:
+<p class="hint">{{authentication.note}}</p>
+% elif not user:
 % include("partials/field.tpl", name="password", label="Password", value="", kind="password", autocomplete="new-password", hint="Leave it empty to invite: you get a link by which the user sets it.")
 % include("users/rules.tpl")
 % if sends_mail:
@@ -23,7 +25,7 @@
 % end
 <button>{{"Save" if user else "Create user"}}</button>
 </form>
-% if user:
+% if user and authentication.has_passwords:
 <section class="narrow">
 <h2>Set password</h2>
 <p class="hint">Ends the user's sessions.</p>
@@ -44,6 +46,8 @@
 </p>
 % end
 </section>
+% end
+% if user:
 <section>
 <h2>Delete</h2>
 <p><a href="{{url('/admin/users/%d/delete' % user['id'])}}">Delete this user …</a></p>

@@ -257,3 +257,14 @@ def test_a_hash_is_replaced_while_it_is_the_same(conn):
     assert users.replace_hash(conn, id, old_hash="old", new_hash="new") is True
     row = users.find(conn, id)
     assert (row["password_hash"], row["has_built_in_password"]) == ("new", True)
+
+
+def test_the_oldest_admin_is_a_person(conn):
+    assert users.find_oldest_admin(conn) is None
+    add_service_account(conn, "robot")
+    add_user(conn, "vera", role_id=VIEWER_ROLE)
+    assert users.find_oldest_admin(conn) is None
+    first = add_user(conn, "ada", role_id=ADMIN_ROLE)
+    add_user(conn, "bob", role_id=ADMIN_ROLE)
+    row = users.find_oldest_admin(conn)
+    assert (row["id"], set(row)) == (first, FULL)

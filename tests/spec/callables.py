@@ -6,6 +6,10 @@ import sys
 import time
 from typing import Any
 
+from bottle import request
+
+from sigservice import authentication
+
 
 def slow_route(app: Any) -> None:
     """preRouterHook: a request that takes as long as it says."""
@@ -56,6 +60,20 @@ def hook_that_returns_nonsense(app: Any) -> int:
 
 def event_hook(*args: Any) -> None:
     say("the event hook was called")
+
+
+def custom_auth_handler(app: Any, config: Any) -> Any:
+    """Names who is in a header, and has a route that opens a session."""
+
+    @app.get("/spec-sign-in")
+    def sign_in() -> Any:
+        return authentication.sign_in(request.environ, {"email": "spec@b"})
+
+    def identify(environ: dict[str, Any]) -> Any:
+        address = environ.get("HTTP_X_SPEC_USER")
+        return {"email": address} if address else None
+
+    return authentication.Custom(identify=identify, path="/spec-sign-in", label="Sign in")
 
 
 def say(text: str) -> None:

@@ -11,7 +11,7 @@ from sigservice.context import Context
 from sigservice.errors import BadDataError
 from sigservice.repository import users as repository
 from sigservice.services import users
-from sigservice.services.identity import ADMIN_TOKEN_ID, VIEW, Identity
+from sigservice.services.identity import ADMIN_TOKEN_ID, UNKNOWN_ID, VIEW, Identity
 from sigservice.web import respond
 from sigservice.web.area import new_area
 from sigservice.web.doors import AdminDoor
@@ -29,8 +29,8 @@ def build(context: Context) -> Bottle:
     area = new_area(context, AdminDoor(context))
 
     def details(identity: Identity) -> dict[str, Any]:
-        """The stored user; an admin token is nobody's and has none."""
-        if identity.user_id == ADMIN_TOKEN_ID:
+        """The stored user; there is none behind an admin token, nor where authentication is off."""
+        if identity.user_id in (ADMIN_TOKEN_ID, UNKNOWN_ID):
             return {"rootRole": users.ADMIN_ROLE, "isAPI": True}
         with context.database.autocommit() as conn:
             row = repository.find(conn, identity.user_id)
@@ -66,7 +66,8 @@ def build(context: Context) -> Bottle:
                 "groups": [],
                 "features": [],
                 "subscriptions": [],
-                "canChangePassword": bool(identity.session_hash),
+                "canChangePassword": bool(identity.session_hash)
+                and context.authentication.type.has_passwords,
             }
         )
 

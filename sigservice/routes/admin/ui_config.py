@@ -42,7 +42,7 @@ def build(context: Context) -> Bottle:
         "slogan": str(config["ui"].get("slogan", "")),
         "baseUriPath": context.base,
         "authenticationType": config["authentication"]["type"],
-        "disablePasswordAuth": False,
+        "disablePasswordAuth": not context.authentication.type.has_passwords,
         "emailEnabled": bool(config["email"]["host"]),
         "maintenanceMode": False,
         "prometheusAPIAvailable": False,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 from bottle import Bottle, HTTPResponse, request
 
 from sigservice.context import Context
-from sigservice.errors import PasswordMismatch
+from sigservice.errors import BadDataError, PasswordMismatch
 from sigservice.services import sessions
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import respond, session
+from sigservice.web import authentication, respond, session
 from sigservice.web.area import new_area
 from sigservice.web.body import read_query
 from sigservice.web.doors import OpenDoor, PageDoor, safe_next
@@ -25,29 +26,38 @@ NOTICES = {
 def build(context: Context) -> Bottle:
     area = new_area(context, OpenDoor())
     form = OpenForm(context, "sign-in")
+    kind = context.authentication.type
 
     def form_page(values: dict[str, str], **more: Any) -> HTTPResponse:
-        return form.page("sign_in/form", values=values, **({"title": "Sign in"} | more))
+        custom, query = context.authentication.custom, quote(values["next"], safe="")
+        shared = {"title": "Sign in", "values": values, "custom": custom, "next_query": query}
+        return form.page(kind.form, **(shared | more))
 
     @area.get("/sign-in")
     def show() -> HTTPResponse:
         query = read_query(request.environ)
         next_path = safe_next(query.get("next", ""))
-        if session.find(context, request.environ):
+        if authentication.find(context, request.environ):
             return respond.redirect(context, next_path)
         return form_page({"next": next_path}, notice=NOTICES.get(query.get("done", ""), ""))
 
     @area.post("/sign-in", limit="login")
     def sign_in() -> HTTPResponse:
-        sent = form.read("sign-in")
-        values = {"username": sent.get("username", ""), "next": safe_next(sent.get("next", ""))}
+        if not (kind.has_passwords or kind.takes_address):
+            return respond.redirect(context, "/sign-in")
+        environ, sent = request.environ, form.read("sign-in")
+        values = {name: sent.get(name, "") for name in ("username", "email")}
+        values["next"] = safe_next(sent.get("next", ""))
         try:
-            _, new = session.start(
-                context, request.environ, values["username"], sent.get("password", "")
-            )
-        except PasswordMismatch as error:
-            problems = [{"message": error.message, "path": "username"}]
-            more = {"status": 401, "problems": problems, "title": "Problem: Sign in"}
+            if kind.takes_address:
+                _, new = session.by_address(context, environ, values["email"])
+            else:
+                password = sent.get("password", "")
+                _, new = session.by_password(context, environ, values["username"], password)
+        except (PasswordMismatch, BadDataError) as error:
+            path = "email" if kind.takes_address else "username"
+            problems = [{"message": error.message, "path": path}]
+            more = {"status": error.status, "problems": problems, "title": "Problem: Sign in"}
             return form_page(values, **more)
         answer = respond.redirect(context, values["next"])
         session.set_cookie(context, answer, new)

@@ -85,6 +85,10 @@ def build(context: Context) -> Bottle:
         by_mail = form.get("send_mail") == "on"
         try:
             who = users.profile(**_given(values))
+            if not context.authentication.type.has_passwords:
+                with context.database.transaction() as conn:
+                    users.create(conn, who, None, identity)
+                return respond.redirect(context, f"{PATH}?done=created")
             if password:
                 passwords.check(password)
             made = password_links.invite(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.spec.rows import (
     addresses,
+    authentication,
     database,
     database_pool,
     environments,
@@ -23,6 +24,7 @@ from tests.spec.rows import (
 
 ROWS = (
     *addresses.ROWS,
+    *authentication.ROWS,
     *database.ROWS,
     *database_pool.ROWS,
     *environments.ROWS,

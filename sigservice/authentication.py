@@ -1,0 +1,47 @@
+"""For a customAuthHandler in your own code: see docs/authentication.md.
+
+def handler(app, config):
+    return authentication.Custom(identify=…, path="/sign-in/example", label="Sign in with Example")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bottle import HTTPResponse
+
+from sigservice.context import Context
+from sigservice.services.authentication import Custom, vouched_user
+from sigservice.web import links, respond, session
+from sigservice.web.client_ip import client_ip
+from sigservice.web.doors import safe_next
+
+__all__ = ["Custom", "own_url", "sign_in"]
+
+
+def sign_in(environ: dict[str, Any], user: Mapping[str, Any], next_path: str = "/") -> HTTPResponse:
+    """Opens a session for `user` {username, email, name, rootRole} and leads on to `next_path`.
+
+    To be returned by a route of the handler's own. Raises BadDataError for what is no user, and
+    RuntimeError unless the authentication type is custom.
+    """
+    context = _context(environ)
+    if context.authentication.custom is None:
+        raise RuntimeError("sign_in is for the authentication type custom.")
+    ip = client_ip(environ, context.config["server"]["trustedProxy"])
+    with context.database.transaction() as conn:
+        row = vouched_user(conn, user, ip=ip)
+    answer = respond.redirect(context, safe_next(next_path))
+    session.set_cookie(context, answer, session.start(context, environ, row))
+    return answer
+
+
+def own_url(environ: dict[str, Any]) -> str:
+    """SERVICE_URL; without it the address that was asked, when it is localhost or an IP address."""
+    return links.own_url(_context(environ), environ)
+
+
+def _context(environ: dict[str, Any]) -> Context:
+    context: Context = environ["sigservice.context"]
+    return context

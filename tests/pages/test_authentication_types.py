@@ -1,0 +1,81 @@
+"""Pages tell which authentication type is in force, and ask for no password where none counts."""
+
+from __future__ import annotations
+
+import pytest
+import webtest
+
+from tests.conftest import ADMIN
+from tests.pages.seen import alert, beside, is_page
+
+
+@pytest.fixture
+def browser(make_service):
+    def make(kind, **more):
+        admin = {"username": "ada", "password": "Correct-Horse-7"}
+        block = {"type": kind, "initialAdminUser": admin, "demoAllowAdminLogin": kind == "demo"}
+        return webtest.TestApp(
+            make_service(
+                {"authentication": block | more}, {"INIT_ADMIN_API_TOKENS": "*:*.test-admin-token"}
+            ).app
+        )
+
+    return make
+
+
+def test_demo_asks_for_an_address_and_leads_on(browser):
+    web = browser("demo")
+    page = web.get("/admin/segments", status=303).follow()
+    form = page.form
+    assert not page.html.find(type="password")
+    assert page.html.find("label", attrs={"for": "email"}).text == "E-mail address"
+    form["email"] = "nobody"
+    wrong = form.submit(status=400)
+    assert beside(wrong, "email") == "This is not an e-mail address."
+    assert wrong.form["email"].value == "nobody"
+    for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.example"}):
+        assert is_page(form.submit(headers=headers, status=403))
+    web.post("/sign-in", {"email": "eve@b", "csrf": "x"}, status=403)
+    wrong.form["email"] = "eve@b"
+    done = wrong.form.submit(status=303)
+    assert done.headers["Location"].endswith("/admin/segments")
+    assert done.follow().html.find(class_="account").a.string == "eve@b"
+
+
+def test_there_are_no_password_fields_where_passwords_mean_nothing(browser):
+    web = browser("demo")
+    form = web.get("/sign-in").form
+    form["email"] = "admin"
+    form.submit(status=303)
+    me = web.get("/api/admin/user").json["user"]["id"]
+    for path in ("/profile", "/admin/users/new", f"/admin/users/{me}"):
+        page = web.get(path)
+        assert not page.html.find(type="password"), path
+        assert "passwords are not asked for" in page.text, path
+    new = web.get("/admin/users/new").forms
+    form = next(form for form in new.values() if "rootRole" in form.fields)
+    form["username"] = "vera"
+    form.submit(status=303)
+    users = web.get("/api/admin/user-admin", headers=ADMIN).json["users"]
+    assert {user["username"] for user in users} == {"ada", "vera"}
+    config = web.get("/api/admin/ui-config", headers=ADMIN).json
+    assert (config["authenticationType"], config["disablePasswordAuth"]) == ("demo", True)
+    assert not web.get("/api/admin/user/profile").json["canChangePassword"]
+
+
+def test_none_has_a_banner_on_each_page_and_no_account(browser):
+    web = browser("none")
+    assert web.get("/sign-in?next=/admin/events", status=303).headers["Location"].endswith("events")
+    web.post("/sign-in", {"username": "ada"}, status=303)
+    for path in ("/", "/admin/features", "/admin/users/new", "/profile", "/docs"):
+        page = web.get(path)
+        assert alert(page).startswith("Authentication is off"), path
+        assert page.html.find(class_="account") is None
+        assert not page.html.find(type="password"), path
+
+
+def test_custom_without_a_way_in_says_so(browser):
+    web = browser("custom", customAuthHandler=lambda app, config: None)
+    page = web.get("/", status=303).follow()
+    assert "what stands in front" in page.text
+    assert not page.html.find("form")

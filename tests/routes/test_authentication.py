@@ -1,0 +1,376 @@
+"""Each authentication type: who is let in, as whom, and what the others are told."""
+
+from __future__ import annotations
+
+import pytest
+import webtest
+from bottle import HTTPResponse, request
+
+from sigservice import authentication
+from sigservice.errors import ForbiddenError, StartError
+from sigservice.services.authentication import vouched_user
+from tests.conftest import ADMIN, ADMIN_TOKEN
+from tests.test_app import Log
+
+FOREIGN = (
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"},
+    {"Origin": "https://evil.example"},
+    {"Origin": "null"},
+)
+PROJECT = {"id": "web", "name": "Web"}
+PEOPLE = "/api/admin/user-admin"
+
+
+@pytest.fixture
+def typed(make_service):
+    """`typed("demo", …)`: a browser of a service with this authentication type."""
+
+    def make(kind, environ=None, **more):
+        block = {
+            "type": kind,
+            "initialAdminUser": {"username": "ada", "password": "Correct-Horse-7"},
+            "initApiTokens": [
+                {"type": "admin", "secret": ADMIN_TOKEN, "environment": "*", "project": "*"}
+            ],
+        }
+        options = {name: more.pop(name) for name in ("server", "getLogger") if name in more}
+        return webtest.TestApp(
+            make_service({"authentication": block | more, **options}, environ or {}).app
+        )
+
+    return make
+
+
+def people(web):
+    return {
+        u["email"] or u["username"]: u["role"] for u in web.get(PEOPLE, headers=ADMIN).json["users"]
+    }
+
+
+def who(web, **headers):
+    answer = web.get("/api/admin/user", headers=headers, expect_errors=True)
+    return (
+        answer.json["user"]["username"] or answer.json["user"]["email"]
+        if answer.status_int == 200
+        else None
+    )
+
+
+def demo(web, email, status=200, **more):
+    return web.post_json("/auth/demo/login", {"email": email}, status=status, **more)
+
+
+def test_open_source_names_its_sign_in_and_has_no_other(typed):
+    web = typed("open-source", server={"baseUriPath": "/flags"})
+    body = web.get("/flags/api/admin/projects", status=401).json
+    assert (body["name"], body["type"], body["path"], body["defaultHidden"]) == (
+        "AuthenticationRequired",
+        "password",
+        "/flags/auth/simple/login",
+        False,
+    )
+    unknown = web.get("/flags/api/admin/projects", headers={"Authorization": "x"}, status=401).json
+    assert unknown["name"] == "UnauthorizedError"
+    assert "path" not in unknown
+    web.post_json("/flags/auth/demo/login", {"email": "a@b"}, status=404)
+
+
+def test_demo_takes_an_address_alone(typed, clock):
+    web = typed("demo")
+    refused = web.get("/api/admin/projects", status=401).json
+    assert (refused["type"], refused["path"]) == ("demo", "/auth/demo/login")
+    made = demo(web, " Eve@b ").json
+    assert (made["email"], made["role"], "password" in made) == ("Eve@b", "Editor", False)
+    assert who(web) == "Eve@b"
+    web.post_json("/api/admin/projects", PROJECT, status=403)  # no CSRF token
+    web.post_json("/api/admin/segments", {"name": "s", "constraints": []},
+                  headers={"X-CSRF-Token": made["csrfToken"]}, status=201)  # fmt: skip
+    assert demo(web, "eve@B").json["id"] == made["id"]
+    assert people(web) == {"ada": "Admin", "Eve@b": "Editor"}
+    (event,) = web.get("/api/admin/events?type=user-created", headers=ADMIN).json["events"][:1]
+    assert event["createdBy"] == "system"
+
+    clock.advance(60)
+    for wrong in ("admin", "ADMIN", "ada", "", "a", "a@b@c", "@", "a b@c", "x" * 330 + "@b"):
+        web.reset()
+        body = demo(web, wrong, 400).json
+        assert body["error"] == body["message"]
+        assert who(web) is None
+        clock.advance(10)
+    web.post_json("/auth/demo/login", {}, status=400)
+    for headers in FOREIGN[:3]:
+        clock.advance(10)
+        demo(web, "eve@b", 403, headers=headers)
+    web.post_json("/auth/simple", {"username": "ada", "password": "Correct-Horse-7"}, status=422)
+    web.get("/api/client/features", status=401)
+    assert people(web) == {"ada": "Admin", "Eve@b": "Editor"}
+
+
+def test_demo_counts_as_sign_in_for_the_limit(typed):
+    web = typed("demo")
+    for n in range(10):
+        demo(web, f"a{n}@b" if n % 2 else "admin", 200 if n % 2 else 400)
+    assert demo(web, "z@b", 429).headers["Retry-After"]
+    assert "z@b" not in people(web)
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+def test_demo_lets_admins_in_only_when_told(typed, allowed):
+    web = typed("demo", {"AUTH_DEMO_ALLOW_ADMIN_LOGIN": str(allowed)})
+    for name in ("root", "robert"):
+        body = {"username": name, "email": f"{name}@b", "rootRole": "Admin"}
+        web.post_json(PEOPLE, body, headers=ADMIN)
+    web.post_json(PEOPLE, {"username": "vera", "rootRole": "Viewer"}, headers=ADMIN)
+    for login, expected in (("admin", "ada"), ("root", "root"), ("ROBERT@b", "robert")):
+        web.reset()
+        demo(web, login, 200 if allowed else 400)
+        assert who(web) == (expected if allowed else None)
+    web.reset()
+    demo(web, "vera", 400)  # no admin, and no address
+
+
+def test_a_session_counts_under_its_own_type_only(typed, make_service):
+    web = typed("demo")
+    demo(web, "eve@b")
+    cookies = dict(web.cookies)
+    strict = typed("open-source")
+    strict.set_cookie("service-session", cookies["service-session"])
+    assert who(strict) is None
+    login = {"username": "ada", "password": "Correct-Horse-7"}
+    strict.reset()
+    strict.post_json("/auth/simple", login)
+    assert who(strict) == "ada"
+
+
+def test_the_built_in_password_bars_nobody_where_it_opens_nothing(make_service):
+    options = {"authentication": {"type": "demo", "demoAllowAdminLogin": True}}
+    web = webtest.TestApp(make_service(options).app)
+    demo(web, "admin")
+    page = web.get("/admin/users", status=200)
+    assert "built-in" not in page.text
+    assert web.get("/api/admin/projects").status_int == 200
+
+
+def test_none_is_open_to_everybody_but_other_sites(typed):
+    web = typed("none")
+    me = web.get("/api/admin/user").json
+    assert (me["user"]["id"], me["user"]["username"], me["user"]["isAPI"]) == (-1, "unknown", True)
+    assert {"permission": "ADMIN"} in me["permissions"]
+    web.post_json("/api/admin/projects", PROJECT, status=201)
+    for headers in FOREIGN:
+        web.post_json("/api/admin/projects", PROJECT | {"id": "x"}, headers=headers, status=403)
+        web.delete("/api/admin/projects/web", headers=headers, status=403)
+        web.post("/admin/projects/new", {"id": "x", "name": "X"}, headers=headers, status=403)
+    assert len(web.get("/api/admin/projects").json["projects"]) == 2
+    web.get("/api/admin/projects", headers={"Authorization": "wrong"}, status=401)
+    web.get("/api/admin/projects", headers=ADMIN)
+    date = "2999-01-01T00:00:00Z"
+    web.post_json("/api/admin/user/tokens", {"description": "x", "expiresAt": date}, status=403)
+    web.post_json("/api/admin/user/change-password",
+                  {"password": "Aa1!aaaaaaB", "confirmPassword": "Aa1!aaaaaaB", "oldPassword": ""},
+                  status=403)  # fmt: skip
+    web.post_json("/auth/simple", {"username": "ada", "password": "Correct-Horse-7"}, status=422)
+    web.post_json("/api/signal-endpoint/x", {}, status=401)
+    page = web.get("/admin/projects/new")
+    form = next(form for form in page.forms.values() if "csrf" in form.fields)
+    assert not [form for form in page.forms.values() if form.action.endswith("/logout")]
+    assert page.html.find("main").find(role="alert").text.startswith("Authentication is off")
+    form["id"], form["name"] = "shop", "Shop"
+    for headers in FOREIGN[:3]:
+        form.submit(headers=headers, status=403)
+    form.submit(headers={"Origin": "null"}, status=303)  # what browsers say over plain HTTP
+    form["csrf"] = "x"
+    form.submit(headers={"Origin": "null"}, status=403)
+    (event,) = web.get("/api/admin/events?type=project-created").json["events"][:1]
+    assert (event["createdBy"], event["createdByUserId"]) == ("unknown", -1)
+
+
+def test_none_answers_under_names_that_nobody_else_can_point_here(typed):
+    web = typed(
+        "none", {"SERVICE_URL": "https://flags.example.org", "HTTP_HOST": "own.example.org"}
+    )
+    for host in ("localhost:4242", "127.0.0.1", "[::1]:4242", "10.1.2.3:80", "flags:4242",
+                 "FLAGS.example.org",
+                 "own.example.org:4242", "a.localhost"):  # fmt: skip
+        web.get("/api/admin/projects", headers={"Host": host}, status=200)
+    for host in ("evil.example", "evil.example:4242", "flags.example.org.evil.example",
+                 "127.0.0.1.evil.example", "localhost.evil.example", "evil.example."):  # fmt: skip
+        web.get("/api/admin/projects", headers={"Host": host}, status=403)
+        web.get("/", headers={"Host": host}, status=403)
+        web.get("/api/client/features", headers={"Host": host}, status=200)
+
+
+def test_none_serves_the_default_environment_without_a_token(typed):
+    web = typed("none")
+    path = "/api/admin/projects/default/features"
+    web.post_json(path, {"name": "demo"})
+    web.post(f"{path}/demo/environments/default/on")
+    for path, field in (("/api/client/features", "features"), ("/api/frontend", "toggles")):
+        (flag,) = web.get(path).json[field]
+        assert flag["enabled"]
+        web.get(path, headers={"Authorization": "*:development.0000"}, status=401)
+    scoped = web.post_json("/api/admin/api-tokens", {"tokenName": "t", "type": "client", "environment": "production"}).json  # fmt: skip  # noqa: E501
+    headers = {"Authorization": scoped["secret"]}
+    assert not web.get("/api/client/features", headers=headers).json["features"][0]["enabled"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "told"),
+    [
+        ("demo", {}, "WARN not for production"),
+        ("none", {}, "WARN deprecated, WARN HTTP_HOST=127.0.0.1"),
+        ("none", {"server": {"host": "127.0.0.1"}}, "WARN deprecated"),
+        ("none", {"server": {"host": "10.1.1.1"}}, "WARN deprecated, WARN HTTP_HOST=127.0.0.1"),
+        ("custom", {}, "ERROR customAuthHandler"),
+        ("open-source", {}, ""),
+    ],
+)
+def test_the_start_tells_what_is_open(typed, kind, more, told):
+    log = Log()
+    typed(kind, getLogger=log, **more)
+    expected = [tuple(item.split(" ", 1)) for item in told.split(", ") if item]
+    lines = [line for line in log.lines if line[1] in ("warn", "error")]
+    assert len(lines) == len(expected), lines
+    for (level, text), line in zip(expected, lines, strict=True):
+        assert line[1] == level.lower()
+        assert text in line[2]
+
+
+def test_custom_without_a_handler_lets_tokens_in_alone(typed):
+    web = typed("custom")
+    for path in ("/api/admin/projects", "/api/client/features", "/api/frontend"):
+        body = web.get(path, status=401).json
+        assert "customAuthHandler" in body["error"]
+        assert {"id", "name", "message", "details"} <= set(body)
+    web.get("/api/admin/projects", headers=ADMIN)
+    page = web.get("/admin/segments", status=303).follow()
+    assert "not set up" in page.text
+    web.post("/sign-in", {"username": "ada"}, status=303)
+
+
+def asker(environ):
+    """Names who is in a header of the test's."""
+    text = environ.get("HTTP_X_WHO")
+    return eval(text) if text else None
+
+
+def test_custom_asks_the_function_at_each_request(typed):
+    given = {}
+
+    def handler(app, config):
+        given.update(app=app, type=config["authentication"]["type"])
+        return asker
+
+    web = typed("custom", customAuthHandler=handler)
+    assert given["type"] == "custom"
+    assert web.get("/api/admin/projects", status=401).json["path"] == "/sign-in"
+    eva = "dict(email='eva@b', name='Eva')"
+    assert who(web, **{"X-Who": eva}) == "eva@b"
+    assert people(web)["eva@b"] == "Viewer"
+    web.post_json("/api/admin/projects", PROJECT, headers={"X-Who": eva}, status=403)
+    boss = {"X-Who": "dict(email='EVA@b', rootRole='Admin')"}
+    web.post_json("/api/admin/projects", PROJECT, headers=boss, status=201)
+    for headers in FOREIGN:
+        body = PROJECT | {"id": "x"}
+        web.post_json("/api/admin/projects", body, headers=headers | boss, status=403)
+    assert who(web, **{"X-Who": eva}) == "eva@b"
+    assert people(web) == {"ada": "Admin", "eva@b": "Admin"}  # no role named: it stays
+    assert who(web, **{"X-Who": "dict(username='ada', rootRole='Viewer')"}) == "ada"
+    assert people(web)["ada"] == "Viewer"
+    assert who(web, **{"X-Who": "dict(email='eva@b', rootRole=3)"}) == "eva@b"
+    assert people(web)["eva@b"] == "Admin"  # the last one stays
+    page = web.get("/profile", headers=boss)
+    assert "Sign out" not in page.text
+    assert not page.html.find_all("input", type="password")
+    web.get("/api/admin/projects", headers=ADMIN)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["1/0", "environ['NO_SUCH']", "{}", "dict(email='no')", "dict(email='a@b', id=1)", "'ada'",
+     "dict(username='a\\0b')", "dict(username=['ada'])", "dict(email='a@b', rootRole='Root')",
+     "dict(email='a@b', rootRole=True)", "dict(username='x'*201)", "['ada']"],
+)  # fmt: skip
+def test_a_handler_that_errs_lets_nobody_in_and_is_logged(typed, wrong):
+    log = Log()
+    web = typed("custom", customAuthHandler=lambda app, config: asker, getLogger=log)
+    body = web.get("/api/admin/projects", headers={"X-Who": wrong}, status=401).json
+    assert body["name"] == "AuthenticationRequired"
+    assert any(level == "error" and "customAuthHandler" in text for _, level, text in log.lines)
+    web.get("/admin/segments", headers={"X-Who": wrong}, status=303).follow(status=200)
+    assert people(web) == {"ada": "Admin"}
+
+
+def test_a_handler_may_answer_itself(typed):
+    def refuse(environ):
+        if environ["PATH_INFO"] == "/":
+            raise HTTPResponse(status=302, Location="https://login.example")
+        raise ForbiddenError("You are not in the group.")
+
+    web = typed("custom", customAuthHandler=lambda app, config: refuse)
+    assert web.get("/api/admin/projects", status=403).json["message"] == "You are not in the group."
+    assert web.get("/", status=302).headers["Location"] == "https://login.example"
+
+
+def test_a_handlers_own_route_opens_a_session(typed):
+    def handler(app, config):
+        @app.get("/sign-in/test")
+        def callback():
+            user = {"email": request.query["email"], "rootRole": "Editor"}
+            return authentication.sign_in(request.environ, user, request.query.get("next", "/"))
+
+        return authentication.Custom(path="/sign-in/test", label="Sign in with Test")
+
+    web = typed("custom", customAuthHandler=handler)
+    refused = web.get("/api/admin/projects", status=401).json
+    assert (refused["type"], refused["path"]) == ("custom", "/sign-in/test")
+    page = web.get("/admin/segments?query=a", status=303).follow()
+    link = page.html.find("a", class_="button")
+    assert link.text == "Sign in with Test"
+    answer = web.get(link["href"] + "&email=eva@b", status=303)
+    assert answer.headers["Location"].endswith("/admin/segments?query=a")
+    assert "HttpOnly" in answer.headers["Set-Cookie"]
+    assert who(web) == "eva@b"
+    web.post_json("/api/admin/projects", PROJECT, status=403)  # CSRF
+    there = web.get("/sign-in/test?email=eva@b&next=//evil.example", status=303)
+    assert there.headers["Location"].removeprefix("http://localhost:80") == "/"
+    web.get("/sign-in/test?email=no", status=400)
+    page = web.get("/")
+    page.forms[0].submit(status=303)
+    assert who(web) is None
+
+
+@pytest.mark.parametrize("junk", [5, "x", {"identify": 1}])
+def test_a_handler_that_returns_junk_stops_the_start(typed, junk):
+    with pytest.raises(StartError, match="customAuthHandler"):
+        typed("custom", customAuthHandler=lambda app, config: junk)
+
+
+def test_a_handler_is_not_called_under_another_type(typed):
+    typed("demo", customAuthHandler=lambda app, config: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        typed("custom", customAuthHandler=lambda app, config: 1 / 0)
+
+
+def test_sign_in_is_for_custom_alone(service):
+    environ = {"sigservice.context": service.context}
+    with pytest.raises(RuntimeError):
+        authentication.sign_in(environ, {"email": "eva@b"})
+
+
+def test_a_vouched_user_is_never_a_service_account(typed, service):
+    web = webtest.TestApp(service.app)
+    web.post_json("/api/admin/service-account", {"username": "robot", "name": "R", "rootRole": 1}, headers=ADMIN)  # fmt: skip  # noqa: E501
+    with pytest.raises(Exception, match="exists already"), service.context.database.transaction() as conn:  # fmt: skip  # noqa: E501
+        vouched_user(conn, {"username": "robot"}, ip="")
+
+
+@pytest.mark.parametrize("kind", ["open-source", "demo", "custom"])
+def test_optional_tokens_are_the_same_with_every_type(typed, kind):
+    web = typed(kind, enableApiToken=False)
+    for path in ("/api/client/features", "/api/frontend"):
+        web.get(path, status=200)
+        web.get(path, headers={"Authorization": "*:default.wrong"}, status=401)
+    web.get("/api/admin/projects", status=401)
+    web.post_json("/api/signal-endpoint/x", {}, status=401)

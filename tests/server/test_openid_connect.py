@@ -1,0 +1,179 @@
+"""The code of docs/authentication.md signs a person in at a real identity provider."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+import urllib3
+
+from tests.server.process import ADMIN_SECRET, Process, database_environ, running
+
+HERE = Path(__file__).parent
+PAGE = HERE.parents[1] / "docs" / "authentication.md"
+CALLBACK = "/sign-in/oidc/callback"
+# What a person fills in at the provider, page after page.
+ANSWERS = {"login": "eva", "password": "Correct-Horse-7", "answer": "accept"}
+
+
+class Browser:
+    """Cookies for each port, redirects by hand."""
+
+    def __init__(self) -> None:
+        self._http = urllib3.PoolManager(retries=False)
+        self.cookies: dict[str, dict[str, str]] = {}
+        self.address = ""
+
+    def open(self, address: str, fields: dict[str, str] | None = None) -> Any:
+        """The answer itself, whatever it is."""
+        self.address = address
+        jar = self.cookies.setdefault(urlsplit(address).netloc, {})
+        headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in jar.items())}
+        method, more = ("POST", {"fields": fields}) if fields else ("GET", {})
+        if fields:
+            more["encode_multipart"] = False
+        answer = self._http.request(method, address, headers=headers, **more)
+        for line in answer.headers.getlist("Set-Cookie"):
+            name, _, value = line.partition(";")[0].partition("=")
+            jar[name] = value
+            if "Max-Age=0" in line:
+                del jar[name]
+        return answer
+
+    def follow(self, answer: Any) -> Any:
+        """Through redirects, up to one that leads back to us with a code."""
+        while answer.status in (302, 303):
+            address = urllib3.util.parse_url(answer.headers["Location"]).url
+            if address.startswith("/"):
+                parts = urlsplit(self.address)
+                address = f"{parts.scheme}://{parts.netloc}{address}"
+            if urlsplit(address).path == CALLBACK:
+                self.address = address
+                return answer
+            answer = self.open(address)
+        return answer
+
+    def sign_in_at_provider(self, answer: Any) -> str:
+        """Fills in form after form; the address that leads back to us."""
+        for _ in range(5):
+            if urlsplit(self.address).path == CALLBACK:
+                return self.address
+            page = answer.data.decode()
+            names = re.findall(r'<(?:input|button)[^>]*? name="(\w+)"', page)
+            fields = {name: ANSWERS[name] for name in names if name in ANSWERS}
+            assert fields, page
+            answer = self.follow(self.open(self.address, fields))
+        raise AssertionError(f"no way back from {self.address}")
+
+
+@pytest.fixture(scope="module")
+def issuer() -> Iterator[str]:
+    command = [sys.executable, str(HERE / "provider.py")]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd="/"
+    )
+    yield process.stdout.readline().strip()
+    process.kill()
+    process.communicate()
+
+
+@pytest.fixture
+def service(database: Any, issuer: str) -> Iterator[Process]:
+    code = max(re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.S), key=len)
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    asked = {
+        "redirect_uris": [url + CALLBACK],
+        "client_name": "flags",
+        "client_uri": url,
+        "scope": "openid email profile",
+        "grant_types": ["authorization_code"],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": "client_secret_basic",
+    }
+    client = urllib3.request("POST", issuer + "/oauth/register", json=asked).json()
+    environ = database_environ(database.options()) | {
+        "HTTP_PORT": str(port),
+        "HTTP_HOST": "127.0.0.1",
+        "INIT_ADMIN_API_TOKENS": ADMIN_SECRET,
+        "OIDC_ISSUER": issuer,
+        "OIDC_CLIENT_ID": client["client_id"],
+        "OIDC_CLIENT_SECRET": client["client_secret"],
+    }
+    with running(environ, code) as process:
+        yield process
+
+
+def free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+def test_a_person_signs_in_and_what_is_forged_or_replayed_is_refused(service, issuer):
+    url, browser = f"http://127.0.0.1:{service.port}", Browser()
+    refused = browser.open(f"{url}/api/admin/projects").json()
+    assert (refused["type"], refused["path"]) == ("custom", "/sign-in/oidc")
+
+    page = browser.follow(browser.open(f"{url}/admin/segments"))
+    link = re.search(r'href="(/sign-in/oidc\?next=[^"]+)">Sign in with OpenID', page.data.decode())
+    asked = browser.open(url + link[1])
+    sent = parse_qs(urlsplit(asked.headers["Location"]).query)
+    assert sent["code_challenge_method"] == ["S256"]
+    assert sent["state"] != sent["nonce"]
+    back = browser.sign_in_at_provider(browser.follow(asked))
+    kept = dict(browser.cookies[urlsplit(url).netloc])
+
+    for forged in (back.replace("state=", "state=x"), re.sub(r"state=[^&]*", "", back)):
+        assert browser.open(forged).status == 403, forged
+    assert Browser().open(back).status == 403  # another browser
+    assert not session_of(browser, url)
+
+    # PKCE: the provider itself gives nothing for the code to who lacks the verifier.
+    thief = dict(kept, **{"service-oidc": without_verifier(kept["service-oidc"])})
+    stolen = Browser()
+    stolen.cookies[urlsplit(url).netloc] = thief
+    assert stolen.open(back).status == 403
+
+    # The provider may burn a code that was asked for wrongly: begin again.
+    asked = browser.open(url + link[1])
+    back = browser.sign_in_at_provider(browser.follow(asked))
+    kept = dict(browser.cookies[urlsplit(url).netloc])
+    answer = browser.open(back)
+    assert answer.status == 303, answer.data.decode().partition("<main")[2]
+    assert answer.headers["Location"].endswith("/admin/segments")
+    assert session_of(browser, url)
+    home = browser.follow(answer)
+    assert home.status == 200
+    assert b"eva@example.org" in home.data
+
+    _, known = service.ask("GET", "/api/admin/user-admin")
+    (eva,) = [user for user in known["users"] if user["email"] == "eva@example.org"]
+    assert (eva["role"], eva["name"]) == ("Viewer", "Eva Example")
+
+    assert browser.open(back).status == 403  # the cookie is gone
+    replay = Browser()
+    replay.cookies[urlsplit(url).netloc] = kept
+    # The code is used up; a made-up one too is refused, now that the provider has no other.
+    for address in (back, re.sub(r"code=[^&]*", "code=made-up", back)):
+        assert replay.open(address).status == 403
+    assert not session_of(replay, url)
+
+
+def session_of(browser: Browser, url: str) -> bool:
+    return "service-session" in browser.cookies.get(urlsplit(url).netloc, {})
+
+
+def without_verifier(cookie: str) -> str:
+    kept = json.loads(base64.urlsafe_b64decode(cookie.strip('"')))
+    wrong = kept | {"verifier": "A" * 64}
+    return base64.urlsafe_b64encode(json.dumps(wrong).encode()).decode()
