@@ -8,7 +8,9 @@ from typing import Any
 
 import webtest
 
+from sigservice import secrets
 from sigservice.server import Service
+from sigservice.services import revisions
 from tests.conftest import ADMIN
 
 PROJECT = "/api/admin/projects/default"
@@ -150,3 +152,12 @@ def race(service: Service, count: int, work: Any) -> list[Any]:
         assert not thread.is_alive(), "a request hangs"
     assert len(found) == count, "a request raised"
     return found
+
+
+def give_projects(service: Any, secret: str, projects: list[str]) -> None:
+    """A configured token is for projects that there are; these may come later."""
+    with service.context.database.transaction() as conn, conn.cursor() as cursor:
+        revisions.lock(conn)
+        statement = "UPDATE api_tokens SET projects = %s WHERE secret_hash = %s"
+        cursor.execute(statement, (projects, secrets.sha256(secret)))
+        revisions.touch_tokens(conn)

@@ -10,7 +10,7 @@ import webtest
 from sigservice.services import revisions
 from tests.conftest import ADMIN, ADMIN_TOKEN
 from tests.flags.test_state import CLIENT, TOKENS
-from tests.routes.kit import FEATURES, SEGMENTS, Admin, race
+from tests.routes.kit import FEATURES, SEGMENTS, Admin, give_projects, race
 
 POLL = "/api/client/features"
 ALL = "*:development.all"
@@ -25,9 +25,12 @@ def service(make_service):
         *TOKENS["authentication"]["initApiTokens"],
         {"type": "client", "secret": ALL, "environment": "development", "project": "*"},
         {"type": "client", "secret": MANY, "environment": "development"}
-        | {"projects": ["default", "other"]},
+        | {"projects": ["default"]},
     ]
-    return make_service({"authentication": {"initialAdminUser": None, "initApiTokens": tokens}})
+    options = {"authentication": {"initialAdminUser": None, "initApiTokens": tokens}}
+    service = make_service(options)
+    give_projects(service, MANY, ["default", "other"])
+    return service
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from sigservice.repository import settings
 from sigservice.services import revisions
 from tests.conftest import ADMIN, ADMIN_TOKEN
 from tests.flags.kit import constraint, rollout, variant
+from tests.routes.kit import give_projects
 
 PATH = "/api/frontend"
 FRONTEND = {"Authorization": "*:development.frontend"}
@@ -30,7 +31,7 @@ OPTIONS = {
             {"type": "admin", "secret": ADMIN_TOKEN, "environment": "*", "project": "*"},
             token("frontend", FRONTEND, "development", "*"),
             token("client", CLIENT, "development", "*"),
-            token("frontend", SHOP, "production", "shop"),
+            token("frontend", SHOP, "production", "default"),
         ]
     }
 }
@@ -38,7 +39,9 @@ OPTIONS = {
 
 @pytest.fixture
 def service(make_service):
-    return make_service(OPTIONS)
+    service = make_service(OPTIONS)
+    give_projects(service, SHOP["Authorization"], ["shop"])
+    return service
 
 
 def add(web, name, *strategies, environment="development", **more):
