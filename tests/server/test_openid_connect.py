@@ -138,16 +138,6 @@ def test_a_person_signs_in_and_what_is_forged_or_replayed_is_refused(service, is
     assert Browser().open(back).status == 403  # another browser
     assert not session_of(browser, url)
 
-    # PKCE: the provider itself gives nothing for the code to who lacks the verifier.
-    thief = dict(kept, **{"service-oidc": without_verifier(kept["service-oidc"])})
-    stolen = Browser()
-    stolen.cookies[urlsplit(url).netloc] = thief
-    assert stolen.open(back).status == 403
-
-    # The provider may burn a code that was asked for wrongly: begin again.
-    asked = browser.open(url + link[1])
-    back = browser.sign_in_at_provider(browser.follow(asked))
-    kept = dict(browser.cookies[urlsplit(url).netloc])
     answer = browser.open(back)
     assert answer.status == 303, answer.data.decode().partition("<main")[2]
     assert answer.headers["Location"].endswith("/admin/segments")
@@ -167,6 +157,15 @@ def test_a_person_signs_in_and_what_is_forged_or_replayed_is_refused(service, is
     for address in (back, re.sub(r"code=[^&]*", "code=made-up", back)):
         assert replay.open(address).status == 403
     assert not session_of(replay, url)
+
+    # PKCE: the provider itself gives nothing for the code to who lacks the verifier.
+    back = browser.sign_in_at_provider(browser.follow(browser.open(url + link[1])))
+    kept = browser.cookies[urlsplit(url).netloc]
+    thief = {"service-oidc": without_verifier(kept["service-oidc"])}
+    stolen = Browser()
+    stolen.cookies[urlsplit(url).netloc] = thief
+    assert stolen.open(back).status == 403
+    assert not session_of(stolen, url)
 
 
 def session_of(browser: Browser, url: str) -> bool:
