@@ -11,7 +11,7 @@ from sigservice.web import respond
 from sigservice.web.area import new_area
 from sigservice.web.body import read_query
 from sigservice.web.doors import OpenDoor, check_same_origin
-from sigservice.web.password_links import ask, redeem
+from sigservice.web.password_links import ask, demand_passwords, redeem
 
 PATH = "/auth/reset"
 
@@ -40,6 +40,7 @@ def build(context: Context) -> Bottle:
 
     @area.get(f"{PATH}/validate")
     def validate() -> HTTPResponse:
+        demand_passwords(context)
         token = read_query(request.environ).get("token", "")
         with context.database.autocommit() as conn:
             row = reset_tokens.find(conn, token, context.clock.now())

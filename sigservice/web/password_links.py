@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sigservice.context import Context
+from sigservice.errors import DisabledError
 from sigservice.services import mails, reset_tokens, users
 from sigservice.services.identity import Identity
 from sigservice.services.reset_tokens import Invitation
@@ -12,8 +13,15 @@ from sigservice.web.client_ip import client_ip
 from sigservice.web.links import mail_url, own_url
 
 
+def demand_passwords(context: Context) -> None:
+    """Raises DisabledError where nobody signs in by password."""
+    if not context.authentication.type.has_passwords:
+        raise DisabledError("Nobody signs in by password here.")
+
+
 def ask(context: Context, environ: dict[str, Any], email: str) -> None:
     """Tells nobody whether there is such a user. Without a mail server nothing happens."""
+    demand_passwords(context)
     if context.mail_server is None:
         return
     with context.database.transaction() as conn:
@@ -29,6 +37,7 @@ def ask(context: Context, environ: dict[str, Any], email: str) -> None:
 
 def redeem(context: Context, environ: dict[str, Any], secret: str, password: str) -> None:
     """Raises what services/reset_tokens.py does."""
+    demand_passwords(context)
     reset_tokens.redeem(
         context.database,
         context.passwords,
@@ -48,7 +57,11 @@ def invite(
     *,
     by_mail: bool,
 ) -> Invitation:
-    """A new user, with `password` unless it is "". Raises what users.create does."""
+    """A new user, with `password` unless it is "". Without a link and a mail where nobody signs in
+    by password. Raises what users.create does."""
+    if not context.authentication.type.has_passwords:
+        with context.database.transaction() as conn:
+            return Invitation(users.create(conn, who, None, by), "", is_mailed=False)
     password_hash = context.passwords.hash(password) if password else None
     mail_from = mail_url(context, environ) if by_mail and context.mail_server else ""
     with context.database.transaction() as conn:
@@ -61,5 +74,6 @@ def invite(
 
 
 def shown(context: Context, environ: dict[str, Any], kind: str, secret: str) -> str:
-    """A link for who asks; `kind` is reset or welcome."""
-    return mails.link(own_url(context, environ), kind, secret)
+    """A link for who asks; `kind` is reset or welcome. Without a secret to where people sign in."""
+    base = own_url(context, environ)
+    return mails.link(base, kind, secret) if secret else base

@@ -79,3 +79,20 @@ def test_custom_without_a_way_in_says_so(browser):
     page = web.get("/", status=303).follow()
     assert "what stands in front" in page.text
     assert not page.html.find("form")
+
+
+def test_there_are_no_password_links_either(browser):
+    web = browser("demo")
+    users = "/api/admin/user-admin"
+    made = web.post_json(users, {"email": "v@example.org"}, headers=ADMIN, status=201).json
+    assert (made["inviteLink"], made["emailSent"]) == ("http://localhost:80", False)
+    for path in ("/forgot-password", "/reset-password?token=x", "/new-user?token=x"):
+        assert is_page(web.get(path, status=422))
+    web.get("/auth/reset/validate?token=x", status=422)
+    for path, body in (
+        (f"{users}/reset-password", {"id": "v@example.org"}),
+        ("/auth/reset/password-email", {"email": "v@example.org"}),
+        ("/auth/reset/password", {"token": "x", "password": "Correct-Horse-8"}),
+    ):
+        refused = web.post_json(path, body, headers=ADMIN, status=422).json
+        assert refused["name"] == "DisabledError"

@@ -126,6 +126,7 @@ def build(context: Context) -> Bottle:
 
     @area.post(f"{PATH}/reset-password", needs=ADMIN, takes=ResetBody)
     def hand_out_link(identity: Identity, body: ResetBody) -> HTTPResponse:
+        password_links.demand_passwords(context)
         with context.database.transaction() as conn:
             user = users.find(conn, body.id)
             secret = reset_tokens.hand_out(conn, user, identity, context.clock.now())

@@ -32,6 +32,7 @@ def _ask(context: Context) -> Bottle:
     form = OpenForm(context, "forgot-password")
 
     def form_page(**more: Any) -> HTTPResponse:
+        password_links.demand_passwords(context)
         values = {"title": "Forgot your password?", "email": "", "is_sent": False}
         values["sends_mail"] = context.mail_server is not None
         return form.page("reset_password/ask", **(values | more))
@@ -59,6 +60,7 @@ def _set(context: Context, kind: str, path: str) -> Bottle:
 
     def form_page(token: str, **more: Any) -> HTTPResponse:
         """The form, or what is wrong with the link."""
+        password_links.demand_passwords(context)
         values: dict[str, Any] = {"title": TITLES[kind], "path": path, "token": token}
         values["sends_mail"] = context.mail_server is not None
         try:

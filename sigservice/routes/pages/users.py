@@ -85,10 +85,6 @@ def build(context: Context) -> Bottle:
         by_mail = form.get("send_mail") == "on"
         try:
             who = users.profile(**_given(values))
-            if not context.authentication.type.has_passwords:
-                with context.database.transaction() as conn:
-                    users.create(conn, who, None, identity)
-                return respond.redirect(context, f"{PATH}?done=created")
             if password:
                 passwords.check(password)
             made = password_links.invite(
@@ -98,7 +94,7 @@ def build(context: Context) -> Bottle:
             if error.status != 400:
                 raise
             return form_page(identity, None, values, send_mail=by_mail, **_told(error, "New user"))
-        if password:
+        if password or not made.secret:
             return respond.redirect(context, f"{PATH}?done=created")
         return link_page(identity, made.user, "welcome", made.secret, made.is_mailed)
 
@@ -121,6 +117,7 @@ def build(context: Context) -> Bottle:
 
     @area.post(f"{PATH}/<user_id:id>/link", needs=ADMIN)
     def hand_out_link(identity: Identity, user_id: int, form: dict[str, str]) -> HTTPResponse:
+        password_links.demand_passwords(context)
         with context.database.transaction() as conn:
             user = users.get(conn, user_id)
             secret = reset_tokens.hand_out(conn, user, identity, context.clock.now())
