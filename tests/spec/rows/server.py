@@ -139,8 +139,8 @@ def pipe_that_can_not_be(asked: Asked) -> None:
 
 def keep_alive(asked: Asked) -> None:
     """Measured since the start of the service, while the other rows were asked."""
-    idle = asked.services.idle[asked.way]
     assert asked.service.is_running()
+    idle = asked.services.idle[asked.way]
     if asked.value == 0:
         until(lambda: time.monotonic() - idle.began > 4, "the time of the others", 5)
         assert idle.seconds is None
