@@ -40,4 +40,6 @@ ROWS = (
     *signals.ROWS,
     *stopping.ROWS,
     *tls.ROWS,
+    *server.LAST,
+    *database.LAST,
 )

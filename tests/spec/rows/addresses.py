@@ -221,7 +221,7 @@ def behind_a_proxy_that_cuts(asked: Asked) -> None:
 
 def forwarded_scheme(asked: Asked) -> None:
     """X-Forwarded-Proto counts from the proxy that is named, from nobody else."""
-    service = asked.start({"SERVICE_TRUSTED_PROXY": "127.0.9.1"})
+    service = asked.start(asked.services.used | {"SERVICE_TRUSTED_PROXY": "127.0.9.1"})
     for address, is_secure in (("127.0.9.1", True), ("127.0.9.2", False)):
         more = {"service": service, "address": address, "X_Forwarded_Proto": "https"}
         cookie = asked.ask("GET", "/sign-in", **more).headers["Set-Cookie"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
+import random
 import socket
 import stat
 import time
@@ -15,11 +17,14 @@ HEALTH = b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 
 
 def free_ports(count: int) -> list[int]:
-    socks = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [sock.getsockname()[1] for sock in socks]
-    for sock in socks:
-        sock.close()
-    return ports
+    """Below those that the system gives to others in between."""
+    found: list[int] = []
+    while len(found) < count:
+        number = random.randrange(20_000, 32_000)
+        with contextlib.suppress(OSError):
+            socket.create_server(("127.0.0.1", number)).close()
+            found.append(number)
+    return found
 
 
 PORT, OTHER_PORT = free_ports(2)
@@ -27,7 +32,11 @@ PORT, OTHER_PORT = free_ports(2)
 
 def port(asked: Asked) -> None:
     is_free = not asked.value
-    service = asked.services.shared("default", asked.rows) if is_free else asked.start()
+    service = (
+        asked.services.shared("default", asked.rows)
+        if is_free
+        else asked.start(asked.services.used)
+    )
     assert service.port > 0 if is_free else service.port == asked.value
     assert f":{service.port}" in service.stdout
     assert asked.ask("GET", "/health", service=service).json == {"health": "GOOD"}
@@ -79,7 +88,9 @@ def host(asked: Asked) -> None:
 
 def ipv6_alone(asked: Asked) -> None:
     if has_ipv6():
-        service = asked.start({"HTTP_HOST": "::1", "HTTP_PORT": ""})  # omitted: the system picks
+        service = asked.start(
+            asked.services.used | {"HTTP_HOST": "::1", "HTTP_PORT": ""}
+        )  # omitted: the system picks
         assert f"http://[::1]:{service.port}" in service.stdout
         assert answers_at("::1", service.port)
         assert not answers_at("127.0.0.1", service.port)
@@ -128,8 +139,8 @@ def pipe_that_can_not_be(asked: Asked) -> None:
 
 def keep_alive(asked: Asked) -> None:
     """Measured since the start of the service, while the other rows were asked."""
-    idle = asked.services.idle[asked.way]
     assert asked.service.is_running()
+    idle = asked.services.idle[asked.way]
     if asked.value == 0:
         until(lambda: time.monotonic() - idle.began > 4, "the time of the others", 5)
         assert idle.seconds is None

@@ -42,7 +42,7 @@ def end(service: Process, number: int, seconds: float) -> tuple[int, float, byte
 
 
 def graceful(asked: Asked) -> None:
-    service = asked.start(options=SLOW)
+    service = asked.start(asked.services.used, SLOW)
     number = signal.SIGHUP if asked.way == "code" else signal.SIGTERM
     code, took, answer = end(service, number, 0.4)
     if asked.value:
@@ -56,7 +56,7 @@ def graceful(asked: Asked) -> None:
 def timeout(asked: Asked) -> None:
     """3 s are too long for the default; 1.2 s are not for a longer one."""
     code, took, answer = end(
-        asked.start(options=SLOW), signal.SIGTERM, 3 if asked.value < 2000 else 1.2
+        asked.start(asked.services.used, SLOW), signal.SIGTERM, 3 if asked.value < 2000 else 1.2
     )
     assert code == 0
     if asked.value < 2000:
@@ -68,9 +68,9 @@ def timeout(asked: Asked) -> None:
 
 
 def sigint(asked: Asked) -> None:
-    service = asked.start({"GRACEFUL_SHUTDOWN_TIMEOUT": "20000"}, SLOW)
+    service = asked.start(asked.services.used | {"GRACEFUL_SHUTDOWN_TIMEOUT": "20000"}, SLOW)
     idle = service.connect()
-    request = Request(service, 1.0)
+    request = Request(service, 0.6)
     service.send(signal.SIGINT)
     until(lambda: _is_refusing(service), "new connections are refused", 1)
     assert idle.recv(1) == b""
@@ -81,7 +81,7 @@ def sigint(asked: Asked) -> None:
 
 
 def second_signal(asked: Asked) -> None:
-    service = asked.start({"GRACEFUL_SHUTDOWN_TIMEOUT": "20000"}, SLOW)
+    service = asked.start(asked.services.used | {"GRACEFUL_SHUTDOWN_TIMEOUT": "20000"}, SLOW)
     Request(service, 20)
     service.send(signal.SIGINT)
     until(lambda: _is_refusing(service), "new connections are refused", 1)
