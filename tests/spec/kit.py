@@ -176,7 +176,9 @@ class Services:
     @cached_property
     def used(self) -> dict[str, str]:
         """A basis that others have used: quicker, for checks to which its content is all one."""
-        return self.basis()
+        basis = self.basis()
+        self._taken.remove(basis["DATABASE_NAME"])
+        return basis
 
     def close(self) -> None:
         self.end_check()
