@@ -63,8 +63,10 @@ class Counter:
         if not self.enabled:
             return
         with self._lock:
-            key = _room(labels, self._values, self.labels, self._loose)
-            self._values[key] = self._values.get(key, 0.0) + amount
+            if labels not in self._values:
+                labels = _room(labels, self._values, self.labels, self._loose)
+                self._values.setdefault(labels, 0.0)
+            self._values[labels] += amount
 
     def values(self) -> dict[Labels, float]:
         with self._lock:

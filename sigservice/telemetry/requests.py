@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from sigservice.telemetry.instruments import Instruments, Names, Series
 
 _MILLISECONDS = (1, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000)
+_MOST_KEPT = 1000
 
-
-class Asked(NamedTuple):
-    """`path` is the route's pattern, never what a client made up."""
-
-    path: str
-    method: str
-    status: int
-    app_name: str
-    origin: str  # UI, API, or "" for what is not counted
-    source: str
-    is_sdk: bool
+Key = tuple[str, str, int, str]
 
 
 class Requests:
@@ -42,18 +31,34 @@ class Requests:
             "Requests of people's browsers (UI) and of programs (API).",
             ("type", "method", "source"),
         )
-        self._kept: dict[tuple[str, str, int, str], Series] = {}
+        self._kept: dict[Key, tuple[Series, ...]] = {}
 
-    def answered(self, asked: Asked, milliseconds: float) -> None:
-        app_name = self._app_names.bounded(asked.app_name) if asked.app_name else ""
-        key = (asked.path, asked.method, asked.status, app_name)
-        series = self._kept.get(key)
-        if series is None:
-            series = self._times.at(asked.path, asked.method, str(asked.status), app_name)
-            if len(self._kept) < 1000:
-                self._kept[key] = series
-        series.observe(milliseconds)
-        if asked.is_sdk:
-            self._sdk_times.observe(milliseconds, asked.path, asked.method, str(asked.status))
-        if asked.origin:
-            self._origins.inc(asked.origin, asked.method, asked.source)
+    def answered(
+        self,
+        path: str,
+        method: str,
+        status: int,
+        app_name: str,
+        milliseconds: float,
+        *,
+        is_sdk: bool,
+    ) -> None:
+        """`path` is the route's pattern, never what a client made up."""
+        if app_name:
+            app_name = self._app_names.bounded(app_name)
+        key = (path, method, status, app_name)
+        for series in self._kept.get(key) or self._find(key, is_sdk):
+            series.observe(milliseconds)
+
+    def came_from(self, type: str, method: str, source: str) -> None:
+        """`type` is UI or API."""
+        self._origins.inc(type, method, source)
+
+    def _find(self, key: Key, is_sdk: bool) -> tuple[Series, ...]:
+        path, method, status, app_name = key
+        found: tuple[Series, ...] = (self._times.at(path, method, str(status), app_name),)
+        if is_sdk:
+            found += (self._sdk_times.at(path, method, str(status)),)
+        if len(self._kept) < _MOST_KEPT:
+            self._kept[key] = found
+        return found

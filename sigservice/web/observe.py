@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from sigservice.context import Context
 from sigservice.errors import AppError
-from sigservice.telemetry.requests import Asked
 from sigservice.web.body import query_pairs
 
 Environ = dict[str, Any]
@@ -18,6 +17,7 @@ _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"
 _PARAMETER = re.compile(r"<(\w+)(:[^>]*)?>")
 _GROUPS = ("/api/admin", "/api/client", "/api/frontend", "/api", "/edge", "/auth")
 _SDK = ("/api/client/", "/api/frontend", "/edge/")
+_API = ("/api/", "/edge/")
 _UNCOUNTED = ("/health", "/ready", "/internal-backstage/", "/static/")
 # Programs by the words of their User-Agent; the first that fits.
 _PROGRAMS = re.compile(
@@ -27,50 +27,52 @@ _PROGRAMS = re.compile(
 )
 
 
+class _Place(NamedTuple):
+    """`kind` of who asks there: sdk, api, page, or "" for what is not counted by origin."""
+
+    label: str
+    kind: str
+
+
 def observer(context: Context) -> Observe | None:
     """`observe(environ, path as asked, status, began)`; None when nobody wants to know."""
     telemetry, seconds = context.telemetry, context.clock.monotonic
     log = context.get_logger("HTTP") if context.config["enableRequestLogger"] else None
-    patterns: dict[str, str] = {}
+    places: dict[str, _Place] = {}
 
-    def pattern(environ: Environ) -> str:
+    def place(environ: Environ) -> _Place:
         route = environ.get("bottle.route")
         if route is None:
-            return _hidden(environ["PATH_INFO"])
-        known = patterns.get(route.rule)
+            path = environ["PATH_INFO"]
+            return _Place(_hidden(path), _kind(path))
+        known = places.get(route.rule)
         if known is None:
-            known = patterns[route.rule] = _PARAMETER.sub(r":\1", route.rule)
+            label = _PARAMETER.sub(r":\1", route.rule)
+            known = places[route.rule] = _Place(label, _kind(label))
         return known
 
     def observe(environ: Environ, asked: str, status: int, began: float) -> None:
         method = environ.get("REQUEST_METHOD", "")
         method = method if method in _METHODS else "?"  # clients make up methods
         if telemetry.enabled:
-            path = environ["PATH_INFO"]
-            is_sdk = path.startswith(_SDK)
-            origin, source = _origin(environ, path, is_sdk)
+            label, kind = place(environ)
+            took = (seconds() - began) * 1000
             telemetry.requests.answered(
-                Asked(pattern(environ), method, status, app_name(environ), origin, source, is_sdk),
-                (seconds() - began) * 1000,
+                label, method, status, _app_name(environ), took, is_sdk=kind == "sdk"
             )
+            if kind:
+                telemetry.requests.came_from(*_origin(environ, method, kind))
         if log is not None:
-            path = (
-                asked
-                if asked.isascii()
-                else asked.encode("latin-1", "replace").decode("utf-8", "replace")
-            )
-            log.info("%s %s %s", status, method, path)
+            log.info("%s %s %s", status, method, _text(asked))
 
     return observe if telemetry.enabled or log is not None else None
 
 
-def app_name(environ: Environ) -> str:
+def _app_name(environ: Environ) -> str:
     """What the client calls the application that it runs in, "" when it does not say."""
-    text = environ.get("HTTP_X_UNLEASH_APPNAME") or environ.get("HTTP_UNLEASH_APPNAME") or ""
+    text = environ.get("HTTP_X_UNLEASH_APPNAME") or environ.get("HTTP_UNLEASH_APPNAME")
     if text:
-        return (
-            text if text.isascii() else text.encode("latin-1", "replace").decode("utf-8", "replace")
-        )
+        return _text(text)
     if "appName=" not in environ.get("QUERY_STRING", ""):
         return ""
     try:
@@ -86,18 +88,26 @@ def _hidden(path: str) -> str:
     return "(hidden)"
 
 
-def _origin(environ: Environ, path: str, is_sdk: bool) -> tuple[str, str]:
-    """UI for people, who have a session; API for programs, which have a token, and which kind."""
-    if is_sdk:
-        return "API", "sdk"
+def _kind(path: str) -> str:
+    if path.startswith(_SDK):
+        return "sdk"
     if path.startswith(_UNCOUNTED):
-        return "", ""
-    if not environ.get("HTTP_AUTHORIZATION"):
-        is_page = not path.startswith(("/api/", "/edge/"))
-        return ("UI", "") if is_page or "HTTP_COOKIE" in environ else ("API", _program(environ))
-    return "API", _program(environ)
+        return ""
+    return "api" if path.startswith(_API) else "page"
 
 
-def _program(environ: Environ) -> str:
+def _origin(environ: Environ, method: str, kind: str) -> tuple[str, str, str]:
+    """UI for people, who have a session; API for programs, which have a token, and which kind."""
+    if kind == "sdk":
+        return "API", method, "sdk"
+    if "HTTP_AUTHORIZATION" not in environ and (kind == "page" or "HTTP_COOKIE" in environ):
+        return "UI", method, ""
     found = _PROGRAMS.search(environ.get("HTTP_USER_AGENT", "")[:300])
-    return str(found.lastgroup) if found else "other"
+    return "API", method, str(found.lastgroup) if found else "other"
+
+
+def _text(value: str) -> str:
+    """What WSGI hands over as latin-1, as UTF-8."""
+    return (
+        value if value.isascii() else value.encode("latin-1", "replace").decode("utf-8", "replace")
+    )
