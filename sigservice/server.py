@@ -34,6 +34,7 @@ from sigservice.secrets import Passwords
 from sigservice.services import startup
 from sigservice.version import __version__
 from sigservice.web.cors import headers_of_refusals
+from sigservice.web.observe import refusal_log
 from sigservice.web.wrap import Wsgi
 
 JOBS = (
@@ -141,7 +142,11 @@ class Service:
             if self._stopped.is_set() or self._listener is not None:
                 raise RuntimeError("A service starts once; create a new one.")
             self._listener = Listener(
-                self.app, self.config, self._logger, headers_of_refusals(self.context)
+                self.app,
+                self.config,
+                self._logger,
+                headers_of_refusals(self.context),
+                refusal_log(self.context),
             )
         self._runner = Runner(self.context, _jobs(self.config))
         self._runner.start()

@@ -68,6 +68,14 @@ def observer(context: Context) -> Observe | None:
     return observe if telemetry.enabled or log is not None else None
 
 
+def refusal_log(context: Context) -> Callable[[str, str, int], None]:
+    """`log(method, path, status)` for what the listener refuses before anything is asked."""
+    if not context.config["enableRequestLogger"]:
+        return lambda method, path, status: None
+    log = context.get_logger("HTTP")
+    return lambda method, path, status: log.info("%s %s %s", status, method or "-", _text(path))
+
+
 def _app_name(environ: Environ) -> str:
     """What the client calls the application that it runs in, "" when it does not say."""
     text = environ.get("HTTP_X_UNLEASH_APPNAME") or environ.get("HTTP_UNLEASH_APPNAME")
