@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import Protocol
 
 from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector
@@ -72,11 +73,14 @@ class Counter:
         with self._lock:
             return dict(self._values)
 
-    def collect(self) -> Iterable[Metric]:
+    def family(self, values: Mapping[Labels, float]) -> Metric:
         family = Metric(self.name, self._text, "counter")
-        for labels, value in self.values().items():
+        for labels, value in values.items():
             family.add_sample(self.name, dict(zip(self.labels, labels, strict=True)), value)
-        return [family]
+        return family
+
+    def collect(self) -> Iterable[Metric]:
+        return [self.family(self.values())]
 
 
 class Series:
@@ -111,7 +115,6 @@ class Histogram:
     ) -> None:
         self.name, self._text, self.labels = name, text, tuple(labels)
         self._loose, self._bounds = frozenset(loose), tuple(bounds)
-        self._names = [f"{bound:g}" for bound in bounds] + ["+Inf"]
         self._lock = threading.Lock()
         self._series: dict[Labels, Series] = {} if labels else {(): Series(self._bounds)}
         self.enabled = True
@@ -128,14 +131,21 @@ class Histogram:
         if self.enabled:
             (self._series.get(labels) or self.at(*labels)).observe(value)
 
+    def items(self) -> list[tuple[Labels, Series]]:
+        with self._lock:
+            return list(self._series.items())
+
+    @staticmethod
+    def buckets(bounds: Sequence[float], counts: Sequence[int]) -> list[tuple[str, float]]:
+        """Each of them has what the smaller ones have."""
+        names = [f"{bound:g}" for bound in bounds] + ["+Inf"]
+        return list(zip(names, map(float, accumulate(counts)), strict=True))
+
     def collect(self) -> Iterable[Metric]:
         family = HistogramMetricFamily(self.name, self._text, labels=self.labels)
-        with self._lock:
-            known = list(self._series.items())
-        for labels, series in known:
+        for labels, series in self.items():
             counts, total = series.read()
-            sums = [sum(counts[: n + 1]) for n in range(len(counts))]
-            family.add_metric(labels, list(zip(self._names, sums, strict=True)), total)
+            family.add_metric(labels, self.buckets(self._bounds, counts), total)
         return [family]
 
 

@@ -1,13 +1,23 @@
-"""Requests: how long they took, which applications sent them, and from what kind of client."""
+"""Requests: how long they took, which applications sent them, and from what kind of client.
+
+A request of an SDK costs one observation; what else is told of it follows from that.
+"""
 
 from __future__ import annotations
 
-from sigservice.telemetry.instruments import Instruments, Names, Series
+from collections.abc import Iterable
+
+from prometheus_client.core import HistogramMetricFamily, Metric
+
+from sigservice.telemetry.instruments import Counter, Histogram, Instruments, Labels, Names, Series
 
 _MILLISECONDS = (1, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000)
-_MOST_KEPT = 1000
+_SDK = ("/api/client/", "/api/frontend", "/edge/")
 
-Key = tuple[str, str, int, str]
+
+def is_sdk(path: str) -> bool:
+    """Whether SDKs and relays ask there."""
+    return path.startswith(_SDK)
 
 
 class Requests:
@@ -20,45 +30,40 @@ class Requests:
             ("appName",),
             bounds=_MILLISECONDS,
         )
-        self._sdk_times = make.histogram(
-            "http_sdk_request_duration_milliseconds",
-            "Time to answer a request of an SDK or a relay, by route.",
-            ("path", "method", "status"),
-            bounds=_MILLISECONDS,
-        )
-        self._origins = make.counter(
+        self._origins = Counter(
             "request_origin_counter",
             "Requests of people's browsers (UI) and of programs (API).",
             ("type", "method", "source"),
         )
-        self._kept: dict[Key, tuple[Series, ...]] = {}
+        make.add(self)
 
-    def answered(
-        self,
-        path: str,
-        method: str,
-        status: int,
-        app_name: str,
-        milliseconds: float,
-        *,
-        is_sdk: bool,
-    ) -> None:
-        """`path` is the route's pattern, never what a client made up."""
+    def series(self, path: str, method: str, status: int, app_name: str) -> Series:
+        """Where to observe such requests, in milliseconds. `path` is the route's pattern, never
+        what a client made up."""
         if app_name:
             app_name = self._app_names.bounded(app_name)
-        key = (path, method, status, app_name)
-        for series in self._kept.get(key) or self._find(key, is_sdk):
-            series.observe(milliseconds)
+        return self._times.at(path, method, str(status), app_name)
 
     def came_from(self, type: str, method: str, source: str) -> None:
-        """`type` is UI or API."""
+        """`type` is UI or API; for all but SDKs."""
         self._origins.inc(type, method, source)
 
-    def _find(self, key: Key, is_sdk: bool) -> tuple[Series, ...]:
-        path, method, status, app_name = key
-        found: tuple[Series, ...] = (self._times.at(path, method, str(status), app_name),)
-        if is_sdk:
-            found += (self._sdk_times.at(path, method, str(status)),)
-        if len(self._kept) < _MOST_KEPT:
-            self._kept[key] = found
-        return found
+    def collect(self) -> Iterable[Metric]:
+        sums: dict[Labels, tuple[list[int], float]] = {}
+        origins = self._origins.values()
+        for (path, method, status, _), series in self._times.items():
+            if not is_sdk(path):
+                continue
+            counts, total = series.read()
+            key, origin = (path, method, status), ("API", method, "sdk")
+            others, other = sums.get(key, ([0] * len(counts), 0.0))
+            sums[key] = [a + b for a, b in zip(counts, others, strict=True)], total + other
+            origins[origin] = origins.get(origin, 0.0) + sum(counts)
+        times = HistogramMetricFamily(
+            "http_sdk_request_duration_milliseconds",
+            "Time to answer a request of an SDK or a relay, by route.",
+            labels=("path", "method", "status"),
+        )
+        for labels, (counts, total) in sums.items():
+            times.add_metric(labels, Histogram.buckets(_MILLISECONDS, counts), total)
+        return [times, self._origins.family(origins)]

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from sigservice.context import Context
 from sigservice.errors import AppError
+from sigservice.telemetry.instruments import Series
+from sigservice.telemetry.requests import is_sdk
 from sigservice.web.body import query_pairs
 
 Environ = dict[str, Any]
@@ -16,8 +18,7 @@ Observe = Callable[[Environ, str, int, float], None]
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"))
 _PARAMETER = re.compile(r"<(\w+)(:[^>]*)?>")
 _GROUPS = ("/api/admin", "/api/client", "/api/frontend", "/api", "/edge", "/auth")
-_SDK = ("/api/client/", "/api/frontend", "/edge/")
-_API = ("/api/", "/edge/")
+_MOST_KEPT = 1000
 _UNCOUNTED = ("/health", "/ready", "/internal-backstage/", "/static/")
 # Programs by the words of their User-Agent; the first that fits.
 _PROGRAMS = re.compile(
@@ -28,10 +29,10 @@ _PROGRAMS = re.compile(
 
 
 class _Place(NamedTuple):
-    """`kind` of who asks there: sdk, api, page, or "" for what is not counted by origin."""
+    """`tells_origin` is false where the origin is of no interest, or follows from the path."""
 
     label: str
-    kind: str
+    tells_origin: bool
 
 
 def observer(context: Context) -> Observe | None:
@@ -39,29 +40,37 @@ def observer(context: Context) -> Observe | None:
     telemetry, seconds = context.telemetry, context.clock.monotonic
     log = context.get_logger("HTTP") if context.config["enableRequestLogger"] else None
     places: dict[str, _Place] = {}
+    kept: dict[tuple[str, str, int, str], Series] = {}
 
     def place(environ: Environ) -> _Place:
         route = environ.get("bottle.route")
         if route is None:
             path = environ["PATH_INFO"]
-            return _Place(_hidden(path), _kind(path))
+            return _Place(_hidden(path), _tells_origin(path))
         known = places.get(route.rule)
         if known is None:
             label = _PARAMETER.sub(r":\1", route.rule)
-            known = places[route.rule] = _Place(label, _kind(label))
+            known = places[route.rule] = _Place(label, _tells_origin(label))
         return known
+
+    def measure(environ: Environ, method: str, status: int, milliseconds: float) -> None:
+        label, tells_origin = place(environ)
+        key = (label, method, status, _app_name(environ))
+        series = kept.get(key)
+        if series is None:
+            series = telemetry.requests.series(*key)
+            if len(kept) < _MOST_KEPT:
+                kept[key] = series
+        series.observe(milliseconds)
+        if tells_origin:
+            telemetry.requests.came_from(*_origin(environ, method))
 
     def observe(environ: Environ, asked: str, status: int, began: float) -> None:
         method = environ.get("REQUEST_METHOD", "")
-        method = method if method in _METHODS else "?"  # clients make up methods
+        if method not in _METHODS:
+            method = "?"  # clients make up methods
         if telemetry.enabled:
-            label, kind = place(environ)
-            took = (seconds() - began) * 1000
-            telemetry.requests.answered(
-                label, method, status, _app_name(environ), took, is_sdk=kind == "sdk"
-            )
-            if kind:
-                telemetry.requests.came_from(*_origin(environ, method, kind))
+            measure(environ, method, status, (seconds() - began) * 1000)
         if log is not None:
             log.info("%s %s %s", status, method, _text(asked))
 
@@ -96,19 +105,15 @@ def _hidden(path: str) -> str:
     return "(hidden)"
 
 
-def _kind(path: str) -> str:
-    if path.startswith(_SDK):
-        return "sdk"
-    if path.startswith(_UNCOUNTED):
-        return ""
-    return "api" if path.startswith(_API) else "page"
+def _tells_origin(path: str) -> bool:
+    return not (is_sdk(path) or path.startswith(_UNCOUNTED))
 
 
-def _origin(environ: Environ, method: str, kind: str) -> tuple[str, str, str]:
+def _origin(environ: Environ, method: str) -> tuple[str, str, str]:
     """UI for people, who have a session; API for programs, which have a token, and which kind."""
-    if kind == "sdk":
-        return "API", method, "sdk"
-    if "HTTP_AUTHORIZATION" not in environ and (kind == "page" or "HTTP_COOKIE" in environ):
+    if "HTTP_AUTHORIZATION" not in environ and (
+        "HTTP_COOKIE" in environ or not environ["PATH_INFO"].startswith("/api/")
+    ):
         return "UI", method, ""
     found = _PROGRAMS.search(environ.get("HTTP_USER_AGENT", "")[:300])
     return "API", method, str(found.lastgroup) if found else "other"
