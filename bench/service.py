@@ -11,7 +11,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
 TOKEN = "*:*.bench"
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -71,7 +71,9 @@ class Running:
 
 
 @contextmanager
-def running(script: str = "run.py", **environ: str) -> Iterator[Running]:
+def running(
+    script: str = "run.py", *, stderr: IO[bytes] | None = None, **environ: str
+) -> Iterator[Running]:
     """The service on a real data folder (fsync on), stopped and removed at the end; a second one
     shares it when it is given as SERVICE_DATA_DIR."""
     with tempfile.TemporaryDirectory(prefix="sigservice-bench-") as folder:
@@ -87,6 +89,7 @@ def running(script: str = "run.py", **environ: str) -> Iterator[Running]:
             cwd=ROOT,
             env=settings | environ,
             stdout=subprocess.PIPE,
+            stderr=stderr,
             text=True,
         )
         try:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from sigservice.clock import Clock
 from sigservice.context import Context, public_prefix
 from sigservice.db.pool import Database
-from sigservice.errors import StartError, UnavailableError
+from sigservice.db.run import Row
+from sigservice.errors import ExceedsLimitError, StartError
 from sigservice.flags.client_bodies import ClientBodies
 from sigservice.flags.engines import Engines
 from sigservice.flags.frontend_bodies import FrontendBodies
@@ -17,10 +18,13 @@ from sigservice.flags.state import FlagState
 from sigservice.limiter import Limiter
 from sigservice.log import GetLogger, line_loggers
 from sigservice.render import Renderer
-from sigservice.repository import signal_queue
+from sigservice.repository import statistics
 from sigservice.secrets import Passwords
 from sigservice.services.authentication import Authentication
+from sigservice.services.events import Change
+from sigservice.services.resource_limits import resource_limits
 from sigservice.telemetry import Telemetry
+from sigservice.version import __version__
 from sigservice.web.helpers import template_helpers
 
 LIMITED_ROUTES = {
@@ -49,8 +53,16 @@ def build_context(
 ) -> Context:
     limiter = build_limiter(config, clock)
     caching = config["clientFeatureCaching"]
-    telemetry = Telemetry(config["server"]["serverMetrics"])
-    _register_gauges(telemetry, limiter, database)
+    telemetry = Telemetry(
+        enabled=config["server"]["serverMetrics"],
+        with_app_names=not config["responseTimeWithAppNameKillSwitch"],
+        version=__version__,
+        monotonic=clock.monotonic,
+        count=lambda reported: _count(database, reported),
+    )
+    _register_gauges(telemetry, config, limiter, database)
+    if telemetry.enabled:
+        database.watch = _Watch(telemetry)
     flags = FlagState(database, clock)
     refresh = config["frontendApi"]["refreshIntervalInMs"]
     engines = Engines(
@@ -69,6 +81,7 @@ def build_context(
         client_bodies=ClientBodies(
             database,
             clock,
+            telemetry,
             enabled=caching["enabled"],
             max_age=caching["maxAge"] / 1000,
         ),
@@ -108,32 +121,47 @@ def build_limiter(config: dict[str, Any], clock: Clock) -> Limiter:
     return limiter
 
 
-def _register_gauges(telemetry: Telemetry, limiter: Limiter, database: Database) -> None:
+class _Watch:
+    """Counts what is done with the database."""
+
+    def __init__(self, telemetry: Telemetry) -> None:
+        self.queried = telemetry.work.queried
+        self._telemetry = telemetry
+
+    def committed(self, notes: Sequence[Any]) -> None:
+        for note in notes:
+            if isinstance(note, Change):
+                self._telemetry.flags.changed(*note)
+
+    def undone(self, error: BaseException) -> None:
+        if isinstance(error, ExceedsLimitError) and error.resource:
+            self._telemetry.work.limit_held(error.resource, error.limit)
+
+
+def _count(database: Database, reported: list[str]) -> Row:
+    with database.autocommit() as conn:
+        return statistics.count_for_metrics(conn, reported)
+
+
+def _register_gauges(
+    telemetry: Telemetry, config: dict[str, Any], limiter: Limiter, database: Database
+) -> None:
     def rates() -> Iterable[tuple[list[str], float]]:
         for name, rate in limiter.per_minute().items():
             yield list(LIMITED_ROUTES[name]), rate
 
     telemetry.gauge("rate_limits", "Requests a minute.", ["endpoint", "method"], rates)
-    for name in ("min", "max", "free", "used", "pending_acquires"):
-        telemetry.gauge(f"db_pool_{name}", "Database connections.", [], _pool(database, name))
-    for name, column, text in (
-        ("action_queue_signals", "waiting", "Signals that wait to be judged."),
-        ("action_queue_age_seconds", "seconds", "How long the oldest of them has waited."),
+    limits = [([name], float(most)) for name, most in resource_limits(config).items()]
+    telemetry.gauge("resource_limit", "Most of each resource.", ["resource"], lambda: limits)
+    for name, text in (
+        ("min", "Fewest connections kept."),
+        ("max", "Most connections."),
+        ("free", "Connections that nobody uses."),
+        ("used", "Connections in use."),
+        ("pending_creates", "Connections being opened."),
+        ("pending_acquires", "Requests that wait for a connection."),
     ):
-        telemetry.gauge(name, text, [], _waiting(database, column))
-
-
-def _waiting(database: Database, name: str) -> Callable[[], Iterable[tuple[list[str], float]]]:
-    """Nothing is told while the database does not answer."""
-
-    def read() -> Iterable[tuple[list[str], float]]:
-        try:
-            with database.autocommit() as conn:
-                return [([], float(signal_queue.age(conn)[name]))]
-        except UnavailableError:
-            return []
-
-    return read
+        telemetry.gauge(f"db_pool_{name}", text, [], _pool(database, name))
 
 
 def _pool(database: Database, name: str) -> Callable[[], Iterable[tuple[list[str], float]]]:

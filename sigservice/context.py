@@ -21,6 +21,7 @@ from sigservice.render import Renderer
 from sigservice.secrets import Passwords
 from sigservice.services.action_judge import Judge
 from sigservice.services.authentication import Authentication
+from sigservice.services.version_check import Latest
 from sigservice.telemetry import Telemetry
 
 
@@ -45,6 +46,7 @@ class Context:
     mails_waiting: threading.Event = field(default_factory=threading.Event)
     stopping: threading.Event = field(default_factory=threading.Event)
     known_senders: RecentKeys = field(default_factory=RecentKeys)
+    latest: Latest = field(default_factory=Latest)
 
     @property
     def base(self) -> str:

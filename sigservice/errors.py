@@ -44,7 +44,13 @@ class BadDataError(AppError):
 
 
 class ExceedsLimitError(AppError):
+    """`resource` is what there is too much of, as `services/resource_limits.py` names it."""
+
     status, name = 400, "ExceedsLimitError"
+
+    def __init__(self, message: str, *, resource: str = "", limit: int = 0, **more: Any) -> None:
+        super().__init__(message, **more)
+        self.resource, self.limit = resource, limit
 
 
 class OwaspValidationError(AppError):

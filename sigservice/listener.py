@@ -40,8 +40,10 @@ class Listener:
         config: dict[str, Any],
         logger: Logger,
         refusal_headers: Callable[[str, str], list[tuple[str, str]]],
+        log_refusal: Callable[[str, str, int], None],
     ) -> None:
-        """`refusal_headers(path, origin)` go on what is refused before the app is asked.
+        """`refusal_headers(path, origin)` go on what is refused before the app is asked, which
+        `log_refusal(method, path, status)` is told of.
 
         Raises StartError when the address can't be bound.
         """
@@ -76,7 +78,7 @@ class Listener:
         self._servers = [d for d in self._map.values() if hasattr(d, "active_channels")]
         for server in self._servers:
             server.channel_class = Channel
-            server.refusal_headers = refusal_headers
+            server.refusal_headers, server.log_refusal = refusal_headers, log_refusal
         # With the default of 1 head and body go out separately, which costs half of the
         # throughput (bench/signals.py); set here because the argument is deprecated.
         self._server.adj.send_bytes = 18_000

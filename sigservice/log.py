@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import logging
 import sys
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Protocol, TextIO
 
 LEVELS = {"debug": 10, "info": 20, "warn": 30, "error": 40, "fatal": 50}
@@ -44,13 +46,22 @@ class _LineLogger:
         if LEVELS[level] < self._threshold:
             return
         text = message % args if args else message
-        at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        line = f"[{at}] [{level.upper()}] {self._name} - {one_line(text)}\n"
+        line = f"[{_now()}] [{level.upper()}] {self._name} - {one_line(text)}\n"
         try:
             self._stream.write(line)
             self._stream.flush()
         except (OSError, ValueError):  # a closed pipe must not fail the request that logs
             pass
+
+
+def _now() -> str:
+    now = time.time()
+    return f"{_second(int(now))}.{int(now % 1 * 1000):03d}Z"
+
+
+@lru_cache(maxsize=1)
+def _second(at: int) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def one_line(text: str) -> str:

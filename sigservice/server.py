@@ -26,6 +26,7 @@ from sigservice.jobs import (
     notifications,
     retention,
     seen_tokens,
+    version_check,
 )
 from sigservice.jobs.runner import Job, Runner
 from sigservice.listener import Listener
@@ -33,6 +34,7 @@ from sigservice.secrets import Passwords
 from sigservice.services import startup
 from sigservice.version import __version__
 from sigservice.web.cors import headers_of_refusals
+from sigservice.web.observe import refusal_log
 from sigservice.web.wrap import Wsgi
 
 JOBS = (
@@ -46,7 +48,11 @@ JOBS = (
     Job("frozen connections", clean_up.cut_frozen, every_seconds=0.5, first_seconds=0.5),
     Job("connections", clean_up.evict_connections, every_seconds=0.5, first_seconds=0.5),
 )
-CREATED_BY = Job("created-by", created_by.run_once, every_seconds=900, first_seconds=30)
+CREATED_BY = (
+    Job("created-by of events", created_by.fill_events, every_seconds=900, first_seconds=30),
+    Job("created-by of flags", created_by.fill_features, every_seconds=900, first_seconds=30),
+)
+VERSION_CHECK = Job("version check", version_check.run_once, 48 * 3600, first_seconds=30)
 
 
 def create(
@@ -136,12 +142,13 @@ class Service:
             if self._stopped.is_set() or self._listener is not None:
                 raise RuntimeError("A service starts once; create a new one.")
             self._listener = Listener(
-                self.app, self.config, self._logger, headers_of_refusals(self.context)
+                self.app,
+                self.config,
+                self._logger,
+                headers_of_refusals(self.context),
+                refusal_log(self.context),
             )
-        jobs: tuple[Job, ...] = JOBS
-        if self.config["server"]["enableScheduledCreatedByMigration"]:
-            jobs = (*JOBS, CREATED_BY)
-        self._runner = Runner(self.context, jobs)
+        self._runner = Runner(self.context, _jobs(self.config))
         self._runner.start()
         if self.context.mail_server is None:
             self._logger.info("No mail server (EMAIL_HOST): users can't reset their own passwords.")
@@ -232,6 +239,15 @@ class Service:
         self._logger.info("%s: stopping", signal.Signals(number).name)
         self.stop()
         sys.exit(0)
+
+
+def _jobs(config: dict[str, Any]) -> tuple[Job, ...]:
+    jobs: tuple[Job, ...] = JOBS
+    if config["server"]["enableScheduledCreatedByMigration"]:
+        jobs += CREATED_BY
+    if config["versionCheck"]["url"] and config["versionCheck"]["enable"]:
+        jobs += (VERSION_CHECK,)
+    return jobs
 
 
 __all__ = ["Service", "create", "start"]

@@ -27,7 +27,7 @@ _NAMES = {
 
 class JsonErrorTask(ErrorTask):  # type: ignore[misc]
     def execute(self) -> None:
-        error = self.request.error
+        error, path = self.request.error, getattr(self.request, "path", "")
         name = _NAMES.get(error.code, "InternalError")
         body = msgspec.json.encode(
             {
@@ -41,13 +41,13 @@ class JsonErrorTask(ErrorTask):  # type: ignore[misc]
         self.response_headers += [
             ("Content-Type", "application/json; charset=utf-8"),
             ("Cache-Control", "no-store"),
-            *self.channel.server.refusal_headers(
-                getattr(self.request, "path", ""), self.request.headers.get("ORIGIN", "")
-            ),
+            *self.channel.server.refusal_headers(path, self.request.headers.get("ORIGIN", "")),
         ]
         self.set_close_on_finish()
         self.content_length = len(body)
         self.write(body)
+        method = getattr(self.request, "command", "")
+        self.channel.server.log_refusal(method, path, error.code)
 
 
 class _Chunks(ChunkedReceiver):  # type: ignore[misc]

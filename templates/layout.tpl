@@ -15,6 +15,9 @@
 <a class="skip" href="#main">Skip to content</a>
 <header>
 <a class="brand" href="{{url('/')}}">sigservice</a>
+% if ui.get("environment"):
+<span class="badge">{{ui["environment"]}}</span>
+% end
 % if identity:
 % include("partials/nav.tpl")
 % end
@@ -31,7 +34,14 @@
 % end
 {{!base}}
 </main>
-<footer><p>sigservice {{version()}}\\
+<footer>
+% if ui.get("slogan"):
+<p>{{ui["slogan"]}}</p>
+% end
+% if newer_version:
+<p>A newer version, {{newer_version}}, is available.</p>
+% end
+<p>sigservice {{version()}}\\
 % if identity:
  – <a href="{{url('/docs')}}">API</a>\\
 % end

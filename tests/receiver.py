@@ -26,7 +26,7 @@ class Asked:
 
 @dataclass
 class Receiver:
-    """`answers` are given in turn, the last one for ever: (status, headers)."""
+    """`answers` are given in turn, the last one for ever: (status, headers); `body` with each."""
 
     port: int
     scheme: str
@@ -34,6 +34,7 @@ class Receiver:
     asked: list[Asked] = field(default_factory=list)
     tunnels: list[str] = field(default_factory=list)
     hold: threading.Event | None = None  # answers wait for it
+    body: bytes = b""
 
     @property
     def url(self) -> str:
@@ -54,8 +55,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", "0")
+        self.send_header("Content-Length", str(len(one.body)))
         self.end_headers()
+        self.wfile.write(one.body)
 
     def do_CONNECT(self) -> None:
         """A tunnel, as proxies make one."""

@@ -57,6 +57,23 @@ URL = Kind(
 )
 
 
+def _endpoint(text: str) -> str:
+    """One that is asked as it stands."""
+    address, _, query = text.strip().partition("?")
+    _url(address)
+    if not re.fullmatch(r"[!#-;=?-\[\]_a-z~]*", query):
+        raise Wrong("it holds a character that an address can't have")
+    return text.strip()
+
+
+ENDPOINT = Kind(
+    "an absolute http or https address",
+    "https://versions.example.com/check",
+    _endpoint,
+    lambda v: _endpoint(only(str)(v)),
+)
+
+
 def _base_path(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9._~/-]*", text) or {".", ".."} & set(text.split("/")):
         raise ValueError

@@ -66,6 +66,9 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Path of a unix socket to listen on instead of host and port, for its own account only."),
         ("server.serverMetrics", "", parse.BOOLEAN, True,
          "Prometheus metrics at `/internal-backstage/prometheus`; 404 there when off."),
+        ("responseTimeWithAppNameKillSwitch", "SERVICE_RESPONSE_TIME_WITH_APP_NAME_KILL_SWITCH",
+         parse.BOOLEAN, False,
+         "Leaves the label appName of all metrics empty; names at random would use up memory."),
         ("server.metricsToken", "SERVICE_METRICS_TOKEN", parse.SECRET, None,
          "Bearer token that the metrics then demand. Nothing: they are open.", "secret"),
         ("server.baseUriPath", "BASE_URI_PATH", addresses.BASE_PATH, "",
@@ -83,7 +86,8 @@ OPTIONS: tuple[Option, ...] = tuple(
          "After this, connections that are still busy are cut."),
         ("server.enableScheduledCreatedByMigration", "ENABLE_SCHEDULED_CREATED_BY_MIGRATION",
          parse.BOOLEAN, False,
-         "Every 15 minutes, fills created_by_user_id of past events, 100 at a time."),
+         "2 to 30 s after the start and every 15 minutes, fills created_by_user_id of past events "
+         "and flags, 100 of each at a time."),
         ("keepAliveTimeout", "SERVER_KEEPALIVE_TIMEOUT", number(0, 86_400, "seconds"), 15,
          "Idle time after which a kept connection is closed; 0 keeps it open."),
         ("disableCompression", "SERVER_DISABLE_COMPRESSION", parse.BOOLEAN, False,
@@ -102,7 +106,8 @@ OPTIONS: tuple[Option, ...] = tuple(
         ("getLogger", "", parse.CALLABLE, None,
          "function(name) that returns debug, info, warn and error methods with printf arguments."),
         ("enableRequestLogger", "REQUEST_LOGGER_ENABLE", parse.BOOLEAN, False,
-         "One line for each answered request: status, method, path."),
+         "One line for each answered request by the logger HTTP: status, method, path. Written "
+         "whatever the log level."),
     )
     + _section(
         "Database",
@@ -295,6 +300,14 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Hosts that are reached without a proxy, separated by commas; `*`: all."),
     )
     + _section(
+        "Version check",
+        ("versionCheck.url", "SERVICE_VERSION_URL", addresses.ENDPOINT, None,
+         "Where to ask for the latest version, 2 to 30 s after the start and every 48 hours; "
+         "nothing: it is not asked."),
+        ("versionCheck.enable", "CHECK_VERSION", parse.TRUE_OR_ANYTHING, True,
+         "Whether it is asked; any value other than true disables."),
+    )
+    + _section(
         "Flags",
         ("environmentEnableOverrides", "ENABLED_ENVIRONMENTS", parse.LIST, (),
          "At start enables these environments and disables all others; every project is linked to "
@@ -308,17 +321,8 @@ OPTIONS: tuple[Option, ...] = tuple(
         ("segmentValuesLimit", "SERVICE_SEGMENT_VALUES_LIMIT", number(0, 10_000_000), 1000,
          "Most values across a segment's constraints; one more is answered 400."),
         ("ui", "", parse.UI, {},
-         "UI overrides: environment, slogan; told by `/api/admin/ui-config`."),
-    )
-    + _section(
-        "Feature-management host",
-        ("responseTimeWithAppNameKillSwitch", "SERVICE_RESPONSE_TIME_WITH_APP_NAME_KILL_SWITCH",
-         parse.BOOLEAN, False, "Takes application names out of the metrics."),
-        ("versionCheck.url", "SERVICE_VERSION_URL", addresses.URL, None,
-         "Where to ask for the latest version; nothing: it is not asked."),
-        ("versionCheck.enable", "CHECK_VERSION", parse.TRUE_OR_ANYTHING, True,
-         "Whether it is asked; any value other than true disables."),
-        status="accepted",
+         "UI overrides: environment (a badge in the head of each page), slogan (in its foot); told "
+         "by `/api/admin/ui-config` too."),
     )
     + _section(
         "Mail",

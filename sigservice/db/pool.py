@@ -13,9 +13,9 @@ import socket
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import psycopg2
 import psycopg2.extensions
@@ -24,15 +24,29 @@ from sigservice.db.errors import DatabaseUnavailable, translate
 from sigservice.errors import UnavailableError
 
 
+class Watch(Protocol):
+    """Who wants to know what is done with the database."""
+
+    def queried(self, store: str, action: str, seconds: float) -> None: ...
+
+    def committed(self, notes: Sequence[Any]) -> None:
+        """`notes` are what services have left at the connection for this."""
+
+    def undone(self, error: BaseException) -> None: ...
+
+
 class Connection(psycopg2.extensions.connection):
     """`waiting_since` is the monotonic time of the statement that is under way, else None;
     `prepared` has the EXECUTE of each statement that was prepared here (db/run.py), None once one
-    of them was stale; `prepares` tells that this is wanted in a transaction too."""
+    of them was stale; `prepares` tells that this is wanted in a transaction too. `notes` are for
+    the `watch`, once they are committed."""
 
     # No __init__: its frame in the traceback of a failed attempt would keep the socket open.
     waiting_since: float | None = None
     prepared: dict[str, str] | None
     prepares: bool = False
+    notes: list[Any]
+    watch: Watch | None = None
 
 
 FROZEN_SECONDS = 5.2  # a little more than the statement_timeout
@@ -72,7 +86,8 @@ class Database:
         self._idle: deque[tuple[Connection, float]] = deque()
         self._lock = threading.Lock()
         self._used: set[Connection] = set()
-        self._open = self._waiting = 0
+        self._open = self._waiting = self._creating = 0
+        self.watch: Watch | None = None
         self._closed = False
 
     @contextmanager
@@ -84,12 +99,14 @@ class Database:
         the transaction, so it is for those who try again after DatabaseUnavailable.
         """
         with self._in_turn(self._transactions), self._checked_out() as conn:
-            conn.prepares = prepared
+            conn.prepares, conn.notes = prepared, []
             try:
                 yield conn
-            except BaseException:
+            except BaseException as error:
                 if not conn.closed:
                     conn.rollback()
+                if self.watch is not None:
+                    self.watch.undone(error)
                 raise
             finally:
                 conn.prepares = False
@@ -98,6 +115,8 @@ class Database:
                 conn.commit()
             finally:
                 conn.waiting_since = None
+            if self.watch is not None and conn.notes:
+                self.watch.committed(conn.notes)
 
     @contextmanager
     def autocommit(self) -> Iterator[Connection]:
@@ -175,6 +194,7 @@ class Database:
                 "max": self.high,
                 "free": free,
                 "used": self._open - free,
+                "pending_creates": self._creating,
                 "pending_acquires": self._waiting,
             }
 
@@ -189,6 +209,7 @@ class Database:
     @contextmanager
     def _checked_out(self) -> Iterator[Connection]:
         conn = self._take()
+        conn.watch = self.watch
         try:
             yield conn
         except psycopg2.Error as error:
@@ -238,10 +259,15 @@ class Database:
             raise UnavailableError("The service is busy. Try again.")
 
     def _connect_counted(self) -> Connection:
+        with self._lock:
+            self._creating += 1
         try:
             conn = self._connect()
         except psycopg2.Error as error:
             raise translate(error) from error
+        finally:
+            with self._lock:
+                self._creating -= 1
         with self._lock:
             self._open += 1
             self._used.add(conn)
@@ -249,7 +275,7 @@ class Database:
 
     def _connect(self) -> Connection:
         conn: Connection = psycopg2.connect(**self._arguments(), connection_factory=Connection)
-        conn.prepared = {}
+        conn.prepared, conn.notes = {}, []
         psycopg2.extensions.register_type(_JSON_TEXT, conn)
         return conn
 

@@ -9,6 +9,14 @@ from types import MappingProxyType
 
 from sigservice.paths import resource_dir
 
+
+class Statement(str):
+    """Its text; `store` is its file's name and `action` its own."""
+
+    store: str
+    action: str
+
+
 _NAME = re.compile(r"^-- name: ([a-z][a-z0-9_]*)$", re.MULTILINE)
 
 
@@ -22,7 +30,9 @@ def load(table: str) -> Mapping[str, str]:
     for name, text in zip(parts[1::2], parts[2::2], strict=True):
         if name in statements:
             raise ValueError(f"{table}.sql names {name} twice")
-        statements[name] = _without_comments(text)
+        statement = Statement(_without_comments(text))
+        statement.store, statement.action = table, name
+        statements[name] = statement
     return MappingProxyType(statements)
 
 

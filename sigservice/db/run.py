@@ -14,6 +14,7 @@ import psycopg2.extensions
 
 from sigservice.db.errors import DatabaseUnavailable, translate
 from sigservice.db.pool import Connection
+from sigservice.db.queries import Statement
 
 Row = dict[str, Any]
 Cursor = psycopg2.extensions.cursor
@@ -48,7 +49,7 @@ def one_prepared(conn: Connection, statement: str, **parameters: Any) -> Row | N
     if not conn.autocommit:
         return one(conn, statement, **parameters)
     with conn.cursor() as cursor:
-        _execute_prepared(conn, cursor, statement, parameters)
+        _execute(cursor, statement, parameters, is_hot=True)
         return _first(cursor)
 
 
@@ -57,7 +58,7 @@ def value_prepared(conn: Connection, statement: str, **parameters: Any) -> Any:
     if not conn.autocommit:
         return value(conn, statement, **parameters)
     with conn.cursor() as cursor:
-        _execute_prepared(conn, cursor, statement, parameters)
+        _execute(cursor, statement, parameters, is_hot=True)
         row = cursor.fetchone()
         return row[0] if row else None
 
@@ -81,9 +82,11 @@ def affected(conn: Connection, statement: str, **parameters: Any) -> int:
 def savepoint(conn: Connection) -> Iterator[None]:
     """What the block did is undone when it raises; the transaction lives on."""
     _run(conn, "SAVEPOINT here")
+    noted = len(conn.notes)
     try:
         yield
     except BaseException:
+        del conn.notes[noted:]
         if not conn.closed:
             _run(conn, "ROLLBACK TO SAVEPOINT here")
             _run(conn, "RELEASE SAVEPOINT here")  # an outer one may have the same name
@@ -93,7 +96,7 @@ def savepoint(conn: Connection) -> Iterator[None]:
 
 def _run(conn: Connection, statement: str) -> None:
     with conn.cursor() as cursor:
-        _execute(cursor, statement, {})
+        _execute_plain(cursor, statement, {})
 
 
 def numbered(statement: str) -> tuple[str, list[str]]:
@@ -140,12 +143,19 @@ def _first(cursor: Cursor) -> Row | None:
     return dict(zip(names, row, strict=True))
 
 
-def _execute(cursor: Cursor, statement: str, parameters: dict[str, Any]) -> None:
+def _execute(
+    cursor: Cursor, statement: str, parameters: dict[str, Any], *, is_hot: bool = False
+) -> None:
     conn = cast(Connection, cursor.connection)
-    if conn.prepares and statement.startswith(_PLANNED):
-        _execute_prepared(conn, cursor, statement, parameters)
-    else:
-        _execute_plain(cursor, statement, parameters)
+    watch, began = conn.watch, time.monotonic()
+    try:
+        if is_hot or (conn.prepares and statement.startswith(_PLANNED)):
+            _execute_prepared(conn, cursor, statement, parameters)
+        else:
+            _execute_plain(cursor, statement, parameters)
+    finally:
+        if watch is not None and isinstance(statement, Statement):
+            watch.queried(statement.store, statement.action, time.monotonic() - began)
 
 
 def _execute_plain(cursor: Cursor, statement: str, parameters: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ from sigservice.clock import Clock
 from sigservice.db.pool import Database
 from sigservice.services import client_features
 from sigservice.services.client_features import Query
+from sigservice.telemetry import Telemetry
 
 MOST_BODIES = 200
 MOST_BYTES = 64 * 2**20
@@ -35,8 +36,16 @@ class ClientBodies:
     bounds how long memory is held.
     """
 
-    def __init__(self, database: Database, clock: Clock, *, enabled: bool, max_age: float) -> None:
-        self._database, self._clock = database, clock
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        telemetry: Telemetry,
+        *,
+        enabled: bool,
+        max_age: float,
+    ) -> None:
+        self._database, self._clock, self._telemetry = database, clock, telemetry
         self._enabled, self._max_age = enabled, max_age
         self._kept: OrderedDict[Query, Body] = OrderedDict()
         self._lock = threading.Lock()
@@ -46,7 +55,8 @@ class ClientBodies:
         kept = self._kept.get(query)
         if kept and kept.revision == revision and now - kept.built_at <= self._max_age:
             return kept
-        with self._database.autocommit() as conn:
+        timed = self._telemetry.work.timed("ClientBodies", "build")
+        with timed, self._database.autocommit() as conn:
             plain = client_features.build(conn, query, revision)
         body = Body(revision, now, plain)
         if self._enabled:

@@ -58,8 +58,9 @@ class Engines:
     def _build(self, environment: str, revision: int) -> FlagEngine:
         with self._database.autocommit() as conn:
             document = client_features.build(conn, Query(environment), revision)
-        engine = FlagEngine(document, revision)
-        self._telemetry.engine_built()
+        with self._telemetry.work.timed("Engines", "build"):
+            engine = FlagEngine(document, revision)
+        self._telemetry.work.engine_built()
         self._kept[environment] = engine, self._clock.monotonic()
         self._kept.move_to_end(environment)
         if len(self._kept) > MOST_ENGINES:

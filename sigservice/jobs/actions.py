@@ -77,7 +77,8 @@ def _judge_and_begin(context: Context, logger: Logger) -> tuple[int, int]:
     steps: list[Step] = []
     with context.database.transaction(prepared=True) as conn:
         action_runs.lock(conn)
-        judged, runs = context.judge.take(conn, logger)
+        with context.telemetry.work.timed("Judge", "take"):
+            judged, runs = context.judge.take(conn, logger)
         if runs:
             steps = _advance(conn, logger, since=0)
     _tell(context, logger, steps)
@@ -158,7 +159,7 @@ def _advance(
 def _tell(context: Context, logger: Logger, steps: list[Step]) -> None:
     for step in steps:
         if step.state != "started":
-            context.telemetry.run_ended(step.state, step.reaction)
+            context.telemetry.signals.run_ended(step.state, step.reaction)
             logger.info("a run of project %s ended: %s", step.project, step.state)
 
 

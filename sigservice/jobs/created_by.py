@@ -1,14 +1,22 @@
-"""Fills created_by_user_id of past events, 100 at a time (specification: every 15 minutes)."""
+"""Fills created_by_user_id of past events and flags, 100 of each at a time (specification: every
+15 minutes). Several processes may do it at once: each takes rows that no other has locked."""
 
 from __future__ import annotations
 
 from sigservice.context import Context
-from sigservice.repository import events
+from sigservice.repository import events, features
 from sigservice.services.identity import ADMIN_TOKEN_ID, SYSTEM_ID
 
 
-def run_once(context: Context) -> int:
+def fill_events(context: Context) -> int:
     with context.database.transaction() as conn:
         filled = events.fill_created_by(conn, system_id=SYSTEM_ID, token_id=ADMIN_TOKEN_ID)
-    context.telemetry.events_filled(filled)
+    context.telemetry.work.events_filled(filled)
+    return filled
+
+
+def fill_features(context: Context) -> int:
+    with context.database.transaction() as conn:
+        filled = features.fill_created_by(conn, system_id=SYSTEM_ID, token_id=ADMIN_TOKEN_ID)
+    context.telemetry.work.features_filled(filled)
     return filled

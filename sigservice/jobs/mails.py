@@ -50,7 +50,7 @@ def _send(context: Context, server: MailServer, mail: Row, secret: str) -> Faile
 def _settle(context: Context, mail: Row, failed: Failed | None) -> None:
     with context.database.autocommit() as conn:
         result = mails.settle(conn, mail, failed, context.clock.now())
-    context.telemetry.mail(mail["kind"], "failed" if result == "waiting" else result)
+    context.telemetry.messages.mailed(mail["kind"], "failed" if result == "waiting" else result)
     logger = context.get_logger("mails")
     if failed is None:
         logger.info("mail %d (%s) is sent", mail["id"], mail["kind"])

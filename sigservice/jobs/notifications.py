@@ -101,7 +101,7 @@ def _settle(context: Context, row: Row, outcome: Outcome) -> None:
     kind = msgspec.json.decode(row["channel"])["type"]
     with context.database.autocommit() as conn:
         result = notifications.settle(conn, row, outcome, context.clock.now())
-    context.telemetry.notification(kind, "failed" if result == "waiting" else result)
+    context.telemetry.messages.notified(kind, "failed" if result == "waiting" else result)
     if result == "given up":
         logger = context.get_logger("notifications")
         logger.warn("notification %d (%s) is given up: %s", row["id"], kind, outcome.error)

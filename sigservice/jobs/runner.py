@@ -20,8 +20,8 @@ QUIET_SECONDS = 60
 
 @dataclass(frozen=True)
 class Job:
-    """`run_once` returns how much it did. Its first run is after a random part of `first`; one
-    with `woken_by` runs at once when that event of the context is set."""
+    """`run_once` returns how much it did. Its first run is after a random part of `first`, 2 to
+    30 seconds for 30; one with `woken_by` runs at once when that event of the context is set."""
 
     name: str
     run_once: Callable[[Context], int]
@@ -60,9 +60,10 @@ class Runner:
 
     def _loop(self, job: Job) -> None:
         logger, complaints = self._context.get_logger("jobs"), _Complaints(job.name)
-        wait = random.uniform(0.2, 1) * job.first_seconds  # noqa: S311  spreads processes, no secret
+        wait = random.uniform(1 / 15, 1) * job.first_seconds  # noqa: S311  spreads processes, no secret
         waiting = job.woken_by(self._context) if job.woken_by else self._stop
         while not (waiting.wait(wait) and self._stop.is_set()):
+            began = time.monotonic()
             try:
                 done = job.run_once(self._context)
                 if done:
@@ -70,6 +71,7 @@ class Runner:
                 complaints.end(logger)
             except Exception as error:  # noqa: BLE001  a job's bug must not end the others
                 complaints.add(logger, error)
+            self._context.telemetry.work.job_ran(job.name, time.monotonic() - began)
             wait = job.every_seconds
 
 

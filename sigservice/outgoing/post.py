@@ -42,8 +42,11 @@ class Failed(Exception):
 
 
 class Answer(NamedTuple):
+    """`body` is what came within MOST_BYTES and the time, maybe not all of it."""
+
     status: int
     retry_after: str
+    body: bytes
 
 
 class Place(NamedTuple):
@@ -79,22 +82,31 @@ def parse(url: str, reach: Reach) -> Place:
 
 
 def post(
-    url: str, body: bytes, headers: Mapping[str, str], *, reach: Reach, proxies: Proxies
+    url: str,
+    body: bytes,
+    headers: Mapping[str, str],
+    *,
+    reach: Reach,
+    proxies: Proxies,
+    seconds: float | None = None,
 ) -> Answer:
-    """Raises Refused, Failed."""
+    """Raises Refused, Failed. It may take `seconds`, TOTAL_SECONDS unless given."""
     place = parse(url, reach)
+    seconds = TOTAL_SECONDS if seconds is None else seconds
     try:
         proxy = proxies.find(place.scheme, place.host, place.port)
         if proxy:
-            return _through(proxy, place, body, headers)
-        return _directly(place, body, headers, reach)
+            return _through(proxy, place, body, headers, seconds)
+        return _directly(place, body, headers, reach, seconds)
     except socket.gaierror:
         raise Failed("Its name can't be resolved.") from None
     except (HTTPError, OSError, ValueError) as error:
-        raise Failed(_reason(error)) from None
+        raise Failed(_reason(error, seconds)) from None
 
 
-def _directly(place: Place, body: bytes, headers: Mapping[str, str], reach: Reach) -> Answer:
+def _directly(
+    place: Place, body: bytes, headers: Mapping[str, str], reach: Reach, seconds: float
+) -> Answer:
     """Connects to the very address that was checked, so that a name can't change its mind."""
     addresses = resolve(place.host, place.port, reach)
     headers = {"Host": place.url.netloc or "", **headers}
@@ -107,21 +119,23 @@ def _directly(place: Place, body: bytes, headers: Mapping[str, str], reach: Reac
         else:
             pool = HTTPConnectionPool(address, place.port)
         try:
-            return _ask(pool, pool.urlopen, place.url.request_uri, body, headers)
+            return _ask(pool, pool.urlopen, place.url.request_uri, body, headers, seconds)
         except (ConnectTimeoutError, NewConnectionError):
             if n == min(len(addresses), 2):
                 raise
     raise Failed("Its name has no address.")
 
 
-def _through(proxy: str, place: Place, body: bytes, headers: Mapping[str, str]) -> Answer:
+def _through(
+    proxy: str, place: Place, body: bytes, headers: Mapping[str, str], seconds: float
+) -> Answer:
     """Names are resolved, and so judged, by the proxy."""
     try:
         manager = proxy_rules.manager(proxy)
     except (HTTPError, ValueError):
         raise Failed("The proxy that the environment names can't be used.") from None
     pool = manager.connection_from_host(place.url.host, place.port, place.scheme)
-    return _ask(pool, manager.urlopen, place.url.url, body, headers)
+    return _ask(pool, manager.urlopen, place.url.url, body, headers, seconds)
 
 
 def _ask(
@@ -130,6 +144,7 @@ def _ask(
     target: str,
     body: bytes,
     headers: Mapping[str, str],
+    seconds: float,
 ) -> Answer:
     """Whoever answers byte by byte is cut off when the time is over."""
     made: list[HTTPConnection] = []
@@ -147,7 +162,7 @@ def _ask(
         for one in made:
             _shut(one)
 
-    timer = threading.Timer(TOTAL_SECONDS, cut)
+    timer = threading.Timer(seconds, cut)
     timer.daemon = True
     timer.start()
     try:
@@ -158,20 +173,21 @@ def _ask(
             headers=headers,
             redirect=False,
             retries=False,
-            timeout=Timeout(connect=CONNECT_SECONDS, total=TOTAL_SECONDS),
+            timeout=Timeout(connect=CONNECT_SECONDS, total=seconds),
             preload_content=False,
             decode_content=False,
         )
         if is_over.is_set():  # what was cut in the middle of its head looks like an answer
             raise HTTPError
+        text = b""
         try:
-            response.read(MOST_BYTES)
+            text = response.read(MOST_BYTES)
         except (HTTPError, OSError):
             pass  # its status has been said
-        return Answer(response.status, response.headers.get("Retry-After", ""))
+        return Answer(response.status, response.headers.get("Retry-After", ""), text)
     except (HTTPError, OSError, ValueError):
         if is_over.is_set():
-            raise Failed(f"There was no answer within {TOTAL_SECONDS:.0f} s.") from None
+            raise Failed(f"There was no answer within {seconds:.0f} s.") from None
         raise
     finally:
         timer.cancel()
@@ -187,7 +203,7 @@ def _shut(connection: HTTPConnection) -> None:
         pass
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: Exception, seconds: float) -> str:
     """Nothing of urllib3's own words: they hold the address."""
     if isinstance(error, ProxyError):
         return "The proxy can't be reached, or it refuses."
@@ -198,7 +214,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, ConnectTimeoutError):
         return f"There was no connection within {CONNECT_SECONDS:.0f} s."
     if isinstance(error, ReadTimeoutError):
-        return f"There was no answer within {TOTAL_SECONDS:.0f} s."
+        return f"There was no answer within {seconds:.0f} s."
     if isinstance(error, SSLError):
         why = getattr(error.args[0] if error.args else None, "verify_message", None)
         return one_line(f"TLS failed: {why}." if why else "TLS failed.")

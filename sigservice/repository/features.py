@@ -135,3 +135,8 @@ def delete(conn: Connection, names: list[str]) -> None:
 
 def list_types(conn: Connection) -> list[Row]:
     return many(conn, _SQL["list_feature_types"])
+
+
+def fill_created_by(conn: Connection, *, system_id: int, token_id: int) -> int:
+    """One batch of at most 100; returns how many."""
+    return affected(conn, _SQL["fill_feature_created_by"], system_id=system_id, token_id=token_id)

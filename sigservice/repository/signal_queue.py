@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many, one_prepared
+from sigservice.db.run import Row, affected, many
 
 _SQL = queries.load("signal_queue")
 
@@ -26,13 +26,6 @@ def insert_verdicts(conn: Connection, signal_ids: list[int], verdicts: list[str]
 def list_verdicts(conn: Connection, signal_ids: list[int]) -> list[Row]:
     """{signal_id, verdicts}, None for a signal that still waits."""
     return many(conn, _SQL["list_verdicts"], signal_ids=signal_ids)
-
-
-def age(conn: Connection) -> Row:
-    """{seconds, waiting}."""
-    row = one_prepared(conn, _SQL["find_queue_age"])
-    assert row is not None
-    return row
 
 
 def delete_orphaned_verdicts(conn: Connection, chunk: int) -> int:

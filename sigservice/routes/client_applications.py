@@ -26,6 +26,17 @@ class RegistrationBody(msgspec.Struct, rename="camel"):
     strategies: list[str]
     instance_id: Text | None = None
     sdk_version: Text | None = None
+    platform_name: Text | None = None
+    platform_version: Text | None = None
+    yggdrasil_version: Text | None = None
+    spec_version: Text | None = None
+
+    def sdk(self) -> tuple[str, ...]:
+        """As telemetry's SDK_LABELS name it; SDKs write `name:version`."""
+        name, _, version = (self.sdk_version or "").partition(":")
+        platform = (self.platform_name, self.platform_version)
+        rest = (*platform, self.yggdrasil_version, self.spec_version)
+        return (name, version, *(text or "" for text in rest))
 
     def __post_init__(self) -> None:
         whole(self.interval)
@@ -53,6 +64,9 @@ def build(context: Context) -> Bottle:
         )
         with context.database.transaction() as conn:
             client_applications.report(conn, [instance], client_ip(request.environ, trusted))
+        context.telemetry.flags.registered(
+            body.app_name, access.environment, str(whole(body.interval)), body.sdk()
+        )
         return respond.empty(202)
 
     # Browsers come and go: nothing is kept of them until they send metrics.

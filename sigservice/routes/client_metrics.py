@@ -105,13 +105,17 @@ def build(context: Context) -> Bottle:
     edge = new_area(context, ClientDoor(context, "client", "admin") if with_edge else OpenDoor())
     trusted = context.config["server"]["trustedProxy"]
 
+    def count(usages: list[Usage]) -> None:
+        for usage in usages:
+            context.telemetry.flags.used(usage.feature, usage.app_name, usage.yes, usage.no)
+
     def store(access: Access, body: MetricsBody, sdk_type: str) -> None:
         environ = request.environ
         sdk = body.sdk_version or environ.get("HTTP_UNLEASH_SDK", "")
         instance = Instance(
             body.app_name, body.instance_id or "", access.environment, sdk[:LONGEST], sdk_type
         )
-        usages = []
+        usages: list[Usage] = []
         if body.bucket is not None:
             at = moment(body.bucket.stop)
             usages = [
@@ -121,6 +125,7 @@ def build(context: Context) -> Bottle:
         with context.database.transaction() as conn:
             client_applications.report(conn, [instance], client_ip(environ, trusted))
             service.store(conn, usages, context.clock.now())
+        count(usages)
 
     def store_bulk(access: Access, body: BulkBody) -> None:
         """Of other environments than the token's nothing is stored."""
@@ -146,6 +151,7 @@ def build(context: Context) -> Bottle:
         with context.database.transaction() as conn:
             client_applications.report(conn, instances, client_ip(request.environ, trusted))
             service.store(conn, usages, now)
+        count(usages)
 
     @area.post("/api/client/metrics", takes=MetricsBody, limit="client_metrics")
     def client_metrics(access: Access, body: MetricsBody) -> HTTPResponse:

@@ -32,7 +32,7 @@ DESCRIPTION = MappingProxyType(
 
 def build(context: Context) -> Bottle:
     area = new_area(context, OpenDoor())
-    limiter, telemetry = context.limiter, context.telemetry
+    limiter, telemetry = context.limiter, context.telemetry.signals
     payload_limit = context.config["signals"]["payloadLimit"]
     trusted = context.config["server"]["trustedProxy"]
 
@@ -42,7 +42,7 @@ def build(context: Context) -> Bottle:
         environ = request.environ
         secret = bearer(environ)
         if not secret:
-            telemetry.signal("", "unauthorized")
+            telemetry.received("", "unauthorized")
             raise signals.unauthorized()
         key = secrets.sha256(f"{name}\n{secret}")
         verdict, fields = limiter.take("signal", key)
@@ -58,11 +58,11 @@ def build(context: Context) -> Bottle:
                 {header: text for header, text in fields.items() if header not in error.headers}
             )
             known = key in context.known_senders
-            telemetry.signal(name if known else "", error.name)
+            telemetry.received(name if known else "", error.name)
             raise
         if signal["queued"]:
             context.signals_waiting.set()
-        telemetry.signal(name, "accepted", signal["payload_bytes"])
+        telemetry.received(name, "accepted", signal["payload_bytes"])
         body = signals.to_json(signal) | {"createdBySourceTokenId": signal["token_id"]}
         answer = respond.json({"signals": [body]})
         for header, text in fields.items():

@@ -101,7 +101,11 @@ def create(conn: Connection, project: str, new: Fields, by: Identity, limits: Li
     check_project(conn, project)
     _check(conn, project, new, limits)
     if action_sets.count(conn, project) >= limits.sets:
-        raise ExceedsLimitError(f"A project can't have more than {limits.sets} action sets.")
+        raise ExceedsLimitError(
+            f"A project can't have more than {limits.sets} action sets.",
+            resource="actionSetsPerProject",
+            limit=limits.sets,
+        )
     try:
         id = action_sets.insert(
             conn,

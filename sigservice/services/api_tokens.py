@@ -88,7 +88,11 @@ def create(conn: Connection, new: Fields, by: Identity) -> tuple[Row, str]:
     revisions.lock(conn)
     _check_scope(conn, new)
     if api_tokens.count(conn) >= MOST_TOKENS:
-        raise ExceedsLimitError(f"There can't be more than {MOST_TOKENS} API tokens.")
+        raise ExceedsLimitError(
+            f"There can't be more than {MOST_TOKENS} API tokens.",
+            resource="apiTokens",
+            limit=MOST_TOKENS,
+        )
     scope = new.projects[0] if len(new.projects) == 1 else "[]"
     secret = f"{scope}:{new.environment}.{secrets.new_hex()}"
     row = api_tokens.insert(

@@ -57,7 +57,11 @@ def create(
     Problems().name(name).one_of(type, "type", TYPES).end()
     revisions.lock(conn)
     if environments.count(conn) >= MOST_ENVIRONMENTS:
-        raise ExceedsLimitError(f"There can't be more than {MOST_ENVIRONMENTS} environments.")
+        raise ExceedsLimitError(
+            f"There can't be more than {MOST_ENVIRONMENTS} environments.",
+            resource="environments",
+            limit=MOST_ENVIRONMENTS,
+        )
     try:
         environments.insert(conn, name=name, type=type, sort_order=sort_order, enabled=enabled)
     except UniqueViolation as error:

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from sigservice.db.pool import Connection
 from sigservice.repository import events
 from sigservice.services.identity import Identity
+
+
+class Change(NamedTuple):
+    """What an event says of a flag: a note at the connection for whoever counts changes."""
+
+    event: str
+    feature: str
+    project: str | None
+    environment: str | None
 
 
 def record(
@@ -24,6 +33,8 @@ def record(
     feature_name: str | None = None,
 ) -> int:
     """The event's id. `data` is the new state, `pre_data` the old one; never a secret."""
+    if feature_name:
+        conn.notes.append(Change(type, feature_name, project, environment))
     return events.insert(
         conn,
         type=type,
@@ -43,6 +54,11 @@ def record_many(
 ) -> None:
     """One event for each item {project, environment, feature_name, data, pre_data}."""
     if items:
+        conn.notes += [
+            Change(type, item["feature_name"], item.get("project"), item.get("environment"))
+            for item in items
+            if item.get("feature_name")
+        ]
         events.insert_many(
             conn,
             type=type,

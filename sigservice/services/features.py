@@ -242,7 +242,11 @@ def _check_project(conn: Connection, id: str) -> None:
 
 def _check_room(conn: Connection, more: int) -> None:
     if features.count(conn) + more > MOST_FEATURES:
-        raise ExceedsLimitError(f"There can't be more than {MOST_FEATURES} flags.")
+        raise ExceedsLimitError(
+            f"There can't be more than {MOST_FEATURES} flags.",
+            resource="featureFlags",
+            limit=MOST_FEATURES,
+        )
 
 
 def _check_all_found(names: Sequence[str], rows: Sequence[Row], where: str) -> None:

@@ -92,7 +92,11 @@ def create(conn: Connection, owner_id: int, new: Fields, by: Identity) -> tuple[
             "There is a token with this description already.", path="description"
         ) from error
     if row is None:
-        raise ExceedsLimitError(f"Nobody can have more than {MOST_TOKENS} personal tokens.")
+        raise ExceedsLimitError(
+            f"Nobody can have more than {MOST_TOKENS} personal tokens.",
+            resource="personalTokens",
+            limit=MOST_TOKENS,
+        )
     events.record(conn, "pat-created", by, data=to_json(row))
     return row, secret
 

@@ -87,7 +87,11 @@ def create(
     if id and id in ids:
         raise taken(id, "id")
     if len(ids) >= MOST_PROJECTS:
-        raise ExceedsLimitError(f"There can't be more than {MOST_PROJECTS} projects.")
+        raise ExceedsLimitError(
+            f"There can't be more than {MOST_PROJECTS} projects.",
+            resource="projects",
+            limit=MOST_PROJECTS,
+        )
     id = id or _id_from(new.name, ids)
     known = {row["name"]: row["enabled"] for row in environments.list_all(conn)}
     if use is None:

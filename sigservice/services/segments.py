@@ -39,7 +39,11 @@ def create(conn: Connection, new: Fields, by: Identity, *, most_values: int) -> 
     revisions.lock(conn)
     columns = _checked(conn, new, most_values)
     if segments.count(conn) >= MOST_SEGMENTS:
-        raise ExceedsLimitError(f"There can't be more than {MOST_SEGMENTS} segments.")
+        raise ExceedsLimitError(
+            f"There can't be more than {MOST_SEGMENTS} segments.",
+            resource="segments",
+            limit=MOST_SEGMENTS,
+        )
     try:
         row = segments.insert(
             conn, **columns, created_by=by.username, created_by_user_id=by.user_id

@@ -60,7 +60,11 @@ def create(conn: Connection, new: Fields, by: Identity, *, limit: int) -> Row:
     except UniqueViolation as error:
         raise taken(new.name) from error
     if row is None:
-        raise ExceedsLimitError(f"There can't be more than {limit} signal endpoints.")
+        raise ExceedsLimitError(
+            f"There can't be more than {limit} signal endpoints.",
+            resource="signalEndpoints",
+            limit=limit,
+        )
     events.record(conn, "signal-endpoint-created", by, data=to_json(row))
     return row
 
@@ -127,7 +131,11 @@ def create_token(
     except UniqueViolation as error:
         raise taken(name) from error
     if row is None:
-        raise ExceedsLimitError(f"A signal endpoint can't have more than {limit} tokens.")
+        raise ExceedsLimitError(
+            f"A signal endpoint can't have more than {limit} tokens.",
+            resource="signalTokensPerEndpoint",
+            limit=limit,
+        )
     events.record(conn, "signal-endpoint-token-created", by, data=token_to_json(row))
     return row, secret
 

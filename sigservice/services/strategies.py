@@ -69,7 +69,11 @@ def add_to_all(
     bodies, rows, recorded = [], [], []
     for feature, others in existing.items():
         if len(others) >= MOST_STRATEGIES:
-            raise ExceedsLimitError(f"There can't be more than {MOST_STRATEGIES} strategies.")
+            raise ExceedsLimitError(
+                f"There can't be more than {MOST_STRATEGIES} strategies.",
+                resource="featureEnvironmentStrategies",
+                limit=MOST_STRATEGIES,
+            )
         last = max((row["sort_order"] for row in others), default=-1)
         order = new.sortOrder if new.sortOrder is not None else min(last + 1, LAST_ORDER)
         problems = Problems()

@@ -44,6 +44,8 @@ def page(
         "csrf": identity.csrf if identity else "",
         "is_current": lambda path: here == path or (path != "/" and here.startswith(path)),
         "own_url": lambda: own_url(context, request.environ),
+        "ui": context.config["ui"],
+        "newer_version": context.latest.newer if identity else "",
     }
     text = context.render.render(template, **(shared | values))
     return HTTPResponse(text.encode(), status, {"Content-Type": HTML})

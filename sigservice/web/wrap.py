@@ -17,6 +17,7 @@ from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError, NotFoundError, UnavailableError
 from sigservice.web.errors import shape, unexpected
 from sigservice.web.headers import header_sets, is_api
+from sigservice.web.observe import observer
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -31,12 +32,10 @@ _SLASHES = re.compile(r"/{2,}")
 def edge(context: Context, app: Wsgi) -> Wsgi:
     """Everything that each answer shares, errors of the routes' frame included."""
     api_headers, page_headers = header_sets(context.config)
-    request_log = context.get_logger("HTTP") if context.config["enableRequestLogger"] else None
-    telemetry, base = context.telemetry, context.base
-    seconds = context.clock.monotonic
+    observe, base, seconds = observer(context), context.base, context.clock.monotonic
 
     def edged(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        began = seconds()
+        began = seconds() if observe is not None else 0.0
         environ["sigservice.context"] = context
         request.bind(environ)  # errors of this frame are shaped before bottle has seen the request
         asked = environ.get("PATH_INFO", "")
@@ -62,13 +61,8 @@ def edge(context: Context, app: Wsgi) -> Wsgi:
             answer = _send(shape(context, error, environ["PATH_INFO"]), environ, start)
         except Exception as error:  # noqa: BLE001  nothing internal may reach the client
             answer = _send(unexpected(context, error, environ["PATH_INFO"]), environ, start)
-        status = int(status_line[:3])
-        route = environ.get("bottle.route")
-        label = route.rule if route is not None and status not in (404, 405) else "(hidden)"
-        telemetry.request(label, _method(environ), status, seconds() - began)
-        if request_log is not None:
-            path = asked.encode("latin-1", "replace").decode("utf-8", "replace")
-            request_log.info("%s %s %s", status, _method(environ), path)
+        if observe is not None:
+            observe(environ, asked, int(status_line[:3]), began)
         return answer
 
     return edged
@@ -136,12 +130,6 @@ def _clean_path(environ: Environ, base: str) -> None:
         path = path[len(base) :] or "/"
         environ["SCRIPT_NAME"] = environ.get("SCRIPT_NAME", "") + base
     environ["PATH_INFO"] = path
-
-
-def _method(environ: Environ) -> str:
-    """The method as a metric's label: clients make up methods."""
-    method = environ.get("REQUEST_METHOD", "")
-    return method if method in ("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS") else "?"
 
 
 def _send(answer: HTTPResponse, environ: Environ, start: StartResponse) -> list[bytes]:

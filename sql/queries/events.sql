@@ -80,15 +80,17 @@ WITH candidates AS (
                WHEN e.created_by IN ('unknown', 'migration', 'system')
                     OR (e.created_by = 'init-api-tokens' AND e.type = 'api-token-created')
                    THEN %(system_id)s::int
-               WHEN u.id IS NOT NULL THEN u.id
+               WHEN n.id IS NOT NULL THEN n.id
+               WHEN m.id IS NOT NULL THEN m.id
                ELSE %(token_id)s::int
            END AS user_id
     FROM events e
-    LEFT JOIN users u ON lower(u.username) = lower(e.created_by) OR lower(u.email) = lower(e.created_by)
+    LEFT JOIN users n ON lower(n.username) = lower(e.created_by)
+    LEFT JOIN users m ON lower(m.email) = lower(e.created_by)
     WHERE e.created_by_user_id IS NULL
       AND (e.created_by IN ('unknown', 'migration', 'system')
            OR (e.created_by = 'init-api-tokens' AND e.type = 'api-token-created')
-           OR u.id IS NOT NULL
+           OR n.id IS NOT NULL OR m.id IS NOT NULL
            OR EXISTS (SELECT 1 FROM api_tokens t WHERE t.token_name = e.created_by))
     ORDER BY e.id DESC
     LIMIT 100

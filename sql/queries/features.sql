@@ -80,3 +80,37 @@ DELETE FROM features WHERE name = ANY(%(names)s) AND archived_at IS NOT NULL;
 
 -- name: list_feature_types
 SELECT id, name, description, lifetime_days FROM feature_types ORDER BY id;
+
+-- name: fill_feature_created_by
+-- 100 flags without a user id, newest first: what fill_created_by of the events makes of whoever
+-- their last feature-created event names. Others are left alone, and so never block the batch.
+WITH candidates AS (
+    SELECT f.name,
+           CASE
+               WHEN e.created_by IN ('unknown', 'migration', 'system') THEN %(system_id)s::int
+               WHEN n.id IS NOT NULL THEN n.id
+               WHEN m.id IS NOT NULL THEN m.id
+               ELSE %(token_id)s::int
+           END AS user_id
+    FROM features f
+    CROSS JOIN LATERAL (
+        SELECT created_by
+        FROM events
+        WHERE feature_name = f.name AND type = 'feature-created'
+        ORDER BY id DESC
+        LIMIT 1
+    ) e
+    LEFT JOIN users n ON lower(n.username) = lower(e.created_by)
+    LEFT JOIN users m ON lower(m.email) = lower(e.created_by)
+    WHERE f.created_by_user_id IS NULL
+      AND (e.created_by IN ('unknown', 'migration', 'system')
+           OR n.id IS NOT NULL OR m.id IS NOT NULL
+           OR EXISTS (SELECT 1 FROM api_tokens t WHERE t.token_name = e.created_by))
+    ORDER BY f.created_at DESC, f.name
+    LIMIT 100
+    FOR UPDATE OF f SKIP LOCKED
+)
+UPDATE features f
+SET created_by_user_id = c.user_id
+FROM candidates c
+WHERE f.name = c.name;

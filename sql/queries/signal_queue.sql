@@ -29,12 +29,6 @@ SELECT signal_id, verdicts FROM signal_verdicts WHERE signal_id = ANY(%(signal_i
 UNION ALL
 SELECT signal_id, NULL FROM signal_queue WHERE signal_id = ANY(%(signal_ids)s);
 
--- name: find_queue_age
--- Seconds that the oldest signal waits, and how many there are.
-SELECT coalesce(extract(epoch FROM now() - min(queued_at)), 0)::float8 AS seconds,
-       count(*) AS waiting
-FROM signal_queue;
-
 -- name: delete_orphaned_verdicts
 DELETE FROM signal_verdicts
 WHERE signal_id IN (

@@ -52,3 +52,56 @@ CROSS JOIN (
     FROM client_applications
 ) a
 CROSS JOIN (SELECT date_trunc('day', now(), 'UTC') AS day) d;
+
+-- name: count_for_metrics
+-- What a scrape is told, in one statement; `reported` are names of flags that SDKs use.
+SELECT
+    current_setting('server_version') AS postgres_version,
+    f.features, f.archived_features,
+    (SELECT count(*)
+     FROM unnest(%(reported)s::text[]) AS r (name)
+     WHERE NOT EXISTS (SELECT 1 FROM features known WHERE known.name = r.name))
+        AS unknown_features,
+    u.users, u.active_7, u.active_30, u.active_60, u.active_90,
+    (SELECT COALESCE(jsonb_object_agg(mode, n), '{}')
+     FROM (SELECT mode, count(*) AS n FROM projects GROUP BY mode) p) AS projects,
+    (SELECT count(*) FROM environments) AS environments,
+    (SELECT COALESCE(jsonb_object_agg(name, type), '{}') FROM environments) AS environment_types,
+    (SELECT count(*) FROM roles) AS roles,
+    (SELECT count(*) FROM segments) AS segments,
+    (SELECT count(*) FROM strategy_types) AS strategies,
+    (SELECT count(*) FROM context_fields) AS context_fields,
+    t.admin_tokens, t.client_tokens, t.frontend_tokens,
+    a.apps, a.apps_30, a.apps_7,
+    q.queue_signals, q.queue_seconds
+FROM (
+    SELECT count(*) FILTER (WHERE archived_at IS NULL) AS features,
+           count(archived_at) AS archived_features
+    FROM features
+) f
+CROSS JOIN (
+    SELECT count(*) AS users,
+           count(*) FILTER (WHERE seen_at > now() - interval '7 days') AS active_7,
+           count(*) FILTER (WHERE seen_at > now() - interval '30 days') AS active_30,
+           count(*) FILTER (WHERE seen_at > now() - interval '60 days') AS active_60,
+           count(*) FILTER (WHERE seen_at > now() - interval '90 days') AS active_90
+    FROM users
+    WHERE account_type = 'user'
+) u
+CROSS JOIN (
+    SELECT count(*) FILTER (WHERE type = 'admin') AS admin_tokens,
+           count(*) FILTER (WHERE type = 'client') AS client_tokens,
+           count(*) FILTER (WHERE type = 'frontend') AS frontend_tokens
+    FROM api_tokens
+) t
+CROSS JOIN (
+    SELECT count(*) AS apps,
+           count(*) FILTER (WHERE seen_at > now() - interval '30 days') AS apps_30,
+           count(*) FILTER (WHERE seen_at > now() - interval '7 days') AS apps_7
+    FROM client_applications
+) a
+CROSS JOIN (
+    SELECT count(*) AS queue_signals,
+           COALESCE(extract(epoch FROM now() - min(queued_at)), 0)::float8 AS queue_seconds
+    FROM signal_queue
+) q;

@@ -112,7 +112,14 @@ def test_idle_connections_are_evicted_down_to_the_minimum(arguments, temporary_d
 def test_fill_opens_the_minimum(arguments):
     pool = Database(lambda: arguments, low=2, high=2, idle_seconds=60)
     pool.fill()
-    assert pool.statistics() == {"min": 2, "max": 2, "free": 2, "used": 0, "pending_acquires": 0}
+    assert pool.statistics() == {
+        "min": 2,
+        "max": 2,
+        "free": 2,
+        "used": 0,
+        "pending_creates": 0,
+        "pending_acquires": 0,
+    }
     pool.close()
 
 

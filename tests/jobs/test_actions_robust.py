@@ -258,7 +258,7 @@ def test_cooldown_and_cap_ask_a_few_rows_only(alerts, rows):
     assert reasons[0] == "It ran 2 times within an hour."
 
 
-def test_the_queue_shows_in_the_metrics(alerts, web, rows):
+def test_the_queue_shows_in_the_metrics(alerts, web, rows, clock):
     alerts.set()
     alerts.send()
     rows("UPDATE signal_queue SET queued_at = now() - interval '1 hour'")
@@ -266,6 +266,7 @@ def test_the_queue_shows_in_the_metrics(alerts, web, rows):
     assert "action_queue_signals 1.0" in text
     assert "action_queue_age_seconds 36" in text
     alerts.work()
+    clock.advance(6)
     text = web.get("/internal-backstage/prometheus").text
     assert "action_queue_signals 0.0" in text
     assert "action_queue_age_seconds 0.0" in text

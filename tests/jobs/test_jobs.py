@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from sigservice.errors import UnavailableError
-from sigservice.jobs import clean_up, created_by, retention
+from sigservice.jobs import clean_up, retention
 from sigservice.jobs.runner import Job, Runner
 from tests.conftest import ADMIN
 
@@ -132,42 +132,6 @@ def test_expired_sessions_go(service, cast, clock, rows):
     clock.advance(48 * 3600 + 1)
     assert clean_up.delete_sessions(service.context) == 1
     assert rows("SELECT count(*) FROM sessions") == [(0,)]
-
-
-def test_past_events_get_their_user(service, cast, rows):
-    rows("DELETE FROM events")
-    for author, type in (
-        ("ada", "x"),
-        ("ED", "x"),
-        ("system", "x"),
-        ("unknown", "x"),
-        ("init-api-tokens", "x"),
-        ("init-api-tokens", "api-token-created"),
-        ("admin", "x"),
-        ("nobody", "x"),
-    ):
-        rows("INSERT INTO events (type, created_by) VALUES (%s, %s)", type, author)
-    assert created_by.run_once(service.context) == 6
-    assert created_by.run_once(service.context) == 0
-    ids = dict(rows("SELECT username, id FROM users"))
-    found = rows("SELECT created_by, type, created_by_user_id FROM events ORDER BY id")
-    assert found == [
-        ("ada", "x", ids["ada"]),
-        ("ED", "x", ids["ed"]),
-        ("system", "x", -1337),
-        ("unknown", "x", -1337),
-        ("init-api-tokens", "x", None),
-        ("init-api-tokens", "api-token-created", -1337),
-        ("admin", "x", -42),
-        ("nobody", "x", None),
-    ]
-
-
-def test_past_events_are_filled_100_at_a_time(service, rows):
-    rows("DELETE FROM events")
-    rows("INSERT INTO events (type, created_by) SELECT 'x', 'ada' FROM generate_series(1, 150)")
-    assert created_by.run_once(service.context) == 100
-    assert created_by.run_once(service.context) == 50
 
 
 def test_a_failing_job_is_logged_and_runs_again(make_service):

@@ -53,15 +53,6 @@ def test_the_oldest_come_first_within_bounds(conn):
     assert waiting(conn) == made[2:]
 
 
-def test_age(conn):
-    assert signal_queue.age(conn) == {"seconds": 0.0, "waiting": 0}
-    endpoint = listening(conn)
-    for _ in range(2):
-        add_signal(conn, endpoint, endpoint="deploys")
-    run(conn, "UPDATE signal_queue SET queued_at = now() - interval '90 seconds'")
-    assert signal_queue.age(conn) == {"seconds": 90.0, "waiting": 2}
-
-
 def test_verdicts_are_written_once_and_go_with_the_signal(conn):
     endpoint = listening(conn)
     signal = add_signal(conn, endpoint, endpoint="deploys")

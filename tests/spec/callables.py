@@ -79,3 +79,30 @@ def custom_auth_handler(app: Any, config: Any) -> Any:
 def say(text: str) -> None:
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
+
+
+def logger(name: str) -> Any:
+    return _Mine(name)
+
+
+class _Mine:
+    """A log provider of one's own."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def debug(self, text: str, *args: Any) -> None:
+        self._write("debug", text, args)
+
+    def info(self, text: str, *args: Any) -> None:
+        self._write("info", text, args)
+
+    def warn(self, text: str, *args: Any) -> None:
+        self._write("warn", text, args)
+
+    def error(self, text: str, *args: Any) -> None:
+        self._write("error", text, args)
+
+    def _write(self, level: str, text: str, args: tuple[Any, ...]) -> None:
+        sys.stderr.write(f"mine: {level} of {self._name}: {text % args if args else text}\n")
+        sys.stderr.flush()

@@ -15,7 +15,12 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from contextlib import (
+    AbstractContextManager,
+    ExitStack,
+    closing,
+    contextmanager,
+)
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
@@ -129,6 +134,10 @@ class Services:
         if key not in self._made:
             self._made[key] = self._kept.enter_context(make(*arguments))
         return self._made[key]
+
+    def connect(self, environ: Mapping[str, str]) -> Any:
+        """A look at the rows of the service with this `basis`."""
+        return self._database.connect(environ["DATABASE_NAME"])
 
     def start(self, environ: Mapping[str, str], options: Mapping[str, Any]) -> Process:
         """Runs until the end of the check, or until that closes it."""

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 from bottle import Bottle, HTTPResponse, request
 
 from sigservice.context import Context
-from sigservice.services import (
-    api_tokens,
-    constraints,
-    environments,
-    features,
-    projects,
-    segments,
-    settings,
-    strategies,
-)
+from sigservice.services import settings
 from sigservice.services.identity import ADMIN, VIEW, Identity
+from sigservice.services.resource_limits import resource_limits
 from sigservice.version import __version__
 from sigservice.web import respond
 from sigservice.web.area import new_area
@@ -38,8 +28,8 @@ def build(context: Context) -> Bottle:
     shared = {
         "name": "sigservice",
         "version": __version__,
-        "environment": str(config["ui"].get("environment", "")),
-        "slogan": str(config["ui"].get("slogan", "")),
+        "environment": config["ui"].get("environment", ""),
+        "slogan": config["ui"].get("slogan", ""),
         "baseUriPath": context.base,
         "authenticationType": config["authentication"]["type"],
         "disablePasswordAuth": not context.authentication.type.has_passwords,
@@ -48,7 +38,7 @@ def build(context: Context) -> Bottle:
         "prometheusAPIAvailable": False,
         "flags": {},
         "links": [],
-        "resourceLimits": _limits(config),
+        "resourceLimits": resource_limits(config),
     }
 
     @area.get(PATH, needs=VIEW)
@@ -60,9 +50,9 @@ def build(context: Context) -> Bottle:
             "unleashUrl": own_url(context, request.environ),
             "frontendApiOrigins": origins,
             "versionInfo": {
-                "current": {"oss": __version__},
-                "latest": {},
-                "isLatest": True,
+                "current": {"oss": __version__, "enterprise": ""},
+                "latest": context.latest.versions or {},
+                "isLatest": context.latest.is_latest,
                 "instanceId": instance_id,
             },
         }
@@ -75,26 +65,3 @@ def build(context: Context) -> Bottle:
         return respond.empty(204)
 
     return area
-
-
-def _limits(config: dict[str, Any]) -> dict[str, int]:
-    """Under the names that tools of the field read."""
-    return {
-        "segmentValues": config["segmentValuesLimit"],
-        "strategySegments": config["strategySegmentsLimit"],
-        "signalEndpoints": config["signals"]["endpointsLimit"],
-        "signalTokensPerEndpoint": config["signals"]["tokensPerEndpointLimit"],
-        "actionSetsPerProject": config["actions"]["setsPerProjectLimit"],
-        "actionSetActions": config["actions"]["actionsLimit"],
-        "actionSetFilters": config["actions"]["filtersLimit"],
-        "actionSetFilterValues": config["actions"]["filterValuesLimit"],
-        "featureEnvironmentStrategies": strategies.MOST_STRATEGIES,
-        "constraints": constraints.MOST_CONSTRAINTS,
-        "constraintValues": constraints.MOST_VALUES,
-        "environments": environments.MOST_ENVIRONMENTS,
-        "projects": projects.MOST_PROJECTS,
-        "apiTokens": api_tokens.MOST_TOKENS,
-        "segments": segments.MOST_SEGMENTS,
-        "featureFlags": features.MOST_FEATURES,
-        "releaseTemplates": 5,
-    }

@@ -37,7 +37,7 @@ def test_it_tells_versions_limits_and_texts(make_service):
     assert (shown["baseUriPath"], shown["emailEnabled"]) == ("/flags", True)
     assert shown["unleashUrl"] == "https://flags.example.org/flags"
     version = shown["versionInfo"]
-    assert version["current"] == {"oss": shown["version"]}
+    assert version["current"] == {"oss": shown["version"], "enterprise": ""}
     assert (version["latest"], version["isLatest"], len(version["instanceId"])) == ({}, True, 36)
     assert "other" not in shown
 

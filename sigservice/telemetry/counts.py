@@ -1,0 +1,132 @@
+"""How much there is of everything, read in one statement and remembered for a moment.
+
+A scrape never waits long: while the database is away or slow nothing is told.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from prometheus_client.core import GaugeMetricFamily, Metric
+
+REMEMBER_SECONDS = 5.0
+WAIT_SECONDS = 1.0
+
+Row = Mapping[str, Any]
+Samples = Iterable[tuple[Sequence[str], float]]
+
+
+def _one(column: str) -> Callable[[Row], Samples]:
+    return lambda row: [((), row[column])]
+
+
+def _by(**columns: str) -> Callable[[Row], Samples]:
+    """`label value: column`."""
+    return lambda row: [((label.lstrip("_"),), row[column]) for label, column in columns.items()]
+
+
+_GAUGES: tuple[tuple[str, str, tuple[str, ...], Callable[[Row], Samples]], ...] = (
+    ("feature_toggles_archived_total", "Archived flags.", (), _one("archived_features")),
+    ("unknown_flags", "Flags that SDKs report and that don't exist.", (), _one("unknown_features")),
+    ("users_total", "Users.", (), _one("users")),
+    ("users_active_7", "Users seen within 7 days.", (), _one("active_7")),
+    ("users_active_30", "Users seen within 30 days.", (), _one("active_30")),
+    ("users_active_60", "Users seen within 60 days.", (), _one("active_60")),
+    ("users_active_90", "Users seen within 90 days.", (), _one("active_90")),
+    (
+        "projects_total",
+        "Projects.",
+        ("mode",),
+        lambda row: [((mode,), count) for mode, count in json.loads(row["projects"]).items()],
+    ),
+    ("environments_total", "Environments.", (), _one("environments")),
+    ("groups_total", "Groups: there are none here.", (), lambda row: [((), 0)]),
+    ("roles_total", "Roles.", (), _one("roles")),
+    ("segments_total", "Segments.", (), _one("segments")),
+    ("strategies_total", "Strategy types.", (), _one("strategies")),
+    ("context_total", "Context fields.", (), _one("context_fields")),
+    (
+        "api_tokens_total",
+        "API tokens.",
+        ("type",),
+        _by(admin="admin_tokens", client="client_tokens", frontend="frontend_tokens"),
+    ),
+    (
+        "client_apps_total",
+        "Applications that reported.",
+        ("range",),
+        _by(_7d="apps_7", _30d="apps_30", allTime="apps"),
+    ),
+    (
+        "postgres_version",
+        "1; the label is what counts.",
+        ("version",),
+        lambda row: [((row["postgres_version"],), 1)],
+    ),
+    ("action_queue_signals", "Signals that wait to be judged.", (), _one("queue_signals")),
+    (
+        "action_queue_age_seconds",
+        "How long the oldest of them has waited.",
+        (),
+        _one("queue_seconds"),
+    ),
+)
+
+
+class Counts:
+    """`read` asks the database and raises whatever it likes."""
+
+    def __init__(
+        self, read: Callable[[], Row], monotonic: Callable[[], float], version: str
+    ) -> None:
+        self._read, self._monotonic, self._version = read, monotonic, version
+        self._lock = threading.Lock()
+        self._reading: threading.Thread | None = None
+        self._began = 0.0
+        self._row: Row | None = None
+        self._read_at: float | None = None
+
+    def environment_types(self) -> Mapping[str, str] | None:
+        row = self.row()
+        return None if row is None else json.loads(row["environment_types"])
+
+    def row(self) -> Row | None:
+        """The last one if it is young, else a new one; None while there is none to be had."""
+        with self._lock:
+            if self._read_at is not None and self._monotonic() - self._read_at < REMEMBER_SECONDS:
+                return self._row
+            reading = self._reading
+            if reading is None:
+                self._began = time.monotonic()
+                reading = self._reading = threading.Thread(
+                    target=self._ask, name="metrics", daemon=True
+                )
+                reading.start()
+        reading.join(max(0.0, self._began + WAIT_SECONDS - time.monotonic()))
+        with self._lock:
+            return None if self._reading is reading else self._row
+
+    def collect(self) -> Iterable[Metric]:
+        row = self.row()
+        features = GaugeMetricFamily("feature_toggles_total", "Flags.", labels=["version"])
+        if row is not None:
+            features.add_metric([self._version], row["features"])
+        yield features
+        for name, text, labels, samples in _GAUGES:
+            family = GaugeMetricFamily(name, text, labels=labels)
+            for values, number in samples(row) if row is not None else ():
+                family.add_metric(values, float(number))
+            yield family
+
+    def _ask(self) -> None:
+        row: Row | None = None
+        try:
+            row = self._read()
+        except Exception:  # noqa: BLE001, S110  nothing is told; requests say what is wrong
+            pass
+        with self._lock:
+            self._row, self._read_at, self._reading = row, self._monotonic(), None

@@ -1,0 +1,69 @@
+"""Requests: how long they took, which applications sent them, and from what kind of client.
+
+A request of an SDK costs one observation; what else is told of it follows from that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from prometheus_client.core import HistogramMetricFamily, Metric
+
+from sigservice.telemetry.instruments import Counter, Histogram, Instruments, Labels, Names, Series
+
+_MILLISECONDS = (1, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000)
+_SDK = ("/api/client/", "/api/frontend", "/edge/")
+
+
+def is_sdk(path: str) -> bool:
+    """Whether SDKs and relays ask there."""
+    return path.startswith(_SDK)
+
+
+class Requests:
+    def __init__(self, make: Instruments, app_names: Names) -> None:
+        self._app_names = app_names
+        self._times = make.histogram(
+            "http_request_duration_milliseconds",
+            "Time to answer a request, by route.",
+            ("path", "method", "status", "appName"),
+            ("appName",),
+            bounds=_MILLISECONDS,
+        )
+        self._origins = Counter(
+            "request_origin_counter",
+            "Requests of people's browsers (UI) and of programs (API).",
+            ("type", "method", "source"),
+        )
+        make.add(self)
+
+    def series(self, path: str, method: str, status: int, app_name: str) -> Series:
+        """Where to observe such requests, in milliseconds. `path` is the route's pattern, never
+        what a client made up."""
+        if app_name:
+            app_name = self._app_names.bounded(app_name)
+        return self._times.at(path, method, str(status), app_name)
+
+    def came_from(self, type: str, method: str, source: str) -> None:
+        """`type` is UI or API; for all but SDKs."""
+        self._origins.inc(type, method, source)
+
+    def collect(self) -> Iterable[Metric]:
+        sums: dict[Labels, tuple[list[int], float]] = {}
+        origins = self._origins.values()
+        for (path, method, status, _), series in self._times.items():
+            if not is_sdk(path):
+                continue
+            counts, total = series.read()
+            key, origin = (path, method, status), ("API", method, "sdk")
+            others, other = sums.get(key, ([0] * len(counts), 0.0))
+            sums[key] = [a + b for a, b in zip(counts, others, strict=True)], total + other
+            origins[origin] = origins.get(origin, 0.0) + sum(counts)
+        times = HistogramMetricFamily(
+            "http_sdk_request_duration_milliseconds",
+            "Time to answer a request of an SDK or a relay, by route.",
+            labels=("path", "method", "status"),
+        )
+        for labels, (counts, total) in sums.items():
+            times.add_metric(labels, Histogram.buckets(_MILLISECONDS, counts), total)
+        return [times, self._origins.family(origins)]

@@ -1,0 +1,140 @@
+"""The latest version, asked of a real listener: what is sent, what is believed, where it shows."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+
+import pytest
+import webtest
+
+from sigservice import server
+from sigservice.jobs import version_check
+from sigservice.services import version_check as service_module
+from tests.conftest import ADMIN
+from tests.receiver import receiving
+
+UI_CONFIG = "/api/admin/ui-config"
+NEWER = {"versions": {"oss": "9.1.0", "enterprise": "9.1.0"}, "latest": False}
+
+
+class Lines:
+    """A log provider that keeps what version checks say."""
+
+    def __init__(self):
+        self.lines = []
+
+    def __call__(self, name):
+        return self
+
+    def debug(self, *args): ...
+    def warn(self, *args): ...
+    def error(self, *args): ...
+    def info(self, text, *args):
+        self.lines.append(text % args)
+
+
+def answer(receiver, body, status=200):
+    receiver.body = body if isinstance(body, bytes) else json.dumps(body).encode()
+    receiver.answers = [(status, {"Content-Type": "application/json"})]
+
+
+@pytest.fixture
+def receiver():
+    with receiving() as one:
+        yield one
+
+
+def test_it_is_asked_told_and_shown(make_service, receiver):
+    answer(receiver, NEWER)
+    lines = Lines()
+    url = {"versionCheck": {"url": f"{receiver.url}/v?x=1"}, "getLogger": lines}
+    service = make_service(url)
+    web = webtest.TestApp(service.app)
+    before = web.get(UI_CONFIG, headers=ADMIN).json["versionInfo"]
+    assert (before["latest"], before["isLatest"]) == ({}, True)
+    assert version_check.run_once(service.context) == 0
+    (asked,) = receiver.asked
+    assert (asked.path, json.loads(asked.body)) == (
+        "/v?x=1",
+        {
+            "versions": {"oss": before["current"]["oss"], "enterprise": ""},
+            "instanceId": before["instanceId"],
+        },
+    )
+    after = web.get(UI_CONFIG, headers=ADMIN).json["versionInfo"]
+    assert (after["latest"], after["isLatest"]) == (NEWER["versions"], False)
+    assert lines.lines == ["a newer version is available: 9.1.0"]
+    assert "9.1.0" not in web.get("/sign-in").text
+    page = web.get("/sign-in")
+    page.form["username"], page.form["password"] = "ada", "Correct-Horse-7"
+    page.form.submit()
+    assert "A newer version, 9.1.0, is available." in web.get("/").text
+    answer(receiver, NEWER | {"latest": True})
+    version_check.run_once(service.context)
+    assert web.get(UI_CONFIG, headers=ADMIN).json["versionInfo"]["isLatest"] is True
+    assert "newer version" not in web.get("/").text
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"", 200),
+        (b"[]", 200),
+        (b"\xff", 200),
+        ({"versions": {"oss": "<b>1</b>"}, "latest": False}, 200),
+        ({"versions": {"oss": "9" * 65}, "latest": False}, 200),
+        ({"versions": {"oss": "9.1.0"}}, 200),
+        (NEWER, 500),
+        (b" " * 100_000 + json.dumps(NEWER).encode(), 200),
+    ],
+)
+def test_what_is_no_answer_is_one_line_and_changes_nothing(make_service, receiver, body, status):
+    answer(receiver, body, status)
+    lines = Lines()
+    service = make_service({"versionCheck": {"url": receiver.url}, "getLogger": lines})
+    version_check.run_once(service.context)
+    assert len(receiver.asked) == len(lines.lines) == 1
+    assert lines.lines[0].startswith("the latest version is not known: ")
+    assert service.context.latest.versions is None
+
+
+def test_who_does_not_answer_is_left_after_a_while(make_service, receiver, monkeypatch):
+    monkeypatch.setattr(service_module, "SECONDS", 0.2)
+    receiver.hold = threading.Event()
+    lines = Lines()
+    service = make_service({"versionCheck": {"url": receiver.url}, "getLogger": lines})
+    began = time.monotonic()
+    version_check.run_once(service.context)
+    receiver.hold.set()
+    assert time.monotonic() - began < 2
+    assert len(lines.lines) == 1
+
+
+def test_it_goes_through_the_proxy(make_service, receiver):
+    answer(receiver, NEWER)
+    environ = {"SERVICE_VERSION_URL": "http://versions.example/v", "HTTP_PROXY": receiver.url}
+    service = make_service({}, environ)
+    version_check.run_once(service.context)
+    assert [asked.path for asked in receiver.asked] == ["http://versions.example/v"]
+    assert service.context.latest.newer == "9.1.0"
+
+
+@pytest.mark.parametrize(
+    ("url", "enable", "is_asked"),
+    [
+        ("http://a.example", "", True),
+        ("http://a.example", "true", True),
+        ("http://a.example", "false", False),
+        ("http://a.example", "never", False),
+        ("", "true", False),
+    ],
+)
+def test_when_it_is_asked(url, enable, is_asked):
+    from sigservice.config import load_config
+
+    environ = {"SERVICE_VERSION_URL": url, "CHECK_VERSION": enable}
+    jobs = server._jobs(load_config({}, environ).config)
+    assert (server.VERSION_CHECK in jobs) is is_asked
+    assert (server.VERSION_CHECK.every_seconds, server.VERSION_CHECK.first_seconds) == (172800, 30)

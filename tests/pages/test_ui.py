@@ -1,0 +1,19 @@
+"""The option `ui`: a badge and a slogan on each page, whatever they hold."""
+
+from __future__ import annotations
+
+import webtest
+
+
+def test_badge_and_slogan(make_service):
+    ui = {"environment": "<b>staging</b>", "slogan": "Ship & sleep"}
+    web = webtest.TestApp(make_service({"ui": ui}).app)
+    for page in (web.get("/sign-in"), web.get("/nothing-here", status=404)):
+        assert '<span class="badge">&lt;b&gt;staging&lt;/b&gt;</span>' in page.text
+        assert "<p>Ship &amp; sleep</p>" in page.text
+
+
+def test_nothing_unless_it_is_set(web):
+    page = web.get("/sign-in").text
+    assert "badge" not in page
+    assert page.partition("<footer>")[2].count("<p>") == 1

@@ -1,0 +1,87 @@
+"""Counters, histograms and their text: exact names, bounded labels, nothing that breaks a line."""
+
+from __future__ import annotations
+
+import threading
+
+from sigservice.telemetry import exposition
+from sigservice.telemetry import instruments as module
+from sigservice.telemetry.instruments import Instruments, Names
+
+
+def lines(make, start):
+    text = exposition.write(make.registry).decode()
+    return [line for line in text.splitlines() if line.startswith(start)]
+
+
+def test_a_counter_has_the_name_that_it_was_given():
+    make = Instruments(enabled=True)
+    counter = make.counter("oddly_named", "What\nit \\ is.", ("a", "b"))
+    make.counter("plain_total", "Plain.").inc(amount=2.5)
+    counter.inc('x"\\\n', "é")
+    assert lines(make, "oddly") == ['oddly_named{a="x\\"\\\\\\n",b="é"} 1.0']
+    assert lines(make, "# TYPE oddly") == ["# TYPE oddly_named counter"]
+    assert lines(make, "# HELP oddly") == ["# HELP oddly_named What\\nit \\\\ is."]
+    assert lines(make, "plain") == ["plain_total 2.5"]
+
+
+def test_a_histogram_counts_into_all_larger_buckets():
+    make = Instruments(enabled=True)
+    histogram = make.histogram("took", "Took.", ("path",), bounds=(1, 5, 10))
+    for value in (0.5, 1, 7, 70):
+        histogram.observe(value, "/a")
+    assert lines(make, "took") == [
+        'took_bucket{le="1",path="/a"} 2.0',
+        'took_bucket{le="5",path="/a"} 2.0',
+        'took_bucket{le="10",path="/a"} 3.0',
+        'took_bucket{le="+Inf",path="/a"} 4.0',
+        'took_count{path="/a"} 4.0',
+        'took_sum{path="/a"} 78.5',
+    ]
+
+
+def test_names_that_clients_make_up_are_cut_and_then_empty():
+    names = Names(most=2)
+    long = "x" * 500
+    assert names.bounded(long) == names.bounded(long + "y") == "x" * 100
+    assert [names.bounded(text) for text in ("a", "b", "a")] == ["a", "", "a"]
+    assert Names(most=0).bounded("a") == ""
+
+
+def test_label_sets_are_bounded_where_clients_fill_them(monkeypatch):
+    monkeypatch.setattr(module, "MOST_SERIES", 2)
+    make = Instruments(enabled=True)
+    counter = make.counter("c", "C.", ("app", "kind"), ("app",))
+    histogram = make.histogram("h", "H.", ("app",), ("app",), bounds=(1,))
+    for n in range(9):
+        counter.inc(f"app-{n}", "k")
+        histogram.observe(1, f"app-{n}")
+    assert counter.values() == {("app-0", "k"): 1, ("app-1", "k"): 1, ("", "k"): 7}
+    assert len(lines(make, "h_count")) == 3
+
+
+def test_nothing_is_lost_when_threads_count_at_once():
+    make = Instruments(enabled=True)
+    counter, histogram = make.counter("c", "C."), make.histogram("h", "H.", ("a",), bounds=(1,))
+
+    def count():
+        for _ in range(5000):
+            counter.inc()
+            histogram.observe(2, "x")
+
+    threads = [threading.Thread(target=count) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert lines(make, "c ") == ["c 20000.0"]
+    assert lines(make, "h_sum") == ['h_sum{a="x"} 40000.0']
+
+
+def test_off_means_that_nothing_is_counted_or_registered():
+    make = Instruments(enabled=False)
+    counter, histogram = make.counter("c", "C."), make.histogram("h", "H.", bounds=(1,))
+    counter.inc()
+    histogram.observe(1)
+    assert counter.values() == {(): 0}
+    assert list(make.registry.collect()) == []

@@ -1,0 +1,48 @@
+"""The request log: one line an answer, at any level, with the path as it was asked."""
+
+from __future__ import annotations
+
+import pytest
+import webtest
+
+from tests.conftest import ADMIN
+
+
+@pytest.mark.parametrize("level", ["info", "fatal"])
+def test_a_line_for_each_answer_at_any_level(make_service, capsys, level):
+    base = {"server": {"baseUriPath": "/flags"}, "logLevel": level, "enableRequestLogger": True}
+    web = webtest.TestApp(make_service(base).app)
+    web.get("/flags/health?token=s3cret")
+    web.get("/health", status=404)
+    web.post("/flags/api/admin/projects", headers=ADMIN, status=415)
+    web.get("/flags/api/f%C3%A9%0A%1B[2J", status=404)
+    lines = [line for line in capsys.readouterr().err.splitlines() if "] HTTP - " in line]
+    assert [line.partition("] [")[2] for line in lines] == [
+        "INFO] HTTP - 200 GET /flags/health",
+        "INFO] HTTP - 404 GET /health",
+        "INFO] HTTP - 415 POST /flags/api/admin/projects",
+        "INFO] HTTP - 404 GET /flags/api/fé\\n\\x1b[2J",
+    ]
+
+
+def test_a_provider_of_ones_own_gets_them_by_the_name_http(make_service):
+    lines = []
+
+    class Log:
+        def __init__(self, name):
+            self.name = name
+
+        def info(self, text, *args):
+            lines.append((self.name, text % args))
+
+        debug = warn = error = lambda self, *args: None
+
+    options = {"getLogger": Log, "enableRequestLogger": True, "server": {"serverMetrics": False}}
+    web = webtest.TestApp(make_service(options).app)
+    web.get("/health")
+    assert ("HTTP", "200 GET /health") in lines
+
+
+def test_none_is_written_unless_it_is_wanted(make_service, capsys):
+    webtest.TestApp(make_service({"logLevel": "debug"}).app).get("/health")
+    assert "HTTP" not in capsys.readouterr().err
