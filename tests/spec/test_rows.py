@@ -34,5 +34,12 @@ def test_the_row_holds(
         services.end_check()
 
 
-def test_each_row_of_the_table_is_one_of_the_specification() -> None:
-    assert {row.name for row in ROWS} <= {*OPTIONS, *RULES}
+def test_the_table_has_the_rows_of_the_specification_and_no_others() -> None:
+    assert {row.name for row in ROWS} == {*OPTIONS, *RULES}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_each_option_is_proven_by_its_variables_and_in_code(name: str) -> None:
+    rows = [row for row in ROWS if row.name == name]
+    assert {row.variable for row in rows if row.variable} >= set(OPTIONS[name])
+    assert any(way in ("code", "") for row in rows for way in row.ways)
