@@ -126,10 +126,11 @@ def mail_server(
             loop=loop,
         )
 
-    server = loop.run_until_complete(loop.create_server(protocol, host, port, ssl=smtps))
-    mails.port = server.sockets[0].getsockname()[1]
     thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
+    thread.start()  # first: in this thread another loop may run, a browser's
+    listening = loop.create_server(protocol, host, port, ssl=smtps)
+    server = asyncio.run_coroutine_threadsafe(listening, loop).result(5)
+    mails.port = server.sockets[0].getsockname()[1]
     try:
         yield mails
     finally:

@@ -41,7 +41,8 @@ def _marking(name: str) -> Any:
             path, base = environ["PATH_INFO"], environ.get("SCRIPT_NAME", "")
 
             def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
-                return start_response(status, [*headers, (name, f"{base}|{path}")], exc_info)
+                mark = f"{base}|{path}".replace("\n", "")  # which no header can hold
+                return start_response(status, [*headers, (name, mark)], exc_info)
 
             return inner(environ, start)
 

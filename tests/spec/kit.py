@@ -130,23 +130,27 @@ class Services:
 
     def once(self, make: Callable[..., AbstractContextManager[T]], *arguments: Any) -> T:
         """What `make` opens, opened when it is first asked for and closed at the end."""
-        key = (make, *arguments)
+        key, taken = (make, *arguments), len(self._taken)
         if key not in self._made:
             self._made[key] = self._kept.enter_context(make(*arguments))
+            del self._taken[taken:]  # its databases stay its own
         return self._made[key]
 
     def connect(self, environ: Mapping[str, str]) -> Any:
         """A look at the rows of the service with this `basis`."""
         return self._database.connect(environ["DATABASE_NAME"])
 
-    def start(self, environ: Mapping[str, str], options: Mapping[str, Any]) -> Process:
-        """Runs until the end of the check, or until that closes it."""
-        return self._own.enter_context(self._running(environ, options))
+    def start(
+        self, environ: Mapping[str, str], options: Mapping[str, Any], *, fresh: bool = False
+    ) -> Process:
+        """Runs until the end of the check, or until that closes it. On a database that has no
+        tables yet if it is to be `fresh`."""
+        return self._own.enter_context(self._running(environ, options, fresh))
 
     def _running(
-        self, environ: Mapping[str, str], options: Mapping[str, Any]
+        self, environ: Mapping[str, str], options: Mapping[str, Any], fresh: bool = False
     ) -> AbstractContextManager[Process]:
-        return running(self.basis() | dict(environ), script_for(options))
+        return running(self.basis(fresh=fresh) | dict(environ), script_for(options))
 
     @contextmanager
     def started(
@@ -163,11 +167,11 @@ class Services:
             closing(refused(self.basis() | dict(environ), script_for(options)))
         )
 
-    def basis(self) -> dict[str, str]:
+    def basis(self, *, fresh: bool = False) -> dict[str, str]:
         """An empty database, an admin's token and an admin; what a row sets comes on top."""
-        if not self._free:  # making one takes longer than emptying one
+        if fresh or not self._free:  # making one takes longer than emptying one
             self._free.append(f"specification {next(self._numbers)}")
-            self._database.create_database(self._free[0])
+            self._database.create_database(self._free[-1])
         self._taken.append(self._free.pop())
         return database_environ(self._database.options(self._taken[-1])) | {
             "INIT_ADMIN_API_TOKENS": ADMIN_SECRET,
@@ -231,12 +235,17 @@ class Asked:
         return self.services.shared(self.way or "default", self.rows)
 
     def start(
-        self, environ: Mapping[str, str] | None = None, options: Mapping[str, Any] | None = None
+        self,
+        environ: Mapping[str, str] | None = None,
+        options: Mapping[str, Any] | None = None,
+        *,
+        fresh: bool = False,
     ) -> Process:
         """A service with this row set in this way, and what is given beside it."""
         return self.services.start(
             self.row.environ(self.way) | dict(environ or {}),
             merged(self.row.options(self.way), options or {}),
+            fresh=fresh,
         )
 
     def refuse(

@@ -22,7 +22,7 @@ def set_origins(web, wanted, status=204):
 
 def test_it_tells_versions_limits_and_texts(make_service):
     options = {
-        "ui": {"environment": "staging", "slogan": "Ship it", "other": object()},
+        "ui": {"environment": "staging", "slogan": "Ship it"},
         "signals": {"endpointsLimit": 7},
         "segmentValuesLimit": 12,
         "email": {"host": "mail.example.org"},

@@ -26,14 +26,14 @@ WAIT_SECONDS = 2.6
 
 
 def provider(asked: Asked) -> None:
-    service = asked.start({"LOG_LEVEL": "debug"})
+    service = asked.start({"LOG_LEVEL": "debug"}, fresh=True)
     is_own = asked.value is not None
     assert bool(re.search(PROVIDED, service.stderr, re.M)) == is_own
     assert bool(re.search(BUILT_IN, service.stderr, re.M)) != is_own
 
 
 def level(asked: Asked) -> None:
-    service = asked.start()
+    service = asked.start(fresh=True)  # which logs migrations at debug
     service.send(signal.SIGTERM)
     service.wait()
     assert ("[DEBUG] database" in service.stderr) == (asked.value == "debug")
@@ -120,7 +120,7 @@ def _playing(services: Services, name: str) -> Iterator[Scene]:
         asks.body = json.dumps({"versions": VERSIONS, "latest": False}).encode()
         text = json.dumps(_SCENES[name]).replace("{url}", asks.url)
         environ, options = json.loads(text)
-        basis = services.basis()
+        basis = services.basis(fresh=True)  # ids begin with 1
         with running(basis):  # makes the tables
             pass
         with closing(services.connect(basis)) as rows, rows.cursor() as cursor:
