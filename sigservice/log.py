@@ -5,14 +5,18 @@ One line an entry, control characters escaped, so that nobody can forge a line.
 
 from __future__ import annotations
 
+import atexit
 import logging
 import sys
+import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Protocol, TextIO
 
+BUNDLE_SECONDS = 0.01
 LEVELS = {"debug": 10, "info": 20, "warn": 30, "error": 40, "fatal": 50}
 
 
@@ -26,9 +30,46 @@ class Logger(Protocol):
 GetLogger = Callable[[str], Logger]
 
 
+class _Bundles:
+    """Lines that come thick and fast, written several at once; the first of them at once.
+
+    Each write lets other threads in, which costs a busy service more than the line.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._lines: deque[str] = deque()
+        self._lock, self._left = threading.Lock(), threading.Event()
+        self._wrote_at = 0.0
+        threading.Thread(target=self._follow, name="log", daemon=True).start()
+        atexit.register(self.flush)
+
+    def write(self, line: str) -> None:
+        self._lines.append(line)
+        if time.monotonic() - self._wrote_at > BUNDLE_SECONDS:
+            self.flush()
+        elif not self._left.is_set():
+            self._left.set()
+
+    def flush(self) -> None:
+        with self._lock:
+            self._wrote_at = time.monotonic()
+            lines = []
+            while self._lines:
+                lines.append(self._lines.popleft())
+            if lines:
+                _write(self._stream, "".join(lines))
+
+    def _follow(self) -> None:
+        while self._left.wait():
+            time.sleep(BUNDLE_SECONDS)
+            self._left.clear()
+            self.flush()
+
+
 class _LineLogger:
-    def __init__(self, name: str, threshold: int, stream: TextIO) -> None:
-        self._name, self._threshold, self._stream = name, threshold, stream
+    def __init__(self, name: str, threshold: int, write: Callable[[str], None]) -> None:
+        self._name, self._threshold, self._put = name, threshold, write
 
     def debug(self, message: str, *args: Any) -> None:
         self._write("debug", message, args)
@@ -46,12 +87,15 @@ class _LineLogger:
         if LEVELS[level] < self._threshold:
             return
         text = message % args if args else message
-        line = f"[{_now()}] [{level.upper()}] {self._name} - {one_line(text)}\n"
-        try:
-            self._stream.write(line)
-            self._stream.flush()
-        except (OSError, ValueError):  # a closed pipe must not fail the request that logs
-            pass
+        self._put(f"[{_now()}] [{level.upper()}] {self._name} - {one_line(text)}\n")
+
+
+def _write(stream: TextIO, text: str) -> None:
+    try:
+        stream.write(text)
+        stream.flush()
+    except (OSError, ValueError):  # a closed pipe must not fail the request that logs
+        pass
 
 
 def _now() -> str:
@@ -72,11 +116,14 @@ def one_line(text: str) -> str:
 
 
 def line_loggers(level: str, loud: frozenset[str] = frozenset()) -> GetLogger:
-    """The built-in provider, on standard error; `loud` names write at info whatever the level."""
+    """The built-in provider, on standard error; `loud` names write at info whatever the level,
+    and so much that their lines are bundled."""
+    bundles = _Bundles(sys.stderr) if loud else None
 
     def get_logger(name: str) -> Logger:
-        threshold = min(LEVELS[level], LEVELS["info"]) if name in loud else LEVELS[level]
-        return _LineLogger(name, threshold, sys.stderr)
+        if bundles is not None and name in loud:
+            return _LineLogger(name, min(LEVELS[level], LEVELS["info"]), bundles.write)
+        return _LineLogger(name, LEVELS[level], partial(_write, sys.stderr))
 
     return get_logger
 

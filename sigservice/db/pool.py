@@ -27,7 +27,9 @@ from sigservice.errors import UnavailableError
 class Watch(Protocol):
     """Who wants to know what is done with the database."""
 
-    def queried(self, store: str, action: str, seconds: float) -> None: ...
+    @property
+    def queried(self) -> Callable[[float, str, str], None]:
+        """Called with seconds, the store and the action of each statement."""
 
     def committed(self, notes: Sequence[Any]) -> None:
         """`notes` are what services have left at the connection for this."""

@@ -155,7 +155,7 @@ def _execute(
             _execute_plain(cursor, statement, parameters)
     finally:
         if watch is not None and isinstance(statement, Statement):
-            watch.queried(statement.store, statement.action, time.monotonic() - began)
+            watch.queried(time.monotonic() - began, statement.store, statement.action)
 
 
 def _execute_plain(cursor: Cursor, statement: str, parameters: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from sigservice.telemetry.instruments import Instruments
@@ -13,12 +13,13 @@ _SECONDS = (0.001, 0.005, 0.02, 0.1, 0.5, 2, 10)
 
 class Work:
     def __init__(self, make: Instruments) -> None:
-        self._queries = make.histogram(
+        queries = make.histogram(
             "db_query_duration_seconds",
             "Time of a statement, by the table's file and its name there.",
             ("store", "action"),
             bounds=_SECONDS,
         )
+        self.queried: Callable[[float, str, str], None] = queries.observe
         self._functions = make.histogram(
             "function_duration_seconds",
             "Time of what is costly beside statements.",
@@ -46,9 +47,6 @@ class Work:
         self._features_filled = make.counter(
             "feature_created_by_migration_count", "Past flags that were given a user id."
         )
-
-    def queried(self, store: str, action: str, seconds: float) -> None:
-        self._queries.observe(seconds, store, action)
 
     def job_ran(self, name: str, seconds: float) -> None:
         self._jobs.observe(seconds, name)

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import threading
+import time
+
 import pytest
 import webtest
 
 from tests.conftest import ADMIN
+
+
+def await_lines(capsys, count):
+    """Lines that come fast are written in bundles, a moment later."""
+    lines, until = [], time.monotonic() + 5
+    while len(lines) < count and time.monotonic() < until:
+        lines += [line for line in capsys.readouterr().err.splitlines() if "] HTTP - " in line]
+        time.sleep(0.002)
+    return lines
 
 
 @pytest.mark.parametrize("level", ["info", "fatal"])
@@ -16,13 +30,43 @@ def test_a_line_for_each_answer_at_any_level(make_service, capsys, level):
     web.get("/health", status=404)
     web.post("/flags/api/admin/projects", headers=ADMIN, status=415)
     web.get("/flags/api/f%C3%A9%0A%1B[2J", status=404)
-    lines = [line for line in capsys.readouterr().err.splitlines() if "] HTTP - " in line]
+    lines = await_lines(capsys, 4)
     assert [line.partition("] [")[2] for line in lines] == [
         "INFO] HTTP - 200 GET /flags/health",
         "INFO] HTTP - 404 GET /health",
         "INFO] HTTP - 415 POST /flags/api/admin/projects",
         "INFO] HTTP - 404 GET /flags/api/fé\\n\\x1b[2J",
     ]
+
+
+def test_no_line_is_lost_when_many_come_at_once(make_service, capsys):
+    options = {"enableRequestLogger": True, "server": {"serverMetrics": False}}
+    get_logger = make_service(options).context.get_logger
+
+    def write(name):
+        log = get_logger("HTTP")
+        for n in range(500):
+            log.info("%s %d", name, n)
+
+    threads = [threading.Thread(target=write, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    lines = await_lines(capsys, 2000)
+    for name in "abcd":
+        own = [int(line.split()[-1]) for line in lines if f" {name} " in line]
+        assert own == list(range(500))
+
+
+def test_the_last_lines_are_written_when_the_program_ends():
+    program = (
+        "from sigservice.log import line_loggers\n"
+        "log = line_loggers('info', frozenset({'HTTP'}))('HTTP')\n"
+        "for n in range(100): log.info('%d', n)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert len(done.stderr.splitlines()) == 100
 
 
 def test_a_provider_of_ones_own_gets_them_by_the_name_http(make_service):

@@ -39,7 +39,6 @@ def test_it_tells_versions_limits_and_texts(make_service):
     version = shown["versionInfo"]
     assert version["current"] == {"oss": shown["version"], "enterprise": ""}
     assert (version["latest"], version["isLatest"], len(version["instanceId"])) == ({}, True, 36)
-    assert "other" not in shown
 
 
 def test_what_nobody_set(web):
