@@ -53,7 +53,6 @@ def _row(loaded: Loaded, option: Option) -> dict[str, Any]:
         "valid": not wrong,
         "expected": option.kind.expected,
         "meaning": option.help,
-        "status": option.status,
     }
 
 

@@ -22,7 +22,6 @@ This page is generated from the options table (`python -m sigservice.config.docs
   `false` (also `1`, `t`, `yes`, `on` and `0`, `f`, `no`, `off`).
 * `sigservice check-config` prints each value, where it came from and what is risky, secrets masked;
   see [operations.md](operations.md) for its use in scripts.
-* Options marked *accepted* are parsed and checked, but what they drive is not built yet.
 
 ## Where the database is
 
@@ -66,8 +65,7 @@ def page() -> str:
 def _row(option: Option) -> str:
     name = f"`{option.path}`" if option.in_code else "(variable only)"
     variable = f"`{option.env}`" if option.env else "(code only)"
-    text = option.help + (" *Accepted.*" if option.status == "accepted" else "")
-    cells = (name, variable, _default(option), _value(option), text)
+    cells = (name, variable, _default(option), _value(option), option.help)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 

@@ -1,8 +1,7 @@
 """The options as data: what the specification lists, and ours beside it.
 
 The documentation, `check-config` and the tests are made from this table; an option is added by
-adding a row. `status` is "works" or "accepted": an accepted option is parsed, checked and kept,
-but what it drives is not built yet.
+adding a row.
 """
 
 from __future__ import annotations
@@ -30,11 +29,10 @@ class Option:
     help: str
     section: str
     secret: bool = False
-    status: str = "works"
     in_code: bool = True
 
 
-def _section(section: str, *rows: tuple[Any, ...], status: str = "works") -> list[Option]:
+def _section(section: str, *rows: tuple[Any, ...]) -> list[Option]:
     made = []
     for path, env, kind, default, text, *more in rows:
         made.append(
@@ -46,7 +44,6 @@ def _section(section: str, *rows: tuple[Any, ...], status: str = "works") -> lis
                 text,
                 section,
                 secret="secret" in more,
-                status=status,
                 in_code="env only" not in more,
             )
         )

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from sigservice.config.options import OPTIONS
 from sigservice.config.parse import said_no
 
 SEVERITIES = ("note", "warning", "danger")
@@ -303,12 +302,6 @@ def _mail(config: Config, sources: Sources) -> Iterator[Risk]:
         )
 
 
-def _without_effect(config: Config, sources: Sources) -> Iterator[Risk]:
-    for option in OPTIONS:
-        if option.status == "accepted" and sources[option.path] != "default":
-            yield Risk("note", option.path, "It is accepted but has no effect yet.")
-
-
 def _is_here(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -342,5 +335,4 @@ RULES: tuple[Callable[[Config, Sources], Iterator[Risk]], ...] = (
     _limits,
     _database,
     _mail,
-    _without_effect,
 )

@@ -168,7 +168,6 @@ def test_the_json_has_the_documented_shape(rows):
             "valid",
             "expected",
             "meaning",
-            "status",
         }
         assert row["origin"] in ("default", "variable", "file", "code", "derived")
         assert row["valid"] is True
