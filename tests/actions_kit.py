@@ -6,6 +6,7 @@ import json
 
 from sigservice.jobs import actions
 from tests.conftest import ADMIN
+from tests.repository.kit import run
 
 FLAGS = "/api/admin/projects/default/features"
 SETS = "/api/admin/projects/default/actions"
@@ -99,9 +100,8 @@ class Alerts:
 
     def rows(self, statement, *values):
         """A statement of the test's own."""
-        with self.service.context.database.autocommit() as conn, conn.cursor() as cursor:
-            cursor.execute(statement, values)
-            return cursor.fetchall() if cursor.description else []
+        with self.service.context.database.autocommit() as conn:
+            return run(conn, statement, *values)
 
     def verdicts(self, signal):
         ((found,),) = self.rows("SELECT verdicts FROM signal_verdicts WHERE signal_id = %s", signal)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import webtest
 import sigservice
 from sigservice.server import Service
 from sigservice.testing import FakeClock, QuickPasswords, TemporaryDatabase
+from tests.repository.kit import run
 
 CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = [
@@ -67,6 +69,17 @@ def database(temporary_database: TemporaryDatabase) -> TemporaryDatabase:
     """The run's database, with empty tables (once they exist)."""
     temporary_database.empty()
     return temporary_database
+
+
+@pytest.fixture
+def rows(database: TemporaryDatabase) -> Iterator[Callable[..., list[tuple[Any, ...]]]]:
+    """`rows(statement, …)`: the result of a statement of the test's own, [] when it has none."""
+
+    def ask(statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        return run(conn, statement, *values)
+
+    with closing(database.connect()) as conn:
+        yield ask
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -21,6 +20,7 @@ import psycopg2
 import pytest
 
 from sigservice.db.place import find_place
+from tests.server.process import free_port
 
 HBA = """
 local all postgres trust
@@ -157,9 +157,3 @@ def postgres_server(*arguments: Any, **more: Any) -> Iterator[PostgresServer]:
         yield server
     finally:
         server.close()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

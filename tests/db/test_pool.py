@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import pytest
 
 from sigservice.db.errors import DatabaseUnavailable, UniqueViolation
 from sigservice.db.pool import Database
 from sigservice.errors import BadDataError, UnavailableError
+from tests.server.process import until
 
 
 @pytest.fixture
@@ -77,9 +77,7 @@ def test_a_waiting_caller_gets_the_place_that_becomes_free(pool):
     with pool.autocommit(), pool.autocommit():
         waiter = threading.Thread(target=wait_for_one)
         waiter.start()
-        deadline = time.monotonic() + 5
-        while not pool.statistics()["pending_acquires"] and time.monotonic() < deadline:
-            pass
+        until(lambda: pool.statistics()["pending_acquires"], "a thread that waits")
     waiter.join(5)
     assert got == [1]
 

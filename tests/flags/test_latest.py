@@ -9,6 +9,7 @@ import time
 import pytest
 
 from sigservice.flags.latest import Latest
+from tests.server.process import until
 
 
 def together(count, work):
@@ -64,10 +65,7 @@ def ask(latest, into):
 
 def waiting(count):
     """Until so many threads are within `get`: one reads, the others share the next turn."""
-    deadline = time.monotonic() + 5
-    while sum("get" in frame for frame in _stacks()) < count:
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
+    until(lambda: sum("get" in frame for frame in _stacks()) >= count, "the threads")
 
 
 def _stacks():

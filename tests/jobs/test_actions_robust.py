@@ -19,30 +19,21 @@ def alerts(service, web, make):
 
 
 @pytest.fixture
-def rows(database):
-    """`rows(statement, …)`: the result of a statement of the test's own."""
-    conn = database.connect()
+def breaks(rows):
+    """`breaks(sqlstate)`: each change of a flag's state ends with this error from now on."""
 
-    def run(statement, *values):
-        with conn.cursor() as cursor:
-            cursor.execute(statement, values)
-            return cursor.fetchall() if cursor.description else []
+    def add_trigger(sqlstate):
+        rows(
+            "CREATE OR REPLACE FUNCTION breaks() RETURNS trigger LANGUAGE plpgsql AS "
+            f"$$ BEGIN RAISE EXCEPTION 'broken' USING ERRCODE = '{sqlstate}'; END $$"
+        )
+        rows(
+            "CREATE OR REPLACE TRIGGER breaks BEFORE INSERT OR UPDATE ON feature_environments "
+            "FOR EACH ROW EXECUTE FUNCTION breaks()"
+        )
 
-    yield run
-    run("DROP TRIGGER IF EXISTS breaks ON feature_environments")
-    conn.close()
-
-
-def breaks(rows, sqlstate):
-    """Each change of a flag's state ends with this error from now on."""
-    rows(
-        "CREATE OR REPLACE FUNCTION breaks() RETURNS trigger LANGUAGE plpgsql AS "
-        f"$$ BEGIN RAISE EXCEPTION 'broken' USING ERRCODE = '{sqlstate}'; END $$"
-    )
-    rows(
-        "CREATE OR REPLACE TRIGGER breaks BEFORE INSERT OR UPDATE ON feature_environments "
-        "FOR EACH ROW EXECUTE FUNCTION breaks()"
-    )
+    yield add_trigger
+    rows("DROP TRIGGER IF EXISTS breaks ON feature_environments")
 
 
 def states(alerts, one):
@@ -107,9 +98,9 @@ def test_a_run_that_cant_be_performed_is_given_up(alerts, rows):
         ("XX000", action_judge.OUR_FAULT),
     ],
 )
-def test_an_action_that_the_database_refuses_fails(alerts, rows, sqlstate, details):
+def test_an_action_that_the_database_refuses_fails(alerts, breaks, sqlstate, details):
     one = alerts.set()
-    breaks(rows, sqlstate)
+    breaks(sqlstate)
     alerts.send()
     alerts.send()
     assert alerts.work() == 2
@@ -119,9 +110,9 @@ def test_an_action_that_the_database_refuses_fails(alerts, rows, sqlstate, detai
     assert alerts.is_on()
 
 
-def test_an_action_waits_for_a_database_that_is_busy(alerts, rows, web):
+def test_an_action_waits_for_a_database_that_is_busy(alerts, rows, breaks, web):
     one = alerts.set()
-    breaks(rows, "55P03")
+    breaks("55P03")
     alerts.send()
     for _ in range(2):
         with pytest.raises(DatabaseUnavailable):

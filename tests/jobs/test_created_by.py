@@ -4,26 +4,10 @@ from __future__ import annotations
 
 import threading
 
-import pytest
-
 from sigservice.jobs import created_by
 from tests.conftest import ADMIN
 
 METRICS = "/internal-backstage/prometheus"
-
-
-@pytest.fixture
-def rows(database):
-    """`rows(statement, …)`: the result of a statement of the test's own."""
-    conn = database.connect()
-
-    def run(statement, *values):
-        with conn.cursor() as cursor:
-            cursor.execute(statement, values)
-            return cursor.fetchall() if cursor.description else []
-
-    yield run
-    conn.close()
 
 
 def test_events(service, cast, rows, web):

@@ -4,26 +4,10 @@ from __future__ import annotations
 
 import threading
 
-import pytest
-
 from sigservice.errors import UnavailableError
 from sigservice.jobs import clean_up, retention
 from sigservice.jobs.runner import Job, Runner
 from tests.conftest import ADMIN
-
-
-@pytest.fixture
-def rows(database):
-    """`rows(statement, …)`: the result of a statement of the test's own."""
-    conn = database.connect()
-
-    def run(statement, *values):
-        with conn.cursor() as cursor:
-            cursor.execute(statement, values)
-            return cursor.fetchall() if cursor.description else []
-
-    yield run
-    conn.close()
 
 
 def fill(rows, endpoint_id, count, age="0 days"):

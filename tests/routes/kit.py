@@ -12,6 +12,7 @@ from sigservice import secrets
 from sigservice.server import Service
 from sigservice.services import revisions
 from tests.conftest import ADMIN
+from tests.repository.kit import run
 
 PROJECT = "/api/admin/projects/default"
 FEATURES = f"{PROJECT}/features"
@@ -99,9 +100,8 @@ class Admin:
 
     def rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         """A statement of the test's own."""
-        with self._service.context.database.autocommit() as conn, conn.cursor() as cursor:
-            cursor.execute(statement, values)
-            return cursor.fetchall() if cursor.description else []
+        with self._service.context.database.autocommit() as conn:
+            return run(conn, statement, *values)
 
     def stored(self) -> list[Any]:
         """Everything that a change of flags could touch."""

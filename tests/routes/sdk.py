@@ -9,6 +9,7 @@ import webtest
 from sigservice.server import Service
 from sigservice.testing import TemporaryDatabase
 from tests.conftest import ADMIN_TOKEN, MakeService
+from tests.repository.kit import run
 
 CLIENT = {"Authorization": "*:development.client"}
 PRODUCTION = {"Authorization": "*:production.client"}
@@ -48,9 +49,7 @@ class Sdk:
             )
 
     def rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        with self._conn.cursor() as cursor:
-            cursor.execute(statement, values)
-            return cursor.fetchall() if cursor.description else []
+        return run(self._conn, statement, *values)
 
     def sums(self) -> dict[tuple[str, str, str], tuple[int, int]]:
         """{(flag, application, environment): (yes, no)}"""

@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import json
 import os
+import random
 import re
 import socket
 import subprocess
@@ -40,6 +41,14 @@ def until(true: Callable[[], Any], what: str, seconds: float = 10) -> Any:
         if time.monotonic() > deadline:
             raise AssertionError(f"not within {seconds} s: {what}")
         time.sleep(0.01)
+
+
+def free_port() -> int:
+    """Below those that the system gives to others in between."""
+    while True:
+        number = random.randrange(20_000, 32_000)
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", number)):
+            return number
 
 
 def database_environ(options: Mapping[str, Any]) -> dict[str, str]:

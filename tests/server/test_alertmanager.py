@@ -8,9 +8,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import socket
 import subprocess
-import time
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -24,6 +22,7 @@ from bs4 import BeautifulSoup
 
 import sigservice
 from tests.conftest import ADMIN, ADMIN_TOKEN
+from tests.server.process import free_port, until
 
 PROGRAM = shutil.which("prometheus-alertmanager")
 GUIDE = Path(__file__).parents[2] / "docs" / "signals.md"
@@ -89,7 +88,7 @@ def alertmanager(tmp_path) -> Iterator[Callable[[str], str]]:
             except OSError:
                 return False
 
-        wait_for(ready, "Alertmanager to be ready")
+        until(ready, "Alertmanager to be ready", TIMEOUT)
         return f"http://{address}"
 
     yield start
@@ -126,12 +125,12 @@ def test_alert_that_fires_and_ends_is_seen(base_url, alertmanager):
 
     assert seen() == []
     fire(address, startsAt=began.isoformat())
-    wait_for(lambda: received() == ["firing"], "the firing notification")
+    until(lambda: received() == ["firing"], "the firing notification", TIMEOUT)
     assert seen() == ["firing"]
 
     ended = datetime.now(UTC) - timedelta(seconds=1)
     fire(address, startsAt=began.isoformat(), endsAt=ended.isoformat())
-    wait_for(lambda: received() == ["resolved", "firing"], "the resolved notification")
+    until(lambda: received() == ["resolved", "firing"], "the resolved notification", TIMEOUT)
     assert seen() == ["resolved", "firing"]
 
 
@@ -193,15 +192,3 @@ def web(
     request = urllib.request.Request(url, data, kind | (headers or {}))
     with (opener or direct()).open(request, timeout=5) as answer:
         return answer.read().decode()
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return int(listening.getsockname()[1])
-
-
-def wait_for(happened: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + TIMEOUT
-    while not happened():
-        assert time.monotonic() < deadline, f"waited {TIMEOUT} s for {what}"
-        time.sleep(0.1)

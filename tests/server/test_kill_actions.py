@@ -19,6 +19,7 @@ from typing import Any
 import psycopg2
 
 from sigservice.db.embedded import EmbeddedPostgres
+from tests.repository.kit import run
 from tests.server.process import Process, parent, postmaster, running, until
 from tests.server.test_kill import Load, await_database, connect, embedded
 
@@ -82,19 +83,12 @@ def await_end_of_work(data: Path) -> None:
         until(lambda before=before: left() not in (-1, before), f"progress with {before} left", 15)
 
 
-def rows(conn: Any, statement: str) -> list[tuple[Any, ...]]:
-    with conn.cursor() as cursor:
-        cursor.execute(statement)
-        found: list[tuple[Any, ...]] = cursor.fetchall()
-        return found
-
-
 def assert_explained(conn: Any, load: Load) -> None:
     """Runs, events and flags tell the same story."""
-    stored = dict(rows(conn, "SELECT (payload->>'n')::int, id FROM signals"))
+    stored = dict(run(conn, "SELECT (payload->>'n')::int, id FROM signals"))
     assert len(load.acked) > 10
     assert not load.acked - set(stored), "acknowledged and lost"
-    names = dict(rows(conn, "SELECT id, name FROM action_sets"))
+    names = dict(run(conn, "SELECT id, name FROM action_sets"))
     runs = rows(
         conn,
         "SELECT action_set_id, signal_id, state, action_set->'actions', next_action "

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import re
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import urllib3
 
-from tests.server.process import ADMIN_SECRET, Process, database_environ, running
+from tests.server.process import ADMIN_SECRET, Process, database_environ, free_port, running
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "authentication.md"
@@ -111,12 +110,6 @@ def service(database: Any, issuer: str) -> Iterator[Process]:
     }
     with running(environ, code) as process:
         yield process
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
 
 
 def test_a_person_signs_in_and_what_is_forged_or_replayed_is_refused(service, issuer):

@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 from UnleashClient import UnleashClient
 
-from tests.server.process import OPEN_LIMITS, Process, database_environ, running, until
-from tests.server.test_alertmanager import PROGRAM, free_port, web
+from tests.server.process import OPEN_LIMITS, Process, database_environ, free_port, running, until
+from tests.server.test_alertmanager import PROGRAM, web
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "actions.md").read_text()
 STEPS = re.findall(r"^```sh\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)

@@ -13,8 +13,8 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.postgres_server import PostgresServer, free_port, postgres_server
-from tests.server.process import Process, until
+from tests.postgres_server import PostgresServer, postgres_server
+from tests.server.process import Process, free_port, until
 from tests.spec.kit import ADMIN_SECRET, script_for
 
 HBA = """

@@ -26,6 +26,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from sigservice.testing import TemporaryDatabase
+from tests.repository.kit import run
 from tests.server.process import Process, database_environ, refused, running
 
 NOTHING: Any = object()
@@ -182,9 +183,7 @@ class Services:
     def query(self, service: Process, statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
         """Past the service: what stands in its database, or what it is not told of."""
         with closing(self._database.connect(service.environ["DATABASE_NAME"])) as conn:
-            with conn.cursor() as cursor:
-                cursor.execute(statement, parameters)
-                return cursor.fetchall() if cursor.description else []
+            return run(conn, statement, *parameters)
 
     @cached_property
     def used(self) -> dict[str, str]:

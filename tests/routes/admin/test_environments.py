@@ -23,35 +23,23 @@ def create(web, name="staging", status=201, **more):
     return web.post_json(PATH, body, headers=ADMIN, status=status)
 
 
-@pytest.fixture
-def rows(service):
-    """`rows(sql)`: a look past the API."""
-
-    def run(statement, **values):
-        with service.context.database.transaction() as conn, conn.cursor() as cursor:
-            cursor.execute(statement, values)
-            return cursor.fetchall() if cursor.description else []
-
-    return run
-
-
 def add_flag(rows, name, environment="production"):
     rows(
         "INSERT INTO features (name, project, type, created_by) "
-        "VALUES (%(n)s, 'default', 'release', 'ada')",
-        n=name,
+        "VALUES (%s, 'default', 'release', 'ada')",
+        name,
     )
     rows(
-        "INSERT INTO feature_environments (feature, environment, enabled) "
-        "VALUES (%(n)s, %(e)s, true)",
-        n=name,
-        e=environment,
+        "INSERT INTO feature_environments (feature, environment, enabled) VALUES (%s, %s, true)",
+        name,
+        environment,
     )
     rows(
         "INSERT INTO feature_strategies (id, feature, environment, name, sort_order) "
-        "VALUES (%(n)s, %(n)s, %(e)s, 'default', 1)",
-        n=name,
-        e=environment,
+        "VALUES (%s, %s, %s, 'default', 1)",
+        name,
+        name,
+        environment,
     )
 
 

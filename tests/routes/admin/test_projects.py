@@ -24,18 +24,6 @@ def newest(web, count=1):
 
 
 @pytest.fixture
-def rows(service):
-    """`rows(sql, …)`: a look past the API."""
-
-    def run(statement, *values):
-        with service.context.database.transaction() as conn, conn.cursor() as cursor:
-            cursor.execute(statement, values)
-            return cursor.fetchall() if cursor.description else []
-
-    return run
-
-
-@pytest.fixture
 def flag(rows):
     """`flag(name, project)`: on in production, with a strategy there."""
 

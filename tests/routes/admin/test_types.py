@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from sigservice.flags.state import FlagState
 from tests.conftest import ADMIN
 
@@ -21,18 +19,6 @@ def get(web, path, status=200):
 
 def newest(web):
     return web.get("/api/admin/events", {"limit": 1}, headers=ADMIN).json["events"][0]
-
-
-@pytest.fixture
-def rows(service):
-    """`rows(sql)`: a look past the API."""
-
-    def run(statement):
-        with service.context.database.transaction() as conn, conn.cursor() as cursor:
-            cursor.execute(statement)
-            return cursor.fetchall() if cursor.description else []
-
-    return run
 
 
 # strategy types
@@ -85,7 +71,7 @@ def test_a_strategy_type_is_made_changed_deprecated_deleted(web, rows):
             web.post(f"{path}/{how}", headers=ADMIN, status=200)
         assert get(web, path)["deprecated"] is is_deprecated
         assert newest(web)["type"] == f"strategy-{how}d"
-    assert rows("SELECT count(*) FROM events WHERE type LIKE 'strategy-%'") == [(4,)]
+    assert rows("SELECT count(*) FROM events WHERE type LIKE 'strategy-%%'") == [(4,)]
 
     web.delete(path, headers=ADMIN, status=200)
     for way in ("", "/deprecate"):

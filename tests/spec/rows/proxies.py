@@ -15,9 +15,8 @@ from standardwebhooks import Webhook
 
 from tests.receiver import CERTIFICATE, receiving
 from tests.receiver import Asked as Told
-from tests.server.process import Process, open_folder, until
+from tests.server.process import Process, free_port, open_folder, until
 from tests.spec.kit import Asked, Row
-from tests.spec.rows.server import free_ports
 
 SECRET = "whsec_" + base64.b64encode(b"0123456789abcdef01234567").decode()
 SETS = "/api/admin/projects/default/actions"
@@ -95,7 +94,7 @@ def through_a_proxy(asked: Asked) -> None:
     """http by the proxy's GET-like request, https by CONNECT, what NO_PROXY names directly; while
     a proxy is down the message waits and is sent when it is back."""
     with receiving() as plain, receiving("https") as secure, proxies() as start:
-        first, (back_at,) = start(), free_ports(1)
+        first, back_at = start(), free_port()
         environ = {
             "http_proxy": f"http://127.0.0.1:{first.port}",
             "HTTP_PROXY": "http://127.0.0.1:9",  # small letters win

@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
-import random
 import socket
 import stat
 import time
 import warnings
 
-from tests.server.process import open_folder, until
+from tests.server.process import free_port, open_folder, until
 from tests.spec.kit import Asked, Row
 
 HEALTH = b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 
 
-def free_ports(count: int) -> list[int]:
-    """Below those that the system gives to others in between."""
-    found: list[int] = []
-    while len(found) < count:
-        number = random.randrange(20_000, 32_000)
-        with contextlib.suppress(OSError):
-            socket.create_server(("127.0.0.1", number)).close()
-            found.append(number)
-    return found
-
-
-PORT, OTHER_PORT = free_ports(2)
+PORT, OTHER_PORT = free_port(), free_port()
 
 
 def port(asked: Asked) -> None:
