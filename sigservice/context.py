@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -62,6 +63,12 @@ class Context:
     def public_url(self) -> str:
         """Where the service is reached from outside; "" when SERVICE_URL is not set."""
         return self.config["server"]["unleashUrl"] or ""
+
+    @property
+    def trusted(self) -> Sequence[str]:
+        """Proxies that are believed, as web/client_ip.py asks for them."""
+        proxies: Sequence[str] = self.config["server"]["trustedProxy"]
+        return proxies
 
     @property
     def mail_server(self) -> MailServer | None:

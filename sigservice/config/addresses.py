@@ -6,7 +6,7 @@ import ipaddress
 import re
 from urllib.parse import urlsplit
 
-from sigservice.config.parse import LIST, Kind, Wrong, one_line_path, only, word_list
+from sigservice.config.parse import LIST, Kind, Wrong, one_line_path, text_kind, word_list
 
 
 def _host(text: str) -> str:
@@ -17,7 +17,7 @@ def _host(text: str) -> str:
     return text
 
 
-HOST = Kind("a host name or an address", "127.0.0.1", _host, lambda v: _host(only(str)(v)))
+HOST = text_kind("a host name or an address", "127.0.0.1", _host)
 
 
 def _database_host(text: str) -> str:
@@ -26,11 +26,8 @@ def _database_host(text: str) -> str:
     return one_line_path(text) if text.startswith(("/", "@")) else _host(text)
 
 
-DATABASE_HOST = Kind(
-    "a host name, an address or the folder of a unix socket",
-    "db.example.com",
-    _database_host,
-    lambda v: _database_host(only(str)(v)),
+DATABASE_HOST = text_kind(
+    "a host name, an address or the folder of a unix socket", "db.example.com", _database_host
 )
 
 
@@ -49,12 +46,7 @@ def _url(text: str) -> str:
     return text.rstrip("/")
 
 
-URL = Kind(
-    "an absolute http or https address",
-    "https://flags.example.com",
-    _url,
-    lambda v: _url(only(str)(v)),
-)
+URL = text_kind("an absolute http or https address", "https://flags.example.com", _url)
 
 
 def _endpoint(text: str) -> str:
@@ -66,11 +58,8 @@ def _endpoint(text: str) -> str:
     return text.strip()
 
 
-ENDPOINT = Kind(
-    "an absolute http or https address",
-    "https://versions.example.com/check",
-    _endpoint,
-    lambda v: _endpoint(only(str)(v)),
+ENDPOINT = text_kind(
+    "an absolute http or https address", "https://versions.example.com/check", _endpoint
 )
 
 
@@ -81,9 +70,7 @@ def _base_path(text: str) -> str:
     return "" if path == "/" else path
 
 
-BASE_PATH = Kind(
-    "a path that starts with /", "/flags", _base_path, lambda v: _base_path(only(str)(v))
-)
+BASE_PATH = text_kind("a path that starts with /", "/flags", _base_path)
 
 
 def _sender(text: str) -> str:
@@ -98,11 +85,8 @@ def _sender(text: str) -> str:
     return text
 
 
-SENDER = Kind(
-    "an address, or a name and an address in angle brackets",
-    "Flags <flags@example.com>",
-    _sender,
-    lambda v: _sender(only(str)(v)),
+SENDER = text_kind(
+    "an address, or a name and an address in angle brackets", "Flags <flags@example.com>", _sender
 )
 
 
@@ -151,6 +135,4 @@ def _proxy(text: str) -> str:
     return text
 
 
-PROXY = Kind(
-    "a proxy's address", "http://proxy.example.com:3128", _proxy, lambda v: _proxy(only(str)(v))
-)
+PROXY = text_kind("a proxy's address", "http://proxy.example.com:3128", _proxy)

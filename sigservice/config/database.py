@@ -16,7 +16,7 @@ from urllib.parse import unquote
 import psycopg2.extensions
 
 from sigservice.config import tls
-from sigservice.config.parse import Kind, Wrong, only, storable
+from sigservice.config.parse import Wrong, storable, text_kind
 
 _SSL_MODES: dict[str, Any] = {
     "disable": False,
@@ -94,11 +94,10 @@ def _connection_string(text: str) -> str:
     return text
 
 
-CONNECTION_STRING = Kind(
+CONNECTION_STRING = text_kind(
     "a libpq connection string with one host",
     "postgresql://user:password@db.example.com:5432/flags",
     _connection_string,
-    lambda value: _connection_string(only(str)(value)),
 )
 
 

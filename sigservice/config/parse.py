@@ -62,6 +62,11 @@ def only(*types: type) -> Callable[[Any], Any]:
     return check
 
 
+def text_kind(expected: str, example: str, read: Callable[[str], Any]) -> Kind:
+    """Text that is read alike wherever it stands."""
+    return Kind(expected, example, read, lambda value: read(only(str)(value)))
+
+
 BOOLEAN = Kind("true or false", "true", _boolean, only(bool))
 # The one boolean where the specification itself says what a typo means (versionCheck.enable).
 TRUE_OR_ANYTHING = Kind(
@@ -100,8 +105,8 @@ def one_line_path(text: str) -> str:
     return text
 
 
-STRING = Kind("text on one line", "text", _printable, lambda v: _printable(only(str)(v)))
-SECRET = Kind("text", "a long random text", storable, lambda v: storable(only(str)(v)))
+STRING = text_kind("text on one line", "text", _printable)
+SECRET = text_kind("text", "a long random text", storable)
 PATH = Kind(
     "a path",
     "/etc/sigservice/file",
@@ -141,7 +146,7 @@ def choice(*words: str) -> Kind:
             raise ValueError
         return known[word]
 
-    return Kind("one of " + ", ".join(words), words[0], parse, lambda v: parse(only(str)(v)))
+    return text_kind("one of " + ", ".join(words), words[0], parse)
 
 
 def _items(values: list[str]) -> list[str]:
@@ -172,13 +177,8 @@ def _csp(values: list[str]) -> list[str]:
 
 
 def _secrets(example: str) -> Kind:
-    """A list of token secrets; tokens.py looks at each."""
-    return Kind(
-        "a comma-separated list of secrets",
-        example,
-        lambda text: _items(_printable(text).split(",")),
-        word_list,
-    )
+    """tokens.py looks at each."""
+    return replace(LIST, expected="a comma-separated list of secrets", example=example)
 
 
 ADMIN_SECRETS = _secrets("*:*.964a287e1b728cb5f4f3e0120df92cb5")
@@ -199,7 +199,7 @@ def _schema(text: str) -> str:
     return text
 
 
-SCHEMA = Kind("a schema's name on one line", "public", _schema, lambda v: _schema(only(str)(v)))
+SCHEMA = text_kind("a schema's name on one line", "public", _schema)
 
 
 def _callable(value: Any) -> Any:
@@ -214,9 +214,7 @@ def _cookie_name(name: str) -> str:
     return name
 
 
-COOKIE_NAME = Kind(
-    "a cookie name", "service-session", _cookie_name, lambda v: _cookie_name(only(str)(v))
-)
+COOKIE_NAME = text_kind("a cookie name", "service-session", _cookie_name)
 
 
 def _no_text(text: str) -> Any:

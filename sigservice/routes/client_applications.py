@@ -50,7 +50,7 @@ class FrontendRegistrationBody(msgspec.Struct, rename="camel"):
 def build(context: Context) -> Bottle:
     area = new_area(context, ClientDoor(context, "client"))
     frontend = new_area(context, ClientDoor(context, "frontend"))
-    trusted = context.config["server"]["trustedProxy"]
+    trusted = context.trusted
 
     @area.post("/api/client/register", takes=RegistrationBody, limit="client_register")
     def register(access: Access, body: RegistrationBody) -> HTTPResponse:

@@ -103,7 +103,7 @@ def build(context: Context) -> Bottle:
     frontend = new_area(context, ClientDoor(context, "frontend"))
     with_edge = context.config["experimentalEdgeBulkMetrics"]
     edge = new_area(context, ClientDoor(context, "client", "admin") if with_edge else OpenDoor())
-    trusted = context.config["server"]["trustedProxy"]
+    trusted = context.trusted
 
     def count(usages: list[Usage]) -> None:
         for usage in usages:

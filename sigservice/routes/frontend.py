@@ -28,7 +28,7 @@ class ContextBody(msgspec.Struct):
 
 def build(context: Context) -> Bottle:
     area = new_area(context, ClientDoor(context, "frontend"))
-    trusted = context.config["server"]["trustedProxy"]
+    trusted = context.trusted
 
     def evaluated(access: Access, given: Mapping[str, Any], path: str = "") -> HTTPResponse:
         environ = request.environ

@@ -34,7 +34,7 @@ def build(context: Context) -> Bottle:
     area = new_area(context, OpenDoor())
     limiter, telemetry = context.limiter, context.telemetry.signals
     payload_limit = context.config["signals"]["payloadLimit"]
-    trusted = context.config["server"]["trustedProxy"]
+    trusted = context.trusted
 
     # The door is the handler's own: the token is checked by the statement that stores the signal.
     @area.post("/api/signal-endpoint/<name>", described_as=DESCRIPTION)

@@ -26,7 +26,7 @@ def find(context: Context, environ: dict[str, Any]) -> Identity | None:
     kind = context.authentication.type
     if kind.is_open:
         _check_host(context, environ)
-        return replace(UNKNOWN, ip=_ip(context, environ))
+        return replace(UNKNOWN, ip=client_ip(environ, context.trusted))
     identity = _vouched(context, environ) or session.find(context, environ)
     if identity is None or kind.has_passwords:
         return identity
@@ -64,7 +64,7 @@ def _vouched(context: Context, environ: dict[str, Any]) -> Identity | None:
         return None
     if given is None:
         return None
-    ip = _ip(context, environ)
+    ip = client_ip(environ, context.trusted)
     try:
         with context.database.transaction() as conn:
             return sessions.identity_of(vouched_user(conn, given, ip=ip), ip=ip)
@@ -97,7 +97,3 @@ def _is_address(host: str) -> bool:
         return bool(ipaddress.ip_address(host))
     except ValueError:
         return False
-
-
-def _ip(context: Context, environ: dict[str, Any]) -> str:
-    return client_ip(environ, context.config["server"]["trustedProxy"])

@@ -78,7 +78,7 @@ class AdminDoor:
     def _by_token(self, environ: dict[str, Any]) -> Identity:
         context = self._context
         secret = bearer(environ)
-        ip = client_ip(environ, context.config["server"]["trustedProxy"])
+        ip = client_ip(environ, context.trusted)
         with Attempt(context, ip, secrets.sha256(secret)):
             if personal_tokens.is_personal(secret):
                 return self._by_personal_token(secret, ip)
@@ -128,7 +128,7 @@ class ClientDoor:
 
     def apply(self, callback: Any, route: Any) -> Any:
         context, kinds = self._context, self._kinds
-        trusted = context.config["server"]["trustedProxy"]
+        trusted = context.trusted
         anonymous = None
         optional = not context.config["authentication"]["enableApiToken"]
         if optional or context.authentication.type.is_open:
@@ -245,7 +245,7 @@ def check_same_origin(context: Context, environ: dict[str, Any]) -> None:
     origin = environ.get("HTTP_ORIGIN", "null")
     if site is None and origin != "null":
         public = urlsplit(context.public_url)
-        scheme = "https" if is_https(environ, context.config["server"]["trustedProxy"]) else "http"
+        scheme = "https" if is_https(environ, context.trusted) else "http"
         ours = {f"{scheme}://{environ.get('HTTP_HOST', '')}"}
         ours |= {f"{public.scheme}://{public.netloc}"} if context.public_url else set()
         if origin not in ours:

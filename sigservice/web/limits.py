@@ -30,7 +30,7 @@ class LimitPlugin:
         if not limit:
             return callback
         limiter = self._context.limiter
-        trusted = self._context.config["server"]["trustedProxy"]
+        trusted = self._context.trusted
 
         def limited(*args: Any, **kwargs: Any) -> Any:
             key = limit_key(client_ip(request.environ, trusted))

@@ -29,7 +29,7 @@ def ask(context: Context, environ: dict[str, Any], email: str) -> None:
             conn,
             email.strip(),
             base_url=mail_url(context, environ),
-            ip=client_ip(environ, context.config["server"]["trustedProxy"]),
+            ip=client_ip(environ, context.trusted),
             now=context.clock.now(),
         )
     context.mails_waiting.set()
@@ -43,7 +43,7 @@ def redeem(context: Context, environ: dict[str, Any], secret: str, password: str
         context.passwords,
         secret,
         password,
-        ip=client_ip(environ, context.config["server"]["trustedProxy"]),
+        ip=client_ip(environ, context.trusted),
         now=context.clock.now(),
     )
 

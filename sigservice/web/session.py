@@ -40,7 +40,7 @@ def find(context: Context, environ: dict[str, Any]) -> Identity | None:
     sent = session_id(context, environ)
     if not sent:
         return None
-    ip = client_ip(environ, context.config["server"]["trustedProxy"])
+    ip = client_ip(environ, context.trusted)
     with context.database.autocommit() as conn:
         return sessions.identify(
             conn, sent, now=context.clock.now(), ip=ip, realm=context.authentication.realm
@@ -57,7 +57,7 @@ def by_password(context: Context, environ: dict[str, Any], login: str, password:
 
 def by_address(context: Context, environ: dict[str, Any], login: str) -> Signed:
     """For the type demo. Raises BadDataError."""
-    ip = client_ip(environ, context.config["server"]["trustedProxy"])
+    ip = client_ip(environ, context.trusted)
     allow_admin = context.config["authentication"]["demoAllowAdminLogin"]
     with context.database.transaction() as conn:
         user = demo_user(conn, login, allow_admin=allow_admin, ip=ip)
@@ -108,7 +108,7 @@ def clear_cookie(context: Context, answer: HTTPResponse) -> None:
 
 def put(context: Context, answer: HTTPResponse, name: str, value: str, max_age: int) -> None:
     """A cookie of ours; cleared with the path it was set with, or the browser keeps it."""
-    by_tls = is_https(request.environ, context.config["server"]["trustedProxy"])
+    by_tls = is_https(request.environ, context.trusted)
     answer.set_cookie(
         name,
         value,

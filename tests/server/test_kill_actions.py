@@ -70,7 +70,7 @@ def await_end_of_work(data: Path) -> None:
 
     def left() -> int:
         with contextlib.suppress(psycopg2.Error), contextlib.closing(connect(data)) as conn:
-            found = rows(
+            found = run(
                 conn,
                 "SELECT (SELECT count(*) FROM signal_queue) * 100 + (SELECT "
                 "coalesce(sum(jsonb_array_length(action_set->'actions') - next_action), 0) "
@@ -89,7 +89,7 @@ def assert_explained(conn: Any, load: Load) -> None:
     assert len(load.acked) > 10
     assert not load.acked - set(stored), "acknowledged and lost"
     names = dict(run(conn, "SELECT id, name FROM action_sets"))
-    runs = rows(
+    runs = run(
         conn,
         "SELECT action_set_id, signal_id, state, action_set->'actions', next_action "
         "FROM action_runs ORDER BY id",
@@ -117,7 +117,7 @@ def assert_explained(conn: Any, load: Load) -> None:
             for action in actions
             for change in action["changes"]
         ]
-    events = rows(
+    events = run(
         conn,
         "SELECT feature_name, type = 'feature-environment-enabled' FROM events "
         "WHERE type IN ('feature-environment-enabled', 'feature-environment-disabled') ORDER BY id",
@@ -125,7 +125,7 @@ def assert_explained(conn: Any, load: Load) -> None:
     assert events == done, "an event for each change that a run tells of, in that order"
     flags = dict.fromkeys(WORLD, False) | dict(done)
     now = dict.fromkeys(WORLD, False) | dict(
-        rows(
+        run(
             conn,
             "SELECT feature, enabled FROM feature_environments "
             "WHERE environment = 'development' AND feature IN ('a', 'b', 'c')",
@@ -217,7 +217,7 @@ def test_two_processes_share_the_work_and_stop_in_the_midst_of_it(data: Path):
         await_end_of_work(data)
         with contextlib.closing(connect(data)) as conn:
             for name in ("on", "off"):
-                order = rows(
+                order = run(
                     conn,
                     "SELECT r.signal_id, r.id FROM action_runs r JOIN action_sets s "
                     f"ON s.id = r.action_set_id WHERE s.name = '{name}' ORDER BY r.finished_at",
