@@ -124,7 +124,9 @@ class Services:
                 if not row.alone and way in row.ways:
                     environ |= row.environ(way)
                     options = merged(options, row.options(way))
-            self._shared[way] = self._kept.enter_context(self._running(environ, options))
+            self._shared[way] = self._kept.enter_context(
+                self._running(environ, options, fresh=True)  # their logs tell of migrations
+            )
             self._taken.remove(self._shared[way].environ["DATABASE_NAME"])
             self.idle[way] = Idle(self._shared[way])
         return self._shared[way]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.cookies import SimpleCookie
 from itertools import product
 from typing import Any
 
 from tests.server.process import Process
-from tests.spec.kit import ADMIN_SECRET, ADMIN_USER, Asked, Row
+from tests.spec.database_site import together
+from tests.spec.kit import ADMIN_SECRET, ADMIN_USER, Asked, Row, Services
 
 FEATURES = "/api/admin/projects/default/features"
 KINDS = ("open-source", "demo", "custom", "none")
@@ -16,8 +19,9 @@ KINDS = ("open-source", "demo", "custom", "none")
 
 def kinds(asked: Asked) -> None:
     """Each of the four, as a variable and in code; the default is open-source."""
-    given = (asked.value,) if asked.way == "default" else KINDS
-    for kind in given:
+    if asked.way == "default":
+        return CHECKS[asked.value](asked, asked.services.shared("default", asked.rows))
+    for kind in KINDS:
         environ = {"AUTH_TYPE": kind} if asked.way == "environment" else {}
         options = {"authentication": {"type": kind}} if asked.way == "code" else {}
         if asked.way == "code":
@@ -105,7 +109,10 @@ def none_serves_default(asked: Asked) -> None:
 
 
 def enable_token(asked: Asked) -> None:
-    service = asked.start()
+    if asked.way == "default":
+        service = asked.services.shared("default", asked.rows)
+    else:
+        service = asked.start()
     statuses = [
         asked.ask("GET", path, service=service).status
         for path in ("/api/client/features", "/api/frontend")
@@ -172,16 +179,16 @@ def first_admin(asked: Asked) -> None:
     assert signed_in(asked, service, asked.sign_in(service, **expected)) == expected["username"]
     (row,) = asked.services.query(service, "SELECT role_id FROM users")
     assert row == (1,)
-    basis = service.environ
-    service.close()
-    other = {
-        "SERVICE_DEFAULT_ADMIN_USERNAME": "bob",
-        "SERVICE_DEFAULT_ADMIN_PASSWORD": "Bobs-Horse-9",
-    }
-    with asked.services.started(basis | other) as again:
-        bob = {"username": "bob", "password": "Bobs-Horse-9"}
-        assert asked.sign_in(again, **bob).status == 401
-        assert asked.sign_in(again, **expected).status == 200
+    if asked.way == "environment":
+        service.close()
+        other = {
+            "SERVICE_DEFAULT_ADMIN_USERNAME": "bob",
+            "SERVICE_DEFAULT_ADMIN_PASSWORD": "Bobs-Horse-9",
+        }
+        with asked.services.started(service.environ | other) as again:
+            bob = {"username": "bob", "password": "Bobs-Horse-9"}
+            assert asked.sign_in(again, **bob).status == 401
+            assert asked.sign_in(again, **expected).status == 200
     if asked.way == "code":
         none = {"authentication": {"initialAdminUser": None}}
         with asked.services.started(pair, none) as empty:
@@ -215,54 +222,79 @@ def first_tokens(asked: Asked) -> None:
     names = asked.services.query(service, "SELECT token_name FROM api_tokens")
     assert len(names) == len(held)
     assert all(name for (name,) in names)
-    basis = service.environ
-    service.close()
-    with asked.services.started(basis | {"INIT_CLIENT_API_TOKENS": "*:development.late"}) as again:
-        late = asked.ask("GET", "/api/client/features", token="*:development.late", service=again)
-        assert late.status == 401
-    variable = asked.row.variable or "INIT_CLIENT_API_TOKENS"
-    good = "*:*.good" if "ADMIN" in variable else "*:development.good"
-    wrong = [["hunter2", "default:*.hunter2", "*:*hunter2"]]
-    if "ADMIN" not in variable:
-        wrong[0].append("*:*.hunter2")
-        wrong.append(["*:nowhere.hunter2", "nowhere:development.hunter2"])
-    for secrets_together in wrong:
-        ended = asked.services.refuse({variable: ",".join([good, *secrets_together])}, {})
-        for place in range(2, len(secrets_together) + 2):
-            assert re.search(rf"{variable}.*: token {place}: ", ended.stderr), ended.stderr
-        assert "token 1:" not in ended.stderr
-        assert "hunter2" not in ended.stderr + ended.stdout
+    if asked.row.variable == "INIT_CLIENT_API_TOKENS":
+        service.close()
+        late = {asked.row.variable: "*:development.late"}
+        with asked.services.started(service.environ | late) as again:
+            answer = asked.ask("GET", path, token="*:development.late", service=again)
+            assert answer.status == 401
+    said = asked.services.once(refusals, asked.services)
+    for name in (asked.row.variable, f"{asked.row.variable} nowhere"):
+        for place in range(2, len(WRONG.get(name, ())) + 1):
+            assert re.search(rf"{asked.row.variable}.*: token {place}: ", said[name]), said[name]
+        assert "token 1:" not in said.get(name, "")
+
+
+_ADMIN = {"type": "ADMIN", "secret": "*:*.hunter2", "environment": "*", "project": "*"}
+_SHAPES = ["*:development.good", "hunter2", "default:*.hunter2", "*:*hunter2", "*:*.hunter2"]
+_PLACES = ["*:development.good", "*:nowhere.hunter2", "nowhere:development.hunter2"]
+# What is refused, as the value of the variable that the name begins with or in code.
+WRONG: dict[str, list[Any]] = {
+    "INIT_ADMIN_API_TOKENS": ["*:*.good", "hunter2", "default:*.hunter2", "*:*hunter2"],
+    "INIT_CLIENT_API_TOKENS": _SHAPES,
+    "INIT_CLIENT_API_TOKENS nowhere": _PLACES,
+    "INIT_FRONTEND_API_TOKENS": _SHAPES,
+    "INIT_FRONTEND_API_TOKENS nowhere": _PLACES,
+    "scopes": [
+        _ADMIN | {"secret": "x:y.hunter2"},
+        _ADMIN | {"project": "default"},
+        _ADMIN | {"environment": "default"},
+        IN_CODE[0] | {"environment": "*"},
+    ],
+    "types": [IN_CODE[0] | {"type": "SIGNAL"}],
+}
+
+
+@contextmanager
+def refusals(services: Services) -> Iterator[dict[str, str]]:
+    """What each of WRONG is answered; no secret is in it."""
+    basis = services.basis()
+    cases: dict[str, tuple[dict[str, str], dict[str, Any]]] = {}
+    for name, tokens in WRONG.items():
+        if name.startswith("INIT_"):
+            cases[name] = (basis | {name.partition(" ")[0]: ",".join(tokens)}, {})
+        else:
+            cases[name] = (basis, {"authentication": {"initApiTokens": tokens}})
+    with together(cases) as said:
+        assert all("Error: " in text for text in said.values()), said
+        yield said
 
 
 def scopes(asked: Asked) -> None:
     """An admin token targets everything, by its text and in its fields; others one environment."""
-    admin = {"type": "ADMIN", "secret": "*:*.hunter2", "environment": "*", "project": "*"}
-    wrong = [
-        admin | {"secret": "x:y.hunter2"},
-        admin | {"project": "default"},
-        admin | {"environment": "default"},
-        IN_CODE[0] | {"environment": "*"},
-    ]
-    ended = asked.services.refuse({}, {"authentication": {"initApiTokens": wrong}})
+    said = asked.services.once(refusals, asked.services)["scopes"]
     for place in range(1, 5):
-        assert re.search(rf"initApiTokens.*: token {place}: ", ended.stderr), ended.stderr
-    assert "hunter2" not in ended.stderr
+        assert re.search(rf"initApiTokens.*: token {place}: ", said), said
 
 
 def labels(asked: Asked) -> None:
     """A token of the variables gets a label and says what it is for."""
+    found = asked.services.once(labelled, asked.services)
+    shown = {(token["type"], token["environment"], token["project"]) for token in found}
+    assert shown == {("admin", "*", "*"), ("client", "production", "*")}
+    assert all(token["tokenName"] for token in found)
+
+
+@contextmanager
+def labelled(services: Services) -> Iterator[list[dict[str, Any]]]:
     code = {"authentication": {"initApiTokens": IN_CODE}}
-    with asked.services.started({"INIT_ADMIN_API_TOKENS": "*:*.env"}, code) as service:
-        found = asked.ask("GET", "/api/admin/api-tokens", token="*:*.env", service=service)
-        shown = {(t["type"], t["environment"], t["project"]) for t in found.json["tokens"]}
-        assert shown == {("admin", "*", "*"), ("client", "production", "*")}
-        assert all(token["tokenName"] for token in found.json["tokens"])
+    with services.started({}, code) as service:
+        yield service.ask("GET", "/api/admin/api-tokens", secret=ADMIN_SECRET)[1]["tokens"]
 
 
 def types(asked: Asked) -> None:
-    bad = [IN_CODE[0] | {"type": "SIGNAL"}]
-    ended = asked.services.refuse({}, {"authentication": {"initApiTokens": bad}})
-    assert "ADMIN, CLIENT, FRONTEND" in ended.stderr
+    said = asked.services.once(refusals, asked.services)["types"]
+    assert "ADMIN, CLIENT, FRONTEND" in said
     tokens_open_their_api(asked)
 
 

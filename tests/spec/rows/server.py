@@ -9,6 +9,7 @@ import time
 import warnings
 
 from tests.server.process import free_port, open_folder, until
+from tests.spec.database_site import together
 from tests.spec.kit import Asked, Row
 
 HEALTH = b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
@@ -116,11 +117,12 @@ def pipe_that_can_not_be(asked: Asked) -> None:
     with open_folder() as folder:
         file = folder / "file"
         file.write_text("precious")
-        for path in (file, folder / "missing" / "service.sock"):
-            ended = asked.refuse(options={"server": {"pipe": str(path)}})
-            assert ended.wait() == 1
-            (line,) = ended.stderr.splitlines()
-            assert f"Can't listen on {path}" in line
+        paths = [str(file), str(folder / "missing" / "service.sock")]
+        cases = {path: (asked.services.used, {"server": {"pipe": path}}) for path in paths}
+        with together(cases) as said:
+            for path in paths:
+                assert said[path].startswith(f"StartError: Can't listen on {path}")
+                assert "\n" not in said[path]
         assert file.read_text() == "precious"
 
 
