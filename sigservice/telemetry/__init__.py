@@ -9,7 +9,7 @@ from sigservice.telemetry import exposition
 from sigservice.telemetry.counts import Counts
 from sigservice.telemetry.exposition import CONTENT_TYPE
 from sigservice.telemetry.flags import Flags
-from sigservice.telemetry.instruments import MOST_NAMES, Instruments, Names, Reading
+from sigservice.telemetry.instruments import MOST_NAMES, Gauge, Instruments, Names, Reading
 from sigservice.telemetry.messages import Messages
 from sigservice.telemetry.requests import Requests
 from sigservice.telemetry.signals import Signals
@@ -45,7 +45,7 @@ class Telemetry:
 
     def gauge(self, name: str, text: str, labels: list[str], read: Reading) -> None:
         """A gauge that is read when it is asked for."""
-        self._make.gauge(name, text, labels, read)
+        self._make.add(Gauge(name, text, labels, read))
 
     def exposition(self) -> bytes:
         return exposition.write(self._make.registry)

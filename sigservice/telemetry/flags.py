@@ -44,24 +44,30 @@ class Flags:
             ("toggle", "project", "environment"),
         )
         make.add(self)
-        self._usage = make.counter(
-            "feature_toggle_usage_total",
-            "How often SDKs saw a flag on and off.",
-            ("toggle", "active", "appName"),
-            ("toggle", "appName"),
+        self._usage = make.add(
+            Counter(
+                "feature_toggle_usage_total",
+                "How often SDKs saw a flag on and off.",
+                ("toggle", "active", "appName"),
+                ("toggle", "appName"),
+            )
         )
-        self._updates.enabled = self._usage.enabled
-        self._registrations = make.counter(
-            "client_registration_total",
-            "Registrations of SDKs.",
-            ("appName", "environment", "interval"),
-            ("appName", "environment", "interval"),
+        self._updates.enabled = make.enabled
+        self._registrations = make.add(
+            Counter(
+                "client_registration_total",
+                "Registrations of SDKs.",
+                ("appName", "environment", "interval"),
+                ("appName", "environment", "interval"),
+            )
         )
-        self._sdks = make.counter(
-            "client_sdk_versions",
-            "Registrations by the version of the SDK and what it runs on.",
-            SDK_LABELS,
-            SDK_LABELS,
+        self._sdks = make.add(
+            Counter(
+                "client_sdk_versions",
+                "Registrations by the version of the SDK and what it runs on.",
+                SDK_LABELS,
+                SDK_LABELS,
+            )
         )
 
     def changed(

@@ -1,7 +1,6 @@
-"""Counters and histograms with labels, bounded in number, and cheap where requests pass.
+"""Counters and histograms with labels that are bounded in number, under exactly their names.
 
-prometheus-client's own take a lock for each bucket and add `_total` to names that tools of the
-field know without.
+Why not prometheus-client's own: docs/decisions/0013-metrics.md.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import threading
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector
 from prometheus_client.core import GaugeMetricFamily, HistogramMetricFamily, Metric
@@ -26,6 +25,9 @@ Reading = Callable[[], Iterable[tuple[Sequence[str], float]]]
 
 class Collector(Protocol):
     def collect(self) -> Iterable[Metric]: ...
+
+
+C = TypeVar("C", bound=Collector)
 
 
 class Names:
@@ -48,24 +50,40 @@ class Names:
         return list(self._known)
 
 
-class Counter:
-    """Its name in the answer is exactly `name`. `loose` are the labels that clients fill."""
+class _Labelled:
+    """`loose` are the labels that clients fill: those that are left empty when there are too many
+    label sets."""
+
+    enabled = True
 
     def __init__(
         self, name: str, text: str, labels: Sequence[str] = (), loose: Sequence[str] = ()
     ) -> None:
-        self.name, self._text, self.labels = name, text, tuple(labels)
-        self._loose = frozenset(loose)
-        self._lock = threading.Lock()
+        self.name, self.text, self.labels = name, text, tuple(labels)
+        self._loose, self._lock = frozenset(loose), threading.Lock()
+
+    def _bounded(self, labels: Labels, known: Mapping[Labels, object]) -> Labels:
+        if labels in known or len(known) < MOST_SERIES or not self._loose:
+            return labels
+        pairs = zip(self.labels, labels, strict=True)
+        return tuple("" if name in self._loose else text for name, text in pairs)
+
+
+class Counter(_Labelled):
+    """Its name in the answer is exactly `name`."""
+
+    def __init__(
+        self, name: str, text: str, labels: Sequence[str] = (), loose: Sequence[str] = ()
+    ) -> None:
+        super().__init__(name, text, labels, loose)
         self._values: dict[Labels, float] = {} if labels else {(): 0.0}
-        self.enabled = True
 
     def inc(self, *labels: str, amount: float = 1) -> None:
         if not self.enabled:
             return
         with self._lock:
             if labels not in self._values:
-                labels = _room(labels, self._values, self.labels, self._loose)
+                labels = self._bounded(labels, self._values)
                 self._values.setdefault(labels, 0.0)
             self._values[labels] += amount
 
@@ -74,7 +92,7 @@ class Counter:
             return dict(self._values)
 
     def family(self, values: Mapping[Labels, float]) -> Metric:
-        family = Metric(self.name, self._text, "counter")
+        family = Metric(self.name, self.text, "counter")
         for labels, value in values.items():
             family.add_sample(self.name, dict(zip(self.labels, labels, strict=True)), value)
         return family
@@ -103,7 +121,7 @@ class Series:
             return list(self._counts), self._sum
 
 
-class Histogram:
+class Histogram(_Labelled):
     def __init__(
         self,
         name: str,
@@ -113,16 +131,14 @@ class Histogram:
         *,
         bounds: Sequence[float],
     ) -> None:
-        self.name, self._text, self.labels = name, text, tuple(labels)
-        self._loose, self._bounds = frozenset(loose), tuple(bounds)
-        self._lock = threading.Lock()
+        super().__init__(name, text, labels, loose)
+        self._bounds = tuple(bounds)
         self._series: dict[Labels, Series] = {} if labels else {(): Series(self._bounds)}
-        self.enabled = True
 
     def at(self, *labels: str) -> Series:
         """For those who keep it."""
         with self._lock:
-            key = _room(labels, self._series, self.labels, self._loose)
+            key = self._bounded(labels, self._series)
             if key not in self._series:
                 self._series[key] = Series(self._bounds)
             return self._series[key]
@@ -142,7 +158,7 @@ class Histogram:
         return list(zip(names, map(float, accumulate(counts)), strict=True))
 
     def collect(self) -> Iterable[Metric]:
-        family = HistogramMetricFamily(self.name, self._text, labels=self.labels)
+        family = HistogramMetricFamily(self.name, self.text, labels=self.labels)
         for labels, series in self.items():
             counts, total = series.read()
             family.add_metric(labels, self.buckets(self._bounds, counts), total)
@@ -163,55 +179,20 @@ class Gauge:
 
 
 class Instruments:
-    """Makes the instruments of one app, in a registry of its own, so that two apps fit into one
-    process. `enabled` false makes them count nothing."""
+    """Those of one app, in a registry of its own, so that two apps fit into one process."""
 
     def __init__(self, enabled: bool) -> None:
-        self._enabled = enabled
+        self.enabled = enabled
         self.registry = CollectorRegistry()
         if enabled:
             ProcessCollector(registry=self.registry)
             PlatformCollector(registry=self.registry)
             GCCollector(registry=self.registry)
 
-    def counter(
-        self, name: str, text: str, labels: Sequence[str] = (), loose: Sequence[str] = ()
-    ) -> Counter:
-        made = Counter(name, text, labels, loose)
-        made.enabled = self._enabled
-        self.add(made)
-        return made
-
-    def histogram(
-        self,
-        name: str,
-        text: str,
-        labels: Sequence[str] = (),
-        loose: Sequence[str] = (),
-        *,
-        bounds: Sequence[float],
-    ) -> Histogram:
-        made = Histogram(name, text, labels, loose, bounds=bounds)
-        made.enabled = self._enabled
-        self.add(made)
-        return made
-
-    def gauge(self, name: str, text: str, labels: Sequence[str], read: Reading) -> None:
-        self.add(Gauge(name, text, labels, read))
-
-    def add(self, collector: Collector) -> None:
-        if self._enabled:
+    def add(self, collector: C) -> C:
+        """Shows it; where metrics are off it counts nothing instead."""
+        if self.enabled:
             self.registry.register(collector)
-
-
-def _room(
-    labels: Labels,
-    known: Mapping[Labels, object],
-    names: Labels,
-    loose: frozenset[str],
-) -> Labels:
-    """The label set itself, or one whose loose labels are empty once there are too many."""
-    if labels in known or len(known) < MOST_SERIES or not loose:
-        return labels
-    pairs = zip(names, labels, strict=True)
-    return tuple("" if name in loose else text for name, text in pairs)
+        elif isinstance(collector, _Labelled):
+            collector.enabled = False
+        return collector

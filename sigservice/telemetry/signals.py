@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from sigservice.telemetry.instruments import Instruments
+from sigservice.telemetry.instruments import Counter, Histogram, Instruments
 
 
 class Signals:
     def __init__(self, make: Instruments) -> None:
-        self._received = make.counter(
-            "signals_received_total",
-            "Signals by endpoint and result.",
-            ("endpoint", "result"),
-            ("endpoint",),
+        self._received = make.add(
+            Counter(
+                "signals_received_total",
+                "Signals by endpoint and result.",
+                ("endpoint", "result"),
+                ("endpoint",),
+            )
         )
-        self._payload = make.histogram(
-            "signal_payload_bytes",
-            "Size of accepted payloads.",
-            bounds=(100, 1_000, 10_000, 100_000, 1_000_000),
+        self._payload = make.add(
+            Histogram(
+                "signal_payload_bytes",
+                "Size of accepted payloads.",
+                bounds=(100, 1_000, 10_000, 100_000, 1_000_000),
+            )
         )
-        self._runs = make.counter(
-            "action_runs_total", "Runs of action sets, by how they ended.", ("state",)
+        self._runs = make.add(
+            Counter("action_runs_total", "Runs of action sets, by how they ended.", ("state",))
         )
-        self._reaction = make.histogram(
-            "action_reaction_seconds",
-            "From a signal's commit to the end of its run.",
-            bounds=(0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 5, 60),
+        self._reaction = make.add(
+            Histogram(
+                "action_reaction_seconds",
+                "From a signal's commit to the end of its run.",
+                bounds=(0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 5, 60),
+            )
         )
 
     def received(self, endpoint: str, result: str, payload_bytes: int = 0) -> None:

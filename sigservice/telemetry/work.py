@@ -6,46 +6,56 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from sigservice.telemetry.instruments import Instruments
+from sigservice.telemetry.instruments import Counter, Histogram, Instruments
 
 _SECONDS = (0.001, 0.005, 0.02, 0.1, 0.5, 2, 10)
 
 
 class Work:
     def __init__(self, make: Instruments) -> None:
-        queries = make.histogram(
-            "db_query_duration_seconds",
-            "Time of a statement, by the table's file and its name there.",
-            ("store", "action"),
-            bounds=_SECONDS,
+        queries = make.add(
+            Histogram(
+                "db_query_duration_seconds",
+                "Time of a statement, by the table's file and its name there.",
+                ("store", "action"),
+                bounds=_SECONDS,
+            )
         )
         self.queried: Callable[[float, str, str], None] = queries.observe
-        self._functions = make.histogram(
-            "function_duration_seconds",
-            "Time of what is costly beside statements.",
-            ("functionName", "className"),
-            bounds=_SECONDS,
+        self._functions = make.add(
+            Histogram(
+                "function_duration_seconds",
+                "Time of what is costly beside statements.",
+                ("functionName", "className"),
+                bounds=_SECONDS,
+            )
         )
-        self._jobs = make.histogram(
-            "scheduler_duration_seconds",
-            "Time of a run of a background job.",
-            ("jobId",),
-            bounds=_SECONDS,
+        self._jobs = make.add(
+            Histogram(
+                "scheduler_duration_seconds",
+                "Time of a run of a background job.",
+                ("jobId",),
+                bounds=_SECONDS,
+            )
         )
-        self._engines = make.counter(
-            "frontend_engine_builds_total",
-            "Times that the flags of an environment were compiled for the frontend API.",
+        self._engines = make.add(
+            Counter(
+                "frontend_engine_builds_total",
+                "Times that the flags of an environment were compiled for the frontend API.",
+            )
         )
-        self._exceeded = make.counter(
-            "exceeds_limit_error",
-            "Refusals because there was no room, by what there was too much of.",
-            ("resource", "limit"),
+        self._exceeded = make.add(
+            Counter(
+                "exceeds_limit_error",
+                "Refusals because there was no room, by what there was too much of.",
+                ("resource", "limit"),
+            )
         )
-        self._events_filled = make.counter(
-            "event_created_by_migration_count", "Past events that were given a user id."
+        self._events_filled = make.add(
+            Counter("event_created_by_migration_count", "Past events that were given a user id.")
         )
-        self._features_filled = make.counter(
-            "feature_created_by_migration_count", "Past flags that were given a user id."
+        self._features_filled = make.add(
+            Counter("feature_created_by_migration_count", "Past flags that were given a user id.")
         )
 
     def job_ran(self, name: str, seconds: float) -> None:

@@ -6,7 +6,7 @@ import threading
 
 from sigservice.telemetry import exposition
 from sigservice.telemetry import instruments as module
-from sigservice.telemetry.instruments import Instruments, Names
+from sigservice.telemetry.instruments import Counter, Histogram, Instruments, Names
 
 
 def lines(make, start):
@@ -16,8 +16,8 @@ def lines(make, start):
 
 def test_a_counter_has_the_name_that_it_was_given():
     make = Instruments(enabled=True)
-    counter = make.counter("oddly_named", "What\nit \\ is.", ("a", "b"))
-    make.counter("plain_total", "Plain.").inc(amount=2.5)
+    counter = make.add(Counter("oddly_named", "What\nit \\ is.", ("a", "b")))
+    make.add(Counter("plain_total", "Plain.")).inc(amount=2.5)
     counter.inc('x"\\\n', "é")
     assert lines(make, "oddly") == ['oddly_named{a="x\\"\\\\\\n",b="é"} 1.0']
     assert lines(make, "# TYPE oddly") == ["# TYPE oddly_named counter"]
@@ -27,7 +27,7 @@ def test_a_counter_has_the_name_that_it_was_given():
 
 def test_a_histogram_counts_into_all_larger_buckets():
     make = Instruments(enabled=True)
-    histogram = make.histogram("took", "Took.", ("path",), bounds=(1, 5, 10))
+    histogram = make.add(Histogram("took", "Took.", ("path",), bounds=(1, 5, 10)))
     for value in (0.5, 1, 7, 70):
         histogram.observe(value, "/a")
     assert lines(make, "took") == [
@@ -51,8 +51,8 @@ def test_names_that_clients_make_up_are_cut_and_then_empty():
 def test_label_sets_are_bounded_where_clients_fill_them(monkeypatch):
     monkeypatch.setattr(module, "MOST_SERIES", 2)
     make = Instruments(enabled=True)
-    counter = make.counter("c", "C.", ("app", "kind"), ("app",))
-    histogram = make.histogram("h", "H.", ("app",), ("app",), bounds=(1,))
+    counter = make.add(Counter("c", "C.", ("app", "kind"), ("app",)))
+    histogram = make.add(Histogram("h", "H.", ("app",), ("app",), bounds=(1,)))
     for n in range(9):
         counter.inc(f"app-{n}", "k")
         histogram.observe(1, f"app-{n}")
@@ -62,7 +62,10 @@ def test_label_sets_are_bounded_where_clients_fill_them(monkeypatch):
 
 def test_nothing_is_lost_when_threads_count_at_once():
     make = Instruments(enabled=True)
-    counter, histogram = make.counter("c", "C."), make.histogram("h", "H.", ("a",), bounds=(1,))
+    counter, histogram = (
+        make.add(Counter("c", "C.")),
+        make.add(Histogram("h", "H.", ("a",), bounds=(1,))),
+    )
 
     def count():
         for _ in range(5000):
@@ -80,7 +83,7 @@ def test_nothing_is_lost_when_threads_count_at_once():
 
 def test_off_means_that_nothing_is_counted_or_registered():
     make = Instruments(enabled=False)
-    counter, histogram = make.counter("c", "C."), make.histogram("h", "H.", bounds=(1,))
+    counter, histogram = make.add(Counter("c", "C.")), make.add(Histogram("h", "H.", bounds=(1,)))
     counter.inc()
     histogram.observe(1)
     assert counter.values() == {(): 0}
