@@ -32,6 +32,11 @@ Send = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture
+def ed(cast: Cast) -> webtest.TestApp:
+    return cast.signed_in("ed")
+
+
+@pytest.fixture
 def ada(service: Service) -> webtest.TestApp:
     """An admin's browser; by JSON, which takes half the time of the form."""
     web = webtest.TestApp(service.app)
@@ -93,3 +98,53 @@ def sets(service: Service, web: webtest.TestApp, flags: Flags, endpoint: dict[st
 @pytest.fixture
 def flags(web: webtest.TestApp) -> Flags:
     return Flags(web)
+
+
+@pytest.fixture
+def place(
+    web: webtest.TestApp,
+    service: Service,
+    endpoint: dict[str, Any],
+    token: dict[str, Any],
+    send: Send,
+    flags: Flags,
+) -> dict[str, Any]:
+    """Fills the braces of addresses in doors.py. The environment is the last but one, and off."""
+
+    def made(path: str, **body: Any) -> Any:
+        return web.post_json(f"/api/admin/{path}", body, headers=ADMIN).json.get("id")
+
+    made("projects", name="Shop", id="shop")
+    made("environments", name="staging", type="test", enabled=False)
+    made("environments", name="zone", type="test")
+    made("context", name="plan")
+    account = made("service-account", username="robot")
+    flags.flag("parent")
+    name = flags.flag("checkout", tags=[{"type": "simple", "value": "shop"}])
+    strategy_id = flags.strategy(name, "production")
+    flags.switch(name, "production")
+    flags.depend(name, "parent")
+    sets = Actions(service, web, flags, endpoint)
+    set_id = sets.set(options={"restoreAfterMinutes": 5})
+    signal_id = send(endpoint, token, {"n": 1})["id"]
+    sets.work()
+    flags.switch(name, "production")
+    return {
+        "set_id": set_id,
+        "run_id": sets.runs(set_id)[0]["id"],
+        "id": endpoint["id"],
+        "token_id": token["id"],
+        "signal_id": signal_id,
+        "api_token_id": made("api-tokens", tokenName="shop", type="client"),
+        "user_id": made("user-admin", username="bo"),
+        "account_id": account,
+        "personal_token_id": made(
+            f"service-account/{account}/token", description="ci", expiresAt="2999-01-01"
+        ),
+        "project": "shop",
+        "environment": "staging",
+        "field": "plan",
+        "name": name,
+        "strategy_id": strategy_id,
+        "segment_id": flags.segment(),
+    }

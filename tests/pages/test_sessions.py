@@ -8,8 +8,8 @@ import pytest
 import webtest
 
 from tests.conftest import ADMIN, ADMIN_TOKEN, Cast
+from tests.pages.doors import FORMS, PAGES
 from tests.pages.seen import alert, form_to, heading, notice, sign_in
-from tests.pages.test_doors import FORMS, PAGES
 
 NAME = "service-session"
 HOUR = 3600

@@ -8,9 +8,9 @@ import pytest
 import webtest
 
 from sigservice.services import revisions
-from tests.conftest import ADMIN, ADMIN_TOKEN
+from tests.conftest import ADMIN_TOKEN
 from tests.flags.test_state import CLIENT, TOKENS
-from tests.routes.kit import FEATURES, SEGMENTS, Admin, give_projects, race
+from tests.routes.kit import FEATURES, SEGMENTS, give_projects, race
 
 POLL = "/api/client/features"
 ALL = "*:development.all"
@@ -371,27 +371,6 @@ def test_who_comes_in(web, authorization, status):
         answer = web.get(path, headers=headers, status=wanted)
         if wanted in (401, 403):
             assert answer.json["message"]
-
-
-def test_a_person_who_is_signed_in_is_no_sdk(make_service):
-    web = webtest.TestApp(make_service().app)
-    page = web.get("/sign-in")
-    page.form["username"], page.form["password"] = "ada", "Correct-Horse-7"
-    page.form.submit(status=303)
-    web.get("/api/admin/user", status=200)
-    web.get(POLL, status=401)
-    web.get(POLL, headers=ADMIN, status=403)
-
-
-def test_tokens_are_optional_when_they_are_switched_off(make_service):
-    options = {"authentication": TOKENS["authentication"] | {"enableApiToken": False}}
-    service = make_service(options)
-    admin, web = Admin(service), webtest.TestApp(service.app)
-    admin.flag()
-    answer = web.get(POLL)
-    assert (names(answer), answer.json["query"]["environment"]) == (["a"], "default")
-    web.get(POLL, headers={"Authorization": "wrong"}, status=401)
-    assert poll(web, secret=CLIENT).json["query"]["environment"] == "development"
 
 
 def test_readers_never_see_less_than_what_was_written(service, admin):

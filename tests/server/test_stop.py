@@ -7,7 +7,6 @@ import http.client
 import os
 import signal
 import socket
-import stat
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -174,26 +173,6 @@ def test_pipelined_requests_are_both_answered(slow: Process):
     assert slow.wait(3) == 0
 
 
-def test_second_signal_exits_at_once(environ: dict[str, str]):
-    with running(environ | {"GRACEFUL_SHUTDOWN_TIMEOUT": "20000"}, script()) as process:
-        Request(process, 20).start()
-        process.send(signal.SIGTERM)
-        until(lambda: is_refusing(process), "the stop")
-        began = time.monotonic()
-        process.send(signal.SIGINT)
-        assert process.wait(3) == 1
-        assert time.monotonic() - began < 0.5
-
-
-def test_without_graceful_shutdown_a_signal_kills(environ: dict[str, str]):
-    with running(environ | {"GRACEFUL_SHUTDOWN_ENABLE": "false"}, script()) as process:
-        request = Request(process, 5).start()
-        process.send(signal.SIGTERM)
-        assert process.wait(1) == -signal.SIGTERM
-        request.join(3)
-        assert request.answer is None
-
-
 IN_CODE = {"server": {"gracefulShutdownEnable": False, "host": "127.0.0.1"}}
 
 
@@ -269,23 +248,6 @@ def test_dribbling_clients_are_cut_and_others_are_answered(
         assert 0.8 < time.monotonic() - began < 4
 
 
-def test_unix_socket_is_served_privately_and_removed(environ: dict[str, str]):
-    with open_folder() as folder:
-        pipe = folder / "service.sock"
-        stale = socket.socket(socket.AF_UNIX)
-        stale.bind(str(pipe))
-        stale.close()
-        with running(environ, script(f'"server": {{"pipe": {str(pipe)!r}}}')) as process:
-            assert process.pipe == str(pipe)
-            assert stat.S_IMODE(pipe.stat().st_mode) == 0o600
-            with process.connect() as sock:
-                sock.sendall(HEALTH)
-                assert b"GOOD" in sock.recv(4096)
-            process.send(signal.SIGTERM)
-            assert process.wait(3) == 0
-        assert not pipe.exists()
-
-
 def test_unix_socket_in_use_is_not_taken_over(serve: Serve):
     with open_folder() as folder:
         pipe = str(folder / "service.sock")
@@ -295,15 +257,6 @@ def test_unix_socket_in_use_is_not_taken_over(serve: Serve):
         with first.connect() as sock:
             sock.sendall(HEALTH)
             assert b"GOOD" in sock.recv(4096)
-
-
-def test_file_at_the_unix_socket_is_refused_and_kept(serve: Serve):
-    with open_folder() as folder:
-        pipe = folder / "service.sock"
-        pipe.write_text("precious")
-        with pytest.raises(StartError, match=f"Can't listen on {pipe}"):
-            serve(pipe=str(pipe))
-        assert pipe.read_text() == "precious"
 
 
 def has_ipv6() -> bool:
@@ -331,17 +284,6 @@ def test_one_address_is_one_address(serve: Serve, host: str, other: str):
     client.connect(host=host).close()
     with pytest.raises(ConnectionRefusedError):
         client.connect(host=other)
-
-
-def test_port_in_use_is_one_line_and_exit_1(environ: dict[str, str]):
-    with socket.create_server(("0.0.0.0", 0)) as taken:
-        port = taken.getsockname()[1]
-        ended = refused(environ | {"HTTP_PORT": str(port)})
-        assert ended.wait() == 1
-        (line,) = ended.stderr.splitlines()
-        assert str(port) in line
-        assert "in use" in line
-        ended.close()
 
 
 @pytest.mark.parametrize("host", ["203.0.113.9", "no-such-host.invalid"])

@@ -1,0 +1,217 @@
+"""Every page and form there is, by who may see and send it."""
+
+from __future__ import annotations
+
+from tests.conftest import Cast
+
+STRATEGIES = "/admin/features/{name}/environments/{environment}/strategies"
+RUNS = "/admin/projects/{project}/actions/{set_id}/runs"
+VIEW_PAGES = (
+    "/",
+    "/profile",
+    "/admin/applications",
+    "/admin/projects",
+    "/admin/environments",
+    "/admin/context",
+    "/admin/playground",
+    "/docs",
+    "/admin/features",
+    "/admin/features/{name}",
+    "/admin/features/{name}/flag",
+    "/admin/segments",
+)
+EDIT_PAGES = (
+    "/admin/projects/{project}/edit",
+    "/admin/context/new",
+    "/admin/context/{field}/edit",
+    "/admin/context/{field}/delete",
+    "/admin/features/new",
+    "/admin/features/{name}/archive",
+    "/admin/features/{name}/delete",
+    f"{STRATEGIES}/new",
+    f"{STRATEGIES}/{{strategy_id}}",
+    f"{STRATEGIES}/{{strategy_id}}/delete",
+    "/admin/segments/new",
+    "/admin/segments/{segment_id}",
+    "/admin/segments/{segment_id}/delete",
+)
+ADMIN_PAGES = (
+    "/admin/signals",
+    "/admin/signals/new",
+    "/admin/signals/{id}",
+    "/admin/signals/{id}/delete",
+    "/admin/signals/{id}/log",
+    "/admin/signals/{id}/log/{signal_id}",
+    "/admin/signals/{id}/send",
+    "/admin/actions",
+    "/admin/projects/{project}/actions",
+    "/admin/projects/{project}/actions/new",
+    "/admin/projects/{project}/actions/{set_id}",
+    "/admin/projects/{project}/actions/{set_id}/delete",
+    "/admin/projects/{project}/actions/{set_id}/test",
+    f"{RUNS}",
+    f"{RUNS}/{{run_id}}",
+    f"{RUNS}/{{run_id}}/undo",
+    "/admin/signals/{id}/tokens/{token_id}/delete",
+    "/admin/events",
+    "/admin/integrations",
+    "/admin/api-tokens",
+    "/admin/api-tokens/new",
+    "/admin/api-tokens/{api_token_id}/delete",
+    "/admin/users",
+    "/admin/users/new",
+    "/admin/users/{user_id}",
+    "/admin/users/{user_id}/delete",
+    "/admin/service-accounts/new",
+    "/admin/service-accounts/{account_id}",
+    "/admin/service-accounts/{account_id}/delete",
+    "/admin/service-accounts/{account_id}/tokens/{personal_token_id}/delete",
+    "/admin/projects/new",
+    "/admin/projects/{project}/delete",
+    "/admin/environments/new",
+    "/admin/environments/{environment}/delete",
+)
+VIEW_FORMS = {
+    "/logout": {},
+    "/profile/password": {
+        "old": Cast.PASSWORD,
+        "password": "Other-Horse-8",
+        "confirm": "Other-Horse-8",
+    },
+}
+STRATEGY = {"name": "userWithId", "shown_type": "userWithId", "parameters.userIds": "eve"}
+ACTION_SET = {
+    "name": "kill",
+    "source": "{id}",
+    "actor": "{account_id}",
+    "actions.0.shown": "TOGGLE_FEATURES_OFF_BY_TAG",
+    "actions.0.action": "TOGGLE_FEATURES_OFF_BY_TAG",
+    "actions.0.params.environment": "production",
+    "actions.0.params.tag": "simple:shop",
+}
+EDIT_FORMS = {
+    "/admin/projects/{project}/edit": {"name": "New", "default_stickiness": "random"},
+    "/admin/projects/{project}/environments/{environment}/link": {},
+    "/admin/projects/{project}/environments/{environment}/unlink": {},
+    "/admin/context/new": {"name": "region"},
+    "/admin/context/{field}/edit": {"description": "What is paid"},
+    "/admin/context/{field}/delete": {},
+    "/admin/features/new": {"name": "added", "project": "default", "type": "release"},
+    "/admin/features/{name}/edit": {"type": "experiment", "description": "other"},
+    "/admin/features/{name}/clone": {"clone_name": "copy"},
+    "/admin/features/{name}/tags": {"tag": "simple:other"},
+    "/admin/features/{name}/tags/remove": {"tag": "simple:shop"},
+    "/admin/features/{name}/parent": {"parent": "parent", "state": "off"},
+    "/admin/features/{name}/parent/remove": {},
+    "/admin/features/{name}/archive": {},
+    "/admin/features/{name}/revive": {},
+    "/admin/features/{name}/delete": {},
+    "/admin/features/{name}/environments/{environment}/on": {},
+    "/admin/features/{name}/environments/{environment}/off": {"back": "query=x"},
+    f"{STRATEGIES}/new": STRATEGY,
+    f"{STRATEGIES}/{{strategy_id}}": STRATEGY,
+    f"{STRATEGIES}/{{strategy_id}}/delete": {},
+    "/admin/segments/new": {"name": "added"},
+    "/admin/segments/{segment_id}": {"name": "renamed"},
+    "/admin/segments/{segment_id}/delete": {},
+}
+ARCHIVED_ONLY = ("/admin/features/{name}/revive", "/admin/features/{name}/delete")
+ADMIN_FORMS = {
+    "/admin/projects/new": {"name": "Other", "default_stickiness": "default"},
+    "/admin/projects/{project}/delete": {},
+    "/admin/environments/new": {"name": "other", "type": "test"},
+    "/admin/environments/{environment}/on": {},
+    "/admin/environments/{environment}/off": {},
+    "/admin/environments/{environment}/up": {},
+    "/admin/environments/{environment}/down": {},
+    "/admin/environments/{environment}/delete": {},
+    "/admin/signals/new": {"name": "builds", "token": "now", "token_name": "ci"},
+    "/admin/signals/{id}": {"name": "renamed", "description": "", "enabled": "on"},
+    "/admin/signals/{id}/on": {},
+    "/admin/signals/{id}/off": {},
+    "/admin/signals/{id}/delete": {},
+    "/admin/signals/{id}/send": {"payload": "[1]"},
+    "/admin/signals/{id}/log/{signal_id}/replay": {},
+    "/admin/projects/{project}/actions/new": ACTION_SET,
+    "/admin/projects/{project}/actions/{set_id}": ACTION_SET,
+    "/admin/projects/{project}/actions/{set_id}/on": {},
+    "/admin/projects/{project}/actions/{set_id}/off": {},
+    "/admin/projects/{project}/actions/{set_id}/arm": {},
+    "/admin/projects/{project}/actions/{set_id}/delete": {},
+    "/admin/projects/{project}/actions/{set_id}/test": {"payload": "[1]"},
+    f"{RUNS}/{{run_id}}/undo": {},
+    f"{RUNS}/{{run_id}}/cancel-restore": {},
+    "/admin/signals/{id}/tokens": {"token_name": "second"},
+    "/admin/signals/{id}/tokens/{token_id}": {"token_name": "renamed"},
+    "/admin/signals/{id}/tokens/{token_id}/delete": {},
+    "/admin/api-tokens/new": {
+        "tokenName": "sdk",
+        "type": "client",
+        "environment": "production",
+        "scope": "all",
+    },
+    "/admin/api-tokens/{api_token_id}/delete": {},
+    "/admin/users/new": {"username": "al", "rootRole": "Viewer", "password": "Other-Horse-8"},
+    "/admin/users/{user_id}": {"username": "bob", "rootRole": "Viewer"},
+    "/admin/users/{user_id}/password": {"password": "Other-Horse-8"},
+    "/admin/users/{user_id}/link": {},
+    "/admin/users/{user_id}/delete": {},
+    "/admin/service-accounts/new": {"username": "cron", "rootRole": "Viewer"},
+    "/admin/service-accounts/{account_id}": {"username": "bot", "rootRole": "Viewer"},
+    "/admin/service-accounts/{account_id}/delete": {},
+    "/admin/service-accounts/{account_id}/tokens": {
+        "description": "second",
+        "expiresAt": "2999-01-01",
+    },
+    "/admin/service-accounts/{account_id}/tokens/{personal_token_id}/delete": {},
+}
+FOR_STRANGERS = ("/forgot-password", "/reset-password", "/new-user")
+OPEN = {
+    ("GET", "/sign-in"),
+    ("POST", "/sign-in"),
+    *((method, path) for method in ("GET", "POST") for path in FOR_STRANGERS),
+    ("GET", "/static/{name}"),
+    ("GET", "/docs/openapi.json"),
+}
+FORMS = VIEW_FORMS | EDIT_FORMS | ADMIN_FORMS
+PAGES = VIEW_PAGES + EDIT_PAGES + ADMIN_PAGES
+JSON_PATHS = ("/api", "/auth", "/edge", "/internal-backstage", "/health", "/ready")
+# What is so already.
+UNCHANGING = (
+    "/admin/signals/{id}/on",
+    "/admin/environments/{environment}/off",
+    "/admin/projects/{project}/environments/{environment}/unlink",
+    "/admin/features/{name}/environments/{environment}/on",
+    "/admin/projects/{project}/actions/{set_id}/on",
+    "/admin/projects/{project}/actions/{set_id}/arm",
+    "/admin/projects/{project}/actions/{set_id}/test",
+    "/logout",
+)
+# Addresses that a browser may be left at, because the answer of the POST is a page.
+LEFT_AT = (
+    "/admin/signals/{id}/tokens",
+    "/admin/users/{user_id}/password",
+    "/admin/users/{user_id}/link",
+    "/admin/service-accounts/{account_id}/tokens",
+    "/profile/password",
+    "/admin/features/{name}/edit",
+    "/admin/features/{name}/clone",
+    "/admin/features/{name}/tags",
+    "/admin/features/{name}/parent",
+    f"{RUNS}/{{run_id}}/cancel-restore",
+)
+
+FOREIGN = (
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"},
+    {"Sec-Fetch-Site": "cross-site", "Origin": "http://localhost:80"},
+    {"Origin": "https://evil.example"},
+    {"Origin": "http://localhost.evil.example"},
+)
+
+
+def at(path, place, **other):
+    """The address; flags are looked at where they are on."""
+    here = {"environment": "production"} if path.startswith("/admin/features") else {}
+    here |= {"project": "default"} if "/actions" in path else {}
+    return path.format(**(place | here | other))
