@@ -29,14 +29,19 @@ def body_of(error: AppError, error_id: str) -> dict[str, Any]:
     }
 
 
-def shape(context: Context, error: AppError, path: str) -> HTTPResponse:
-    """The answer for `error` on `path`, and a line in the log that bears the same id."""
+def shape(
+    context: Context, error: AppError, path: str, bug: BaseException | None = None
+) -> HTTPResponse:
+    """The answer for `error` on `path`, and for a 5xx a line in the log that bears the same id;
+    a `bug` behind it goes there with its trace."""
     error_id = str(uuid.uuid4())
     if error.status >= 500:
+        logger = context.get_logger("errors")
+        tell = logger.warn if bug is None else logger.error
         cause = getattr(error, "sqlstate", "") or type(error).__name__
-        context.get_logger("errors").warn(
-            "%s %s on %s: %s (%s)", error.status, error.name, path, cause, error_id
-        )
+        if bug is not None:
+            cause = "".join(traceback.format_exception(bug))
+        tell("%s %s on %s (%s): %s", error.status, error.name, path, error_id, cause)
     if wants_json(path):
         answer = respond.json(body_of(error, error_id), error.status)
     else:
@@ -56,11 +61,7 @@ def shape(context: Context, error: AppError, path: str) -> HTTPResponse:
 
 def unexpected(context: Context, error: BaseException, path: str) -> HTTPResponse:
     """A bug of ours: everything goes to the log, nothing but an id to the client."""
-    hidden = AppError("Something went wrong on our side.")
-    answer = shape(context, hidden, path)
-    trace = "".join(traceback.format_exception(error))
-    context.get_logger("errors").error("%s", trace)
-    return answer
+    return shape(context, AppError("Something went wrong on our side."), path, error)
 
 
 class ErrorPlugin:
