@@ -14,7 +14,7 @@ from typing import Any
 from sigservice.app import make_app
 from sigservice.build import build_context, build_loggers
 from sigservice.clock import Clock
-from sigservice.config import Loaded, authentication, load_config
+from sigservice.config import Loaded, load_config, risks
 from sigservice.config.database import LIBPQ_VARIABLES
 from sigservice.config.options import BUILT_IN_ADMIN
 from sigservice.db.open import OpenDatabase
@@ -94,6 +94,7 @@ class Service:
     def __init__(self, loaded: Loaded, clock: Clock, passwords: Passwords) -> None:
         config = loaded.config
         self.config, self.warnings = config, loaded.warnings
+        self._open = [risk.message for risk in risks.of_authentication(config, loaded.sources)]
         get_logger = build_loggers(config)
         self._logger = get_logger("server")
         self._database = OpenDatabase(config, get_logger("database"))
@@ -203,7 +204,7 @@ class Service:
         ]
         if missing:
             lines.append(f"  not configured  {', '.join(missing)}")
-        shown = [*authentication.risks(self.config), *self.warnings]
+        shown = [*self._open, *self.warnings]
         return lines + [f"  warning         {text}" for text in shown[:6]]
 
     def _warn(self) -> None:
@@ -211,7 +212,7 @@ class Service:
         are printed by the command alone."""
         is_broken = self.context.authentication.lacks_handler
         tell = self._logger.error if is_broken else self._logger.warn
-        for line in authentication.risks(self.config):
+        for line in self._open:
             tell("%s", line)
 
     def _serve(self) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ipaddress
 from dataclasses import dataclass
-from typing import Any
 
 
 @dataclass(frozen=True)
@@ -67,41 +65,6 @@ TYPES = {
 }
 
 
-def risks(config: dict[str, Any]) -> list[str]:
-    """What the configured type leaves open, a line each."""
-    block, lines = config["authentication"], []
-    kind, handler = block["type"], block["customAuthHandler"]
-    if kind == "demo":
-        lines.append(
-            "AUTH_TYPE=demo is not for production: whoever types an e-mail address is let in"
-            + (", and `admin` makes an admin." if block["demoAllowAdminLogin"] else ".")
-        )
-    if kind == "none":
-        lines.append("AUTH_TYPE=none is deprecated: nobody signs in and everybody is an admin.")
-        if not _is_loopback(config["server"]):
-            lines.append(
-                "AUTH_TYPE=none on more than this machine: set HTTP_HOST=127.0.0.1 unless "
-                "something else keeps strangers away."
-            )
-    if kind == "custom" and handler is None:
-        lines.append(f"{NO_HANDLER} Until then only API tokens are let in.")
-    if kind != "custom" and handler is not None:
-        lines.append("authentication.customAuthHandler is only used with AUTH_TYPE=custom.")
-    if kind != "demo" and block["demoAllowAdminLogin"]:
-        lines.append("AUTH_DEMO_ALLOW_ADMIN_LOGIN is only used with AUTH_TYPE=demo.")
-    return lines
-
-
 NO_HANDLER = (
     "The authentication type is custom, but there is no handler: give customAuthHandler in code."
 )
-
-
-def _is_loopback(server: dict[str, Any]) -> bool:
-    host = server["host"] or ""
-    if server["pipe"] or host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False

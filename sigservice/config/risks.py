@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from sigservice.config.authentication import NO_HANDLER
 from sigservice.config.parse import said_no
 
 SEVERITIES = ("note", "warning", "danger")
@@ -101,22 +102,45 @@ def _first_admin(config: Config, sources: Sources) -> Iterator[Risk]:
         yield Risk("warning", path, "The first admin's password has fewer than 12 characters.")
 
 
-def _authentication(config: Config, sources: Sources) -> Iterator[Risk]:
+def of_authentication(config: Config, sources: Sources) -> Iterator[Risk]:
+    """What the authentication type leaves open, which each start tells too."""
     block, path = config["authentication"], "authentication.type"
-    kind, admin = block["type"], block["demoAllowAdminLogin"]
-    if kind == "none":
-        yield Risk("danger", path, "Nobody signs in: whoever reaches the service is its admin.")
+    kind, handler = block["type"], block["customAuthHandler"]
     if kind == "demo":
-        yield Risk("danger", path, "An e-mail address is enough to sign in, without a password.")
-    if kind == "custom" and not block["customAuthHandler"]:
-        yield Risk("warning", path, "custom needs authentication.customAuthHandler (in code).")
-    if admin:
-        severity, text = (
-            ("danger", "Whoever types admin is the admin.")
-            if kind == "demo"
-            else ("note", "It has no effect unless the authentication type is demo.")
+        yield Risk(
+            "danger",
+            path,
+            "AUTH_TYPE=demo is not for production: whoever types an e-mail address is let in.",
         )
-        yield Risk(severity, "authentication.demoAllowAdminLogin", text)
+    if kind == "none":
+        yield Risk(
+            "danger",
+            path,
+            "AUTH_TYPE=none is deprecated: nobody signs in and everybody is an admin.",
+        )
+        if not _is_local(config["server"]):
+            yield Risk(
+                "danger",
+                "server.host",
+                "AUTH_TYPE=none on more than this machine: set HTTP_HOST=127.0.0.1 unless "
+                "something else keeps strangers away.",
+            )
+    if kind == "custom" and handler is None:
+        yield Risk("warning", path, f"{NO_HANDLER} Until then only API tokens are let in.")
+    if kind != "custom" and handler is not None:
+        path = "authentication.customAuthHandler"
+        yield Risk("note", path, f"{path} is only used with AUTH_TYPE=custom.")
+    if block["demoAllowAdminLogin"]:
+        path = "authentication.demoAllowAdminLogin"
+        if kind == "demo":
+            yield Risk("danger", path, "Whoever types `admin` signs in as an admin.")
+        else:
+            text = "AUTH_DEMO_ALLOW_ADMIN_LOGIN is only used with AUTH_TYPE=demo."
+            yield Risk("note", path, text)
+
+
+def _is_local(server: Config) -> bool:
+    return bool(server["pipe"]) or _is_here((server["host"] or "").strip("[]"))
 
 
 def _tokens(config: Config, sources: Sources) -> Iterator[Risk]:
@@ -324,7 +348,7 @@ def _is_wide(network: str) -> bool:
 
 RULES: tuple[Callable[[Config, Sources], Iterator[Risk]], ...] = (
     _first_admin,
-    _authentication,
+    of_authentication,
     _tokens,
     _address,
     _cookies,

@@ -7,7 +7,6 @@ database never holds more than its hash.
 
 from __future__ import annotations
 
-import random
 import re
 from datetime import datetime, timedelta
 from email import policy
@@ -21,13 +20,13 @@ from sigservice.outgoing import smtp
 from sigservice.outgoing.smtp import Failed, MailServer
 from sigservice.render import Renderer
 from sigservice.repository import mails
+from sigservice.services import outbox
 
 PAGES = {"reset": "reset-password", "welcome": "new-user"}
 SUBJECTS = {"reset": "sigservice - Reset your password", "welcome": "Welcome to sigservice"}
 MOMENT = timedelta(minutes=1)  # nobody is written to twice in it
 PATIENCE = timedelta(hours=24)  # then a mail that did not get through is given up
 CLAIM = timedelta(minutes=5)  # longer than any attempt takes
-FIRST_PAUSE, LONGEST_PAUSE = 5.0, 3600.0  # seconds
 _NO_LETTER = re.compile(r"[^\w '’-]|_")
 # Long lines stay as they are: a link that is broken in two opens nothing.
 _POLICY = policy.SMTP.clone(max_line_length=900, cte_type="7bit")
@@ -56,7 +55,7 @@ def deliver(render: Renderer, server: MailServer, mail: Row, secret: str, now: d
 
 def settle(conn: Connection, mail: Row, failed: Failed | None, now: datetime) -> str:
     """Notes what became of an attempt: sent, waiting or given up."""
-    due_at = now + _pause(mail["attempts"])
+    due_at = now + outbox.pause(mail["attempts"])
     result = "waiting" if failed else "sent"
     if failed and (failed.is_final or due_at >= mail["created_at"] + PATIENCE):
         result = "given up"
@@ -106,10 +105,6 @@ def plain_name(name: str) -> str:
     return " ".join(_NO_LETTER.sub(" ", name).split())[:100]
 
 
-def state_of(row: Row) -> str:
-    return "sent" if row["sent_at"] else "given up" if row["given_up_at"] else "waiting"
-
-
 def _recipient(email: str | None) -> str:
     """The address as mail servers take it: one, without a name, a list or a comment in it."""
     if not email:
@@ -122,9 +117,3 @@ def _recipient(email: str | None) -> str:
     except Exception:  # noqa: BLE001  the parser fails in many ways
         raise Failed("The address is not one that mail can be sent to.", is_final=True) from None
     return address
-
-
-def _pause(attempts: int) -> timedelta:
-    """5 s, then three times as long each time, up to an hour; a quarter more or less."""
-    seconds = min(FIRST_PAUSE * 3 ** min(attempts - 1, 10), LONGEST_PAUSE)
-    return timedelta(seconds=seconds * random.uniform(0.75, 1.25))  # noqa: S311  no secret

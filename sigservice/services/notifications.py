@@ -5,7 +5,6 @@ At least once: whoever sends one has claimed it for a while; after a kill it is 
 
 from __future__ import annotations
 
-import random
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -16,13 +15,12 @@ from sigservice.db.pool import Connection
 from sigservice.db.run import Row
 from sigservice.errors import ConflictError, NotFoundError
 from sigservice.repository import notifications
-from sigservice.services import action_sets, events
+from sigservice.services import action_sets, events, outbox
 from sigservice.services.action_channels import masked
 from sigservice.services.identity import Identity
 from sigservice.services.notification_channels import Outcome
 
 MOST_ATTEMPTS = 10
-FIRST_PAUSE, LONGEST_PAUSE = 5.0, 3600.0  # seconds
 CLAIM = timedelta(minutes=3)  # longer than any attempt takes
 SHOWN = 50
 
@@ -49,7 +47,7 @@ def settle(conn: Connection, row: Row, outcome: Outcome, now: datetime) -> str:
         attempts=row["attempts"],
         result=result,
         error=outcome.error[:500] or None,
-        due_at=now + max(_pause(row["attempts"]), outcome.pause),
+        due_at=now + max(outbox.pause(row["attempts"]), outcome.pause),
         now=now,
     )
     return result
@@ -75,7 +73,7 @@ def retry(conn: Connection, project: str, set_id: int, id: int, by: Identity) ->
 def to_json(row: Row) -> dict[str, Any]:
     """One on the wire, its channel without what is secret in it."""
     channel = msgspec.json.decode(row["channel"])
-    state = "sent" if row["sent_at"] else "given up" if row["given_up_at"] else "waiting"
+    state = outbox.state_of(row)
     return {
         "id": row["id"],
         "runId": row["run_id"],
@@ -97,10 +95,3 @@ def _get(conn: Connection, project: str, set_id: int, id: int) -> Row:
     if row is None:
         raise NotFoundError("There is no such notification.")
     return row
-
-
-def _pause(attempts: int) -> timedelta:
-    """5 s, then three times as long each time, up to an hour; a quarter more or less, so that
-    those that failed together don't come back together."""
-    seconds = min(FIRST_PAUSE * 3 ** min(attempts - 1, 10), LONGEST_PAUSE)
-    return timedelta(seconds=seconds * random.uniform(0.75, 1.25))  # noqa: S311  no secret

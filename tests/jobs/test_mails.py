@@ -14,7 +14,7 @@ from sigservice.jobs import mails as job
 from sigservice.jobs.runner import Runner
 from sigservice.server import JOBS
 from sigservice.services import mails as service_of
-from sigservice.services import reset_tokens
+from sigservice.services import outbox, reset_tokens
 from tests.conftest import ADMIN
 from tests.mail_server import PASSWORD, USER, Mails, mail_server
 
@@ -54,7 +54,7 @@ class Post:
         return found
 
     def states(self):
-        return [(service_of.state_of(row), row["last_error"]) for row in self.rows()]
+        return [(outbox.state_of(row), row["last_error"]) for row in self.rows()]
 
     def status_of(self, link):
         path = f"/auth/reset/validate?token={link.partition('=')[2]}"

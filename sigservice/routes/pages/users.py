@@ -13,7 +13,7 @@ from sigservice.errors import AppError, ConflictError
 from sigservice.repository import mails as mail_repository
 from sigservice.repository import personal_tokens, service_accounts
 from sigservice.repository import users as repository
-from sigservice.services import mails, passwords, reset_tokens, users
+from sigservice.services import outbox, passwords, reset_tokens, users
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import password_links, respond
 from sigservice.web.area import new_area
@@ -71,7 +71,7 @@ def build(context: Context) -> Bottle:
             rules=[text for _, text in passwords.RULES],
             sends_mail=context.mail_server is not None,
             mail=mail,
-            mail_state=mails.state_of(mail) if mail else "",
+            mail_state=outbox.state_of(mail) if mail else "",
             **(shared | more),
         )
 
