@@ -49,6 +49,11 @@ class Authentication:
         """What sessions are bound to; "" for passwords, whose sessions are older than realms."""
         return "" if self.type.has_passwords else self.type.name
 
+    @property
+    def token_realm(self) -> str:
+        """What personal tokens are bound to: "" for those of people whom something vouches for."""
+        return self.type.name if self.type.takes_address else ""
+
 
 def demo_user(conn: Connection, login: str, *, allow_admin: bool, ip: str) -> Row:
     """Who signs in by typing an address, `admin` or an admin's user name. Makes Editors of

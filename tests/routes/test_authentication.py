@@ -133,14 +133,43 @@ def test_demo_lets_admins_in_only_when_told(typed, allowed):
 def test_a_session_counts_under_its_own_type_only(typed, make_service):
     web = typed("demo")
     demo(web, "eve@b")
-    cookies = dict(web.cookies)
+    browser = {"Cookie": f"service-session={web.cookies['service-session']}"}
+    assert who(typed("demo"), **browser) == "eve@b"
     strict = typed("open-source")
-    strict.set_cookie("service-session", cookies["service-session"])
-    assert who(strict) is None
+    assert who(strict, **browser) is None
     login = {"username": "ada", "password": "Correct-Horse-7"}
     strict.reset()
     strict.post_json("/auth/simple", login)
     assert who(strict) == "ada"
+
+
+def personal_token(web, email):
+    csrf = demo(web, email).json["csrfToken"]
+    body = {"description": "mine", "expiresAt": "2100-01-01T00:00:00Z"}
+    made = web.post_json("/api/admin/user/tokens", body, headers={"X-CSRF-Token": csrf})
+    return made.json["secret"]
+
+
+def test_who_typed_an_address_does_not_become_the_admin_that_its_owner_becomes(typed):
+    web = typed("demo")
+    secret = personal_token(web, "eve@b")
+    (eve,) = [u for u in web.get(PEOPLE, headers=ADMIN).json["users"] if u["email"] == "eve@b"]
+    browser = {"Cookie": f"service-session={web.cookies['service-session']}"}
+    web.get("/api/admin/projects", headers={"Authorization": secret})
+    web.put_json(f"{PEOPLE}/{eve['id']}", {"rootRole": "Admin"}, headers=ADMIN)
+    assert who(web) is None
+    assert web.get("/admin/users", status=303).location.startswith("/sign-in")
+    web.get(PEOPLE, headers={"Authorization": secret}, status=401)
+    allowed = typed("demo", {"AUTH_DEMO_ALLOW_ADMIN_LOGIN": "true"})
+    assert who(allowed, **browser) == "eve@b"
+    allowed.get(PEOPLE, headers={"Authorization": secret})
+
+
+def test_a_personal_token_of_a_demo_counts_there_only(typed):
+    secret = personal_token(typed("demo"), "eve@b")
+    for kind in ("open-source", "custom"):
+        typed(kind).get("/api/admin/projects", headers={"Authorization": secret}, status=401)
+    typed("demo").get("/api/admin/projects", headers={"Authorization": secret})
 
 
 def test_the_built_in_password_bars_nobody_where_it_opens_nothing(make_service):
