@@ -98,6 +98,8 @@ def vouched_user(conn: Connection, given: Mapping[str, Any], *, ip: str) -> Row:
             raise BadDataError(f"A user has {', '.join(FIELDS)}, which are text.", path=str(field))
     who = _profile(given)
     user = _found_or_made(conn, who, ip)
+    if not _is_same(user["email" if who.email else "username"], who.email or who.username):
+        raise BadDataError("Another user has this name, but for letters that look alike.")
     if not given.get("rootRole") or user["role_id"] == who.role_id:
         return user
     try:
@@ -120,6 +122,12 @@ def _found_or_made(conn: Connection, who: users.Profile, ip: str) -> Row:
         repository.lock(conn)
         user = repository.find_by_login(conn, login) or users.create(conn, who, None, _by(ip))
     return user
+
+
+def _is_same(stored: str | None, named: str | None) -> bool:
+    """But for the case of ASCII letters: a database with a locale lower-cases others to these (the
+    Kelvin sign to k), and such an address is not its owner's."""
+    return (stored or "").encode().lower() == (named or "").encode().lower()
 
 
 def _by(ip: str) -> Identity:

@@ -7,7 +7,8 @@ import webtest
 from bottle import HTTPResponse, request
 
 from sigservice import authentication
-from sigservice.errors import ForbiddenError, StartError
+from sigservice.errors import BadDataError, ForbiddenError, StartError
+from sigservice.repository import users as repository
 from sigservice.services.authentication import vouched_user
 from tests.conftest import ADMIN, ADMIN_TOKEN
 from tests.test_app import Log
@@ -393,6 +394,21 @@ def test_a_vouched_user_is_never_a_service_account(typed, service):
     web.post_json("/api/admin/service-account", {"username": "robot", "name": "R", "rootRole": 1}, headers=ADMIN)  # fmt: skip  # noqa: E501
     with pytest.raises(Exception, match="exists already"), service.context.database.transaction() as conn:  # fmt: skip  # noqa: E501
         vouched_user(conn, {"username": "robot"}, ip="")
+
+
+def test_letters_that_a_database_takes_for_others_make_nobody_an_admin(typed, service, monkeypatch):
+    """What a database with a locale finds: lower() makes the Kelvin sign a k there."""
+    find = repository.find_by_login
+    monkeypatch.setattr(
+        repository, "find_by_login", lambda conn, login: find(conn, login.replace("\u212a", "k"))
+    )
+    for body in ({"email": "mike@b", "rootRole": "Admin"}, {"username": "kim"}):
+        typed("custom").post_json(PEOPLE, body, headers=ADMIN, status=201)
+    with service.context.database.transaction() as conn:
+        for user in ({"email": "mi\u212ae@b"}, {"username": "\u212aim", "rootRole": "Viewer"}):
+            with pytest.raises(BadDataError, match="look alike"):
+                vouched_user(conn, user, ip="")
+        assert vouched_user(conn, {"email": "MIKE@B"}, ip="")["role"] == "Admin"
 
 
 @pytest.mark.parametrize("kind", ["open-source", "demo", "custom"])
