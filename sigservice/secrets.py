@@ -30,6 +30,11 @@ def sha256(secret: str) -> bytes:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
 
 
+def stored(secret: str, realm: str) -> bytes:
+    """What is stored of a secret that is unknown outside of its realm; "" is all of them."""
+    return sha256(f"{realm} {secret}" if realm else secret)
+
+
 def derive(secret: str, purpose: str) -> str:
     """A value that follows from `secret` but does not reveal it, such as a session's CSRF token."""
     digest = hmac.new(secret.encode("utf-8", "surrogatepass"), purpose.encode(), "sha256").digest()

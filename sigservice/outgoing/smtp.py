@@ -7,6 +7,7 @@ import ipaddress
 import smtplib
 import socket
 import ssl
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from email.message import EmailMessage
@@ -16,6 +17,8 @@ from typing import Any
 from sigservice.log import one_line
 
 TIMEOUT = 10.0  # seconds for each answer
+TOTAL_SECONDS = 60.0  # for all of them
+MOST_BYTES = 65_536  # of all of them
 SMTPS_PORT = 465
 
 
@@ -82,16 +85,66 @@ def send(server: MailServer, message: EmailMessage, recipient: str) -> None:
         smtp.close()
 
 
+class _Replies:
+    """The lines that the server sends, no more and for no longer than we care to listen. In place
+    of a file, which waits anew for each byte and whose user keeps each line."""
+
+    def __init__(self, sock: socket.socket, deadline: float) -> None:
+        self._sock, self._deadline = sock, deadline
+        self._buffer, self._room = b"", MOST_BYTES
+
+    def readline(self, most: int) -> bytes:
+        """Raises OSError."""
+        while b"\n" not in self._buffer and len(self._buffer) < most:
+            left = self._deadline - time.monotonic()
+            if left <= 0 or self._room <= 0:
+                raise TimeoutError
+            self._sock.settimeout(min(TIMEOUT, left))
+            data = self._sock.recv(4096)
+            if not data:
+                break
+            self._buffer, self._room = self._buffer + data, self._room - len(data)
+        end = min(self._buffer.find(b"\n") + 1 or len(self._buffer), most)
+        line, self._buffer = self._buffer[:end], self._buffer[end:]
+        return line
+
+    def close(self) -> None:
+        """The socket has an owner."""
+
+
+class _Bounded:
+    """smtplib with bounds on what the server says, from its greeting on."""
+
+    _deadline = 0.0
+    file: Any
+    sock: socket.socket | None
+
+    def getreply(self) -> tuple[int, bytes]:
+        self._deadline = self._deadline or time.monotonic() + TOTAL_SECONDS
+        if self.file is None and self.sock is not None:
+            self.file = _Replies(self.sock, self._deadline)
+        reply: tuple[int, bytes] = super().getreply()  # type: ignore[misc]
+        return reply
+
+
+class _Plain(_Bounded, smtplib.SMTP):
+    pass
+
+
+class _Secure(_Bounded, smtplib.SMTP_SSL):
+    pass
+
+
 def _connect(server: MailServer) -> smtplib.SMTP:
     if server.secure:
-        return smtplib.SMTP_SSL(
+        return _Secure(
             server.host,
             server.port,
             local_hostname=server.domain,
             timeout=TIMEOUT,
             context=ssl.create_default_context(),
         )
-    return smtplib.SMTP(server.host, server.port, local_hostname=server.domain, timeout=TIMEOUT)
+    return _Plain(server.host, server.port, local_hostname=server.domain, timeout=TIMEOUT)
 
 
 def _prepare(smtp: smtplib.SMTP, server: MailServer) -> None:

@@ -49,6 +49,11 @@ class Authentication:
         """What sessions are bound to; "" for passwords, whose sessions are older than realms."""
         return "" if self.type.has_passwords else self.type.name
 
+    @property
+    def token_realm(self) -> str:
+        """What personal tokens are bound to: "" for those of people whom something vouches for."""
+        return self.type.name if self.type.takes_address else ""
+
 
 def demo_user(conn: Connection, login: str, *, allow_admin: bool, ip: str) -> Row:
     """Who signs in by typing an address, `admin` or an admin's user name. Makes Editors of
@@ -93,6 +98,8 @@ def vouched_user(conn: Connection, given: Mapping[str, Any], *, ip: str) -> Row:
             raise BadDataError(f"A user has {', '.join(FIELDS)}, which are text.", path=str(field))
     who = _profile(given)
     user = _found_or_made(conn, who, ip)
+    if not _is_same(user["email" if who.email else "username"], who.email or who.username):
+        raise BadDataError("Another user has this name, but for letters that look alike.")
     if not given.get("rootRole") or user["role_id"] == who.role_id:
         return user
     try:
@@ -115,6 +122,12 @@ def _found_or_made(conn: Connection, who: users.Profile, ip: str) -> Row:
         repository.lock(conn)
         user = repository.find_by_login(conn, login) or users.create(conn, who, None, _by(ip))
     return user
+
+
+def _is_same(stored: str | None, named: str | None) -> bool:
+    """But for the case of ASCII letters: a database with a locale lower-cases others to these (the
+    Kelvin sign to k), and such an address is not its owner's."""
+    return (stored or "").encode().lower() == (named or "").encode().lower()
 
 
 def _by(ip: str) -> Identity:

@@ -111,7 +111,8 @@ def _recipient(email: str | None) -> str:
         raise Failed("The user has no e-mail address any more.", is_final=True)
     try:
         found = Address(addr_spec=email)
-        address = f"{found.username}@{found.domain.encode('idna').decode()}"
+        domain = found.domain.encode("idna").decode()
+        address = Address(username=found.username, domain=domain).addr_spec  # with its quotes
         if not (address.isascii() and found.addr_spec == email):
             raise ValueError
     except Exception:  # noqa: BLE001  the parser fails in many ways

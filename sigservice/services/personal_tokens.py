@@ -51,10 +51,11 @@ def is_personal(secret: str) -> bool:
 
 
 def identify(
-    conn: Connection, secret: str, *, now: datetime, ip: str
+    conn: Connection, secret: str, *, now: datetime, ip: str, realm: str = ""
 ) -> tuple[Identity | None, int]:
-    """Whom the token acts as, None when it is unknown or has expired; and the token's id."""
-    user = personal_tokens.find_owner(conn, secrets.sha256(secret), now)
+    """Whom the token acts as, None when it is unknown in this realm or has expired; and the
+    token's id."""
+    user = personal_tokens.find_owner(conn, secrets.stored(secret, realm), now)
     if user is None:
         return None, 0
     identity = Identity(
@@ -69,8 +70,11 @@ def identify(
     return identity, user["token_id"]
 
 
-def create(conn: Connection, owner_id: int, new: Fields, by: Identity) -> tuple[Row, str]:
-    """The token and its secret, which is seen here and never again.
+def create(
+    conn: Connection, owner_id: int, new: Fields, by: Identity, *, realm: str = ""
+) -> tuple[Row, str]:
+    """The token and its secret, which is seen here and never again. In a realm it is unknown to
+    others: who came in by an address alone keeps nothing when passwords are demanded.
 
     Raises NotFoundError, ExceedsLimitError, NameExistsError.
     """
@@ -82,7 +86,7 @@ def create(conn: Connection, owner_id: int, new: Fields, by: Identity) -> tuple[
             conn,
             user_id=owner_id,
             description=new.description,
-            secret_hash=secrets.sha256(secret),
+            secret_hash=secrets.stored(secret, realm),
             secret_prefix=secret[: len(PREFIX) + 4],
             expires_at=new.expires_at,
             limit=MOST_TOKENS,

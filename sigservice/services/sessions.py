@@ -54,11 +54,11 @@ def open_session(
 ) -> str:
     """A new session id for the cookie. `replaces` is the browser's former one, which ends."""
     if replaces:
-        sessions.delete(conn, _stored(replaces, realm))
+        sessions.delete(conn, secrets.stored(replaces, realm))
     session_id = secrets.new_secret()
     sessions.insert(
         conn,
-        id_hash=_stored(session_id, realm),
+        id_hash=secrets.stored(session_id, realm),
         user_id=user["id"],
         now=now,
         expires_at=now + timedelta(hours=ttl_hours),
@@ -71,7 +71,7 @@ def identify(
     conn: Connection, session_id: str, *, now: datetime, ip: str, realm: str = ""
 ) -> Identity | None:
     """Whose session it is, or None when it is unknown or has ended."""
-    id_hash = _stored(session_id, realm)
+    id_hash = secrets.stored(session_id, realm)
     user = sessions.find_user(conn, id_hash, now)
     if user is None:
         return None
@@ -95,10 +95,6 @@ def identity_of(user: Row, *, ip: str) -> Identity:
         email=user["email"],
         name=user["name"],
     )
-
-
-def _stored(session_id: str, realm: str) -> bytes:
-    return secrets.sha256(f"{realm} {session_id}" if realm else session_id)
 
 
 def csrf_token(session_id: str) -> str:

@@ -61,5 +61,5 @@ def ask(url: str, instance_id: str, proxies: Proxies) -> _Answer:
         raise Failed(f"The answer has the status {answer.status}.")
     try:
         return msgspec.json.decode(answer.body, type=_Answer)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise Failed("The answer does not tell versions.") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,6 +15,9 @@ from sigservice.telemetry.messages import Messages
 from sigservice.telemetry.requests import Requests
 from sigservice.telemetry.signals import Signals
 from sigservice.telemetry.work import Work
+
+LONG_SECONDS = 0.2
+REST = 10  # times as long as it took
 
 
 class Telemetry:
@@ -32,7 +36,8 @@ class Telemetry:
         monotonic: Callable[[], float],
         count: Callable[[list[str]], Mapping[str, Any]],
     ) -> None:
-        self.enabled = enabled
+        self.enabled, self._monotonic = enabled, monotonic
+        self._writing, self._written, self._again_until = threading.Lock(), b"", 0.0
         self._make = Instruments(enabled)
         app_names = Names(MOST_NAMES if with_app_names else 0)
         self.counts = Counts(lambda: count(self.flags.reported.known()), monotonic, version)
@@ -48,7 +53,15 @@ class Telemetry:
         self._make.add(Gauge(name, text, labels, read))
 
     def exposition(self) -> bytes:
-        return exposition.write(self._make.registry)
+        """One at a time. What takes long to write, because clients made many names up, is told
+        again for a while: whoever asks without end must not have a processor to themselves."""
+        with self._writing:
+            began = self._monotonic()
+            if began >= self._again_until:
+                self._written = exposition.write(self._make.registry)
+                seconds = self._monotonic() - began
+                self._again_until = began + (seconds * REST if seconds > LONG_SECONDS else 0)
+            return self._written
 
 
 __all__ = ["CONTENT_TYPE", "Telemetry"]

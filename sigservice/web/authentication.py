@@ -30,7 +30,16 @@ def find(context: Context, environ: dict[str, Any]) -> Identity | None:
     identity = _vouched(context, environ) or session.find(context, environ)
     if identity is None or kind.has_passwords:
         return identity
+    if is_shut_out(context, identity):
+        return None
     return replace(identity, has_built_in_password=False, built_in_password_works=False)
+
+
+def is_shut_out(context: Context, identity: Identity) -> bool:
+    """Whether this is an admin known by an address alone, where those may not sign in: whoever
+    typed the address before its owner became an admin."""
+    allowed = context.config["authentication"]["demoAllowAdminLogin"]
+    return context.authentication.type.takes_address and identity.role == "Admin" and not allowed
 
 
 def required(context: Context) -> AuthenticationRequired:

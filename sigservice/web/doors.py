@@ -93,10 +93,15 @@ class AdminDoor:
 
     def _by_personal_token(self, secret: str, ip: str) -> Identity:
         context = self._context
+        realm, now = context.authentication.token_realm, context.clock.now()
         with context.database.autocommit() as conn:
-            identity, token_id = personal_tokens.identify(
-                conn, secret, now=context.clock.now(), ip=ip
-            )
+            identity, token_id = personal_tokens.identify(conn, secret, now=now, ip=ip)
+            if identity is None and realm:
+                identity, token_id = personal_tokens.identify(
+                    conn, secret, now=now, ip=ip, realm=realm
+                )
+                if identity and authentication.is_shut_out(context, identity):
+                    identity = None
         if identity is None:
             raise UnauthorizedError("The personal token is unknown or has expired.")
         context.flags.seen.personal_token(token_id)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sigservice.context import Context
 from sigservice.errors import AppError
-from sigservice.telemetry.instruments import Series
+from sigservice.telemetry.instruments import LONGEST_NAME, Series
 from sigservice.telemetry.requests import is_sdk
 from sigservice.web.body import query_pairs
 
@@ -86,14 +86,15 @@ def refusal_log(context: Context) -> Callable[[str, str, int], None]:
 
 
 def _app_name(environ: Environ) -> str:
-    """What the client calls the application that it runs in, "" when it does not say."""
+    """What the client calls the application that it runs in, "" when it does not say. Cut, since
+    it is kept."""
     text = environ.get("HTTP_X_UNLEASH_APPNAME") or environ.get("HTTP_UNLEASH_APPNAME")
     if text:
-        return _text(text)
+        return _text(text)[:LONGEST_NAME]
     if "appName=" not in environ.get("QUERY_STRING", ""):
         return ""
     try:
-        return dict(query_pairs(environ)).get("appName", "")
+        return dict(query_pairs(environ)).get("appName", "")[:LONGEST_NAME]
     except AppError:
         return ""
 

@@ -294,6 +294,12 @@ def test_names_and_addresses_inject_nothing(post, mails):
         assert post.send() == 1, address
         assert post.states()[-1][0] == "given up", address
         assert len(mails.got) == before, (n, address)
+    post.rows("UPDATE users SET email = '\"a,b\"@example.com' WHERE id = %s RETURNING id", id)
+    post.clock.advance(61)
+    post.ask('"a,b"@example.com')
+    post.send()
+    assert mails.got[-1].recipients == ['"a,b"@example.com']
+    assert mails.got[-1].message["To"] == '"a,b"@example.com'
     post.rows("UPDATE users SET email = 'a@bücher.example' WHERE id = %s RETURNING id", id)
     post.clock.advance(61)
     post.ask("a@bücher.example")

@@ -82,6 +82,7 @@ def test_it_is_asked_told_and_shown(make_service, receiver):
     [
         (b"", 200),
         (b"[]", 200),
+        (b'{"more":' + b"[" * 60_000, 200),
         (b"\xff", 200),
         ({"versions": {"oss": "<b>1</b>"}, "latest": False}, 200),
         ({"versions": {"oss": "9" * 65}, "latest": False}, 200),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
+from contextlib import suppress
 from dataclasses import replace
 from email.message import EmailMessage
 from types import SimpleNamespace
@@ -162,6 +164,33 @@ def test_who_is_no_mail_server(certificates, monkeypatch):
         thread.start()
         assert refusal(to(mails)).is_away
         thread.join(5)
+
+
+@pytest.mark.parametrize(
+    ("said", "pause"), [(b"220-and\r\n", 0.05), (b"2", 0.05), (b"220-and\r\n" * 1000, 0)]
+)
+def test_a_server_that_never_comes_to_an_end(monkeypatch, said, pause):
+    monkeypatch.setattr(smtp, "TOTAL_SECONDS", 0.5)
+    sent = 0
+    with socket.create_server(("127.0.0.1", 0)) as other:
+
+        def talk():
+            nonlocal sent
+            with other.accept()[0] as sock, suppress(OSError):
+                for _ in range(200):
+                    sock.sendall(said)
+                    sent += len(said)
+                    time.sleep(pause)
+
+        thread = threading.Thread(target=talk)
+        thread.start()
+        began = time.monotonic()
+        server = MailServer("127.0.0.1", other.getsockname()[1], False, "", "", "a@b")
+        assert refusal(server).is_away
+        assert time.monotonic() - began < 5
+        thread.join(10)
+    assert not thread.is_alive()
+    assert sent < 200 * len(said)
 
 
 def test_what_is_not_configured_follows():

@@ -7,7 +7,8 @@ import webtest
 from bottle import HTTPResponse, request
 
 from sigservice import authentication
-from sigservice.errors import ForbiddenError, StartError
+from sigservice.errors import BadDataError, ForbiddenError, StartError
+from sigservice.repository import users as repository
 from sigservice.services.authentication import vouched_user
 from tests.conftest import ADMIN, ADMIN_TOKEN
 from tests.test_app import Log
@@ -133,14 +134,43 @@ def test_demo_lets_admins_in_only_when_told(typed, allowed):
 def test_a_session_counts_under_its_own_type_only(typed, make_service):
     web = typed("demo")
     demo(web, "eve@b")
-    cookies = dict(web.cookies)
+    browser = {"Cookie": f"service-session={web.cookies['service-session']}"}
+    assert who(typed("demo"), **browser) == "eve@b"
     strict = typed("open-source")
-    strict.set_cookie("service-session", cookies["service-session"])
-    assert who(strict) is None
+    assert who(strict, **browser) is None
     login = {"username": "ada", "password": "Correct-Horse-7"}
     strict.reset()
     strict.post_json("/auth/simple", login)
     assert who(strict) == "ada"
+
+
+def personal_token(web, email):
+    csrf = demo(web, email).json["csrfToken"]
+    body = {"description": "mine", "expiresAt": "2100-01-01T00:00:00Z"}
+    made = web.post_json("/api/admin/user/tokens", body, headers={"X-CSRF-Token": csrf})
+    return made.json["secret"]
+
+
+def test_who_typed_an_address_does_not_become_the_admin_that_its_owner_becomes(typed):
+    web = typed("demo")
+    secret = personal_token(web, "eve@b")
+    (eve,) = [u for u in web.get(PEOPLE, headers=ADMIN).json["users"] if u["email"] == "eve@b"]
+    browser = {"Cookie": f"service-session={web.cookies['service-session']}"}
+    web.get("/api/admin/projects", headers={"Authorization": secret})
+    web.put_json(f"{PEOPLE}/{eve['id']}", {"rootRole": "Admin"}, headers=ADMIN)
+    assert who(web) is None
+    assert web.get("/admin/users", status=303).location.startswith("/sign-in")
+    web.get(PEOPLE, headers={"Authorization": secret}, status=401)
+    allowed = typed("demo", {"AUTH_DEMO_ALLOW_ADMIN_LOGIN": "true"})
+    assert who(allowed, **browser) == "eve@b"
+    allowed.get(PEOPLE, headers={"Authorization": secret})
+
+
+def test_a_personal_token_of_a_demo_counts_there_only(typed):
+    secret = personal_token(typed("demo"), "eve@b")
+    for kind in ("open-source", "custom"):
+        typed(kind).get("/api/admin/projects", headers={"Authorization": secret}, status=401)
+    typed("demo").get("/api/admin/projects", headers={"Authorization": secret})
 
 
 def test_the_built_in_password_bars_nobody_where_it_opens_nothing(make_service):
@@ -364,6 +394,21 @@ def test_a_vouched_user_is_never_a_service_account(typed, service):
     web.post_json("/api/admin/service-account", {"username": "robot", "name": "R", "rootRole": 1}, headers=ADMIN)  # fmt: skip  # noqa: E501
     with pytest.raises(Exception, match="exists already"), service.context.database.transaction() as conn:  # fmt: skip  # noqa: E501
         vouched_user(conn, {"username": "robot"}, ip="")
+
+
+def test_letters_that_a_database_takes_for_others_make_nobody_an_admin(typed, service, monkeypatch):
+    """What a database with a locale finds: lower() makes the Kelvin sign a k there."""
+    find = repository.find_by_login
+    monkeypatch.setattr(
+        repository, "find_by_login", lambda conn, login: find(conn, login.replace("\u212a", "k"))
+    )
+    for body in ({"email": "mike@b", "rootRole": "Admin"}, {"username": "kim"}):
+        typed("custom").post_json(PEOPLE, body, headers=ADMIN, status=201)
+    with service.context.database.transaction() as conn:
+        for user in ({"email": "mi\u212ae@b"}, {"username": "\u212aim", "rootRole": "Viewer"}):
+            with pytest.raises(BadDataError, match="look alike"):
+                vouched_user(conn, user, ip="")
+        assert vouched_user(conn, {"email": "MIKE@B"}, ip="")["role"] == "Admin"
 
 
 @pytest.mark.parametrize("kind", ["open-source", "demo", "custom"])

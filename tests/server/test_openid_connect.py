@@ -154,18 +154,18 @@ def test_a_person_signs_in_and_what_is_forged_or_replayed_is_refused(service, is
     # PKCE: the provider itself gives nothing for the code to who lacks the verifier.
     back = browser.sign_in_at_provider(browser.follow(browser.open(url + link[1])))
     kept = browser.cookies[urlsplit(url).netloc]
-    thief = {"service-oidc": without_verifier(kept["service-oidc"])}
     stolen = Browser()
-    stolen.cookies[urlsplit(url).netloc] = thief
-    assert stolen.open(back).status == 403
-    assert not session_of(stolen, url)
+    for wrong in ({"next": 5}, {"nonce": None}, {"state": 5}, {"verifier": "A" * 64}):
+        thief = {"service-oidc": changed(kept["service-oidc"], wrong)}
+        stolen.cookies[urlsplit(url).netloc] = thief
+        assert stolen.open(back).status == 403, wrong
+        assert not session_of(stolen, url)
 
 
 def session_of(browser: Browser, url: str) -> bool:
     return "service-session" in browser.cookies.get(urlsplit(url).netloc, {})
 
 
-def without_verifier(cookie: str) -> str:
+def changed(cookie: str, wrong: dict[str, Any]) -> str:
     kept = json.loads(base64.urlsafe_b64decode(cookie.strip('"')))
-    wrong = kept | {"verifier": "A" * 64}
-    return base64.urlsafe_b64encode(json.dumps(wrong).encode()).decode()
+    return base64.urlsafe_b64encode(json.dumps(kept | wrong).encode()).decode()

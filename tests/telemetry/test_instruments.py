@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections import defaultdict
 
-from sigservice.telemetry import exposition
+from sigservice.telemetry import Telemetry, exposition
 from sigservice.telemetry import instruments as module
 from sigservice.telemetry.instruments import Counter, Histogram, Instruments, Names
 
@@ -88,3 +89,28 @@ def test_off_means_that_nothing_is_counted_or_registered():
     histogram.observe(1)
     assert counter.values() == {(): 0}
     assert list(make.registry.collect()) == []
+
+
+def test_what_takes_long_to_write_is_told_again_for_a_while():
+    now = [0.0]
+
+    def slow():
+        now[0] += slow.takes
+        yield (), now[0]
+
+    slow.takes = 1.0
+    empty = dict.fromkeys(("projects", "environment_types"), "{}")
+    telemetry = Telemetry(
+        enabled=True,
+        with_app_names=True,
+        version="1",
+        monotonic=lambda: now[0],
+        count=lambda reported: defaultdict(float, empty | {"postgres_version": "18"}),
+    )
+    telemetry.gauge("slow", "Slow.", [], slow)
+    first = telemetry.exposition()
+    now[0] = 9.9
+    assert telemetry.exposition() == first
+    now[0], slow.takes = 10.0, 0.1
+    assert telemetry.exposition() != first
+    assert telemetry.exposition() != telemetry.exposition()

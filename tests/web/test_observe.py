@@ -90,3 +90,14 @@ def test_a_provider_of_ones_own_gets_them_by_the_name_http(make_service):
 def test_none_is_written_unless_it_is_wanted(make_service, capsys):
     webtest.TestApp(make_service({"logLevel": "debug"}).app).get("/health")
     assert "HTTP" not in capsys.readouterr().err
+
+
+def test_what_is_kept_of_made_up_names_is_short(make_service, monkeypatch):
+    service = make_service()
+    web, requests, kept = webtest.TestApp(service.app), service.context.telemetry.requests, []
+    series = requests.series
+    monkeypatch.setattr(requests, "series", lambda *key: kept.append(key) or series(*key))
+    for n in range(3):  # which differ in what is cut off
+        web.get("/health", headers={"X-Unleash-AppName": "a" * 9_000 + str(n)})
+        web.get("/health?appName=" + "b" * 9_000 + str(n))
+    assert [name for _, _, _, name in kept] == ["a" * 100, "b" * 100]

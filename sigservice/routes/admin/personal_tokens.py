@@ -38,7 +38,9 @@ def build(context: Context) -> Bottle:
             raise ForbiddenError("Personal tokens are made by people who are signed in.")
         fields = personal_tokens.fields(body.description, body.expiresAt, now=context.clock.now())
         with context.database.transaction() as conn:
-            row, secret = personal_tokens.create(conn, identity.user_id, fields, identity)
+            row, secret = personal_tokens.create(
+                conn, identity.user_id, fields, identity, realm=context.authentication.token_realm
+            )
         return respond.json(personal_tokens.to_json(row) | {"secret": secret}, 201)
 
     @area.delete(f"{PATH}/<id:id>", needs=VIEW)
