@@ -38,9 +38,9 @@ def insert(
     return row is not None and bool(row["will_be_sent"])
 
 
-def claim(conn: Connection, *, now: datetime, until: datetime, since: datetime) -> Row | None:
+def claim(conn: Connection, *, now: datetime, until: datetime) -> Row | None:
     """One that is due, with its user's address and name."""
-    return one(conn, _SQL["claim_mail"], now=now, until=until, since=since)
+    return one(conn, _SQL["claim_mail"], now=now, until=until)
 
 
 def settle(

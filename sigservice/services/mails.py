@@ -43,8 +43,14 @@ def enqueue(
 
 
 def claim(conn: Connection, now: datetime) -> Row | None:
-    """The next to send, nobody else's for a while."""
-    return mails.claim(conn, now=now, until=now + CLAIM, since=now - PATIENCE)
+    """The next to send, nobody else's for a while. One that was kept waiting too long, as while
+    the service was down, is given up."""
+    while (mail := mails.claim(conn, now=now, until=now + CLAIM)) is not None:
+        if now < mail["created_at"] + PATIENCE:
+            return mail
+        late = Failed(mail["last_error"] or "It waited too long.", is_final=True)
+        settle(conn, mail, late, now)
+    return None
 
 
 def deliver(render: Renderer, server: MailServer, mail: Row, secret: str, now: datetime) -> None:

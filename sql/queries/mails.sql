@@ -23,19 +23,19 @@ RETURNING user_id IS NOT NULL AS will_be_sent;
 
 -- name: claim_mail
 -- The one that is due longest, and whom it is for. Until `until` nobody else takes it; then a kill
--- has lost the sender. One from before `since` is nobody's business any more.
+-- has lost the sender.
 WITH due AS (
     SELECT id FROM mails
-    WHERE due_at <= %(now)s AND sent_at IS NULL AND given_up_at IS NULL AND created_at > %(since)s
+    WHERE due_at <= %(now)s AND sent_at IS NULL AND given_up_at IS NULL
     ORDER BY due_at, id
     LIMIT 1
     FOR UPDATE SKIP LOCKED
 ), claimed AS (
     UPDATE mails m SET attempts = m.attempts + 1, due_at = %(until)s
     FROM due WHERE m.id = due.id
-    RETURNING m.id, m.kind, m.user_id, m.base_url, m.attempts, m.created_at
+    RETURNING m.id, m.kind, m.user_id, m.base_url, m.attempts, m.last_error, m.created_at
 )
-SELECT c.id, c.kind, c.user_id, c.base_url, c.attempts, c.created_at, u.email, u.name
+SELECT c.id, c.kind, c.user_id, c.base_url, c.attempts, c.last_error, c.created_at, u.email, u.name
 FROM claimed c
 JOIN users u ON u.id = c.user_id;
 

@@ -219,6 +219,15 @@ def test_given_up_after_a_day(post, mails):
     assert "token=" not in shown
 
 
+def test_one_that_waited_for_a_day_is_given_up_unsent(post, mails):
+    post.user(name="bo")
+    post.ask()
+    post.clock.advance(24 * 3600)
+    assert post.send() == 0
+    assert post.states() == [("given up", "It waited too long.")]
+    assert mails.got == []
+
+
 def test_refused_for_good(post, mails):
     mails.refuses["bo@example.com"] = "550 No such user here"
     for name in ("bo", "cy"):
