@@ -88,11 +88,10 @@ def post(
     *,
     reach: Reach,
     proxies: Proxies,
-    seconds: float | None = None,
+    seconds: float = TOTAL_SECONDS,
 ) -> Answer:
-    """Raises Refused, Failed. It may take `seconds`, TOTAL_SECONDS unless given."""
+    """Raises Refused, Failed. It may take `seconds`."""
     place = parse(url, reach)
-    seconds = TOTAL_SECONDS if seconds is None else seconds
     try:
         proxy = proxies.find(place.scheme, place.host, place.port)
         if proxy:

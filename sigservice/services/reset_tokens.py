@@ -18,9 +18,9 @@ from sigservice.repository import users as user_repository
 from sigservice.secrets import Passwords
 from sigservice.services import events, mails, passwords, users
 from sigservice.services.identity import PERMISSIONS, SYSTEM_ID, Identity
+from sigservice.services.sessions import LONGEST_LOGIN
 
 LIFETIME = timedelta(hours=24)
-LONGEST_EMAIL = 320
 
 
 class Invitation(NamedTuple):
@@ -63,7 +63,7 @@ def ask(conn: Connection, email: str, *, base_url: str, ip: str, now: datetime) 
     """Whether a mail will be sent. Whoever asks is told nothing, and takes about the same time for
     an address that nobody has."""
     user = None
-    if "@" in email and len(email) <= LONGEST_EMAIL:
+    if "@" in email and len(email) <= LONGEST_LOGIN:
         user = user_repository.find_by_login(conn, email)
     will_be_sent = mails.enqueue(
         conn, "reset", user["id"] if user else None, base_url=base_url, now=now

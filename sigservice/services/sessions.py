@@ -50,7 +50,7 @@ def open_session(
     now: datetime,
     ttl_hours: int,
     replaces: str | None,
-    realm: str = "",
+    realm: str,
 ) -> str:
     """A new session id for the cookie. `replaces` is the browser's former one, which ends."""
     if replaces:
@@ -68,7 +68,7 @@ def open_session(
 
 
 def identify(
-    conn: Connection, session_id: str, *, now: datetime, ip: str, realm: str = ""
+    conn: Connection, session_id: str, *, now: datetime, ip: str, realm: str
 ) -> Identity | None:
     """Whose session it is, or None when it is unknown or has ended."""
     id_hash = secrets.stored(session_id, realm)

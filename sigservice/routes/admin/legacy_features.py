@@ -1,7 +1,7 @@
 """The features API from before projects and environments, JSON: for scripts that still use it.
 
 It acts in the environment `default`, and in the project `default` unless a body names another.
-With `disableLegacyFeaturesApi` only the list is there.
+With `disableLegacyFeaturesApi` only the list is there (and, elsewhere, validation and tags).
 """
 
 from __future__ import annotations
