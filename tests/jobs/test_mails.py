@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import threading
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
 import webtest
+from psycopg2.extras import RealDictCursor as Dicts
 
 from sigservice.jobs import clean_up, retention
 from sigservice.jobs import mails as job
@@ -17,6 +19,7 @@ from sigservice.services import mails as service_of
 from sigservice.services import outbox, reset_tokens
 from tests.conftest import ADMIN
 from tests.mail_server import PASSWORD, USER, Mails, mail_server
+from tests.test_app import Log
 
 URL = "https://flags.example/sub"
 USERS = "/api/admin/user-admin"
@@ -45,13 +48,9 @@ class Post:
         return job.run_once(self.service.context)
 
     def rows(self, statement="SELECT * FROM mails ORDER BY id", *values):
-        conn = self._database.connect()
-        with conn.cursor() as cursor:
+        with closing(self._database.connect()) as conn, conn.cursor(cursor_factory=Dicts) as cursor:
             cursor.execute(statement, values)
-            names = [column.name for column in cursor.description or ()]
-            found = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-        conn.close()
-        return found
+            return [dict(row) for row in cursor.fetchall()]
 
     def states(self):
         return [(outbox.state_of(row), row["last_error"]) for row in self.rows()]
@@ -70,18 +69,11 @@ def mails():
 @pytest.fixture
 def make_post(make_service, database, clock):
     def make(mails, **environ):
-        lines = []
-
-        class Log:
-            def debug(self, message, *args):
-                lines.append(message % args if args else message)
-
-            info = warn = error = debug
-
+        log = Log()
         config = {"EMAIL_HOST": "127.0.0.1", "EMAIL_PORT": str(mails.port)}
         config |= {"EMAIL_SENDER": "Flags <flags@example.com>", "SERVICE_URL": URL}
-        service = make_service({"getLogger": lambda name: Log()}, config | environ)
-        return Post(service, database, clock, lines)
+        service = make_service({"getLogger": log}, config | environ)
+        return Post(service, database, clock, log.lines)
 
     return make
 

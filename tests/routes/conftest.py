@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+import webtest
 
 from sigservice.server import Service
 from sigservice.testing import TemporaryDatabase
-from tests.conftest import MakeService
+from tests.conftest import ADMIN_TOKEN, MakeService
 from tests.routes.kit import Admin
 from tests.routes.sdk import Sdk
 
@@ -23,3 +24,23 @@ def sdk(make_service: MakeService, database: TemporaryDatabase) -> Iterator[Sdk]
 @pytest.fixture
 def admin(service: Service) -> Admin:
     return Admin(service)
+
+
+@pytest.fixture
+def typed(make_service):
+    """`typed("demo", …)`: a browser of a service with this authentication type."""
+
+    def make(kind, environ=None, **more):
+        block = {
+            "type": kind,
+            "initialAdminUser": {"username": "ada", "password": "Correct-Horse-7"},
+            "initApiTokens": [
+                {"type": "admin", "secret": ADMIN_TOKEN, "environment": "*", "project": "*"}
+            ],
+        }
+        options = {name: more.pop(name) for name in ("server", "getLogger") if name in more}
+        return webtest.TestApp(
+            make_service({"authentication": block | more, **options}, environ or {}).app
+        )
+
+    return make

@@ -14,6 +14,15 @@ from sigservice.services import revisions
 from tests.conftest import ADMIN
 from tests.repository.kit import run
 
+PEOPLE = "/api/admin/user-admin"
+NEW_PROJECT = {"id": "web", "name": "Web"}
+# What browsers say of requests that other sites send.
+FOREIGN = (
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"},
+    {"Origin": "https://evil.example"},
+    {"Origin": "null"},
+)
 PROJECT = "/api/admin/projects/default"
 FEATURES = f"{PROJECT}/features"
 SEGMENTS = "/api/admin/segments"
@@ -161,3 +170,20 @@ def give_projects(service: Any, secret: str, projects: list[str]) -> None:
         statement = "UPDATE api_tokens SET projects = %s WHERE secret_hash = %s"
         cursor.execute(statement, (projects, secrets.sha256(secret)))
         revisions.touch_tokens(conn)
+
+
+def people(web: webtest.TestApp) -> dict[str, str]:
+    """The role of each user, by address or name."""
+    return {
+        u["email"] or u["username"]: u["role"] for u in web.get(PEOPLE, headers=ADMIN).json["users"]
+    }
+
+
+def who(web: webtest.TestApp, **headers: str) -> str | None:
+    """Who is signed in."""
+    answer = web.get("/api/admin/user", headers=headers, expect_errors=True)
+    return (
+        answer.json["user"]["username"] or answer.json["user"]["email"]
+        if answer.status_int == 200
+        else None
+    )

@@ -4,58 +4,10 @@ from __future__ import annotations
 
 import pytest
 import webtest
-from bottle import HTTPResponse, request
 
-from sigservice import authentication
-from sigservice.errors import BadDataError, ForbiddenError, StartError
-from sigservice.repository import users as repository
-from sigservice.services.authentication import vouched_user
-from tests.conftest import ADMIN, ADMIN_TOKEN
+from tests.conftest import ADMIN
+from tests.routes.kit import FOREIGN, NEW_PROJECT, PEOPLE, people, who
 from tests.test_app import Log
-
-FOREIGN = (
-    {"Sec-Fetch-Site": "cross-site"},
-    {"Sec-Fetch-Site": "same-site"},
-    {"Origin": "https://evil.example"},
-    {"Origin": "null"},
-)
-PROJECT = {"id": "web", "name": "Web"}
-PEOPLE = "/api/admin/user-admin"
-
-
-@pytest.fixture
-def typed(make_service):
-    """`typed("demo", …)`: a browser of a service with this authentication type."""
-
-    def make(kind, environ=None, **more):
-        block = {
-            "type": kind,
-            "initialAdminUser": {"username": "ada", "password": "Correct-Horse-7"},
-            "initApiTokens": [
-                {"type": "admin", "secret": ADMIN_TOKEN, "environment": "*", "project": "*"}
-            ],
-        }
-        options = {name: more.pop(name) for name in ("server", "getLogger") if name in more}
-        return webtest.TestApp(
-            make_service({"authentication": block | more, **options}, environ or {}).app
-        )
-
-    return make
-
-
-def people(web):
-    return {
-        u["email"] or u["username"]: u["role"] for u in web.get(PEOPLE, headers=ADMIN).json["users"]
-    }
-
-
-def who(web, **headers):
-    answer = web.get("/api/admin/user", headers=headers, expect_errors=True)
-    return (
-        answer.json["user"]["username"] or answer.json["user"]["email"]
-        if answer.status_int == 200
-        else None
-    )
 
 
 def demo(web, email, status=200, **more):
@@ -84,7 +36,7 @@ def test_demo_takes_an_address_alone(typed, clock):
     made = demo(web, " Eve@b ").json
     assert (made["email"], made["role"], "password" in made) == ("Eve@b", "Editor", False)
     assert who(web) == "Eve@b"
-    web.post_json("/api/admin/projects", PROJECT, status=403)  # no CSRF token
+    web.post_json("/api/admin/projects", NEW_PROJECT, status=403)  # no CSRF token
     web.post_json("/api/admin/segments", {"name": "s", "constraints": []},
                   headers={"X-CSRF-Token": made["csrfToken"]}, status=201)  # fmt: skip
     assert demo(web, "eve@B").json["id"] == made["id"]
@@ -187,9 +139,9 @@ def test_none_is_open_to_everybody_but_other_sites(typed):
     me = web.get("/api/admin/user").json
     assert (me["user"]["id"], me["user"]["username"], me["user"]["isAPI"]) == (-1, "unknown", True)
     assert {"permission": "ADMIN"} in me["permissions"]
-    web.post_json("/api/admin/projects", PROJECT, status=201)
+    web.post_json("/api/admin/projects", NEW_PROJECT, status=201)
     for headers in FOREIGN:
-        web.post_json("/api/admin/projects", PROJECT | {"id": "x"}, headers=headers, status=403)
+        web.post_json("/api/admin/projects", NEW_PROJECT | {"id": "x"}, headers=headers, status=403)
         web.delete("/api/admin/projects/web", headers=headers, status=403)
         web.post("/admin/projects/new", {"id": "x", "name": "X"}, headers=headers, status=403)
     assert len(web.get("/api/admin/projects").json["projects"]) == 2
@@ -265,150 +217,6 @@ def test_the_start_tells_what_is_open(typed, kind, more, told):
     for (level, text), line in zip(expected, lines, strict=True):
         assert line[1] == level.lower()
         assert text in line[2]
-
-
-def test_custom_without_a_handler_lets_tokens_in_alone(typed):
-    web = typed("custom")
-    for path in ("/api/admin/projects", "/api/client/features", "/api/frontend"):
-        body = web.get(path, status=401).json
-        assert "customAuthHandler" in body["error"]
-        assert {"id", "name", "message", "details"} <= set(body)
-    web.get("/api/admin/projects", headers=ADMIN)
-    page = web.get("/admin/segments", status=303).follow()
-    assert "not set up" in page.text
-    web.post("/sign-in", {"username": "ada"}, status=303)
-
-
-def asker(environ):
-    """Names who is in a header of the test's."""
-    text = environ.get("HTTP_X_WHO")
-    return eval(text) if text else None
-
-
-def test_custom_asks_the_function_at_each_request(typed):
-    given = {}
-
-    def handler(app, config):
-        given.update(app=app, type=config["authentication"]["type"])
-        return asker
-
-    web = typed("custom", customAuthHandler=handler)
-    assert given["type"] == "custom"
-    assert web.get("/api/admin/projects", status=401).json["path"] == "/sign-in"
-    eva = "dict(email='eva@b', name='Eva')"
-    assert who(web, **{"X-Who": eva}) == "eva@b"
-    assert people(web)["eva@b"] == "Viewer"
-    web.post_json("/api/admin/projects", PROJECT, headers={"X-Who": eva}, status=403)
-    boss = {"X-Who": "dict(email='EVA@b', rootRole='Admin')"}
-    web.post_json("/api/admin/projects", PROJECT, headers=boss, status=201)
-    for headers in FOREIGN:
-        body = PROJECT | {"id": "x"}
-        web.post_json("/api/admin/projects", body, headers=headers | boss, status=403)
-    assert who(web, **{"X-Who": eva}) == "eva@b"
-    assert people(web) == {"ada": "Admin", "eva@b": "Admin"}  # no role named: it stays
-    assert who(web, **{"X-Who": "dict(username='ada', rootRole='Viewer')"}) == "ada"
-    assert people(web)["ada"] == "Viewer"
-    assert who(web, **{"X-Who": "dict(email='eva@b', rootRole=3)"}) == "eva@b"
-    assert people(web)["eva@b"] == "Admin"  # the last one stays
-    page = web.get("/profile", headers=boss)
-    assert "Sign out" not in page.text
-    assert not page.html.find_all("input", type="password")
-    web.get("/api/admin/projects", headers=ADMIN)
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    ["1/0", "environ['NO_SUCH']", "{}", "dict(email='no')", "dict(email='a@b', id=1)", "'ada'",
-     "dict(username='a\\0b')", "dict(username=['ada'])", "dict(email='a@b', rootRole='Root')",
-     "dict(email='a@b', rootRole=True)", "dict(username='x'*201)", "['ada']"],
-)  # fmt: skip
-def test_a_handler_that_errs_lets_nobody_in_and_is_logged(typed, wrong):
-    log = Log()
-    web = typed("custom", customAuthHandler=lambda app, config: asker, getLogger=log)
-    body = web.get("/api/admin/projects", headers={"X-Who": wrong}, status=401).json
-    assert body["name"] == "AuthenticationRequired"
-    assert any(level == "error" and "customAuthHandler" in text for _, level, text in log.lines)
-    web.get("/admin/segments", headers={"X-Who": wrong}, status=303).follow(status=200)
-    assert people(web) == {"ada": "Admin"}
-
-
-def test_a_handler_may_answer_itself(typed):
-    def refuse(environ):
-        if environ["PATH_INFO"] == "/":
-            raise HTTPResponse(status=302, Location="https://login.example")
-        raise ForbiddenError("You are not in the group.")
-
-    web = typed("custom", customAuthHandler=lambda app, config: refuse)
-    assert web.get("/api/admin/projects", status=403).json["message"] == "You are not in the group."
-    assert web.get("/", status=302).headers["Location"] == "https://login.example"
-
-
-def test_a_handlers_own_route_opens_a_session(typed):
-    def handler(app, config):
-        @app.get("/sign-in/test")
-        def callback():
-            user = {"email": request.query["email"], "rootRole": "Editor"}
-            return authentication.sign_in(request.environ, user, request.query.get("next", "/"))
-
-        return authentication.Custom(path="/sign-in/test", label="Sign in with Test")
-
-    web = typed("custom", customAuthHandler=handler)
-    refused = web.get("/api/admin/projects", status=401).json
-    assert (refused["type"], refused["path"]) == ("custom", "/sign-in/test")
-    page = web.get("/admin/segments?query=a", status=303).follow()
-    link = page.html.find("a", class_="button")
-    assert link.text == "Sign in with Test"
-    answer = web.get(link["href"] + "&email=eva@b", status=303)
-    assert answer.headers["Location"].endswith("/admin/segments?query=a")
-    assert "HttpOnly" in answer.headers["Set-Cookie"]
-    assert who(web) == "eva@b"
-    web.post_json("/api/admin/projects", PROJECT, status=403)  # CSRF
-    there = web.get("/sign-in/test?email=eva@b&next=//evil.example", status=303)
-    assert there.headers["Location"].removeprefix("http://localhost:80") == "/"
-    web.get("/sign-in/test?email=no", status=400)
-    page = web.get("/")
-    page.forms[0].submit(status=303)
-    assert who(web) is None
-
-
-@pytest.mark.parametrize("junk", [5, "x", {"identify": 1}])
-def test_a_handler_that_returns_junk_stops_the_start(typed, junk):
-    with pytest.raises(StartError, match="customAuthHandler"):
-        typed("custom", customAuthHandler=lambda app, config: junk)
-
-
-def test_a_handler_is_not_called_under_another_type(typed):
-    typed("demo", customAuthHandler=lambda app, config: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        typed("custom", customAuthHandler=lambda app, config: 1 / 0)
-
-
-def test_sign_in_is_for_custom_alone(service):
-    environ = {"sigservice.context": service.context}
-    with pytest.raises(RuntimeError):
-        authentication.sign_in(environ, {"email": "eva@b"})
-
-
-def test_a_vouched_user_is_never_a_service_account(typed, service):
-    web = webtest.TestApp(service.app)
-    web.post_json("/api/admin/service-account", {"username": "robot", "name": "R", "rootRole": 1}, headers=ADMIN)  # fmt: skip  # noqa: E501
-    with pytest.raises(Exception, match="exists already"), service.context.database.transaction() as conn:  # fmt: skip  # noqa: E501
-        vouched_user(conn, {"username": "robot"}, ip="")
-
-
-def test_letters_that_a_database_takes_for_others_make_nobody_an_admin(typed, service, monkeypatch):
-    """What a database with a locale finds: lower() makes the Kelvin sign a k there."""
-    find = repository.find_by_login
-    monkeypatch.setattr(
-        repository, "find_by_login", lambda conn, login: find(conn, login.replace("\u212a", "k"))
-    )
-    for body in ({"email": "mike@b", "rootRole": "Admin"}, {"username": "kim"}):
-        typed("custom").post_json(PEOPLE, body, headers=ADMIN, status=201)
-    with service.context.database.transaction() as conn:
-        for user in ({"email": "mi\u212ae@b"}, {"username": "\u212aim", "rootRole": "Viewer"}):
-            with pytest.raises(BadDataError, match="look alike"):
-                vouched_user(conn, user, ip="")
-        assert vouched_user(conn, {"email": "MIKE@B"}, ip="")["role"] == "Admin"
 
 
 @pytest.mark.parametrize("kind", ["open-source", "demo", "custom"])
