@@ -70,8 +70,13 @@ def _run() -> int:
     return 0
 
 
+def _create() -> server.Service:
+    """For a command: the first admin is made by the first start of the service itself."""
+    return server.create({"authentication": {"initialAdminUser": None}})
+
+
 def _migrate() -> int:
-    service = server.create()
+    service = _create()
     service.stop()
     print("The database is up to date.")
     return 0
@@ -79,7 +84,7 @@ def _migrate() -> int:
 
 def _move(chosen: argparse.Namespace) -> int:
     moving.check(chosen)
-    service = server.create()
+    service = _create()
     try:
         return moving.run(chosen, service.context)
     finally:
@@ -89,7 +94,7 @@ def _move(chosen: argparse.Namespace) -> int:
 def _set_password(command: str, login: str, from_stdin: bool) -> int:
     password = sys.stdin.readline().rstrip("\n") if from_stdin else getpass.getpass("Password: ")
     passwords.check(password)
-    service = server.create()
+    service = _create()
     try:
         context = service.context
         password_hash = context.passwords.hash(password)

@@ -39,17 +39,19 @@ class _Bundles:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._lines: deque[str] = deque()
-        self._lock, self._left = threading.Lock(), threading.Event()
+        self._lock, self._is_due = threading.Lock(), False
         self._wrote_at = 0.0
-        threading.Thread(target=self._follow, name="log", daemon=True).start()
         atexit.register(self.flush)
 
     def write(self, line: str) -> None:
         self._lines.append(line)
         if time.monotonic() - self._wrote_at > BUNDLE_SECONDS:
             self.flush()
-        elif not self._left.is_set():
-            self._left.set()
+        elif not self._is_due:
+            self._is_due = True
+            timer = threading.Timer(BUNDLE_SECONDS, self._write_rest)
+            timer.daemon = True
+            timer.start()
 
     def flush(self) -> None:
         with self._lock:
@@ -60,11 +62,9 @@ class _Bundles:
             if lines:
                 _write(self._stream, "".join(lines))
 
-    def _follow(self) -> None:
-        while self._left.wait():
-            time.sleep(BUNDLE_SECONDS)
-            self._left.clear()
-            self.flush()
+    def _write_rest(self) -> None:
+        self._is_due = False  # first: who comes now sets the next timer
+        self.flush()
 
 
 class _LineLogger:

@@ -745,7 +745,7 @@ CREATE INDEX mails_due_idx ON public.mails USING btree (due_at) WHERE ((sent_at 
 
 CREATE INDEX mails_user_id_idx ON public.mails USING btree (user_id, id DESC);
 
-CREATE UNIQUE INDEX mails_waiting_key ON public.mails USING btree (user_id) WHERE ((sent_at IS NULL) AND (given_up_at IS NULL));
+CREATE UNIQUE INDEX mails_waiting_key ON public.mails USING btree (user_id, kind) WHERE ((sent_at IS NULL) AND (given_up_at IS NULL));
 
 CREATE INDEX notifications_due_idx ON public.notifications USING btree (due_at) WHERE ((sent_at IS NULL) AND (given_up_at IS NULL));
 

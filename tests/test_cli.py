@@ -55,6 +55,8 @@ def test_create_admin_makes_one_that_can_sign_in(command, make_service, login):
     assert GOOD not in done.stdout + done.stderr
     web = webtest.TestApp(make_service().app)
     assert sign_in(web, login, GOOD).json["role"] == "Admin"
+    sign_in(web, "admin", "unleash4all", status=401)  # nor the built-in admin beside it …
+    sign_in(web, "ada", "Correct-Horse-7", status=401)  # … nor the configured one
     again = command("create-admin", login, "--password-stdin", stdin=GOOD + "\n")
     assert again.returncode == 1
     assert "exists already" in again.stderr

@@ -212,6 +212,11 @@ def _database(
         alone = sources["db.sslCaConfig"] != "default"
         _joined(sources, "db.ssl", ["db.sslCaConfig"] if alone else [f"db.{n}" for n in parts])
         ssl = parts["sslCaConfig"] if alone else database.ssl_from_parts(parts)
+        pair = ("DATABASE_SSL_CERT_FILE", "DATABASE_SSL_KEY_FILE")
+        if not alone and bool(parts["sslCertFile"]) != bool(parts["sslKeyFile"]):
+            missing, there = pair if parts["sslKeyFile"] else pair[::-1]
+            if not any(problem.variable == missing for problem in problems):
+                problems.append(_problem(_option(missing), missing, f"{there} goes with it"))
         db["ssl"] = ssl if ssl is not None else False
     url, origin = _url(config, sources, problems)
     if not url:

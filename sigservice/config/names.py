@@ -12,7 +12,11 @@ from sigservice.config.risks import Risk
 _OURS = ("SERVICE_", "DATABASE_")
 _THEIRS = "UNLEASH_"
 # Where the name differs in more than its beginning.
-_MOVED = {"INIT_BACKEND_API_TOKENS": "INIT_CLIENT_API_TOKENS"}
+_MOVED = {
+    "INIT_BACKEND_API_TOKENS": "INIT_CLIENT_API_TOKENS",
+    "SERVICE_PORT": "HTTP_PORT",
+    "SERVICE_HOST": "HTTP_HOST",
+}
 
 
 def unknown(environ: Mapping[str, str]) -> list[Risk]:

@@ -66,7 +66,7 @@ OPTIONS: tuple[Option, ...] = tuple(
         ("responseTimeWithAppNameKillSwitch", "SERVICE_RESPONSE_TIME_WITH_APP_NAME_KILL_SWITCH",
          parse.BOOLEAN, False,
          "Leaves the label appName of all metrics empty; names at random would use up memory."),
-        ("server.metricsToken", "SERVICE_METRICS_TOKEN", parse.SECRET, None,
+        ("server.metricsToken", "SERVICE_METRICS_TOKEN", parse.STRING, None,
          "Bearer token that the metrics then demand. Nothing: they are open.", "secret"),
         ("server.baseUriPath", "BASE_URI_PATH", addresses.BASE_PATH, "",
          "Base path of every route, cookie, link and redirect."),

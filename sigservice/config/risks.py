@@ -98,7 +98,7 @@ def _first_admin(config: Config, sources: Sources) -> Iterator[Risk]:
             "Without users in the database the first admin gets the public built-in password "
             "(SERVICE_DEFAULT_ADMIN_USERNAME and SERVICE_DEFAULT_ADMIN_PASSWORD set another).",
         )
-    elif block["initialAdminUser"] and len(block["initialAdminUser"]["password"]) < 12:
+    elif block["initialAdminUser"] and len(block["initialAdminUser"]["password"] or "") < 12:
         yield Risk("warning", path, "The first admin's password has fewer than 12 characters.")
 
 

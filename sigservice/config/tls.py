@@ -68,6 +68,8 @@ def _ssl(value: Any) -> dict[str, Any] | bool:
             if not isinstance(settings[key], str):
                 raise Wrong(f"{key} is no text")
             settings[key] = pem(settings[key])
+    if ("cert" in settings) != ("key" in settings):
+        raise Wrong("cert and key go together")
     return settings
 
 

@@ -121,7 +121,7 @@ def _perform_all(context: Context, logger: Logger) -> int:
             logger.error("run %d was given up: %s", stuck.run_id, stuck)
             with context.database.transaction() as conn:
                 service.give_up(conn, stuck.run_id)
-            steps = [Step(stuck.run_id, "", "failed", changed=False)]
+            steps = [Step(stuck.run_id, "", "failed", changed=False, failed=True)]
         except Exception as error:
             if careful or not _may_be_its_own_fault(error):
                 raise
@@ -158,6 +158,7 @@ def _advance(
 
 def _tell(context: Context, logger: Logger, steps: list[Step]) -> None:
     for step in steps:
+        context.telemetry.signals.acted("failed" if step.failed else "success")
         if step.state != "started":
             context.telemetry.signals.run_ended(step.state, step.reaction)
             logger.info("a run of project %s ended: %s", step.project, step.state)

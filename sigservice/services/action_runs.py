@@ -31,13 +31,15 @@ RESTORE = "RESTORE"
 
 @dataclass(frozen=True)
 class Step:
-    """What `advance` did to a run. `reaction` is the seconds from the signal's commit to the end of
-    its run, None while it goes on and for runs without a signal."""
+    """What `advance` did to a run: `failed` or not is its action, `state` is the run's. `reaction`
+    is the seconds from the signal's commit to the end of its run, None while it goes on and for
+    runs without a signal."""
 
     run_id: int
     project: str
     state: str
     changed: bool
+    failed: bool = False
     reaction: float | None = None
 
 
@@ -107,7 +109,7 @@ def _advance(conn: Connection, run: Row, logger: Logger, careful: bool) -> Step:
         next_action=place,
         restore_minutes=None if run["dry_run"] else minutes,
     )
-    step = Step(run["id"], run["project"], state, bool(action["changes"]))
+    step = Step(run["id"], run["project"], state, bool(action["changes"]), failed)
     if not ends or told is None:
         return step
     if settings.notifications:

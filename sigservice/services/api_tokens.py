@@ -16,7 +16,7 @@ from sigservice.clock import from_iso, iso
 from sigservice.config.tokens import TYPES
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row
-from sigservice.errors import BadDataError, ExceedsLimitError, NotFoundError, StartError
+from sigservice.errors import BadDataError, ConfigError, ExceedsLimitError, NotFoundError, Problem
 from sigservice.repository import api_tokens
 from sigservice.services import events, revisions
 from sigservice.services.identity import SYSTEM_ID, Identity
@@ -192,7 +192,7 @@ def create_initial(
 ) -> int:
     """Stores the configured tokens if there are none at all; returns how many it stored.
 
-    All or none: raises StartError with each token, by where it stands in the configuration, whose
+    All or none: raises ConfigError with each token, by where it stands in the configuration, whose
     environment or project there is not.
     """
     if not tokens:
@@ -231,9 +231,12 @@ def _check_initial(
         missing = [p for p in token["projects"] if p not in (ALL, *there["projects"])]
         if missing:
             wrong.append(f"there is no project {', '.join(missing)[:200]}")
-        problems += [f"{origin}: {text}." for text in wrong]
+        problems += [
+            Problem(origin, "environments and projects that there are", "*:development", text)
+            for text in wrong
+        ]
     if problems:
-        raise StartError("No API token was stored. " + " ".join(problems))
+        raise ConfigError(problems)
 
 
 def to_json(row: Row) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from sigservice.services import outbox
 
 PAGES = {"reset": "reset-password", "welcome": "new-user"}
 SUBJECTS = {"reset": "sigservice - Reset your password", "welcome": "Welcome to sigservice"}
-MOMENT = timedelta(minutes=1)  # nobody is written to twice in it
+MOMENT = timedelta(minutes=1)  # nobody is sent two of a kind in it
 PATIENCE = timedelta(hours=24)  # then a mail that did not get through is given up
 CLAIM = timedelta(minutes=5)  # longer than any attempt takes
 _NO_LETTER = re.compile(r"[^\w '’-]|_")
@@ -35,8 +35,8 @@ _POLICY = policy.SMTP.clone(max_line_length=900, cte_type="7bit")
 def enqueue(
     conn: Connection, kind: str, user_id: int | None, *, base_url: str, now: datetime
 ) -> bool:
-    """Whether a mail will be sent. For nobody (None), and for whom a mail was written a moment
-    ago, the same statements run, but none will be."""
+    """Whether a mail will be sent. For nobody (None), and for whom one of the kind was written a
+    moment ago, the same statements run, but none will be."""
     before = now - MOMENT
     mails.delete_waiting(conn, user_id, before=before)
     return mails.insert(conn, kind=kind, user_id=user_id, base_url=base_url, now=now, before=before)

@@ -25,6 +25,9 @@ class Signals:
         self._runs = make.add(
             Counter("action_runs_total", "Runs of action sets, by how they ended.", ("state",))
         )
+        self._actions = make.add(
+            Counter("signal_actions_total", "Actions of the runs, by result.", ("result",))
+        )
         self._reaction = make.add(
             Histogram(
                 "action_reaction_seconds",
@@ -38,6 +41,10 @@ class Signals:
         self._received.inc(endpoint, result)
         if payload_bytes:
             self._payload.observe(payload_bytes)
+
+    def acted(self, result: str) -> None:
+        """`result` of one action of a run: success or failed."""
+        self._actions.inc(result)
 
     def run_ended(self, state: str, reaction: float | None) -> None:
         """`reaction` is the seconds from a signal's commit to the end of its run."""

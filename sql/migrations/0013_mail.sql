@@ -30,7 +30,7 @@ CREATE TABLE mails (
 );
 
 CREATE INDEX mails_due_idx ON mails (due_at) WHERE sent_at IS NULL AND given_up_at IS NULL;
-CREATE UNIQUE INDEX mails_waiting_key ON mails (user_id)
+CREATE UNIQUE INDEX mails_waiting_key ON mails (user_id, kind)
     WHERE sent_at IS NULL AND given_up_at IS NULL;
 CREATE INDEX mails_user_id_idx ON mails (user_id, id DESC);
 CREATE INDEX mails_created_at_idx ON mails (created_at);

@@ -150,10 +150,14 @@ def first_admin(part: str, text: str, bad: str, says: str) -> Row:
     return replace(row, secret=part == "Password")
 
 
-def tls_file(part: str) -> Row:
-    value = {"rejectUnauthorized": False, part: PEM}
-    path, env = f"db.ssl{part.capitalize()}File", f"DATABASE_SSL_{part.upper()}_FILE"
+def tls_file(part: str, beside: str = "") -> Row:
+    """`beside` is the part that it can't be without."""
+    parts = [name for name in (part, beside) if name]
+    value = {"rejectUnauthorized": False, **dict.fromkeys(parts, PEM)}
+    variables = {name: f"DATABASE_SSL_{name.upper()}_FILE" for name in parts}
+    path, env = f"db.ssl{part.capitalize()}File", variables.pop(part)
     row = Row(path, env, False, PEM_FILE, value, at="db.ssl", secret=True)
+    row = replace(row, beside=dict.fromkeys(variables.values(), PEM_FILE))
     return replace(row, bad="/nonexistent/wr0ng", says="a readable PEM file")
 
 

@@ -33,8 +33,8 @@ from tests.config.kit import (
 
 ADA = {"username": "ada", "password": "hunter2-Correct-Horse"}
 URL = "postgresql://ada:hunter2@db.example:6432/flags"
-TLS_TEXT = '{"rejectUnauthorized": true, "key": "-----BEGIN SAMPLE-----\\nhunter2"}'
-TLS = {"rejectUnauthorized": True, "key": "-----BEGIN SAMPLE-----\nhunter2"}
+TLS_TEXT = '{"rejectUnauthorized": true, "ca": "-----BEGIN SAMPLE-----\\nhunter2"}'
+TLS = {"rejectUnauthorized": True, "ca": "-----BEGIN SAMPLE-----\nhunter2"}
 TLS_CODE = {"rejectUnauthorized": False, "ca": PEM}
 TOKEN = {"type": "client", "secret": "default:production.hunter2", "environment": "production"}
 DAY = 86_400
@@ -254,8 +254,8 @@ SPECIFIED = (
         secret=True,
     ),
     tls_file("ca"),
-    tls_file("cert"),
-    tls_file("key"),
+    tls_file("cert", beside="key"),
+    tls_file("key", beside="cert"),
     Row(
         "db.sslRejectUnauthorized",
         "DATABASE_SSL_REJECT_UNAUTHORIZED",

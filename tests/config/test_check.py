@@ -16,7 +16,6 @@ SECRETS = [
     {"DATABASE_URL_FILE": URL_FILE},
     {"DATABASE_URL": f"postgres://h/d?sslmode=verify-full&sslkey={PEM_FILE}"},
     {"DATABASE_URL": "host=h password=hunter2"},
-    {"DATABASE_SSL_KEY_FILE": PEM_FILE, "DATABASE_SSL_REJECT_UNAUTHORIZED": "true"},
     {"DATABASE_PASSWRD": "hunter2", "SERVICE_METRIC_TOKEN": "hunter2"},
 ]
 
@@ -183,6 +182,14 @@ def test_a_derived_value_is_shown_as_what_it_is(rows):
     )
     assert rows({"EMAIL_PORT": "587"})["email.secure"]["value"] is False
     assert rows({"EMAIL_PORT": "587", "EMAIL_SECURE": "true"})["email.secure"]["value"] is True
+
+
+@pytest.mark.parametrize("given", ["USERNAME", "PASSWORD"])
+def test_half_of_the_first_admin_is_reported(capsys, given):
+    assert check.main({f"SERVICE_DEFAULT_ADMIN_{given}": "x"}, "json") == 2
+    (problem,) = json.loads(capsys.readouterr().out)["problems"]
+    assert problem["variable"].startswith("SERVICE_DEFAULT_ADMIN_")
+    assert given not in problem["variable"]
 
 
 def test_wrong_values_are_still_reported(capsys):

@@ -127,22 +127,27 @@ def test_a_wrong_file_of_the_four_keys_is_a_start_error_without_its_content(tmp_
         assert "wr0ng" not in line
 
 
+def test_a_ca_alone_demands_tls_and_verifies_nothing():
+    assert ssl(DATABASE_SSL_CA_FILE=PEM_FILE) == {"rejectUnauthorized": False, "ca": PEM}
+
+
+def test_a_certificate_and_its_key_verify_nothing_either():
+    two = {name: path for name, path in FILES.items() if name != "DATABASE_SSL_CA_FILE"}
+    assert ssl(**two)["rejectUnauthorized"] is False
+
+
 @pytest.mark.parametrize(
-    ("name", "key"),
+    ("given", "missing"),
     [
-        ("DATABASE_SSL_CA_FILE", "ca"),
-        ("DATABASE_SSL_CERT_FILE", "cert"),
-        ("DATABASE_SSL_KEY_FILE", "key"),
+        ("DATABASE_SSL_CERT_FILE", "DATABASE_SSL_KEY_FILE"),
+        ("DATABASE_SSL_KEY_FILE", "DATABASE_SSL_CERT_FILE"),
     ],
 )
-def test_one_file_alone_demands_tls_and_verifies_nothing(name, key):
-    assert ssl(**{name: PEM_FILE}) == {"rejectUnauthorized": False, key: PEM}
-
-
-def test_two_files_verify_nothing_either():
-    for left_out in FILES:
-        two = {name: path for name, path in FILES.items() if name != left_out}
-        assert ssl(**two)["rejectUnauthorized"] is False
+def test_a_certificate_and_its_key_go_together(given, missing):
+    (line,) = problems(None, {given: PEM_FILE})
+    assert line.startswith(f"{missing}: {given} goes with it; expected a readable PEM file")
+    (line,) = problems({"db": {"ssl": {"cert": PEM}}}, {})
+    assert "cert and key go together" in line
 
 
 def test_all_three_files_switch_verification_on():

@@ -144,6 +144,16 @@ def test_given_up_after_a_day(post, mails):
     assert "token=" not in shown
 
 
+def test_a_welcome_mail_keeps_no_reset_from_being_sent(post, mails):
+    post.web.post_json(USERS, {"email": "bo@example.com"}, headers=ADMIN, status=201)
+    post.ask()
+    assert post.send() == 2
+    welcome, reset = mails.links()
+    assert "/new-user?" in welcome
+    assert "/reset-password?" in reset
+    assert post.status_of(reset) == 200
+
+
 def test_one_that_waited_for_a_day_is_given_up_unsent(post, mails):
     post.user(name="bo")
     post.ask()
