@@ -16,6 +16,7 @@ from tests.spec.rows.database import refusal
 from tests.spec.tls_server import TlsServer, tls_server
 
 NONE, TLS, CERTAIN = (False, None), (True, None), (True, "certain")
+REFUSALS = ("StartError: The database can't be used: ", "ConfigError: DATABASE_SSL_")
 UNVERIFIED = "certificate is not verified"
 
 
@@ -37,7 +38,7 @@ def connect(
             assert place.sessions(name) == [expected], (name, said[name])
             assert (UNVERIFIED in said[name]) == name.startswith("unverified"), name
         for says in refused or {}:
-            assert said[says].startswith("StartError: The database can't be used: ")
+            assert said[says].startswith(REFUSALS)
             assert says.rstrip("0123456789") in said[says]
             assert "\n" not in said[says]
 
@@ -107,7 +108,7 @@ def client_certificate(asked: Asked) -> None:
     names = {
         "requires a valid client certificate (give cert and key": json.dumps({"ca": place.ca}),
         "unknown ca": strange,
-        "has a cert without its key": half,
+        "cert and key go together": half,
         "does not fit or has a passphrase": mixed,
         "does not fit or has a passphrase2": locked,
         "common name must be the user": both,
@@ -149,7 +150,7 @@ def single_files(asked: Asked) -> None:
         ),
         "DATABASE_SSL_CERT_FILE": (
             {"unverified two": (CERTAIN, pair)},
-            {"has a cert without its key": cert},
+            {"DATABASE_SSL_CERT_FILE goes with it": cert},
         ),
         "DATABASE_SSL_KEY_FILE": (
             {"three": (CERTAIN, right | pair)},
