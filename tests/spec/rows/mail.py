@@ -68,9 +68,8 @@ def _send(asked: Asked, stack: ExitStack) -> Post:
     options: dict[str, Any] = {}
     for row in (*ROWS[:6], LINKS):
         if way == "default":
-            environ |= {"EMAIL_HOST": HOSTS[way]} | (
-                {} if port else {"EMAIL_PORT": str(mails.port)}
-            )
+            elsewhere = {"EMAIL_PORT": str(mails.port), "EMAIL_SECURE": "true"}
+            environ |= {"EMAIL_HOST": HOSTS[way]} | ({} if port else elsewhere)
         else:
             environ |= row.environ(way)
             for name, value in row.options(way).items():
