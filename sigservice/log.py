@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from functools import lru_cache, partial
 from typing import Any, Protocol, TextIO
 
-BUNDLE_SECONDS = 0.01
+BUNDLE_SECONDS, IDLE_SECONDS = 0.01, 1.0
 LEVELS = {"debug": 10, "info": 20, "warn": 30, "error": 40, "fatal": 50}
 
 
@@ -39,7 +39,8 @@ class _Bundles:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._lines: deque[str] = deque()
-        self._lock, self._is_due = threading.Lock(), False
+        self._lock, self._left = threading.Lock(), threading.Event()
+        self._following = threading.Lock()  # held by the thread that writes the rest
         self._wrote_at = 0.0
         atexit.register(self.flush)
 
@@ -47,11 +48,10 @@ class _Bundles:
         self._lines.append(line)
         if time.monotonic() - self._wrote_at > BUNDLE_SECONDS:
             self.flush()
-        elif not self._is_due:
-            self._is_due = True
-            timer = threading.Timer(BUNDLE_SECONDS, self._write_rest)
-            timer.daemon = True
-            timer.start()
+        elif not self._left.is_set():
+            self._left.set()
+            if self._following.acquire(blocking=False):
+                threading.Thread(target=self._follow, name="log", daemon=True).start()
 
     def flush(self) -> None:
         with self._lock:
@@ -62,9 +62,17 @@ class _Bundles:
             if lines:
                 _write(self._stream, "".join(lines))
 
-    def _write_rest(self) -> None:
-        self._is_due = False  # first: who comes now sets the next timer
-        self.flush()
+    def _follow(self) -> None:
+        """Ends when nothing has come for a while."""
+        goes_on = True
+        while goes_on:
+            while self._left.wait(IDLE_SECONDS):
+                time.sleep(BUNDLE_SECONDS)
+                self._left.clear()
+                self.flush()
+            self._following.release()
+            # Somebody may have come just before.
+            goes_on = self._left.is_set() and self._following.acquire(blocking=False)
 
 
 class _LineLogger:
