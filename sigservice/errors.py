@@ -144,7 +144,7 @@ class RateLimitError(AppError):
 
 
 class UnavailableError(AppError):
-    """The database can't be asked just now; the sender should come again."""
+    """There is no room or no database just now; the sender should come again."""
 
     status, name = 503, "UnavailableError"
 

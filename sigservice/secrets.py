@@ -11,8 +11,14 @@ import hashlib
 import hmac
 import secrets
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import argon2
+
+from sigservice.errors import UnavailableError
+
+MAX_HASHING, MAX_WAITING = 2, 1
 
 
 def new_secret() -> str:
@@ -49,29 +55,61 @@ def equal(left: str, right: str) -> bool:
 
 
 class Passwords:
-    """Hashes and checks passwords, at most two at once: each takes 19 MiB and some 20 ms."""
+    """Hashes and checks passwords, which takes 19 MiB and some 20 ms each.
+
+    Two threads do it at the same time and one more waits. The next one is refused, so that a flood
+    of sign-ins leaves the other workers to everybody else.
+    """
 
     def __init__(self, *, time_cost: int = 2, memory_kib: int = 19 * 1024) -> None:
         self._hasher = argon2.PasswordHasher(
             time_cost=time_cost, memory_cost=memory_kib, parallelism=1
         )
-        self._places = threading.BoundedSemaphore(2)
+        self._running = threading.BoundedSemaphore(MAX_HASHING)
+        self._admission = threading.BoundedSemaphore(MAX_HASHING + MAX_WAITING)
+        self._thread = threading.local()
         self._dummy = ""
 
+    @contextmanager
+    def admitted(self) -> Iterator[None]:
+        """Admits the calling thread for all the hashes of one piece of work, so that it is refused
+        before it has begun or not at all. Raises UnavailableError at once when it is refused.
+        """
+        if getattr(self._thread, "is_admitted", False):
+            yield
+            return
+        if not self._admission.acquire(blocking=False):
+            raise UnavailableError("Too many passwords are being checked just now. Try again.")
+        self._thread.is_admitted = True
+        try:
+            yield
+        finally:
+            self._thread.is_admitted = False
+            self._admission.release()
+
     def hash(self, password: str) -> str:
-        with self._places:
-            return self._hasher.hash(password)
+        """Raises UnavailableError."""
+        with self.admitted(), self._running:
+            return self._hash(password)
+
+    def _hash(self, password: str) -> str:
+        return self._hasher.hash(password)
 
     def is_outdated(self, stored: str) -> bool:
         """Whether a hash was made with other parameters than today's."""
         return self._hasher.check_needs_rehash(stored)
 
     def matches(self, stored: str | None, password: str) -> bool:
-        """False for a wrong password; as slow for no stored hash, so names can't be probed."""
-        if not self._dummy:
-            self._dummy = self.hash(new_secret())
-        with self._places:
-            try:
-                return self._hasher.verify(stored or self._dummy, password) and stored is not None
-            except (argon2.exceptions.VerificationError, argon2.exceptions.InvalidHashError):
-                return False
+        """False for a wrong password; as slow for no stored hash, so names can't be probed.
+        Raises UnavailableError."""
+        with self.admitted():
+            if not self._dummy:
+                self._dummy = self.hash(new_secret())
+            with self._running:
+                return self._verify(stored or self._dummy, password) and stored is not None
+
+    def _verify(self, stored: str, password: str) -> bool:
+        try:
+            return self._hasher.verify(stored, password)
+        except (argon2.exceptions.VerificationError, argon2.exceptions.InvalidHashError):
+            return False

@@ -26,7 +26,8 @@ RANKS = (
     {"repository"},
     {"db"},
     {"config", "render", "telemetry", "payload", "outgoing"},
-    {"errors", "paths", "clock", "secrets", "limiter", "log", "version", "wire"},
+    {"paths", "clock", "secrets", "limiter", "log", "version", "wire"},
+    {"errors"},
 )
 RANK = {room: len(RANKS) - n for n, rooms in enumerate(RANKS) for room in rooms}
 
