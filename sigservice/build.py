@@ -21,7 +21,9 @@ from sigservice.render import Renderer
 from sigservice.repository import statistics
 from sigservice.secrets import Passwords
 from sigservice.services.authentication import Authentication
+from sigservice.services.capped_log import CappedLog
 from sigservice.services.events import Change
+from sigservice.services.failed_sign_ins import FailedSignIns
 from sigservice.services.resource_limits import resource_limits
 from sigservice.telemetry import Telemetry
 from sigservice.version import __version__
@@ -29,6 +31,7 @@ from sigservice.web.helpers import template_helpers
 
 LIMITED_ROUTES = {
     "login": ("/auth/simple", "POST"),
+    "account_login": ("(passwords of one account)", ""),
     "password_reset": ("/auth/reset/password-email", "POST"),
     "create_user": ("/api/admin/user-admin", "POST"),
     "signal": ("/api/signal-endpoint/:name", "POST"),
@@ -88,6 +91,9 @@ def build_context(
         frontend_bodies=FrontendBodies(engines),
         origins=Origins(database, flags),
         authentication=Authentication(config["authentication"]),
+        failed_sign_ins=FailedSignIns(clock.monotonic),
+        refusals=CappedLog(get_logger("refusals"), clock.monotonic),
+        unavailable=CappedLog(get_logger("errors"), clock.monotonic),
     )
 
 
@@ -108,6 +114,7 @@ def build_limiter(config: dict[str, Any], clock: Clock) -> Limiter:
     per_minute, signals = config["rateLimiting"], config["signals"]
     limiter = Limiter(clock.monotonic)
     limiter.add("login", amount=per_minute["simpleLoginMaxPerMinute"], window=60)
+    limiter.add("account_login", amount=per_minute["loginMaxPerAccountPerMinute"], window=60)
     limiter.add("password_reset", amount=per_minute["passwordResetMaxPerMinute"], window=60)
     limiter.add("create_user", amount=per_minute["createUserMaxPerMinute"], window=60)
     limiter.add("failed_auth", amount=per_minute["failedAuthMaxPerMinute"], window=60)

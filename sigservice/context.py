@@ -22,6 +22,8 @@ from sigservice.render import Renderer
 from sigservice.secrets import Passwords
 from sigservice.services.action_judge import Judge
 from sigservice.services.authentication import Authentication
+from sigservice.services.capped_log import CappedLog
+from sigservice.services.failed_sign_ins import FailedSignIns
 from sigservice.services.version_check import Latest
 from sigservice.telemetry import Telemetry
 
@@ -41,12 +43,16 @@ class Context:
     frontend_bodies: FrontendBodies
     origins: Origins
     authentication: Authentication
+    failed_sign_ins: FailedSignIns
+    refusals: CappedLog
+    unavailable: CappedLog
     judge: Judge = field(default_factory=Judge)
     signals_waiting: threading.Event = field(default_factory=threading.Event)
     notifications_waiting: threading.Event = field(default_factory=threading.Event)
     mails_waiting: threading.Event = field(default_factory=threading.Event)
     stopping: threading.Event = field(default_factory=threading.Event)
     known_senders: RecentKeys = field(default_factory=RecentKeys)
+    known_logins: RecentKeys = field(default_factory=RecentKeys)
     latest: Latest = field(default_factory=Latest)
 
     @property

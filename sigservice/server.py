@@ -26,6 +26,7 @@ from sigservice.jobs import (
     notifications,
     retention,
     seen_tokens,
+    sign_ins,
     version_check,
 )
 from sigservice.jobs.runner import Job, Runner
@@ -45,6 +46,7 @@ JOBS = (
     Job("sessions", clean_up.delete_sessions, every_seconds=3600, first_seconds=60),
     Job("reset tokens", clean_up.delete_reset_tokens, every_seconds=3600, first_seconds=60),
     Job("seen tokens", seen_tokens.run_once, every_seconds=60, first_seconds=60),
+    Job("failed sign-ins", sign_ins.record_summary, every_seconds=60, first_seconds=60),
     Job("frozen connections", clean_up.cut_frozen, every_seconds=0.5, first_seconds=0.5),
     Job("connections", clean_up.evict_connections, every_seconds=0.5, first_seconds=0.5),
 )

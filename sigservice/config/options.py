@@ -13,6 +13,7 @@ from sigservice.config import addresses, database, parse, tls
 from sigservice.config.parse import Kind, number
 
 MINUTE_LIMIT = number(0, 1_000_000, "requests a minute for each address")
+ACCOUNT_LIMIT = number(1, 1_000_000, "wrong passwords a minute for each account")
 
 # Public: the documentation names it, and the first sign-in must set a new password.
 BUILT_IN_ADMIN = {"username": "admin", "password": "unleash4all"}
@@ -178,6 +179,10 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Name of the session cookie."),
         ("rateLimiting.simpleLoginMaxPerMinute", "SIMPLE_LOGIN_LIMIT_PER_MINUTE",
          MINUTE_LIMIT, 10, "POST /auth/simple, /auth/simple/login and /sign-in together."),
+        ("rateLimiting.loginMaxPerAccountPerMinute", "SERVICE_LOGIN_LIMIT_PER_ACCOUNT_PER_MINUTE",
+         ACCOUNT_LIMIT, 10,
+         "Wrong passwords for one account, whatever address they come from. An address that signed "
+         "in to the account lately and a session of the account have as many of their own."),
         ("rateLimiting.createUserMaxPerMinute", "CREATE_USER_RATE_LIMIT_PER_MINUTE",
          MINUTE_LIMIT, 20, "POST /api/admin/user-admin."),
         ("rateLimiting.passwordResetMaxPerMinute", "PASSWORD_RESET_LIMIT_PER_MINUTE",

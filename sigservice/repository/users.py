@@ -22,6 +22,11 @@ def lock(conn: Connection) -> None:
     affected(conn, _SQL["lock_users"])
 
 
+def lock_one(conn: Connection, id: int) -> Row | None:
+    """The user as `find` returns it, locked until the transaction ends."""
+    return one(conn, _SQL["lock_user"], id=id)
+
+
 def insert(
     conn: Connection,
     *,
@@ -111,8 +116,9 @@ def replace_hash(conn: Connection, id: int, *, old_hash: str, new_hash: str) -> 
     return done > 0
 
 
-def mark_seen(conn: Connection, id: int) -> None:
-    affected(conn, _SQL["mark_seen"], id=id)
+def mark_seen(conn: Connection, id: int, verified_hash: str | None = None) -> bool:
+    """False when there is no such user, or another password hash than `verified_hash`."""
+    return affected(conn, _SQL["mark_seen"], id=id, verified_hash=verified_hash) > 0
 
 
 def delete(conn: Connection, id: int) -> bool:

@@ -9,7 +9,7 @@ from sigservice.context import Context
 from sigservice.db.run import Row
 from sigservice.errors import NotFoundError
 from sigservice.services import sessions, users
-from sigservice.web import respond, session
+from sigservice.web import respond, session, sign_in
 from sigservice.web.area import new_area
 from sigservice.web.body import read_struct
 from sigservice.web.doors import OpenDoor, check_same_origin
@@ -29,11 +29,11 @@ def build(context: Context) -> Bottle:
 
     @area.post("/auth/simple", limit="login")
     @area.post("/auth/simple/login", limit="login")
-    def sign_in() -> HTTPResponse:
+    def sign_in_by_password() -> HTTPResponse:
         environ = request.environ
         check_same_origin(context, environ)
         body = read_struct(environ, Login)
-        return signed(*session.by_password(context, environ, body.username, body.password))
+        return signed(*sign_in.by_password(context, environ, body.username, body.password))
 
     @area.post("/auth/demo/login", limit="login")
     def sign_in_by_address() -> HTTPResponse:
@@ -41,7 +41,7 @@ def build(context: Context) -> Bottle:
         if not context.authentication.type.takes_address:
             raise NotFoundError("There is nothing at this address.")
         check_same_origin(context, environ)
-        return signed(*session.by_address(context, environ, read_struct(environ, Demo).email))
+        return signed(*sign_in.by_address(context, environ, read_struct(environ, Demo).email))
 
     def signed(user: Row, session_id: str) -> HTTPResponse:
         answer = respond.json(users.to_json(user) | {"csrfToken": sessions.csrf_token(session_id)})

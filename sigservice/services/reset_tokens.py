@@ -99,17 +99,19 @@ def redeem(
 ) -> Row:
     """Sets the password of whose link it is, once; the user's sessions end.
 
-    Raises what `find` does, OwaspValidationError, PasswordPreviouslyUsedError.
+    Raises what `find` does, OwaspValidationError, PasswordPreviouslyUsedError, UnavailableError.
     """
-    with database.autocommit() as conn:
-        user = find(conn, secret, now)
-    passwords.check(password)
-    users.refuse_former(database, hasher, user["user_id"], password)
-    password_hash = hasher.hash(password)
+    with hasher.admitted():
+        with database.autocommit() as conn:
+            user = find(conn, secret, now)
+        passwords.check(password)
+        users.refuse_former(database, hasher, user["user_id"], password)
+        password_hash = hasher.hash(password)
     by = Identity(
         user["user_id"], user["username"] or user["email"], PERMISSIONS[user["role"]], ip=ip
     )
     with database.transaction() as conn:
+        user_repository.lock_one(conn, user["user_id"])
         if not reset_tokens.use(conn, secrets.sha256(secret), now):
             find(conn, secret, now)  # says what has happened meanwhile
             raise InvalidTokenError("This link is unknown or has expired. Ask for another one.")

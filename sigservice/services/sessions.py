@@ -6,41 +6,69 @@ unknown, so that who came in by an address alone does not stay when passwords ar
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from sigservice import secrets
 from sigservice.db.pool import Connection, Database
 from sigservice.db.run import Row
-from sigservice.errors import PasswordMismatch
 from sigservice.repository import sessions, users
+from sigservice.services import events
+from sigservice.services.failed_sign_ins import SignInRefused
 from sigservice.services.identity import PERMISSIONS, Identity
 
 LONGEST_LOGIN = 320
 LONGEST_PASSWORD = 1024
+MAX_SIGN_IN_TRIES = 2
 
 
 def verify(database: Database, passwords: secrets.Passwords, login: str, password: str) -> Row:
-    """The user; raises PasswordMismatch, the same for an unknown name and a wrong password.
+    """The user, with the hash that was verified; raises SignInRefused, with the same message for
+    an unknown name and a wrong password, and UnavailableError.
 
     Holds no connection while the password is hashed.
     """
     if len(login) > LONGEST_LOGIN or len(password) > LONGEST_PASSWORD:
-        raise _mismatch()
-    with database.autocommit() as conn:
-        user = users.find_by_login(conn, login)
-    stored = user["password_hash"] if user else None
-    if not passwords.matches(stored, password) or user is None:
-        raise _mismatch()
-    if stored and passwords.is_outdated(stored):
-        new_hash = passwords.hash(password)
+        raise _mismatch(None)
+    with passwords.admitted():
         with database.autocommit() as conn:
-            users.replace_hash(conn, user["id"], old_hash=stored, new_hash=new_hash)
+            user = users.find_by_login(conn, login)
+        stored = user["password_hash"] if user else None
+        if not passwords.matches(stored, password) or user is None:
+            raise _mismatch(user)
+        if stored and passwords.is_outdated(stored):
+            new_hash = passwords.hash(password)
+            with database.autocommit() as conn:
+                if users.replace_hash(conn, user["id"], old_hash=stored, new_hash=new_hash):
+                    user["password_hash"] = new_hash
     return user
 
 
-def _mismatch() -> PasswordMismatch:
-    return PasswordMismatch("The user name or the password is wrong.")
+def sign_in(
+    database: Database,
+    passwords: secrets.Passwords,
+    login: str,
+    password: str,
+    open_for: Callable[[Connection, Row], str | None],
+) -> tuple[Row, str]:
+    """The user and the id of a session that `open_for` opens in a transaction of its own, if the
+    verified hash is still the stored one. It may have been replaced by a new hash of the same
+    password, so it is read again once. Raises what `verify` and `open_for` do.
+    """
+    user = None
+    for _ in range(MAX_SIGN_IN_TRIES):
+        user = verify(database, passwords, login, password)
+        with database.transaction() as conn:
+            session_id = open_for(conn, user)
+        if session_id:
+            return user, session_id
+    raise _mismatch(user)
+
+
+def _mismatch(user: Row | None) -> SignInRefused:
+    reason = "wrong password" if user else "unknown user"
+    return SignInRefused("The user name or the password is wrong.", reason, user)
 
 
 def open_session(
@@ -51,8 +79,16 @@ def open_session(
     ttl_hours: int,
     replaces: str | None,
     realm: str,
-) -> str:
-    """A new session id for the cookie. `replaces` is the browser's former one, which ends."""
+    ip: str,
+    verified_hash: str | None = None,
+) -> str | None:
+    """A new session id for the cookie. `replaces` is the browser's former one, which ends.
+
+    None, and nothing is changed, when the user is gone or `verified_hash` is given and is no
+    longer the stored one.
+    """
+    if not users.mark_seen(conn, user["id"], verified_hash):
+        return None
     if replaces:
         sessions.delete(conn, secrets.stored(replaces, realm))
     session_id = secrets.new_secret()
@@ -63,7 +99,8 @@ def open_session(
         now=now,
         expires_at=now + timedelta(hours=ttl_hours),
     )
-    users.mark_seen(conn, user["id"])
+    by = identity_of(user, ip=ip)
+    events.record(conn, "user-signed-in", by, data={"id": by.user_id, "username": by.username})
     return session_id
 
 
@@ -104,4 +141,6 @@ def csrf_token(session_id: str) -> str:
 
 def close_all(conn: Connection, identity: Identity) -> None:
     """Sign-out ends all sessions of the user."""
-    sessions.delete_of_user(conn, identity.user_id)
+    if sessions.delete_of_user(conn, identity.user_id):
+        data = {"id": identity.user_id, "username": identity.username}
+        events.record(conn, "user-signed-out", identity, data=data)

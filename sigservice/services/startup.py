@@ -11,8 +11,9 @@ from sigservice import secrets
 from sigservice.db.pool import Connection, Database
 from sigservice.log import Logger
 from sigservice.repository import built_ins, revisions, users
-from sigservice.services import api_tokens, environments
-from sigservice.services.users import ADMIN_ROLE, login_fields
+from sigservice.services import api_tokens, environments, events
+from sigservice.services.identity import SYSTEM
+from sigservice.services.users import ADMIN_ROLE, get, login_fields, to_json
 
 
 def seed(
@@ -30,7 +31,7 @@ def seed(
         with database.transaction() as conn:
             users.lock(conn)
             if users.count(conn) == 0:
-                users.insert(
+                id = users.insert(
                     conn,
                     **login_fields(admin["username"]),
                     name=None,
@@ -38,6 +39,7 @@ def seed(
                     password_hash=password_hash,
                     has_built_in_password=authentication["initialAdminIsBuiltIn"],
                 )
+                events.record(conn, "user-created", SYSTEM, data=to_json(get(conn, id)))
     tokens = authentication["initApiTokens"]
     with database.transaction() as conn:
         stored = api_tokens.create_initial(conn, tokens, authentication["initApiTokenOrigins"])

@@ -159,10 +159,18 @@ def set_password(
     by: Identity,
     *,
     keep_session: bytes | None = None,
+    verified_hash: str | None = None,
 ) -> None:
     """Ends all sessions of the user except `keep_session`, and the links that set a password.
-    Raises NotFoundError."""
-    row = get(conn, id)
+
+    Raises NotFoundError, and PasswordMismatch when `verified_hash` is given and is no longer the
+    stored one.
+    """
+    row = users.lock_one(conn, id)
+    if row is None or row["account_type"] != "user":
+        raise NotFoundError("There is no such user.")
+    if verified_hash is not None and row["password_hash"] != verified_hash:
+        raise PasswordMismatch("The password was changed meanwhile.", path="oldPassword")
     reset_tokens.delete_unused(conn, id)
     mails.delete_waiting(conn, id)
     former_passwords.keep(conn, id)
@@ -180,19 +188,27 @@ def set_password(
 def change_own_password(
     database: Database, hasher: Passwords, who: Identity, old: str, new: str
 ) -> None:
-    """Ends the user's other sessions. Raises PasswordMismatch, OwaspValidationError; a
-    ForbiddenError for a token, which has no password."""
+    """Ends the user's other sessions. Raises PasswordMismatch, OwaspValidationError,
+    UnavailableError; a ForbiddenError for a token, which has no password."""
     if not who.session_hash:
         raise ForbiddenError("A token has no password.")
-    with database.autocommit() as conn:
-        stored = get(conn, who.user_id)["password_hash"]
-    if not hasher.matches(stored, old[:LONGEST_PASSWORD]):
-        raise PasswordMismatch("The old password is wrong.", path="oldPassword")
-    passwords.check(new)
-    refuse_former(database, hasher, who.user_id, new)
-    password_hash = hasher.hash(new)
+    with hasher.admitted():
+        with database.autocommit() as conn:
+            stored = get(conn, who.user_id)["password_hash"]
+        if not hasher.matches(stored, old[:LONGEST_PASSWORD]):
+            raise PasswordMismatch("The old password is wrong.", path="oldPassword")
+        passwords.check(new)
+        refuse_former(database, hasher, who.user_id, new)
+        password_hash = hasher.hash(new)
     with database.transaction() as conn:
-        set_password(conn, who.user_id, password_hash, who, keep_session=who.session_hash)
+        set_password(
+            conn,
+            who.user_id,
+            password_hash,
+            who,
+            keep_session=who.session_hash,
+            verified_hash=stored,
+        )
 
 
 def refuse_former(database: Database, hasher: Passwords, id: int, password: str) -> None:

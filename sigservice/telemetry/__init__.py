@@ -13,6 +13,7 @@ from sigservice.telemetry.flags import Flags
 from sigservice.telemetry.instruments import MOST_NAMES, Gauge, Instruments, Names, Reading
 from sigservice.telemetry.messages import Messages
 from sigservice.telemetry.requests import Requests
+from sigservice.telemetry.sign_ins import SignIns
 from sigservice.telemetry.signals import Signals
 from sigservice.telemetry.work import Work
 
@@ -45,6 +46,7 @@ class Telemetry:
         self.flags = Flags(self._make, app_names, self.counts.environment_types)
         self.signals = Signals(self._make)
         self.messages = Messages(self._make)
+        self.sign_ins = SignIns(self._make)
         self.work = Work(self._make)
         self._make.add(self.counts)
 

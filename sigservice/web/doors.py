@@ -60,9 +60,9 @@ class AdminDoor:
         def guarded(**kwargs: Any) -> Any:
             environ = request.environ
             if environ.get("HTTP_AUTHORIZATION"):
-                identity = self._by_token(environ)
+                identity = environ["sigservice.identity"] = self._by_token(environ)
             else:
-                identity = self._by_session(environ)
+                identity = environ["sigservice.identity"] = self._by_session(environ)
                 if identity.has_built_in_password and not while_built_in:
                     raise PasswordChangeRequired(
                         "Set a new password first: the built-in one is known to everybody."
@@ -111,6 +111,7 @@ class AdminDoor:
         identity = authentication.find(self._context, environ)
         if identity is None:
             raise authentication.required(self._context)
+        environ["sigservice.identity"] = identity  # for the log of what is refused
         if environ["REQUEST_METHOD"] not in SAFE_METHODS:
             check_same_origin(self._context, environ)
             if identity.session_hash:

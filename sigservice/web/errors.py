@@ -11,7 +11,9 @@ from bottle import HTTPError, HTTPResponse, request
 from sigservice.context import Context
 from sigservice.errors import AppError, MethodNotAllowedError, NotFoundError
 from sigservice.web import respond
+from sigservice.web.client_ip import client_ip
 
+MAX_LOGGED_PATH = 200
 _JSON_PATHS = ("/api", "/auth", "/edge", "/internal-backstage", "/health", "/ready")
 
 
@@ -32,16 +34,24 @@ def body_of(error: AppError, error_id: str) -> dict[str, Any]:
 def shape(
     context: Context, error: AppError, path: str, bug: BaseException | None = None
 ) -> HTTPResponse:
-    """The answer for `error` on `path`, and for a 5xx a line in the log that bears the same id;
-    a `bug` behind it goes there with its trace."""
+    """The answer for `error` on `path`, for a 403 a line in the log that says who was refused, and
+    for a 5xx one that bears the same id; a `bug` behind it goes there with its trace."""
     error_id = str(uuid.uuid4())
+    if error.status == 403:
+        _log_refusal(context, error, path)
     if error.status >= 500:
-        logger = context.get_logger("errors")
-        tell = logger.warn if bug is None else logger.error
+        tell = context.unavailable.warn if bug is None else context.get_logger("errors").error
         cause = getattr(error, "sqlstate", "") or type(error).__name__
         if bug is not None:
             cause = "".join(traceback.format_exception(bug))
-        tell("%s %s on %s (%s): %s", error.status, error.name, path, error_id, cause)
+        tell(
+            "%s %s on %s (%s): %s",
+            error.status,
+            error.name,
+            path[:MAX_LOGGED_PATH],
+            error_id,
+            cause,
+        )
     if wants_json(path):
         answer = respond.json(body_of(error, error_id), error.status)
     else:
@@ -57,6 +67,21 @@ def shape(
     for name, text in error.headers.items():
         answer.set_header(name, text)
     return answer
+
+
+def _log_refusal(context: Context, error: AppError, path: str) -> None:
+    environ = request.environ
+    identity = environ.get("sigservice.identity")
+    context.refusals.warn(
+        "%s %s on %s %s by %s from %s: %s",
+        error.status,
+        error.name,
+        environ["REQUEST_METHOD"][:20],
+        path[:MAX_LOGGED_PATH],
+        f"{identity.username} (id {identity.user_id})" if identity else "anonymous",
+        client_ip(environ, context.trusted) or "a unix socket",
+        error.message,
+    )
 
 
 def unexpected(context: Context, error: BaseException, path: str) -> HTTPResponse:

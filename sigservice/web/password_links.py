@@ -11,6 +11,7 @@ from sigservice.services.identity import Identity
 from sigservice.services.reset_tokens import Invitation
 from sigservice.web.client_ip import client_ip
 from sigservice.web.links import mail_url, own_url
+from sigservice.web.password_attempts import remember
 
 
 def demand_passwords(context: Context) -> None:
@@ -38,14 +39,11 @@ def ask(context: Context, environ: dict[str, Any], email: str) -> None:
 def redeem(context: Context, environ: dict[str, Any], secret: str, password: str) -> None:
     """Raises what services/reset_tokens.py does."""
     demand_passwords(context)
-    reset_tokens.redeem(
-        context.database,
-        context.passwords,
-        secret,
-        password,
-        ip=client_ip(environ, context.trusted),
-        now=context.clock.now(),
+    ip = client_ip(environ, context.trusted)
+    user = reset_tokens.redeem(
+        context.database, context.passwords, secret, password, ip=ip, now=context.clock.now()
     )
+    remember(context, user["user_id"], user, ip)
 
 
 def invite(

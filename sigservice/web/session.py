@@ -9,16 +9,15 @@ from bottle import HTTPResponse, request
 
 from sigservice import secrets
 from sigservice.context import Context
+from sigservice.db.pool import Connection
 from sigservice.db.run import Row
-from sigservice.errors import DisabledError
+from sigservice.errors import ConflictError
 from sigservice.services import sessions
-from sigservice.services.authentication import demo_user
 from sigservice.services.identity import Identity
 from sigservice.web.client_ip import client_ip, is_https
 
 FORM_SECONDS = 24 * 3600
 _NONCE = re.compile(r"[A-Za-z0-9_-]{43}")
-Signed = tuple[Row, str]  # the user and the new session's id
 
 
 def cookies(environ: dict[str, Any]) -> dict[str, str]:
@@ -47,34 +46,34 @@ def find(context: Context, environ: dict[str, Any]) -> Identity | None:
         )
 
 
-def by_password(context: Context, environ: dict[str, Any], login: str, password: str) -> Signed:
-    """Raises PasswordMismatch, and DisabledError where passwords are not asked for."""
-    if not context.authentication.type.has_passwords:
-        raise DisabledError("Nobody signs in by password here.")
-    user = sessions.verify(context.database, context.passwords, login, password)
-    return user, start(context, environ, user)
-
-
-def by_address(context: Context, environ: dict[str, Any], login: str) -> Signed:
-    """For the type demo. Raises BadDataError."""
-    ip = client_ip(environ, context.trusted)
-    allow_admin = context.config["authentication"]["demoAllowAdminLogin"]
-    with context.database.transaction() as conn:
-        user = demo_user(conn, login, allow_admin=allow_admin, ip=ip)
-    return user, start(context, environ, user)
-
-
 def start(context: Context, environ: dict[str, Any], user: Row) -> str:
-    """The new session's id; a session that the browser had ends."""
+    """The new session's id, for a user that something other than a password vouches for; a session
+    that the browser had ends. Raises ConflictError when the user was deleted meanwhile."""
     with context.database.transaction() as conn:
-        return sessions.open_session(
-            conn,
-            user,
-            now=context.clock.now(),
-            ttl_hours=context.config["session"]["ttlHours"],
-            replaces=session_id(context, environ) or None,
-            realm=context.authentication.realm,
-        )
+        started = open_for(context, environ, conn, user)
+    if started is None:
+        raise ConflictError("This user was deleted meanwhile.")
+    return started
+
+
+def open_for(
+    context: Context,
+    environ: dict[str, Any],
+    conn: Connection,
+    user: Row,
+    verified_hash: str | None = None,
+) -> str | None:
+    """What sessions.open_session returns."""
+    return sessions.open_session(
+        conn,
+        user,
+        now=context.clock.now(),
+        ttl_hours=context.config["session"]["ttlHours"],
+        replaces=session_id(context, environ) or None,
+        realm=context.authentication.realm,
+        ip=client_ip(environ, context.trusted),
+        verified_hash=verified_hash,
+    )
 
 
 def form_nonce(context: Context, environ: dict[str, Any]) -> str:

@@ -10,6 +10,16 @@ SELECT EXISTS (SELECT 1 FROM users WHERE has_built_in_password);
 -- Adding the first admin and removing the last one are decided under this lock.
 LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE;
 
+-- name: lock_user
+-- Sign-in, a change of the password and its reset by a link come one after another: each of them
+-- locks the user's row before it looks at the hash, the sessions or the links.
+SELECT u.id, u.account_type, u.username, u.email, u.name, u.role_id, r.name AS role,
+       u.password_hash, u.has_built_in_password, u.login_attempts, u.seen_at, u.created_at
+FROM users u
+JOIN roles r ON r.id = u.role_id
+WHERE u.id = %(id)s
+FOR NO KEY UPDATE OF u;
+
 -- name: insert_user
 INSERT INTO users (username, email, name, role_id, password_hash, has_built_in_password)
 VALUES (%(username)s, %(email)s, %(name)s, %(role_id)s, %(password_hash)s, %(has_built_in_password)s)
@@ -88,9 +98,12 @@ SET password_hash = %(new_hash)s
 WHERE id = %(id)s AND password_hash = %(old_hash)s;
 
 -- name: mark_seen
+-- At sign-in, before its session is inserted: nothing happens when the user is gone or when the
+-- hash that was verified is no longer the stored one. The row stays locked until the commit.
 UPDATE users
 SET seen_at = now(), login_attempts = login_attempts + 1
-WHERE id = %(id)s;
+WHERE id = %(id)s
+  AND (%(verified_hash)s::text IS NULL OR password_hash = %(verified_hash)s);
 
 -- name: delete_user
 DELETE FROM users WHERE id = %(id)s;

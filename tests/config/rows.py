@@ -320,6 +320,12 @@ OURS = (
     path("postgresBin", "SERVICE_POSTGRES_BIN", None, "/usr/lib/pg/bin", "/opt/pg/bin"),
     minute("rateLimiting.passwordResetMaxPerMinute", "PASSWORD_RESET_LIMIT_PER_MINUTE", 1),
     minute("rateLimiting.failedAuthMaxPerMinute", "FAILED_AUTH_LIMIT_PER_MINUTE", 60),
+    number(
+        "rateLimiting.loginMaxPerAccountPerMinute",
+        "SERVICE_LOGIN_LIMIT_PER_ACCOUNT_PER_MINUTE",
+        10,
+        (-1, 0),
+    ),
     number("signals.maxPerSecond", "SIGNAL_ENDPOINT_RATE_LIMIT_PER_SECOND", 1, (-1,), code=0),
     number("signals.burst", "SIGNAL_ENDPOINT_RATE_LIMIT_BURST", None, (-1, 0)),
     number("signals.endpointsLimit", "SERVICE_SIGNAL_ENDPOINTS_LIMIT", 5, (-1,), code=0),

@@ -185,7 +185,6 @@ UNCHANGING = (
     "/admin/projects/{project}/actions/{set_id}/on",
     "/admin/projects/{project}/actions/{set_id}/arm",
     "/admin/projects/{project}/actions/{set_id}/test",
-    "/logout",
 )
 # Addresses that a browser may be left at, because the answer of the POST is a page.
 LEFT_AT = (

@@ -62,7 +62,8 @@ def test_a_link_sets_a_password_once(cast, web, link, service):
         assert validate(web, made_up, status=401)["name"] == "InvalidTokenError"
     assert set_password(web, "A" * 43, status=401).json["name"] == "InvalidTokenError"
     events = web.get("/api/admin/events", headers=ADMIN)
-    done, made = events.json["events"][:2]
+    ours = ("user-updated", "password-link-created")
+    done, made = [event for event in events.json["events"] if event["type"] in ours][:2]
     assert (done["type"], done["createdBy"]) == ("user-updated", "ed")
     assert done["data"]["password"] == "changed"
     assert (made["type"], made["data"]) == (

@@ -201,6 +201,6 @@ def test_four_processes_that_start_at_once_make_one_admin_and_one_set_of_tokens(
         assert cursor.fetchall() == [("eva", 1)]
         cursor.execute("SELECT type, environment FROM api_tokens ORDER BY type")
         assert cursor.fetchall() == [("admin", "*"), ("client", "development")]
-        cursor.execute("SELECT type, count(*) FROM events GROUP BY type")
-        assert cursor.fetchall() == [("api-token-created", 2)]
+        cursor.execute("SELECT type, count(*) FROM events GROUP BY type ORDER BY type")
+        assert cursor.fetchall() == [("api-token-created", 2), ("user-created", 1)]
     conn.close()

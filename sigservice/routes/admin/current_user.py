@@ -15,6 +15,7 @@ from sigservice.services.identity import ADMIN_TOKEN_ID, UNKNOWN_ID, VIEW, Ident
 from sigservice.web import respond
 from sigservice.web.area import new_area
 from sigservice.web.doors import AdminDoor
+from sigservice.web.password_attempts import change_own_password
 
 PATH = "/api/admin/user"
 
@@ -80,9 +81,7 @@ def build(context: Context) -> Bottle:
     def change_password(identity: Identity, body: OwnPasswordBody) -> HTTPResponse:
         if body.password != body.confirmPassword:
             raise BadDataError("The two new passwords differ.")
-        users.change_own_password(
-            context.database, context.passwords, identity, body.oldPassword, body.password
-        )
+        change_own_password(context, identity, body.oldPassword, body.password)
         return respond.empty()
 
     return area

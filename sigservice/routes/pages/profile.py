@@ -8,12 +8,13 @@ from bottle import Bottle, HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError
-from sigservice.services import passwords, users
+from sigservice.services import passwords
 from sigservice.services.identity import VIEW, Identity
 from sigservice.web import respond
 from sigservice.web.area import new_area
 from sigservice.web.body import read_query
 from sigservice.web.doors import PageDoor
+from sigservice.web.password_attempts import change_own_password
 
 FIELDS = {"oldPassword": "old"}
 
@@ -40,13 +41,7 @@ def build(context: Context) -> Bottle:
         try:
             if form.get("password", "") != form.get("confirm", ""):
                 raise BadDataError("The two new passwords differ.", path="confirm")
-            users.change_own_password(
-                context.database,
-                context.passwords,
-                identity,
-                form.get("old", ""),
-                form.get("password", ""),
-            )
+            change_own_password(context, identity, form.get("old", ""), form.get("password", ""))
         except AppError as error:
             if error.status not in (400, 401):
                 raise

@@ -11,7 +11,7 @@ from sigservice.context import Context
 from sigservice.errors import BadDataError, PasswordMismatch
 from sigservice.services import sessions
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import authentication, respond, session
+from sigservice.web import authentication, respond, session, sign_in
 from sigservice.web.area import new_area
 from sigservice.web.body import read_query
 from sigservice.web.doors import OpenDoor, PageDoor, safe_next
@@ -42,7 +42,7 @@ def build(context: Context) -> Bottle:
         return form_page({"next": next_path}, notice=NOTICES.get(query.get("done", ""), ""))
 
     @area.post("/sign-in", limit="login")
-    def sign_in() -> HTTPResponse:
+    def submit() -> HTTPResponse:
         if not (kind.has_passwords or kind.takes_address):
             return respond.redirect(context, "/sign-in")
         environ, sent = request.environ, form.read("sign-in")
@@ -50,10 +50,10 @@ def build(context: Context) -> Bottle:
         values["next"] = safe_next(sent.get("next", ""))
         try:
             if kind.takes_address:
-                _, new = session.by_address(context, environ, values["email"])
+                _, new = sign_in.by_address(context, environ, values["email"])
             else:
                 password = sent.get("password", "")
-                _, new = session.by_password(context, environ, values["username"], password)
+                _, new = sign_in.by_password(context, environ, values["username"], password)
         except (PasswordMismatch, BadDataError) as error:
             path = "email" if kind.takes_address else "username"
             problems = [{"message": error.message, "path": path}]

@@ -1,0 +1,32 @@
+"""Warnings that anybody can cause, capped: a flood of requests must not fill the disk."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from sigservice.limiter import Buckets
+from sigservice.log import Logger
+
+MAX_LINES_PER_MINUTE = 60
+
+
+class CappedLog:
+    """Writes `MAX_LINES_PER_MINUTE`; the next line that is written says how many were left out."""
+
+    def __init__(self, logger: Logger, monotonic: Callable[[], float]) -> None:
+        self._logger = logger
+        self._buckets = Buckets(MAX_LINES_PER_MINUTE / 60, MAX_LINES_PER_MINUTE, monotonic)
+        self._lock = threading.Lock()
+        self._omitted = 0
+
+    def warn(self, message: str, *args: Any) -> None:
+        with self._lock:
+            if not self._buckets.take("").allowed:
+                self._omitted += 1
+                return
+            omitted, self._omitted = self._omitted, 0
+        if omitted:
+            message, args = message + " (%d lines before this one were left out)", (*args, omitted)
+        self._logger.warn(message, *args)

@@ -1,0 +1,18 @@
+"""Who tries to sign in."""
+
+from __future__ import annotations
+
+from sigservice.telemetry.instruments import Counter, Instruments
+
+
+class SignIns:
+    """A result is success, failed (wrong name or password), limited (too many wrong ones for
+    this account) or unavailable (too many at the same time, or no database)."""
+
+    def __init__(self, make: Instruments) -> None:
+        self._attempts = make.add(
+            Counter("login_attempts_total", "Attempts to sign in, by result.", ("result",))
+        )
+
+    def attempted(self, result: str) -> None:
+        self._attempts.inc(result)

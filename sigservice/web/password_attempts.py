@@ -1,0 +1,82 @@
+"""Wrong passwords are counted by account, beside the limit for each address, which slows down
+guessing from many addresses. It never locks the owner out, because an address that signed in to the
+account lately, and a session of the account, have a limit of their own.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+
+from sigservice import secrets
+from sigservice.context import Context
+from sigservice.db.run import Row
+from sigservice.errors import PasswordMismatch
+from sigservice.services import users
+from sigservice.services.identity import Identity
+from sigservice.services.sessions import LONGEST_LOGIN
+from sigservice.web.client_ip import limit_key
+from sigservice.web.limits import too_many
+
+LIMIT = "account_login"
+
+
+def account_key(login: str) -> bytes:
+    """The same for all spellings that a database could take for one name, whatever its locale.
+    Unknown names have one too, so that a refusal says nothing about them."""
+    text = unicodedata.normalize("NFKD", login[: LONGEST_LOGIN + 1]).casefold()
+    letters = (c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return secrets.sha256("".join(letters))
+
+
+def keys_of(username: str | None, email: str | None) -> list[bytes]:
+    """Both names that somebody can sign in with."""
+    return [account_key(name) for name in (username, email) if name]
+
+
+@contextmanager
+def counted(
+    context: Context,
+    account: Hashable,
+    ip: str,
+    find_session: Callable[[], Hashable | None] = lambda: None,
+) -> Iterator[None]:
+    """Around checking a password: a PasswordMismatch uses up the account's limit, nothing else
+    does. `find_session` is called when nothing is left of it, and returns the caller's session of
+    this account. Raises RateLimitError.
+    """
+    key: Hashable = (account, limit_key(ip))
+    if key not in context.known_logins:
+        key = account
+    verdict, fields = context.limiter.take(LIMIT, key)
+    if not verdict.allowed and (session := find_session()):
+        key = (account, session)
+        verdict, fields = context.limiter.take(LIMIT, key)
+    if not verdict.allowed:
+        raise too_many(fields)
+    try:
+        yield
+    except PasswordMismatch:
+        raise
+    except BaseException:
+        context.limiter.give_back(LIMIT, key)
+        raise
+    context.limiter.give_back(LIMIT, key)
+
+
+def remember(context: Context, user_id: int, user: Row, ip: str) -> None:
+    """The owner has proved to be at this address. `user` has the username and the email."""
+    for account in (user_id, *keys_of(user["username"], user["email"])):
+        context.known_logins.add((account, limit_key(ip)))
+
+
+def change_own_password(context: Context, who: Identity, old: str, new: str) -> None:
+    """Raises what users.change_own_password does, and RateLimitError. Guesses here leave the
+    limit of the owner's sign-in alone."""
+    try:
+        with counted(context, who.user_id, who.ip):
+            users.change_own_password(context.database, context.passwords, who, old, new)
+    except PasswordMismatch:
+        context.failed_sign_ins.record_wrong_old_password(context.database, who)
+        raise

@@ -1,0 +1,64 @@
+"""Sign-in by password or by address, by JSON and on pages alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sigservice.context import Context
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row
+from sigservice.errors import DisabledError, RateLimitError, UnavailableError
+from sigservice.services import sessions
+from sigservice.services.authentication import demo_user
+from sigservice.services.failed_sign_ins import SignInRefused
+from sigservice.web import password_attempts, session
+from sigservice.web.client_ip import client_ip
+
+Signed = tuple[Row, str]  # the user and the new session's id
+
+
+def by_password(context: Context, environ: dict[str, Any], login: str, password: str) -> Signed:
+    """Raises PasswordMismatch, RateLimitError, UnavailableError, and DisabledError where passwords
+    are not asked for."""
+    if not context.authentication.type.has_passwords:
+        raise DisabledError("Nobody signs in by password here.")
+    ip, count = client_ip(environ, context.trusted), context.telemetry.sign_ins.attempted
+    account = password_attempts.account_key(login)
+
+    def find_session() -> bytes | None:
+        who = session.find(context, environ)
+        is_own = who and account in password_attempts.keys_of(who.username, who.email)
+        return who.session_hash if who and is_own else None
+
+    def open_for(conn: Connection, user: Row) -> str | None:
+        return session.open_for(context, environ, conn, user, user["password_hash"])
+
+    try:
+        with password_attempts.counted(context, account, ip, find_session):
+            user, session_id = sessions.sign_in(
+                context.database, context.passwords, login, password, open_for
+            )
+    except SignInRefused as refused:
+        count("failed")
+        context.failed_sign_ins.record(context.database, refused, ip)
+        raise
+    except RateLimitError:
+        count("limited")
+        raise
+    except UnavailableError:
+        count("unavailable")
+        raise
+    count("success")
+    password_attempts.remember(context, user["id"], user, ip)
+    return user, session_id
+
+
+def by_address(context: Context, environ: dict[str, Any], login: str) -> Signed:
+    """For the type demo. Raises BadDataError."""
+    ip = client_ip(environ, context.trusted)
+    allow_admin = context.config["authentication"]["demoAllowAdminLogin"]
+    with context.database.transaction() as conn:
+        user = demo_user(conn, login, allow_admin=allow_admin, ip=ip)
+    session_id = session.start(context, environ, user)
+    context.telemetry.sign_ins.attempted("success")
+    return user, session_id

@@ -1,0 +1,150 @@
+"""What a caller gets while all room for password hashing is taken."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from itertools import pairwise
+
+import pytest
+import webtest
+
+import sigservice
+from sigservice.services.capped_log import MAX_LINES_PER_MINUTE
+from tests.conftest import ADMIN, ADMIN_TOKEN, Cast
+from tests.services.test_password_hashing import DEADLINE, ROOM, HeldPasswords, admitted_threads
+from tests.test_app import Log
+
+ADA = {"username": "ada", "password": Cast.PASSWORD}
+
+
+@pytest.fixture
+def log():
+    return Log()
+
+
+@pytest.fixture
+def held(database, clock, log):
+    """A service, and its passwords, which hash when they are released."""
+    passwords = HeldPasswords()
+    passwords.release.set()
+    tokens = [{"type": "admin", "secret": ADMIN_TOKEN, "environment": "*", "project": "*"}]
+    options = {
+        "db": database.options(),
+        "getLogger": log,
+        "authentication": {"initialAdminUser": ADA, "initApiTokens": tokens},
+    }
+    service = sigservice.create(options, {}, clock=clock, passwords=passwords)
+    while passwords.started.acquire(blocking=False):
+        pass
+    yield webtest.TestApp(service.app), passwords
+    service.stop()
+
+
+REQUESTS = {
+    "sign-in": ("/auth/simple", ADA),
+    "unknown user": ("/auth/simple/login", ADA | {"username": "nobody"}),
+    "new user": ("/api/admin/user-admin", ADA | {"username": "eve"}),
+    "password by an admin": (
+        "/api/admin/user-admin/1/change-password",
+        {"password": "Aa1-Bb2-Cc3"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_a_request_that_needs_a_hash_is_503(held, name):
+    web, passwords = held
+    path, body = REQUESTS[name]
+    headers = ADMIN if path.startswith("/api") else {}
+    passwords.release.clear()
+    with admitted_threads(passwords, ROOM):
+        answer = web.post_json(path, body, headers=headers, status=503)
+    assert answer.json["name"] == "UnavailableError"
+    assert answer.headers["Retry-After"] == "1"
+
+
+def test_other_requests_are_answered(held):
+    web, passwords = held
+    passwords.release.clear()
+    with admitted_threads(passwords, ROOM):
+        web.get("/health", status=200)
+        web.get("/api/admin/projects", headers=ADMIN, status=200)
+
+
+def test_a_refused_form_is_a_page(held):
+    web, passwords = held
+    form = web.get("/sign-in").form
+    form["username"], form["password"] = "ada", Cast.PASSWORD
+    passwords.release.clear()
+    with admitted_threads(passwords, ROOM):
+        page = form.submit(status=503)
+    assert page.content_type == "text/html"
+
+
+def test_a_flood_of_refused_sign_ins_leaves_few_lines_in_the_log(held, log):
+    web, passwords = held
+    passwords.release.clear()
+    with admitted_threads(passwords, ROOM):
+        for n in range(MAX_LINES_PER_MINUTE + 10):
+            place = {"REMOTE_ADDR": f"10.0.0.{n}"}
+            web.post_json("/auth/simple", ADA, extra_environ=place, status=503)
+    assert sum("UnavailableError" in text for _, _, text in log.lines) == MAX_LINES_PER_MINUTE
+
+
+def test_a_refused_sign_in_is_no_wrong_password(held):
+    web, passwords = held
+    passwords.release.clear()
+    with admitted_threads(passwords, ROOM):
+        for n in range(12):
+            place = {"REMOTE_ADDR": f"10.0.0.{n}"}
+            web.post_json("/auth/simple", ADA, extra_environ=place, status=503)
+    web.post_json("/auth/simple", ADA, extra_environ={"REMOTE_ADDR": "10.0.0.99"}, status=200)
+
+
+class CountedSemaphore(threading.BoundedSemaphore):
+    acquired = 0
+
+    def acquire(self, *arguments, **options):
+        self.acquired += 1
+        return super().acquire(*arguments, **options)
+
+
+@contextmanager
+def occupied_places(passwords, count):
+    """`count` threads that are admitted and do nothing."""
+    gate, end = threading.Barrier(count + 1), threading.Event()
+
+    def occupy():
+        with passwords.admitted():
+            gate.wait(DEADLINE)
+            end.wait(DEADLINE)
+
+    threads = [threading.Thread(target=occupy) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    gate.wait(DEADLINE)
+    try:
+        yield
+    finally:
+        end.set()
+        for thread in threads:
+            thread.join(DEADLINE)
+
+
+def test_change_password_with_five_former_ones_takes_one_place(held):
+    web, passwords = held
+    csrf = web.post_json("/auth/simple", ADA).json["csrfToken"]
+
+    def change(old, new):
+        body = {"oldPassword": old, "password": new, "confirmPassword": new}
+        headers = {"X-CSRF-Token": csrf}
+        web.post_json("/api/admin/user/change-password", body, headers=headers, status=200)
+
+    texts = [Cast.PASSWORD, *(f"Better-Horse-{n}4" for n in range(5))]
+    for old, new in pairwise(texts):
+        change(old, new)
+    passwords._admission = CountedSemaphore(ROOM)
+    with occupied_places(passwords, ROOM - 1):
+        change(texts[-1], "Last-Horse-99")
+    assert passwords._admission.acquired == ROOM  # the change is admitted once
