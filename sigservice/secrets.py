@@ -19,6 +19,8 @@ import argon2
 from sigservice.errors import UnavailableError
 
 MAX_HASHING, MAX_WAITING = 2, 1
+_CODE_LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's: none looks like another
+_LOOK_ALIKES = str.maketrans("OIL", "011", " -")
 
 
 def new_secret() -> str:
@@ -29,6 +31,18 @@ def new_secret() -> str:
 def new_hex() -> str:
     """56 hexadecimal digits, 224 bits: what tokens of the field end in."""
     return secrets.token_hex(28)
+
+
+def new_code() -> str:
+    """Eight characters in two groups, 40 bits, for a person to type."""
+    letters = "".join(secrets.choice(_CODE_LETTERS) for _ in range(8))
+    return f"{letters[:4]}-{letters[4:]}"
+
+
+def normal_code(text: str) -> str:
+    """What a person typed as `new_code` writes it."""
+    letters = text.upper().translate(_LOOK_ALIKES)
+    return f"{letters[:4]}-{letters[4:]}"
 
 
 def sha256(secret: str) -> bytes:

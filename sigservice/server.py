@@ -103,6 +103,7 @@ class Service:
         self._listener: Listener | None = None
         self._thread: threading.Thread | None = None
         self._runner: Runner | None = None
+        self._sign_in_code = ""
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         try:
@@ -151,6 +152,8 @@ class Service:
                 headers_of_refusals(self.context),
                 refusal_log(self.context),
             )
+        if self.context.authentication.type.has_passwords:
+            self._sign_in_code = startup.issue_sign_in_code(self.context.database)
         self._runner = Runner(self.context, _jobs(self.config))
         self._runner.start()
         if self.context.mail_server is None:
@@ -188,10 +191,11 @@ class Service:
     def describe(self) -> list[str]:
         """What a person wants to know at the start, a line each, at most a dozen."""
         kind = self.context.authentication.type
-        who = kind.who
+        who, code = kind.who, ""
         if kind.has_passwords and startup.built_in_password_works(self.context.database):
             who = "{username} with the built-in password {password}: change it"
             who = who.format(**BUILT_IN_ADMIN)  # never what is configured
+            code = self._sign_in_code
         missing = []
         if not self.context.public_url:
             missing.append("SERVICE_URL (links use localhost)")
@@ -204,6 +208,8 @@ class Service:
             f"  authentication  {self.config['authentication']['type']}",
             f"  sign-in         {who}",
         ]
+        if code:
+            lines.append(f"  one-time code   {code}: for one sign-in from outside private networks")
         if missing:
             lines.append(f"  not configured  {', '.join(missing)}")
         shown = [*self._open, *self.warnings]

@@ -17,3 +17,8 @@ def find(conn: Connection, key: str) -> str | None:
 def put(conn: Connection, key: str, value: str) -> None:
     """`value` is JSON text."""
     affected(conn, _SQL["put_setting"], key=key, value=value)
+
+
+def delete(conn: Connection, key: str, value: str) -> bool:
+    """False when there is no such setting or it has another `value`, which is JSON text."""
+    return affected(conn, _SQL["delete_setting"], key=key, value=value) > 0

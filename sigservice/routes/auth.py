@@ -16,8 +16,11 @@ from sigservice.web.doors import OpenDoor, check_same_origin
 
 
 class Login(msgspec.Struct):
+    """`code` is the one-time code that the built-in password needs from a public address."""
+
     username: str
     password: str
+    code: str = ""
 
 
 class Demo(msgspec.Struct):
@@ -33,7 +36,8 @@ def build(context: Context) -> Bottle:
         environ = request.environ
         check_same_origin(context, environ)
         body = read_struct(environ, Login)
-        return signed(*sign_in.by_password(context, environ, body.username, body.password))
+        username, password = body.username, body.password
+        return signed(*sign_in.by_password(context, environ, username, password, body.code))
 
     @area.post("/auth/demo/login", limit="login")
     def sign_in_by_address() -> HTTPResponse:

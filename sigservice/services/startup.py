@@ -11,7 +11,7 @@ from sigservice import secrets
 from sigservice.db.pool import Connection, Database
 from sigservice.log import Logger
 from sigservice.repository import built_ins, revisions, users
-from sigservice.services import api_tokens, environments, events
+from sigservice.services import api_tokens, environments, events, sign_in_codes
 from sigservice.services.identity import SYSTEM
 from sigservice.services.users import ADMIN_ROLE, get, login_fields, to_json
 
@@ -62,6 +62,12 @@ def _write_built_ins(conn: Connection) -> None:
         built_ins.insert_tag_type(conn)
         built_ins.insert_context_fields(conn)
         built_ins.insert_strategy_types(conn)
+
+
+def issue_sign_in_code(database: Database) -> str:
+    """The one-time code to print while the built-in password works, else ""."""
+    with database.transaction() as conn:
+        return sign_in_codes.issue(conn) if users.has_built_in_password(conn) else ""
 
 
 def built_in_password_works(database: Database) -> bool:

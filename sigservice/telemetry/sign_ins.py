@@ -6,7 +6,7 @@ from sigservice.telemetry.instruments import Counter, Instruments
 
 
 class SignIns:
-    """A result is success, failed (wrong name or password), limited (too many wrong ones for
+    """A result is success, failed (wrong name, password or code), limited (too many wrong ones for
     this account) or unavailable (too many at the same time, or no database)."""
 
     def __init__(self, make: Instruments) -> None:

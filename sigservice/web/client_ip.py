@@ -9,6 +9,31 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+_FORWARDED = (
+    "HTTP_FORWARDED",
+    "HTTP_VIA",
+    "HTTP_X_FORWARDED_FOR",
+    "HTTP_X_FORWARDED_HOST",
+    "HTTP_X_FORWARDED_PROTO",
+    "HTTP_X_REAL_IP",
+)
+# This machine, private networks, link-local addresses and carriers' networks.
+_LOCAL = tuple(
+    map(
+        ipaddress.ip_network,
+        (
+            "127.0.0.0/8",
+            "10.0.0.0/8",
+            "172.16.0.0/12",
+            "192.168.0.0/16",
+            "169.254.0.0/16",
+            "100.64.0.0/10",
+            "::1/128",
+            "fc00::/7",
+            "fe80::/10",
+        ),
+    )
+)
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
@@ -58,6 +83,17 @@ def is_plain_for_all_we_know(environ: dict[str, Any]) -> bool:
 def _forwarded_scheme(environ: dict[str, Any]) -> str:
     """What the outermost proxy noted."""
     return str(environ.get("HTTP_X_FORWARDED_PROTO", "")).split(",")[0].strip().lower()
+
+
+def is_public(environ: dict[str, Any], trusted: Sequence[str]) -> bool:
+    """Whether the client is, or may be, outside of this machine and its private networks: it may be
+    behind a proxy that is not trusted or that does not name it."""
+    peer, address = environ.get("REMOTE_ADDR") or "", client_ip(environ, trusted)
+    if any(name in environ for name in _FORWARDED):
+        is_named = _is_trusted(peer, trusted) and not _is_trusted(address, trusted)
+        if not is_named:
+            return True
+    return bool(address) and not any(ipaddress.ip_address(address) in n for n in _LOCAL)
 
 
 def limit_key(address: str) -> str:

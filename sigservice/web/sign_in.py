@@ -8,18 +8,20 @@ from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row
 from sigservice.errors import DisabledError, RateLimitError, UnavailableError
-from sigservice.services import sessions
+from sigservice.services import sessions, sign_in_codes
 from sigservice.services.authentication import demo_user
 from sigservice.services.failed_sign_ins import SignInRefused
 from sigservice.web import password_attempts, session
-from sigservice.web.client_ip import client_ip
+from sigservice.web.client_ip import client_ip, is_public
 
 Signed = tuple[Row, str]  # the user and the new session's id
 
 
-def by_password(context: Context, environ: dict[str, Any], login: str, password: str) -> Signed:
-    """Raises PasswordMismatch, RateLimitError, UnavailableError, and DisabledError where passwords
-    are not asked for."""
+def by_password(
+    context: Context, environ: dict[str, Any], login: str, password: str, code: str = ""
+) -> Signed:
+    """`code` is the one-time code for the built-in password. Raises PasswordMismatch,
+    RateLimitError, UnavailableError, and DisabledError where passwords are not asked for."""
     if not context.authentication.type.has_passwords:
         raise DisabledError("Nobody signs in by password here.")
     ip, count = client_ip(environ, context.trusted), context.telemetry.sign_ins.attempted
@@ -31,7 +33,10 @@ def by_password(context: Context, environ: dict[str, Any], login: str, password:
         return who.session_hash if who and is_own else None
 
     def open_for(conn: Connection, user: Row) -> str | None:
-        return session.open_for(context, environ, conn, user, user["password_hash"])
+        session_id = session.open_for(context, environ, conn, user, user["password_hash"])
+        if session_id and user["has_built_in_password"] and is_public(environ, context.trusted):
+            sign_in_codes.use(conn, user, code)
+        return session_id
 
     try:
         with password_attempts.counted(context, account, ip, find_session):

@@ -10,6 +10,9 @@
 <input type="hidden" name="next" value="{{values['next']}}">
 % include("partials/field.tpl", name="username", label="User name or e-mail address", value=values.get("username", ""), autocomplete="username", required=True)
 % include("partials/field.tpl", name="password", label="Password", value="", kind="password", autocomplete="current-password", required=True)
+% if any(problem.get("path") == "code" for problem in get("problems", ())):
+% include("partials/field.tpl", name="code", label="One-time code", value="", autocomplete="one-time-code", required=True)
+% end
 <button>Sign in</button>
 </form>
 <p><a href="{{url('/forgot-password')}}">Forgot your password?</a></p>

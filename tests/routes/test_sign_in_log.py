@@ -6,6 +6,7 @@ import pytest
 import webtest
 
 from sigservice.jobs import sign_ins
+from sigservice.services import startup
 from sigservice.services.capped_log import MAX_LINES_PER_MINUTE
 from sigservice.services.failed_sign_ins import MAX_EVENTS_PER_MINUTE, MAX_NAMES, SignInRefused
 from tests.conftest import Cast
@@ -71,6 +72,15 @@ def test_an_unknown_name_is_never_written(web, events):
     attempt(web, SECRET, SECRET, HOME)
     data = {"reason": "unknown user"}
     assert events("user-sign-in-failed") == [("anonymous", "192.0.2.1", data)]
+
+
+def test_a_missing_one_time_code_has_an_event(make_service, events):
+    service = make_service({"authentication": {}})
+    startup.issue_sign_in_code(service.context.database)
+    attempt(webtest.TestApp(service.app), "admin", "unleash4all", {"REMOTE_ADDR": "203.0.113.7"})
+    ((_, _, data),) = events("user-sign-in-failed")
+    assert (data["reason"], data["username"]) == ("no one-time code", "admin")
+    assert events("user-signed-in") == []
 
 
 def test_a_wrong_old_password_has_an_event(cast, events):

@@ -52,10 +52,10 @@ def build(context: Context) -> Bottle:
             if kind.takes_address:
                 _, new = sign_in.by_address(context, environ, values["email"])
             else:
-                password = sent.get("password", "")
-                _, new = sign_in.by_password(context, environ, values["username"], password)
+                password, code = sent.get("password", ""), sent.get("code", "")
+                _, new = sign_in.by_password(context, environ, values["username"], password, code)
         except (PasswordMismatch, BadDataError) as error:
-            path = "email" if kind.takes_address else "username"
+            path = "email" if kind.takes_address else error.details[0].get("path", "username")
             problems = [{"message": error.message, "path": path}]
             more = {"status": error.status, "problems": problems, "title": "Problem: Sign in"}
             return form_page(values, **more)
