@@ -41,6 +41,8 @@ def checked(token: dict[str, Any]) -> dict[str, Any]:
         isinstance(p, str) and p for p in projects
     ):
         raise BadDataError("its projects are not a list of names")
+    if "*" in projects and len(set(projects)) > 1:
+        raise BadDataError("its projects are both * and others; name either")
     if not isinstance(environment, str):
         raise BadDataError("it names no environment")
     if kind == "admin":

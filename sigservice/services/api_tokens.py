@@ -59,12 +59,12 @@ def fields(
     named = tuple(dict.fromkeys([ALL] if projects is None else projects))
     if not named:
         problems.add("projects", "Name at least one project, or * for all.")
-    if ALL in named:
-        named = (ALL,)
+    if ALL in named and len(named) > 1:
+        problems.add("projects", "Choose either all projects (*) or some of them, not both.")
     if kind == "admin":
         if environment != ALL:
             problems.add("environment", "An admin token is for all environments (*).")
-        if named != (ALL,):
+        if named and ALL not in named:
             problems.add("projects", "An admin token is for all projects (*).")
     elif environment == ALL:
         problems.add("environment", "A client or frontend token names one environment.")

@@ -198,6 +198,7 @@ def test_in_code_too_a_client_or_frontend_token_names_one_environment(kind):
         {"project": ""},
         {"project": 5},
         {"projects": [None]},
+        {"projects": ["*", "default"]},
         {"projects": 5},
         {"projects": {"default": 1}},
     ],

@@ -57,7 +57,6 @@ def test_a_token_is_made_and_its_secret_seen_once(ada, web, service):
     [
         ({"type": "frontend"}, ("frontend", "development", ["*"])),
         ({"scope": "some", "project:default": True}, ("client", "development", ["default"])),
-        ({"scope": "all", "project:default": True}, ("client", "development", ["*"])),
         ({"type": "admin", "scope": "some"}, ("admin", "*", ["*"])),
     ],
     ids=str,
@@ -66,6 +65,23 @@ def test_what_is_chosen_is_what_the_token_opens(ada, web, given, scope):
     fill(ada, tokenName="x", **given).submit(status=200)
     (token,) = listed(web)
     assert (token["type"], token["environment"], token["projects"]) == scope
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"scope": "all"}, "not both"),
+        ({"scope": "all", "type": "admin"}, "not both"),
+        ({"scope": "some", "type": "admin"}, "is for all projects"),
+    ],
+    ids=str,
+)
+def test_a_form_that_ticks_a_project_never_makes_a_token_for_all(ada, web, fields, reason):
+    page = fill(ada, tokenName="x", **fields, **{"project:default": True}).submit(status=400)
+    assert reason in page.html.find(id="projects-problem").get_text()
+    form = form_to(page, f"{PATH}/new")
+    assert (form["scope"].value, form["project:default"].checked) == (fields["scope"], True)
+    assert listed(web) == []
 
 
 def test_what_is_wrong_is_told_and_kept(ada, web):

@@ -8,6 +8,7 @@ import msgspec
 from bottle import Bottle, HTTPResponse
 
 from sigservice.context import Context
+from sigservice.errors import BadDataError
 from sigservice.repository import api_tokens as repository
 from sigservice.services import api_tokens
 from sigservice.services.identity import ADMIN, Identity
@@ -31,6 +32,8 @@ class TokenBody(msgspec.Struct):
 
     def fields(self) -> api_tokens.Fields:
         legacy = None if self.project is None else [self.project]
+        if legacy and self.projects is not None and self.project != ",".join(self.projects):
+            raise BadDataError("project says something else; send projects alone.", path="projects")
         return api_tokens.fields(
             name=self.tokenName if self.tokenName is not None else self.username,
             type=self.type,

@@ -64,13 +64,12 @@ def build(context: Context) -> Bottle:
     def create(identity: Identity, form: dict[str, str]) -> HTTPResponse:
         values = _values(form)
         is_admin = values["type"] == "admin"
-        all_projects = is_admin or values["scope"] == "all"
         try:
             fields = api_tokens.fields(
                 name=values["tokenName"],
                 type=values["type"],
                 environment=None if is_admin else values["environment"],
-                projects=None if all_projects else values["projects"],
+                projects=_projects(values),
                 expires_at=values["expiresAt"],
             )
             with context.database.transaction() as conn:
@@ -114,6 +113,14 @@ def build(context: Context) -> Bottle:
         return respond.redirect(context, f"{PATH}?done=deleted")
 
     return area
+
+
+def _projects(values: dict[str, Any]) -> list[str]:
+    """Both what the radio button and what the ticks say: services/api_tokens.py refuses a
+    contradiction. Without ticks an admin token is for all projects."""
+    ticked: list[str] = values["projects"]
+    is_for_all = values["scope"] == "all" or (values["type"] == "admin" and not ticked)
+    return [api_tokens.ALL, *ticked] if is_for_all else ticked
 
 
 def _values(form: dict[str, str]) -> dict[str, Any]:
