@@ -10,5 +10,6 @@ _SQL = queries.load("edge")
 
 
 def list_valid_tokens(conn: Connection, secret_hashes: list[bytes]) -> list[Row]:
-    """{secret_hash, type, environment, projects} of those that exist and have not expired."""
+    """{secret_hash, type, environment, projects} of the client and frontend tokens that exist
+    and have not expired."""
     return many(conn, _SQL["list_valid_tokens"], secret_hashes=secret_hashes)

@@ -5,6 +5,7 @@ A route names what it needs: `needs=ADMIN`. A test demands a door and a need of 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -18,6 +19,7 @@ from sigservice.errors import (
     ForbiddenError,
     NoPermissionError,
     PasswordChangeRequired,
+    RateLimitError,
     UnauthorizedError,
 )
 from sigservice.flags.state import Access
@@ -222,16 +224,30 @@ class Attempt:
 
     def __enter__(self) -> None:
         if self._key not in self._context.known_senders:
-            verdict, fields = self._context.limiter.peek("failed_auth", self._ip)
-            if not verdict.allowed:
-                raise too_many(fields)
+            check_failed_auth(self._context, self._ip)
 
     def __exit__(self, kind: type[BaseException] | None, error: Any, _trace: Any) -> None:
         if kind is None:
             self._context.known_senders.add(self._key)
         elif issubclass(kind, UnauthorizedError):
             self._context.known_senders.discard(self._key)
-            self._context.limiter.take("failed_auth", self._ip)
+            with suppress(RateLimitError):  # the refusal itself is the answer
+                count_failed_auth(self._context, self._ip)
+
+
+def check_failed_auth(context: Context, address: str) -> None:
+    """Raises RateLimitError once too many credentials from there were refused; `address` is a
+    limit_key."""
+    verdict, fields = context.limiter.peek("failed_auth", address)
+    if not verdict.allowed:
+        raise too_many(fields)
+
+
+def count_failed_auth(context: Context, address: str) -> None:
+    """Raises RateLimitError when that was one too many."""
+    verdict, fields = context.limiter.take("failed_auth", address)
+    if not verdict.allowed:
+        raise too_many(fields)
 
 
 def bearer(environ: dict[str, Any]) -> str:

@@ -8,27 +8,53 @@ from tests.routes.sdk import CLIENT, FRONTEND, PRODUCTION
 PATH = "/edge/validate"
 
 
-def test_only_the_valid_ones_are_told(sdk):
-    secrets = [ADMIN_TOKEN, CLIENT["Authorization"], FRONTEND["Authorization"]]
+def test_only_valid_client_and_frontend_tokens_are_confirmed(sdk):
+    client, frontend = CLIENT["Authorization"], FRONTEND["Authorization"]
     expired = PRODUCTION["Authorization"]
     sdk.rows("UPDATE api_tokens SET expires_at = now() WHERE environment = 'production'")
-    body = {"tokens": [*secrets, secrets[1], expired, "*:development.guess", "", "é\u2028"]}
+    others = [ADMIN_TOKEN, expired, "*:development.guess", "", "é\u2028"]
+    body = {"tokens": [client, frontend, client, *others]}
     tokens = sdk.web.post_json(PATH, body, status=200).json["tokens"]
     assert sorted(tokens, key=lambda token: token["type"]) == [
-        {"token": ADMIN_TOKEN, "type": "admin", "projects": ["*"], "environment": "*"},
-        {"token": secrets[1], "type": "client", "projects": ["*"], "environment": "development"},
-        {"token": secrets[2], "type": "frontend", "projects": ["*"], "environment": "development"},
+        {"token": client, "type": "client", "projects": ["*"], "environment": "development"},
+        {"token": frontend, "type": "frontend", "projects": ["*"], "environment": "development"},
     ]
     assert sdk.web.post_json(PATH, {"tokens": []}).json == {"tokens": []}
 
 
-def test_what_is_wrong_is_refused_and_guessing_is_slow(sdk, clock):
+def test_what_is_wrong_is_refused_and_requests_are_limited(sdk, clock):
     for body in ({}, [], {"tokens": "x"}, {"tokens": [1]}, {"tokens": ["x"] * 101}):
         sdk.web.post_json(PATH, body, status=400)
     sdk.web.post(PATH, "{", content_type="application/json", status=400)
     sdk.web.post(PATH, {"tokens": "x"}, status=415)
     for _ in range(60 - 7):
-        sdk.web.post_json(PATH, {"tokens": ["x"] * 100}, status=200)
+        sdk.web.post_json(PATH, {"tokens": [CLIENT["Authorization"]] * 100}, status=200)
     sdk.web.post_json(PATH, {"tokens": []}, status=429)
     clock.advance(1)
     sdk.web.post_json(PATH, {"tokens": []}, status=200)
+
+
+def test_each_wrong_token_counts_as_refused_credentials(sdk, clock):
+    guesses = [f"*:development.{n}" for n in range(60)]
+    sdk.web.post_json(PATH, {"tokens": guesses[:59]}, status=200)
+    sdk.web.get("/api/client/features", headers={"Authorization": "guess"}, status=401)
+    sdk.web.get("/api/client/features", headers={"Authorization": "guess"}, status=429)
+    refused = sdk.web.post_json(PATH, {"tokens": guesses[59:]}, status=429)
+    assert int(refused.headers["Retry-After"]) >= 1
+    clock.advance(1)
+    sdk.web.post_json(PATH, {"tokens": guesses[:2]}, status=429)
+
+
+def test_tokens_that_were_good_lately_are_confirmed_whoever_guesses(sdk):
+    good = {"tokens": [CLIENT["Authorization"]]}
+    assert len(sdk.web.post_json(PATH, good, status=200).json["tokens"]) == 1
+    sdk.web.post_json(PATH, {"tokens": [f"guess {n}" for n in range(61)]}, status=429)
+    assert len(sdk.web.post_json(PATH, good, status=200).json["tokens"]) == 1
+
+
+def test_an_admin_token_looks_like_a_guess_even_when_it_was_used_lately(sdk):
+    sdk.web.get("/api/admin/projects", headers={"Authorization": ADMIN_TOKEN}, status=200)
+    sdk.web.post_json(PATH, {"tokens": [f"guess {n}" for n in range(61)]}, status=429)
+    sdk.web.post_json(PATH, {"tokens": ["another guess"]}, status=429)
+    sdk.web.post_json(PATH, {"tokens": [ADMIN_TOKEN]}, status=429)
+    sdk.web.get("/api/admin/projects", headers={"Authorization": ADMIN_TOKEN}, status=200)
