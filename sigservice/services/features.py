@@ -112,6 +112,14 @@ def get(conn: Connection, project: str, name: str) -> Row:
     return row
 
 
+def get_active(conn: Connection, project: str, name: str) -> Row:
+    """A flag of this project that is not archived; raises NotFoundError."""
+    row = get(conn, project, name)
+    if row["archived_at"]:
+        raise NotFoundError(f"The flag {name} is archived.")
+    return row
+
+
 def get_all(conn: Connection, project: str, names: Sequence[str]) -> list[Row]:
     """By name, archived or not; raises NotFoundError when one is missing."""
     rows = [r for r in features.list_by_name(conn, list(names)) if r["project"] == project]

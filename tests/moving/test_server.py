@@ -44,6 +44,7 @@ FLAG = {
     "dependencies": [{"feature": "parent"}, {"feature": "parent"}],
     "lifecycle": {"stage": "live"},
 }
+ARCHIVED = "/api/admin/search/features?archived=IS:true"
 ANSWERS = {
     "projects": {
         "version": 1,
@@ -137,8 +138,8 @@ def test_from_one_of_ours_everything_comes_and_only_once(full, empty, command):
     assert (code, out.splitlines()[0]) == (0, "0 changed")
     assert events(empty) == before
     web = webtest.TestApp(empty.app)
-    path = "/api/admin/projects/shop/features/flag-13"
-    assert web.get(path, headers=ADMIN).json["archived"] is True
+    archived = web.get(f"{ARCHIVED}&query=flag-13", headers=ADMIN).json["features"]
+    assert [flag["name"] for flag in archived] == ["flag-13"]
 
 
 def test_a_single_project(full, empty, command):
@@ -198,7 +199,7 @@ def test_odd_answers_are_read_and_what_stays_behind_is_told(odd, empty, command)
         ("development", True),
         ("production", False),
     ]
-    old = web.get(f"{path}/old", headers=ADMIN).json
+    (old,) = web.get(f"{ARCHIVED}&query=old", headers=ADMIN).json["features"]
     assert old["archivedAt"] == "2026-02-02T00:00:00.000Z"
     assert [s["name"] for s in old["environments"] if s["enabled"]] == ["production"]
     again, out, _ = command(empty, *start)

@@ -81,6 +81,7 @@ def build(context: Context) -> Bottle:
     @area.get(FEATURE, needs=VIEW)
     def read(identity: Identity, project: str, name: str) -> HTTPResponse:
         with context.database.transaction() as conn:
+            features.get_active(conn, project, name)
             return respond.json(feature_view.one(conn, project, name))
 
     @area.put(FEATURE, needs=EDIT, takes=FeatureBody)

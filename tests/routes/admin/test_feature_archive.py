@@ -25,8 +25,8 @@ def test_an_archived_flag_is_in_no_list_and_off_when_it_comes_back(admin):
     admin.post(f"{path}/environments/development/on")
     admin.delete(path, 202)
     assert listed(admin) == []
-    archived = admin.get(path)
-    assert archived["archived"] is True
+    (archived,) = admin.get("/api/admin/search/features?archived=IS:true")["features"]
+    assert (archived["name"], archived["archived"]) == ("a", True)
     assert archived["archivedAt"] >= archived["createdAt"]
     admin.delete(path, 202)  # again is no error
     assert admin.types(2) == ["feature-environment-enabled", "feature-archived"]
@@ -37,6 +37,20 @@ def test_an_archived_flag_is_in_no_list_and_off_when_it_comes_back(admin):
     assert not any(environment["enabled"] for environment in flag["environments"])
     assert flag["environments"][1]["strategies"] != []
     admin.post(f"{ARCHIVE}/revive/a", status=404)
+
+
+def test_an_archived_flag_is_not_found_as_a_whole_but_its_parts_are(admin):
+    path = admin.flag(tags=[{"type": "simple", "value": "one"}])
+    strategy = admin.strategy()
+    admin.delete(path, 202)
+    assert "archived" in admin.ask("GET", path, status=404).json["message"]
+    admin.ask("HEAD", path, status=404)
+    state = f"{path}/environments/development"
+    assert admin.get(state)["strategies"] == [strategy]
+    assert admin.get(f"{state}/strategies") == [strategy]
+    assert admin.get("/api/admin/features/a/tags")["tags"] != []
+    admin.post(f"{ARCHIVE}/revive/a")
+    assert admin.get(path)["name"] == "a"
 
 
 def test_events_tell_the_state_before_and_after(admin):
