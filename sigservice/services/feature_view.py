@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -54,6 +55,9 @@ def one(conn: Connection, project: str, name: str) -> dict[str, Any]:
 def search(conn: Connection, wanted: Filter) -> tuple[list[dict[str, Any]], int]:
     """A page of flags with the state in each environment and tags, and how many there are."""
     rows = features.search(conn, wanted)
+    if not rows and wanted.offset:  # past the last page no row is left that has the total
+        first = features.search(conn, replace(wanted, limit=1, offset=0))
+        return [], first[0]["total"] if first else 0
     return many(conn, rows), rows[0]["total"] if rows else 0
 
 

@@ -68,6 +68,15 @@ def test_a_page_tells_how_many_there_are(web, cast):
     assert [e["enabled"] for e in alpha["environments"]] == [False, False, True]
 
 
+@pytest.mark.usefixtures("flags")
+@pytest.mark.parametrize(("query", "total"), [("", 2), ("query=beta", 1), ("query=nothing", 0)])
+def test_the_total_past_the_last_page_is_the_same(web, query, total):
+    for offset in (0, 2, 1000):
+        answer = web.get(f"{SEARCH}?{query}&offset={offset}", headers=ADMIN).json
+        assert answer["total"] == total
+    assert answer["features"] == []
+
+
 @pytest.mark.parametrize(
     "query",
     [
