@@ -14,12 +14,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Protocol
 
 import psycopg2
 import psycopg2.extensions
 
+from sigservice.db.bulkheads import SHARES, Bulkhead
 from sigservice.db.errors import DatabaseUnavailable, translate
 from sigservice.errors import UnavailableError
 
@@ -64,7 +65,8 @@ class Database:
     """Hands out connections; knows nothing of what is stored.
 
     `transaction()` is for one piece of work, `autocommit()` for a single statement, which
-    then costs one round trip instead of three.
+    then costs one round trip instead of three. Work that names its `bulkhead` (a key of SHARES)
+    gets no more connections than that has.
     """
 
     def __init__(
@@ -85,6 +87,7 @@ class Database:
         # Transactions may wait for each other's locks; single statements, which SDKs and signals
         # live on, must not wait with them.
         self._transactions = threading.BoundedSemaphore(max(1, high - 1))
+        self._bulkheads = {name: Bulkhead(share, high) for name, share in SHARES.items()}
         self._idle: deque[tuple[Connection, float]] = deque()
         self._lock = threading.Lock()
         self._used: set[Connection] = set()
@@ -93,14 +96,15 @@ class Database:
         self._closed = False
 
     @contextmanager
-    def transaction(self, *, prepared: bool = False) -> Iterator[Connection]:
+    def transaction(self, *, prepared: bool = False, bulkhead: str = "") -> Iterator[Connection]:
         """BEGIN … COMMIT around the block; ROLLBACK when it raises. Raises AppError children.
 
         One connection is always left to `autocommit`, unless there is only one. `prepared` plans
         each statement once for each connection, which halves its time; a stale plan then costs
         the transaction, so it is for those who try again after DatabaseUnavailable.
         """
-        with self._in_turn(self._transactions), self._checked_out() as conn:
+        turn = self._in_turn(self._transactions)
+        with self._within(bulkhead), turn, self._checked_out() as conn:
             conn.prepares, conn.notes = prepared, []
             try:
                 yield conn
@@ -121,9 +125,9 @@ class Database:
                 self.watch.committed(conn.notes)
 
     @contextmanager
-    def autocommit(self) -> Iterator[Connection]:
+    def autocommit(self, *, bulkhead: str = "") -> Iterator[Connection]:
         """Each statement of the block commits by itself."""
-        with self._checked_out() as conn:
+        with self._within(bulkhead), self._checked_out() as conn:
             conn.autocommit = True
             try:
                 yield conn
@@ -238,6 +242,9 @@ class Database:
         except BaseException:
             self._places.release()
             raise
+
+    def _within(self, bulkhead: str) -> AbstractContextManager[None]:
+        return self._bulkheads[bulkhead].enter() if bulkhead else nullcontext()
 
     @contextmanager
     def _in_turn(self, places: threading.BoundedSemaphore) -> Iterator[None]:

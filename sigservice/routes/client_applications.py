@@ -62,7 +62,7 @@ def build(context: Context) -> Bottle:
             "backend",
             body.strategies,
         )
-        with context.database.transaction() as conn:
+        with context.database.transaction(bulkhead="usage") as conn:
             client_applications.report(conn, [instance], client_ip(request.environ, trusted))
         context.telemetry.flags.registered(
             body.app_name, access.environment, str(whole(body.interval)), body.sdk()

@@ -122,7 +122,7 @@ def build(context: Context) -> Bottle:
                 counts.usage(feature, body.app_name, access.environment, at)
                 for feature, counts in body.bucket.toggles.items()
             ]
-        with context.database.transaction() as conn:
+        with context.database.transaction(bulkhead="usage") as conn:
             client_applications.report(conn, [instance], client_ip(environ, trusted))
             service.store(conn, usages, context.clock.now())
         count(usages)
@@ -148,7 +148,7 @@ def build(context: Context) -> Bottle:
             for m in body.metrics
             if everywhere or m.environment == access.environment
         ]
-        with context.database.transaction() as conn:
+        with context.database.transaction(bulkhead="usage") as conn:
             client_applications.report(conn, instances, client_ip(request.environ, trusted))
             service.store(conn, usages, now)
         count(usages)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import pytest
 
+from sigservice.db import bulkheads
 from sigservice.db.errors import DatabaseUnavailable, UniqueViolation
 from sigservice.db.pool import Database
 from sigservice.errors import BadDataError, UnavailableError
@@ -55,6 +57,63 @@ def test_transactions_leave_a_connection_to_single_statements(pool):
         pass
     with pool.transaction(), pool.autocommit() as conn:
         assert ask(conn, "SELECT 1") == 1
+
+
+def usage_pool(arguments, high, **share):
+    shares = {"usage": replace(bulkheads.SHARES["usage"], **share)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sigservice.db.pool.SHARES", shares)
+        return Database(lambda: arguments, low=0, high=high, idle_seconds=60, wait_seconds=5)
+
+
+def test_a_bulkhead_holds_a_quarter_of_the_connections_and_at_least_one(arguments):
+    for high, connections in ((1, 1), (4, 1), (7, 1), (8, 2), (100, 25)):
+        pool = Database(lambda: arguments, low=0, high=high, idle_seconds=60)
+        assert pool._bulkheads["usage"].connections == connections
+
+
+def test_other_work_gets_a_connection_while_a_bulkhead_is_full(arguments):
+    pool = usage_pool(arguments, high=2, wait_seconds=0.01)
+    with pool.transaction(bulkhead="usage"):
+        with pytest.raises(UnavailableError) as caught, pool.autocommit(bulkhead="usage"):
+            pass
+        assert caught.value.headers["Retry-After"] == "1"
+        with pool.autocommit() as conn:
+            assert ask(conn, "SELECT 1") == 1
+    with pool.autocommit(bulkhead="usage") as conn:
+        assert ask(conn, "SELECT 1") == 1
+    pool.close()
+
+
+def test_callers_of_a_bulkhead_are_refused_at_once_when_enough_of_them_wait(arguments):
+    pool = usage_pool(arguments, high=4, waiting=2, wait_seconds=60)
+    answers = []
+
+    def report():
+        with pool.autocommit(bulkhead="usage") as conn:
+            answers.append(ask(conn, "SELECT 1"))
+
+    waiters = [threading.Thread(target=report) for _ in range(2)]
+    with pool.transaction(bulkhead="usage"):
+        for waiter in waiters:
+            waiter.start()
+        until(lambda: not pool._bulkheads["usage"]._admitted._value, "two callers that wait")
+        with pytest.raises(UnavailableError), pool.transaction(bulkhead="usage"):
+            pass
+    for waiter in waiters:
+        waiter.join(10)
+    assert answers == [1, 1]
+    pool.close()
+
+
+def test_an_error_within_a_bulkhead_gives_its_connection_back(arguments):
+    pool = usage_pool(arguments, high=4, wait_seconds=0.01)
+    for _ in range(10):
+        with pytest.raises(ZeroDivisionError), pool.transaction(bulkhead="usage"):
+            1 / 0
+    with pool.transaction(bulkhead="usage") as conn:
+        assert ask(conn, "SELECT 1") == 1
+    pool.close()
 
 
 def test_an_exhausted_pool_waits_then_refuses(pool):
