@@ -705,7 +705,7 @@ CREATE INDEX action_runs_set_idx ON public.action_runs USING btree (action_set_i
 
 CREATE INDEX action_runs_signal_id_idx ON public.action_runs USING btree (signal_id);
 
-CREATE INDEX action_sets_source_id_idx ON public.action_sets USING btree (source_id) WHERE enabled;
+CREATE INDEX action_sets_source_idx ON public.action_sets USING btree (source_id);
 
 CREATE INDEX actions_action_set_id_idx ON public.actions USING btree (action_set_id, sort_order);
 
@@ -716,6 +716,12 @@ CREATE INDEX client_instances_last_seen_idx ON public.client_instances USING btr
 CREATE INDEX client_metrics_hour_idx ON public.client_metrics USING btree (hour);
 
 CREATE INDEX client_metrics_variants_hour_idx ON public.client_metrics_variants USING btree (hour);
+
+CREATE INDEX events_created_by_id_idx ON public.events USING btree (created_by, id DESC);
+
+CREATE INDEX events_created_by_user_id_idx ON public.events USING btree (created_by_user_id, id DESC);
+
+CREATE INDEX events_environment_id_idx ON public.events USING btree (environment, id DESC);
 
 CREATE INDEX events_feature_name_id_idx ON public.events USING btree (feature_name, id DESC);
 
@@ -756,6 +762,8 @@ CREATE INDEX project_environments_environment_idx ON public.project_environments
 CREATE INDEX reset_tokens_expires_at_idx ON public.reset_tokens USING btree (expires_at);
 
 CREATE INDEX reset_tokens_user_id_idx ON public.reset_tokens USING btree (user_id);
+
+CREATE INDEX segments_project_idx ON public.segments USING btree (project);
 
 CREATE INDEX sessions_expires_at_idx ON public.sessions USING btree (expires_at);
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import Any
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row, affected, many, value
 
 _SQL = queries.load("events")
+_ID = re.compile(r"-?[0-9]{1,9}")
 
 
 @dataclass(frozen=True)
 class Filter:
     """What a list of events is narrowed to; None does not narrow. `start` is inclusive, `end` not.
-    `authors` are names or ids; `projects_only` leaves out what concerns no project."""
+    `authors` are names or ids; `families` are first words of types; `projects_only` leaves out what
+    concerns no project."""
 
     types: list[str] | None = None
     features: list[str] | None = None
@@ -25,7 +29,12 @@ class Filter:
     start: datetime | None = None
     end: datetime | None = None
     text: str | None = None
+    families: list[str] | None = None
     projects_only: bool = False
+
+    def parameters(self) -> dict[str, Any]:
+        ids = [int(author) for author in self.authors or [] if _ID.fullmatch(author)]
+        return asdict(self) | {"author_ids": ids}
 
 
 def insert(
@@ -84,13 +93,13 @@ def list_newest(
     conn: Connection, wanted: Filter, *, limit: int, before: int | None = None, offset: int = 0
 ) -> list[Row]:
     return many(
-        conn, _SQL["list_events"], before=before, limit=limit, offset=offset, **asdict(wanted)
+        conn, _SQL["list_events"], before=before, limit=limit, offset=offset, **wanted.parameters()
     )
 
 
 def count(conn: Connection, wanted: Filter) -> int:
     """At most 100 000."""
-    return int(value(conn, _SQL["count_events"], **asdict(wanted)))
+    return int(value(conn, _SQL["count_events"], **wanted.parameters()))
 
 
 def list_types(conn: Connection) -> list[str]:

@@ -17,8 +17,8 @@ FROM jsonb_to_recordset(%(items)s::jsonb)
      AS x (project text, environment text, feature_name text, data jsonb, pre_data jsonb);
 
 -- name: list_events
--- Newest first; every filter may be null. `projects_only` leaves out what concerns no project:
--- users, tokens, settings.
+-- Newest first; every filter may be null. `families` are first words of types, such as feature;
+-- `projects_only` leaves out what concerns no project: users, tokens, settings.
 SELECT id, created_at, type, created_by, created_by_user_id, ip, project, environment,
        feature_name, data, pre_data
 FROM events
@@ -28,12 +28,13 @@ WHERE (%(before)s::bigint IS NULL OR id < %(before)s)
   AND (%(projects)s::text[] IS NULL OR project = ANY(%(projects)s))
   AND (%(environments)s::text[] IS NULL OR environment = ANY(%(environments)s))
   AND (%(authors)s::text[] IS NULL OR created_by = ANY(%(authors)s)
-       OR created_by_user_id::text = ANY(%(authors)s))
+       OR created_by_user_id = ANY(%(author_ids)s::int[]))
   AND (%(start)s::timestamptz IS NULL OR created_at >= %(start)s)
   AND (%(end)s::timestamptz IS NULL OR created_at < %(end)s)
   AND (%(text)s::text IS NULL
        OR strpos(lower(concat_ws(' ', type, created_by, feature_name, project, environment,
                                  data::text, pre_data::text)), lower(%(text)s)) > 0)
+  AND (%(families)s::text[] IS NULL OR split_part(type, '-', 1) = ANY(%(families)s))
   AND (NOT %(projects_only)s::boolean OR project IS NOT NULL OR feature_name IS NOT NULL)
 ORDER BY id DESC
 LIMIT %(limit)s OFFSET %(offset)s;
@@ -49,12 +50,13 @@ FROM (
       AND (%(projects)s::text[] IS NULL OR project = ANY(%(projects)s))
       AND (%(environments)s::text[] IS NULL OR environment = ANY(%(environments)s))
       AND (%(authors)s::text[] IS NULL OR created_by = ANY(%(authors)s)
-           OR created_by_user_id::text = ANY(%(authors)s))
+           OR created_by_user_id = ANY(%(author_ids)s::int[]))
       AND (%(start)s::timestamptz IS NULL OR created_at >= %(start)s)
       AND (%(end)s::timestamptz IS NULL OR created_at < %(end)s)
       AND (%(text)s::text IS NULL
            OR strpos(lower(concat_ws(' ', type, created_by, feature_name, project, environment,
                                      data::text, pre_data::text)), lower(%(text)s)) > 0)
+      AND (%(families)s::text[] IS NULL OR split_part(type, '-', 1) = ANY(%(families)s))
       AND (NOT %(projects_only)s::boolean OR project IS NOT NULL OR feature_name IS NOT NULL)
     LIMIT 100000
 ) AS found;

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from sigservice.db import queries
 from sigservice.errors import BadDataError
 from sigservice.repository import events
 from sigservice.repository.events import Filter
@@ -67,6 +68,36 @@ def test_an_event_is_listed_with_all_columns(conn):
         "data": '{"a": [1.50], "b": 1}',
         "pre_data": "null",
     }
+
+
+RARE = {
+    "environment": (Filter(environments=["rare"]), ["events_environment_id_idx"]),
+    "author": (
+        Filter(authors=["eve", "7"]),
+        ["events_created_by_id_idx", "events_created_by_user_id_idx"],
+    ),
+}
+
+
+@pytest.mark.parametrize("statement", ["list_events", "count_events"])
+@pytest.mark.parametrize("column", RARE)
+def test_what_is_rare_is_found_by_its_index(conn, column, statement):
+    run(
+        conn,
+        "INSERT INTO events (type, created_by, created_by_user_id, environment)"
+        " SELECT 'x', 'ada', 1, 'often' FROM generate_series(1, 5000)",
+    )
+    add(conn, created_by="eve", created_by_user_id=7, environment="rare")
+    run(conn, "ANALYZE events")
+    wanted, indexes = RARE[column]
+    paging = {"before": None, "limit": 50, "offset": 0}
+    with conn.cursor() as cursor:
+        text = queries.load("events")[statement]
+        cursor.execute(f"EXPLAIN {text}", wanted.parameters() | paging)
+        plan = "\n".join(row[0] for row in cursor.fetchall())
+    for index in indexes:
+        assert index in plan, plan
+    assert events.count(conn, wanted) == 1
 
 
 def test_what_is_not_given_is_null(conn):
