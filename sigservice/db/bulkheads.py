@@ -28,6 +28,8 @@ class Share:
 SHARES = {
     # What SDKs report: metrics and registrations. Public tokens may send these.
     "usage": Share(part=4, waiting=5, wait_seconds=0.5),
+    # Slow reads of signed-in people and tools: searches in events and signals, exports.
+    "search": Share(part=4, waiting=2, wait_seconds=2.0),
 }
 
 

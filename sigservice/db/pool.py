@@ -96,17 +96,23 @@ class Database:
         self._closed = False
 
     @contextmanager
-    def transaction(self, *, prepared: bool = False, bulkhead: str = "") -> Iterator[Connection]:
+    def transaction(
+        self, *, prepared: bool = False, bulkhead: str = "", snapshot: bool = False
+    ) -> Iterator[Connection]:
         """BEGIN … COMMIT around the block; ROLLBACK when it raises. Raises AppError children.
 
         One connection is always left to `autocommit`, unless there is only one. `prepared` plans
         each statement once for each connection, which halves its time; a stale plan then costs
-        the transaction, so it is for those who try again after DatabaseUnavailable.
+        the transaction, so it is for those who try again after DatabaseUnavailable. All statements
+        of a `snapshot` see the same state, without a lock; it can't write.
         """
         turn = self._in_turn(self._transactions)
         with self._within(bulkhead), turn, self._checked_out() as conn:
             conn.prepares, conn.notes = prepared, []
             try:
+                if snapshot:
+                    with conn.cursor() as cursor:
+                        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
                 yield conn
             except BaseException as error:
                 if not conn.closed:

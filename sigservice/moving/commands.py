@@ -20,7 +20,7 @@ from sigservice.moving.progress import Progress
 from sigservice.moving.reader import Note, Reader
 from sigservice.moving.source import Source
 from sigservice.outgoing.proxies import Proxies
-from sigservice.services import exchange_import, inventory, inventory_import, revisions
+from sigservice.services import exchange_import, inventory, inventory_import
 from sigservice.services.identity import SYSTEM
 from sigservice.services.inventory import Inventory
 from sigservice.services.inventory_import import Limits
@@ -80,8 +80,7 @@ def run(chosen: argparse.Namespace, context: Context) -> int:
 
 
 def _export(file: str | None, context: Context) -> int:
-    with context.database.transaction() as conn:
-        revisions.lock(conn)
+    with context.database.transaction(snapshot=True) as conn:
         found = inventory.read(conn)
     data = msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
     if file is None:

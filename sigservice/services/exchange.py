@@ -9,7 +9,7 @@ import msgspec
 from sigservice.db.pool import Connection
 from sigservice.errors import NotFoundError
 from sigservice.repository import exchange as repository
-from sigservice.services import inventory, revisions
+from sigservice.services import inventory
 from sigservice.services.inventory import Feature, State
 
 
@@ -22,8 +22,8 @@ def export(
     tag: str | None = None,
 ) -> dict[str, Any]:
     """The flags named, or those of a project or with a tag. Names that are not there are left
-    out. Raises NotFoundError for the environment or project."""
-    revisions.lock(conn)
+    out. One state when `conn` is a snapshot. Raises NotFoundError for the environment or project.
+    """
     if features is None:
         features = repository.list_names(conn, project=project, tag=tag)
     found = inventory.read(conn, features)

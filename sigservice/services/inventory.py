@@ -152,7 +152,7 @@ class Inventory(msgspec.Struct):
 
 def read(conn: Connection, names: list[str] | None = None) -> Inventory:
     """What there is; of the flags those with these names, without names all. Under
-    `revisions.lock` it is one consistent state."""
+    `revisions.lock`, and in a snapshot, it is one consistent state."""
     segment_rows = exchange.list_segments(conn)
     segment_names = {row["id"]: row["name"] for row in segment_rows}
     return Inventory(

@@ -239,6 +239,22 @@ def test_a_transaction_is_rolled_back_when_its_block_raises(pool, temporary_data
     conn.close()
 
 
+def test_a_snapshot_sees_one_state_and_leaves_an_ordinary_connection(pool, temporary_database):
+    other = temporary_database.connect()
+    ask(other, "CREATE TABLE IF NOT EXISTS snapshot_test (n int)")
+    with pool.transaction(snapshot=True) as conn:
+        assert ask(conn, "SELECT count(*) FROM snapshot_test") == 0
+        ask(other, "INSERT INTO snapshot_test VALUES (1)")
+        assert ask(conn, "SELECT count(*) FROM snapshot_test") == 0
+    with pytest.raises(UnavailableError), pool.transaction(snapshot=True) as conn:
+        ask(conn, "INSERT INTO snapshot_test VALUES (2)")
+    with pool.transaction() as conn:
+        ask(conn, "INSERT INTO snapshot_test VALUES (2)")
+        assert ask(conn, "SELECT count(*) FROM snapshot_test") == 2
+        ask(conn, "DROP TABLE snapshot_test")
+    other.close()
+
+
 def test_bad_values_are_bad_data(pool):
     with pytest.raises(BadDataError), pool.autocommit() as conn:
         ask(conn, "SELECT %s::jsonb", '"\\u0000"')

@@ -27,7 +27,7 @@ def build(context: Context) -> Bottle:
     area = new_area(context, AdminDoor(context))
 
     def answer(wanted: Filter, asked: Paging, **more: Any) -> HTTPResponse:
-        with context.database.transaction() as conn:
+        with context.database.transaction(bulkhead="search") as conn:
             rows = events.list_newest(
                 conn, wanted, limit=asked.limit, before=asked.before, offset=asked.offset
             )

@@ -49,7 +49,7 @@ def build(context: Context) -> Bottle:
         scope: dict[str, Any] = {"features": body.features}
         if body.features is None:
             scope = {"project": body.project} if body.project is not None else {"tag": body.tag}
-        with context.database.transaction() as conn:
+        with context.database.transaction(bulkhead="search", snapshot=True) as conn:
             document = exchange.export(conn, body.environment, **scope)
         if not body.downloadFile:
             return respond.json(document)

@@ -36,7 +36,8 @@ def build(context: Context) -> Bottle:
         query = read_query(request.environ)
         asked = paging(query)
         token_id = whole_number(query, "tokenId", None, 1, 2**31 - 1)
-        with context.database.transaction() as conn:
+        text = query.get("query", "")
+        with context.database.transaction(bulkhead="search" if text else "") as conn:
             signal_endpoints.get(conn, id)
             page = signals.list_page(
                 conn,
@@ -45,7 +46,7 @@ def build(context: Context) -> Bottle:
                 before=asked.before,
                 offset=asked.offset,
                 token_id=token_id,
-                text=query.get("query", ""),
+                text=text,
             )
         return respond.json(
             {
@@ -86,7 +87,7 @@ def build(context: Context) -> Bottle:
         query = read_query(request.environ)
         asked = paging(query)
         start, end = days(query)
-        with context.database.transaction() as conn:
+        with context.database.transaction(bulkhead="search") as conn:
             rows = repository.list_all(
                 conn,
                 from_time=start,

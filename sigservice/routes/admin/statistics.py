@@ -24,7 +24,7 @@ def build(context: Context) -> Bottle:
     area = new_area(context, AdminDoor(context))
 
     def collect() -> dict[str, Any]:
-        with context.database.autocommit() as conn:
+        with context.database.autocommit(bulkhead="search") as conn:
             row = statistics.count_everything(conn)
         return {
             "instanceId": row["instance_id"],

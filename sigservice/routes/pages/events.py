@@ -29,7 +29,7 @@ def build(context: Context) -> Bottle:
         query = read_query(request.environ)
         before, type = paging(query).before, query.get("type", "")
         feature = query.get("feature", "").strip()
-        with context.database.transaction() as conn:
+        with context.database.transaction(bulkhead="search") as conn:
             wanted = Filter(types=[type] if type else None, features=[feature] if feature else None)
             rows = events.list_newest(conn, wanted, before=before, limit=SHOWN + 1)
             types = events.list_types(conn)

@@ -41,7 +41,7 @@ def build(context: Context) -> Bottle:
         asked = paging(query, SHOWN)
         token_id = whole_number(query, "token", None, 1, 2**31 - 1)
         text = query.get("query", "").strip()
-        with context.database.transaction() as conn:
+        with context.database.transaction(bulkhead="search" if text else "") as conn:
             endpoint = signal_endpoints.get(conn, id)
             tokens = signal_endpoint_tokens.list_of_endpoint(conn, id)
             page = signals.list_page(
