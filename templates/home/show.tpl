@@ -23,7 +23,7 @@
 <p>An admin can create one.</p>
 % end
 </section>
-% else:
+% elif identity.may("ADMIN"):
 <section>
 <h2>Latest signals</h2>
 % if not signals:
@@ -33,19 +33,13 @@
 % for signal in signals:
 <li>
 % include("partials/time.tpl", at=signal["created_at"])
-% if identity.may("ADMIN"):
 <a href="{{url('/admin/signals/%d/log' % signal['endpoint_id'])}}">{{signal["endpoint_name"]}}</a>
-% else:
-<strong>{{signal["endpoint_name"]}}</strong>
-% end
 <span class="badge"><bdi>{{signal["token_name"] or "deleted token"}}</bdi></span>
 <code class="preview">{{signal["payload"][:100]}}</code>
 </li>
 % end
 </ul>
 % end
-% if identity.may("ADMIN"):
 <p><a href="{{url('/admin/signals')}}">{{plural(len(endpoints), "signal endpoint")}}</a></p>
-% end
 </section>
 % end

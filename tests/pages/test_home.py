@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.conftest import ADMIN
 from tests.pages.seen import heading
 
@@ -69,14 +71,22 @@ def test_endpoint_without_signals_has_no_rows(ada, endpoint):
     assert page.html.find("main").find("a", href="/admin/signals").string == "1 signal endpoint"
 
 
-def test_ten_newest_signals_are_shown_newest_first(vera, endpoint, token, send):
+@pytest.mark.parametrize("name", ["vera", "ed"])
+def test_signals_are_shown_to_admins_only(cast, endpoint, token, send, name):
+    send(endpoint, token, {"secret": "hunter2"})
+    page = cast.signed_in(name).get("/")
+    for text in ("hunter2", "Latest signals", endpoint["name"], token["name"]):
+        assert text not in page.text
+
+
+def test_ten_newest_signals_are_shown_newest_first(ada, endpoint, token, send):
     for n in range(12):
         send(endpoint, token, {"n": n})
-    found = rows(vera.get("/"))
+    found = rows(ada.get("/"))
     assert [row.find("code").get_text() for row in found] == [
         f'{{"n": {n}}}' for n in range(11, 1, -1)
     ]
-    assert found[0].find("strong").get_text() == "deploys"
+    assert found[0].find("a").get_text() == "deploys"
     assert "ci" in found[0].get_text()
     assert found[0].find("time")["datetime"].endswith("Z")
 

@@ -8,7 +8,7 @@ from sigservice.clock import iso
 from sigservice.context import Context
 from sigservice.repository import client_applications as repository
 from sigservice.services import client_applications
-from sigservice.services.identity import EDIT, VIEW, Identity
+from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.web import respond
 from sigservice.web.area import new_area
 from sigservice.web.body import read_query
@@ -55,11 +55,12 @@ def build(context: Context) -> Bottle:
             rows = repository.list_instances(
                 conn, name, environment=environment, limit=LARGEST_LIMIT
             )
+        shows_addresses = identity.may(ADMIN)
         shown = [
             {
                 "instanceId": row["instance_id"],
                 "sdkVersion": row["sdk_version"],
-                "clientIp": row["client_ip"],
+                "clientIp": row["client_ip"] if shows_addresses else None,
                 "lastSeen": iso(row["last_seen"]),
             }
             for row in rows

@@ -11,7 +11,7 @@ from sigservice.context import Context
 from sigservice.db.run import Row
 from sigservice.repository import signals as repository
 from sigservice.services import signal_endpoints, signals
-from sigservice.services.identity import ADMIN, VIEW, Identity
+from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
 from sigservice.web.area import new_area
 from sigservice.web.body import read_query, whole_number
@@ -82,7 +82,7 @@ def build(context: Context) -> Bottle:
         context.signals_waiting.set()
         return respond.json(_of_endpoint(row), 201)
 
-    @area.get("/api/admin/signals", needs=VIEW)
+    @area.get("/api/admin/signals", needs=ADMIN)
     def list_all(identity: Identity) -> HTTPResponse:
         query = read_query(request.environ)
         asked = paging(query)

@@ -17,6 +17,7 @@ from sigservice.repository import client_metrics, events, segments
 from sigservice.repository import features as repository
 from sigservice.repository.events import Filter
 from sigservice.services import dependencies, feature_view, wording
+from sigservice.services import events as event_service
 from sigservice.services.features import Metadata
 from sigservice.services.identity import Identity
 from sigservice.web import respond
@@ -81,7 +82,8 @@ def feature_page(
         row = find(conn, name)
         feature = feature_view.one(conn, row["project"], name)
         usage = client_metrics.list_hours(conn, name, HOURS)
-        latest = events.list_newest(conn, Filter(features=[name]), limit=SHOWN_EVENTS)
+        wanted = event_service.readable_by(identity, Filter(features=[name]))
+        latest = events.list_newest(conn, wanted, limit=SHOWN_EVENTS)
         used = [
             id for e in feature["environments"] for s in e["strategies"] for id in s["segments"]
         ]

@@ -105,6 +105,16 @@ def test_one_application_with_its_overview_and_instances(sdk):
         assert get(sdk, path, 404)["name"] == "NotFoundError"
 
 
+def test_addresses_of_instances_are_for_admins(sdk):
+    body = {"appName": "shop", "instanceId": "a", "started": 0, "interval": 0, "strategies": []}
+    here = {"REMOTE_ADDR": "192.0.2.7"}
+    sdk.web.post_json("/api/client/register", body, headers=CLIENT, extra_environ=here)
+    path = f"{INSTANCES}/shop/environment/development"
+    assert [row["clientIp"] for row in get(sdk, path)["instances"]] == ["192.0.2.7"]
+    vera = Cast(sdk.service).signed_in("vera")
+    assert [row["clientIp"] for row in vera.get(path).json["instances"]] == [None]
+
+
 def test_a_name_may_be_any_text(sdk):
     for name, path in (("a/b", "a%2Fb"), ("é ü", "%C3%A9%20%C3%BC"), ("%s", "%25s")):
         register(sdk, name)

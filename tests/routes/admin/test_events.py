@@ -59,12 +59,59 @@ def test_search(web):
     assert not wrong
 
 
-@pytest.mark.usefixtures("history")
-def test_what_concerns_no_project_is_for_admins(web, cast):
-    assert "user-created" in types(web.get(SEARCH, headers=ADMIN))
-    seen = types(cast.signed_in("vera").get(SEARCH))
-    assert "feature-created" in seen
-    assert not {"user-created", "api-token-created"} & set(seen)
+@pytest.fixture
+def everything(alerts, web):
+    """Events of a project that admins alone may read: a token's and an action set's."""
+    web.post_json(FLAGS, {"name": "mine", "description": "Needle"}, headers=ADMIN)
+    token = {"type": "client", "tokenName": "needle-token", "projects": ["default"]}
+    web.post_json("/api/admin/api-tokens", token, headers=ADMIN)
+    body = alerts.body(name="needle-set")
+    web.post_json("/api/admin/projects/default/actions", body, headers=ADMIN)
+
+
+FOR_ADMINS = {
+    "api-token-created", "actions-created", "user-created", "service-account-created",
+    "signal-endpoint-created", "signal-endpoint-token-created",
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("everything")
+@pytest.mark.parametrize("name", ["vera", "ed"])
+def test_events_of_tokens_people_signals_and_action_sets_are_for_admins(web, cast, name):
+    browser = cast.signed_in(name)
+    assert set(types(web.get(SEARCH, headers=ADMIN))) >= FOR_ADMINS
+    answer = browser.get(SEARCH)
+    assert {type.split("-")[0] for type in types(answer)} == {"feature"}
+    assert answer.json["total"] == len(types(answer))
+    for type in FOR_ADMINS:
+        assert browser.get(f"{SEARCH}?type=IS:{type}").json["total"] == 0
+    browser.get("/api/admin/events", status=403)
+
+
+@pytest.mark.usefixtures("everything")
+@pytest.mark.parametrize(
+    ("query", "count"), [("needle-token", 1), ("needle-set", 1), ("needle", 3)]
+)
+def test_a_search_finds_no_event_that_the_user_may_not_read(web, cast, query, count):
+    assert web.get(f"{SEARCH}?query={query}", headers=ADMIN).json["total"] == count
+    found = cast.signed_in("vera").get(f"{SEARCH}?query={query}").json
+    readable = ["feature-created"] if query == "needle" else []
+    assert (found["total"], found["totalEvents"]) == (len(readable), len(readable))
+    assert [event["type"] for event in found["events"]] == readable
+
+
+@pytest.mark.parametrize("path", [SEARCH, "/api/admin/events/mine"])
+def test_addresses_are_for_admins(web, cast, path):
+    ed = cast.signed_in("ed")
+    here = {"REMOTE_ADDR": "192.0.2.9"}
+    headers = {"X-CSRF-Token": ed.csrf}
+    ed.post_json(FLAGS, {"name": "mine"}, headers=headers, extra_environ=here)
+    addresses = [e["ip"] for e in web.get(path, headers=ADMIN).json["events"]]
+    assert addresses[0] == "192.0.2.9"
+    seen = ed.get(path)
+    assert [e["ip"] for e in seen.json["events"]] == [None]
+    assert "192.0.2.9" not in seen.text
+    assert ed.get(f"{SEARCH}?query=192.0.2.9").json["total"] == 0
 
 
 @pytest.mark.parametrize(

@@ -180,11 +180,14 @@ def test_bad_dates_are_400(web, query):
     assert answer.json["details"][0]["path"] in ("from", "to")
 
 
-def test_any_signed_in_user_sees_signals_across_endpoints(cast, send, web):
-    send(1)
-    vera = cast.signed_in("vera")
-    assert vera.get("/api/admin/signals").json["total"] == 1
-    vera.get(send.path, status=403)
+@pytest.mark.parametrize("name", ["vera", "ed"])
+def test_payloads_are_for_admins(cast, send, web, name):
+    send({"secret": "hunter2"})
+    browser = cast.signed_in(name)
+    for path in ("/api/admin/signals", send.path):
+        refused = browser.get(path, status=403)
+        assert refused.json["permissions"] == ["ADMIN"]
+        assert "hunter2" not in refused.text
     web.get("/api/admin/signals", status=401)
 
 
