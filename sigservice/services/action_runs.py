@@ -91,7 +91,7 @@ def _advance(conn: Connection, run: Row, logger: Logger, careful: bool) -> Step:
     settings = msgspec.convert(copy.get("options", {}), Settings, strict=False)
     actions, place = copy["actions"], run["next_action"]
     action = actions[place]
-    failed = _perform(conn, run, action, logger, careful)
+    failed = _perform(conn, run | {"set_name": copy["name"]}, action, logger, careful)
     place += 1
     ends = place >= len(actions) or (failed and not settings.continueOnFailure)
     state = "started"
@@ -249,6 +249,8 @@ def _do(conn: Connection, run: Row, action: dict[str, Any]) -> Outcome:
         actor = person(conn, run["actor_id"])
     else:
         actor = service_account(run["actor_id"], run["actor_username"], run["actor_role"])
+    shown = {"id": run["id"], "actionSetId": run["action_set_id"], "actionSet": run["set_name"]}
+    actor = replace(actor, action_run=shown)
     if action["action"] == RESTORE:
         return _restore(conn, run, actor)
     kind = KINDS.get(action["action"])

@@ -46,7 +46,8 @@ def record(
     environment: str | None = None,
     feature_name: str | None = None,
 ) -> int:
-    """The event's id. `data` is the new state, `pre_data` the old one; never a secret."""
+    """The event's id. `data` is the new state, `pre_data` the old one; never a secret. What an
+    action set does has its run in `data` too."""
     if feature_name:
         conn.notes.append(Change(type, feature_name, project, environment))
     return events.insert(
@@ -58,7 +59,7 @@ def record(
         project=project,
         environment=environment,
         feature_name=feature_name,
-        data=_json(data),
+        data=_json(_with_run(data, by)),
         pre_data=_json(pre_data),
     )
 
@@ -79,8 +80,14 @@ def record_many(
             created_by=by.username,
             created_by_user_id=by.user_id,
             ip=by.ip or None,
-            items=msgspec.json.encode(items).decode(),
+            items=msgspec.json.encode(
+                [{**item, "data": _with_run(item.get("data"), by)} for item in items]
+            ).decode(),
         )
+
+
+def _with_run(data: Mapping[str, Any] | None, by: Identity) -> Mapping[str, Any] | None:
+    return data if by.action_run is None else {**(data or {}), "actionRun": by.action_run}
 
 
 def readable_by(identity: Identity, wanted: Filter) -> Filter:

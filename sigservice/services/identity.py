@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 ADMIN = "ADMIN"
 EDIT = "EDIT"
@@ -28,6 +30,7 @@ class Identity:
     """`session_hash` and `csrf` are set for a person with a session, empty for a token.
 
     `built_in_password_works` tells that somebody's password is still the documented one.
+    `action_run` is set while an action set acts: {id, actionSetId, actionSet}.
     """
 
     user_id: int
@@ -41,6 +44,7 @@ class Identity:
     built_in_password_works: bool = False
     session_hash: bytes = b""
     csrf: str = ""
+    action_run: Mapping[str, Any] | None = None
 
     def may(self, permission: str) -> bool:
         return permission in self.permissions

@@ -55,6 +55,11 @@ not yet
 <span>in {{event["environment"]}}</span>
 % end
 <span>by <bdi>{{event["created_by"]}}</bdi></span>
+% if event["run"] and identity.may("ADMIN"):
+<a href="{{url('/admin/projects/%s/actions/%d/runs/%d' % (event['project'], event['run']['actionSetId'], event['run']['id']))}}">run {{event["run"]["id"]}} of <bdi>{{event["run"]["actionSet"]}}</bdi></a>
+% elif event["run"]:
+<span>run {{event["run"]["id"]}} of <bdi>{{event["run"]["actionSet"]}}</bdi></span>
+% end
 </li>
 % end
 </ul>

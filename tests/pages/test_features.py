@@ -349,3 +349,26 @@ def test_rejected_hostile_text_comes_back_as_text(ada, flags):
         fields = {"csrf": ada.csrf, "name": text, "shown_type": text, "title": text}
         path = "/admin/features/checkout/environments/production/strategies/new"
         assert faults(ada.post(path, fields, status=400)) == []
+
+
+def test_the_history_tells_which_run_switched_the_flag_but_not_the_payload(
+    sets, endpoint, token, send, ed, ada
+):
+    set_id = sets.set("kill <checkout>")
+    send(endpoint, token, {"secret": "hunter2"})
+    sets.work()
+    (run,) = sets.runs(set_id)
+    for browser in (ed, ada):
+        page = browser.get("/admin/features/checkout")
+        newest = page.html.find(id="events").find("li")
+        text = " ".join(newest.get_text(" ").split())
+        assert text.endswith(f"by switcher run {run['id']} of kill <checkout>")
+        assert "hunter2" not in page.text
+        links = [link["href"] for link in newest.find_all("a")]
+        path = f"/admin/projects/default/actions/{set_id}/runs/{run['id']}"
+        assert links == ([path] if browser is ada else [])
+    event = ed.get("/api/admin/events/checkout").json["events"][0]
+    shown = {"id": run["id"], "actionSetId": set_id, "actionSet": "kill <checkout>"}
+    assert event["data"] == {"name": "checkout", "actionRun": shown}
+    ada.get(path, status=200)
+    ed.get(path, status=403)

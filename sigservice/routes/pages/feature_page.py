@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+import msgspec
 from bottle import HTTPResponse
 
 from sigservice.context import Context
@@ -122,9 +123,15 @@ def feature_page(
         parent_words=[wording.parent(d) for d in feature["dependencies"]],
         parents=parents,
         types=types,
-        events=latest,
+        events=[row | {"run": _run(row)} for row in latest],
         values=kept | (values or {}),
     )
+
+
+def _run(event: Row) -> dict[str, Any] | None:
+    """The run of an action set that made the change."""
+    run: dict[str, Any] | None = msgspec.json.decode(event["data"] or "{}").get("actionRun")
+    return run
 
 
 def _parents(conn: Connection, row: Row, feature: dict[str, Any]) -> list[str]:
