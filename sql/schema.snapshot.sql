@@ -103,6 +103,14 @@ ALTER TABLE public.api_tokens ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.client_application_environments (
+    environment text NOT NULL,
+    sdk_type text NOT NULL,
+    app_name text NOT NULL,
+    seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT client_application_environments_sdk_type_check CHECK ((sdk_type = ANY (ARRAY['backend'::text, 'frontend'::text])))
+);
+
 CREATE TABLE public.client_applications (
     app_name text NOT NULL,
     description text,
@@ -199,6 +207,12 @@ CREATE TABLE public.feature_environments (
     enabled boolean DEFAULT false NOT NULL,
     variants jsonb DEFAULT '[]'::jsonb NOT NULL,
     last_seen_at timestamp with time zone
+);
+
+CREATE TABLE public.feature_last_seen (
+    feature text NOT NULL,
+    environment text NOT NULL,
+    seen_at timestamp with time zone NOT NULL
 );
 
 CREATE TABLE public.feature_strategies (
@@ -564,6 +578,9 @@ ALTER TABLE ONLY public.api_tokens
 ALTER TABLE ONLY public.api_tokens
     ADD CONSTRAINT api_tokens_secret_hash_key UNIQUE (secret_hash);
 
+ALTER TABLE ONLY public.client_application_environments
+    ADD CONSTRAINT client_application_environments_pkey PRIMARY KEY (environment, sdk_type, app_name);
+
 ALTER TABLE ONLY public.client_applications
     ADD CONSTRAINT client_applications_pkey PRIMARY KEY (app_name);
 
@@ -590,6 +607,9 @@ ALTER TABLE ONLY public.feature_dependencies
 
 ALTER TABLE ONLY public.feature_environments
     ADD CONSTRAINT feature_environments_pkey PRIMARY KEY (feature, environment);
+
+ALTER TABLE ONLY public.feature_last_seen
+    ADD CONSTRAINT feature_last_seen_pkey PRIMARY KEY (feature, environment);
 
 ALTER TABLE ONLY public.feature_strategies
     ADD CONSTRAINT feature_strategies_pkey PRIMARY KEY (id);
@@ -710,6 +730,8 @@ CREATE INDEX action_sets_source_idx ON public.action_sets USING btree (source_id
 CREATE INDEX actions_action_set_id_idx ON public.actions USING btree (action_set_id, sort_order);
 
 CREATE INDEX api_tokens_token_name_idx ON public.api_tokens USING btree (token_name);
+
+CREATE INDEX client_instances_environment_idx ON public.client_instances USING btree (environment, sdk_type);
 
 CREATE INDEX client_instances_last_seen_idx ON public.client_instances USING btree (last_seen);
 

@@ -15,6 +15,7 @@ from sigservice.repository import (
     action_runs,
     client_applications,
     client_metrics,
+    feature_last_seen,
     mails,
     notifications,
     signal_queue,
@@ -58,6 +59,7 @@ def _reports(context: Context) -> int:
             conn, days=INSTANCE_DAYS, chunk=CHUNK
         ),
         lambda conn: client_applications.delete_old(conn, days=APPLICATION_DAYS, chunk=CHUNK),
+        lambda conn: feature_last_seen.delete_orphaned(conn, chunk=CHUNK),
     )
     return sum(_in_chunks(context, delete) for delete in deletes)
 

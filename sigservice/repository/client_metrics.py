@@ -59,21 +59,6 @@ def add_variants(
     )
 
 
-def mark_features_seen(conn: Connection, features: list[str]) -> int:
-    return affected(conn, _SQL["mark_features_seen"], features=features)
-
-
-def mark_feature_environments_seen(
-    conn: Connection, *, features: list[str], environments: list[str]
-) -> int:
-    return affected(
-        conn,
-        _SQL["mark_feature_environments_seen"],
-        features=features,
-        environments=environments,
-    )
-
-
 def list_of_feature(conn: Connection, feature: str, hours: int) -> list[Row]:
     """`variants` is JSON text, None without any."""
     return many(conn, _SQL["list_client_metrics"], feature=feature, hours=hours)

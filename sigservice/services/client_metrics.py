@@ -14,7 +14,7 @@ import msgspec
 from sigservice.clock import iso
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row
-from sigservice.repository import client_metrics
+from sigservice.repository import client_metrics, feature_last_seen
 
 # A count beyond this is a mistake; sums of many stay within a bigint.
 MOST = 10**12
@@ -76,10 +76,7 @@ def store(conn: Connection, usages: Sequence[Usage], now: datetime) -> None:
             variants=[name for _, name, _ in by_variant],
             counts=[count for _, _, count in by_variant],
         )
-    client_metrics.mark_features_seen(conn, columns["features"])
-    client_metrics.mark_feature_environments_seen(
-        conn, features=columns["features"], environments=columns["environments"]
-    )
+    feature_last_seen.mark(conn, features=columns["features"], environments=columns["environments"])
 
 
 def list_hours(conn: Connection, feature: str, hours: int, now: datetime) -> list[Row]:

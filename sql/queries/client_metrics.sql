@@ -29,45 +29,6 @@ ORDER BY m.feature, m.app_name, m.environment, m.hour, m.variant
 ON CONFLICT (feature, app_name, environment, hour, variant)
 DO UPDATE SET count = client_metrics_variants.count + EXCLUDED.count;
 
--- name: mark_features_seen
--- To the minute, and past rows that somebody is changing: who edits a flag and who reports it
--- never wait for each other.
-UPDATE features
-SET last_seen_at = now()
-WHERE name IN (
-    SELECT name
-    FROM features
-    WHERE name = ANY(%(features)s)
-      AND (last_seen_at IS NULL OR last_seen_at < now() - interval '1 minute')
-    FOR NO KEY UPDATE SKIP LOCKED
-);
-
--- name: mark_feature_environments_seen
--- The same for pairs of flag and environment; one that has no state yet gets its row, off.
-WITH reported AS (
-    SELECT DISTINCT f.name AS feature, e.name AS environment
-    FROM unnest(%(features)s::text[], %(environments)s::text[]) AS m (feature, environment)
-    JOIN features f ON f.name = m.feature
-    JOIN environments e ON e.name = m.environment
-), made AS (
-    INSERT INTO feature_environments (feature, environment, last_seen_at)
-    SELECT r.feature, r.environment, now()
-    FROM reported r
-    WHERE NOT EXISTS (SELECT 1 FROM feature_environments fe
-                      WHERE fe.feature = r.feature AND fe.environment = r.environment)
-    ORDER BY r.feature, r.environment
-    ON CONFLICT DO NOTHING
-)
-UPDATE feature_environments
-SET last_seen_at = now()
-WHERE (feature, environment) IN (
-    SELECT fe.feature, fe.environment
-    FROM feature_environments fe
-    JOIN reported r ON r.feature = fe.feature AND r.environment = fe.environment
-    WHERE fe.last_seen_at IS NULL OR fe.last_seen_at < now() - interval '1 minute'
-    FOR NO KEY UPDATE OF fe SKIP LOCKED
-);
-
 -- name: list_client_metrics
 -- One flag's newest `hours` hours, the running one included, by application.
 SELECT m.app_name, m.environment, m.hour, m.yes, m.no,

@@ -4,12 +4,14 @@
 -- One row for each flag and each environment of its project.
 SELECT f.name AS feature, e.name AS environment, e.type, e.sort_order, e.enabled AS shown,
        coalesce(s.enabled, false) AS enabled, coalesce(s.variants, '[]') AS variants,
-       s.last_seen_at, coalesce(c.strategies, 0) AS strategies,
+       greatest(s.last_seen_at, l.seen_at) AS last_seen_at, coalesce(c.strategies, 0) AS strategies,
        coalesce(c.active, 0) AS active_strategies
 FROM features f
 JOIN project_environments p ON p.project = f.project
 JOIN environments e ON e.name = p.environment
 LEFT JOIN feature_environments s ON s.feature = f.name AND s.environment = e.name
+LEFT JOIN feature_last_seen l ON l.feature = f.name AND l.environment = e.name
+                             AND l.seen_at >= f.created_at
 LEFT JOIN (SELECT feature, environment, count(*) AS strategies,
                   count(*) FILTER (WHERE NOT disabled) AS active
            FROM feature_strategies

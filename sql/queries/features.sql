@@ -1,4 +1,6 @@
 -- Flags. Written under lock_revisions; archived by hand, deleted for good from the archive.
+-- `last_seen_at` is the later of feature_last_seen, where a deleted flag of the same name may have
+-- left rows, and the column that the version before writes.
 
 -- name: insert_feature
 INSERT INTO features (name, project, type, description, impression_data, stale, created_by,
@@ -14,13 +16,19 @@ SELECT count(*) FROM features WHERE archived_at IS NULL;
 -- name: find_feature
 -- Wherever it is, archived ones too.
 SELECT name, project, type, description, stale, impression_data, created_at, created_by,
-       created_by_user_id, archived_at, last_seen_at
+       created_by_user_id, archived_at,
+       greatest(features.last_seen_at, (
+           SELECT max(seen_at) FROM feature_last_seen
+           WHERE feature = features.name AND seen_at >= features.created_at)) AS last_seen_at
 FROM features
 WHERE name = %(name)s;
 
 -- name: list_features_by_name
 SELECT name, project, type, description, stale, impression_data, created_at, created_by,
-       created_by_user_id, archived_at, last_seen_at
+       created_by_user_id, archived_at,
+       greatest(features.last_seen_at, (
+           SELECT max(seen_at) FROM feature_last_seen
+           WHERE feature = features.name AND seen_at >= features.created_at)) AS last_seen_at
 FROM features
 WHERE name = ANY(%(names)s)
 ORDER BY name;
@@ -29,7 +37,10 @@ ORDER BY name;
 -- `project`, `type`, `stale` and `tag` narrow when they are given; `text` looks into name,
 -- description and tags; `enabled` is the state in `environment`. By name, or by age (`newest`).
 SELECT f.name, f.project, f.type, f.description, f.stale, f.impression_data, f.created_at,
-       f.created_by, f.created_by_user_id, f.archived_at, f.last_seen_at,
+       f.created_by, f.created_by_user_id, f.archived_at,
+       greatest(f.last_seen_at, (
+           SELECT max(seen_at) FROM feature_last_seen
+           WHERE feature = f.name AND seen_at >= f.created_at)) AS last_seen_at,
        count(*) OVER () AS total
 FROM features f
 WHERE (f.archived_at IS NOT NULL) = %(archived)s
@@ -60,7 +71,10 @@ SET type = %(type)s, description = %(description)s, stale = %(stale)s,
     impression_data = %(impression_data)s
 WHERE name = %(name)s
 RETURNING name, project, type, description, stale, impression_data, created_at, created_by,
-          created_by_user_id, archived_at, last_seen_at;
+          created_by_user_id, archived_at,
+          greatest(features.last_seen_at, (
+              SELECT max(seen_at) FROM feature_last_seen
+              WHERE feature = features.name AND seen_at >= features.created_at)) AS last_seen_at;
 
 -- name: set_stale
 UPDATE features SET stale = %(stale)s WHERE name = ANY(%(names)s);

@@ -9,7 +9,7 @@ import pytest
 
 from sigservice.repository import client_metrics
 from sigservice.services import client_metrics as service
-from tests.repository.kit import is_locked_out, run
+from tests.repository.kit import run
 
 
 def this_hour(conn):
@@ -87,31 +87,6 @@ def test_unknown_flags_and_environments_are_left_out(conn, flags):
     assert add(conn, *unknown) == 0
     assert add_variant(conn, "none", "x", 1) == add_variant(conn, "one", "x", 1, "nowhere") == 0
     assert stored(conn) == []
-
-
-def test_flags_are_marked_as_seen_to_the_minute(conn, flags):
-    pairs = {"features": ["one", "none"], "environments": ["dev", "dev"]}
-    assert client_metrics.mark_features_seen(conn, ["one", "none"]) == 1
-    assert client_metrics.mark_feature_environments_seen(conn, **pairs) == 1
-    assert client_metrics.mark_features_seen(conn, ["one"]) == 0
-    assert client_metrics.mark_feature_environments_seen(conn, **pairs) == 0
-    other = {"features": ["two"], "environments": ["prod"]}
-    assert client_metrics.mark_feature_environments_seen(conn, **other) == 0
-    assert run(conn, "SELECT name FROM features WHERE last_seen_at IS NOT NULL") == [("one",)]
-
-
-def test_whoever_edits_a_flag_does_not_hold_up_those_who_report_it(pool):
-    with pool.transaction() as conn:
-        add_flags(conn)
-    with pool.transaction() as conn:
-        run(conn, "UPDATE features SET stale = true WHERE name = 'one'")
-        run(conn, "UPDATE feature_environments SET enabled = true WHERE feature = 'one'")
-        pairs = {"features": ["one", "two"], "environments": ["dev", "dev"]}
-        assert not is_locked_out(pool, lambda c: client_metrics.mark_features_seen(c, ["one"]))
-        assert not is_locked_out(
-            pool, lambda c: client_metrics.mark_feature_environments_seen(c, **pairs)
-        )
-        assert not is_locked_out(pool, lambda c: add(c, ("one", "shop", "dev", 0, 1, 1)))
 
 
 def test_hours_are_listed_by_environment(conn, flags):

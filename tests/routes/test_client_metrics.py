@@ -57,23 +57,21 @@ def test_a_flag_made_a_moment_ago_counts_and_an_unknown_one_is_left_out(sdk, clo
 
 def test_flags_instance_and_application_are_marked_as_seen(sdk, clock):
     headers = CLIENT | {"Unleash-SDK": "unleash-python-sdk:6.9.1"}
-    seen = "SELECT name FROM features WHERE last_seen_at > now() - interval '1 minute'"
-    seen_in = "SELECT feature FROM feature_environments WHERE last_seen_at IS NOT NULL"
+    seen = "SELECT feature, environment FROM feature_last_seen "
+    seen += "WHERE seen_at > now() - interval '1 minute'"
     here = {"REMOTE_ADDR": "192.0.2.7"}
     body = report(clock, one={"yes": 1}, two={})
     sdk.web.post_json(PATH, body, headers=headers, extra_environ=here)
-    assert sdk.rows(seen) == [("one",)]
-    assert sdk.rows(seen_in) == [("one",)]
+    assert sdk.rows(seen) == [("one", "development")]
     version = "unleash-python-sdk:6.9.1"
     assert sdk.instances() == {("shop", "a1", "development", version, "backend")}
     assert sdk.rows("SELECT client_ip FROM client_instances") == [("192.0.2.7",)]
-    ((before,),) = sdk.rows("SELECT last_seen_at FROM features WHERE name = 'one'")
+    before = sdk.rows("SELECT seen_at FROM feature_last_seen")
     sdk.web.post_json(PATH, report(clock, one={"yes": 1}), headers=CLIENT)
-    assert sdk.rows("SELECT last_seen_at FROM features WHERE name = 'one'") == [(before,)]
-    for table in ("features", "feature_environments"):
-        sdk.rows(f"UPDATE {table} SET last_seen_at = now() - interval '61 seconds'")
+    assert sdk.rows("SELECT seen_at FROM feature_last_seen") == before
+    sdk.rows("UPDATE feature_last_seen SET seen_at = now() - interval '61 seconds'")
     sdk.web.post_json(PATH, report(clock, one={"no": 1}), headers=CLIENT)
-    assert sdk.rows(seen) == [("one",)]
+    assert sdk.rows(seen) == [("one", "development")]
     assert sdk.instances() == {("shop", "a1", "development", version, "backend")}
 
 
