@@ -257,6 +257,18 @@ OPTIONS: tuple[Option, ...] = tuple(
         "Client metrics",
         ("metrics.hourlyRetentionHours", "SERVICE_CLIENT_METRICS_RETENTION_HOURS",
          number(1, 8760, "hours"), 48, "Metrics of flags older than this are deleted."),
+        ("metrics.applicationsLimit", "SERVICE_CLIENT_APPLICATIONS_LIMIT",
+         number(1, 100_000), 1000,
+         "Most application names that client tokens report in an environment; reports of others "
+         "are dropped. A name that isn't reported for two days makes room."),
+        ("metrics.frontendApplicationsLimit", "SERVICE_FRONTEND_APPLICATIONS_LIMIT",
+         number(1, 100_000), 100,
+         "The same for frontend tokens, which are public: anybody can invent names."),
+        ("metrics.instancesLimit", "SERVICE_CLIENT_INSTANCES_LIMIT", number(1, 1_000_000), 10_000,
+         "Most instances of applications in an environment, once for frontend SDKs and once for "
+         "the others; more are not listed. An instance is forgotten after two days."),
+        ("metrics.variantsLimit", "SERVICE_CLIENT_METRICS_VARIANTS_LIMIT", number(1, 100_000), 5000,
+         "Most variants whose counts one report brings; more are dropped."),
         ("experimentalEdgeBulkMetrics", "SERVICE_EXPERIMENTAL_EDGE_BULK_METRICS", parse.BOOLEAN,
          False, "Re-enables POST /edge/metrics; off, it answers 404."),
         # The two names below are crossed in the specification; they stay as they are there.

@@ -32,6 +32,11 @@ class Access:
     expires_at: datetime | None = None
 
     @property
+    def is_anonymous(self) -> bool:
+        """Whether there is no token, where the configuration demands none."""
+        return self.token_id == 0
+
+    @property
     def all_projects(self) -> bool:
         return "*" in self.projects
 

@@ -58,6 +58,7 @@ def _reports(context: Context) -> int:
         lambda conn: client_applications.delete_old_instances(
             conn, days=INSTANCE_DAYS, chunk=CHUNK
         ),
+        lambda conn: client_applications.delete_old_names(conn, days=INSTANCE_DAYS, chunk=CHUNK),
         lambda conn: client_applications.delete_old(conn, days=APPLICATION_DAYS, chunk=CHUNK),
         lambda conn: feature_last_seen.delete_orphaned(conn, chunk=CHUNK),
     )

@@ -9,6 +9,21 @@ from sigservice.db.run import Row, affected, many, one, value
 _SQL = queries.load("client_applications")
 
 
+def accept(
+    conn: Connection, *, environments: list[str], app_names: list[str], sdk_type: str, limit: int
+) -> set[tuple[str, str]]:
+    """The accepted pairs of environment and application; `limit` is for each environment."""
+    rows = many(
+        conn,
+        _SQL["accept_client_applications"],
+        environments=environments,
+        app_names=app_names,
+        sdk_type=sdk_type,
+        limit=limit,
+    )
+    return {(row["environment"], row["app_name"]) for row in rows}
+
+
 def upsert(
     conn: Connection,
     *,
@@ -35,16 +50,22 @@ def upsert_instances(
     sdk_versions: list[str | None],
     sdk_types: list[str | None],
     client_ip: str | None,
+    limit: int,
 ) -> int:
-    return affected(
-        conn,
-        _SQL["upsert_client_instances"],
-        app_names=app_names,
-        instance_ids=instance_ids,
-        environments=environments,
-        sdk_versions=sdk_versions,
-        sdk_types=sdk_types,
-        client_ip=client_ip,
+    """How many were dropped; `limit` is for each environment, once for the SDK type `frontend` and
+    once for all others."""
+    return int(
+        value(
+            conn,
+            _SQL["upsert_client_instances"],
+            app_names=app_names,
+            instance_ids=instance_ids,
+            environments=environments,
+            sdk_versions=sdk_versions,
+            sdk_types=sdk_types,
+            client_ip=client_ip,
+            limit=limit,
+        )
     )
 
 
@@ -89,3 +110,10 @@ def delete_old_instances(conn: Connection, *, days: int, chunk: int) -> int:
 
 def delete_old(conn: Connection, *, days: int, chunk: int) -> int:
     return affected(conn, _SQL["delete_old_client_applications"], days=days, chunk=chunk)
+
+
+def delete_old_names(conn: Connection, *, days: int, chunk: int) -> int:
+    """Accepted names that were not reported for so long make room for others."""
+    return affected(
+        conn, _SQL["delete_old_client_application_environments"], days=days, chunk=chunk
+    )

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many
+from sigservice.db.run import Row, affected, many, value
 
 _SQL = queries.load("client_metrics")
 
@@ -47,15 +47,18 @@ def add_variants(
     variants: list[str],
     counts: list[int],
 ) -> int:
-    return affected(
-        conn,
-        _SQL["add_client_metrics_variants"],
-        features=features,
-        app_names=app_names,
-        environments=environments,
-        hours=hours,
-        variants=variants,
-        counts=counts,
+    """How many of existing flags were dropped, because the flag has no such variant."""
+    return int(
+        value(
+            conn,
+            _SQL["add_client_metrics_variants"],
+            features=features,
+            app_names=app_names,
+            environments=environments,
+            hours=hours,
+            variants=variants,
+            counts=counts,
+        )
     )
 
 

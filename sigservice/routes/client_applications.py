@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import msgspec
-from bottle import Bottle, HTTPResponse, request
+from bottle import Bottle, HTTPResponse
 
 from sigservice.context import Context
 from sigservice.flags.state import Access
-from sigservice.routes.client_metrics import Count, Moment, Name, Text
-from sigservice.services import client_applications
+from sigservice.routes.client_metrics import Count, Moment, Name, Text, store_report
 from sigservice.services.client_applications import Instance
 from sigservice.services.client_metrics import moment, whole
+from sigservice.telemetry.flags import SDK_LABELS
 from sigservice.web import respond
 from sigservice.web.area import new_area
-from sigservice.web.client_ip import client_ip
 from sigservice.web.doors import ClientDoor
+
+# Labels for callers without a token, who could fill the metrics with invented ones.
+NO_LABELS = ("", "", ("",) * len(SDK_LABELS))
 
 
 class RegistrationBody(msgspec.Struct, rename="camel"):
@@ -50,7 +52,6 @@ class FrontendRegistrationBody(msgspec.Struct, rename="camel"):
 def build(context: Context) -> Bottle:
     area = new_area(context, ClientDoor(context, "client"))
     frontend = new_area(context, ClientDoor(context, "frontend"))
-    trusted = context.trusted
 
     @area.post("/api/client/register", takes=RegistrationBody, limit="client_register")
     def register(access: Access, body: RegistrationBody) -> HTTPResponse:
@@ -62,11 +63,10 @@ def build(context: Context) -> Bottle:
             "backend",
             body.strategies,
         )
-        with context.database.transaction(bulkhead="usage") as conn:
-            client_applications.report(conn, [instance], client_ip(request.environ, trusted))
-        context.telemetry.flags.registered(
-            body.app_name, access.environment, str(whole(body.interval)), body.sdk()
-        )
+        store_report(context, access, [instance], [])
+        labels = (body.app_name, str(whole(body.interval)), body.sdk())
+        app_name, interval, sdk = NO_LABELS if access.is_anonymous else labels
+        context.telemetry.flags.registered(app_name, access.environment, interval, sdk)
         return respond.empty(202)
 
     # Browsers come and go: nothing is kept of them until they send metrics.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated
 
@@ -11,10 +12,10 @@ from bottle import Bottle, HTTPResponse, request
 from sigservice.context import Context
 from sigservice.errors import NotFoundError
 from sigservice.flags.state import Access
-from sigservice.services import client_applications
-from sigservice.services import client_metrics as service
+from sigservice.services import usage
 from sigservice.services.client_applications import Instance
 from sigservice.services.client_metrics import Usage, moment, whole
+from sigservice.services.usage import BACKEND, FRONTEND
 from sigservice.web import respond
 from sigservice.web.area import new_area
 from sigservice.web.client_ip import client_ip
@@ -98,20 +99,40 @@ class BulkBody(msgspec.Struct, rename="camel"):
     metrics: list[BulkMetric]
 
 
+def store_report(
+    context: Context,
+    access: Access,
+    instances: Sequence[Instance],
+    usages: Sequence[Usage],
+    sdk_type: str = BACKEND,
+) -> None:
+    """Stores what the limits allow, then counts it. Raises UnavailableError."""
+    with context.database.transaction(bulkhead="usage") as conn:
+        stored = usage.store(
+            conn,
+            instances,
+            usages,
+            sdk_type=sdk_type,
+            ip=client_ip(request.environ, context.trusted),
+            now=context.clock.now(),
+            limits=usage.Limits.of(context.config),
+        )
+    flags = context.telemetry.flags
+    for kind, amount in stored.dropped.items():
+        flags.dropped(kind, amount)
+    for used in stored.usages:
+        app_name = "" if access.is_anonymous else used.app_name
+        flags.used(used.feature, app_name, used.yes, used.no)
+
+
 def build(context: Context) -> Bottle:
     area = new_area(context, ClientDoor(context, "client"))
     frontend = new_area(context, ClientDoor(context, "frontend"))
     with_edge = context.config["experimentalEdgeBulkMetrics"]
     edge = new_area(context, ClientDoor(context, "client", "admin") if with_edge else OpenDoor())
-    trusted = context.trusted
-
-    def count(usages: list[Usage]) -> None:
-        for usage in usages:
-            context.telemetry.flags.used(usage.feature, usage.app_name, usage.yes, usage.no)
 
     def store(access: Access, body: MetricsBody, sdk_type: str) -> None:
-        environ = request.environ
-        sdk = body.sdk_version or environ.get("HTTP_UNLEASH_SDK", "")
+        sdk = body.sdk_version or request.environ.get("HTTP_UNLEASH_SDK", "")
         instance = Instance(
             body.app_name, body.instance_id or "", access.environment, sdk[:LONGEST], sdk_type
         )
@@ -122,10 +143,7 @@ def build(context: Context) -> Bottle:
                 counts.usage(feature, body.app_name, access.environment, at)
                 for feature, counts in body.bucket.toggles.items()
             ]
-        with context.database.transaction(bulkhead="usage") as conn:
-            client_applications.report(conn, [instance], client_ip(environ, trusted))
-            service.store(conn, usages, context.clock.now())
-        count(usages)
+        store_report(context, access, [instance], usages, sdk_type)
 
     def store_bulk(access: Access, body: BulkBody) -> None:
         """Of other environments than the token's nothing is stored."""
@@ -148,14 +166,11 @@ def build(context: Context) -> Bottle:
             for m in body.metrics
             if everywhere or m.environment == access.environment
         ]
-        with context.database.transaction(bulkhead="usage") as conn:
-            client_applications.report(conn, instances, client_ip(request.environ, trusted))
-            service.store(conn, usages, now)
-        count(usages)
+        store_report(context, access, instances, usages)
 
     @area.post("/api/client/metrics", takes=MetricsBody, limit="client_metrics")
     def client_metrics(access: Access, body: MetricsBody) -> HTTPResponse:
-        store(access, body, "backend")
+        store(access, body, BACKEND)
         return respond.empty(202)
 
     @area.post(
@@ -169,7 +184,7 @@ def build(context: Context) -> Bottle:
     @frontend.post("/api/frontend/client/metrics", takes=MetricsBody, limit="frontend_metrics")
     @frontend.post("/api/frontend/metrics", takes=MetricsBody, limit="frontend_metrics")
     def frontend_metrics(access: Access, body: MetricsBody) -> HTTPResponse:
-        store(access, body, "frontend")
+        store(access, body, FRONTEND)
         return respond.text("OK")
 
     if with_edge:

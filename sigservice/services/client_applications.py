@@ -31,10 +31,13 @@ class Instance:
     strategies: Sequence[str] | None = None
 
 
-def report(conn: Connection, instances: Sequence[Instance], ip: str) -> None:
-    """They were seen just now; those of environments that don't exist are left out."""
+def report(conn: Connection, instances: Sequence[Instance], ip: str, limit: int) -> int:
+    """They were seen just now; those of environments that don't exist are left out.
+
+    Returns how many were dropped because their environment has `limit` instances already.
+    """
     if not instances:
-        return
+        return 0
     app_names = [instance.app_name for instance in instances]
     environments = [instance.environment for instance in instances]
     client_applications.upsert(
@@ -43,7 +46,7 @@ def report(conn: Connection, instances: Sequence[Instance], ip: str) -> None:
         environments=environments,
         strategies=[_json(instance.strategies) for instance in instances],
     )
-    client_applications.upsert_instances(
+    return client_applications.upsert_instances(
         conn,
         app_names=app_names,
         instance_ids=[instance.instance_id or DEFAULT_INSTANCE for instance in instances],
@@ -51,6 +54,7 @@ def report(conn: Connection, instances: Sequence[Instance], ip: str) -> None:
         sdk_versions=[instance.sdk_version or None for instance in instances],
         sdk_types=[instance.sdk_type for instance in instances],
         client_ip=ip or None,
+        limit=limit,
     )
 
 

@@ -59,24 +59,36 @@ def moment(value: int | float | str) -> datetime:
         raise ValueError("A time is ISO 8601 text or milliseconds since 1970.") from None
 
 
-def store(conn: Connection, usages: Sequence[Usage], now: datetime) -> None:
-    """Adds to the sums of their hours; flags and environments that don't exist are left out."""
+def store(conn: Connection, usages: Sequence[Usage], now: datetime, max_variants: int) -> int:
+    """Adds to the sums of their hours; flags and environments that don't exist are left out.
+
+    Returns how many variants were dropped: those beyond `max_variants`, and those that their flag
+    doesn't have.
+    """
     kept = [u for u in usages if u.yes or u.no or any(u.variants.values())]
     if not kept:
-        return
+        return 0
     columns: dict[str, list[Any]] = _columns(kept, now)
     client_metrics.add(conn, **columns, yes=[u.yes for u in kept], no=[u.no for u in kept])
-    by_variant = [
+    variants = [
         (usage, name, count) for usage in kept for name, count in usage.variants.items() if count
     ]
-    if by_variant:
-        client_metrics.add_variants(
-            conn,
-            **_columns([usage for usage, _, _ in by_variant], now),
-            variants=[name for _, name, _ in by_variant],
-            counts=[count for _, _, count in by_variant],
-        )
+    dropped = _store_variants(conn, variants[:max_variants], now)
     feature_last_seen.mark(conn, features=columns["features"], environments=columns["environments"])
+    return dropped + max(0, len(variants) - max_variants)
+
+
+def _store_variants(
+    conn: Connection, variants: Sequence[tuple[Usage, str, int]], now: datetime
+) -> int:
+    if not variants:
+        return 0
+    return client_metrics.add_variants(
+        conn,
+        **_columns([usage for usage, _, _ in variants], now),
+        variants=[name for _, name, _ in variants],
+        counts=[count for _, _, count in variants],
+    )
 
 
 def list_hours(conn: Connection, feature: str, hours: int, now: datetime) -> list[Row]:

@@ -61,6 +61,13 @@ class Flags:
                 ("appName", "environment", "interval"),
             )
         )
+        self._dropped = make.add(
+            Counter(
+                "client_metrics_dropped_total",
+                "What SDKs reported and a limit kept from being stored.",
+                ("kind",),
+            )
+        )
         self._sdks = make.add(
             Counter(
                 "client_sdk_versions",
@@ -85,6 +92,11 @@ class Flags:
             self._usage.inc(toggle, "true", app_name, amount=yes)
         if no:
             self._usage.inc(toggle, "false", app_name, amount=no)
+
+    def dropped(self, kind: str, amount: int) -> None:
+        """`kind` is applications, instances or variants."""
+        if amount:
+            self._dropped.inc(kind, amount=amount)
 
     def registered(
         self, app_name: str, environment: str, interval: str, sdk: Sequence[str]

@@ -17,17 +17,40 @@ ON CONFLICT (feature, app_name, environment, hour)
 DO UPDATE SET yes = client_metrics.yes + EXCLUDED.yes, no = client_metrics.no + EXCLUDED.no;
 
 -- name: add_client_metrics_variants
-INSERT INTO client_metrics_variants (feature, app_name, environment, hour, variant, count)
-SELECT m.feature, m.app_name, m.environment, m.hour, m.variant, sum(m.count)
-FROM unnest(%(features)s::text[], %(app_names)s::text[], %(environments)s::text[],
-            %(hours)s::timestamptz[], %(variants)s::text[], %(counts)s::bigint[])
-     AS m (feature, app_name, environment, hour, variant, count)
-JOIN features f ON f.name = m.feature
-JOIN environments e ON e.name = m.environment
-GROUP BY m.feature, m.app_name, m.environment, m.hour, m.variant
-ORDER BY m.feature, m.app_name, m.environment, m.hour, m.variant
-ON CONFLICT (feature, app_name, environment, hour, variant)
-DO UPDATE SET count = client_metrics_variants.count + EXCLUDED.count;
+-- Only variants that the flag has in the environment, of old flags or on a strategy, and `disabled`,
+-- which SDKs count where a flag has none. How many were dropped; of unknown flags none count.
+WITH reported AS (
+    SELECT m.feature, m.app_name, m.environment, m.hour, m.variant, sum(m.count) AS count
+    FROM unnest(%(features)s::text[], %(app_names)s::text[], %(environments)s::text[],
+                %(hours)s::timestamptz[], %(variants)s::text[], %(counts)s::bigint[])
+         AS m (feature, app_name, environment, hour, variant, count)
+    JOIN features f ON f.name = m.feature
+    JOIN environments e ON e.name = m.environment
+    GROUP BY m.feature, m.app_name, m.environment, m.hour, m.variant
+), pairs AS (
+    SELECT DISTINCT feature, environment FROM reported
+), known AS (
+    SELECT p.feature, p.environment, v.variant ->> 'name' AS variant
+    FROM pairs p
+    JOIN feature_environments s ON s.feature = p.feature AND s.environment = p.environment
+    CROSS JOIN LATERAL jsonb_array_elements(s.variants) AS v (variant)
+    UNION
+    SELECT p.feature, p.environment, v.variant ->> 'name'
+    FROM pairs p
+    JOIN feature_strategies s ON s.feature = p.feature AND s.environment = p.environment
+    CROSS JOIN LATERAL jsonb_array_elements(s.variants) AS v (variant)
+), stored AS (
+    INSERT INTO client_metrics_variants (feature, app_name, environment, hour, variant, count)
+    SELECT r.feature, r.app_name, r.environment, r.hour, r.variant, r.count
+    FROM reported r
+    WHERE r.variant = 'disabled'
+       OR (r.feature, r.environment, r.variant) IN (SELECT feature, environment, variant FROM known)
+    ORDER BY r.feature, r.app_name, r.environment, r.hour, r.variant
+    ON CONFLICT (feature, app_name, environment, hour, variant)
+    DO UPDATE SET count = client_metrics_variants.count + EXCLUDED.count
+    RETURNING 1
+)
+SELECT (SELECT count(*) FROM reported) - (SELECT count(*) FROM stored) AS dropped;
 
 -- name: list_client_metrics
 -- One flag's newest `hours` hours, the running one included, by application.

@@ -43,6 +43,8 @@ def sums(api, flag: str = "demo") -> dict[tuple[str, str], tuple[int, int]]:
 
 def test_counts_are_summed_at_once(api, check, bucket):
     api.flag()
+    red = {"name": "red", "weight": 1000, "weightType": "variable", "stickiness": "default"}
+    api.strategy("demo", name="flexibleRollout", variants=[red])
     api.flag("second")
     development, production = api.client(), api.client("production")
     one = bucket(

@@ -101,7 +101,13 @@ def test_old_client_metrics_and_instances_go_in_chunks(make_service, rows, monke
         "SELECT 'shop', n::text, 'development', now() - make_interval(hours => n * 12, mins => -1) "
         "FROM generate_series(0, 9) n"
     )
-    assert retention.run_once(service.context) == 10 + 10 + 5
+    rows(
+        "INSERT INTO client_application_environments (environment, sdk_type, app_name, seen_at) "
+        "SELECT 'development', 'backend', n::text, "
+        "now() - make_interval(hours => n * 12, mins => -1) FROM generate_series(0, 9) n"
+    )
+    rows("INSERT INTO feature_last_seen VALUES ('gone', 'development', now())")
+    assert retention.run_once(service.context) == 10 + 10 + 5 + 5 + 1
     assert rows("SELECT count(*), min(hour) > now() - interval '5 hours' FROM client_metrics") == [
         (6, True)
     ]

@@ -24,11 +24,11 @@ def upsert(conn, *rows):
     )
 
 
-def upsert_instances(conn, *rows, client_ip="::1"):
-    """Rows of (application, instance, environment, SDK, type)."""
+def upsert_instances(conn, *rows, client_ip="::1", limit=99):
+    """Rows of (application, instance, environment, SDK, type); how many were dropped."""
     names = ("app_names", "instance_ids", "environments", "sdk_versions", "sdk_types")
     columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
-    return client_applications.upsert_instances(conn, client_ip=client_ip, **columns)
+    return client_applications.upsert_instances(conn, client_ip=client_ip, limit=limit, **columns)
 
 
 def test_an_application_is_written_once_a_minute_and_keeps_its_strategies(conn, environments):
@@ -46,13 +46,61 @@ def test_an_application_is_written_once_a_minute_and_keeps_its_strategies(conn, 
 
 def test_an_instance_is_renewed_and_keeps_what_is_known(conn, environments):
     known = ("shop", "a", "dev", "py:1", "backend")
-    assert upsert_instances(conn, known, ("shop", "a", "dev", None, None)) == 1
+    assert upsert_instances(conn, known, ("shop", "a", "dev", None, None)) == 0
     run(conn, "UPDATE client_instances SET last_seen = 'epoch'")
-    assert upsert_instances(conn, ("shop", "a", "dev", None, None), client_ip=None) == 1
+    assert upsert_instances(conn, ("shop", "a", "dev", None, None), client_ip=None) == 0
     (row,) = client_applications.list_instances(conn, "shop", environment=None, limit=9)
     assert (row["sdk_version"], row["sdk_type"], row["client_ip"]) == ("py:1", "backend", None)
     assert row["last_seen"].year > 2000
     assert upsert_instances(conn, ("shop", "a", "nowhere", None, None)) == 0
+    assert len(client_applications.list_instances(conn, "shop", environment=None, limit=9)) == 1
+
+
+def accept(conn, *names, environment="dev", sdk_type="backend", limit=2):
+    accepted = client_applications.accept(
+        conn,
+        environments=[environment] * len(names),
+        app_names=list(names),
+        sdk_type=sdk_type,
+        limit=limit,
+    )
+    assert {where for where, _ in accepted} <= {environment}
+    return sorted(name for _, name in accepted)
+
+
+def test_names_of_applications_are_accepted_up_to_the_limit(conn, environments):
+    assert accept(conn, "b", "b") == ["b"]
+    assert accept(conn, "d", "c", "b") == ["b", "c"]
+    assert accept(conn, "d", "e") == []
+    assert accept(conn, "c") == ["c"]
+    assert run(conn, "SELECT count(*) FROM client_application_environments") == [(2,)]
+
+
+def test_each_environment_and_sdk_type_has_its_own_names(conn, environments):
+    assert accept(conn, "a", "b", "c") == ["a", "b"]
+    assert accept(conn, "c", environment="prod") == ["c"]
+    assert accept(conn, "c", sdk_type="frontend") == ["c"]
+    assert accept(conn, "c", environment="nowhere") == []
+
+
+def test_a_name_that_is_not_reported_for_days_makes_room(conn, environments):
+    accept(conn, "old", "used")
+    run(conn, "UPDATE client_application_environments SET seen_at = now() - interval '3 days'")
+    assert accept(conn, "used") == ["used"]
+    assert client_applications.delete_old_names(conn, days=2, chunk=9) == 1
+    assert accept(conn, "new", "newer") == ["new"]
+
+
+def test_new_instances_are_dropped_when_the_environment_is_full(conn, environments):
+    def instance(name, sdk_type="backend", environment="dev"):
+        return ("shop", name, environment, None, sdk_type)
+
+    assert upsert_instances(conn, instance("a"), instance("b"), instance("c"), limit=2) == 1
+    assert upsert_instances(conn, instance("c"), instance("a"), limit=2) == 1
+    assert upsert_instances(conn, instance("x", "frontend"), limit=2) == 0
+    assert upsert_instances(conn, instance("x", environment="prod"), limit=2) == 0
+    rows = run(conn, "SELECT instance_id, environment FROM client_instances ORDER BY 2, 1")
+    assert rows == [("a", "dev"), ("b", "dev"), ("x", "dev"), ("x", "prod")]
 
 
 def test_applications_are_listed_with_their_instances(conn, environments):
@@ -83,7 +131,9 @@ def test_applications_are_listed_with_their_instances(conn, environments):
 def test_an_application_goes_with_its_instances(conn, environments):
     upsert(conn, ("a", "dev", None), ("b", "dev", None))
     upsert_instances(conn, ("a", "1", "dev", None, None), ("b", "1", "dev", None, None))
+    accept(conn, "a", "b")
     assert client_applications.delete(conn, "a") is True
+    assert accept(conn, "c", "d") == ["c"]
     assert client_applications.delete(conn, "a") is False
     assert run(conn, "SELECT app_name FROM client_instances") == [("b",)]
 

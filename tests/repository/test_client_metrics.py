@@ -9,7 +9,7 @@ import pytest
 
 from sigservice.repository import client_metrics
 from sigservice.services import client_metrics as service
-from tests.repository.kit import run
+from tests.repository.kit import add_strategy, run, set_variants
 
 
 def this_hour(conn):
@@ -56,6 +56,7 @@ def add(conn, *rows):
 
 
 def add_variant(conn, feature, variant, count, environment="dev"):
+    """How many were dropped."""
     return client_metrics.add_variants(
         conn,
         features=[feature] * 2,
@@ -77,9 +78,23 @@ def test_the_same_key_is_summed_within_a_call_and_across_calls(conn, flags):
     assert add(conn, ("one", "shop", "dev", 0, 1, 2), ("one", "shop", "dev", 0, 3, 4)) == 1
     assert add(conn, ("one", "shop", "dev", 0, 10, 0), ("two", "shop", "dev", 0, 0, 1)) == 2
     assert stored(conn) == [("one", "shop", "dev", 14, 6), ("two", "shop", "dev", 0, 1)]
-    assert add_variant(conn, "one", "blue", 2) == add_variant(conn, "one", "blue", 3) == 1
+    set_variants(conn, "one", "dev", '[{"name": "blue"}]')
+    assert add_variant(conn, "one", "blue", 2) == add_variant(conn, "one", "blue", 3) == 0
     (row,) = client_metrics.list_of_feature(conn, "one", 1)
     assert json.loads(row["variants"]) == {"blue": 5}
+
+
+def test_only_variants_that_the_flag_has_in_the_environment_are_stored(conn, flags):
+    set_variants(conn, "one", "dev", '[{"name": "old"}]')
+    add_strategy(conn, "1", "one", "dev", variants='[{"name": "blue"}, {"name": "red"}]')
+    add_strategy(conn, "2", "one", "prod", variants='[{"name": "green"}]')
+    add_strategy(conn, "3", "two", "dev", variants='[{"name": "two"}]')
+    for variant in ("old", "blue", "red", "disabled"):
+        assert add_variant(conn, "one", variant, 1) == 0
+    for variant in ("green", "two", "invented", ""):
+        assert add_variant(conn, "one", variant, 1) == 1
+    rows = run(conn, "SELECT variant FROM client_metrics_variants ORDER BY 1")
+    assert rows == [("blue",), ("disabled",), ("old",), ("red",)]
 
 
 def test_unknown_flags_and_environments_are_left_out(conn, flags):
@@ -135,7 +150,7 @@ def test_what_applications_report_is_listed_by_flag(conn, flags):
 
 def test_the_oldest_go_first(conn, flags):
     add(conn, *(("one", "shop", "dev", n, n, 0) for n in range(10)))
-    add_variant(conn, "one", "blue", 1)
+    add_variant(conn, "one", "disabled", 1)
     run(conn, "UPDATE client_metrics_variants SET hour = hour - interval '9 hours'")
     assert client_metrics.delete_old(conn, hours=5, chunk=2) == 2
     left = run(conn, "SELECT yes FROM client_metrics ORDER BY hour")

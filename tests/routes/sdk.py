@@ -30,7 +30,8 @@ AUTHENTICATION = {
 
 
 class Sdk:
-    """`web` sends, `rows` looks into the tables; flags `one` and `two` exist."""
+    """`web` sends, `rows` looks into the tables; flags `one` and `two` exist, with the variants
+    `blue` and `red` in development."""
 
     def __init__(self, make_service: MakeService, database: TemporaryDatabase, **environ: str):
         self.service: Service = make_service({"authentication": AUTHENTICATION}, environ)
@@ -43,9 +44,10 @@ class Sdk:
                 name,
             )
             self.rows(
-                "INSERT INTO feature_environments (feature, environment) VALUES (%s, %s)",
+                "INSERT INTO feature_environments (feature, environment, variants) "
+                "VALUES (%s, 'development', %s)",
                 name,
-                "development",
+                '[{"name": "blue"}, {"name": "red"}]',
             )
 
     def rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:

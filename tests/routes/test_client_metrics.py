@@ -311,11 +311,16 @@ def test_many_may_report_the_same_flags_at_once(sdk, clock):
         "INSERT INTO features (name, project, type, created_by) "
         "SELECT 'flag-' || n, 'default', 'release', 't' FROM generate_series(0, 19) n"
     )
+    sdk.rows(
+        "INSERT INTO feature_environments (feature, environment, variants) "
+        'SELECT name, \'development\', \'[{"name": "blue"}, {"name": "red"}]\' FROM features '
+        "WHERE starts_with(name, 'flag-')"
+    )
     statuses = []
 
     def send(turn):
         order = names[turn:] + names[:turn]
-        toggles = {name: {"yes": 1, "variants": {"b": 1, "a": 1}} for name in order}
+        toggles = {name: {"yes": 1, "variants": {"red": 1, "blue": 1}} for name in order}
         web = webtest.TestApp(sdk.service.app)
         for _ in range(4):
             answer = web.post_json(PATH, report(clock, **toggles), headers=CLIENT, status="*")

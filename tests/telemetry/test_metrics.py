@@ -31,7 +31,7 @@ client_apps_total unknown_flags addon_events_handled db_pool_min db_pool_max db_
 db_pool_used db_pool_pending_creates db_pool_pending_acquires postgres_version rate_limits
 resource_limit exceeds_limit_error feature_created_by_migration_count
 event_created_by_migration_count request_origin_counter signals_received_total
-signal_payload_bytes
+signal_payload_bytes client_metrics_dropped_total
 """
 
 
