@@ -5,11 +5,11 @@ from __future__ import annotations
 import gzip
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 
 from sigservice.clock import Clock
 from sigservice.db.pool import Database
+from sigservice.flags.single_flight import SingleFlight
 from sigservice.services import client_features
 from sigservice.services.client_features import Query
 from sigservice.telemetry import Telemetry
@@ -18,15 +18,21 @@ MOST_BODIES = 200
 MOST_BYTES = 64 * 2**20
 
 
-@dataclass(frozen=True)
+@dataclass
 class Body:
     revision: int
     built_at: float
     plain: bytes
+    _gzipped: bytes | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    @cached_property
+    @property
     def gzipped(self) -> bytes:
-        return gzip.compress(self.plain, 5, mtime=0)
+        """Compressed once, by the first who takes it so."""
+        with self._lock:
+            if self._gzipped is None:
+                self._gzipped = gzip.compress(self.plain, 5, mtime=0)
+            return self._gzipped
 
 
 class ClientBodies:
@@ -49,12 +55,22 @@ class ClientBodies:
         self._enabled, self._max_age = enabled, max_age
         self._kept: OrderedDict[Query, Body] = OrderedDict()
         self._lock = threading.Lock()
+        self._flights = SingleFlight[tuple[Query, int], Body]()
 
     def get(self, query: Query, revision: int) -> Body:
+        """Raises DatabaseUnavailable."""
+        return self._find(query, revision) or self._flights.get(
+            (query, revision), lambda: self._find(query, revision) or self._build(query, revision)
+        )
+
+    def _find(self, query: Query, revision: int) -> Body | None:
+        body = self._kept.get(query)
+        if body is None or body.revision != revision:
+            return None
+        return body if self._clock.monotonic() - body.built_at <= self._max_age else None
+
+    def _build(self, query: Query, revision: int) -> Body:
         now = self._clock.monotonic()
-        kept = self._kept.get(query)
-        if kept and kept.revision == revision and now - kept.built_at <= self._max_age:
-            return kept
         timed = self._telemetry.work.timed("ClientBodies", "build")
         with timed, self._database.autocommit() as conn:
             plain = client_features.build(conn, query, revision)

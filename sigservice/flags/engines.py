@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 
 from sigservice.clock import Clock
 from sigservice.db.pool import Database
@@ -36,14 +36,20 @@ class Engines:
         self._state, self._telemetry = state, telemetry
         self._max_age = max_age
         self._kept: OrderedDict[str, tuple[FlagEngine, float]] = OrderedDict()
-        self._building = threading.Lock()
+        self._lock = threading.Lock()
+        self._building: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
     def get(self, environment: str, revision: int) -> FlagEngine:
         """One of this revision or a later one. Raises DatabaseUnavailable."""
         kept = self._find(environment, revision)
         if kept:
             return kept
-        with self._building:
+        with self._lock:
+            building = self._building[environment]
+        with building:
+            kept = self._find(environment, revision)
+            if kept:
+                return kept
             # Who has waited may find a later one; asking again keeps it from being replaced.
             revision = self._state.revisions().of(environment)
             return self._find(environment, revision) or self._build(environment, revision)
@@ -61,8 +67,9 @@ class Engines:
         with self._telemetry.work.timed("Engines", "build"):
             engine = FlagEngine(document, revision)
         self._telemetry.work.engine_built()
-        self._kept[environment] = engine, self._clock.monotonic()
-        self._kept.move_to_end(environment)
-        if len(self._kept) > MOST_ENGINES:
-            self._kept.popitem(last=False)
+        with self._lock:
+            self._kept[environment] = engine, self._clock.monotonic()
+            self._kept.move_to_end(environment)
+            if len(self._kept) > MOST_ENGINES:
+                self._kept.popitem(last=False)
         return engine

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import threading
 
 import pytest
 import webtest
@@ -12,7 +13,9 @@ from sigservice.flags import client_bodies
 from sigservice.repository import client_features
 from sigservice.services.client_features import Query
 from tests.conftest import ADMIN
+from tests.flags.test_single_flight import is_waiting
 from tests.flags.test_state import AS_CLIENT, FEATURES, POLL, TOKENS
+from tests.server.process import until
 
 
 class Statements:
@@ -147,3 +150,43 @@ def test_a_body_of_another_revision_is_not_given(make_service, statements):
     assert bodies.get(query, 2) is new
     bodies.get(query, 1)  # a request that had asked for the revision before the change
     assert statements.count == 3
+
+
+def test_after_a_flip_one_poll_builds_and_the_others_wait_for_it(make_service, monkeypatch):
+    _, bodies = start(make_service)
+    begun, gate, builds = threading.Event(), threading.Event(), []
+    original = client_features.list_bodies
+
+    def slow(*args, **more):
+        builds.append(True)
+        begun.set()
+        assert gate.wait(20)
+        return original(*args, **more)
+
+    monkeypatch.setattr(client_features, "list_bodies", slow)
+    query, answers = Query("development"), []
+    threads = [threading.Thread(target=lambda: answers.append(bodies.get(query, 1)))]
+    threads[0].start()
+    assert begun.wait(20)
+    threads += [
+        threading.Thread(target=lambda: answers.append(bodies.get(query, 1))) for _ in range(8)
+    ]
+    for thread in threads[1:]:
+        thread.start()
+    until(lambda: all(map(is_waiting, threads[1:])), "polls that wait")
+    gate.set()
+    for thread in threads:
+        thread.join(20)
+    assert len(builds) == 1
+    assert len({id(body) for body in answers}) == 1
+    assert len(answers) == 9
+
+
+def test_a_failing_build_fails_its_polls_and_not_the_next_one(make_service, monkeypatch):
+    _, bodies = start(make_service)
+    query = Query("development")
+    with monkeypatch.context() as patch:
+        patch.setattr(client_features, "list_bodies", lambda *args, **more: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            bodies.get(query, 1)
+    assert bodies.get(query, 1).revision == 1

@@ -1,0 +1,37 @@
+"""Engines: each environment's is built once for a change, and never while another one's waits."""
+
+from __future__ import annotations
+
+import threading
+
+from sigservice.services import client_features
+
+
+def test_an_environment_is_built_while_another_one_is_being_built(service, monkeypatch):
+    engines = service.context.frontend_bodies._engines
+    begun, gate, built = threading.Event(), threading.Event(), []
+    original = client_features.build
+
+    def slow(conn, query, revision):
+        built.append(query.environment)
+        if query.environment == "development":
+            begun.set()
+            assert gate.wait(20)
+        return original(conn, query, revision)
+
+    monkeypatch.setattr(client_features, "build", slow)
+
+    def get(environment):
+        revision = service.context.flags.revisions().of(environment)
+        return engines.get(environment, revision)
+
+    threads = [threading.Thread(target=get, args=("development",)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    assert begun.wait(20)
+    assert get("production") is get("production")
+    gate.set()
+    for thread in threads:
+        thread.join(20)
+        assert not thread.is_alive()
+    assert sorted(built) == ["development", "production"]

@@ -1,0 +1,97 @@
+"""Single flight: one builds, the others wait; an error reaches them all and is not kept."""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+import pytest
+
+from sigservice.flags.single_flight import SingleFlight
+from tests.server.process import until
+
+
+class Builder:
+    """Builds when the test says so, and counts."""
+
+    def __init__(self, error=None):
+        self.builds, self.error = 0, error
+        self.begun, self.gate = threading.Event(), threading.Event()
+
+    def __call__(self):
+        self.builds += 1
+        self.begun.set()
+        assert self.gate.wait(20)
+        if self.error:
+            raise self.error
+        return self.builds
+
+
+def ask(flights, key, build, answers):
+    def run():
+        try:
+            answers.append(flights.get(key, build))
+        except Exception as error:  # noqa: BLE001  what the caller gets
+            answers.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread
+
+
+def is_waiting(thread):
+    """Whether the thread waits for a flight of another one."""
+    frame = sys._current_frames().get(thread.ident)
+    names = set()
+    while frame:
+        names.add((frame.f_code.co_filename.rpartition("/")[2], frame.f_code.co_name))
+        frame = frame.f_back
+    return {("single_flight.py", "get"), ("threading.py", "wait")} <= names
+
+
+def fly(flights, build, waiters=5):
+    """The answers of a builder and of callers that wait for it."""
+    answers = []
+    threads = [ask(flights, "a", build, answers)]
+    assert build.begun.wait(20)
+    threads += [ask(flights, "a", build, answers) for _ in range(waiters)]
+    until(lambda: all(map(is_waiting, threads[1:])), "callers that wait")
+    build.gate.set()
+    for thread in threads:
+        thread.join(20)
+        assert not thread.is_alive(), "a caller hangs"
+    return answers
+
+
+def test_one_builds_and_the_others_wait_for_it():
+    build = Builder()
+    assert fly(SingleFlight(), build) == [1] * 6
+    assert build.builds == 1
+
+
+def test_an_error_reaches_all_who_wait_and_the_next_builds_again():
+    flights, build = SingleFlight(), Builder(OSError("gone"))
+    assert [str(answer) for answer in fly(flights, build)] == ["gone"] * 6
+    assert build.builds == 1
+    assert flights.get("a", lambda: "built again") == "built again"
+
+
+def test_another_key_is_built_meanwhile():
+    flights, build, answers = SingleFlight(), Builder(), []
+    thread = ask(flights, "a", build, answers)
+    assert build.begun.wait(20)
+    assert flights.get("b", lambda: "b") == "b"
+    build.gate.set()
+    thread.join(20)
+    assert answers == [1]
+
+
+def test_an_interrupted_builder_leaves_nothing_behind():
+    flights = SingleFlight()
+
+    def interrupted():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        flights.get("a", interrupted)
+    assert flights.get("a", lambda: 1) == 1
