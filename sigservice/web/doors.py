@@ -34,6 +34,7 @@ from sigservice.web import authentication, respond, session
 from sigservice.web.body import FORM_FIELDS, FORM_LIMIT, read_form
 from sigservice.web.client_ip import client_ip, is_https, limit_key
 from sigservice.web.limits import too_many
+from sigservice.web.observe import HAS_TOKEN
 
 SAFE_METHODS = ("GET", "HEAD")
 
@@ -63,6 +64,7 @@ class AdminDoor:
             environ = request.environ
             if environ.get("HTTP_AUTHORIZATION"):
                 identity = environ["sigservice.identity"] = self._by_token(environ)
+                environ[HAS_TOKEN] = True
             else:
                 identity = environ["sigservice.identity"] = self._by_session(environ)
                 if identity.has_built_in_password and not while_built_in:
@@ -160,6 +162,7 @@ class ClientDoor:
                     access = context.flags.find(secret, key, known)
                     if access is None:
                         raise UnauthorizedError("The API token is unknown or has expired.")
+            environ[HAS_TOKEN] = True
             if access.type not in kinds:
                 names = " and ".join(kinds)
                 raise NoPermissionError(f"This API takes tokens of the type {names} only.")

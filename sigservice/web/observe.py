@@ -12,6 +12,9 @@ from sigservice.telemetry.instruments import LONGEST_NAME, Series
 from sigservice.telemetry.requests import is_sdk
 from sigservice.web.body import query_pairs
 
+# Set by doors in the environ: the request has a good API token or personal token.
+HAS_TOKEN = "sigservice.has_token"
+
 Environ = dict[str, Any]
 Observe = Callable[[Environ, str, int, float], None]
 
@@ -87,7 +90,9 @@ def refusal_log(context: Context) -> Callable[[str, str, int], None]:
 
 def _app_name(environ: Environ) -> str:
     """What the client calls the application that it runs in, "" when it does not say. Cut, since
-    it is kept."""
+    it is kept. Without a good token "": anybody could use up the names that are kept."""
+    if HAS_TOKEN not in environ:
+        return ""
     text = environ.get("HTTP_X_UNLEASH_APPNAME") or environ.get("HTTP_UNLEASH_APPNAME")
     if text:
         return _text(text)[:LONGEST_NAME]

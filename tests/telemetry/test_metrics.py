@@ -107,7 +107,7 @@ def test_requests_by_route_application_and_origin(web, token):
     web.get("/api/admin/projects/default/features/none", headers=ADMIN, status=404)
     web.get("/sign-in")
     told = Told(web)
-    for app, status in (("shop", 200), ("till", 200), ("stranger", 401), ("", 400)):
+    for app, status in (("shop", 200), ("till", 200), ("", 401), ("", 400)):
         labels = f'path="/api/client/features",method="GET",status="{status}",appName="{app}"'
         assert told[f"http_request_duration_milliseconds_count{{{labels}}}"] == 1
     sdk = 'path="/api/client/features",method="GET",status="200"'
@@ -129,11 +129,39 @@ def test_requests_by_route_application_and_origin(web, token):
 def test_the_kill_switch_leaves_application_names_empty(make_service):
     environ = {"SERVICE_RESPONSE_TIME_WITH_APP_NAME_KILL_SWITCH": "true"}
     web = webtest.TestApp(make_service(environ=environ).app)
-    web.get("/api/client/features", headers={"Unleash-AppName": "zz"}, status=401)
+    web.get("/api/admin/projects", headers=ADMIN | {"Unleash-AppName": "zz"})
     told = Told(web)
     assert "zz" not in told.text
-    labels = 'path="/api/client/features",method="GET",status="401",appName=""'
+    labels = 'path="/api/admin/projects",method="GET",status="200",appName=""'
     assert told[f"http_request_duration_milliseconds_count{{{labels}}}"] == 1
+
+
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "*:development.wrong"}])
+def test_names_of_callers_without_a_good_token_are_not_counted(web, token, headers):
+    for n in range(9):
+        strange = {"Unleash-AppName": f"x{n}"}
+        path = ("/api/client/features", "/sign-in", f"/no/such/page?appName=y{n}")[n % 3]
+        web.get(path, headers=headers | strange, expect_errors=True)
+    web.get("/api/client/features", headers=token() | {"Unleash-AppName": "shop"})
+    web.get("/api/admin/projects", headers=ADMIN | {"Unleash-AppName": "tool"})
+    told = Told(web)
+    assert set(re.findall(r'appName="(\w*)"', told.text)) == {"", "shop", "tool"}
+
+
+def test_names_of_anonymous_reports_are_not_counted(make_service):
+    options = {"authentication": {"type": "none", "enableApiToken": False}}
+    web = webtest.TestApp(make_service(options).app)
+    web.post_json(FEATURES, {"name": "a"})
+    body = {"appName": "strange", "interval": 15_001, "started": 1, "strategies": []}
+    web.post_json("/api/client/register", body | {"sdkVersion": "odd:1"}, status=202)
+    bucket = {"start": 1, "stop": 2, "toggles": {"a": {"yes": 3}}}
+    for path in ("/api/client/metrics", "/api/frontend/client/metrics"):
+        web.post_json(path, {"appName": "strange", "bucket": bucket})
+    told = Told(web)
+    assert told['feature_toggle_usage_total{toggle="a",active="true",appName=""}'] == 6
+    where = 'appName="",environment="default",interval=""'
+    assert told[f"client_registration_total{{{where}}}"] == 1
+    assert not re.search("strange|15001|odd", told.text)
 
 
 def test_changes_of_flags_count_when_they_are_committed(web, service):

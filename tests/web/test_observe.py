@@ -97,7 +97,8 @@ def test_what_is_kept_of_made_up_names_is_short(make_service, monkeypatch):
     web, requests, kept = webtest.TestApp(service.app), service.context.telemetry.requests, []
     series = requests.series
     monkeypatch.setattr(requests, "series", lambda *key: kept.append(key) or series(*key))
+    path = "/api/admin/projects"
     for n in range(3):  # which differ in what is cut off
-        web.get("/health", headers={"X-Unleash-AppName": "a" * 9_000 + str(n)})
-        web.get("/health?appName=" + "b" * 9_000 + str(n))
+        web.get(path, headers=ADMIN | {"X-Unleash-AppName": "a" * 9_000 + str(n)})
+        web.get(f"{path}?appName={'b' * 9_000}{n}", headers=ADMIN)
     assert [name for _, _, _, name in kept] == ["a" * 100, "b" * 100]
