@@ -1,11 +1,11 @@
-"""Client metrics: one function for each statement of sql/queries/client_metrics.sql.
-
-Lists of one call have the same length: together they are the rows.
-"""
+"""Client metrics: one function for each statement of sql/queries/client_metrics.sql."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
@@ -14,52 +14,25 @@ from sigservice.db.run import Row, affected, many, value
 _SQL = queries.load("client_metrics")
 
 
-def add(
-    conn: Connection,
-    *,
-    features: list[str],
-    app_names: list[str],
-    environments: list[str],
-    hours: list[datetime],
-    yes: list[int],
-    no: list[int],
-) -> int:
-    """How many rows were written; flags and environments that don't exist have none."""
-    return affected(
-        conn,
-        _SQL["add_client_metrics"],
-        features=features,
-        app_names=app_names,
-        environments=environments,
-        hours=hours,
-        yes=yes,
-        no=no,
-    )
+def add(conn: Connection, usages: Sequence[Mapping[str, Any]]) -> set[tuple[str, str]]:
+    """The pairs of flag and environment that were written; those that don't exist are not.
+
+    `usages` are {feature, app_name, environment, hour, yes, no}, whatever else they hold.
+    """
+    rows = many(conn, _SQL["add_client_metrics"], usages=_json(usages))
+    return {(row["feature"], row["environment"]) for row in rows}
 
 
-def add_variants(
-    conn: Connection,
-    *,
-    features: list[str],
-    app_names: list[str],
-    environments: list[str],
-    hours: list[datetime],
-    variants: list[str],
-    counts: list[int],
-) -> int:
-    """How many of existing flags were dropped, because the flag has no such variant."""
-    return int(
-        value(
-            conn,
-            _SQL["add_client_metrics_variants"],
-            features=features,
-            app_names=app_names,
-            environments=environments,
-            hours=hours,
-            variants=variants,
-            counts=counts,
-        )
-    )
+def add_variants(conn: Connection, usages: Sequence[Mapping[str, Any]]) -> int:
+    """How many variants of existing flags were dropped, because the flag doesn't have them.
+
+    `usages` are {feature, app_name, environment, hour, variants: {name: count}}.
+    """
+    return int(value(conn, _SQL["add_client_metrics_variants"], usages=_json(usages)))
+
+
+def _json(usages: Sequence[Mapping[str, Any]]) -> str:
+    return msgspec.json.encode(usages).decode()
 
 
 def list_of_feature(conn: Connection, feature: str, hours: int) -> list[Row]:

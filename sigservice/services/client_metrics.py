@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -65,30 +66,43 @@ def store(conn: Connection, usages: Sequence[Usage], now: datetime, max_variants
     Returns how many variants were dropped: those beyond `max_variants`, and those that their flag
     doesn't have.
     """
-    kept = [u for u in usages if u.yes or u.no or any(u.variants.values())]
-    if not kept:
-        return 0
-    columns: dict[str, list[Any]] = _columns(kept, now)
-    client_metrics.add(conn, **columns, yes=[u.yes for u in kept], no=[u.no for u in kept])
-    variants = [
-        (usage, name, count) for usage in kept for name, count in usage.variants.items() if count
+    rows = [
+        {
+            "feature": usage.feature,
+            "app_name": usage.app_name,
+            "environment": usage.environment,
+            "hour": _hour(_plausible(usage.at, now)),
+            "yes": usage.yes,
+            "no": usage.no,
+            "variants": {name: count for name, count in usage.variants.items() if count},
+        }
+        for usage in usages
+        if usage.yes or usage.no or any(usage.variants.values())
     ]
-    dropped = _store_variants(conn, variants[:max_variants], now)
-    feature_last_seen.mark(conn, features=columns["features"], environments=columns["environments"])
-    return dropped + max(0, len(variants) - max_variants)
-
-
-def _store_variants(
-    conn: Connection, variants: Sequence[tuple[Usage, str, int]], now: datetime
-) -> int:
-    if not variants:
+    if not rows:
         return 0
-    return client_metrics.add_variants(
+    seen = client_metrics.add(conn, rows)
+    dropped = _cut_variants(rows, max_variants)
+    with_variants = [row for row in rows if row["variants"]]
+    if with_variants:
+        dropped += client_metrics.add_variants(conn, with_variants)
+    feature_last_seen.mark(
         conn,
-        **_columns([usage for usage, _, _ in variants], now),
-        variants=[name for _, name, _ in variants],
-        counts=[count for _, _, count in variants],
+        features=[feature for feature, _ in seen],
+        environments=[environment for _, environment in seen],
     )
+    return dropped
+
+
+def _cut_variants(rows: Sequence[dict[str, Any]], room: int) -> int:
+    """Leaves each row the variants for which there is room; returns how many are cut off."""
+    dropped = 0
+    for row in rows:
+        variants = dict(islice(row["variants"].items(), room))
+        dropped += len(row["variants"]) - len(variants)
+        room -= len(variants)
+        row["variants"] = variants
+    return dropped
 
 
 def list_hours(conn: Connection, feature: str, hours: int, now: datetime) -> list[Row]:
@@ -134,15 +148,6 @@ def _to_json(
     if row and row["variants"]:
         shown["variants"] = msgspec.Raw(row["variants"].encode())
     return shown
-
-
-def _columns(usages: Sequence[Usage], now: datetime) -> dict[str, list[Any]]:
-    return {
-        "features": [usage.feature for usage in usages],
-        "app_names": [usage.app_name for usage in usages],
-        "environments": [usage.environment for usage in usages],
-        "hours": [_hour(_plausible(usage.at, now)) for usage in usages],
-    }
 
 
 def _plausible(at: datetime, now: datetime) -> datetime:

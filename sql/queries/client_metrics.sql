@@ -1,32 +1,34 @@
 -- How often flags were on and off, summed by hour. Written by SDKs and relays; deleted by the
 -- retention job in chunks. Rows are written in the order of their key, so that no two senders can
--- wait for each other.
+-- wait for each other. Reports come as one JSON text: the driver writes long arrays so slowly that it
+-- would hold up all threads.
 
 -- name: add_client_metrics
 -- Flags and environments are looked up here and not in a cache: a flag made a moment ago counts.
 INSERT INTO client_metrics (feature, app_name, environment, hour, yes, no)
 SELECT m.feature, m.app_name, m.environment, m.hour, sum(m.yes), sum(m.no)
-FROM unnest(%(features)s::text[], %(app_names)s::text[], %(environments)s::text[],
-            %(hours)s::timestamptz[], %(yes)s::bigint[], %(no)s::bigint[])
-     AS m (feature, app_name, environment, hour, yes, no)
+FROM json_to_recordset(%(usages)s)
+     AS m (feature text, app_name text, environment text, hour timestamptz, yes bigint, no bigint)
 JOIN features f ON f.name = m.feature
 JOIN environments e ON e.name = m.environment
 GROUP BY m.feature, m.app_name, m.environment, m.hour
 ORDER BY m.feature, m.app_name, m.environment, m.hour
 ON CONFLICT (feature, app_name, environment, hour)
-DO UPDATE SET yes = client_metrics.yes + EXCLUDED.yes, no = client_metrics.no + EXCLUDED.no;
+DO UPDATE SET yes = client_metrics.yes + EXCLUDED.yes, no = client_metrics.no + EXCLUDED.no
+RETURNING feature, environment;
 
 -- name: add_client_metrics_variants
 -- Only variants that the flag has in the environment, of old flags or on a strategy, and `disabled`,
 -- which SDKs count where a flag has none. How many were dropped; of unknown flags none count.
 WITH reported AS (
-    SELECT m.feature, m.app_name, m.environment, m.hour, m.variant, sum(m.count) AS count
-    FROM unnest(%(features)s::text[], %(app_names)s::text[], %(environments)s::text[],
-                %(hours)s::timestamptz[], %(variants)s::text[], %(counts)s::bigint[])
-         AS m (feature, app_name, environment, hour, variant, count)
+    SELECT m.feature, m.app_name, m.environment, m.hour, v.key AS variant,
+           sum(v.value::bigint)::bigint AS count
+    FROM json_to_recordset(%(usages)s)
+         AS m (feature text, app_name text, environment text, hour timestamptz, variants json)
     JOIN features f ON f.name = m.feature
     JOIN environments e ON e.name = m.environment
-    GROUP BY m.feature, m.app_name, m.environment, m.hour, m.variant
+    CROSS JOIN LATERAL json_each_text(m.variants) AS v (key, value)
+    GROUP BY m.feature, m.app_name, m.environment, m.hour, v.key
 ), pairs AS (
     SELECT DISTINCT feature, environment FROM reported
 ), known AS (

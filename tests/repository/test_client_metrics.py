@@ -40,32 +40,21 @@ def add_flags(conn):
 
 
 def add(conn, *rows):
-    """Rows of (flag, application, environment, hours ago, yes, no)."""
-    features, app_names, environments, ago, yes, no = map(list, zip(*rows, strict=True))
+    """Rows of (flag, application, environment, hours ago, yes, no); the pairs that were written."""
     hour = this_hour(conn)
-    hours = [hour - timedelta(hours=n) for n in ago]
-    return client_metrics.add(
-        conn,
-        features=features,
-        app_names=app_names,
-        environments=environments,
-        hours=hours,
-        yes=yes,
-        no=no,
-    )
+    names = ("feature", "app_name", "environment", "hour", "yes", "no")
+    usages = [dict(zip(names, row, strict=True)) for row in rows]
+    for usage in usages:
+        usage["hour"] = hour - timedelta(hours=usage["hour"])
+    return client_metrics.add(conn, usages)
 
 
 def add_variant(conn, feature, variant, count, environment="dev"):
     """How many were dropped."""
-    return client_metrics.add_variants(
-        conn,
-        features=[feature] * 2,
-        app_names=["shop"] * 2,
-        environments=[environment] * 2,
-        hours=[this_hour(conn)] * 2,
-        variants=[variant] * 2,
-        counts=[count, 0],
-    )
+    usage = {"feature": feature, "app_name": "shop", "environment": environment}
+    usage["hour"] = this_hour(conn)
+    usages = [usage | {"variants": {variant: n}} for n in (count, 0)]
+    return client_metrics.add_variants(conn, usages)
 
 
 def stored(conn):
@@ -75,8 +64,12 @@ def stored(conn):
 
 
 def test_the_same_key_is_summed_within_a_call_and_across_calls(conn, flags):
-    assert add(conn, ("one", "shop", "dev", 0, 1, 2), ("one", "shop", "dev", 0, 3, 4)) == 1
-    assert add(conn, ("one", "shop", "dev", 0, 10, 0), ("two", "shop", "dev", 0, 0, 1)) == 2
+    one, two = ("one", "dev"), ("two", "dev")
+    assert add(conn, ("one", "shop", "dev", 0, 1, 2), ("one", "shop", "dev", 0, 3, 4)) == {one}
+    assert add(conn, ("one", "shop", "dev", 0, 10, 0), ("two", "shop", "dev", 0, 0, 1)) == {
+        one,
+        two,
+    }
     assert stored(conn) == [("one", "shop", "dev", 14, 6), ("two", "shop", "dev", 0, 1)]
     set_variants(conn, "one", "dev", '[{"name": "blue"}]')
     assert add_variant(conn, "one", "blue", 2) == add_variant(conn, "one", "blue", 3) == 0
@@ -99,7 +92,7 @@ def test_only_variants_that_the_flag_has_in_the_environment_are_stored(conn, fla
 
 def test_unknown_flags_and_environments_are_left_out(conn, flags):
     unknown = ("none", "shop", "dev", 0, 1, 1), ("one", "shop", "nowhere", 0, 1, 1)
-    assert add(conn, *unknown) == 0
+    assert add(conn, *unknown) == set()
     assert add_variant(conn, "none", "x", 1) == add_variant(conn, "one", "x", 1, "nowhere") == 0
     assert stored(conn) == []
 
