@@ -120,6 +120,8 @@ def store_report(
     flags = context.telemetry.flags
     for kind, amount in stored.dropped.items():
         flags.dropped(kind, amount)
+    for name in stored.unknown_flags:
+        flags.unknown.bounded(name)
     for used in stored.usages:
         app_name = "" if access.is_anonymous else used.app_name
         flags.used(used.feature, app_name, used.yes, used.no)

@@ -60,11 +60,13 @@ def moment(value: int | float | str) -> datetime:
         raise ValueError("A time is ISO 8601 text or milliseconds since 1970.") from None
 
 
-def store(conn: Connection, usages: Sequence[Usage], now: datetime, max_variants: int) -> int:
+def store(
+    conn: Connection, usages: Sequence[Usage], now: datetime, max_variants: int
+) -> tuple[set[tuple[str, str]], int]:
     """Adds to the sums of their hours; flags and environments that don't exist are left out.
 
-    Returns how many variants were dropped: those beyond `max_variants`, and those that their flag
-    doesn't have.
+    Returns the stored pairs of flag and environment, and how many variants were dropped: those
+    beyond `max_variants`, and those that their flag doesn't have.
     """
     rows = [
         {
@@ -80,18 +82,18 @@ def store(conn: Connection, usages: Sequence[Usage], now: datetime, max_variants
         if usage.yes or usage.no or any(usage.variants.values())
     ]
     if not rows:
-        return 0
-    seen = client_metrics.add(conn, rows)
+        return set(), 0
+    stored = client_metrics.add(conn, rows)
     dropped = _cut_variants(rows, max_variants)
     with_variants = [row for row in rows if row["variants"]]
     if with_variants:
         dropped += client_metrics.add_variants(conn, with_variants)
     feature_last_seen.mark(
         conn,
-        features=[feature for feature, _ in seen],
-        environments=[environment for _, environment in seen],
+        features=[feature for feature, _ in stored],
+        environments=[environment for _, environment in stored],
     )
-    return dropped
+    return stored, dropped
 
 
 def _cut_variants(rows: Sequence[dict[str, Any]], room: int) -> int:

@@ -43,9 +43,11 @@ class Limits:
 
 @dataclass(frozen=True)
 class Stored:
-    """The usages of accepted applications, and how much was dropped by kind."""
+    """The usages that were stored, names of flags that don't exist, and how much was dropped by
+    kind."""
 
     usages: Sequence[Usage]
+    unknown_flags: Sequence[str]
     dropped: Mapping[str, int]
 
 
@@ -63,7 +65,7 @@ def store(
     names = {(instance.environment, instance.app_name) for instance in instances}
     names |= {(usage.environment, usage.app_name) for usage in usages}
     if not names:
-        return Stored((), {})
+        return Stored((), (), {})
     accepted = repository.accept(
         conn,
         environments=[environment for environment, _ in names],
@@ -76,6 +78,12 @@ def store(
     dropped = {
         "applications": len(names) - len(accepted),
         "instances": client_applications.report(conn, instances, ip, limits.instances),
-        "variants": client_metrics.store(conn, usages, now, limits.variants),
     }
-    return Stored(usages, dropped)
+    flags, dropped["variants"] = client_metrics.store(conn, usages, now, limits.variants)
+    return Stored(
+        usages=[u for u in usages if (u.feature, u.environment) in flags],
+        unknown_flags=[
+            u.feature for u in usages if u.yes + u.no and (u.feature, u.environment) not in flags
+        ],
+        dropped=dropped,
+    )

@@ -41,7 +41,7 @@ class Telemetry:
         self._writing, self._written, self._again_until = threading.Lock(), b"", 0.0
         self._make = Instruments(enabled)
         app_names = Names(MOST_NAMES if with_app_names else 0)
-        self.counts = Counts(lambda: count(self.flags.reported.known()), monotonic, version)
+        self.counts = Counts(lambda: count(self.flags.unknown.known()), monotonic, version)
         self.requests = Requests(self._make, app_names)
         self.flags = Flags(self._make, app_names, self.counts.environment_types)
         self.signals = Signals(self._make)

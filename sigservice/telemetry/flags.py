@@ -36,7 +36,7 @@ class Flags:
     ) -> None:
         self._app_names = app_names
         self._types = environment_types
-        self.reported = Names(MOST_SERIES)
+        self.unknown = Names(MOST_SERIES)
         self._updates = Counter(
             "feature_toggle_update_total",
             "Changes of flags.",
@@ -85,9 +85,10 @@ class Flags:
         self._updates.inc(toggle, project or NONE, environment or NONE, action)
 
     def used(self, toggle: str, app_name: str, yes: int, no: int) -> None:
+        """`toggle` exists: clients can make up names."""
         if not self._usage.enabled or not (yes or no):
             return
-        toggle, app_name = self.reported.bounded(toggle), self._app_names.bounded(app_name)
+        app_name = self._app_names.bounded(app_name)
         if yes:
             self._usage.inc(toggle, "true", app_name, amount=yes)
         if no:
