@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import closing
 
 import pytest
 
@@ -137,44 +138,47 @@ def test_the_limit_of_applications_holds_when_many_report_at_once(small, clock):
 
 def test_a_flag_is_switched_while_reports_fill_their_share_of_the_connections(sdk, clock, database):
     """Before, they held each connection that a transaction may have, until a lock's time-out."""
-    statuses, holder = [], database.connect()
-    holder.autocommit = False
-    holder.cursor().execute("LOCK TABLE client_metrics IN SHARE ROW EXCLUSIVE MODE")
+    statuses = []
 
     def send(n):
         answer = sdk.web.post_json(FRONTEND_PATH, report(clock), headers=FRONTEND, status="*")
         statuses.append(answer.status_int)
 
-    threads = send_at_once(8, send)
-    until(lambda: statuses.count(503) >= 2, "reports that are refused")
-    pool = sdk.service.context.database
-    until(lambda: pool.statistics()["used"] == 1, "one connection for reports")
-    sdk.web.post(f"{SWITCH}/on", headers=ADMIN, status=200)
-    features = sdk.web.get("/api/client/features", headers=CLIENT).json["features"]
-    assert {f["name"]: f["enabled"] for f in features}["one"] is True
-    holder.rollback()
-    holder.close()
+    def blocked():
+        return len(
+            sdk.rows(
+                "SELECT 1 FROM pg_stat_activity "
+                "WHERE wait_event_type = 'Lock' AND datname = current_database()"
+            )
+        )
+
+    with closing(database.connect()) as holder:
+        holder.autocommit = False
+        holder.cursor().execute("LOCK TABLE client_metrics IN SHARE ROW EXCLUSIVE MODE")
+        threads = send_at_once(8, send)
+        until(lambda: statuses.count(503) >= 2 or blocked() > 1, "reports that are refused")
+        assert blocked() <= 1, "reports have one connection"
+        sdk.web.post(f"{SWITCH}/on", headers=ADMIN, status=200)
+        features = sdk.web.get("/api/client/features", headers=CLIENT).json["features"]
+        assert {f["name"]: f["enabled"] for f in features}["one"] is True
     for thread in threads:
         thread.join(60)
     assert set(statuses) <= {200, 503}
 
 
 def test_reports_are_answered_while_a_change_of_their_flag_is_open(sdk, clock, database):
-    holder = database.connect()
-    holder.autocommit = False
-    cursor = holder.cursor()
-    for statement in (
-        "SELECT id FROM revisions FOR UPDATE",
-        "UPDATE features SET stale = true",
-        "UPDATE feature_environments SET enabled = true",
-    ):
-        cursor.execute(statement)
     body = report(clock, blue=1)
-    sdk.web.post_json(FRONTEND_PATH, body, headers=FRONTEND, status=200)
-    sdk.web.post_json(PATH, body, headers=CLIENT, status=202)
+    with closing(database.connect()) as holder:
+        holder.autocommit = False
+        for statement in (
+            "SELECT id FROM revisions FOR UPDATE",
+            "UPDATE features SET stale = true",
+            "UPDATE feature_environments SET enabled = true",
+        ):
+            holder.cursor().execute(statement)
+        sdk.web.post_json(FRONTEND_PATH, body, headers=FRONTEND, status=200)
+        sdk.web.post_json(PATH, body, headers=CLIENT, status=202)
     assert sdk.sums() == {("one", "shop", "development"): (2, 0)}
     assert sdk.rows("SELECT feature, environment FROM feature_last_seen") == [
         ("one", "development")
     ]
-    holder.rollback()
-    holder.close()
