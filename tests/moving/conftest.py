@@ -139,6 +139,9 @@ def strategy_of(n: int, k: int, ids: list[int], eu: Any, old: Any) -> dict[str, 
     }
 
 
+FIRST_START = 2  # events: the first admin and the first token
+
+
 def events(service: Service) -> int:
     """How many there are."""
     web = webtest.TestApp(service.app)

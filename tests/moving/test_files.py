@@ -8,7 +8,7 @@ import pytest
 import webtest
 
 from tests.conftest import ADMIN, ADMIN_TOKEN
-from tests.moving.conftest import events, fill, seen_by_sdks
+from tests.moving.conftest import FIRST_START, events, fill, seen_by_sdks
 
 
 def test_a_file_comes_back_byte_for_byte(service, empty, command, tmp_path):
@@ -17,7 +17,7 @@ def test_a_file_comes_back_byte_for_byte(service, empty, command, tmp_path):
     assert command(service, "export", first)[0] == 0
     code, out, _ = command(empty, "import", first, "--dry-run")
     assert (code, out.splitlines()[-1]) == (0, "60 would change; nothing was written")
-    assert events(empty) == 1
+    assert events(empty) == FIRST_START
     code, out, _ = command(empty, "import", first)
     assert (code, out.splitlines()[-1]) == (0, "60 changed")
     command(empty, "export", second)
@@ -105,7 +105,7 @@ def test_what_breaks_a_rule_is_told_and_nothing_happens(
     code, out, err = command(empty, "import", str(file))
     assert (code, out) == (1, "")
     assert expected in err
-    assert events(empty) == 1
+    assert events(empty) == FIRST_START
 
 
 def test_the_exchange_format_needs_a_place(full, empty, command, tmp_path):
