@@ -31,7 +31,7 @@ from sigservice.services.identity import (
     Identity,
 )
 from sigservice.web import authentication, respond, session
-from sigservice.web.body import FORM_FIELDS, FORM_LIMIT, read_form
+from sigservice.web.body import FORM_FIELDS, FORM_LIMIT, is_json, read_form
 from sigservice.web.client_ip import client_ip, is_https, limit_key
 from sigservice.web.limits import too_many
 from sigservice.web.observe import HAS_TOKEN
@@ -118,10 +118,12 @@ class AdminDoor:
         environ["sigservice.identity"] = identity  # for the log of what is refused
         if environ["REQUEST_METHOD"] not in SAFE_METHODS:
             check_same_origin(self._context, environ)
-            if identity.session_hash:
-                check_csrf(identity, environ.get("HTTP_X_CSRF_TOKEN", ""))
-            elif _is_unknown_origin(environ):  # scripts name none, and no page of ours asks here
-                raise _foreign()
+            token = environ.get("HTTP_X_CSRF_TOKEN", "")
+            if not identity.session_hash:
+                if _is_unknown_origin(environ):  # scripts name none, no page of ours asks here
+                    raise _foreign()
+            elif token or not is_from_script(environ):
+                check_csrf(identity, token)
         return identity
 
 
@@ -174,7 +176,8 @@ class ClientDoor:
 class PageDoor:
     """Pages: a person's session; who has none is sent to the sign-in page.
 
-    `form_limit=bytes` and `form_fields=number` widen what a form may hold.
+    `form_limit=bytes` and `form_fields=number` widen what a form may hold. With
+    `for_scripts=True` a script may ask too, by JSON whose content does not matter.
     """
 
     name, api = "door", 2
@@ -188,6 +191,7 @@ class PageDoor:
         while_built_in = route.config.get("while_built_in_password", False)
         limit = route.config.get("form_limit", FORM_LIMIT)
         fields = route.config.get("form_fields", FORM_FIELDS)
+        for_scripts = route.config.get("for_scripts", False)
 
         def guarded(**kwargs: Any) -> Any:
             environ = request.environ
@@ -201,9 +205,11 @@ class PageDoor:
                 identity = replace(identity, csrf=secrets.derive(nonce, "form"))
             if environ["REQUEST_METHOD"] not in SAFE_METHODS:
                 check_same_origin(context, environ)
-                form = read_form(environ, limit, fields)
-                check_csrf(identity, form.pop("csrf", "") or environ.get("HTTP_X_CSRF_TOKEN", ""))
-                kwargs["form"] = form
+                kwargs["form"] = {}
+                if not (for_scripts and identity.session_hash and is_from_script(environ)):
+                    form = kwargs["form"] = read_form(environ, limit, fields)
+                    token = form.pop("csrf", "") or environ.get("HTTP_X_CSRF_TOKEN", "")
+                    check_csrf(identity, token)
             if identity.has_built_in_password and not while_built_in:
                 return respond.redirect(context, "/profile")
             if not identity.may(needs):
@@ -275,6 +281,19 @@ def check_same_origin(context: Context, environ: dict[str, Any]) -> None:
         ours |= {f"{public.scheme}://{public.netloc}"} if context.public_url else set()
         if origin not in ours:
             raise _foreign()
+
+
+def is_from_script(environ: dict[str, Any]) -> bool:
+    """Whether no browser page can have sent this, so that a cookie needs no form token beside it.
+
+    A page of another site may send a form with the cookie, perhaps by an old browser that names
+    no origin. Any other method and JSON it sends only after asking by OPTIONS, and then with an
+    Origin. `null` is an origin too: that of a sandboxed page.
+    """
+    if "HTTP_ORIGIN" in environ or "HTTP_SEC_FETCH_SITE" in environ:
+        return False
+    content_type = environ.get("CONTENT_TYPE", "")
+    return environ["REQUEST_METHOD"] != "POST" or bool(content_type and is_json(content_type))
 
 
 def _is_unknown_origin(environ: dict[str, Any]) -> bool:

@@ -23,6 +23,8 @@ FOREIGN = (
     {"Origin": "https://evil.example"},
     {"Origin": "null"},
 )
+# What a browser says of a page of ours, for whose requests a session needs the form token.
+OWN_PAGE = {"Origin": "http://localhost:80"}
 PROJECT = "/api/admin/projects/default"
 FEATURES = f"{PROJECT}/features"
 SEGMENTS = "/api/admin/segments"

@@ -70,7 +70,7 @@ def build(context: Context) -> Bottle:
 def _sign_out(context: Context) -> Bottle:
     area = new_area(context, PageDoor(context))
 
-    @area.post("/logout", needs=VIEW, while_built_in_password=True)
+    @area.post("/logout", needs=VIEW, while_built_in_password=True, for_scripts=True)
     def sign_out(identity: Identity, form: dict[str, str]) -> HTTPResponse:
         with context.database.transaction() as conn:
             sessions.close_all(conn, identity)

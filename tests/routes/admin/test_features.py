@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import ADMIN
 from tests.flags.test_state import CLIENT, TOKENS
-from tests.routes.kit import FEATURES, NO_OBJECTS, PROJECT, Admin, race
+from tests.routes.kit import FEATURES, NO_OBJECTS, OWN_PAGE, PROJECT, Admin, race
 
 NAMES = ["", " ", "a b", "a/b", "ä", "ключ", "x" * 101, "a\n", "a%20b", ".", "..", "../a", "a\\b"]
 NAMES += ["a?b", "a#b", "<b>", "'--", "a\u200b", "x" * 100_000]
@@ -343,7 +343,7 @@ def test_viewers_look_and_editors_change(cast, admin):
     assert admin.stored() == before
     ed.post_json(FEATURES, {"name": "c"}, headers={"X-CSRF-Token": ed.csrf}, status=201)
     assert admin.events(1)[0]["createdBy"] == "ed"
-    ed.post_json(FEATURES, {"name": "d"}, status=403)  # without the token against forged requests
+    ed.post_json(FEATURES, {"name": "d"}, headers=OWN_PAGE, status=403)  # without the form token
 
 
 def test_other_tokens_and_nobody_are_refused(make_service):

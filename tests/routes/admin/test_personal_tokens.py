@@ -9,6 +9,7 @@ import pytest
 
 from sigservice.jobs import seen_tokens
 from tests.conftest import ADMIN
+from tests.routes.kit import OWN_PAGE
 
 PATH = "/api/admin/user/tokens"
 USERS = "/api/admin/user-admin"
@@ -79,7 +80,7 @@ def test_only_sessions_make_tokens_and_for_themselves_alone(web, cast, ed, creat
     assert vera.get(PATH).json == {"pats": []}
     headers = {"X-CSRF-Token": vera.csrf}
     vera.delete(f"{PATH}/{token['id']}", headers=headers, status=404)
-    vera.post_json(PATH, body, status=403)
+    vera.post_json(PATH, body, headers=OWN_PAGE, status=403)
     web.get(PATH, status=401)
     web.get(PATH, headers={"Authorization": "user:" + "0" * 56}, status=401)
     assert len(ed.get(PATH).json["pats"]) == 1

@@ -8,6 +8,7 @@ import pytest
 import webtest
 
 from tests.conftest import ADMIN
+from tests.routes.kit import OWN_PAGE
 
 PATH = "/api/admin/signal-endpoints"
 
@@ -216,7 +217,7 @@ def test_editors_and_viewers_are_refused(cast, name):
 def test_an_admin_session_needs_the_csrf_token(cast):
     web = cast.signed_in("ada")
     web.get(PATH)
-    web.post_json(PATH, {"name": "a"}, status=403)
+    web.post_json(PATH, {"name": "a"}, headers=OWN_PAGE, status=403)
     web.post_json(PATH, {"name": "a"}, headers={"X-CSRF-Token": "x"}, status=403)
     foreign = {"X-CSRF-Token": web.csrf, "Sec-Fetch-Site": "cross-site"}
     web.post_json(PATH, {"name": "a"}, headers=foreign, status=403)
