@@ -87,11 +87,13 @@ from sigservice.routes.pages import signal_endpoints as page_signal_endpoints
 from sigservice.routes.pages import signals as page_signals
 from sigservice.routes.pages import users as page_users
 from sigservice.services.authentication import Custom
+from sigservice.web.admission import admission
 from sigservice.web.area import new_root
 from sigservice.web.cors import allow_origins, answer_preflights
 from sigservice.web.errors import ErrorPlugin, router_error
 from sigservice.web.wrap import Wsgi, compress
 from sigservice.web.wrap import edge as outermost
+from sigservice.wire import Admit
 
 AREAS = (
     signals,
@@ -171,8 +173,9 @@ AREAS = (
 )
 
 
-def make_app(context: Context) -> Wsgi:
-    """The whole service as one WSGI callable, with the user's hooks in their places."""
+def make_app(context: Context) -> tuple[Wsgi, Admit]:
+    """The whole service as one WSGI callable, with the user's hooks in their places; and what
+    decides on large bodies, for `wire.Entrance`."""
     config = context.config
     root = new_root()
     root.install(ErrorPlugin(context))  # for routes that a hook adds
@@ -190,11 +193,13 @@ def make_app(context: Context) -> Wsgi:
         return router_error(context, error, request.environ)
 
     root.default_error_handler = on_error
-    app: Wsgi = inner(root)
+    app: Wsgi = inner(root) if inner else root
     if not config["disableCompression"]:
         app = compress(app)
     app = outermost(context, answer_preflights(context, app))
-    return outer(allow_origins(context, app))
+    app = allow_origins(context, app)
+    admit = admission(context, root, has_wrapper=bool(outer or inner))
+    return (outer(app) if outer else app), admit
 
 
 def _call_handler(context: Context, root: Any) -> None:
@@ -213,7 +218,7 @@ def _call_handler(context: Context, root: Any) -> None:
         )
 
 
-def _hook(hook: Callable[..., Any] | None, name: str, root: Any) -> Callable[[Wsgi], Wsgi]:
+def _hook(hook: Callable[..., Any] | None, name: str, root: Any) -> Callable[[Wsgi], Wsgi] | None:
     """Calls the user's hook with the root app; what it returns may wrap the WSGI application.
 
     Raises StartError, also for whatever the hook raises.
@@ -223,8 +228,6 @@ def _hook(hook: Callable[..., Any] | None, name: str, root: Any) -> Callable[[Ws
     except Exception as error:
         reason = one_line(f"{type(error).__name__}: {error}")
         raise StartError(f"{name} failed: {reason}") from error
-    if wrapper is None:
-        return lambda app: app
-    if not callable(wrapper):
+    if wrapper is not None and not callable(wrapper):
         raise StartError(f"{name} must return nothing or a function that wraps a WSGI application.")
     return wrapper

@@ -153,3 +153,35 @@ class RecentKeys:
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self._keys
+
+
+class Shares:
+    """How much of something each key holds at the moment: `total` together at most and `each`
+    for one key; 0 is no limit."""
+
+    def __init__(self, *, total: int = 0, each: int = 0) -> None:
+        self._total, self._each = total, each
+        self._held: dict[Hashable, int] = {}
+        self._sum = 0
+        self._lock = threading.Lock()
+
+    def take(self, key: Hashable, amount: int = 1) -> bool:
+        """Whether `amount` more is within both limits; if not, nothing is taken."""
+        with self._lock:
+            held = self._held.get(key, 0) + amount
+            if self._each and held > self._each:
+                return False
+            if self._total and self._sum + amount > self._total:
+                return False
+            self._held[key] = held
+            self._sum += amount
+            return True
+
+    def release(self, key: Hashable, amount: int = 1) -> None:
+        with self._lock:
+            left = self._held.get(key, 0) - amount
+            self._sum -= amount
+            if left > 0:
+                self._held[key] = left
+            else:
+                self._held.pop(key, None)

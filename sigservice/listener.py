@@ -1,9 +1,9 @@
-"""waitress with what it lacks: IPv6 and IPv4 on one port, a bound on how long a request may take
-to arrive, and a stop that lets running requests finish.
+"""waitress with what it lacks: IPv6 and IPv4 on one port, bounds on how long a request may take
+to arrive and on connections of one address, and a stop that lets running requests finish.
 
-Relies, with wire.py, on attributes of waitress 3 that are no documented interface
+Relies, with wire.py and channel.py, on attributes of waitress 3 that are no documented interface
 (active_channels, total_outbufs_len, will_close, channel_class, error_task_class, parser_class,
-body_rcv); tests/server holds each of them.
+body_rcv, header_plus, requests_lock); tests/server holds each of them.
 """
 
 from __future__ import annotations
@@ -11,24 +11,34 @@ from __future__ import annotations
 import contextlib
 import errno
 import logging
+import math
 import os
 import resource
 import socket
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from waitress import wasyncore
 from waitress.server import create_server
 
+from sigservice.channel import Channel, refusal
 from sigservice.errors import StartError
+from sigservice.limiter import Shares
 from sigservice.log import Forward, Logger
-from sigservice.wire import Channel
+from sigservice.web.client_ip import connection_key
+from sigservice.wire import Admit, Entrance
 
-ARRIVAL_SECONDS = 30
 LARGEST_BODY = 5_500_000
 MOST_CONNECTIONS = 1000
+MAX_ACCEPTS = 100
+# Bodies of more than 16 kB that may be buffered at the same time, in bytes.
+MAX_BODIES = 128_000_000
+MAX_UNKNOWN_BODIES, MAX_UNKNOWN_BODIES_OF_ADDRESS = 32_000_000, 8_000_000
+SPILL_BYTES = 131_072  # a larger body goes to a file; signals are smaller
 _OWN_FILES = 64
+_WARN_SECONDS = 60
 
 
 class Listener:
@@ -41,9 +51,11 @@ class Listener:
         logger: Logger,
         refusal_headers: Callable[[str, str], list[tuple[str, str]]],
         log_refusal: Callable[[str, str, int], None],
+        admit: Admit,
     ) -> None:
         """`refusal_headers(path, origin)` go on what is refused before the app is asked, which
-        `log_refusal(method, path, status)` is told of.
+        `log_refusal(method, path, status)` is told of. `admit` decides on large bodies, see
+        wire.Entrance.
 
         Raises StartError when the address can't be bound.
         """
@@ -52,6 +64,10 @@ class Listener:
         self._pipe: str | None = settings["pipe"]
         self._map: dict[int, Any] = {}
         self._stopping: float | None = None
+        self._logger, self._warned = logger, -math.inf
+        self._trusted = tuple(settings["trustedProxy"])
+        self._has_accepted = False
+        self._connections = Shares(each=settings["connectionsPerAddress"])
         _forward_logs(logger)
         try:
             self._server = create_server(
@@ -65,6 +81,7 @@ class Listener:
                 asyncore_use_poll=True,
                 max_request_body_size=max(LARGEST_BODY, config["signals"]["payloadLimit"] * 2),
                 max_request_header_size=32_768,
+                inbuf_overflow=SPILL_BYTES,
                 clear_untrusted_proxy_headers=False,  # web/client_ip.py reads them, nobody else
                 log_socket_errors=False,
                 ident=None,
@@ -76,9 +93,13 @@ class Listener:
             reason = getattr(error, "strerror", None) or error
             raise StartError(f"Can't listen on {where}: {reason}.") from error
         self._servers = [d for d in self._map.values() if hasattr(d, "active_channels")]
+        unknown = Shares(total=MAX_UNKNOWN_BODIES, each=MAX_UNKNOWN_BODIES_OF_ADDRESS)
         for server in self._servers:
-            server.channel_class = Channel
+            server.channel_class = self._open_channel
+            server.handle_accept = partial(self._accept, server, server.handle_accept)
             server.refusal_headers, server.log_refusal = refusal_headers, log_refusal
+            server.entrance = Entrance(admit, unknown, Shares(total=MAX_BODIES))
+            server.connections = self._connections
         # With the default of 1 head and body go out separately, which costs half of the
         # throughput (bench/signals.py); set here because the argument is deprecated.
         self._server.adj.send_bytes = 18_000
@@ -119,8 +140,7 @@ class Listener:
             server.socket.close()
         while self._channels() and time.monotonic() < deadline:
             for channel in self._channels():
-                arriving = channel.request is not None
-                if not (arriving or channel.requests or channel.total_outbufs_len):
+                if not channel.is_busy:
                     channel.will_close = True
             self._loop(min(0.05, max(0.0, deadline - time.monotonic())))
         cut = self._channels()
@@ -132,9 +152,46 @@ class Listener:
     def _cut_slow(self, now: float) -> None:
         """channel_timeout counts from the last byte, so a dribbling client would never end."""
         for channel in self._channels():
-            since = channel.arriving_since
-            if since is not None and now - since > ARRIVAL_SECONDS:
+            if channel.must_end_at is not None and now > channel.must_end_at:
                 channel.handle_close()
+
+    def _accept(self, server: Any, accept_one: Callable[[], None]) -> None:
+        """waitress accepts one connection in each round of the loop: under load, when a round
+        takes long, whoever connects last would wait for all others."""
+        for _ in range(MAX_ACCEPTS):
+            self._has_accepted = False
+            accept_one()
+            if not self._has_accepted or len(self._map) >= server.adj.connection_limit:
+                return
+
+    def _open_channel(
+        self, server: Any, sock: socket.socket, address: Any, adj: Any, map: Any
+    ) -> None:
+        """In the place of waitress's class: refuses an address that has too many connections."""
+        self._has_accepted = True
+        key = connection_key(address[0], self._trusted)
+        if key and not self._connections.take(key):
+            self._refuse(server, sock, key)
+            return
+        try:
+            Channel(server, sock, address, adj, map=map).share = key
+        except BaseException:
+            self._connections.release(key)
+            raise
+
+    def _refuse(self, server: Any, sock: socket.socket, key: str) -> None:
+        now = time.monotonic()
+        if now - self._warned > _WARN_SECONDS:
+            self._warned = now
+            self._logger.warn(
+                "%s has too many connections (SERVICE_CONNECTIONS_PER_ADDRESS): more are refused",
+                key,
+            )
+        with contextlib.closing(sock), contextlib.suppress(OSError):
+            sock.setblocking(False)
+            sock.send(_too_many_connections(server.refusal_headers("/api", "")))
+            sock.shutdown(socket.SHUT_WR)
+            sock.recv(65_536)  # closed with something unread, the answer would be lost
 
     def _channels(self) -> list[Any]:
         return [c for server in self._servers for c in list(server.active_channels.values())]
@@ -146,6 +203,19 @@ class Listener:
         if self._pipe:
             with contextlib.suppress(OSError):
                 os.unlink(self._pipe)
+
+
+def _too_many_connections(headers: list[tuple[str, str]]) -> bytes:
+    body = refusal(503, "Too many connections from this address")
+    fields = [
+        ("Content-Type", "application/json; charset=utf-8"),
+        ("Content-Length", str(len(body))),
+        ("Connection", "close"),
+        ("Retry-After", "5"),
+        *headers,
+    ]
+    head = "".join(f"{name}: {text}\r\n" for name, text in fields)
+    return f"HTTP/1.1 503 Service Unavailable\r\n{head}\r\n".encode("latin-1") + body
 
 
 def _bind(settings: dict[str, Any]) -> dict[str, Any]:

@@ -117,7 +117,8 @@ class Service:
             startup.switch_environments(
                 self.context.database, config["environmentEnableOverrides"], self._logger
             )
-            self.app: Wsgi = make_app(self.context)
+            self.app: Wsgi
+            self.app, self._admit = make_app(self.context)
             self._warn()
         except BaseException:
             self._database.close()
@@ -151,6 +152,7 @@ class Service:
                 self._logger,
                 headers_of_refusals(self.context),
                 refusal_log(self.context),
+                self._admit,
             )
         if self.context.authentication.type.has_passwords:
             self._sign_in_code = startup.issue_sign_in_code(self.context.database)

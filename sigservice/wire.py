@@ -1,105 +1,199 @@
-"""waitress's reading of requests, made strict: JSON for what it refuses itself, no framing that
-two servers could understand in two ways, no urgent data.
+"""waitress's reading of requests, made strict and cheap: no framing that two servers could
+understand in two ways, no input that costs more than its bytes, no body without a limit.
 """
 
 from __future__ import annotations
 
 import time
-import uuid
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-import msgspec
-from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError, TransferEncodingNotImplemented
-from waitress.receiver import ChunkedReceiver
-from waitress.task import ErrorTask, WSGITask
-from waitress.utilities import BadRequest
+from waitress.receiver import CHUNK_EXT_RE, ONLY_HEXDIG_RE
+from waitress.utilities import BadRequest, Error, RequestHeaderFieldsTooLarge
 
+from sigservice.limiter import Shares
+
+SMALL_BODY = 16_384  # read from everybody and for every path, without a further question
+MAX_HEADER_LINES = 500
+MAX_CHUNK_LINE = 256
+MAX_TRAILER = 8192
 _TLS = b"\x16\x03"  # how a handshake begins
 _FRAMING = (b"transfer-encoding", b"content-length")
-_NAMES = {
-    400: "BadDataError",
-    413: "ContentTooLargeError",
-    431: "HeadersTooLargeError",
-    501: "NotImplementedError",
-}
+_END = b"\r\n\r\n"
 
 
-class JsonErrorTask(ErrorTask):  # type: ignore[misc]
-    def execute(self) -> None:
-        error, path = self.request.error, getattr(self.request, "path", "")
-        name = _NAMES.get(error.code, "InternalError")
-        body = msgspec.json.encode(
-            {
-                "id": str(uuid.uuid4()),
-                "name": name,
-                "message": error.reason,
-                "details": [{"message": error.reason}],
-            }
-        )
-        self.status = f"{error.code} {error.reason}"
-        self.response_headers += [
-            ("Content-Type", "application/json; charset=utf-8"),
-            ("Cache-Control", "no-store"),
-            *self.channel.server.refusal_headers(path, self.request.headers.get("ORIGIN", "")),
-        ]
-        self.set_close_on_finish()
-        self.content_length = len(body)
-        self.write(body)
-        method = getattr(self.request, "command", "")
-        self.channel.server.log_refusal(method, path, error.code)
+class Admission(NamedTuple):
+    """How much body a request may have. Bytes of callers that are not `is_known` come out of a
+    smaller share, by `address`."""
+
+    limit: int
+    is_known: bool
+    address: str
 
 
-class _Chunks(ChunkedReceiver):  # type: ignore[misc]
-    """Refuses a line feed without carriage return within a chunk's size line."""
+Admit = Callable[[str, str, dict[str, str], str], Admission]
 
-    error: Any
 
-    def received(self, s: bytes) -> int:
-        took = 0
-        while took < len(s) and not (self.completed or self.error):
-            piece = s[took : took + self._room(s, took)]
-            line = self.control_line + piece
-            if self._in_line() and line.endswith(b"\n") and not line.endswith(b"\r\n"):
-                self.error = BadRequest("Invalid chunk size")
-                self.all_chunks_received = True
-                return took
-            took += int(super().received(piece))
-        return took
+class Entrance(NamedTuple):
+    """What decides on bodies before they are buffered.
 
-    def _in_line(self) -> bool:
-        return not (self.chunk_remainder or self.validate_chunk_end or self.all_chunks_received)
+    `admit(method, path, headers, peer)` is asked for large bodies only; headers are named as
+    waitress names them (`CONTENT_LENGTH`).
+    """
 
-    def _room(self, s: bytes, start: int) -> int:
-        """How much of the rest belongs to what is being read: a chunk, its end, a size line."""
-        if self.chunk_remainder:
-            return int(self.chunk_remainder)
-        if self.validate_chunk_end:
-            return max(1, 2 - len(self.chunk_end))
-        if self._in_line():
-            end = s.find(b"\n", start)
-            return len(s) if end < 0 else end + 1 - start
-        return len(s)
+    admit: Admit
+    unknown: Shares
+    known: Shares
+
+
+class Busy(Error):  # type: ignore[misc]
+    code, reason = 503, "Service Unavailable"
+
+
+class ChunkedBody:
+    """Decodes a chunked body (RFC 9112, 7.1), strictly. Each read costs one pass and one append,
+    however many chunks it has; small chunks are bounded by the bytes that they carry."""
+
+    def __init__(self, buf: Any) -> None:
+        self.buf, self.completed, self.error = buf, False, None
+        self._read_line: Callable[[bytes], None] = self._read_size
+        self._line = b""
+        self._remainder = self._size = self._chunks = self._trailer = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def received(self, data: bytes) -> int:
+        """How many bytes of `data` belong to this body."""
+        position, pieces = 0, []
+        while position < len(data) and not (self.completed or self.error):
+            if self._remainder:
+                piece = data[position : position + self._remainder]
+                pieces.append(piece)
+                position += len(piece)
+                self._size += len(piece)
+                self._remainder -= len(piece)
+            else:
+                position = self._find_line(data, position)
+        if pieces:
+            self.buf.append(b"".join(pieces))
+        return position
+
+    def _find_line(self, data: bytes, start: int) -> int:
+        end = data.find(b"\n", start, start + MAX_CHUNK_LINE) + 1
+        line = self._line + data[start : end or start + MAX_CHUNK_LINE]
+        if len(line) > MAX_CHUNK_LINE or (end and not line.endswith(b"\r\n")):
+            self._refuse("Invalid chunk")
+        elif end:
+            self._line = b""
+            self._read_line(line[:-2])
+        else:
+            self._line = line
+        return end or min(len(data), start + MAX_CHUNK_LINE)
+
+    def _read_size(self, line: bytes) -> None:
+        size, semicolon, extension = line.partition(b";")
+        if semicolon and not CHUNK_EXT_RE.match(semicolon + extension):
+            self._refuse("Invalid chunk extension")
+        elif not ONLY_HEXDIG_RE.match(size):
+            self._refuse("Invalid chunk size")
+        elif remainder := int(size, 16):
+            self._chunks += 1
+            if self._chunks > 256 + self._size // 32:
+                self._refuse("Too many small chunks")
+            self._remainder, self._read_line = remainder, self._read_end
+        else:
+            self._read_line = self._read_trailer
+
+    def _read_end(self, line: bytes) -> None:
+        if line:
+            self._refuse("Chunk not properly terminated")
+        self._read_line = self._read_size
+
+    def _read_trailer(self, line: bytes) -> None:
+        self.completed = not line
+        self._trailer += len(line) + 2
+        if self._trailer > MAX_TRAILER:
+            self._refuse("Trailer too large")
+
+    def _refuse(self, reason: str) -> None:
+        self.error = BadRequest(reason)
+
+    def getfile(self) -> Any:
+        return self.buf.getfile()
+
+    def getbuf(self) -> Any:
+        return self.buf
 
 
 class Parser(HTTPRequestParser):  # type: ignore[misc]
-    """Refuses what two parsers could read in two ways (RFC 9112, 2.2, 5.2, 6.1 and 6.3)."""
+    """Refuses what two parsers could read in two ways (RFC 9112, 2.2, 5.2, 6.1 and 6.3).
+
+    A body that the request's path does not take, or not from this caller, is not read: the
+    request is complete without it (`body_refused`), so that the application answers as always.
+    """
 
     body_rcv: Any
-    arrived, completed = 0.0, False
+    expect_continue: bool
+    arrived, completed, body_refused = 0.0, False, False
+    _admission: Admission | None = None
+    _shared = 0  # bytes of the body that are taken from a share
+
+    def __init__(self, adj: Any, entrance: Entrance | None = None, peer: str = "") -> None:
+        super().__init__(adj)
+        self._entrance, self._peer = entrance, peer
+        self._head = bytearray()
+
+    @property
+    def has_begun(self) -> bool:
+        return bool(self._head) or self.headers_finished or self.completed
 
     def received(self, data: bytes) -> int:
-        is_first = not (self.header_plus or self.headers_finished or self.completed)
-        if is_first and data.startswith(_TLS):  # the other side would wait for an answer
-            self.error, self.completed = BadRequest("This port speaks no TLS"), True
+        if self.completed:
+            return 0
+        if self.body_rcv is None:
+            took = self._receive_head(data)
+        else:
+            took = int(super().received(data))
+            if not self.error:
+                self._check_body()
+        if self.completed:
+            self.expect_continue = False  # waitress would go on reading
+            self.arrived = self.arrived or time.monotonic()
+        return took
+
+    def close(self) -> None:
+        super().close()
+        shared, self._shared = self._shared, 0
+        if shared:
+            self._share().release(self._admit().address, shared)
+
+    def _receive_head(self, data: bytes) -> int:
+        """waitress looks through the whole head again at each read; this looks at what is new."""
+        if not self._head:
+            text = data.lstrip(b"\r\n")
+            if len(text) < len(data):
+                return len(data) - len(text)
+            if data.startswith(_TLS):  # the other side would wait for an answer
+                self.error, self.completed = BadRequest("This port speaks no TLS"), True
+                return len(data)
+        seen = len(self._head)
+        self._head += data
+        is_whole = self._head.find(_END, max(0, seen - len(_END) + 1)) >= 0
+        if not is_whole and len(self._head) < self.adj.max_request_header_size:
             return len(data)
+        self.header_plus, self.header_bytes_received = bytes(self._head[:seen]), seen
+        self._head.clear()
         took = int(super().received(data))
-        if self.completed and not self.arrived:
-            self.arrived = time.monotonic()
+        self.header_plus = b""
         return took
 
     def parse_header(self, header_plus: bytes) -> None:
         start, *lines = header_plus.split(b"\r\n")
+        if len(lines) > MAX_HEADER_LINES:
+            self.error, self.completed = RequestHeaderFieldsTooLarge("too many lines"), True
+            return
         _check_framing(start, lines)
         try:
             super().parse_header(header_plus)
@@ -108,10 +202,42 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
         except ValueError as error:  # an address or a number that can't be read
             raise ParsingError("The request can't be read") from error
         if self.chunked:
-            self.body_rcv = _Chunks(self.body_rcv.buf)
+            self.body_rcv = ChunkedBody(self.body_rcv.buf)
         options = self.headers.get("CONNECTION", "").lower().split(",")
         if "close" in (option.strip() for option in options):
             self.headers["CONNECTION"] = "close"  # waitress looks for the word alone
+        if self.content_length > SMALL_BODY and self.content_length > self._admit().limit:
+            self._refuse_body(self.content_length)
+
+    def _check_body(self) -> None:
+        size = len(self.body_rcv)
+        if size <= SMALL_BODY:
+            return
+        if self.chunked and size > self._admit().limit:
+            self._refuse_body(size)
+        elif self._share().take(self._admit().address, size - self._shared):
+            self._shared = size
+        else:
+            self.error, self.completed = Busy("Too many bodies are arriving"), True
+            self.close()
+
+    def _refuse_body(self, length: int) -> None:
+        self.close()
+        self.body_rcv, self.content_length = None, 0
+        self.headers["CONTENT_LENGTH"], self.headers["CONNECTION"] = str(length), "close"
+        self.body_refused = self.completed = True
+
+    def _admit(self) -> Admission:
+        if self._admission is None:
+            assert self._entrance is not None
+            self._admission = self._entrance.admit(
+                self.command, self.path, self.headers, self._peer
+            )
+        return self._admission
+
+    def _share(self) -> Shares:
+        assert self._entrance is not None
+        return self._entrance.known if self._admit().is_known else self._entrance.unknown
 
 
 def _check_framing(start: bytes, lines: list[bytes]) -> None:
@@ -137,46 +263,3 @@ def _check_framing(start: bytes, lines: list[bytes]) -> None:
             raise ParsingError("Transfer-Encoding needs HTTP/1.1")
         if not all(words) or words.count(b"chunked") > 1:
             raise ParsingError("Transfer-Encoding is invalid")
-
-
-class Task(WSGITask):  # type: ignore[misc]
-    _stays_open = False
-
-    def get_environment(self) -> dict[str, Any]:
-        """Beside WSGI's keys `sigservice.waited`: seconds that the request was queued."""
-        environ: dict[str, Any] = super().get_environment()
-        environ["sigservice.waited"] = time.monotonic() - self.request.arrived
-        return environ
-
-    def build_response_header(self) -> bytes:
-        """waitress closes after 304 and 204 because they have no length; they need none (RFC
-        9112, 6.3), and SDKs get little else than 304."""
-        asked = self.request.headers.get("CONNECTION", "").lower()
-        self._stays_open = not self.has_body and self.version == "1.1" and asked != "close"
-        try:
-            return bytes(super().build_response_header())
-        finally:
-            self._stays_open = False
-
-    def set_close_on_finish(self) -> None:
-        if not self._stays_open:
-            super().set_close_on_finish()
-
-
-class Channel(HTTPChannel):  # type: ignore[misc]
-    parser_class = Parser
-    task_class = Task
-    error_task_class = JsonErrorTask
-    arriving_since: float | None = None
-
-    def handle_expt(self) -> None:
-        """Urgent data: nobody reads it, and the loop would never rest while it is there."""
-        self.handle_close()
-
-    def received(self, data: bytes) -> bool:
-        took = bool(super().received(data))
-        if self.request is None:
-            self.arriving_since = None
-        elif self.arriving_since is None:
-            self.arriving_since = time.monotonic()
-        return took

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from sigservice.limiter import Buckets, Limiter, RecentKeys
+from sigservice.limiter import Buckets, Limiter, RecentKeys, Shares
 from sigservice.testing import FakeClock
 
 
@@ -117,3 +117,26 @@ def test_a_limit_of_zero_remembers_nobody(clock):
     buckets = Buckets(rate=0, burst=0, monotonic=clock.monotonic)
     assert not any(buckets.take(n).allowed for n in range(10))
     assert len(buckets) == 0
+
+
+def test_shares_bound_each_key_and_all_together():
+    shares = Shares(total=10, each=6)
+    assert shares.take("a", 6)
+    assert not shares.take("a", 1)
+    assert not shares.take("b", 5)
+    assert shares.take("b", 4)
+    assert not shares.take("c", 1)
+    shares.release("a", 2)
+    assert not shares.take("c", 3)
+    assert shares.take("c", 2)
+
+
+def test_share_that_is_refused_takes_nothing():
+    shares = Shares(each=6)
+    assert not shares.take("a", 7)
+    assert shares.take("a", 6)
+
+
+def test_shares_without_a_limit_take_everything():
+    shares = Shares()
+    assert all(shares.take("a", 10**12) for _ in range(9))

@@ -77,6 +77,10 @@ OPTIONS: tuple[Option, ...] = tuple(
         ("server.trustedProxy", "SERVICE_TRUSTED_PROXY", addresses.NETWORKS, (),
          "Addresses or networks of reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are "
          "believed; `localhost` for who comes by `server.pipe`."),
+        ("server.connectionsPerAddress", "SERVICE_CONNECTIONS_PER_ADDRESS",
+         number(0, 100_000, "connections"), 500,
+         "Connections that one address may have open at the same time; more are answered 503. "
+         "0: no limit of its own. A proxy named in `server.trustedProxy` has none either."),
         ("server.gracefulShutdownEnable", "GRACEFUL_SHUTDOWN_ENABLE", parse.BOOLEAN, True,
          "SIGTERM, SIGINT and SIGHUP let running requests finish."),
         ("server.gracefulShutdownTimeout", "GRACEFUL_SHUTDOWN_TIMEOUT",

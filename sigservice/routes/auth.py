@@ -11,7 +11,7 @@ from sigservice.errors import NotFoundError
 from sigservice.services import sessions, users
 from sigservice.web import respond, session, sign_in
 from sigservice.web.area import new_area
-from sigservice.web.body import read_struct
+from sigservice.web.body import JSON_LIMIT, read_struct
 from sigservice.web.doors import OpenDoor, check_same_origin
 
 
@@ -30,8 +30,8 @@ class Demo(msgspec.Struct):
 def build(context: Context) -> Bottle:
     area = new_area(context, OpenDoor())
 
-    @area.post("/auth/simple", limit="login")
-    @area.post("/auth/simple/login", limit="login")
+    @area.post("/auth/simple", limit="login", body_limit=JSON_LIMIT)
+    @area.post("/auth/simple/login", limit="login", body_limit=JSON_LIMIT)
     def sign_in_by_password() -> HTTPResponse:
         environ = request.environ
         check_same_origin(context, environ)
@@ -39,7 +39,7 @@ def build(context: Context) -> Bottle:
         username, password = body.username, body.password
         return signed(*sign_in.by_password(context, environ, username, password, body.code))
 
-    @area.post("/auth/demo/login", limit="login")
+    @area.post("/auth/demo/login", limit="login", body_limit=JSON_LIMIT)
     def sign_in_by_address() -> HTTPResponse:
         environ = request.environ
         if not context.authentication.type.takes_address:

@@ -37,7 +37,12 @@ def build(context: Context) -> Bottle:
     trusted = context.trusted
 
     # The door is the handler's own: the token is checked by the statement that stores the signal.
-    @area.post("/api/signal-endpoint/<name>", described_as=DESCRIPTION)
+    @area.post(
+        "/api/signal-endpoint/<name>",
+        described_as=DESCRIPTION,
+        body_limit=payload_limit,
+        needs_credentials=True,
+    )
     def receive_signal(name: str) -> HTTPResponse:
         environ = request.environ
         secret = bearer(environ)

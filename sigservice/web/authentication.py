@@ -35,6 +35,12 @@ def find(context: Context, environ: dict[str, Any]) -> Identity | None:
     return replace(identity, has_built_in_password=False, built_in_password_works=False)
 
 
+def needs_no_cookie(context: Context) -> bool:
+    """Whether somebody may be known who sends neither cookie nor token."""
+    custom = context.authentication.custom
+    return context.authentication.type.is_open or bool(custom and custom.identify)
+
+
 def is_shut_out(context: Context, identity: Identity) -> bool:
     """Whether this is an admin known by an address alone, where those may not sign in: whoever
     typed the address before its owner became an admin."""

@@ -21,7 +21,10 @@ _MISSING_FIELD = re.compile(r"missing required field `(\w+)`")
 
 
 def read_bytes(environ: dict[str, Any], limit: int) -> bytes:
-    """The body, inflated; raises ContentTooLargeError above `limit` without reading it all."""
+    """The body, inflated; raises ContentTooLargeError above `limit` without reading it all, and for
+    one that the listener did not read (see web/admission.py)."""
+    if environ.get("sigservice.body_refused"):
+        raise payload.too_large(limit)
     length = environ.get("CONTENT_LENGTH") or ""
     stream = environ["wsgi.input"]
     if length:

@@ -103,6 +103,15 @@ def limit_key(address: str) -> str:
     return str(ipaddress.ip_network(f"{address}/56", strict=False))
 
 
+def connection_key(peer: str, trusted: Sequence[str]) -> str:
+    """What connections are counted by; "" for those that are not: they come from a trusted proxy
+    or by a unix socket."""
+    address = _normal(peer)
+    if not address or (trusted and _is_trusted(address, trusted)):
+        return ""
+    return limit_key(address)
+
+
 def _is_trusted(address: str, trusted: Sequence[str]) -> bool:
     if not _normal(address):
         return "localhost" in trusted

@@ -1,6 +1,9 @@
 """Doors: who may come in. Each is a plugin of an area and hands the handler an Identity first.
 
 A route names what it needs: `needs=ADMIN`. A test demands a door and a need of every route.
+`is_open` says whether a request without token and cookie may come in: if not, the listener does
+not read a large body of one (`needs_credentials=True` on a route line says it where the handler
+itself asks for the token).
 """
 
 from __future__ import annotations
@@ -42,7 +45,7 @@ SAFE_METHODS = ("GET", "HEAD")
 class OpenDoor:
     """Anybody may come in; the handler gets no identity."""
 
-    name, api = "door", 2
+    name, api, is_open = "door", 2, True
 
     def apply(self, callback: Any, route: Any) -> Any:
         return callback
@@ -55,6 +58,7 @@ class AdminDoor:
 
     def __init__(self, context: Context) -> None:
         self._context = context
+        self.is_open = authentication.needs_no_cookie(context)
 
     def apply(self, callback: Any, route: Any) -> Any:
         needs = route.config["needs"]
@@ -137,13 +141,14 @@ class ClientDoor:
 
     def __init__(self, context: Context, *kinds: str) -> None:
         self._context, self._kinds = context, kinds
+        optional = not context.config["authentication"]["enableApiToken"]
+        self.is_open = optional or context.authentication.type.is_open
 
     def apply(self, callback: Any, route: Any) -> Any:
         context, kinds = self._context, self._kinds
         trusted = context.trusted
         anonymous = None
-        optional = not context.config["authentication"]["enableApiToken"]
-        if optional or context.authentication.type.is_open:
+        if self.is_open:
             anonymous = Access(0, "anonymous", kinds[0], DEFAULT_ENVIRONMENT, ("*",))
 
         def guarded(**kwargs: Any) -> Any:
@@ -184,6 +189,7 @@ class PageDoor:
 
     def __init__(self, context: Context) -> None:
         self._context = context
+        self.is_open = authentication.needs_no_cookie(context)
 
     def apply(self, callback: Any, route: Any) -> Any:
         needs = route.config["needs"]

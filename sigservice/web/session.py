@@ -41,9 +41,12 @@ def find(context: Context, environ: dict[str, Any]) -> Identity | None:
         return None
     ip = client_ip(environ, context.trusted)
     with context.database.autocommit() as conn:
-        return sessions.identify(
+        identity = sessions.identify(
             conn, sent, now=context.clock.now(), ip=ip, realm=context.authentication.realm
         )
+    if identity is not None:
+        context.known_senders.add(secrets.sha256(sent))  # its large bodies are read first
+    return identity
 
 
 def start(context: Context, environ: dict[str, Any], user: Row) -> str:

@@ -50,7 +50,7 @@ def edge(context: Context, app: Wsgi) -> Wsgi:
             return start_response(status, headers + extra, exc_info)
 
         try:
-            _clean_path(environ, base)
+            clean_path(environ, base)
             if (
                 environ.get("sigservice.waited", 0) > QUEUE_SECONDS
                 and environ["PATH_INFO"] != "/health"
@@ -107,7 +107,7 @@ def takes_gzip(accepted: str) -> bool:
     return False
 
 
-def _clean_path(environ: Environ, base: str) -> None:
+def clean_path(environ: Environ, base: str) -> None:
     """One slash where there are several, none at the end, the base path in SCRIPT_NAME.
 
     Raises BadDataError for a path that is no UTF-8 text, NotFoundError outside the base path.

@@ -316,6 +316,13 @@ OURS = (
         ["wr0ng"],
         "a comma-separated list of addresses or networks",
     ),
+    number(
+        "server.connectionsPerAddress",
+        "SERVICE_CONNECTIONS_PER_ADDRESS",
+        500,
+        (-1, 100_001),
+        code=0,
+    ),
     path("dataDir", "SERVICE_DATA_DIR", "data", "/var/lib/flags", "/srv/flags"),
     path("postgresBin", "SERVICE_POSTGRES_BIN", None, "/usr/lib/pg/bin", "/opt/pg/bin"),
     minute("rateLimiting.passwordResetMaxPerMinute", "PASSWORD_RESET_LIMIT_PER_MINUTE", 1),

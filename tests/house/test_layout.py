@@ -25,8 +25,9 @@ RANKS = (
     {"services"},
     {"repository"},
     {"db"},
-    {"config", "render", "telemetry", "payload", "outgoing"},
-    {"paths", "clock", "secrets", "limiter", "log", "version", "wire"},
+    {"config", "render", "telemetry", "payload", "outgoing", "channel"},
+    {"wire"},
+    {"paths", "clock", "secrets", "limiter", "log", "version"},
     {"errors"},
 )
 RANK = {room: len(RANKS) - n for n, rooms in enumerate(RANKS) for room in rooms}

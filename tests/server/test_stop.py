@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from sigservice import listener
+from sigservice import channel
 from sigservice.config import load_config
 from sigservice.db.open import OpenDatabase
 from sigservice.errors import StartError
@@ -227,7 +227,7 @@ def test_idle_connection_is_closed_after_the_keep_alive_timeout_and_a_busy_one_i
 def test_dribbling_clients_are_cut_and_others_are_answered(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(listener, "ARRIVAL_SECONDS", 1)
+    monkeypatch.setattr(channel, "ARRIVAL_SECONDS", 1)
     client = serve()
     beginnings = (HEALTH[:-4] + b"\r\nX: ", b"POST / HTTP/1.1\r\nContent-Length: 9999\r\n\r\n")
     with contextlib.ExitStack() as stack:

@@ -44,7 +44,7 @@ ODD_HEADERS: list[bytes] = [
     b'Forwarded: for="[::1"', b"X-Real-IP: \xff", b"Origin: http://evil.example", b"Origin: null",
     b"Sec-Fetch-Site: \xff", b"Referer: http://evil.example", b"Content-Range: bytes 0-1/*",
     b"Content-MD5: x", b"Content-Location: //evil.example", b"User-Agent: " + b"\xe9" * 9000,
-    b"\r\n".join(b"A%d: b" % n for n in range(2500)), b"\r\n".join([b"Cookie: a=b"] * 300),
+    b"\r\n".join([b"Cookie: a=b"] * 300),
     b"Content-Type: application/json\r\nContent-Type: text/plain", b"Connection: keep-alive, x",
 ]  # fmt: skip
 # What could make two parsers see two different requests.

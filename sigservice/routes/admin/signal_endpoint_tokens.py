@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import msgspec
-from bottle import Bottle, HTTPResponse, request
+from bottle import Bottle, HTTPResponse
 
 from sigservice.context import Context
 from sigservice.services import signal_endpoints
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
 from sigservice.web.area import new_area
-from sigservice.web.body import read_struct
 from sigservice.web.doors import AdminDoor
 
 PATH = "/api/admin/signal-endpoints/<id:id>/tokens"
@@ -31,9 +30,8 @@ def build(context: Context) -> Bottle:
             rows = signal_endpoints.list_tokens(conn, id)
         return respond.json({"signalEndpointTokens": [to_json(row) for row in rows]})
 
-    @area.post(PATH, needs=ADMIN)
-    def create(identity: Identity, id: int) -> HTTPResponse:
-        body = read_struct(request.environ, TokenBody)
+    @area.post(PATH, needs=ADMIN, takes=TokenBody)
+    def create(identity: Identity, id: int, body: TokenBody) -> HTTPResponse:
         with context.database.transaction() as conn:
             row, secret = signal_endpoints.create_token(conn, id, body.name, identity, limit=limit)
         location = f"{context.prefix}/api/admin/signal-endpoints/{id}/tokens/{row['id']}"
@@ -45,9 +43,8 @@ def build(context: Context) -> Bottle:
             row = signal_endpoints.get_token(conn, id, token_id)
         return respond.json(to_json(row))
 
-    @area.put(f"{PATH}/<token_id:id>", needs=ADMIN)
-    def rename(identity: Identity, id: int, token_id: int) -> HTTPResponse:
-        body = read_struct(request.environ, TokenBody)
+    @area.put(f"{PATH}/<token_id:id>", needs=ADMIN, takes=TokenBody)
+    def rename(identity: Identity, id: int, token_id: int, body: TokenBody) -> HTTPResponse:
         with context.database.transaction() as conn:
             row = signal_endpoints.rename_token(conn, id, token_id, body.name, identity)
         return respond.json(to_json(row))

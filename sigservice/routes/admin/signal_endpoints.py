@@ -16,7 +16,6 @@ from sigservice.services import signal_endpoints
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
 from sigservice.web.area import new_area
-from sigservice.web.body import read_struct
 from sigservice.web.doors import AdminDoor
 from sigservice.web.links import signal_url
 
@@ -58,25 +57,23 @@ def build(context: Context) -> Bottle:
         shown = [signal_endpoints.to_json(row) | {"tokens": by_endpoint[row["id"]]} for row in rows]
         return respond.json({"signalEndpoints": shown})
 
-    @area.post(PATH, needs=ADMIN)
-    def create(identity: Identity) -> HTTPResponse:
-        fields = read_struct(request.environ, EndpointBody).fields()
+    @area.post(PATH, needs=ADMIN, takes=EndpointBody)
+    def create(identity: Identity, body: EndpointBody) -> HTTPResponse:
         with context.database.transaction() as conn:
-            row = signal_endpoints.create(conn, fields, identity, limit=limit)
-            body = full(conn, row)
-        return respond.json(body, 201, location=f"{context.prefix}{PATH}/{row['id']}")
+            row = signal_endpoints.create(conn, body.fields(), identity, limit=limit)
+            created = full(conn, row)
+        return respond.json(created, 201, location=f"{context.prefix}{PATH}/{row['id']}")
 
     @area.get(f"{PATH}/<id:id>", needs=ADMIN)
     def read(identity: Identity, id: int) -> HTTPResponse:
         with context.database.transaction() as conn:
             return respond.json(full(conn, signal_endpoints.get(conn, id)))
 
-    @area.put(f"{PATH}/<id:id>", needs=ADMIN)
-    def replace(identity: Identity, id: int) -> HTTPResponse:
-        fields = read_struct(request.environ, EndpointBody).fields()
+    @area.put(f"{PATH}/<id:id>", needs=ADMIN, takes=EndpointBody)
+    def replace(identity: Identity, id: int, body: EndpointBody) -> HTTPResponse:
         with context.database.transaction() as conn:
-            body = full(conn, signal_endpoints.update(conn, id, fields, identity))
-        return respond.json(body)
+            row = signal_endpoints.update(conn, id, body.fields(), identity)
+            return respond.json(full(conn, row))
 
     @area.delete(f"{PATH}/<id:id>", needs=ADMIN)
     def delete(identity: Identity, id: int) -> HTTPResponse:

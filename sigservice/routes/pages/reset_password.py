@@ -12,7 +12,7 @@ from sigservice.services import passwords, reset_tokens
 from sigservice.services.mails import PAGES
 from sigservice.web import password_links, respond
 from sigservice.web.area import new_area
-from sigservice.web.body import read_query
+from sigservice.web.body import FORM_LIMIT, read_query
 from sigservice.web.doors import OpenDoor
 from sigservice.web.open_forms import OpenForm
 
@@ -41,7 +41,7 @@ def _ask(context: Context) -> Bottle:
     def show() -> HTTPResponse:
         return form_page()
 
-    @area.post("/forgot-password", limit="password_reset")
+    @area.post("/forgot-password", limit="password_reset", body_limit=FORM_LIMIT)
     def send_mail() -> HTTPResponse:
         email = form.read("password").get("email", "").strip()
         if "@" not in email:
@@ -78,7 +78,7 @@ def _set(context: Context, kind: str, path: str) -> Bottle:
     def show() -> HTTPResponse:
         return form_page(read_query(request.environ).get("token", ""))
 
-    @area.post(path)
+    @area.post(path, body_limit=FORM_LIMIT)
     def set_password() -> HTTPResponse:
         sent = form.read("password")
         token, password = sent.get("token", ""), sent.get("password", "")

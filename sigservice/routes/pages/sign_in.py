@@ -13,7 +13,7 @@ from sigservice.services import sessions
 from sigservice.services.identity import VIEW, Identity
 from sigservice.web import authentication, respond, session, sign_in
 from sigservice.web.area import new_area
-from sigservice.web.body import read_query
+from sigservice.web.body import FORM_LIMIT, read_query
 from sigservice.web.doors import OpenDoor, PageDoor, safe_next
 from sigservice.web.open_forms import OpenForm
 
@@ -41,7 +41,7 @@ def build(context: Context) -> Bottle:
             return respond.redirect(context, next_path)
         return form_page({"next": next_path}, notice=NOTICES.get(query.get("done", ""), ""))
 
-    @area.post("/sign-in", limit="login")
+    @area.post("/sign-in", limit="login", body_limit=FORM_LIMIT)
     def submit() -> HTTPResponse:
         if not (kind.has_passwords or kind.takes_address):
             return respond.redirect(context, "/sign-in")

@@ -1,0 +1,264 @@
+"""Callers without good credentials who try to use up memory, the loop or the connections."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from sigservice.channel import Channel
+from sigservice.limiter import Shares
+from sigservice.listener import Listener
+from sigservice.log import line_loggers
+from sigservice.wire import Admission, Entrance
+from tests.server.process import ADMIN_SECRET, OPEN_LIMITS, Client, Process, running, until
+from tests.server.process import database_environ as environ_of
+from tests.server.wire_cases import http as request
+
+SIGNAL = "/api/signal-endpoint/deploys"
+IMPORT = "/api/admin/features-batch/import"
+LARGE = "Content-Length: 500000"
+JSON = "Content-Type: application/json"
+TOKEN = "Authorization: Bearer made-up"
+
+
+@pytest.fixture(scope="module")
+def process(temporary_database: Any) -> Iterator[Process]:
+    environ = environ_of(temporary_database.create_database("starving"))
+    with running(OPEN_LIMITS | environ) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def sender(process: Process) -> str:
+    return process.sender()[1]
+
+
+def read_answer(sock: socket.socket) -> tuple[int, dict[str, Any], bytes]:
+    """The status, JSON body ({} for a page) and all bytes, up to the end of the stream."""
+    received = b""
+    while part := sock.recv(65_536):
+        received += part
+    body = received.partition(b"\r\n\r\n")[2]
+    with contextlib.suppress(ValueError):
+        return int(received[9:12]), json.loads(body), received
+    return int(received[9:12]), {}, received
+
+
+def megabytes(process: Process) -> float:
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "lines", "status"),
+    [
+        ("POST", "/nowhere", (), 404),
+        ("POST", "/api/admin/nowhere", (TOKEN,), 404),
+        ("POST", "/health", (TOKEN,), 405),
+        ("GET", "/health", (), 200),
+        ("POST", "/sign-in", (), 413),
+        ("POST", "/auth/simple/login", (), 413),
+        ("POST", SIGNAL, (), 401),
+        ("POST", SIGNAL, (TOKEN,), 401),
+        ("POST", IMPORT, (), 401),
+        ("POST", "/api/admin/user-admin", (TOKEN,), 401),
+        ("POST", "/api/client/metrics", (), 401),
+        ("POST", "/admin/signals/new", (), 303),
+    ],
+)
+@pytest.mark.parametrize("expects", [(), ("Expect: 100-continue",)], ids=["", "continue"])
+def test_large_body_is_refused_before_it_comes(
+    process: Process, method: str, path: str, lines: tuple[str, ...], status: int, expects: Any
+):
+    with process.connect() as sock:
+        sock.sendall(request(method, path, JSON, LARGE, *lines, *expects))
+        assert read_answer(sock)[0] == status
+
+
+@pytest.mark.parametrize("framing", [LARGE, "Transfer-Encoding: chunked"])
+def test_refusal_of_a_large_signal_is_the_one_that_a_read_signal_gets(
+    process: Process, sender: str, framing: str
+):
+    token = f"Authorization: Bearer {sender}"
+    body = b"FFFF\r\n" + b" " * 65535 + b"\r\n"
+    with process.connect() as sock:
+        sock.sendall(request("POST", SIGNAL, token, JSON, framing, body=body * 2))
+        status, answer, raw = read_answer(sock)
+    assert (status, answer["name"]) == (413, "ContentTooLargeError")
+    assert answer["message"] == "The body is larger than 102400 bytes."
+    assert b"ratelimit-limit" in raw.lower()
+    assert b"Connection: close" in raw
+
+
+def test_client_that_sends_all_before_it_reads_gets_the_refusal(process: Process, sender: str):
+    for size in (110_000, 400_000, 900_000):
+        conn = http.client.HTTPConnection("127.0.0.1", process.port, timeout=10)
+        with contextlib.closing(conn):
+            conn.request("POST", SIGNAL, b" " * size, {"Authorization": f"Bearer {sender}"})
+            answer = conn.getresponse()
+            assert answer.status == 413
+            assert json.loads(answer.read())["name"] == "ContentTooLargeError"
+
+
+def test_signal_of_the_largest_size_is_stored(process: Process, sender: str):
+    body = b'"' + b"x" * 102_398 + b'"'
+    assert process.ask("POST", SIGNAL, body, secret=sender)[0] == 200
+
+
+def test_import_larger_than_any_other_body_is_read(process: Process):
+    data = {"features": [], "filler": "x" * 4_000_000}
+    body = {"project": "default", "environment": "nowhere", "data": data}
+    status, answer = process.ask("POST", IMPORT, body)
+    assert status in (400, 404), answer
+
+
+def test_half_sent_bodies_of_unknown_callers_take_little_memory(process: Process):
+    before = megabytes(process)
+    with contextlib.ExitStack() as stack:
+        socks = [stack.enter_context(process.connect()) for _ in range(300)]
+        for number, sock in enumerate(socks):
+            path = (SIGNAL, IMPORT, "/auth/simple/login", "/nowhere")[number % 4]
+            with contextlib.suppress(OSError):
+                sock.sendall(request("POST", path, TOKEN, JSON, LARGE, body=b" " * 250_000))
+        refused: set[int] = set()
+
+        def is_share_used_up() -> bool:
+            for number, sock in enumerate(socks[1::4]):
+                sock.setblocking(False)
+                with contextlib.suppress(OSError):
+                    if sock.recv(65_536)[9:12] == b"503":
+                        refused.add(number)
+            return len(refused) > 20  # of 75, which have sent 18 MB; an address has 8
+
+        until(is_share_used_up, "the refusal of those that are too many", 30)
+        assert process.ask("GET", "/health")[0] == 200
+        assert megabytes(process) - before < 40
+    secret = "unknown-until-now"
+    body = b" " * 100_000
+
+    def is_read_again() -> bool:
+        return process.ask("POST", "/api/admin/user-admin", body, secret=secret)[0] == 401
+
+    until(is_read_again, "the share of the address to be free again")
+
+
+def test_tiny_chunks_are_refused(process: Process, sender: str):
+    token = f"Authorization: Bearer {sender}"
+    tiny = b"1\r\n \r\n" * 3000
+    with process.connect() as sock:
+        sock.sendall(request("POST", SIGNAL, token, "Transfer-Encoding: chunked", body=tiny))
+        status, answer, _ = read_answer(sock)
+    assert (status, answer["name"]) == (400, "BadDataError")
+
+
+def test_pipelined_requests_are_answered_in_order(process: Process):
+    paths = ["/health", "/nowhere", "/ready"] * 40
+    data = b"".join(request("GET", path) for path in paths[:-1])
+    with process.connect() as sock:
+        sock.sendall(data + request("GET", paths[-1], "Connection: close"))
+        answer = read_answer(sock)[2]
+    statuses = [part[:3] for part in answer.split(b"HTTP/1.1 ")[1:]]
+    assert statuses == [b"200", b"404", b"200"] * 40
+
+
+@pytest.fixture
+def channel() -> Iterator[Channel]:
+    """A connection of a server that never answers."""
+    sock, other = socket.socketpair()
+    entrance = Entrance(lambda *_: Admission(0, False, ""), Shares(), Shares())
+    server: Any = SimpleNamespace(active_channels={}, add_task=lambda _: None, entrance=entrance)
+    adjustments = SimpleNamespace(
+        outbuf_overflow=10**6,
+        inbuf_overflow=10**6,
+        max_request_header_size=32_768,
+        max_request_body_size=10**6,
+        channel_request_lookahead=0,
+        url_scheme="http",
+    )
+    with sock, other:
+        yield Channel(server, sock, ("192.0.2.1", 1), adjustments, map={})
+
+
+def test_pipelined_requests_are_parsed_one_at_a_time(channel: Channel):
+    channel.received(request("GET", "/health") * 200)
+    assert len(channel.requests) == 1
+    assert not channel.readable()
+
+
+def test_blank_lines_leave_the_connection_idle(channel: Channel):
+    channel.received(b"\r\n" * 4000)
+    assert not channel.is_busy
+    assert channel.must_end_at is None
+
+
+Serve = Callable[..., Client]
+
+
+def test_address_has_so_many_connections_and_no_more(serve: Serve):
+    client = serve(connectionsPerAddress=3)
+    with contextlib.ExitStack() as stack:
+        socks = [stack.enter_context(client.connect()) for _ in range(3)]
+        with client.connect() as refused:
+            status, answer, raw = read_answer(refused)
+        assert (status, answer["name"]) == (503, "UnavailableError")
+        assert b"Retry-After: 5" in raw
+        elsewhere = stack.enter_context(
+            socket.create_connection(("127.0.0.1", client.port), 10, ("127.0.0.2", 0))
+        )
+        elsewhere.sendall(request("GET", "/health", "Connection: close"))
+        assert read_answer(elsewhere)[0] == 200
+        socks[0].close()
+
+        def is_served() -> bool:
+            with client.connect() as sock:
+                sock.sendall(request("GET", "/health", "Connection: close"))
+                return read_answer(sock)[0] == 200
+
+        until(is_served, "a connection in the place of the closed one")
+
+
+@pytest.mark.parametrize(
+    "more", [{"connectionsPerAddress": 0}, {"trustedProxy": ["127.0.0.0/8"]}], ids=str
+)
+def test_connections_are_not_counted_without_a_limit_or_by_a_proxy(
+    serve: Serve, more: dict[str, Any]
+):
+    client = serve(**{"connectionsPerAddress": 2} | more)
+    with contextlib.ExitStack() as stack:
+        for _ in range(10):
+            stack.enter_context(client.connect())
+        assert client.ask("GET", "/health")[0] == 200
+
+
+def test_waiting_connections_are_accepted_in_one_round(make_service: Any):
+    config = make_service({"server": {"host": "127.0.0.1", "port": 0}}).config
+    logger = line_loggers("error")("test")
+    listener = Listener(lambda *_: [], config, logger, lambda *_: [], print, lambda *_: None)  # type: ignore[arg-type,return-value]
+    with contextlib.closing(listener), contextlib.ExitStack() as stack:
+        for _ in range(50):
+            stack.enter_context(Client.of(listener.port).connect())
+        listener._loop(1)
+        assert len(listener._channels()) == 50
+
+
+def test_admin_secret_is_known_after_its_first_request(process: Process):
+    """Its large bodies come out of the larger share: more than an address has as a stranger."""
+    assert process.ask("GET", "/api/admin/projects")[0] == 200
+    token = f"Authorization: Bearer {ADMIN_SECRET}"
+    with contextlib.ExitStack() as stack:
+        socks = [stack.enter_context(process.connect()) for _ in range(10)]
+        for sock in socks:
+            data = request("POST", IMPORT, token, JSON, "Content-Length: 2000000")
+            sock.sendall(data + b" " * 1_900_000)
+        for sock in socks:
+            sock.sendall(b" " * 100_000)
+        for sock in socks:
+            assert sock.recv(100)[9:12] == b"400"
