@@ -17,6 +17,7 @@ from sigservice.flags.origins import Origins
 from sigservice.flags.state import FlagState
 from sigservice.limiter import Limiter, RecentKeys
 from sigservice.log import GetLogger
+from sigservice.outgoing.sender import Sender
 from sigservice.outgoing.smtp import MailServer
 from sigservice.render import Renderer
 from sigservice.secrets import Passwords
@@ -53,6 +54,7 @@ class Context:
     stopping: threading.Event = field(default_factory=threading.Event)
     known_senders: RecentKeys = field(default_factory=RecentKeys)
     known_logins: RecentKeys = field(default_factory=RecentKeys)
+    sender: Sender = field(default_factory=Sender)
     latest: Latest = field(default_factory=Latest)
 
     @property

@@ -187,6 +187,7 @@ class Service:
                 self._listener.close()
             if self._runner is not None:
                 self._runner.join(deadline - time.monotonic())
+            self.context.sender.close()
             self._database.close()
             self._stopped.set()
 

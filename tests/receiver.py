@@ -30,6 +30,7 @@ class Receiver:
 
     port: int
     scheme: str
+    address: str = "127.0.0.1"
     answers: list[tuple[int, dict[str, str]]] = field(default_factory=lambda: [(204, {})])
     asked: list[Asked] = field(default_factory=list)
     tunnels: list[str] = field(default_factory=list)
@@ -38,7 +39,7 @@ class Receiver:
 
     @property
     def url(self) -> str:
-        host = "localhost" if self.scheme == "https" else "127.0.0.1"
+        host = "localhost" if self.scheme == "https" else self.address
         return f"{self.scheme}://{host}:{self.port}"
 
 
@@ -58,6 +59,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(one.body)))
         self.end_headers()
         self.wfile.write(one.body)
+
+    do_GET = do_PUT = do_POST
 
     def do_CONNECT(self) -> None:
         """A tunnel, as proxies make one."""
@@ -86,15 +89,15 @@ def _copy(source: socket.socket, target: socket.socket) -> None:
 
 
 @contextmanager
-def receiving(scheme: str = "http") -> Iterator[Receiver]:
+def receiving(scheme: str = "http", host: str = "127.0.0.1") -> Iterator[Receiver]:
     handler = type("Handler", (_Handler,), {})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server = ThreadingHTTPServer((host, 0), handler)
     server.daemon_threads = True
     if scheme == "https":
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         tls.load_cert_chain(CERTIFICATE, SAMPLES / "key.pem")
         server.socket = tls.wrap_socket(server.socket, server_side=True)
-    receiver = Receiver(server.server_address[1], scheme)
+    receiver = Receiver(server.server_address[1], scheme, host)
     handler.receiver = receiver
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()

@@ -301,10 +301,11 @@ OPTIONS: tuple[Option, ...] = tuple(
         ("actions.runRetentionDays", "SERVICE_ACTION_RUN_RETENTION_DAYS",
          number(0, 36_500, "days"), 90, "Runs older than this are deleted; 0 keeps all."),
         ("webhooks.allowedHosts", "SERVICE_WEBHOOK_ALLOWED_HOSTS", addresses.HOSTS, (),
-         "Hosts that notifications may go to although they are private: names, `*.suffixes`, "
-         "addresses, networks."),
+         "Hosts that notifications may go to although they are private or this machine: names, "
+         "`*.suffixes` (which don't open this machine), addresses, networks."),
         ("webhooks.allowPrivate", "SERVICE_WEBHOOK_ALLOW_PRIVATE", parse.BOOLEAN, False,
-         "Whether notifications may go to any private address."),
+         "Whether notifications may go to any private address; never to this machine (127.0.0.0/8 "
+         "and ::1), which `webhooks.allowedHosts` has to name."),
     )
     + _section(
         "Outgoing connections",

@@ -77,7 +77,8 @@ def _send(
     answers: queue.SimpleQueue[tuple[int, Outcome]],
 ) -> None:
     try:
-        outcome = notification_channels.deliver(row, settings, context.clock.now())
+        now = context.clock.now()
+        outcome = notification_channels.deliver(row, settings, context.sender, now)
     except Exception as error:  # noqa: BLE001  a bug must not leave the others waiting
         context.get_logger("notifications").error("sending failed: %s", type(error).__name__)
         outcome = Outcome("Something went wrong on our side.")

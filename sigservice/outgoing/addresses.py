@@ -1,6 +1,6 @@
 """Which addresses may be reached from here: public ones, and what the operator allows beside them.
 
-Names are judged by what they resolve to, in the moment in which they are used.
+Names are checked by what they resolve to, at the moment in which they are used.
 """
 
 from __future__ import annotations
@@ -9,32 +9,11 @@ import ipaddress
 import socket
 from dataclasses import dataclass
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+from sigservice.outgoing.special_addresses import Address, kind_of
 
+DEFAULT_PORTS = {"http": 80, "https": 443}
 PUBLIC_PORTS = (80, 443)  # and those that need no privilege: no mail, no SSH
 _FIRST_FREE_PORT = 1024
-
-# Nobody's web server, and where clouds tell a machine its own secrets.
-_NEVER = [
-    ipaddress.ip_network(text)
-    for text in (
-        "0.0.0.0/8",
-        "169.254.0.0/16",
-        "224.0.0.0/4",
-        "240.0.0.0/4",
-        "100.100.100.200/32",
-        "168.63.129.16/32",
-        "192.0.0.192/32",
-        "::/128",
-        "fe80::/10",
-        "ff00::/8",
-        "fd00:ec2::254/128",
-        "fd20:ce::254/128",
-    )
-]
-_UNICAST = ipaddress.IPv6Network("2000::/3")
-_COMPATIBLE = ipaddress.IPv6Network("::/96")
-_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 class Refused(Exception):
@@ -44,14 +23,15 @@ class Refused(Exception):
 @dataclass(frozen=True)
 class Reach:
     """What is allowed beside public addresses: SERVICE_WEBHOOK_*. `allowed_hosts` are names,
-    `*.suffixes`, addresses and networks."""
+    `*.suffixes`, addresses and networks. Neither `allow_private` nor a suffix opens this machine
+    itself: its address or the very name has to be there."""
 
     allow_private: bool = False
     allowed_hosts: tuple[str, ...] = ()
 
     def allows(self, host: str, address: Address | None = None) -> bool:
         """Whether `host`, or a network that `address` is in, is named."""
-        name = host.lower().rstrip(".")
+        name = _plain(host)
         for allowed in self.allowed_hosts:
             if allowed == name or (allowed.startswith("*.") and name.endswith(allowed[1:])):
                 return True
@@ -80,15 +60,18 @@ def literal(host: str) -> Address | None:
 
 
 def check_address(host: str, address: Address, reach: Reach) -> None:
-    """Raises Refused for an address of ours or nobody's. `host` is how it was asked for."""
+    """Raises Refused for what is neither public nor allowed. `host` is the name that resolved to
+    the address, or the address itself."""
     if reach.names(address):
         return
-    kind = _kind(address)
+    kind = kind_of(address)
     if kind == "private" and (reach.allow_private or reach.allows(host)):
+        return
+    if kind == "loopback" and _plain(host) in reach.allowed_hosts:
         return
     if kind != "public":
         raise Refused(
-            "Its address is in a private network, or one that nobody may be reached at "
+            "Its address is this machine's, in a private network, or not for web servers "
             "(SERVICE_WEBHOOK_ALLOWED_HOSTS, SERVICE_WEBHOOK_ALLOW_PRIVATE)."
         )
 
@@ -109,29 +92,17 @@ def resolve(host: str, port: int, reach: Reach) -> list[str]:
     return addresses
 
 
-def _kind(address: Address) -> str:
-    """public, private or never."""
-    if isinstance(address, ipaddress.IPv6Address):
-        if address.scope_id is not None:
-            return "never"
-        inner = _embedded(address)
-        if inner is not None:
-            return _kind(inner)
-    if any(network.version == address.version and address in network for network in _NEVER):
-        return "never"
-    is_public = address.is_global and not address.is_multicast and not address.is_reserved
-    if isinstance(address, ipaddress.IPv6Address):
-        is_public = is_public and address in _UNICAST and address.teredo is None
-    return "public" if is_public else "private"
+def check_through_proxy(host: str, port: int, reach: Reach) -> None:
+    """Raises Refused for a host that is known here and may not be reached; a name that only the
+    proxy can resolve is the proxy's to refuse."""
+    try:
+        resolve(host, port, reach)
+    except (OSError, UnicodeError):
+        pass
 
 
-def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    """The IPv4 address that packets to an IPv6 address would go to."""
-    if address.ipv4_mapped is not None:
-        return address.ipv4_mapped
-    if address in _NAT64 or (address in _COMPATIBLE and int(address) > 1):
-        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-    return address.sixtofour
+def _plain(host: str) -> str:
+    return host.lower().rstrip(".")
 
 
 def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:

@@ -27,6 +27,7 @@ from sigservice.outgoing.addresses import (
     Refused,
     check_address,
     check_port,
+    check_through_proxy,
     literal,
     resolve,
 )
@@ -95,6 +96,7 @@ def post(
     try:
         proxy = proxies.find(place.scheme, place.host, place.port)
         if proxy:
+            check_through_proxy(place.host, place.port, reach)
             return _through(proxy, place, body, headers, seconds)
         return _directly(place, body, headers, reach, seconds)
     except socket.gaierror:
@@ -128,7 +130,7 @@ def _directly(
 def _through(
     proxy: str, place: Place, body: bytes, headers: Mapping[str, str], seconds: float
 ) -> Answer:
-    """Names are resolved, and so judged, by the proxy."""
+    """The proxy resolves the name once more, maybe to something else."""
     try:
         manager = proxy_rules.manager(proxy)
     except (HTTPError, ValueError):

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import urllib3
-from urllib3.util import make_headers, parse_url
+from urllib3.util import Url, make_headers, parse_url
+
+from sigservice.outgoing.addresses import DEFAULT_PORTS
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,20 @@ class Proxies:
         proxy = (self.https if scheme == "https" else self.http) or self.all
         return "" if any(_matches(one, host, port) for one in self.none.split(",")) else proxy
 
+    def variables(self) -> dict[str, str]:
+        """As other programs know them."""
+        named = {"http_proxy": self.http, "https_proxy": self.https}
+        named |= {"all_proxy": self.all, "no_proxy": self.none}
+        return {name: value for name, value in named.items() if value}
+
+    def endpoints(self) -> set[tuple[str, int]]:
+        """(host, port) of each proxy."""
+        urls = [_parse(proxy) for proxy in (self.http, self.https, self.all) if proxy]
+        return {
+            ((url.host or "").strip("[]"), url.port or DEFAULT_PORTS.get(url.scheme or "", 0))
+            for url in urls
+        }
+
 
 def _matches(excepted: str, host: str, port: int) -> bool:
     """`excepted` is `*`, a name, which stands for those below it too, with or without a port, an
@@ -45,6 +61,10 @@ def _matches(excepted: str, host: str, port: int) -> bool:
 def manager(proxy: str, **settings: Any) -> urllib3.ProxyManager:
     """Connections through a proxy. Raises urllib3's HTTPError, ValueError for one that can't be
     used."""
-    address = parse_url(proxy if "://" in proxy else f"http://{proxy}")
+    address = _parse(proxy)
     headers = make_headers(proxy_basic_auth=address.auth) if address.auth else None
     return urllib3.ProxyManager(address.url, proxy_headers=headers, **settings)
+
+
+def _parse(proxy: str) -> Url:
+    return parse_url(proxy if "://" in proxy else f"http://{proxy}")

@@ -15,7 +15,9 @@ from standardwebhooks import Webhook
 from sigservice.db.run import Row
 from sigservice.outgoing import post
 from sigservice.outgoing.addresses import Reach, Refused
+from sigservice.outgoing.apprise_service import Missing
 from sigservice.outgoing.proxies import Proxies
+from sigservice.outgoing.sender import Sender
 from sigservice.services import apprise_channels
 from sigservice.services.notification_text import document, text_of
 from sigservice.version import __version__
@@ -70,7 +72,7 @@ def problems(kind: str, url: str, secret: str, reach: Reach) -> list[tuple[str, 
     return found
 
 
-def deliver(row: Row, settings: Settings, now: datetime) -> Outcome:
+def deliver(row: Row, settings: Settings, sender: Sender, now: datetime) -> Outcome:
     """Tells one channel of a run; takes long, and so is called without a transaction."""
     if row["run_id"] is None:
         return Outcome("The run has been deleted.", is_final=True)
@@ -79,9 +81,9 @@ def deliver(row: Row, settings: Settings, now: datetime) -> Outcome:
         if channel["type"] == "webhook":
             return _post(row, channel, settings, now)
         text = text_of(row, settings.public_url)
-        error = apprise_channels.send(channel["url"], text, settings.reach)
-        return Outcome(error)
-    except (Refused, apprise_channels.Missing) as error:
+        apprise_channels.send(channel["url"], text, settings.reach, settings.proxies, sender)
+        return Outcome()
+    except (Refused, Missing) as error:
         return Outcome(str(error), is_final=True)
     except post.Failed as error:
         return Outcome(str(error))

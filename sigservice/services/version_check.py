@@ -11,6 +11,7 @@ import msgspec
 from sigservice.outgoing.addresses import Reach
 from sigservice.outgoing.post import Failed, post
 from sigservice.outgoing.proxies import Proxies
+from sigservice.outgoing.special_addresses import LOOPBACK
 from sigservice.version import __version__
 
 SECONDS = 5.0
@@ -47,8 +48,9 @@ class Latest:
 def ask(url: str, instance_id: str, proxies: Proxies) -> _Answer:
     """Sends our version and the instance's id, and nothing else. Raises Refused, Failed."""
     question = {"versions": {"oss": __version__, "enterprise": ""}, "instanceId": instance_id}
-    # The operator has chosen the address, so it may be a private one.
-    reach = Reach(allow_private=True, allowed_hosts=(urlsplit(url).hostname or "",))
+    # The operator has chosen the address, so it may be a private one, or on this machine.
+    host = urlsplit(url).hostname or ""
+    reach = Reach(allow_private=True, allowed_hosts=(host, *LOOPBACK))
     answer = post(
         url,
         msgspec.json.encode(question),

@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
-import socket
+import signal
 import sys
+import threading
+from contextlib import closing
 
 import pytest
 import webtest
 
 from sigservice.outgoing.addresses import Reach, Refused
+from sigservice.outgoing.apprise_service import Missing
+from sigservice.outgoing.post import Failed
+from sigservice.outgoing.proxies import Proxies
+from sigservice.outgoing.sender import Sender
 from sigservice.services import apprise_channels
 from sigservice.services.notification_text import Text
 from tests.actions_kit import SETS
 from tests.conftest import ADMIN, Make
 from tests.jobs.test_notifications import Told
-from tests.receiver import receiving
+from tests.receiver import CERTIFICATE, receiving
+from tests.server.process import until
 
 needs_apprise = pytest.mark.skipif(
     importlib.util.find_spec("apprise") is None, reason="apprise is not installed (extra notify)"
 )
-HERE = Reach(allow_private=True)
+HERE = Reach(False, ("127.0.0.1", "localhost"))
 TEXT = Text("A title", "A line\n* <b>another</b>", "warning")
 
 
@@ -34,10 +42,29 @@ def receiver():
 
 @pytest.fixture
 def told(make_service, receiver):
-    environ = {"SERVICE_WEBHOOK_ALLOW_PRIVATE": "true", "SERVICE_URL": "https://f.example"}
+    environ = {
+        "SERVICE_WEBHOOK_ALLOWED_HOSTS": "127.0.0.1,localhost",
+        "SERVICE_URL": "https://f.example",
+    }
     service = make_service(environ=environ)
     web = webtest.TestApp(service.app)
     return Told(service, web, Make(web), receiver)
+
+
+@pytest.fixture(scope="module")
+def sender():
+    """One process for the tests of this file; it trusts the certificate of localhost."""
+    with pytest.MonkeyPatch.context() as patch, closing(Sender()) as one:
+        patch.setenv("REQUESTS_CA_BUNDLE", str(CERTIFICATE))
+        yield one
+
+
+@pytest.fixture
+def send(sender):
+    def send(url, reach=HERE, proxies=None):
+        apprise_channels.send(url, TEXT, reach, proxies or Proxies(), sender)
+
+    return send
 
 
 def address(receiver, more=""):
@@ -68,30 +95,84 @@ def test_a_run_is_told(told, receiver):
 
 
 @needs_apprise
-def test_text_stays_text(receiver):
-    assert apprise_channels.send(address(receiver), TEXT, HERE) == ""
+def test_text_stays_text(receiver, send):
+    send(address(receiver))
     assert json.loads(receiver.asked[0].body)["message"] == TEXT.body
 
 
 @needs_apprise
-def test_a_redirect_is_not_followed(receiver):
+def test_a_redirect_is_not_followed(receiver, send):
     receiver.answers = [(307, {"Location": f"{receiver.url}/other"})]
-    assert apprise_channels.send(address(receiver, "?redirect=yes"), TEXT, HERE)
+    with pytest.raises(Failed):
+        send(address(receiver, "?redirect=yes"))
     assert [asked.path for asked in receiver.asked] == ["/s3cret"]
 
 
+NSEC = "1" * 64
+
+
 @needs_apprise
-def test_private_hosts_are_refused(receiver, monkeypatch):
-    with pytest.raises(Refused, match="private"):
-        apprise_channels.send(address(receiver), TEXT, Reach())
-    with pytest.raises(Refused, match="private"):
-        apprise_channels.send(f"json://localhost:{receiver.port}/", TEXT, Reach())
-    monkeypatch.setattr(
-        socket, "getaddrinfo", lambda *args, **more: [(0, 0, 0, "", ("10.0.0.1", 0))]
-    )
-    with pytest.raises(Refused, match="private"):
-        apprise_channels.send("mailto://u:p@example.com?smtp=a.example", TEXT, Reach())
-    assert receiver.asked == []
+@pytest.mark.parametrize(
+    "url",
+    [
+        "json://localhost:{port}/",
+        "json://127.0.0.1:{port}/",
+        "zulip://bot@127.0.0.1/" + "a" * 32,
+        "zulip://bot@localhost.localdomain/" + "a" * 32 + "?verify=no",
+        "nostr://" + NSEC + "?relay=ws://localhost:{port}",
+        "mailto://u:p@example.com?smtp=localhost&port={port}",
+        "rsyslog://localhost:{port}",
+        "irc://nick@localhost:{port}/%23room",
+        "mqtt://localhost:{port}/topic",
+        "matrix://u:p@localhost:{port}/%23room",
+        "json://127.0.0.1:{port}/?attach=http://localhost:{port}/",
+        "include://localhost:{port}/",
+        "script:///bin/true",
+    ],
+)
+def test_this_machine_is_refused_whatever_the_service(receiver, send, url):
+    """Refused by the one rule or the other, and nothing connects before a later message does."""
+    with pytest.raises((Refused, Missing)):
+        send(url.format(port=receiver.port), Reach(allow_private=True))
+    send(address(receiver, "/later"))
+    assert [asked.path for asked in receiver.asked] == ["/s3cret/later"]
+
+
+@needs_apprise
+def test_a_server_that_names_another_one_does_not_open_it(send):
+    """Discovery of a Matrix server, which is allowed here, leads to an address that is not."""
+    with receiving("https") as server:
+        server.answers = [(200, {"Content-Type": "application/json"})]
+        other = f"https://10.255.255.1:{server.port}"
+        server.body = json.dumps({"m.homeserver": {"base_url": other}}).encode()
+        url = f"matrixs://u:p@localhost:{server.port}/%23room?discovery=yes"
+        with pytest.raises(Refused):
+            send(url)
+        assert {asked.path for asked in server.asked} == {"/.well-known/matrix/client"}
+
+
+@needs_apprise
+def test_certificates_are_verified(send):
+    with receiving("https") as server:
+        send(f"jsons://localhost:{server.port}/x")
+        for url in (
+            f"jsons://127.0.0.1:{server.port}/",
+            f"jsons://localhost:{server.port}/?verify=0",
+        ):
+            with pytest.raises((Failed, Refused)):
+                send(url)
+        assert [asked.path for asked in server.asked] == ["/x"]
+
+
+@needs_apprise
+def test_through_a_proxy(receiver, send):
+    """It may be anywhere, and is not asked for what may not be reached from here."""
+    proxies = Proxies(http=receiver.url)
+    for host in ("localhost", "127.0.0.1"):
+        with pytest.raises(Refused):
+            send(f"json://{host}:9999/", Reach(), proxies)
+    send("json://hooks.example/x", Reach(), proxies)
+    assert [asked.path for asked in receiver.asked] == ["http://hooks.example/x"]
 
 
 @needs_apprise
@@ -109,6 +190,11 @@ def test_private_hosts_are_refused(receiver, monkeypatch):
         ("slack://T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ/?template=/etc/passwd", "machine"),
         ("slack://T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ/?Template=/etc/passwd", "machine"),
         ("fcm://project@1/token?keyfile=/etc/passwd", "machine"),
+        ("zulip://bot@127.0.0.1/" + "a" * 32, "private"),
+        ("mailto://u:p@example.com?pgppub=/etc/passwd", "machine"),
+        ("jsons://a.example/?verify=no", "verify"),
+        ("jsons://a.example/?verify=yes&verify=False", "verify"),
+        ("zulip://bot@chat.example.com/" + "a" * 32 + "?Verify=off", "verify"),
         ("nothing://x", "does not know"),
         ("slack://", "does not know"),
         ("no address", "does not know"),
@@ -151,3 +237,41 @@ def test_without_apprise(told, receiver, monkeypatch):
         assert (seen["state"], seen["attempts"]) == ("given up", 1)
         assert "not installed" in seen["lastError"]
         assert receiver.asked == []
+
+
+@needs_apprise
+def test_a_process_that_was_killed_is_replaced(receiver, sender, send):
+    send(address(receiver))
+    killed = sender._process
+    os.kill(killed.pid, signal.SIGKILL)
+    until(lambda: killed.poll() is not None, "its end")
+    send(address(receiver))
+    assert sender._process.pid != killed.pid
+    assert len(receiver.asked) == 2
+
+
+@needs_apprise
+def test_what_is_being_sent_ends_with_the_service(receiver, sender, send):
+    """The receiver holds its answer back; whatever waits for it is gone when `close` returns."""
+    errors = []
+
+    def run():
+        try:
+            send(address(receiver))
+        except Failed as error:
+            errors.append(error)
+
+    receiver.hold = threading.Event()
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        until(lambda: receiver.asked, "the message")
+        process = sender._process
+        sender.close()
+        assert process.returncode is not None
+        thread.join(10)
+        assert len(errors) == 1
+        with pytest.raises(Failed):
+            send(address(receiver))
+    finally:
+        receiver.hold.set()

@@ -72,7 +72,7 @@ def told(make_service, receiver, lines):
 
         info = warn = error = debug
 
-    environ = {"SERVICE_WEBHOOK_ALLOW_PRIVATE": "true", "SERVICE_URL": URL}
+    environ = {"SERVICE_WEBHOOK_ALLOWED_HOSTS": "127.0.0.1,localhost", "SERVICE_URL": URL}
     service = make_service({"getLogger": lambda name: Log()}, environ)
     web = webtest.TestApp(service.app)
     return Told(service, web, Make(web), receiver)
@@ -248,7 +248,10 @@ def test_killed_between_sending_and_noting_it(told):
     with context.database.autocommit() as conn:
         row = service_of.claim(conn, context.clock.now(), [])
     settings = notification_channels.Settings.of(context.config)
-    assert notification_channels.deliver(row, settings, context.clock.now()).error == ""
+    assert (
+        notification_channels.deliver(row, settings, context.sender, context.clock.now()).error
+        == ""
+    )
     told.clock.advance(service_of.CLAIM.total_seconds() - 1)
     assert told.tell() == 0
     told.clock.advance(2)

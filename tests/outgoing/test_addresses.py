@@ -10,16 +10,44 @@ import pytest
 from sigservice.outgoing.addresses import Reach, Refused, check_address, literal, resolve
 from sigservice.outgoing.post import parse
 
-PUBLIC = ["8.8.8.8", "1.1.1.1", "172.32.0.1", "2606:4700:4700::1111", "2a00:1450::1"]
-PUBLIC += ["::ffff:8.8.8.8", "64:ff9b::808:808", "2002:808:808::1"]
-PRIVATE = ["10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "127.0.0.1", "127.255.0.9"]
-PRIVATE += ["100.64.0.1", "192.0.2.1", "198.18.0.1", "198.51.100.7", "203.0.113.9"]
-PRIVATE += ["::1", "fc00::1", "fd12:3456::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::7f00:1"]
-PRIVATE += ["64:ff9b::a00:1", "64:ff9b:1::1", "2002:7f00:1::", "2002:c0a8:101::1", "2001:db8::1"]
-PRIVATE += ["2001:0:4136:e378:8000:63bf:3fff:fdd2", "fec0::1", "4000::1"]
-NEVER = ["0.0.0.0", "0.1.2.3", "169.254.169.254", "169.254.0.1", "224.0.0.1", "239.255.255.250"]
-NEVER += ["240.0.0.1", "255.255.255.255", "100.100.100.200", "168.63.129.16", "192.0.0.192"]
-NEVER += ["::", "fe80::1", "fe80::1%lo", "ff02::1", "fd00:ec2::254", "fd20:ce::254"]
+# The registries of special-purpose addresses, with the first and last address of each entry, and
+# what lies beside them.
+PUBLIC = ["8.8.8.8", "1.1.1.1", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0"]
+PUBLIC += ["126.255.255.255", "128.0.0.0", "169.253.255.255", "169.255.0.0", "172.15.255.255"]
+PUBLIC += ["172.32.0.0", "191.255.255.255", "192.0.1.0", "192.0.3.0", "192.31.195.255"]
+PUBLIC += ["192.31.197.0", "192.52.192.255", "192.52.194.0", "192.88.98.255", "192.88.100.0"]
+PUBLIC += ["192.167.255.255", "192.169.0.0", "192.175.47.255", "192.175.49.0", "198.17.255.255"]
+PUBLIC += ["198.20.0.0", "198.51.99.255", "198.51.101.0", "203.0.112.255", "203.0.114.0"]
+PUBLIC += ["223.255.255.255", "1.0.0.0", "168.63.129.15", "8.8.4.4"]
+PUBLIC += ["2606:4700:4700::1111", "2a00:1450::1", "2000::", "2001:200::", "2001:db7:ffff::1"]
+PUBLIC += ["2001:db9::", "2620:4f:7fff::1", "2620:4f:8001::", "3ffe::1", "3fff:1000::"]
+PUBLIC += ["::ffff:8.8.8.8", "::8.8.8.8", "::ffff:0:8.8.8.8", "64:ff9b::808:808", "2002:808:808::1"]
+LOOPBACK = ["127.0.0.0", "127.0.0.1", "127.255.255.255", "::1", "::ffff:127.0.0.1", "::7f00:1"]
+LOOPBACK += ["::ffff:0:127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::"]
+PRIVATE = ["10.0.0.0", "10.255.255.255", "172.16.0.0", "172.31.255.255", "192.168.0.0"]
+PRIVATE += ["192.168.255.255", "100.64.0.0", "100.127.255.255", "192.0.0.0", "192.0.0.8"]
+PRIVATE += ["192.0.0.9", "192.0.0.10", "192.0.0.170", "192.0.0.255", "192.0.2.0", "192.0.2.255"]
+PRIVATE += ["192.31.196.0", "192.31.196.255", "192.52.193.0", "192.52.193.255", "192.88.99.0"]
+PRIVATE += ["192.88.99.1", "192.88.99.255", "192.175.48.0", "192.175.48.255", "198.18.0.0"]
+PRIVATE += ["198.19.255.255", "198.51.100.0", "198.51.100.255", "203.0.113.0", "203.0.113.255"]
+PRIVATE += ["fc00::", "fdff:ffff::1", "fd12:3456::1", "fec0::1", "100::", "100:0:0:1::1", "4000::1"]
+PRIVATE += ["5f00::1", "64:ff9b:1::1", "2001::", "2001:1::1", "2001:2::1", "2001:3::1"]
+PRIVATE += ["2001:4:112::1", "2001:10::1", "2001:20::1", "2001:30::1", "2001:1ff:ffff::1"]
+PRIVATE += ["2001:0:4136:e378:8000:63bf:3fff:fdd2", "2001:db8::", "2001:db8:ffff::1"]
+PRIVATE += ["2620:4f:8000::", "2620:4f:8000:ffff::1", "3fff::", "3fff:fff:ffff::1"]
+PRIVATE += ["::ffff:10.0.0.1", "::10.0.0.1", "64:ff9b::a00:1", "2002:c0a8:101::1", "2002:a00:1::"]
+NEVER = ["0.0.0.0", "0.255.255.255", "169.254.0.0", "169.254.169.254", "169.254.255.255"]
+NEVER += ["224.0.0.0", "233.252.0.1", "239.255.255.255", "240.0.0.0", "255.255.255.255"]
+NEVER += [
+    "100.100.100.200",
+    "168.63.129.16",
+    "192.0.0.192",
+    "::",
+    "fe80::",
+    "febf::1",
+    "fe80::1%lo",
+]
+NEVER += ["ff00::", "ff02::1", "fd00:ec2::254", "fd20:ce::254", "2a00:1450::1%lo", "::1%lo"]
 NEVER += ["::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::"]
 
 
@@ -31,15 +59,23 @@ def is_allowed(address, reach, host="name.example"):
     return True
 
 
-@pytest.mark.parametrize("address", PUBLIC + PRIVATE + NEVER)
+@pytest.mark.parametrize("address", PUBLIC + LOOPBACK + PRIVATE + NEVER)
 def test_table(address):
-    assert is_allowed(address, Reach()) is (address in PUBLIC)
-    assert is_allowed(address, Reach(allow_private=True)) is (address not in NEVER)
+    is_public, is_private = address in PUBLIC, address in PRIVATE
+    assert is_allowed(address, Reach()) is is_public
+    assert is_allowed(address, Reach(allow_private=True)) is (is_public or is_private)
+    assert is_allowed(address, Reach(False, ("*.example",))) is (is_public or is_private)
     assert is_allowed(address, Reach(False, ("name.example",))) is (address not in NEVER)
     assert is_allowed(address, Reach(False, (address.partition("%")[0],))) or "%" in address
-    assert not is_allowed("10.0.0.1", Reach(False, (address.partition("%")[0],))) or (
-        address in ("10.0.0.1",)
-    )
+    assert not is_allowed("10.7.0.1", Reach(False, (address.partition("%")[0],)))
+
+
+def test_an_address_does_not_open_loopback_for_other_names():
+    reach = Reach(True, ("localhost", "10.0.0.0/8"))
+    assert is_allowed("127.0.0.1", reach, "localhost")
+    assert not is_allowed("127.0.0.1", reach, "127.0.0.1")
+    assert not is_allowed("127.0.0.1", reach, "rebind.example")
+    assert is_allowed("127.0.0.1", Reach(False, ("127.0.0.0/8",)), "127.0.0.1")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from sigservice.outgoing.post import Failed, post
 from sigservice.outgoing.proxies import Proxies
 from tests.receiver import CERTIFICATE, receiving
 
-HERE = Reach(allow_private=True)
+HERE = Reach(False, ("127.0.0.1", "localhost"))
 HEADERS = {"Content-Type": "application/json"}
 
 
@@ -88,16 +88,23 @@ def test_through_a_proxy(receiver):
     assert asked.path == "http://hooks.example/x"
     assert asked.headers["Host"] == "hooks.example"
     assert asked.headers["Proxy-Authorization"].startswith("Basic ")
-    with pytest.raises(Refused):  # what is a number is judged here all the same
-        ask("http://10.0.0.1/", Reach(), proxies)
     assert ask(receiver.url, HERE, Proxies(http="http://127.0.0.1:9", none="127.0.0.1")).status
+
+
+@pytest.mark.parametrize("host", ["10.0.0.1", "0x7f.1", "[::1]", "localhost"])
+def test_a_proxy_is_not_asked_for_what_may_not_be_reached(receiver, host):
+    proxies = Proxies(http=receiver.url)
+    with pytest.raises(Refused):
+        ask(f"http://{host}/", Reach(), proxies)
+    assert ask("http://hooks.example/later", Reach(), proxies).status == 204
+    assert [asked.path for asked in receiver.asked] == ["http://hooks.example/later"]
 
 
 def test_through_a_proxy_with_tls(receiver, monkeypatch):
     monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
     with receiving("https") as behind:
         proxies = Proxies(https=receiver.url.replace("//", "//me:pass@"))
-        assert ask(f"{behind.url}/x", Reach(), proxies).status == 204
+        assert ask(f"{behind.url}/x", HERE, proxies).status == 204
         assert receiver.tunnels == [f"localhost:{behind.port}"]
         assert receiver.asked[0].headers["Proxy-Authorization"].startswith("Basic ")
         assert [asked.path for asked in behind.asked] == ["/x"]

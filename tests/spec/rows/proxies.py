@@ -101,7 +101,7 @@ def through_a_proxy(asked: Asked) -> None:
             "HTTPS_PROXY": f"http://127.0.0.1:{back_at}",
             "NO_PROXY": "other.example,127.0.0.1",
             "SSL_CERT_FILE": str(CERTIFICATE),
-            "SERVICE_WEBHOOK_ALLOW_PRIVATE": "true",
+            "SERVICE_WEBHOOK_ALLOWED_HOSTS": "127.0.0.1,localhost",
             "SERVICE_URL": PUBLIC,
         }
         service = asked.start(environ)
