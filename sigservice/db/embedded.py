@@ -55,6 +55,7 @@ class EmbeddedPostgres:
                     self.attached = True
                     return
                 self._prepare()
+                self._admit()
                 self._launch()
         except OSError as error:
             self.stop()
@@ -148,7 +149,8 @@ class EmbeddedPostgres:
             shutil.rmtree(left_over, ignore_errors=True)
         fresh = Path(tempfile.mkdtemp(dir=self.place.home, prefix="postgres.new-"))
         self._give(fresh)
-        arguments = ["-D", str(fresh), "-U", USER, "-E", "UTF8", "--locale=C", "-A", "trust"]
+        arguments = ["-D", str(fresh), "-U", USER, "-E", "UTF8", "--locale=C"]
+        arguments += ["--auth-local=peer", "--auth-host=reject"]
         done = self._run("initdb", *arguments, "--data-checksums", "--no-instructions")
         if done.returncode:
             shutil.rmtree(fresh, ignore_errors=True)
@@ -163,6 +165,35 @@ class EmbeddedPostgres:
                 f"{self.place.cluster} was made by PostgreSQL {found}, the embedded one is {ours}: "
                 "see docs/upgrading.md."
             )
+
+    def _admit(self) -> None:
+        """Writes who may connect: the account that runs the database, and root. At each start,
+        because older versions trusted every process that reached the socket."""
+        account = self._account()
+        names = sorted({account.pw_name, pwd.getpwuid(0).pw_name})
+        lines = {
+            "pg_hba.conf": [f"local all {USER} peer map={USER}"],
+            "pg_ident.conf": [f'{USER} "{name}" {USER}' for name in names],
+        }
+        for name, rules in lines.items():
+            file = self.place.cluster / name
+            fresh = file.with_suffix(".new")
+            fresh.unlink(missing_ok=True)
+            with open(fresh, "x", opener=watchdog.private) as stream:
+                stream.write("\n".join(["# Written by sigservice at each start.", *rules, ""]))
+                os.fchown(stream.fileno(), account.pw_uid, account.pw_gid)
+            fresh.replace(file)
+
+    def _account(self) -> pwd.struct_passwd:
+        """The one that runs the database. Raises StartError."""
+        name = self.place.account
+        try:
+            return pwd.getpwnam(name) if name else pwd.getpwuid(os.geteuid())
+        except KeyError:
+            raise StartError(
+                f"The account {name or os.geteuid()}, which runs the embedded PostgreSQL, is not "
+                "known to the system (see /etc/passwd)."
+            ) from None
 
     def _launch(self) -> None:
         settings = {
@@ -231,7 +262,7 @@ class EmbeddedPostgres:
             self._give(folder)
         except FileExistsError:
             status = folder.lstat()
-            owner = pwd.getpwnam(self.place.account).pw_uid if self.place.account else os.geteuid()
+            owner = self._account().pw_uid
             if folder.is_symlink() or status.st_uid != owner or status.st_mode & 0o077:
                 raise StartError(f"{folder} belongs to somebody else; remove it.") from None
 

@@ -21,7 +21,8 @@ from sigservice.errors import StartError
 
 TEMPORARY = ":temporary:"
 SHARED_HOME = Path("/var/lib/sigservice")
-ACCOUNTS = ("postgres", "nobody")
+ACCOUNTS = ("sigservice", "postgres")
+_NOBODY = "nobody"  # an account that unrelated programs share
 DEFAULT_DATA_DIR = "data"
 
 
@@ -112,11 +113,18 @@ def _account(*homes: Path) -> str:
     for cluster in (home / "postgres" for home in homes):
         if cluster.exists() and (owner := cluster.stat().st_uid) != 0:
             try:
-                return pwd.getpwuid(owner).pw_name
+                name = pwd.getpwuid(owner).pw_name
             except KeyError:
                 raise StartError(
                     f"{cluster} belongs to the account number {owner}, which does not exist here."
                 ) from None
+            if name == _NOBODY:
+                raise StartError(
+                    f"{cluster} belongs to the account nobody, and each program of that account "
+                    "can read it: useradd --system sigservice && chown -R sigservice "
+                    f"'{cluster}' '{cluster.parent}/socket'"
+                )
+            return name
     for name in ACCOUNTS:
         try:
             if pwd.getpwnam(name).pw_uid != 0:
@@ -124,8 +132,9 @@ def _account(*homes: Path) -> str:
         except KeyError:
             continue
     raise StartError(
-        "PostgreSQL can't run as root and there is no account postgres or nobody: start the "
-        "service as an ordinary user, or set DATABASE_URL."
+        "PostgreSQL can't run as root and there is no account sigservice or postgres to run it: "
+        "make one (useradd --system sigservice), start the service as an ordinary user, or set "
+        "DATABASE_URL."
     )
 
 

@@ -14,10 +14,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg2
 import pytest
 
+from sigservice.db import place
 from sigservice.db.embedded import EmbeddedPostgres
 from sigservice.db.place import packaged_binaries
+from sigservice.errors import StartError
 from sigservice.testing import TemporaryDatabase
 from tests.server.process import (
     ADMIN_SECRET,
@@ -33,6 +36,7 @@ from tests.server.process import (
 )
 
 NOBODY = 65534
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs it as somebody else")
 
 
 def environ(data: Path) -> dict[str, str]:
@@ -94,7 +98,98 @@ def test_other_accounts_see_no_file_of_the_database(fresh: Any):
         assert path.stat().st_mode & 0o077 == 0, path
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs it as somebody else")
+RULES = "SELECT type, database, user_name, auth_method, options FROM pg_hba_file_rules"
+ONLY_RULE = ("local", ["all"], ["sigservice"], "peer", ["map=sigservice"])
+
+
+def ask(database: EmbeddedPostgres, statement: str) -> list[tuple[Any, ...]]:
+    with contextlib.closing(psycopg2.connect(**database.arguments())) as conn:
+        with conn.cursor() as cursor:
+            cursor.execute(statement)
+            return cursor.fetchall()
+
+
+def test_the_database_admits_its_account_and_root_alone(fresh: Any):
+    database = fresh[1]
+    assert ask(database, RULES) == [ONLY_RULE]
+    accounts = {"root", database.place.account or pwd.getpwuid(os.geteuid()).pw_name}
+    mappings = ask(database, "SELECT sys_name, pg_username FROM pg_ident_file_mappings")
+    assert set(mappings) == {(account, "sigservice") for account in accounts}
+
+
+def test_a_database_of_an_older_version_trusts_nobody_any_longer(data: Path):
+    (data / "postgres" / "pg_hba.conf").write_text("local all all trust\n")
+    database = EmbeddedPostgres(str(data))
+    database.start()
+    try:
+        assert ask(database, RULES) == [ONLY_RULE]
+    finally:
+        database.stop()
+
+
+CONNECT = """
+import os, sys, psycopg2
+os.seteuid(int(sys.argv[1]))
+psycopg2.connect(sys.argv[2]).close()
+"""
+
+
+@as_root
+def test_another_account_that_reaches_the_socket_is_refused(fresh: Any):
+    """Folder and socket are opened, so that only the authentication is in the way."""
+    database = fresh[1]
+    sockets = database.place.socket_dir
+    dsn = f"host='{sockets}' user=sigservice dbname=postgres"
+
+    def connect(account: str) -> str:
+        uid = str(pwd.getpwnam(account).pw_uid)
+        done = subprocess.run(
+            [sys.executable, "-c", CONNECT, uid, dsn], capture_output=True, text=True, check=False
+        )
+        return done.stderr
+
+    sockets.chmod(0o755)
+    for file in sockets.glob(".s.PGSQL.*"):
+        file.chmod(0o777)
+    try:
+        assert connect("root") == ""
+        assert connect(database.place.account) == ""
+        assert "Peer authentication failed" in connect("daemon")
+    finally:
+        sockets.chmod(0o700)
+
+
+@pytest.fixture
+def no_account(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that has the account nobody and none for the database."""
+    real = pwd.getpwnam
+
+    def getpwnam(name: str) -> pwd.struct_passwd:
+        if name in place.ACCOUNTS:
+            raise KeyError(name)
+        return real(name)
+
+    monkeypatch.setattr(pwd, "getpwnam", getpwnam)
+
+
+@as_root
+def test_root_without_an_account_for_the_database_is_refused(no_account: None, folder: Path):
+    with pytest.raises(StartError) as raised:
+        EmbeddedPostgres(str(folder / "data"))
+    assert "useradd --system sigservice" in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert not list(folder.iterdir())
+
+
+@as_root
+def test_a_database_of_the_account_nobody_is_refused(folder: Path):
+    (folder / "data" / "postgres").mkdir(parents=True)
+    os.chown(folder / "data" / "postgres", NOBODY, NOBODY)
+    with pytest.raises(StartError, match="chown -R sigservice"):
+        EmbeddedPostgres(str(folder / "data"))
+
+
+@as_root
 def test_root_hands_the_database_to_an_account_and_changes_no_folder(fresh: Any):
     folder, database, before = fresh
     lines = Path(f"/proc/{postmaster(database.place.home)}/status").read_text().splitlines()
