@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from sigservice import server
 from sigservice.config import check
+from sigservice.config.database import LIBPQ_VARIABLES
 from sigservice.config.risks import SEVERITIES
 from sigservice.errors import AppError, ConfigError, StartError
 from sigservice.moving import commands as moving
@@ -42,6 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     moving.add_to(commands)
     chosen = parser.parse_args(arguments)
+    for name in LIBPQ_VARIABLES:  # this process is ours
+        os.environ.pop(name, None)
     try:
         if chosen.command == "check-config":
             return check.main(os.environ, chosen.format, chosen.fail_on)

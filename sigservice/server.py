@@ -15,7 +15,6 @@ from sigservice.app import make_app
 from sigservice.build import build_context, build_loggers
 from sigservice.clock import Clock
 from sigservice.config import Loaded, load_config, risks
-from sigservice.config.database import LIBPQ_VARIABLES
 from sigservice.config.options import BUILT_IN_ADMIN
 from sigservice.db.open import OpenDatabase
 from sigservice.jobs import (
@@ -69,11 +68,7 @@ def create(
     `environ` is os.environ unless given; `clock` and `passwords` are for tests. Raises
     ConfigError (all problems at once) and StartError (one line).
     """
-    if environ is None:
-        environ = os.environ
-        for name in LIBPQ_VARIABLES:  # which no argument switches off
-            os.environ.pop(name, None)
-    loaded = load_config(options, environ)
+    loaded = load_config(options, os.environ if environ is None else environ)
     return Service(loaded, clock or Clock(), passwords or Passwords())
 
 
@@ -219,12 +214,13 @@ class Service:
         return lines + [f"  warning         {text}" for text in shown[:6]]
 
     def _warn(self) -> None:
-        """What the authentication type leaves open goes to the log too: the lines of `describe`
-        are printed by the command alone."""
+        """The command alone prints the lines of `describe`, so warnings go to the log too."""
         is_broken = self.context.authentication.lacks_handler
         tell = self._logger.error if is_broken else self._logger.warn
         for line in self._open:
             tell("%s", line)
+        for line in self.warnings:
+            self._logger.warn("%s", line)
 
     def _serve(self) -> None:
         assert self._listener is not None

@@ -30,8 +30,8 @@ _SSL_WORDS = {
     **dict.fromkeys(("false", "0", "f", "no", "off"), "disable"),
 }
 _PARTS = {"user": "user", "password": "password", "host": "host", "dbname": "database"}
-# Those that libpq sends along as settings of the session, whatever its arguments are, and the one
-# that brings arguments of its own.
+# No argument of libpq keeps it from reading these: the name of a set of arguments, and settings of
+# the session. db/pool.py mends what good ones change; bad ones make libpq refuse to connect.
 LIBPQ_VARIABLES = ("PGSERVICE", "PGTZ", "PGDATESTYLE", "PGGEQO")
 # What PGREQUIREAUTH would narrow down; an empty list would allow nothing at all.
 _ANY_METHOD = "password,md5,gss,sspi,scram-sha-256,none"
@@ -134,8 +134,8 @@ def ssl_from_parts(given: dict[str, Any]) -> Any:
 
 
 def libpq_arguments(db: dict[str, Any], write_pem: Callable[[str, str], str]) -> dict[str, Any]:
-    """psycopg2.connect's arguments. Every key is explicit, so that no PG* variable (but
-    LIBPQ_VARIABLES, which server.py removes) and no file below ~/.postgresql is read.
+    """psycopg2.connect's arguments. Every key is explicit, so that no PG* variable, no service that
+    PGSERVICE names, and no file below ~/.postgresql has an effect.
 
     `write_pem(name, text)` puts PEM text into a private file and returns its path.
     """
@@ -158,6 +158,8 @@ def libpq_arguments(db: dict[str, Any], write_pem: Callable[[str, str], str]) ->
         "hostaddr": "",
         "channel_binding": "prefer",
         "requirepeer": "",
+        "passfile": "/nonexistent/passfile",
+        "krbsrvname": "postgres",
         "sslsni": "1",
         "sslcrl": "/nonexistent/sslcrl",
         "sslcrldir": "",

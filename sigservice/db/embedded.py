@@ -23,6 +23,7 @@ import psycopg2
 from sigservice.config.database import libpq_arguments
 from sigservice.db import watchdog
 from sigservice.db.place import Place, find_place
+from sigservice.db.pool import UNUSABLE_VARIABLES
 from sigservice.errors import StartError
 
 USER = "sigservice"
@@ -133,7 +134,11 @@ class EmbeddedPostgres:
     def _answers(self) -> bool:
         try:
             psycopg2.connect(**self.arguments()).close()
-        except psycopg2.Error:
+        except psycopg2.Error as error:
+            for words, hint in UNUSABLE_VARIABLES.items():
+                if words in str(error):
+                    reason = str(error).strip()
+                    raise StartError(f"The database can't be used: {reason} ({hint})") from error
             return False
         return True
 

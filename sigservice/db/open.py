@@ -15,7 +15,7 @@ import psycopg2
 from sigservice.config.database import libpq_arguments
 from sigservice.db.embedded import EmbeddedPostgres
 from sigservice.db.migrate import migrate
-from sigservice.db.pool import Database
+from sigservice.db.pool import UNUSABLE_VARIABLES, Database
 from sigservice.errors import StartError
 from sigservice.log import Logger
 
@@ -37,6 +37,7 @@ _FINAL = {
     "could not read certificate file": "the cert of DATABASE_SSL",
     "could not load private key file": "the key of DATABASE_SSL does not fit or has a passphrase",
     "could not read root certificate file": "the ca of DATABASE_SSL",
+    **UNUSABLE_VARIABLES,
 }
 
 

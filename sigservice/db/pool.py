@@ -53,6 +53,12 @@ class Connection(psycopg2.extensions.connection):
 
 
 FROZEN_SECONDS = 5.2  # a little more than the statement_timeout
+# What libpq says of LIBPQ_VARIABLES (config/database.py) that it can't use.
+UNUSABLE_VARIABLES = {
+    "definition of service": "the variable PGSERVICE names it: unset it or define the service",
+    "invalid value for parameter": "see the variables PGTZ and PGDATESTYLE",
+    "requires a Boolean value": "see the variable PGGEQO",
+}
 _IDLE = psycopg2.extensions.TRANSACTION_STATUS_IDLE
 _JSONB_OID, _JSON_OID = 3802, 114
 # JSON comes as its text: most of it is passed on, and what is shown is parsed where it is shown.
@@ -291,6 +297,11 @@ class Database:
     def _connect(self) -> Connection:
         conn: Connection = psycopg2.connect(**self._arguments(), connection_factory=Connection)
         conn.prepared, conn.notes = {}, []
+        if conn.get_parameter_status("TimeZone") != "UTC":  # the variable PGTZ beats arguments
+            conn.autocommit = True
+            with conn.cursor() as cursor:
+                cursor.execute("SET TimeZone TO 'UTC'")
+            conn.autocommit = False
         psycopg2.extensions.register_type(_JSON_TEXT, conn)
         return conn
 
