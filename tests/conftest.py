@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
+import pwd
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -12,6 +15,7 @@ import pytest
 import webtest
 
 import sigservice
+from sigservice.db.place import ACCOUNTS
 from sigservice.server import Service
 from sigservice.testing import FakeClock, QuickPasswords, TemporaryDatabase
 from tests.repository.kit import run
@@ -29,6 +33,20 @@ ARGUMENTS = [
 WAITING = ("tests/spec/", "tests/server/", "tests/browser/", "tests/sdk/")
 ADMIN_TOKEN = "*:*.test-admin-token"
 ADMIN = {"Authorization": f"Bearer {ADMIN_TOKEN}"}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """As root, PostgreSQL needs an account that runs it: the one that the README says to make."""
+    is_first = not hasattr(config, "workerinput")
+    if is_first and os.geteuid() == 0 and not any(map(_is_account, ACCOUNTS)):
+        subprocess.run(["useradd", "--system", ACCOUNTS[0]], check=True)
+
+
+def _is_account(name: str) -> bool:
+    try:
+        return bool(pwd.getpwnam(name))
+    except KeyError:
+        return False
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
