@@ -34,7 +34,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     for name, text in (
         ("create-admin", "add an admin user"),
-        ("reset-password", "set a user's password and end the user's sessions"),
+        (
+            "reset-password",
+            "set a user's password, end the user's sessions, revoke the user's tokens",
+        ),
     ):
         command = commands.add_parser(name, help=text)
         command.add_argument("login", help="user name or e-mail address")

@@ -62,11 +62,16 @@ def test_create_admin_makes_one_that_can_sign_in(command, make_service, login):
     assert "exists already" in again.stderr
 
 
-def test_reset_password_sets_it_and_refuses_what_is_wrong(command, service):
+def test_reset_password_sets_it_and_refuses_what_is_wrong(command, service, rows):
     web = webtest.TestApp(service.app)
+    rows(
+        "INSERT INTO personal_tokens (user_id, description, secret_hash, secret_prefix, expires_at)"
+        " SELECT id, 'ci', '\\x00', 'user:', now() + interval '1 day' FROM users"
+    )
     assert command("reset-password", "ada", "--password-stdin", stdin=GOOD).returncode == 0
     sign_in(web, "ada", GOOD)
     sign_in(web, "ada", "Correct-Horse-7", status=401)
+    assert rows("SELECT count(*) FROM personal_tokens") == [(0,)]
     for login, password in (("nobody", GOOD), ("ada", "short")):
         done = command("reset-password", login, "--password-stdin", stdin=password)
         assert done.returncode == 1

@@ -181,6 +181,10 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Sign-out answers with Clear-Site-Data, which clears all cookies of the domain."),
         ("session.cookieName", "", parse.COOKIE_NAME, "service-session",
          "Name of the session cookie."),
+        ("authentication.personalTokenMaxLifetimeDays", "SERVICE_PERSONAL_TOKEN_MAX_LIFETIME_DAYS",
+         number(1, 36_500, "days"), 365,
+         "Longest lifetime of a personal token; a later `expiresAt` is answered 400. Tokens that "
+         "exist keep their date, and those of service accounts have no limit."),
         ("rateLimiting.simpleLoginMaxPerMinute", "SIMPLE_LOGIN_LIMIT_PER_MINUTE",
          MINUTE_LIMIT, 10, "POST /auth/simple, /auth/simple/login and /sign-in together."),
         ("rateLimiting.loginMaxPerAccountPerMinute", "SERVICE_LOGIN_LIMIT_PER_ACCOUNT_PER_MINUTE",

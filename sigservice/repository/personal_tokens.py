@@ -12,11 +12,6 @@ from sigservice.db.run import Row, affected, many, one, one_prepared
 _SQL = queries.load("personal_tokens")
 
 
-def lock_owner(conn: Connection, user_id: int) -> bool:
-    """Whether there is such a user."""
-    return one(conn, _SQL["lock_owner"], user_id=user_id) is not None
-
-
 def insert(
     conn: Connection,
     *,
@@ -59,6 +54,12 @@ def list_of_service_accounts(conn: Connection) -> list[Row]:
 
 def delete(conn: Connection, user_id: int, id: int) -> bool:
     return affected(conn, _SQL["delete_personal_token"], user_id=user_id, id=id) > 0
+
+
+def delete_of_user(conn: Connection, user_id: int) -> list[int]:
+    """The ids of the deleted tokens."""
+    rows = many(conn, _SQL["delete_personal_tokens_of_user"], user_id=user_id)
+    return sorted(row["id"] for row in rows)
 
 
 def mark_seen(conn: Connection, seen: Mapping[int, datetime]) -> int:

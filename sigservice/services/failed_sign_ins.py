@@ -53,6 +53,11 @@ class FailedSignIns:
         data = {"reason": "wrong old password", "id": by.user_id, "username": by.username}
         self._record(database, "user-password-change-failed", by, data)
 
+    def record_wrong_password_for_token(self, database: Database, by: Identity) -> None:
+        """Of a user who creates a personal token. Raises DatabaseUnavailable."""
+        data = {"reason": "wrong password", "id": by.user_id, "username": by.username}
+        self._record(database, "pat-creation-failed", by, data)
+
     def record_summary(self, database: Database) -> None:
         """One event for those that were only counted. Raises DatabaseUnavailable, and then keeps
         the counts."""

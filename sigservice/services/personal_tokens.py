@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sigservice import secrets
@@ -15,8 +15,13 @@ from sigservice.clock import from_iso, iso
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row
-from sigservice.errors import ExceedsLimitError, NameExistsError, NotFoundError
-from sigservice.repository import personal_tokens
+from sigservice.errors import (
+    ExceedsLimitError,
+    NameExistsError,
+    NotFoundError,
+    PasswordMismatch,
+)
+from sigservice.repository import personal_tokens, users
 from sigservice.services import events
 from sigservice.services.identity import PERMISSIONS, Identity
 from sigservice.services.problems import Problems
@@ -33,13 +38,19 @@ class Fields:
     expires_at: datetime
 
 
-def fields(description: str, expires_at: str, *, now: datetime) -> Fields:
+def fields(
+    description: str, expires_at: str, *, now: datetime, max_days: int | None = None
+) -> Fields:
     """Raises BadDataError naming each field that is wrong."""
     description = description.strip()
     problems = Problems().text(description, "description", shortest=1, longest=255)
     moment = from_iso(expires_at) or now
     if moment <= now:
         text = "expiresAt is a date in the future, such as 2030-12-31T23:59:59Z."
+        problems.add("expiresAt", text)
+    elif max_days is not None and moment - now > timedelta(days=max_days):
+        latest = iso(now + timedelta(days=max_days))
+        text = f"expiresAt is at most {max_days} days away: {latest} or earlier."
         problems.add("expiresAt", text)
     problems.end()
     return Fields(description, moment)
@@ -71,15 +82,25 @@ def identify(
 
 
 def create(
-    conn: Connection, owner_id: int, new: Fields, by: Identity, *, realm: str = ""
+    conn: Connection,
+    owner_id: int,
+    new: Fields,
+    by: Identity,
+    *,
+    realm: str = "",
+    verified_hash: str | None = None,
 ) -> tuple[Row, str]:
     """The token and its secret, which is seen here and never again. In a realm it is unknown to
     others: who came in by an address alone keeps nothing when passwords are demanded.
 
-    Raises NotFoundError, ExceedsLimitError, NameExistsError.
+    Raises NotFoundError, ExceedsLimitError, NameExistsError, and PasswordMismatch when
+    `verified_hash` is given and is no longer the owner's.
     """
-    if not personal_tokens.lock_owner(conn, owner_id):
+    owner = users.lock_one(conn, owner_id)  # so that the limit holds when many race
+    if owner is None:
         raise NotFoundError("There is no such user.")
+    if verified_hash is not None and owner["password_hash"] != verified_hash:
+        raise PasswordMismatch("The password was changed meanwhile.", path="password")
     secret = PREFIX + secrets.new_hex()
     try:
         row = personal_tokens.insert(

@@ -22,7 +22,14 @@ from sigservice.errors import (
     PasswordMismatch,
     PasswordPreviouslyUsedError,
 )
-from sigservice.repository import former_passwords, mails, reset_tokens, sessions, users
+from sigservice.repository import (
+    former_passwords,
+    mails,
+    personal_tokens,
+    reset_tokens,
+    sessions,
+    users,
+)
 from sigservice.secrets import Passwords
 from sigservice.services import events, passwords
 from sigservice.services.identity import Identity
@@ -160,8 +167,10 @@ def set_password(
     *,
     keep_session: bytes | None = None,
     verified_hash: str | None = None,
+    revoke_tokens: bool = True,
 ) -> None:
-    """Ends all sessions of the user except `keep_session`, and the links that set a password.
+    """Ends all sessions of the user except `keep_session`, the links that set a password and,
+    unless `revoke_tokens` is false, the user's personal tokens.
 
     Raises NotFoundError, and PasswordMismatch when `verified_hash` is given and is no longer the
     stored one.
@@ -171,32 +180,47 @@ def set_password(
         raise NotFoundError("There is no such user.")
     if verified_hash is not None and row["password_hash"] != verified_hash:
         raise PasswordMismatch("The password was changed meanwhile.", path="oldPassword")
-    reset_tokens.delete_unused(conn, id)
+    # The mail before its link: a mail that is being sent has made its link when it lets go.
     mails.delete_waiting(conn, id)
+    reset_tokens.delete_unused(conn, id)
     former_passwords.keep(conn, id)
     former_passwords.delete_surplus(conn, id, keep=FORMER_PASSWORDS)
     users.update_password(conn, id, password_hash=password_hash, has_built_in_password=False)
     sessions.delete_of_user(conn, id, keep_session)
-    events.record(
-        conn,
-        "user-updated",
-        by,
-        data={"id": id, "username": row["username"], "password": "changed"},
-    )
+    data: dict[str, Any] = {"id": id, "username": row["username"], "password": "changed"}
+    if revoke_tokens and (token_ids := personal_tokens.delete_of_user(conn, id)):
+        data["revokedPersonalTokens"] = token_ids
+    events.record(conn, "user-updated", by, data=data)
 
 
-def change_own_password(
-    database: Database, hasher: Passwords, who: Identity, old: str, new: str
-) -> None:
-    """Ends the user's other sessions. Raises PasswordMismatch, OwaspValidationError,
+def verify_own_password(
+    database: Database, hasher: Passwords, who: Identity, password: str, path: str
+) -> str:
+    """The hash that the user's password has matched. Raises PasswordMismatch, which names `path`,
     UnavailableError; a ForbiddenError for a token, which has no password."""
     if not who.session_hash:
         raise ForbiddenError("A token has no password.")
+    with database.autocommit() as conn:
+        stored = get(conn, who.user_id)["password_hash"]
+    if not hasher.matches(stored, password[:LONGEST_PASSWORD]):
+        what = "old password" if path == "oldPassword" else "password"
+        raise PasswordMismatch(f"The {what} is wrong.", path=path)
+    return str(stored)
+
+
+def change_own_password(
+    database: Database,
+    hasher: Passwords,
+    who: Identity,
+    old: str,
+    new: str,
+    *,
+    revoke_tokens: bool = False,
+) -> None:
+    """Ends the user's other sessions. Raises PasswordMismatch, OwaspValidationError,
+    UnavailableError; a ForbiddenError for a token, which has no password."""
     with hasher.admitted():
-        with database.autocommit() as conn:
-            stored = get(conn, who.user_id)["password_hash"]
-        if not hasher.matches(stored, old[:LONGEST_PASSWORD]):
-            raise PasswordMismatch("The old password is wrong.", path="oldPassword")
+        verified_hash = verify_own_password(database, hasher, who, old, "oldPassword")
         passwords.check(new)
         refuse_former(database, hasher, who.user_id, new)
         password_hash = hasher.hash(new)
@@ -207,7 +231,8 @@ def change_own_password(
             password_hash,
             who,
             keep_session=who.session_hash,
-            verified_hash=stored,
+            verified_hash=verified_hash,
+            revoke_tokens=revoke_tokens,
         )
 
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 from sigservice import secrets
 from sigservice.context import Context
+from sigservice.db.pool import Database
 from sigservice.db.run import Row
 from sigservice.errors import PasswordMismatch
 from sigservice.services import users
@@ -71,12 +72,33 @@ def remember(context: Context, user_id: int, user: Row, ip: str) -> None:
         context.known_logins.add((account, limit_key(ip)))
 
 
-def change_own_password(context: Context, who: Identity, old: str, new: str) -> None:
-    """Raises what users.change_own_password does, and RateLimitError. Guesses here leave the
-    limit of the owner's sign-in alone."""
+def change_own_password(
+    context: Context, who: Identity, old: str, new: str, *, revoke_tokens: bool
+) -> None:
+    """Raises what users.change_own_password does, and RateLimitError."""
+    with _counted_for_owner(context, who, context.failed_sign_ins.record_wrong_old_password):
+        users.change_own_password(
+            context.database, context.passwords, who, old, new, revoke_tokens=revoke_tokens
+        )
+
+
+def verify_for_token(context: Context, who: Identity, password: str) -> str:
+    """Returns and raises what users.verify_own_password does, and RateLimitError."""
+    record = context.failed_sign_ins.record_wrong_password_for_token
+    with _counted_for_owner(context, who, record):
+        return users.verify_own_password(
+            context.database, context.passwords, who, password, "password"
+        )
+
+
+@contextmanager
+def _counted_for_owner(
+    context: Context, who: Identity, record: Callable[[Database, Identity], None]
+) -> Iterator[None]:
+    """Guesses with a session leave the limit of the owner's sign-in alone."""
     try:
         with counted(context, who.user_id, who.ip):
-            users.change_own_password(context.database, context.passwords, who, old, new)
+            yield
     except PasswordMismatch:
-        context.failed_sign_ins.record_wrong_old_password(context.database, who)
+        record(context.database, who)
         raise

@@ -1,12 +1,8 @@
 -- Personal tokens: they act as their owner, a person or a service account. Written and deleted by
 -- hand; deleted with the owner.
 
--- name: lock_owner
--- Serialises the creation of one owner's tokens, so that the limit holds when many race.
-SELECT id FROM users WHERE id = %(user_id)s FOR NO KEY UPDATE;
-
 -- name: insert_personal_token
--- No row when there are as many as the limit allows. Call under lock_owner.
+-- No row when there are as many as the limit allows. Call under lock_user.
 INSERT INTO personal_tokens (user_id, description, secret_hash, secret_prefix, expires_at)
 SELECT %(user_id)s, %(description)s, %(secret_hash)s, %(secret_prefix)s, %(expires_at)s
 WHERE (SELECT count(*) FROM personal_tokens WHERE user_id = %(user_id)s) < %(limit)s
@@ -41,6 +37,9 @@ ORDER BY t.id;
 
 -- name: delete_personal_token
 DELETE FROM personal_tokens WHERE user_id = %(user_id)s AND id = %(id)s;
+
+-- name: delete_personal_tokens_of_user
+DELETE FROM personal_tokens WHERE user_id = %(user_id)s RETURNING id;
 
 -- name: mark_personal_tokens_seen
 -- In the order of ids, so that two processes that write the same tokens don't meet crosswise.

@@ -19,6 +19,7 @@
 % include("partials/field.tpl", name="old", label="Old password", value="", kind="password", autocomplete="current-password", required=True)
 % include("partials/field.tpl", name="password", label="New password", value="", kind="password", autocomplete="new-password", required=True)
 % include("partials/field.tpl", name="confirm", label="New password again", value="", kind="password", autocomplete="new-password", required=True)
+% include("partials/check.tpl", name="revoke_tokens", label="Also revoke my personal API tokens", checked=False)
 <button>Change password</button>
 </form>
 % include("users/rules.tpl")

@@ -6,7 +6,7 @@
 <p class="problem" role="alert">{{warning}}</p>
 % end
 % if user:
-<p>For <bdi>{{user["username"] or user["email"]}}</bdi>. All sessions of this user end.</p>
+<p>For <bdi>{{user["username"] or user["email"]}}</bdi>. All sessions of this user end, and the user's personal API tokens are revoked.</p>
 <form method="post" action="{{url(path)}}">
 <input type="hidden" name="csrf" value="{{form_token}}">
 <input type="hidden" name="token" value="{{token}}">

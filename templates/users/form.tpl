@@ -28,7 +28,7 @@
 % if user and authentication.has_passwords:
 <section class="narrow">
 <h2>Set password</h2>
-<p class="hint">Ends the user's sessions.</p>
+<p class="hint">Ends the user's sessions and revokes the user's personal API tokens.</p>
 <form method="post" action="{{url('/admin/users/%d/password' % user['id'])}}">
 % include("partials/csrf.tpl")
 % include("partials/field.tpl", name="password", label="New password", value="", kind="password", autocomplete="new-password", required=True)
@@ -37,7 +37,7 @@
 % include("users/rules.tpl")
 <form method="post" action="{{url('/admin/users/%d/link' % user['id'])}}">
 % include("partials/csrf.tpl")
-<p class="hint">Or let the user set it: the link works once, within 24 hours, and makes those from before worthless.</p>
+<p class="hint">Or let the user set it: the link works once, within 24 hours, and ends earlier links.</p>
 <button class="quiet">Password link</button>
 </form>
 % if mail:

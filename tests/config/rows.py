@@ -325,6 +325,12 @@ OURS = (
     ),
     path("dataDir", "SERVICE_DATA_DIR", "data", "/var/lib/flags", "/srv/flags"),
     path("postgresBin", "SERVICE_POSTGRES_BIN", None, "/usr/lib/pg/bin", "/opt/pg/bin"),
+    number(
+        "authentication.personalTokenMaxLifetimeDays",
+        "SERVICE_PERSONAL_TOKEN_MAX_LIFETIME_DAYS",
+        365,
+        (-1, 0),
+    ),
     minute("rateLimiting.passwordResetMaxPerMinute", "PASSWORD_RESET_LIMIT_PER_MINUTE", 1),
     minute("rateLimiting.failedAuthMaxPerMinute", "FAILED_AUTH_LIMIT_PER_MINUTE", 60),
     number(

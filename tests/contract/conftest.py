@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -50,7 +51,11 @@ def person(service: Any) -> dict[str, str]:
     csrf = browser.post_json("/auth/simple/login", body).json["csrfToken"]
     made = browser.post_json(
         "/api/admin/user/tokens",
-        {"description": "contract", "expiresAt": "2999-01-01T00:00:00.000Z"},
+        {
+            "description": "contract",
+            "expiresAt": (datetime.now(UTC) + timedelta(days=30)).isoformat(),
+            "password": body["password"],
+        },
         headers={"X-CSRF-Token": csrf},
     )
     return {"Authorization": made.json["secret"]}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 import webtest
 
@@ -49,6 +51,20 @@ def test_change_ends_the_other_sessions_and_keeps_this_one(ada, cast):
     ada.get("/profile", status=200)
     phone.get("/profile", status=303)
     ed.get("/profile", status=200)
+
+
+def test_the_form_offers_to_revoke_the_personal_tokens(ada, database):
+    headers = {"X-CSRF-Token": ada.csrf}
+    expires_at = (datetime.now(UTC) + timedelta(1)).isoformat()
+    body = {"description": "ci", "expiresAt": expires_at, "password": Cast.PASSWORD}
+    ada.post_json("/api/admin/user/tokens", body, headers=headers)
+    change(ada, Cast.PASSWORD, NEW)
+    assert len(ada.get("/api/admin/user/tokens").json["pats"]) == 1
+    form = form_to(ada.get("/profile"), "/profile/password")
+    form["old"], form["password"], form["confirm"] = NEW, Cast.PASSWORD + "x", Cast.PASSWORD + "x"
+    form["revoke_tokens"] = True
+    assert "personal API tokens are revoked" in notice(form.submit(status=303).follow())
+    assert ada.get("/api/admin/user/tokens").json["pats"] == []
 
 
 def test_viewer_may_change_the_own_password(vera, web):

@@ -72,11 +72,19 @@ def test_last_use_only_moves_forward(conn):
     assert [row["seen_at"] for row in personal_tokens.list_of_user(conn, ada)] == [NOW, NOW]
 
 
+def test_deleting_a_users_tokens_tells_which_they_were(conn):
+    ada, bob = add_user(conn), add_user(conn, "bob")
+    first, second, other = add(conn, ada), add(conn, ada, "b"), add(conn, bob)
+    assert personal_tokens.delete_of_user(conn, ada) == [first, second]
+    assert personal_tokens.delete_of_user(conn, ada) == []
+    assert ids(personal_tokens.list_of_user(conn, bob)) == [other]
+
+
 def test_an_owner_is_locked_alone(pool):
     with pool.autocommit() as conn:
         ada, bob = add_user(conn), add_user(conn, "bob")
     with pool.transaction() as first:
-        assert personal_tokens.lock_owner(first, ada) is True
-        assert personal_tokens.lock_owner(first, 0) is False
-        assert is_locked_out(pool, lambda conn: personal_tokens.lock_owner(conn, ada))
-        assert not is_locked_out(pool, lambda conn: personal_tokens.lock_owner(conn, bob))
+        assert users.lock_one(first, ada)["id"] == ada
+        assert users.lock_one(first, 0) is None
+        assert is_locked_out(pool, lambda conn: users.lock_one(conn, ada))
+        assert not is_locked_out(pool, lambda conn: users.lock_one(conn, bob))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 import webtest
 
@@ -98,7 +100,8 @@ def test_a_session_counts_under_its_own_type_only(typed, make_service):
 
 def personal_token(web, email):
     csrf = demo(web, email).json["csrfToken"]
-    body = {"description": "mine", "expiresAt": "2100-01-01T00:00:00Z"}
+    expires_at = (datetime.now(UTC) + timedelta(days=30)).isoformat()
+    body = {"description": "mine", "expiresAt": expires_at}
     made = web.post_json("/api/admin/user/tokens", body, headers={"X-CSRF-Token": csrf})
     return made.json["secret"]
 

@@ -24,6 +24,7 @@ class OwnPasswordBody(msgspec.Struct):
     password: str
     confirmPassword: str
     oldPassword: str
+    revokeTokens: bool = False
 
 
 def build(context: Context) -> Bottle:
@@ -81,7 +82,9 @@ def build(context: Context) -> Bottle:
     def change_password(identity: Identity, body: OwnPasswordBody) -> HTTPResponse:
         if body.password != body.confirmPassword:
             raise BadDataError("The two new passwords differ.")
-        change_own_password(context, identity, body.oldPassword, body.password)
+        change_own_password(
+            context, identity, body.oldPassword, body.password, revoke_tokens=body.revokeTokens
+        )
         return respond.empty()
 
     return area

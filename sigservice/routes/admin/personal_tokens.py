@@ -6,20 +6,24 @@ import msgspec
 from bottle import Bottle, HTTPResponse
 
 from sigservice.context import Context
-from sigservice.errors import ForbiddenError
+from sigservice.errors import BadDataError, ForbiddenError
 from sigservice.repository import personal_tokens as repository
 from sigservice.services import personal_tokens
 from sigservice.services.identity import VIEW, Identity
 from sigservice.web import respond
 from sigservice.web.area import new_area
 from sigservice.web.doors import AdminDoor
+from sigservice.web.password_attempts import verify_for_token
 
 PATH = "/api/admin/user/tokens"
 
 
 class PersonalTokenBody(msgspec.Struct):
+    """`password` is the user's own, needed where people sign in by password."""
+
     description: str
     expiresAt: str
+    password: str = ""
 
 
 def build(context: Context) -> Bottle:
@@ -31,15 +35,30 @@ def build(context: Context) -> Bottle:
             rows = repository.list_of_user(conn, identity.user_id)
         return respond.json({"pats": [personal_tokens.to_json(row) for row in rows]})
 
-    # A stolen token must not be able to make another that outlives it.
+    # Neither a stolen token nor a stolen session can make a token that outlives it.
     @area.post(PATH, needs=VIEW, takes=PersonalTokenBody)
     def create(identity: Identity, body: PersonalTokenBody) -> HTTPResponse:
         if not identity.session_hash:
             raise ForbiddenError("Personal tokens are made by people who are signed in.")
-        fields = personal_tokens.fields(body.description, body.expiresAt, now=context.clock.now())
+        fields = personal_tokens.fields(
+            body.description,
+            body.expiresAt,
+            now=context.clock.now(),
+            max_days=context.config["authentication"]["personalTokenMaxLifetimeDays"],
+        )
+        verified_hash = None
+        if context.authentication.type.has_passwords:
+            if not body.password:
+                raise BadDataError("Your password is needed.", path="password")
+            verified_hash = verify_for_token(context, identity, body.password)
         with context.database.transaction() as conn:
             row, secret = personal_tokens.create(
-                conn, identity.user_id, fields, identity, realm=context.authentication.token_realm
+                conn,
+                identity.user_id,
+                fields,
+                identity,
+                realm=context.authentication.token_realm,
+                verified_hash=verified_hash,
             )
         return respond.json(personal_tokens.to_json(row) | {"secret": secret}, 201)
 

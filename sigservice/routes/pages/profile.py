@@ -17,6 +17,11 @@ from sigservice.web.doors import PageDoor
 from sigservice.web.password_attempts import change_own_password
 
 FIELDS = {"oldPassword": "old"}
+NOTICES = {
+    "password": "Your password was changed; your other sessions have ended.",
+    "password-and-tokens": "Your password was changed; your other sessions have ended, and your "
+    "personal API tokens are revoked.",
+}
 
 
 def build(context: Context) -> Bottle:
@@ -28,9 +33,8 @@ def build(context: Context) -> Bottle:
 
     @area.get("/profile", needs=VIEW, while_built_in_password=True)
     def show(identity: Identity) -> HTTPResponse:
-        done = read_query(request.environ).get("done") == "password"
-        notice = "Your password was changed; your other sessions have ended." if done else ""
-        return profile_page(identity, notice=notice)
+        done = read_query(request.environ).get("done", "")
+        return profile_page(identity, notice=NOTICES.get(done, ""))
 
     @area.get("/profile/password", needs=VIEW, while_built_in_password=True)
     def again(identity: Identity) -> HTTPResponse:
@@ -41,7 +45,13 @@ def build(context: Context) -> Bottle:
         try:
             if form.get("password", "") != form.get("confirm", ""):
                 raise BadDataError("The two new passwords differ.", path="confirm")
-            change_own_password(context, identity, form.get("old", ""), form.get("password", ""))
+            change_own_password(
+                context,
+                identity,
+                form.get("old", ""),
+                form.get("password", ""),
+                revoke_tokens=form.get("revoke_tokens") == "on",
+            )
         except AppError as error:
             if error.status not in (400, 401):
                 raise
@@ -51,7 +61,8 @@ def build(context: Context) -> Bottle:
                 title="Problem: Your account",
                 problems=_by_field(error),
             )
-        return respond.redirect(context, "/profile?done=password")
+        done = "password-and-tokens" if form.get("revoke_tokens") == "on" else "password"
+        return respond.redirect(context, f"/profile?done={done}")
 
     return area
 

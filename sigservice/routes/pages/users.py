@@ -24,7 +24,8 @@ PATH = "/admin/users"
 NOTICES = {
     "created": "The user was created.",
     "saved": "The user was saved.",
-    "password": "The password was set; the user's sessions have ended.",
+    "password": "The password was set; the user's sessions have ended, and the user's personal API "
+    "tokens are revoked.",
     "deleted": "The user was deleted.",
     "account-deleted": "The service account was deleted.",
 }
