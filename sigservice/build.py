@@ -24,6 +24,7 @@ from sigservice.services.authentication import Authentication
 from sigservice.services.capped_log import CappedLog
 from sigservice.services.events import Change
 from sigservice.services.failed_sign_ins import FailedSignIns
+from sigservice.services.mails import MAX_PER_HOUR
 from sigservice.services.resource_limits import resource_limits
 from sigservice.telemetry import Telemetry
 from sigservice.version import __version__
@@ -33,6 +34,7 @@ LIMITED_ROUTES = {
     "login": ("/auth/simple", "POST"),
     "account_login": ("(passwords of one account)", ""),
     "password_reset": ("/auth/reset/password-email", "POST"),
+    "password_reset_account": ("(password resets of one account)", ""),
     "create_user": ("/api/admin/user-admin", "POST"),
     "signal": ("/api/signal-endpoint/:name", "POST"),
     "client_metrics": ("/api/client/metrics", "POST"),
@@ -116,6 +118,7 @@ def build_limiter(config: dict[str, Any], clock: Clock) -> Limiter:
     limiter.add("login", amount=per_minute["simpleLoginMaxPerMinute"], window=60)
     limiter.add("account_login", amount=per_minute["loginMaxPerAccountPerMinute"], window=60)
     limiter.add("password_reset", amount=per_minute["passwordResetMaxPerMinute"], window=60)
+    limiter.add("password_reset_account", amount=1, window=3600, burst=MAX_PER_HOUR)
     limiter.add("create_user", amount=per_minute["createUserMaxPerMinute"], window=60)
     limiter.add("failed_auth", amount=per_minute["failedAuthMaxPerMinute"], window=60)
     metrics = config["metricsRateLimiting"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -82,6 +83,11 @@ class Context:
     def mail_server(self) -> MailServer | None:
         """None when mails can't be sent."""
         return MailServer.of(self.config, urlsplit(self.public_url).hostname or "localhost")
+
+    @property
+    def reset_lifetime(self) -> timedelta:
+        """How long the link of a reset mail works."""
+        return timedelta(minutes=self.config["authentication"]["resetLinkMinutes"])
 
     @property
     def is_secure(self) -> bool:

@@ -181,6 +181,10 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Sign-out answers with Clear-Site-Data, which clears all cookies of the domain."),
         ("session.cookieName", "", parse.COOKIE_NAME, "service-session",
          "Name of the session cookie."),
+        ("authentication.resetLinkMinutes", "PASSWORD_RESET_LINK_MINUTES",
+         number(1, 10_080, "minutes"), 60,
+         "How long the link of a reset mail works. Links of welcome mails and links that an admin "
+         "hands over work for 24 hours."),
         ("authentication.personalTokenMaxLifetimeDays", "SERVICE_PERSONAL_TOKEN_MAX_LIFETIME_DAYS",
          number(1, 36_500, "days"), 365,
          "Longest lifetime of a personal token; a later `expiresAt` is answered 400. Tokens that "

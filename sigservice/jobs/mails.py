@@ -19,7 +19,9 @@ def run_once(context: Context) -> int:
     done = 0
     while server is not None and not context.stopping.is_set():
         with context.database.transaction() as conn:
-            claimed = reset_tokens.claim_mail(conn, context.clock.now())
+            claimed = reset_tokens.claim_mail(
+                conn, context.clock.now(), reset_lifetime=context.reset_lifetime
+            )
         if claimed is None:
             break
         failed = _send(context, server, *claimed)

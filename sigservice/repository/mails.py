@@ -24,8 +24,10 @@ def insert(
     base_url: str,
     now: datetime,
     before: datetime,
+    max_per_hour: int,
 ) -> bool:
-    """False when nothing will be sent: for nobody, and when a mail is younger than `before`."""
+    """False when nothing will be sent: for nobody, when a mail is younger than `before`, and when
+    there were `max_per_hour` within the last hour."""
     row = one(
         conn,
         _SQL["insert_mail"],
@@ -34,6 +36,7 @@ def insert(
         base_url=base_url,
         now=now,
         before=before,
+        max_per_hour=max_per_hour,
     )
     return row is not None and bool(row["will_be_sent"])
 

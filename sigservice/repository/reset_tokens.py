@@ -41,8 +41,8 @@ def use(conn: Connection, token_hash: bytes, now: datetime) -> bool:
     return affected(conn, _SQL["use_reset_token"], token_hash=token_hash, now=now) > 0
 
 
-def delete_unused(conn: Connection, user_id: int, *, before: datetime | None = None) -> int:
-    return affected(conn, _SQL["delete_unused_reset_tokens"], user_id=user_id, before=before)
+def delete_unused(conn: Connection, user_id: int) -> int:
+    return affected(conn, _SQL["delete_unused_reset_tokens"], user_id=user_id)
 
 
 def delete_expired(conn: Connection, now: datetime) -> int:

@@ -25,6 +25,7 @@ from sigservice.services import outbox
 PAGES = {"reset": "reset-password", "welcome": "new-user"}
 SUBJECTS = {"reset": "sigservice - Reset your password", "welcome": "Welcome to sigservice"}
 MOMENT = timedelta(minutes=1)  # nobody is sent two of a kind in it
+MAX_PER_HOUR = 3  # of a kind, to one user
 PATIENCE = timedelta(hours=24)  # then a mail that did not get through is given up
 CLAIM = timedelta(minutes=5)  # longer than any attempt takes
 _NO_LETTER = re.compile(r"[^\w '’-]|_")
@@ -35,11 +36,20 @@ _POLICY = policy.SMTP.clone(max_line_length=900, cte_type="7bit")
 def enqueue(
     conn: Connection, kind: str, user_id: int | None, *, base_url: str, now: datetime
 ) -> bool:
-    """Whether a mail will be sent. For nobody (None), and for whom one of the kind was written a
-    moment ago, the same statements run, but none will be."""
+    """Whether a mail will be sent. For nobody (None), and for a user to whom one of the kind was
+    written a moment ago or MAX_PER_HOUR within the hour, the same statements run, but none will be.
+    """
     before = now - MOMENT
     mails.delete_waiting(conn, user_id, before=before)
-    return mails.insert(conn, kind=kind, user_id=user_id, base_url=base_url, now=now, before=before)
+    return mails.insert(
+        conn,
+        kind=kind,
+        user_id=user_id,
+        base_url=base_url,
+        now=now,
+        before=before,
+        max_per_hour=MAX_PER_HOUR,
+    )
 
 
 def claim(conn: Connection, now: datetime) -> Row | None:
@@ -80,7 +90,7 @@ def settle(conn: Connection, mail: Row, failed: Failed | None, now: datetime) ->
 def compose(
     render: Renderer, server: MailServer, mail: Row, recipient: str, secret: str, now: datetime
 ) -> EmailMessage:
-    """Text and HTML with the link that `secret` opens."""
+    """Text and HTML with the link that `secret` opens, and how long it works."""
     message = EmailMessage(policy=_POLICY)
     message["From"] = server.sender
     message["To"] = recipient
@@ -94,6 +104,7 @@ def compose(
         "name": plain_name(mail["name"] or ""),
         "base_url": mail["base_url"],
         "link": link(mail["base_url"], mail["kind"], secret),
+        "lifetime": readable_lifetime(mail["link_lifetime"]),
     }
     message.set_content(render.text(f"mail/{mail['kind']}.txt", **values))
     html = render.render(f"mail/{mail['kind']}.html", **values)
@@ -104,6 +115,13 @@ def compose(
 def link(base_url: str, kind: str, secret: str) -> str:
     """The page where a password is set."""
     return f"{base_url}/{PAGES[kind]}?token={secret}"
+
+
+def readable_lifetime(lifetime: timedelta) -> str:
+    """Such as `1 hour` or `90 minutes`."""
+    minutes = int(lifetime.total_seconds()) // 60
+    count, unit = (minutes // 60, "hour") if minutes % 60 == 0 else (minutes, "minute")
+    return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
 
 
 def plain_name(name: str) -> str:

@@ -1,6 +1,7 @@
 """Links by which people set a password: asked for by mail, handed out by an admin, used once.
 
-A request makes those from before it worthless; setting a password makes all of the user's so.
+Links that users ask for exist side by side: a stranger's request ends no link. A link of an admin
+ends the earlier ones, and a new password ends all of the user's links.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from sigservice.services import events, mails, passwords, users
 from sigservice.services.identity import PERMISSIONS, SYSTEM_ID, Identity
 from sigservice.services.sessions import LONGEST_LOGIN
 
-LIFETIME = timedelta(hours=24)
+LIFETIME = timedelta(hours=24)  # of invitations and of links that an admin hands over
 
 
 class Invitation(NamedTuple):
@@ -75,13 +76,16 @@ def ask(conn: Connection, email: str, *, base_url: str, ip: str, now: datetime) 
     return will_be_sent
 
 
-def claim_mail(conn: Connection, now: datetime) -> tuple[Row, str] | None:
-    """The next mail to send and the secret of a link that is made for it."""
+def claim_mail(
+    conn: Connection, now: datetime, *, reset_lifetime: timedelta
+) -> tuple[Row, str] | None:
+    """The next mail to send, with `link_lifetime`, and the secret of a link that is made for it."""
     mail = mails.claim(conn, now)
     if mail is None:
         return None
-    reset_tokens.delete_unused(conn, mail["user_id"], before=mail["created_at"])
-    return mail, _insert(conn, mail["user_id"], "mail", now)
+    lifetime = reset_lifetime if mail["kind"] == "reset" else LIFETIME
+    secret = _insert(conn, mail["user_id"], "mail", now, lifetime)
+    return mail | {"link_lifetime": lifetime}, secret
 
 
 def find(conn: Connection, secret: str, now: datetime) -> Row:
@@ -121,10 +125,12 @@ def redeem(
 
 def _issue(conn: Connection, user_id: int, created_by: str, now: datetime) -> str:
     reset_tokens.delete_unused(conn, user_id)
-    return _insert(conn, user_id, created_by, now)
+    return _insert(conn, user_id, created_by, now, LIFETIME)
 
 
-def _insert(conn: Connection, user_id: int, created_by: str, now: datetime) -> str:
+def _insert(
+    conn: Connection, user_id: int, created_by: str, now: datetime, lifetime: timedelta
+) -> str:
     secret = secrets.new_secret()
     reset_tokens.insert(
         conn,
@@ -132,6 +138,6 @@ def _insert(conn: Connection, user_id: int, created_by: str, now: datetime) -> s
         user_id=user_id,
         created_by=created_by,
         now=now,
-        expires_at=now + LIFETIME,
+        expires_at=now + lifetime,
     )
     return secret

@@ -10,8 +10,9 @@ from sigservice.services import mails, reset_tokens, users
 from sigservice.services.identity import Identity
 from sigservice.services.reset_tokens import Invitation
 from sigservice.web.client_ip import client_ip
+from sigservice.web.limits import too_many
 from sigservice.web.links import mail_url, own_url
-from sigservice.web.password_attempts import remember
+from sigservice.web.password_attempts import account_key, remember
 
 
 def demand_passwords(context: Context) -> None:
@@ -21,10 +22,17 @@ def demand_passwords(context: Context) -> None:
 
 
 def ask(context: Context, environ: dict[str, Any], email: str) -> None:
-    """Tells nobody whether there is such a user. Without a mail server nothing happens."""
+    """Tells nobody whether there is such a user. Without a mail server nothing happens.
+
+    Raises RateLimitError after too many requests for one address, known or not.
+    """
     demand_passwords(context)
     if context.mail_server is None:
         return
+    account = account_key(email.strip())
+    verdict, fields = context.limiter.take("password_reset_account", account)
+    if not verdict.allowed:
+        raise too_many(fields)
     with context.database.transaction() as conn:
         reset_tokens.ask(
             conn,

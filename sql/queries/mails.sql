@@ -7,9 +7,9 @@ WHERE user_id = %(user_id)s AND sent_at IS NULL AND given_up_at IS NULL
   AND (%(before)s::timestamptz IS NULL OR created_at <= %(before)s);
 
 -- name: insert_mail
--- Due at once. Nobody is sent two of a kind within a moment: then, and for nobody, a row without a
--- user is written, so that both cost whoever asks the same time. Nothing when somebody else's
--- request of this moment is being written.
+-- Due at once. Nobody is sent two of a kind within a moment, nor more than the maximum within an
+-- hour: then, and for nobody, a row without a user is written, so that both cost the requester the
+-- same time. Nothing when another request of this moment is being written.
 INSERT INTO mails (kind, user_id, base_url, due_at, given_up_at, created_at)
 SELECT %(kind)s, who.id, %(base_url)s, 'epoch',
        CASE WHEN who.id IS NULL THEN %(now)s::timestamptz END, %(now)s
@@ -17,7 +17,11 @@ FROM (
     SELECT CASE WHEN NOT EXISTS (
         SELECT 1 FROM mails m
         WHERE m.user_id = %(user_id)s::integer AND m.kind = %(kind)s AND m.created_at > %(before)s
-    ) THEN %(user_id)s::integer END AS id
+    ) AND (
+        SELECT count(*) FROM mails m
+        WHERE m.user_id = %(user_id)s::integer AND m.kind = %(kind)s
+          AND m.created_at > %(now)s::timestamptz - interval '1 hour'
+    ) < %(max_per_hour)s THEN %(user_id)s::integer END AS id
 ) AS who
 ON CONFLICT DO NOTHING
 RETURNING user_id IS NOT NULL AS will_be_sent;

@@ -19,10 +19,7 @@ UPDATE reset_tokens SET used_at = %(now)s
 WHERE token_hash = %(token_hash)s AND used_at IS NULL AND expires_at > %(now)s;
 
 -- name: delete_unused_reset_tokens
--- Those of a user from before a moment, or all of them.
-DELETE FROM reset_tokens
-WHERE user_id = %(user_id)s AND used_at IS NULL
-  AND (%(before)s::timestamptz IS NULL OR created_at < %(before)s);
+DELETE FROM reset_tokens WHERE user_id = %(user_id)s AND used_at IS NULL;
 
 -- name: delete_expired_reset_tokens
 DELETE FROM reset_tokens WHERE expires_at <= %(now)s;

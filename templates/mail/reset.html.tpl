@@ -5,7 +5,7 @@
 <p>Hello{{" " + name if name else ""}},</p>
 <p>somebody, probably you, asked to reset your password for sigservice at {{base_url}}.</p>
 <p><a href="{{link}}">Set a new password</a></p>
-<p>The link works once, within 24 hours. If your program does not open it, copy it:<br>{{link}}</p>
+<p>The link works once, within {{lifetime}}. If your program does not open it, copy it:<br>{{link}}</p>
 <p>If it was not you, ignore this mail: your password stays as it is.</p>
 </body>
 </html>

@@ -3,7 +3,7 @@ Hello{{" " + name if name else ""}},
 somebody, probably you, asked to reset your password for sigservice at
 {{base_url}}
 
-Open this link within 24 hours to set a new one. It works once:
+Open this link within {{lifetime}} to set a new one. It works once:
 
 {{link}}
 

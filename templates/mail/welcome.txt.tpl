@@ -3,7 +3,7 @@ Hello{{" " + name if name else ""}},
 you are invited to sigservice, which switches features on and off, at
 {{base_url}}
 
-Open this link within 24 hours to set your password. It works once:
+Open this link within {{lifetime}} to set your password. It works once:
 
 {{link}}
 

@@ -8,7 +8,7 @@
 % if not sends_mail:
 <p>This server sends no mails. Ask an admin for a link by which you can set a new password.</p>
 % elif is_sent:
-<p class="notice" role="status">If a user has the address <bdi>{{email}}</bdi>, a mail with a link is on its way. The link works once, within 24 hours.</p>
+<p class="notice" role="status">If a user has the address <bdi>{{email}}</bdi>, a mail with a link is on its way. The link works once, within {{lifetime}}.</p>
 <p>Nothing came? Look among the unwanted mails, or ask an admin for a link.</p>
 % else:
 <p>You get a mail with a link by which you can set a new one. Without an e-mail address in your account, ask an admin for a link.</p>

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from dataclasses import replace
+from datetime import timedelta
 
 from sigservice.jobs import clean_up, retention
 from sigservice.jobs.runner import Runner
@@ -14,6 +15,9 @@ from sigservice.services import reset_tokens
 from tests.conftest import ADMIN
 from tests.jobs.conftest import ASK, URL, USERS
 from tests.mail_server import PASSWORD, USER, Mails, mail_server
+from tests.routes.admin.test_signal_endpoints import race
+
+HOUR = timedelta(hours=1)
 
 
 def test_a_reset_mail(post, mails):
@@ -74,8 +78,97 @@ def test_nobody_learns_who_exists(post, mails):
     post.clock.advance(61)
     post.ask("BO@example.com")
     assert post.send() == 1
+
+
+def test_the_link_of_a_reset_mail_works_for_an_hour(post, mails):
+    made = post.user(name="bo")
+    post.ask()
+    post.send()
+    assert "within 1 hour" in mails.got[0].text
+    assert "within 1 hour" in mails.got[0].html
+    post.clock.advance(3599)
+    assert post.status_of(mails.links()[0]) == 200
+    post.clock.advance(1)
+    assert post.status_of(mails.links()[0]) == 401
+    assert post.status_of(made["inviteLink"]) == 200
+
+
+def test_the_lifetime_of_mailed_links_is_an_option(make_post):
+    with mail_server() as mails:
+        post = make_post(mails, PASSWORD_RESET_LINK_MINUTES="90")
+        post.user(name="bo")
+        post.ask()
+        post.user(name="cy", sendEmail=True)
+        assert post.send() == 2
+        reset, welcome = sorted(mails.got, key=lambda got: "/new-user?" in got.link)
+        assert "within 90 minutes" in reset.text
+        assert "within 24 hours" in welcome.text
+        post.clock.advance(90 * 60)
+        assert [post.status_of(got.link) for got in (reset, welcome)] == [401, 200]
+
+
+def test_another_request_ends_no_link(post, mails):
+    post.user(name="bo")
+    for _ in range(2):
+        post.ask()
+        assert post.send() == 1
+        post.clock.advance(61)
+    assert [post.status_of(link) for link in mails.links()] == [200, 200]
+
+
+def test_a_new_password_ends_all_links(post, mails):
+    post.user(name="bo")
+    for _ in range(2):
+        post.ask()
+        post.send()
+        post.clock.advance(61)
     first, second = mails.links()
-    assert (post.status_of(first), post.status_of(second)) == (401, 200)
+    body = {"token": first.partition("=")[2], "password": "Other-Horse-8"}
+    post.web.post_json("/auth/reset/password", body)
+    assert post.status_of(second) == 401
+
+
+def test_of_two_links_at_once_one_sets_the_password(post, mails):
+    for n in range(5):
+        invited = post.user(name=f"bo{n}", sendEmail=True)
+        post.send()
+        links = (invited["inviteLink"], mails.links()[-1])
+
+        def redeem(racer, m, links=links):
+            body = {"token": links[m].partition("=")[2], "password": f"Other-Horse-{m}"}
+            return racer.post_json("/auth/reset/password", body, expect_errors=True)
+
+        assert race(post.service, 2, redeem) == [200, 401]
+
+
+def test_requests_for_one_account_are_limited_whether_it_exists_or_not(post):
+    post.user(name="bo")
+    answers = []
+    for email in ("bo@example.com", "nobody@example.com"):
+        for spelling in (email, email.upper(), f" {email}"):
+            post.ask(spelling)
+            post.clock.advance(61)
+        refused = post.ask(email, status=429)
+        assert int(refused.headers["Retry-After"]) > 3000
+        answers.append((refused.json["name"], sorted(refused.headers)))
+        post.ask(f"other-{email}")
+    assert answers[0] == answers[1]
+    post.clock.advance(3600)
+    post.ask()
+
+
+def test_a_mailbox_gets_three_mails_an_hour_whatever_process_is_asked(post, make_post, mails):
+    post.user(name="bo")
+    for asked in (post, make_post(mails)):
+        for _ in range(3):
+            asked.ask()
+            asked.send()
+            post.clock.advance(61)
+    assert len(mails.got) == 3
+    assert [row["user_id"] is None for row in post.rows()] == [False] * 3 + [True] * 3
+    post.clock.advance(3600)
+    post.ask()
+    assert post.send() == 1
 
 
 def test_a_later_request_takes_the_place_of_a_waiting_one(post, mails):
@@ -89,8 +182,8 @@ def test_a_later_request_takes_the_place_of_a_waiting_one(post, mails):
     post.clock.advance(61)
     post.ask()
     assert post.send() == 1
-    assert post.status_of(link.json["resetPasswordUrl"]) == 401
-    post.clock.advance(61)
+    assert post.status_of(link.json["resetPasswordUrl"]) == 200
+    post.clock.advance(3600)
     post.ask()
     path = f"{USERS}/{user['id']}/change-password"
     post.web.post_json(path, {"password": "Other-Horse-8"}, headers=ADMIN)
@@ -114,6 +207,7 @@ def test_a_server_that_was_away(make_post):
         assert post.send() == 0
         post.clock.advance(3)
         assert post.send() == 1
+        assert all(post.status_of(link) == 200 for link in mails.links())
         post.clock.advance(9999)
         assert post.send() == 0
     assert sorted(got.recipients[0] for got in mails.got) == [
@@ -122,7 +216,6 @@ def test_a_server_that_was_away(make_post):
         "di@example.com",
     ]
     assert {state for state, _ in post.states()} == {"sent"}
-    assert all(post.status_of(link) == 200 for link in mails.links())
 
 
 def test_given_up_after_a_day(post, mails):
@@ -183,7 +276,7 @@ def test_killed_between_sending_and_noting_it(post, mails):
     post.ask()
     context = post.service.context
     with context.database.transaction() as conn:
-        mail, secret = reset_tokens.claim_mail(conn, context.clock.now())
+        mail, secret = reset_tokens.claim_mail(conn, context.clock.now(), reset_lifetime=HOUR)
     server, now = context.mail_server, context.clock.now()
     service_of.deliver(context.render, server, mail, secret, now)
     post.clock.advance(service_of.CLAIM.total_seconds() - 1)
@@ -206,8 +299,8 @@ def test_several_processes_share(post, mails):
         post.ask(f"{name}@example.com")
     context = post.service.context
     with context.database.transaction() as one, context.database.transaction() as other:
-        first, _ = reset_tokens.claim_mail(one, context.clock.now())
-        second, _ = reset_tokens.claim_mail(other, context.clock.now())
+        first, _ = reset_tokens.claim_mail(one, context.clock.now(), reset_lifetime=HOUR)
+        second, _ = reset_tokens.claim_mail(other, context.clock.now(), reset_lifetime=HOUR)
         assert first["id"] != second["id"]
     assert post.send() == 1
     assert mails.got[0].recipients == ["di@example.com"]
@@ -233,7 +326,7 @@ def test_names_and_addresses_inject_nothing(post, mails):
     strange = ["a,all@example.com", "<a@example.com>", "a@b,c", "a;b@c", "é@example.com", "a@[x"]
     for n, address in enumerate(strange):
         post.rows("UPDATE users SET email = %s WHERE id = %s RETURNING id", address, id)
-        post.clock.advance(61)
+        post.clock.advance(3600)
         post.ask(address)
         assert post.send() == 1, address
         assert post.states()[-1][0] == "given up", address

@@ -15,7 +15,7 @@ LATER = NOW + timedelta(minutes=5)
 def insert(conn, user_id, now=NOW, kind="reset"):
     url = "https://a.example"
     values = {"kind": kind, "user_id": user_id, "base_url": url, "now": now}
-    return mails.insert(conn, **values, before=now - MOMENT)
+    return mails.insert(conn, **values, before=now - MOMENT, max_per_hour=3)
 
 
 def claim(conn, now=NOW, until=LATER):

@@ -9,7 +9,7 @@ from bottle import Bottle, HTTPResponse, request
 from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError, InvalidTokenError, UsedTokenError
 from sigservice.services import passwords, reset_tokens
-from sigservice.services.mails import PAGES
+from sigservice.services.mails import PAGES, readable_lifetime
 from sigservice.web import password_links, respond
 from sigservice.web.area import new_area
 from sigservice.web.body import FORM_LIMIT, read_query
@@ -35,6 +35,7 @@ def _ask(context: Context) -> Bottle:
         password_links.demand_passwords(context)
         values = {"title": "Forgot your password?", "email": "", "is_sent": False}
         values["sends_mail"] = context.mail_server is not None
+        values["lifetime"] = readable_lifetime(context.reset_lifetime)
         return form.page("reset_password/ask", **(values | more))
 
     @area.get("/forgot-password")
