@@ -85,6 +85,15 @@ class Context:
         return MailServer.of(self.config, urlsplit(self.public_url).hostname or "localhost")
 
     @property
+    def cookie_name(self) -> str:
+        """The session cookie's. With an https address it has the prefix that keeps other hosts of
+        the domain from setting a cookie of this name."""
+        name = str(self.config["session"]["cookieName"])
+        if not self.public_url.startswith("https:") or name.startswith(COOKIE_PREFIXES):
+            return name
+        return COOKIE_PREFIXES[bool(self.prefix)] + name
+
+    @property
     def reset_lifetime(self) -> timedelta:
         """How long the link of a reset mail works."""
         return timedelta(minutes=self.config["authentication"]["resetLinkMinutes"])
@@ -93,6 +102,9 @@ class Context:
     def is_secure(self) -> bool:
         """Whether cookies are for HTTPS only."""
         return bool(self.config["secureHeaders"]) or self.public_url.startswith("https:")
+
+
+COOKIE_PREFIXES = ("__Host-", "__Secure-")
 
 
 def public_prefix(config: dict[str, Any]) -> str:

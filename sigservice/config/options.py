@@ -180,7 +180,8 @@ OPTIONS: tuple[Option, ...] = tuple(
         ("session.clearSiteDataOnLogout", "SESSION_CLEAR_SITE_DATA_ON_LOGOUT", parse.BOOLEAN, True,
          "Sign-out answers with Clear-Site-Data, which clears all cookies of the domain."),
         ("session.cookieName", "", parse.COOKIE_NAME, "service-session",
-         "Name of the session cookie."),
+         "Name of the session cookie. When SERVICE_URL is https, it is `__Host-<name>`, below a "
+         "path `__Secure-<name>`."),
         ("authentication.resetLinkMinutes", "PASSWORD_RESET_LINK_MINUTES",
          number(1, 10_080, "minutes"), 60,
          "How long the link of a reset mail works. Links of welcome mails and links that an admin "

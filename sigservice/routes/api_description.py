@@ -24,7 +24,7 @@ def build(context: Context) -> Bottle:
         return openapi.document(
             request.environ["bottle.app"].routes,
             own_url(context, request.environ),
-            context.config["session"]["cookieName"],
+            context.cookie_name,
         )
 
     @area.get("/docs/openapi.json")

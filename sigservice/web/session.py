@@ -31,7 +31,7 @@ def cookies(environ: dict[str, Any]) -> dict[str, str]:
 
 def session_id(context: Context, environ: dict[str, Any]) -> str:
     """What the browser sent, or ""."""
-    return cookies(environ).get(context.config["session"]["cookieName"], "")
+    return cookies(environ).get(context.cookie_name, "")
 
 
 def find(context: Context, environ: dict[str, Any]) -> Identity | None:
@@ -93,18 +93,16 @@ def keep_form_nonce(context: Context, answer: HTTPResponse, nonce: str) -> None:
 
 
 def _form_cookie(context: Context) -> str:
-    return str(context.config["session"]["cookieName"]) + "-form"
+    return context.cookie_name + "-form"
 
 
 def set_cookie(context: Context, answer: HTTPResponse, value: str) -> None:
-    settings = context.config["session"]
-    put(context, answer, settings["cookieName"], value, settings["ttlHours"] * 3600)
+    put(context, answer, context.cookie_name, value, context.config["session"]["ttlHours"] * 3600)
 
 
 def clear_cookie(context: Context, answer: HTTPResponse) -> None:
-    settings = context.config["session"]
-    put(context, answer, settings["cookieName"], "", 0)
-    if settings["clearSiteDataOnLogout"]:
+    put(context, answer, context.cookie_name, "", 0)
+    if context.config["session"]["clearSiteDataOnLogout"]:
         answer.set_header("Clear-Site-Data", '"cookies", "storage"')
 
 

@@ -67,7 +67,45 @@ def test_cookie_is_for_https_only_behind_https(make_service, options):
     assert "; secure" in form.headers["Set-Cookie"].lower()
     page = form.form
     page["username"], page["password"] = "ada", Cast.PASSWORD
-    assert "secure" in session_cookie(page.submit(status=303))
+    name = NAME if "secureHeaders" in options else f"__Host-{NAME}"
+    assert "secure" in session_cookie(page.submit(status=303), name)
+
+
+@pytest.mark.parametrize(
+    ("url", "configured", "expected"),
+    [
+        ("https://x.example", NAME, f"__Host-{NAME}"),
+        ("https://x.example/", "flags", "__Host-flags"),
+        ("https://x.example/flags", NAME, f"__Secure-{NAME}"),
+        ("https://x.example", "__Secure-flags", "__Secure-flags"),
+        ("https://x.example", "__Host-flags", "__Host-flags"),
+        ("http://x.example", NAME, NAME),
+    ],
+)
+def test_cookies_have_the_prefix_that_fits_the_public_address(
+    make_service, url, configured, expected
+):
+    base = "/flags" if url.endswith("/flags") else ""
+    server = {"unleashUrl": url, "baseUriPath": base}
+    service = make_service({"server": server, "session": {"cookieName": configured}})
+    web = webtest.TestApp(service.app, {"wsgi.url_scheme": url.partition(":")[0]})
+    form = web.get(f"{base}/sign-in").form
+    assert list(web.cookies) == [f"{expected}-form"]
+    form["username"], form["password"] = "ada", Cast.PASSWORD
+    cookie = session_cookie(form.submit(status=303), expected)
+    assert "domain" not in cookie
+    assert ("secure" in cookie) is url.startswith("https:")
+    assert cookie["path"] == (base or "/")
+    assert web.get(f"{base}/api/admin/user").json["user"]["username"] == "ada"
+
+
+def test_a_cookie_without_the_prefix_opens_nothing(make_service):
+    options = {"server": {"unleashUrl": "https://x.example"}}
+    web = webtest.TestApp(make_service(options).app, {"wsgi.url_scheme": "https"})
+    value = session_cookie(sign_in(web), f"__Host-{NAME}")["value"]
+    web.reset()
+    web.get("/api/admin/user", headers=with_cookie(value), status=401)
+    web.get("/api/admin/user", headers={"Cookie": f"__Host-{NAME}={value}"})
 
 
 def test_cookie_bears_the_configured_name(make_service):
