@@ -50,6 +50,7 @@ from sigservice.routes.admin import project_environments as admin_project_enviro
 from sigservice.routes.admin import projects as admin_projects
 from sigservice.routes.admin import segments as admin_segments
 from sigservice.routes.admin import service_accounts as admin_service_accounts
+from sigservice.routes.admin import sessions as admin_sessions
 from sigservice.routes.admin import signal_endpoint_tokens as admin_signal_endpoint_tokens
 from sigservice.routes.admin import signal_endpoints as admin_signal_endpoints
 from sigservice.routes.admin import signals as admin_signals
@@ -130,6 +131,7 @@ AREAS = (
     admin_api_tokens,
     admin_project_api_tokens,
     admin_personal_tokens,
+    admin_sessions,
     admin_client_applications,
     admin_client_metrics,
     admin_statistics,

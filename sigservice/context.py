@@ -94,6 +94,12 @@ class Context:
         return COOKIE_PREFIXES[bool(self.prefix)] + name
 
     @property
+    def session_idle(self) -> timedelta | None:
+        """How long a session may go unused; None without a limit."""
+        minutes = self.config["session"]["idleMinutes"]
+        return timedelta(minutes=minutes) if minutes else None
+
+    @property
     def reset_lifetime(self) -> timedelta:
         """How long the link of a reset mail works."""
         return timedelta(minutes=self.config["authentication"]["resetLinkMinutes"])

@@ -413,7 +413,21 @@ CREATE TABLE public.sessions (
     id_hash bytea NOT NULL,
     user_id integer NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    expires_at timestamp with time zone NOT NULL
+    expires_at timestamp with time zone NOT NULL,
+    id bigint NOT NULL,
+    last_used_at timestamp with time zone,
+    ip text,
+    user_agent text,
+    CONSTRAINT sessions_user_agent_check CHECK ((length(user_agent) <= 200))
+);
+
+ALTER TABLE public.sessions ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.sessions_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 
 CREATE TABLE public.settings (
@@ -667,6 +681,9 @@ ALTER TABLE ONLY public.segments
 
 ALTER TABLE ONLY public.segments
     ADD CONSTRAINT segments_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_id_key UNIQUE (id);
 
 ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (id_hash);

@@ -18,7 +18,7 @@ const EVERY_MS = 5000;
 async function refresh() {
   const list = document.querySelector("#signals[data-live]");
   if (!list || document.hidden || !getSelection().isCollapsed) return;
-  const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+  const answer = await fetch(location.href, { headers: { Accept: "text/html", "X-Live-Refresh": "1" } });
   if (answer.redirected) return location.reload(); // signed out: the sign-in page leads back here
   if (!answer.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");

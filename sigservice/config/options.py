@@ -177,6 +177,9 @@ OPTIONS: tuple[Option, ...] = tuple(
          None, "Password of the first admin; goes with the user name.", "secret", "env only"),
         ("session.ttlHours", "SESSION_TTL_HOURS", number(1, 87_600, "hours"), 48,
          "Lifetime of a session."),
+        ("session.idleMinutes", "SESSION_IDLE_MINUTES", number(0, 525_600, "minutes"), 0,
+         "A session that is not used for so long ends; 0: only its lifetime ends it. The live "
+         "refresh of a page is no use."),
         ("session.clearSiteDataOnLogout", "SESSION_CLEAR_SITE_DATA_ON_LOGOUT", parse.BOOLEAN, True,
          "Sign-out answers with Clear-Site-Data, which clears all cookies of the domain."),
         ("session.cookieName", "", parse.COOKIE_NAME, "service-session",

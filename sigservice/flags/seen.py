@@ -1,4 +1,4 @@
-"""When tokens were used last: noted in memory by doors, written once a minute by a job."""
+"""When tokens and sessions were used last: noted in memory, written once a minute by a job."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from sigservice.clock import Clock
 
 
 class Seen:
-    """Two notes: ids of API tokens and of personal tokens, each with its last use."""
+    """Three notes, each with the last use: ids of API tokens and of personal tokens, and hashes of
+    sessions."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._api: dict[int, datetime] = {}
         self._personal: dict[int, datetime] = {}
+        self._sessions: dict[bytes, datetime] = {}
+        self._former_sessions: dict[bytes, datetime] = {}  # which may not be written yet
 
     def api_token(self, id: int) -> None:
         self._api[id] = self._clock.now()
@@ -21,12 +24,25 @@ class Seen:
     def personal_token(self, id: int) -> None:
         self._personal[id] = self._clock.now()
 
+    def session(self, id_hash: bytes) -> None:
+        self._sessions[id_hash] = self._clock.now()
+
+    def last_use_of_session(self, id_hash: bytes) -> datetime | None:
+        """By this process, in the last minute or two."""
+        return self._sessions.get(id_hash) or self._former_sessions.get(id_hash)
+
     def take_api(self) -> dict[int, datetime]:
         """What was noted since the last call; each note is handed out once."""
         return _take(self._api)
 
     def take_personal(self) -> dict[int, datetime]:
         return _take(self._personal)
+
+    def take_sessions(self) -> dict[bytes, datetime]:
+        """What was noted since the last call."""
+        self._former_sessions = self._sessions
+        self._sessions = {}
+        return dict(self._former_sessions)
 
 
 def _take(notes: dict[int, datetime]) -> dict[int, datetime]:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from sigservice.context import Context
 from sigservice.repository import reset_tokens, sessions
 
+UNWRITTEN = timedelta(minutes=5)  # a use of a session is in the database after a minute or two
+
 
 def delete_sessions(context: Context) -> int:
+    now, idle = context.clock.now(), context.session_idle
+    idle_before = None if idle is None else now - idle - UNWRITTEN
     with context.database.autocommit() as conn:
-        return sessions.delete_expired(conn, context.clock.now())
+        return sessions.delete_expired(conn, now, idle_before)
 
 
 def delete_reset_tokens(context: Context) -> int:

@@ -1,4 +1,4 @@
-"""Writes when tokens were used last: a statement a minute, however busy they are.
+"""Writes when tokens and sessions were used last: a statement a minute, however busy they are.
 
 What a kill cuts off is a minute's notes; the next use makes them anew.
 """
@@ -6,7 +6,7 @@ What a kill cuts off is a minute's notes; the next use makes them anew.
 from __future__ import annotations
 
 from sigservice.context import Context
-from sigservice.repository import api_tokens, personal_tokens
+from sigservice.repository import api_tokens, personal_tokens, sessions
 
 
 def run_once(context: Context) -> int:
@@ -18,4 +18,7 @@ def run_once(context: Context) -> int:
     if personal := seen.take_personal():
         with context.database.autocommit() as conn:
             personal_tokens.mark_seen(conn, personal)
+    if uses := seen.take_sessions():
+        with context.database.autocommit() as conn:
+            sessions.mark_used(conn, uses)
     return 0

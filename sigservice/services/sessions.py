@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from sigservice import secrets
+from sigservice.clock import iso
 from sigservice.db.pool import Connection, Database
 from sigservice.db.run import Row
+from sigservice.errors import NotFoundError
 from sigservice.repository import sessions, users
 from sigservice.services import events
 from sigservice.services.failed_sign_ins import SignInRefused
@@ -21,6 +24,9 @@ from sigservice.services.identity import PERMISSIONS, Identity
 LONGEST_LOGIN = 320
 LONGEST_PASSWORD = 1024
 MAX_SIGN_IN_TRIES = 2
+MAX_USER_AGENT = 200
+MAX_LISTED = 100
+_NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 def verify(database: Database, passwords: secrets.Passwords, login: str, password: str) -> Row:
@@ -80,6 +86,7 @@ def open_session(
     replaces: str | None,
     realm: str,
     ip: str,
+    user_agent: str,
     verified_hash: str | None = None,
 ) -> str | None:
     """A new session id for the cookie. `replaces` is the browser's former one, which ends.
@@ -98,6 +105,8 @@ def open_session(
         user_id=user["id"],
         now=now,
         expires_at=now + timedelta(hours=ttl_hours),
+        ip=ip,
+        user_agent=user_agent[:MAX_USER_AGENT],
     )
     by = identity_of(user, ip=ip)
     events.record(conn, "user-signed-in", by, data={"id": by.user_id, "username": by.username})
@@ -105,12 +114,24 @@ def open_session(
 
 
 def identify(
-    conn: Connection, session_id: str, *, now: datetime, ip: str, realm: str
+    conn: Connection,
+    session_id: str,
+    *,
+    now: datetime,
+    ip: str,
+    realm: str,
+    idle: timedelta | None = None,
+    last_use: Callable[[bytes], datetime | None] = lambda id_hash: None,
 ) -> Identity | None:
-    """Whose session it is, or None when it is unknown or has ended."""
+    """Whose session it is, or None when it is unknown or has ended.
+
+    `idle` is how long a session may go unused; `last_use` tells the uses that are not stored yet.
+    """
     id_hash = secrets.stored(session_id, realm)
     user = sessions.find_user(conn, id_hash, now)
     if user is None:
+        return None
+    if idle is not None and max(user["last_used_at"], last_use(id_hash) or _NEVER) <= now - idle:
         return None
     identity = identity_of(user, ip=ip)
     return replace(
@@ -137,6 +158,50 @@ def identity_of(user: Row, *, ip: str) -> Identity:
 def csrf_token(session_id: str) -> str:
     """Follows from the session id, so that nothing more need be stored."""
     return secrets.derive(session_id, "csrf")
+
+
+def list_own(
+    conn: Connection, identity: Identity, *, now: datetime, idle: timedelta | None
+) -> list[Row]:
+    """The user's sessions: the current one, then those that were used last."""
+    return sessions.list_of_user(
+        conn,
+        identity.user_id,
+        current_hash=identity.session_hash,
+        now=now,
+        idle_before=now - idle if idle is not None else None,
+        limit=MAX_LISTED,
+    )
+
+
+def end(conn: Connection, identity: Identity, id: int) -> bool:
+    """Ends one of the user's sessions; whether it was the current one. Raises NotFoundError, also
+    for another user's."""
+    row = sessions.delete_own(conn, identity.user_id, id, current_hash=identity.session_hash)
+    if row is None:
+        raise NotFoundError("There is no such session.")
+    events.record(conn, "user-sessions-ended", identity, data={"sessionId": id, "count": 1})
+    return bool(row["is_current"])
+
+
+def end_others(conn: Connection, identity: Identity) -> None:
+    """Ends the user's sessions but for the current one."""
+    count = sessions.delete_of_user(conn, identity.user_id, identity.session_hash)
+    if count:
+        events.record(conn, "user-sessions-ended", identity, data={"count": count})
+
+
+def to_json(row: Row) -> dict[str, Any]:
+    """A session on the wire, never with its hash."""
+    return {
+        "id": row["id"],
+        "createdAt": iso(row["created_at"]),
+        "lastUsedAt": iso(row["last_used_at"]),
+        "expiresAt": iso(row["expires_at"]),
+        "ip": row["ip"],
+        "userAgent": row["user_agent"],
+        "isCurrent": row["is_current"],
+    }
 
 
 def close_all(conn: Connection, identity: Identity) -> None:

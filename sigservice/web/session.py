@@ -39,14 +39,28 @@ def find(context: Context, environ: dict[str, Any]) -> Identity | None:
     sent = session_id(context, environ)
     if not sent:
         return None
-    ip = client_ip(environ, context.trusted)
+    seen = context.flags.seen
     with context.database.autocommit() as conn:
         identity = sessions.identify(
-            conn, sent, now=context.clock.now(), ip=ip, realm=context.authentication.realm
+            conn,
+            sent,
+            now=context.clock.now(),
+            ip=client_ip(environ, context.trusted),
+            realm=context.authentication.realm,
+            idle=context.session_idle,
+            last_use=seen.last_use_of_session,
         )
     if identity is not None:
         context.known_senders.add(secrets.sha256(sent))  # its large bodies are read first
+        if "HTTP_X_LIVE_REFRESH" not in environ:  # which a page that nobody looks at sends
+            seen.session(identity.session_hash)
     return identity
+
+
+def list_own(context: Context, identity: Identity) -> list[Row]:
+    """The sessions of the user who asks."""
+    with context.database.autocommit() as conn:
+        return sessions.list_own(conn, identity, now=context.clock.now(), idle=context.session_idle)
 
 
 def start(context: Context, environ: dict[str, Any], user: Row) -> str:
@@ -75,8 +89,17 @@ def open_for(
         replaces=session_id(context, environ) or None,
         realm=context.authentication.realm,
         ip=client_ip(environ, context.trusted),
+        user_agent=_user_agent(environ),
         verified_hash=verified_hash,
     )
+
+
+def _user_agent(environ: dict[str, Any]) -> str:
+    """As the browser sent it, without what can't be printed."""
+    text = (
+        environ.get("HTTP_USER_AGENT", "").encode("latin-1", "replace").decode("utf-8", "replace")
+    )
+    return "".join(letter for letter in text if letter.isprintable())
 
 
 def form_nonce(context: Context, environ: dict[str, Any]) -> str:

@@ -2,12 +2,13 @@
 -- and with the user.
 
 -- name: insert_session
-INSERT INTO sessions (id_hash, user_id, created_at, expires_at)
-VALUES (%(id_hash)s, %(user_id)s, %(now)s, %(expires_at)s);
+INSERT INTO sessions (id_hash, user_id, created_at, expires_at, last_used_at, ip, user_agent)
+VALUES (%(id_hash)s, %(user_id)s, %(now)s, %(expires_at)s, %(now)s, %(ip)s, %(user_agent)s);
 
 -- name: find_session_user
 SELECT u.id, u.username, u.email, u.name, u.role_id, r.name AS role, u.has_built_in_password,
-       EXISTS (SELECT 1 FROM users o WHERE o.has_built_in_password) AS built_in_password_works
+       EXISTS (SELECT 1 FROM users o WHERE o.has_built_in_password) AS built_in_password_works,
+       coalesce(s.last_used_at, s.created_at) AS last_used_at
 FROM sessions s
 JOIN users u ON u.id = s.user_id
 JOIN roles r ON r.id = u.role_id
@@ -23,5 +24,40 @@ DELETE FROM sessions
 WHERE user_id = %(user_id)s
   AND id_hash IS DISTINCT FROM %(except_hash)s::bytea;
 
+-- name: list_sessions_of_user
+-- Those that have not ended, the last used first; some hundred scripts may have signed in.
+SELECT id, created_at, coalesce(last_used_at, created_at) AS last_used_at, expires_at, ip,
+       user_agent, id_hash = %(current_hash)s AS is_current
+FROM sessions
+WHERE user_id = %(user_id)s
+  AND expires_at > %(now)s
+  AND (%(idle_before)s::timestamptz IS NULL
+       OR coalesce(last_used_at, created_at) > %(idle_before)s OR id_hash = %(current_hash)s)
+ORDER BY is_current DESC, coalesce(last_used_at, created_at) DESC, id DESC
+LIMIT %(limit)s;
+
+-- name: delete_own_session
+DELETE FROM sessions
+WHERE id = %(id)s AND user_id = %(user_id)s
+RETURNING id_hash = %(current_hash)s AS is_current;
+
+-- name: mark_sessions_used
+-- In the order of hashes, so that two processes that write the same sessions don't meet crosswise.
+WITH used AS (
+    SELECT s.id_hash, n.last_used_at
+    FROM unnest(%(hashes)s::bytea[], %(times)s::timestamptz[]) AS n (id_hash, last_used_at)
+    JOIN sessions s ON s.id_hash = n.id_hash
+    WHERE s.last_used_at IS NULL OR s.last_used_at < n.last_used_at
+    ORDER BY s.id_hash
+    FOR NO KEY UPDATE OF s
+)
+UPDATE sessions s
+SET last_used_at = used.last_used_at
+FROM used
+WHERE s.id_hash = used.id_hash;
+
 -- name: delete_expired_sessions
-DELETE FROM sessions WHERE expires_at <= %(now)s;
+-- And those that nobody used since `idle_before`, if there is such a limit.
+DELETE FROM sessions
+WHERE expires_at <= %(now)s
+   OR coalesce(last_used_at, created_at) <= %(idle_before)s::timestamptz;

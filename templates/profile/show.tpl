@@ -25,3 +25,38 @@
 % include("users/rules.tpl")
 </div>
 % end
+% if sessions:
+<section id="sessions">
+<h2>Sessions</h2>
+<p class="hint">Where you are signed in. The last use is at most a few minutes old.</p>
+<form method="post" action="{{url('/profile/sessions')}}">
+% include("partials/csrf.tpl")
+<ul class="cards">
+% for session in sessions:
+% device = session["user_agent"] or "Unknown program"
+<li class="card">
+<div class="heading">
+<h3><bdi>{{device}}</bdi></h3>
+% if session["is_current"]:
+<span class="badge">This session</span>
+% end
+</div>
+<dl>
+<div><dt>Address</dt><dd>{{session["ip"] or "unknown"}}</dd></div>
+<div><dt>Signed in</dt><dd>
+% include("partials/time.tpl", at=session["created_at"])
+</dd></div>
+<div><dt>Last used</dt><dd>
+% include("partials/time.tpl", at=session["last_used_at"])
+</dd></div>
+</dl>
+<p class="actions"><button class="quiet" name="session" value="{{session["id"]}}">Sign out<span class="hidden"> {{"this session" if session["is_current"] else device}}</span></button></p>
+</li>
+% end
+</ul>
+% if len(sessions) > 1:
+<button name="session" value="others">Sign out all others</button>
+% end
+</form>
+</section>
+% end

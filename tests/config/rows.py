@@ -325,6 +325,7 @@ OURS = (
     ),
     path("dataDir", "SERVICE_DATA_DIR", "data", "/var/lib/flags", "/srv/flags"),
     path("postgresBin", "SERVICE_POSTGRES_BIN", None, "/usr/lib/pg/bin", "/opt/pg/bin"),
+    number("session.idleMinutes", "SESSION_IDLE_MINUTES", 0, (-1,)),
     number("authentication.resetLinkMinutes", "PASSWORD_RESET_LINK_MINUTES", 60, (-1, 0)),
     number(
         "authentication.personalTokenMaxLifetimeDays",

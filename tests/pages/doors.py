@@ -78,6 +78,7 @@ VIEW_FORMS = {
         "password": "Other-Horse-8",
         "confirm": "Other-Horse-8",
     },
+    "/profile/sessions": {"session": "others"},
 }
 STRATEGY = {"name": "userWithId", "shown_type": "userWithId", "parameters.userIds": "eve"}
 ACTION_SET = {
@@ -185,6 +186,7 @@ UNCHANGING = (
     "/admin/projects/{project}/actions/{set_id}/on",
     "/admin/projects/{project}/actions/{set_id}/arm",
     "/admin/projects/{project}/actions/{set_id}/test",
+    "/profile/sessions",
 )
 # Addresses that a browser may be left at, because the answer of the POST is a page.
 LEFT_AT = (
@@ -193,6 +195,7 @@ LEFT_AT = (
     "/admin/users/{user_id}/link",
     "/admin/service-accounts/{account_id}/tokens",
     "/profile/password",
+    "/profile/sessions",
     "/admin/features/{name}/edit",
     "/admin/features/{name}/clone",
     "/admin/features/{name}/tags",

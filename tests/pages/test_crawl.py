@@ -365,6 +365,7 @@ def test_viewer_is_offered_nothing_that_is_refused(site):
         assert {path for path, method in methods.items() if method == "post"} <= {
             "/logout",
             "/profile/password",
+            "/profile/sessions",
             "/admin/features",
             None,
         }

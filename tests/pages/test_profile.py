@@ -131,6 +131,62 @@ def test_rules_are_on_the_page_before_the_first_try(ada):
     assert "The password must have a digit." in rules
 
 
+def sessions_form(web):
+    return form_to(web.get("/profile"), "/profile/sessions")
+
+
+def test_sessions_are_listed_with_a_button_for_each(ada, cast):
+    assert len(ada.get("/profile").html.select("#sessions li")) == 1
+    assert "Sign out all others" not in ada.get("/profile")
+    cast.signed_in("ada")
+    cast.signed_in("ed")
+    cards = ada.get("/profile").html.select("#sessions li")
+    assert [bool(card.select_one(".badge")) for card in cards] == [True, False]
+    assert cards[0].button.get_text() == "Sign out this session"
+
+
+def test_hostile_text_of_a_browser_stays_text(cast, service):
+    web = webtest.TestApp(service.app, {"HTTP_USER_AGENT": "<script>alert(1)</script>"})
+    sign_in(web, "ed")
+    page = web.get("/profile")
+    assert "<script>alert" not in page.text
+    assert page.html.select_one("#sessions h3").get_text() == "<script>alert(1)</script>"
+
+
+def test_one_session_is_signed_out(ada, cast):
+    phone, ed = cast.signed_in("ada"), cast.signed_in("ed")
+    buttons = ada.get("/profile").html.select("#sessions li button")
+    page = sessions_form(ada).submit("session", value=buttons[1]["value"], status=303).follow()
+    assert notice(page) == "Signed out there."
+    phone.get("/profile", status=303)
+    for web in (ada, ed):
+        web.get("/profile", status=200)
+
+
+def test_all_other_sessions_are_signed_out(ada, cast):
+    phone, ed = cast.signed_in("ada"), cast.signed_in("ed")
+    sessions_form(ada).submit("session", value="others", status=303)
+    phone.get("/profile", status=303)
+    for web in (ada, ed):
+        web.get("/profile", status=200)
+
+
+def test_signing_out_of_this_session_leads_to_the_sign_in_page(ada, cast):
+    phone = cast.signed_in("ada")
+    (button, _) = ada.get("/profile").html.select("#sessions li button")
+    answer = sessions_form(ada).submit("session", value=button["value"], status=303)
+    assert answer.headers["Location"].endswith("/sign-in?done=signed-out")
+    ada.get("/profile", status=303)
+    phone.get("/profile", status=200)
+
+
+@pytest.mark.parametrize("session", ["", "0", "-1", "x", "9" * 18, "9" * 40, "\u0661"])
+def test_a_session_that_there_is_not_is_404(ada, session):
+    form = {"csrf": ada.csrf, "session": session}
+    ada.post("/profile/sessions", form, status=404)
+    ada.get("/profile", status=200)
+
+
 def test_admin_sees_the_change_in_the_events_without_any_password(ada):
     change(ada, Cast.PASSWORD, NEW)
     text = ada.get("/admin/events").text

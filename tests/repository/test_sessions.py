@@ -36,6 +36,7 @@ def test_a_session_finds_its_user(conn):
         "role": "Editor",
         "has_built_in_password": False,
         "built_in_password_works": False,
+        "last_used_at": NOW,
     }
 
 
@@ -108,6 +109,60 @@ def test_one_session_may_be_kept(conn, kept, left):
     open_session(conn, bob, b"b1")
     assert sessions.delete_of_user(conn, ada, kept) == 3 - len(left)
     assert stored(conn) == left
+
+
+def test_uses_are_written_and_never_set_back(conn):
+    id = add_user(conn)
+    for id_hash in (b"a", b"b"):
+        open_session(conn, id, id_hash)
+    assert sessions.mark_used(conn, {b"a": NOW + HOUR / 2, b"gone": NOW + HOUR}) == 1
+    assert sessions.mark_used(conn, {b"a": NOW, b"b": NOW + HOUR / 3}) == 1
+    assert sessions.find_user(conn, b"a", NOW)["last_used_at"] == NOW + HOUR / 2
+    assert sessions.find_user(conn, b"b", NOW)["last_used_at"] == NOW + HOUR / 3
+
+
+def listed(conn, user_id, now=NOW, idle_before=None, limit=9):
+    more = {"idle_before": idle_before, "limit": limit}
+    rows = sessions.list_of_user(conn, user_id, current_hash=b"a2", now=now, **more)
+    return [(row["ip"], row["is_current"]) for row in rows]
+
+
+def test_a_users_sessions_are_listed_the_current_one_first(conn):
+    ada, bob = add_user(conn, "ada"), add_user(conn, "bob")
+    for n, id_hash in enumerate((b"a1", b"a2", b"a3")):
+        more = {"ip": str(n), "user_agent": "x" * 200}
+        times = {"now": NOW, "expires_at": NOW + HOUR * (n + 1)}
+        sessions.insert(conn, id_hash=id_hash, user_id=ada, **times, **more)
+    open_session(conn, bob, b"b1")
+    sessions.mark_used(conn, {b"a3": NOW + HOUR / 2})
+    assert listed(conn, ada) == [("1", True), ("2", False), ("0", False)]
+    assert listed(conn, ada, limit=2) == [("1", True), ("2", False)]
+    assert listed(conn, ada, now=NOW + HOUR) == [("1", True), ("2", False)]
+    assert listed(conn, ada, idle_before=NOW) == [("1", True), ("2", False)]
+
+
+def test_a_session_is_deleted_for_its_user_alone(conn):
+    ada, bob = add_user(conn, "ada"), add_user(conn, "bob")
+    open_session(conn, ada, b"a1")
+    ((id,),) = run(conn, "SELECT id FROM sessions")
+    assert sessions.delete_own(conn, bob, id, current_hash=b"a1") is None
+    assert sessions.delete_own(conn, ada, id, current_hash=b"a1") == {"is_current": True}
+    assert sessions.delete_own(conn, ada, id, current_hash=b"a1") is None
+
+
+def test_a_session_of_the_version_before_counts_as_used_when_it_was_opened(conn):
+    id = add_user(conn)
+    run(
+        conn,
+        "INSERT INTO sessions (id_hash, user_id, created_at, expires_at) VALUES (%s, %s, %s, %s)",
+        b"a",
+        id,
+        NOW,
+        NOW + HOUR,
+    )
+    assert sessions.find_user(conn, b"a", NOW)["last_used_at"] == NOW
+    assert sessions.delete_expired(conn, NOW, NOW - HOUR) == 0
+    assert sessions.delete_expired(conn, NOW, NOW) == 1
 
 
 def test_expired_sessions_are_deleted_and_counted(conn):

@@ -65,6 +65,7 @@ def open_for(conn, user):
         replaces=None,
         realm="",
         ip="",
+        user_agent="",
         verified_hash=user["password_hash"],
     )
 

@@ -1,23 +1,26 @@
-"""The current user: who I am, and a new password."""
+"""The current user: who I am, a new password, and where I am signed in."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from bottle import Bottle, HTTPResponse, request
 
 from sigservice.context import Context
-from sigservice.errors import AppError, BadDataError
-from sigservice.services import passwords
+from sigservice.errors import AppError, BadDataError, ForbiddenError
+from sigservice.services import passwords, sessions
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import respond
+from sigservice.web import respond, session
 from sigservice.web.area import new_area
 from sigservice.web.body import read_query
 from sigservice.web.doors import PageDoor
 from sigservice.web.password_attempts import change_own_password
 
+_ID = re.compile(r"[0-9]{1,18}")
 FIELDS = {"oldPassword": "old"}
 NOTICES = {
+    "sessions": "Signed out there.",
     "password": "Your password was changed; your other sessions have ended.",
     "password-and-tokens": "Your password was changed; your other sessions have ended, and your "
     "personal API tokens are revoked.",
@@ -28,7 +31,10 @@ def build(context: Context) -> Bottle:
     area = new_area(context, PageDoor(context))
 
     def profile_page(identity: Identity, **more: Any) -> HTTPResponse:
-        values = {"title": "Your account", "rules": [text for _, text in passwords.RULES]}
+        values: dict[str, Any] = {"title": "Your account", "sessions": []}
+        values["rules"] = [text for _, text in passwords.RULES]
+        if identity.session_hash and not identity.has_built_in_password:
+            values["sessions"] = session.list_own(context, identity)
         return respond.page(context, "profile/show", identity, **(values | more))
 
     @area.get("/profile", needs=VIEW, while_built_in_password=True)
@@ -63,6 +69,28 @@ def build(context: Context) -> Bottle:
             )
         done = "password-and-tokens" if form.get("revoke_tokens") == "on" else "password"
         return respond.redirect(context, f"/profile?done={done}")
+
+    @area.get("/profile/sessions", needs=VIEW)
+    def show_sessions(identity: Identity) -> HTTPResponse:
+        return respond.redirect(context, "/profile")
+
+    @area.post("/profile/sessions", needs=VIEW)
+    def end_sessions(identity: Identity, form: dict[str, str]) -> HTTPResponse:
+        """`session` is an ID, or `others`."""
+        if not identity.session_hash:
+            raise ForbiddenError("Only a user who is signed in has sessions.")
+        chosen, is_current = form.get("session", ""), False
+        with context.database.transaction() as conn:
+            if chosen == "others":
+                sessions.end_others(conn, identity)
+            else:
+                id = int(chosen) if _ID.fullmatch(chosen) else 0
+                is_current = sessions.end(conn, identity, id)
+        if not is_current:
+            return respond.redirect(context, "/profile?done=sessions")
+        answer = respond.redirect(context, "/sign-in?done=signed-out")
+        session.clear_cookie(context, answer)
+        return answer
 
     return area
 
