@@ -99,7 +99,7 @@ def _move(chosen: argparse.Namespace) -> int:
 
 def _set_password(command: str, login: str, from_stdin: bool) -> int:
     password = sys.stdin.readline().rstrip("\n") if from_stdin else getpass.getpass("Password: ")
-    passwords.check(password)
+    passwords.check(password, login)
     service = _create()
     try:
         context = service.context

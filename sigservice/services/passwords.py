@@ -1,4 +1,4 @@
-"""The password policy: the rules that the compared server's users know.
+"""The password policy: the rules that the compared server's users know, and no common passwords.
 
 Each rule is a sentence that a failing password is answered with.
 """
@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 from sigservice.errors import AppError, OwaspValidationError
+from sigservice.services import common_passwords
 
 SHORTEST, LONGEST = 10, 128
 RULES = (
@@ -29,15 +30,26 @@ RULES = (
     (re.compile(r".*[0-9].*", re.DOTALL), "The password must have a digit."),
     (re.compile(r".*[^A-Za-z0-9].*", re.DOTALL), "The password must have a special character."),
 )
+UNCOMMON = "The password must not be a common one, even with digits and special characters added."
+NAMELESS = "The password must not contain the user name or the name of this service."
 
 
-def failed_rules(password: str) -> list[str]:
-    return [text for pattern, text in RULES if not pattern.fullmatch(password)]
+def rule_texts() -> list[str]:
+    return [*(text for _, text in RULES), UNCOMMON, NAMELESS]
 
 
-def check(password: str) -> None:
-    """Raises OwaspValidationError with every rule that the password fails."""
-    failed = failed_rules(password)
+def failed_rules(password: str, *names: str | None) -> list[str]:
+    failed = [text for pattern, text in RULES if not pattern.fullmatch(password)]
+    if failed:  # common passwords fail most of these: the answer stays the compared server's
+        return failed
+    failed += [UNCOMMON] if common_passwords.is_common(password) else []
+    return failed + ([NAMELESS] if common_passwords.holds_name(password, names) else [])
+
+
+def check(password: str, *names: str | None) -> None:
+    """Raises OwaspValidationError with every rule that the password fails; `names` are the user's
+    name and email address."""
+    failed = failed_rules(password, *names)
     if failed:
         detail = {"message": failed[0], "validationErrors": failed, "path": "password"}
         raise OwaspValidationError(failed[0], details=[detail])

@@ -108,7 +108,7 @@ def redeem(
     with hasher.admitted():
         with database.autocommit() as conn:
             user = find(conn, secret, now)
-        passwords.check(password)
+        passwords.check(password, user["username"], user["email"])
         users.refuse_former(database, hasher, user["user_id"], password)
         password_hash = hasher.hash(password)
     by = Identity(

@@ -221,7 +221,7 @@ def change_own_password(
     UnavailableError; a ForbiddenError for a token, which has no password."""
     with hasher.admitted():
         verified_hash = verify_own_password(database, hasher, who, old, "oldPassword")
-        passwords.check(new)
+        passwords.check(new, who.username, who.email)
         refuse_former(database, hasher, who.user_id, new)
         password_hash = hasher.hash(new)
     with database.transaction() as conn:

@@ -127,7 +127,7 @@ def test_fields_help_password_managers(ada):
 
 def test_rules_are_on_the_page_before_the_first_try(ada):
     rules = [item.string for item in ada.get("/profile").html.main.find("details").find_all("li")]
-    assert len(rules) == 7
+    assert len(rules) == 9
     assert "The password must have a digit." in rules
 
 

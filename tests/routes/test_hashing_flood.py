@@ -46,7 +46,7 @@ REQUESTS = {
     "unknown user": ("/auth/simple/login", ADA | {"username": "nobody"}),
     "new user": ("/api/admin/user-admin", ADA | {"username": "eve"}),
     "password by an admin": (
-        "/api/admin/user-admin/1/change-password",
+        "/api/admin/user-admin/{id}/change-password",
         {"password": "Aa1-Bb2-Cc3"},
     ),
 }
@@ -57,9 +57,10 @@ def test_a_request_that_needs_a_hash_is_503(held, name):
     web, passwords = held
     path, body = REQUESTS[name]
     headers = ADMIN if path.startswith("/api") else {}
+    (ada,) = web.get("/api/admin/user-admin", headers=ADMIN).json["users"]
     passwords.release.clear()
     with admitted_threads(passwords, ROOM):
-        answer = web.post_json(path, body, headers=headers, status=503)
+        answer = web.post_json(path.format(id=ada["id"]), body, headers=headers, status=503)
     assert answer.json["name"] == "UnavailableError"
     assert answer.headers["Retry-After"] == "1"
 

@@ -6,9 +6,10 @@ import pytest
 
 from sigservice.errors import OwaspValidationError
 from sigservice.secrets import Passwords
-from sigservice.services import passwords
+from sigservice.services import common_passwords, passwords
 
 GOOD = "Correct-Horse-7"
+UNCOMMON, NAMELESS = passwords.UNCOMMON, passwords.NAMELESS
 SHORT, LONG, REPEATED, LOWER, UPPER, DIGIT, SPECIAL = (text for _, text in passwords.RULES)
 
 
@@ -60,6 +61,52 @@ def test_a_failing_password_is_told_every_rule_that_it_fails(password, failed):
     assert caught.value.details == [
         {"message": failed[0], "validationErrors": failed, "path": "password"}
     ]
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        "Password-123",
+        "!!Password1",
+        "P@ssw0rd-2024",
+        "Pa$$w0rd-99",
+        "Qwertyuiop-1",
+        "1234567890-Dragon",
+        "Iloveyou_2!",
+        "Administrator1!",
+        "1Q2w3e4r5t-",
+        "--Abc123-!?",
+        "Welcome1-23",
+    ],
+)
+def test_a_common_password_is_refused_however_it_is_decorated(password):
+    assert passwords.failed_rules(password) == [UNCOMMON]
+
+
+@pytest.mark.parametrize("password", ["Correct-Horse-7", "Monkey-Dragon-7", "7k!9283-bX#1"])
+def test_several_words_and_random_letters_are_no_common_password(password):
+    assert passwords.failed_rules(password) == []
+
+
+@pytest.mark.parametrize(
+    ("password", "names"),
+    [
+        ("Sigservice-Horse-7", ()),
+        ("Horse-UNLEASH-7", ()),
+        ("Horse-Ada.King-7", ("ada.king", None)),
+        ("Horse-King-7", (None, "King@example.com")),
+    ],
+)
+def test_a_password_with_the_name_of_service_or_user_is_refused(password, names):
+    assert passwords.failed_rules(password, *names) == [NAMELESS]
+
+
+def test_a_short_name_and_a_mail_domain_are_no_reason_to_refuse():
+    assert passwords.failed_rules("Correct-Horse-7", "hor", "x@correct.example") == []
+
+
+def test_the_list_has_10_000_entries():
+    assert len(common_passwords._listed().split()) == 10_000
 
 
 def test_a_refusal_never_repeats_the_password():

@@ -84,7 +84,7 @@ def build(context: Context) -> Bottle:
     def create(identity: Identity, body: NewUserBody) -> HTTPResponse:
         who, environ = body.profile(), request.environ
         if body.password:
-            passwords.check(body.password)
+            passwords.check(body.password, who.username, who.email)
         made = password_links.invite(
             context, environ, who, body.password or "", identity, by_mail=body.sendEmail
         )
@@ -113,7 +113,9 @@ def build(context: Context) -> Bottle:
 
     @area.post(f"{PATH}/<id:id>/change-password", needs=ADMIN, takes=PasswordBody)
     def change_password(identity: Identity, id: int, body: PasswordBody) -> HTTPResponse:
-        passwords.check(body.password)
+        with context.database.autocommit() as conn:
+            user = users.get(conn, id)
+        passwords.check(body.password, user["username"], user["email"])
         password_hash = context.passwords.hash(body.password)
         with context.database.transaction() as conn:
             users.set_password(conn, id, password_hash, identity)

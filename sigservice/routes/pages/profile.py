@@ -32,7 +32,7 @@ def build(context: Context) -> Bottle:
 
     def profile_page(identity: Identity, **more: Any) -> HTTPResponse:
         values: dict[str, Any] = {"title": "Your account", "sessions": []}
-        values["rules"] = [text for _, text in passwords.RULES]
+        values["rules"] = passwords.rule_texts()
         if identity.session_hash and not identity.has_built_in_password:
             values["sessions"] = session.list_own(context, identity)
         return respond.page(context, "profile/show", identity, **(values | more))

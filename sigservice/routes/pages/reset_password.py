@@ -72,7 +72,7 @@ def _set(context: Context, kind: str, path: str) -> Bottle:
             title = f"Problem: {TITLES[kind]}"
             more = {"status": error.status, "problems": problems, "title": title}
             return form.page("reset_password/set", user=None, rules=[], **(values | more))
-        rules = [text for _, text in passwords.RULES]
+        rules = passwords.rule_texts()
         return form.page("reset_password/set", user=user, rules=rules, **(values | more))
 
     @area.get(path)

@@ -69,7 +69,7 @@ def build(context: Context) -> Bottle:
             user=user,
             values=values,
             roles=roles,
-            rules=[text for _, text in passwords.RULES],
+            rules=passwords.rule_texts(),
             sends_mail=context.mail_server is not None,
             mail=mail,
             mail_state=outbox.state_of(mail) if mail else "",
@@ -87,7 +87,7 @@ def build(context: Context) -> Bottle:
         try:
             who = users.profile(**_given(values))
             if password:
-                passwords.check(password)
+                passwords.check(password, who.username, who.email)
             made = password_links.invite(
                 context, request.environ, who, password, identity, by_mail=by_mail
             )
@@ -150,7 +150,7 @@ def build(context: Context) -> Bottle:
     def set_password(identity: Identity, user_id: int, form: dict[str, str]) -> HTTPResponse:
         user, password = _found(context, user_id), form.get("password", "")
         try:
-            passwords.check(password)
+            passwords.check(password, user["username"], user["email"])
         except AppError as error:
             return form_page(identity, user, _stored(user), **_told(error, "Set password"))
         password_hash = context.passwords.hash(password)

@@ -6,6 +6,7 @@ import argon2
 import pytest
 import webtest
 
+from sigservice.services import passwords
 from tests.conftest import ADMIN, Cast
 
 PATH = "/api/admin/user-admin"
@@ -265,3 +266,43 @@ def test_sign_in_is_limited_to_10_a_minute_over_all_its_paths(web):
     assert answers[0].headers["RateLimit-Policy"] == "10;w=60"
     assert answers[10].headers["Retry-After"] == "6"
     assert answers[10].json["name"] == "RateLimitError"
+
+
+def by_creating(web, ed, id):
+    body = {"username": "bo.king", "email": "horse@x", "password": "Bo.King-Staple-7"}
+    return web.post_json(PATH, body, headers=ADMIN, status=400)
+
+
+def by_an_admin(web, ed, id):
+    body = {"password": "Horse-Editor-77"}
+    return web.post_json(f"{PATH}/{id}/change-password", body, headers=ADMIN, status=400)
+
+
+def by_link(web, ed, id):
+    link = web.post_json(f"{PATH}/reset-password", {"id": id}, headers=ADMIN).json
+    token = link["resetPasswordUrl"].partition("?token=")[2]
+    body = {"token": token, "password": "Horse-Editor-77"}
+    return web.post_json("/auth/reset/password", body, status=400)
+
+
+def by_the_user(web, ed, id):
+    new = "Horse-Editor-77"
+    body = {"oldPassword": Cast.PASSWORD, "password": new, "confirmPassword": new}
+    headers = {"X-CSRF-Token": ed.csrf}
+    path = "/api/admin/user/change-password"
+    return ed.post_json(path, body, headers=headers, status=400)
+
+
+@pytest.mark.parametrize("choose", [by_creating, by_an_admin, by_link, by_the_user])
+def test_a_password_with_the_users_name_is_refused(web, cast, choose):
+    ed = cast.signed_in("ed")
+    id = ed.get("/api/admin/user").json["user"]["id"]
+    web.put_json(f"{PATH}/{id}", {"email": "editor@example.com"}, headers=ADMIN)
+    (detail,) = choose(web, ed, id).json["details"]
+    assert detail["validationErrors"] == [passwords.NAMELESS]
+
+
+@pytest.mark.parametrize("path", [f"{PATH}/validate-password", "/auth/reset/validate-password"])
+def test_a_common_password_is_refused(web, path):
+    answer = web.post_json(path, {"password": "Password-123"}, headers=ADMIN, status=400)
+    assert answer.json["details"][0]["validationErrors"] == [passwords.UNCOMMON]
