@@ -158,7 +158,8 @@ def test_a_request_of_another_site_is_logged(logged):
     vera = Cast(service).signed_in("vera")
     foreign = {"Origin": "https://evil.example"}
     vera.post("/logout", {"csrf": vera.csrf}, headers=foreign, extra_environ=HOME, status=403)
-    vera.post_json("/api/admin/user/change-password", {}, extra_environ=HOME, status=403)
+    path, own = "/api/admin/user/change-password", {"Sec-Fetch-Site": "same-origin"}
+    vera.post_json(path, {}, headers=own, extra_environ=HOME, status=403)
     foreign_line, csrf_line = lines()
     assert "POST /logout by vera (id " in foreign_line
     assert foreign_line.endswith("from 192.0.2.1: This request came from another site.")

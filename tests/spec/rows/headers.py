@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.spec.kit import Answer, Asked, Row
+from tests.spec.kit import ADMIN_SECRET, Answer, Asked, Row
 
 HSTS = "max-age=63072000; includeSubDomains; preload"
 EVERYWHERE = {
@@ -54,7 +54,8 @@ def secure_headers(asked: Asked) -> None:
         ("POST", "/sign-in", 413, TOO_LARGE),
         ("GET", "/api/nowhere", 404, {}),
         ("GET", "/api/admin/user", 401, {}),
-        ("POST", "/api/admin/segments", 413, TOO_LARGE),
+        ("POST", "/api/admin/segments", 401, TOO_LARGE),
+        ("POST", "/api/admin/segments", 413, TOO_LARGE | {"token": ADMIN_SECRET}),
     ):
         answer = asked.ask(method, path, **more)
         assert answer.status == status, path
@@ -184,11 +185,17 @@ def cors_origins(asked: Asked) -> None:
 
 
 def readable_refusals(asked: Asked, allowed: str) -> None:
+    with asked.api_token("frontend") as token:
+        _check_refusals(asked, allowed, token)
+
+
+def _check_refusals(asked: Asked, allowed: str, token: str) -> None:
     for method, path, status, more in (
         ("GET", "/api/frontend", 401, {}),
         ("GET", "/api/frontend/nowhere", 404, {}),
         ("POST", "/api/frontend/client/metrics", 401, {}),
-        ("POST", "/api/frontend/client/metrics", 413, TOO_LARGE),
+        ("POST", "/api/frontend/client/metrics", 401, TOO_LARGE),
+        ("POST", "/api/frontend/client/metrics", 413, TOO_LARGE | {"token": token}),
     ):
         answer = asked.ask(method, path, Origin=ORIGIN, **more)
         assert answer.status == status, path

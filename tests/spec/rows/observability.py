@@ -62,8 +62,9 @@ def metrics(asked: Asked) -> None:
 
 
 def application_names(asked: Asked) -> None:
-    asked.ask("GET", "/api/client/features", Unleash_AppName="zz")
-    asked.ask("GET", "/api/client/features?appName=yy")
+    with asked.api_token("client", "development") as token:
+        asked.ask("GET", "/api/client/features", token=token, Unleash_AppName="zz")
+        asked.ask("GET", "/api/client/features?appName=yy", token=token)
     text = asked.ask("GET", METRICS).text
     assert 'path="/api/client/features"' in text
     for name in ("zz", "yy"):
