@@ -1,7 +1,8 @@
 """What tells caches that something changed: ids that grow in the transaction of the change.
 
 Every change that a client could see begins with `lock`, so there is one at a time, and ends with
-`touch`. Whoever reads an id sees everything that was committed before.
+`touch`. Whoever reads an id sees everything that was committed before. Ids follow the clock, so a
+database that goes back to an older state never gives an id of its lost state to other content.
 """
 
 from __future__ import annotations
@@ -34,5 +35,5 @@ def touch_tokens(conn: Connection) -> None:
 
 
 def of_environment(topics: Mapping[str, int], environment: str) -> int:
-    """The revision that clients of one environment see; grows, never falls."""
+    """The revision that clients of one environment see. Grows, unless the database goes back."""
     return topics.get("all", 0) + topics.get(f"in/{environment}", 0)

@@ -38,8 +38,10 @@ WHERE f.name = %(feature)s;
 -- With the revisions that clients see, as bump_revisions does it: actions wait for each round trip.
 WITH bumped AS (
     INSERT INTO revisions (topic, id)
-    SELECT topic, 1 FROM unnest(%(topics)s::text[]) AS topic ORDER BY topic
-    ON CONFLICT (topic) DO UPDATE SET id = revisions.id + 1
+    SELECT topic, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint
+    FROM unnest(%(topics)s::text[]) AS topic
+    ORDER BY topic
+    ON CONFLICT (topic) DO UPDATE SET id = greatest(revisions.id + 1, excluded.id)
 )
 INSERT INTO feature_environments (feature, environment, enabled)
 SELECT feature, %(environment)s, %(enabled)s FROM unnest(%(features)s::text[]) AS feature

@@ -180,5 +180,5 @@ def test_a_change_in_one_environment_leaves_the_others_alone(make_service):
     assert after[1] == before[1]
     assert after[2] > before[2]
     web.put_json(f"{FEATURES}/a", {"description": "for all"}, headers=ADMIN)
-    assert seen()[1] == after[1] + 1
-    assert seen()[2] == after[2] + 1
+    assert seen()[1] > after[1]
+    assert seen()[2] > after[2]

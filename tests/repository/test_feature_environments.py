@@ -81,8 +81,8 @@ def test_states_are_set_and_variants_stay(conn):
     feature_environments.set_states(conn, ["b"], "development", False, topics=[""])
     generation = revisions.find_generation(conn)
     feature_environments.set_states(conn, [], "development", True, topics=["", "in/development"])
-    assert revisions.find_generation(conn) == generation + 1
-    assert revisions.list_all(conn)["in/development"] == 1
+    assert revisions.find_generation(conn) > generation
+    assert "in/development" in revisions.list_all(conn)
     a, b = (feature_environments.find_state(conn, name, "development") for name in "ab")
     assert (a["enabled"], json.loads(a["variants"])) == (True, [{"name": "x"}])
     assert (b["enabled"], b["variants"]) == (False, "[]")

@@ -122,6 +122,11 @@ class Admin:
     def revision(self) -> int:
         return self.rows("SELECT id FROM revisions WHERE topic = ''")[0][0]
 
+    def revisions_ahead(self) -> int:
+        """Puts every revision ahead of the clock: from now on each change counts one."""
+        self.rows("UPDATE revisions SET id = id + 1000000000000")
+        return self.revision()
+
     def refusals(self, method: str, path: str, bodies: list[Any]) -> dict[str, Any]:
         """{start of the body: (status, the details' paths)}; nothing may have been stored."""
         before, found = self.stored(), {}

@@ -13,7 +13,7 @@ def test_flags_are_created_up_to_the_limit(service, admin, monkeypatch):
     for name in ("a", "b", "gone"):
         admin.flag(name)
     admin.delete(f"{FEATURES}/gone", 202)
-    before = admin.revision()
+    before = admin.revisions_ahead()
 
     def create(racer, n):
         if n % 5 == 0:

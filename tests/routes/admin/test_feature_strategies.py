@@ -344,7 +344,7 @@ def test_what_does_not_exist(admin, flag):
 def test_at_most_thirty_strategies_even_at_once(service, admin, flag):
     for _ in range(20):
         admin.strategy()
-    before = admin.revision()
+    before = admin.revisions_ahead()
 
     def add(racer, _):
         return racer.ask("POST", PATH, full()).status_int

@@ -53,9 +53,10 @@ def test_origins_are_kept_and_told_to_all_processes(web, service):
     wanted = ["https://a.example", "http://localhost:3000", "https://[::1]:8443", "*"]
     set_origins(web, [*wanted, " https://A.example "])
     assert origins(web) == wanted
-    assert state.revisions().topics["tokens"] == before + 1
+    changed = state.revisions().topics["tokens"]
+    assert changed > before
     set_origins(web, wanted)
-    assert state.revisions().topics["tokens"] == before + 1
+    assert state.revisions().topics["tokens"] == changed
     (event,) = web.get("/api/admin/events", {"type": "setting-updated"}, headers=ADMIN).json[
         "events"
     ]
