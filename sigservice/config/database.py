@@ -154,7 +154,7 @@ def libpq_arguments(db: dict[str, Any], write_pem: Callable[[str, str], str]) ->
         "tcp_user_timeout": 10_000,
         "gssencmode": "disable",
         "client_encoding": "UTF8",
-        "target_session_attrs": "any",
+        "target_session_attrs": "read-write",
         "hostaddr": "",
         "channel_binding": "prefer",
         "requirepeer": "",
@@ -167,7 +167,7 @@ def libpq_arguments(db: dict[str, Any], write_pem: Callable[[str, str], str]) ->
         "ssl_max_protocol_version": "",
         **_of_newer_libpqs(),
         **db.get("extra", {}),
-        "options": _session_options(db["schema"]),
+        "options": "",  # see db/session.py
     }
     return arguments | _tls(db["ssl"], write_pem)
 
@@ -182,22 +182,6 @@ def _of_newer_libpqs() -> dict[str, str]:
     }
     since_17 = {"sslnegotiation": "postgres"}
     return (since_16 if version >= 160000 else {}) | (since_17 if version >= 170000 else {})
-
-
-def _session_options(schema: str) -> str:
-    quoted = '"' + schema.replace('"', '""') + '"'
-    escaped = quoted.replace("\\", "\\\\").replace(" ", "\\ ")
-    settings = {
-        "search_path": escaped,
-        # An acknowledged signal must survive a crash even where a cluster's default is off.
-        "synchronous_commit": "on",
-        "statement_timeout": "5s",
-        "lock_timeout": "2s",
-        "idle_in_transaction_session_timeout": "10s",
-        "TimeZone": "UTC",
-        "client_min_messages": "warning",
-    }
-    return " ".join(f"-c {name}={value}" for name, value in settings.items())
 
 
 def _tls(ssl: Any, write_pem: Callable[[str, str], str]) -> dict[str, Any]:

@@ -79,7 +79,7 @@ class EmbeddedPostgres:
 
     def arguments(self, database: str = "postgres") -> dict[str, Any]:
         """psycopg2.connect's arguments, for what is no part of the house."""
-        more = {"database": database, "ssl": False, "applicationName": USER, "schema": "public"}
+        more = {"database": database, "ssl": False, "applicationName": USER}
         return libpq_arguments(self.settings() | more, lambda name, text: "")
 
     def stop(self) -> None:

@@ -1,12 +1,14 @@
 """Driver errors translated once: what is above db/ never sees psycopg2.
 
-An error's text for people has the SQLSTATE at most, never the statement or a value.
+The driver's text holds rows (DETAIL, but the message and the context too), so it is never a part of
+what is raised: neither its text nor its cause. Raise what `translate` returns `from None`.
 """
 
 from __future__ import annotations
 
 import psycopg2
 
+from sigservice.db.queries import Statement
 from sigservice.errors import AppError, BadDataError, ConflictError, UnavailableError
 
 # Class 22: data that jsonb or a column can't take. A second net behind the body reader.
@@ -28,7 +30,8 @@ class UniqueViolation(ConflictError):
 
 
 class DatabaseError(Exception):
-    """An error of ours in the database layer: a 500 with the SQLSTATE in the log."""
+    """A fault of ours in the database layer: a 500. Its text is for the log: the SQLSTATE, the
+    names of what is affected and of our statement."""
 
 
 class DatabaseUnavailable(UnavailableError):
@@ -44,8 +47,13 @@ class DatabaseUnavailable(UnavailableError):
         return self.sqlstate == _TIMEOUT
 
 
-def translate(error: psycopg2.Error) -> AppError | DatabaseError:
-    """The exception to raise instead of `error`."""
+class UnconfirmedCommit(DatabaseUnavailable):
+    """The commit was done, but PostgreSQL warned: no standby may have it. The outcome is unknown,
+    as when the connection is lost at the commit."""
+
+
+def translate(error: psycopg2.Error, statement: str = "") -> AppError | DatabaseError:
+    """The exception to raise instead of `error`, which the named `statement` met."""
     state = error.pgcode or ""
     if state == _UNIQUE:
         return UniqueViolation(error.diag.constraint_name or "")
@@ -59,4 +67,15 @@ def translate(error: psycopg2.Error) -> AppError | DatabaseError:
     lost = isinstance(error, psycopg2.OperationalError | psycopg2.InterfaceError)
     if not state and (lost or type(error) is psycopg2.DatabaseError):
         return DatabaseUnavailable()
-    return DatabaseError(f"{type(error).__name__} {state}")
+    return DatabaseError(_summary(error, statement))
+
+
+def _summary(error: psycopg2.Error, statement: str) -> str:
+    """No value: class, SQLSTATE, names."""
+    parts = [type(error).__name__, error.pgcode or ""]
+    for kind in ("constraint", "table", "column"):
+        name = getattr(error.diag, f"{kind}_name")
+        parts.append(f"{kind} {name}" if name else "")
+    if isinstance(statement, Statement):
+        parts.append(f"in {statement.store}.{statement.action}")
+    return " ".join(filter(None, parts))

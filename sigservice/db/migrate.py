@@ -1,7 +1,7 @@
 """Forward-only migrations: numbered files, one transaction each, recorded with a checksum.
 
-Several processes may start at once: one advisory lock for each schema, and each file is looked
-up again under it.
+Several processes may start at once: each transaction looks up what is next under an advisory lock
+of the schema. The lock ends with the transaction, so that no connection pooler can keep it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from psycopg2 import sql
 
+from sigservice.db import session
 from sigservice.db.pool import Connection, Database
 from sigservice.errors import StartError
 from sigservice.paths import resource_dir
@@ -38,26 +39,31 @@ def migrations() -> list[Migration]:
 def migrate(database: Database, schema: str) -> list[str]:
     """Brings `schema` up to date; returns the names of what was applied.
 
-    Raises StartError for a server that is too old or read-only, for a file that was edited
-    after it had been applied, and for a schema that a newer version has migrated.
+    Raises StartError for a server that is too old, for a connection pooler that does not keep
+    sessions, for a file that was edited after it had been applied, and for a schema that a newer
+    version has migrated; psycopg2.Error for a standby and for whatever else it does not reach.
     """
     conn = database.dedicated()
-    conn.autocommit = True
     try:
-        applied = _migrate(conn, schema)
+        conn.autocommit = True
+        _check_server(conn)
+        session.check(conn, database.dedicated, database.settings)
+        conn.autocommit = False
+        files, applied = migrations(), []
+        while name := _apply_next(conn, schema, files):
+            applied.append(name)
     except BaseException:
         conn.close()
         raise
-    conn.autocommit = False
     database.adopt(conn)
     return applied
 
 
-def _migrate(conn: Connection, schema: str) -> list[str]:
+def _apply_next(conn: Connection, schema: str, files: list[Migration]) -> str | None:
+    """One transaction; the name of what it applied, None when there is nothing more."""
     with conn.cursor() as cursor:
-        _check_server(conn)
-        cursor.execute("SET statement_timeout = 0; SET lock_timeout = 0")
-        cursor.execute("SELECT pg_advisory_lock(%s, hashtext(%s))", (_LOCK, schema))
+        cursor.execute("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", (_LOCK, schema))
         cursor.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (schema,))
         if cursor.fetchone() is None:  # CREATE … IF NOT EXISTS demands the right to create
             cursor.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
@@ -68,13 +74,31 @@ def _migrate(conn: Connection, schema: str) -> list[str]:
                 " name text PRIMARY KEY, checksum text NOT NULL,"
                 " applied_at timestamptz NOT NULL DEFAULT now())"
             )
-        applied = _apply(conn, migrations())
-        cursor.execute(
-            "SELECT pg_advisory_unlock(%s, hashtext(%s)); "
-            "RESET statement_timeout; RESET lock_timeout",
-            (_LOCK, schema),
+        cursor.execute("SELECT name, checksum FROM schema_migrations")
+        pending = _find_pending(files, dict(cursor.fetchall()))
+        if pending is not None:
+            cursor.execute(pending.text)
+            cursor.execute(
+                "INSERT INTO schema_migrations (name, checksum) VALUES (%s, %s)",
+                (pending.name, pending.checksum),
+            )
+    conn.commit()
+    return pending.name if pending else None
+
+
+def _find_pending(files: list[Migration], checksums: dict[str, str]) -> Migration | None:
+    """The first file that is not among those applied. Raises StartError."""
+    unknown = sorted(set(checksums) - {file.name for file in files})
+    if unknown:
+        raise StartError(
+            f"The database was migrated by a newer version ({unknown[-1]}); start that one."
         )
-    return applied
+    for file in files:
+        if file.name not in checksums:
+            return file
+        if checksums[file.name] != file.checksum:
+            raise StartError(f"The migration {file.name} was edited after it had been applied.")
+    return None
 
 
 def _check_server(conn: Connection) -> None:
@@ -82,34 +106,3 @@ def _check_server(conn: Connection) -> None:
         raise StartError(
             f"The database is PostgreSQL {conn.server_version // 10000}; 14 or newer is needed."
         )
-    with conn.cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::bool"
-        )
-        if (cursor.fetchone() or (False,))[0]:
-            raise StartError("The database is read-only (a standby?); a writable one is needed.")
-
-
-def _apply(conn: Connection, files: list[Migration]) -> list[str]:
-    applied = []
-    with conn.cursor() as cursor:
-        cursor.execute("SELECT name, checksum FROM schema_migrations")
-        done = dict(cursor.fetchall())
-        unknown = sorted(set(done) - {file.name for file in files})
-        if unknown:
-            raise StartError(
-                f"The database was migrated by a newer version ({unknown[-1]}); start that one."
-            )
-        for file in files:
-            if file.name not in done:
-                cursor.execute("BEGIN")
-                cursor.execute(file.text)
-                cursor.execute(
-                    "INSERT INTO schema_migrations (name, checksum) VALUES (%s, %s)",
-                    (file.name, file.checksum),
-                )
-                cursor.execute("COMMIT")
-                applied.append(file.name)
-            elif done[file.name] != file.checksum:
-                raise StartError(f"The migration {file.name} was edited after it had been applied.")
-    return applied

@@ -13,7 +13,9 @@ from typing import Any
 import psycopg2
 
 from sigservice.config.database import libpq_arguments
+from sigservice.db import session
 from sigservice.db.embedded import EmbeddedPostgres
+from sigservice.db.errors import UnconfirmedCommit
 from sigservice.db.migrate import migrate
 from sigservice.db.pool import UNUSABLE_VARIABLES, Database
 from sigservice.errors import StartError
@@ -24,6 +26,7 @@ _PAUSE = 0.5
 # What time does not mend, in libpq's words, and what a person can do. A server that speaks another
 # language is waited for like one that is not there.
 _FINAL = {
+    "session is read-only": "a standby? A server that takes writes is needed",
     "password authentication failed": "",
     "certificate verify failed": "no trusted CA has signed it: give its ca, see DATABASE_SSL",
     "does not match host name": "",
@@ -62,6 +65,7 @@ class OpenDatabase:
                 low=pool["min"],
                 high=pool["max"],
                 idle_seconds=pool["idleTimeoutMillis"] / 1000,
+                settings=session.settings(settings["schema"]),
             )
             self.described = self._describe(settings)
             self._migrate_patiently(settings, logger, retry_seconds)
@@ -88,7 +92,7 @@ class OpenDatabase:
                 for name in migrate(self.pool, settings["schema"]):
                     logger.debug("migrated %s", name)
                 return
-            except psycopg2.OperationalError as error:
+            except (psycopg2.OperationalError, UnconfirmedCommit) as error:
                 reason = _reason(error)
                 hint = next((_FINAL[words] for words in _FINAL if words in reason), None)
                 if hint is not None:
@@ -129,7 +133,7 @@ class OpenDatabase:
         return path
 
 
-def _reason(error: psycopg2.Error) -> str:
+def _reason(error: Exception) -> str:
     """One line: of the last address, where a host has several."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return ([line for line in lines if line.startswith("connection to ")] or lines[:1])[-1]

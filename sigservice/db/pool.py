@@ -8,49 +8,22 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
 import socket
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, Protocol
+from typing import Any
 
 import psycopg2
 import psycopg2.extensions
 
+from sigservice.db import session
 from sigservice.db.bulkheads import SHARES, Bulkhead
+from sigservice.db.connection import JSON_TEXT, Connection, Watch, send
 from sigservice.db.errors import DatabaseUnavailable, translate
 from sigservice.errors import UnavailableError
-
-
-class Watch(Protocol):
-    """Who wants to know what is done with the database."""
-
-    @property
-    def queried(self) -> Callable[[float, str, str], None]:
-        """Called with seconds, the store and the action of each statement."""
-
-    def committed(self, notes: Sequence[Any]) -> None:
-        """`notes` are what services have left at the connection for this."""
-
-    def undone(self, error: BaseException) -> None: ...
-
-
-class Connection(psycopg2.extensions.connection):
-    """`waiting_since` is the monotonic time of the statement that is under way, else None;
-    `prepared` has the EXECUTE of each statement that was prepared here (db/run.py), None once one
-    of them was stale; `prepares` tells that this is wanted in a transaction too. `notes` are for
-    the `watch`, once they are committed."""
-
-    # No __init__: its frame in the traceback of a failed attempt would keep the socket open.
-    waiting_since: float | None = None
-    prepared: dict[str, str] | None
-    prepares: bool = False
-    notes: list[Any]
-    watch: Watch | None = None
-
 
 FROZEN_SECONDS = 5.2  # a little more than the statement_timeout
 # What libpq says of LIBPQ_VARIABLES (config/database.py) that it can't use.
@@ -59,12 +32,8 @@ UNUSABLE_VARIABLES = {
     "invalid value for parameter": "see the variables PGTZ and PGDATESTYLE",
     "requires a Boolean value": "see the variable PGGEQO",
 }
+READ_ONLY = "25006"
 _IDLE = psycopg2.extensions.TRANSACTION_STATUS_IDLE
-_JSONB_OID, _JSON_OID = 3802, 114
-# JSON comes as its text: most of it is passed on, and what is shown is parsed where it is shown.
-_JSON_TEXT = psycopg2.extensions.new_type(
-    (_JSONB_OID, _JSON_OID), "JSON_TEXT", lambda text, _: text
-)
 
 
 class Database:
@@ -83,9 +52,11 @@ class Database:
         high: int,
         idle_seconds: float,
         wait_seconds: float = 2.0,
+        settings: Mapping[str, str] | None = None,
     ) -> None:
-        """`connect` returns psycopg2.connect's arguments."""
+        """`connect` returns psycopg2.connect's arguments; each session is given `settings`."""
         self._arguments = connect
+        self.settings = dict(settings or {})
         self._low, self.high = low, high
         self._idle_seconds = idle_seconds
         self._wait_seconds = wait_seconds
@@ -97,7 +68,7 @@ class Database:
         self._idle: deque[tuple[Connection, float]] = deque()
         self._lock = threading.Lock()
         self._used: set[Connection] = set()
-        self._open = self._waiting = self._creating = 0
+        self._open = self._waiting = self._creating = self._epoch = 0
         self.watch: Watch | None = None
         self._closed = False
 
@@ -128,33 +99,37 @@ class Database:
                 raise
             finally:
                 conn.prepares = False
-            conn.waiting_since = time.monotonic()
-            try:
-                conn.commit()
-            finally:
-                conn.waiting_since = None
+            conn.commit()
             if self.watch is not None and conn.notes:
                 self.watch.committed(conn.notes)
 
     @contextmanager
     def autocommit(self, *, bulkhead: str = "") -> Iterator[Connection]:
-        """Each statement of the block commits by itself."""
+        """Each statement of the block is a transaction of its own. Raises AppError children:
+        UnconfirmedCommit at the end of the block, so acknowledge after it."""
         with self._within(bulkhead), self._checked_out() as conn:
             conn.autocommit = True
+            conn.notices.clear()
             try:
                 yield conn
+                conn.confirm()
             finally:
                 if not conn.closed:
                     conn.autocommit = False
 
     def ping(self) -> None:
-        """Raises DatabaseUnavailable unless the database answers."""
+        """Raises DatabaseUnavailable unless the database answers and can be written to."""
         with self.autocommit() as conn, conn.cursor() as cursor:
-            cursor.execute("SELECT 1")
+            send(cursor, "SELECT current_setting('transaction_read_only')::bool")
+            if cursor.fetchone() != (False,):
+                raise DatabaseUnavailable(READ_ONLY)
 
     def dedicated(self) -> Connection:
-        """A connection outside the pool, for locks that live long and for LISTEN."""
-        return self._connect()
+        """A connection outside the pool, for migrations. Raises psycopg2.Error."""
+        conn = self._connect()
+        with self._lock:
+            self._used.discard(conn)
+        return conn
 
     def adopt(self, conn: Connection) -> None:
         """Takes a dedicated connection, which is as good as new, into the pool."""
@@ -231,7 +206,13 @@ class Database:
         try:
             yield conn
         except psycopg2.Error as error:
-            raise translate(error) from error
+            if error.pgcode == READ_ONLY:
+                self._drop_all(conn)
+            raise translate(error) from None
+        except DatabaseUnavailable as error:
+            if error.sqlstate == READ_ONLY:
+                self._drop_all(conn)
+            raise
         finally:
             self._give_back(conn)
 
@@ -244,7 +225,7 @@ class Database:
                         break
                     conn, _ = self._idle.pop()
                     self._used.add(conn)
-                if _is_alive(conn):
+                if conn.is_alive:
                     return conn
                 self._discard(conn)
                 self._discard_dead()
@@ -285,28 +266,51 @@ class Database:
         try:
             conn = self._connect()
         except psycopg2.Error as error:
-            raise translate(error) from error
+            raise translate(error) from None
         finally:
             with self._lock:
                 self._creating -= 1
         with self._lock:
             self._open += 1
-            self._used.add(conn)
         return conn
 
     def _connect(self) -> Connection:
+        """Among those in use from the first statement on, so that it can be cut."""
+        epoch = self._epoch
         conn: Connection = psycopg2.connect(**self._arguments(), connection_factory=Connection)
-        conn.prepared, conn.notes = {}, []
-        if conn.get_parameter_status("TimeZone") != "UTC":  # the variable PGTZ beats arguments
-            conn.autocommit = True
-            with conn.cursor() as cursor:
-                cursor.execute("SET TimeZone TO 'UTC'")
-            conn.autocommit = False
-        psycopg2.extensions.register_type(_JSON_TEXT, conn)
+        conn.prepared, conn.notes, conn.epoch = {}, [], epoch
+        psycopg2.extensions.register_type(JSON_TEXT, conn)
+        with self._lock:
+            self._used.add(conn)
+        try:
+            if self.settings:
+                self._set_up(conn)
+        except BaseException:
+            with self._lock:
+                self._used.discard(conn)
+            conn.close()
+            raise
         return conn
 
+    def _set_up(self, conn: Connection) -> None:
+        conn.autocommit = True
+        with conn.cursor() as cursor:
+            send(cursor, session.set_statement(self.settings), self.settings)
+        conn.autocommit = False
+        conn.notices.clear()
+
+    def _drop_all(self, conn: Connection) -> None:
+        """The server takes no writes: a standby, or a primary that was demoted. The next attempt
+        connects, and finds the primary, instead of asking this server for ever."""
+        conn.close()
+        with self._lock:
+            self._epoch += 1
+            idle, self._idle = [conn for conn, _ in self._idle], deque()
+        for other in idle:
+            self._discard(other)
+
     def _give_back(self, conn: Connection) -> None:
-        reusable = not conn.closed and not self._closed
+        reusable = not conn.closed and not self._closed and conn.epoch == self._epoch
         if reusable and conn.get_transaction_status() != _IDLE:
             try:
                 conn.rollback()
@@ -323,7 +327,7 @@ class Database:
     def _discard_dead(self) -> None:
         """After one dead connection the others are suspects too: a restart ends them all."""
         with self._lock:
-            dead = [pair for pair in self._idle if not _is_alive(pair[0])]
+            dead = [pair for pair in self._idle if not pair[0].is_alive]
             for pair in dead:
                 self._idle.remove(pair)
         for conn, _ in dead:
@@ -337,19 +341,6 @@ class Database:
             conn.close()
         except psycopg2.Error:
             pass
-
-
-def _is_alive(conn: Connection) -> bool:
-    """False when the server has ended the connection: an idle one has nothing to be read.
-
-    Costs one system call and no round trip; without it each client would see one error after
-    a restart of the database.
-    """
-    if conn.closed:
-        return False
-    poll = select.poll()
-    poll.register(conn.fileno(), select.POLLIN | select.POLLHUP | select.POLLERR)
-    return not poll.poll(0)
 
 
 __all__ = ["Connection", "Database", "DatabaseUnavailable"]

@@ -12,8 +12,8 @@ from typing import Any, cast
 import psycopg2
 import psycopg2.extensions
 
+from sigservice.db.connection import Connection, send
 from sigservice.db.errors import DatabaseUnavailable, translate
-from sigservice.db.pool import Connection
 from sigservice.db.queries import Statement
 
 Row = dict[str, Any]
@@ -116,13 +116,13 @@ def _execute_prepared(
     try:
         if statement not in prepared:
             prepared[statement] = _prepare(cursor, statement)
-        _send(cursor, prepared[statement], parameters or None)
+        send(cursor, prepared[statement], parameters or None)
     except psycopg2.Error as error:
         if error.pgcode not in _STALE:
-            raise translate(error) from error
+            raise translate(error, statement) from None
         conn.prepared = None  # whatever lies in between does not keep them
         if not conn.autocommit:
-            raise DatabaseUnavailable(error.pgcode) from error
+            raise DatabaseUnavailable(error.pgcode) from None
         _execute_plain(cursor, statement, parameters)
 
 
@@ -130,7 +130,7 @@ def _prepare(cursor: Cursor, statement: str) -> str:
     """The EXECUTE. The name stands for the text: behind a pooler it may be another client's."""
     text, names = numbered(statement)
     handle = f"hot_{hashlib.sha256(text.encode()).hexdigest()[:32]}"
-    _send(cursor, f"PREPARE {handle} AS {text}", None)
+    send(cursor, f"PREPARE {handle} AS {text}", None)
     arguments = f" ({', '.join(f'%({name})s' for name in names)})" if names else ""
     return f"EXECUTE {handle}{arguments}"
 
@@ -161,16 +161,6 @@ def _execute(
 def _execute_plain(cursor: Cursor, statement: str, parameters: dict[str, Any]) -> None:
     """Raises what db/errors.py makes of the driver's errors."""
     try:
-        _send(cursor, statement, parameters)
+        send(cursor, statement, parameters)
     except psycopg2.Error as error:
-        raise translate(error) from error
-
-
-def _send(cursor: Cursor, statement: str, parameters: dict[str, Any] | None) -> None:
-    """Marks the connection as waiting meanwhile, for Database.cut_frozen."""
-    conn = cast(Connection, cursor.connection)
-    conn.waiting_since = time.monotonic()
-    try:
-        cursor.execute(statement, parameters)
-    finally:
-        conn.waiting_since = None
+        raise translate(error, statement) from None

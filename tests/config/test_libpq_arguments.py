@@ -218,38 +218,5 @@ def test_connection_settings_of_the_url_reach_libpq(arguments, name, value):
     assert str(made[name]) == value
 
 
-@pytest.mark.parametrize(
-    "schema", ["public", "my schema", 'odd"name', "back\\slash", "a,b", "Ünï  =;'x"]
-)
-def test_just_the_schema_is_in_the_search_path(arguments, temporary_database, schema):
-    made = arguments(options={"db": temporary_database.options() | {"schema": schema}})
-    conn = psycopg2.connect(**made)
-    try:
-        conn.autocommit = True
-        with conn.cursor() as cursor:
-            quoted = '"' + schema.replace('"', '""') + '"'
-            cursor.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted}")
-            cursor.execute("SELECT current_schemas(false)")
-            assert cursor.fetchone() == ([schema],)
-            if schema != "public":
-                cursor.execute(f"DROP SCHEMA {quoted}")
-    finally:
-        conn.close()
-
-
-def test_a_session_is_durable_bounded_and_in_utc(arguments, temporary_database):
-    conn = psycopg2.connect(**arguments(options={"db": temporary_database.options()}))
-    try:
-        with conn.cursor() as cursor:
-            for name, value in (
-                ("synchronous_commit", "on"),
-                ("TimeZone", "UTC"),
-                ("application_name", "service"),
-            ):
-                cursor.execute("SELECT current_setting(%s)", (name,))
-                assert cursor.fetchone() == (value,)
-            for name in ("statement_timeout", "lock_timeout"):
-                cursor.execute("SELECT current_setting(%s)", (name,))
-                assert cursor.fetchone() != ("0",)
-    finally:
-        conn.close()
+def test_only_a_server_that_takes_writes_is_connected(arguments):
+    assert arguments()["target_session_attrs"] == "read-write"

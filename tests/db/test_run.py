@@ -14,7 +14,7 @@ STATEMENT = "SELECT %(n)s::int + 1 AS next, %(text)s::text || '%%' AS text, %(n)
 
 @pytest.fixture
 def conn(temporary_database):
-    settings = {"ssl": False, "applicationName": "service", "schema": "public"}
+    settings = {"ssl": False, "applicationName": "service"}
     arguments = libpq_arguments(temporary_database.options() | settings, lambda name, text: "")
     pool = Database(lambda: arguments, low=0, high=1, idle_seconds=1)
     with pool.autocommit() as conn:
@@ -78,7 +78,7 @@ def test_errors_of_a_prepared_statement_are_translated(conn):
 
 
 def test_in_a_transaction_nothing_is_prepared(temporary_database):
-    settings = {"ssl": False, "applicationName": "service", "schema": "public"}
+    settings = {"ssl": False, "applicationName": "service"}
     arguments = libpq_arguments(temporary_database.options() | settings, lambda name, text: "")
     pool = Database(lambda: arguments, low=0, high=1, idle_seconds=1)
     with pool.transaction() as conn:
