@@ -39,6 +39,11 @@ class AppError(Exception):
         self.extra = dict(extra or {})
 
 
+def describe_fault(error_id: str) -> str:
+    """What a record says of an unexpected error, which the log has under this ID."""
+    return f"Something went wrong on our side (error {error_id})."
+
+
 class BadDataError(AppError):
     status, name = 400, "BadDataError"
 

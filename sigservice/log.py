@@ -10,6 +10,8 @@ import logging
 import sys
 import threading
 import time
+import traceback
+import uuid
 from collections import deque
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -121,6 +123,23 @@ def one_line(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def trace(error: BaseException) -> str:
+    """Its traceback, and those of its causes."""
+    return "".join(traceback.format_exception(error))
+
+
+def report(logger: Logger, what: str, error: BaseException, error_id: str = "") -> str:
+    """Logs an error that nobody expected, with its traceback; returns the ID in that line, for the
+    record of what failed."""
+    error_id = error_id or new_error_id()
+    logger.error("%s (%s): %s", what, error_id, trace(error))
+    return error_id
+
+
+def new_error_id() -> str:
+    return str(uuid.uuid4())
 
 
 def line_loggers(level: str, loud: frozenset[str] = frozenset()) -> GetLogger:

@@ -89,7 +89,7 @@ class Database:
             try:
                 if snapshot:
                     with conn.cursor() as cursor:
-                        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+                        send(cursor, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
                 yield conn
             except BaseException as error:
                 if not conn.closed:

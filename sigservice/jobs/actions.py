@@ -4,8 +4,9 @@ Woken by the request that has stored a signal; otherwise it looks twice a second
 other processes, runs that a kill has cut off, and restoring that is due. Several processes may do
 this at once: they take turns, since all begin with the oldest.
 
-Nothing may stop the queue: what fails in a batch is done again by itself, and what fails then is
-recorded as failed. Only while the database is not available everything waits.
+Nothing may stop the queue: what fails in a batch is done again alone, and what fails then is
+recorded as failed, with the ID under which the log has the error. Only while the database is not
+available everything waits.
 """
 
 from __future__ import annotations
@@ -14,13 +15,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from sigservice.context import Context
-from sigservice.db.errors import DatabaseUnavailable
 from sigservice.db.pool import Connection
-from sigservice.errors import UnavailableError
-from sigservice.log import Logger
+from sigservice.log import Logger, new_error_id, report
 from sigservice.repository import action_runs
 from sigservice.services import action_judge
 from sigservice.services import action_runs as service
+from sigservice.services.action_judge import NotEvaluated, may_fail_again
 from sigservice.services.action_runs import Step, Stuck
 
 MOST_STEPS = 20  # that change nothing share a transaction
@@ -67,7 +67,7 @@ def _judge(context: Context, logger: Logger, work: Mapping[str, Any]) -> tuple[i
             judged, performed = attempt(context, logger)
             return judged + opened, performed
         except Exception as error:
-            if attempt is not _judge_and_begin and not _may_be_its_own_fault(error):
+            if attempt is not _judge_and_begin and not may_fail_again(error):
                 raise
     return opened, 0
 
@@ -95,19 +95,28 @@ def _judge_batch(
 
 
 def _judge_singly(context: Context, logger: Logger) -> tuple[int, int]:
-    """A batch again, of which the signal that stops it is put aside."""
+    """A batch again, one signal at a time. One that fails twice in a row becomes a dead letter."""
+    suspect = 0
     for judged in range(action_judge.BATCH):
         try:
             if context.stopping.is_set() or not _judge_batch(context, logger, 1)[0]:
                 return judged, 0
-        except Exception as error:
-            if not _may_be_its_own_fault(error):
-                raise
-            with context.database.transaction() as conn:
-                action_runs.lock(conn)
-                id = context.judge.put_aside(conn)
-            logger.error("signal %d was put aside: %s: %s", id, type(error).__name__, error)
+        except NotEvaluated as failure:
+            if failure.signal_id == suspect:
+                _dead_letter(context, logger, failure)
+            suspect = failure.signal_id
     return action_judge.BATCH, 0
+
+
+def _dead_letter(context: Context, logger: Logger, failure: NotEvaluated) -> None:
+    """This signal and no other: since it failed, another process may have evaluated it."""
+    error_id = new_error_id()
+    with context.database.transaction() as conn:
+        action_runs.lock(conn)
+        is_done = context.judge.dead_letter(conn, failure.signal_id, error_id)
+    if is_done:
+        what = f"signal {failure.signal_id} is a dead letter"
+        report(logger, what, failure.cause, error_id)
 
 
 def _perform_all(context: Context, logger: Logger) -> int:
@@ -118,12 +127,12 @@ def _perform_all(context: Context, logger: Logger) -> int:
             with context.database.transaction(prepared=True) as conn:
                 _advance(conn, logger, since=since, careful=bool(careful), steps=steps)
         except Stuck as stuck:
-            logger.error("run %d was given up: %s", stuck.run_id, stuck)
+            error_id = report(logger, f"run {stuck.run_id} was given up", stuck.cause)
             with context.database.transaction() as conn:
-                service.give_up(conn, stuck.run_id)
+                service.give_up(conn, stuck.run_id, error_id)
             steps = [Step(stuck.run_id, "", "failed", changed=False, failed=True)]
         except Exception as error:
-            if careful or not _may_be_its_own_fault(error):
+            if careful or not may_fail_again(error):
                 raise
             careful = len(steps) + 1
             continue
@@ -162,10 +171,3 @@ def _tell(context: Context, logger: Logger, steps: list[Step]) -> None:
         if step.state != "started":
             context.telemetry.signals.run_ended(step.state, step.reaction)
             logger.info("a run of project %s ended: %s", step.project, step.state)
-
-
-def _may_be_its_own_fault(error: Exception) -> bool:
-    """Whether the next try may fail as well, with a database that is well."""
-    if isinstance(error, DatabaseUnavailable):
-        return error.took_too_long
-    return not isinstance(error, UnavailableError)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from sigservice.context import Context
 from sigservice.db.run import Row
+from sigservice.errors import describe_fault
+from sigservice.log import report
 from sigservice.outgoing.smtp import Failed, MailServer
 from sigservice.services import mails, reset_tokens
 
@@ -44,8 +46,8 @@ def _send(context: Context, server: MailServer, mail: Row, secret: str) -> Faile
     except Failed as failed:
         return failed
     except Exception as error:  # noqa: BLE001  a bug must not leave the others waiting
-        context.get_logger("mails").error("sending failed: %s", type(error).__name__)
-        return Failed("Something went wrong on our side.")
+        error_id = report(context.get_logger("mails"), f"sending mail {mail['id']} failed", error)
+        return Failed(describe_fault(error_id))
     return None
 
 

@@ -16,6 +16,8 @@ import msgspec
 
 from sigservice.context import Context
 from sigservice.db.run import Row
+from sigservice.errors import describe_fault
+from sigservice.log import report
 from sigservice.services import notification_channels, notifications
 from sigservice.services.notification_channels import Outcome, Settings
 
@@ -80,8 +82,8 @@ def _send(
         now = context.clock.now()
         outcome = notification_channels.deliver(row, settings, context.sender, now)
     except Exception as error:  # noqa: BLE001  a bug must not leave the others waiting
-        context.get_logger("notifications").error("sending failed: %s", type(error).__name__)
-        outcome = Outcome("Something went wrong on our side.")
+        what = f"sending notification {row['id']} failed"
+        outcome = Outcome(describe_fault(report(context.get_logger("notifications"), what, error)))
     answers.put((row["id"], outcome))
 
 

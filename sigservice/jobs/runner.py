@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from sigservice.context import Context
 from sigservice.errors import UnavailableError
-from sigservice.log import Logger
+from sigservice.log import Logger, trace
 
 QUIET_SECONDS = 60
 
@@ -92,7 +92,7 @@ class _Complaints:
         if isinstance(error, UnavailableError):
             logger.warn("%s: %s", self._name, error)
         else:
-            logger.error("%s failed: %s: %s", self._name, type(error).__name__, error)
+            logger.error("%s failed: %s", self._name, trace(error))
 
     def end(self, logger: Logger) -> None:
         if self._fails:

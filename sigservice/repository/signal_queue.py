@@ -14,8 +14,9 @@ def list_oldest(conn: Connection, *, limit: int, most_bytes: int) -> list[Row]:
     return many(conn, _SQL["list_queued_signals"], limit=limit, most_bytes=most_bytes)
 
 
-def delete(conn: Connection, ids: list[int]) -> None:
-    affected(conn, _SQL["delete_queued_signals"], ids=ids)
+def delete(conn: Connection, ids: list[int]) -> int:
+    """How many of them were still there."""
+    return affected(conn, _SQL["delete_queued_signals"], ids=ids)
 
 
 def insert_verdicts(conn: Connection, signal_ids: list[int], verdicts: list[str]) -> None:

@@ -5,8 +5,8 @@ explain, and takes the signals from the queue. Killed before its commit nothing 
 it every matching signal has exactly one run. A signal that says that an alert is over never lets a
 set run; it restores once no other alert of the set fires.
 
-What can't be judged for a reason of ours costs that set and signal only: the run is written as
-failed, and a signal that stops everything is put aside with a verdict that says so.
+What can't be evaluated for a reason of ours costs that set and signal only: the run is written as
+failed, and a signal that stops everything becomes a dead letter, with a verdict that says so.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from sigservice.clock import iso
 from sigservice.db.errors import DatabaseError, DatabaseUnavailable
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row
-from sigservice.log import Logger
+from sigservice.errors import UnavailableError, describe_fault
+from sigservice.log import Logger, report
 from sigservice.repository import action_runs, action_sets, signal_queue
 from sigservice.services import action_sets as sets_service
 from sigservice.services import notifications, payload_paths
@@ -34,12 +35,11 @@ BATCH = 100
 BATCH_BYTES = 1_000_000
 PORTION_BYTES = 4_000_000
 MOST_COMPILED = 1000
-OUR_FAULT = "Something went wrong on our side."
 
 
 @dataclass
 class Set:
-    """A set with all that judging needs; no matcher when it can't be read. `last_at`,
+    """A set with all that judging needs; no matcher but a `fault` when it can't be read. `last_at`,
     `in_last_hour` and `armed` follow what the batch itself decides."""
 
     row: Row
@@ -49,10 +49,19 @@ class Set:
     armed: bool
     last_at: datetime | None = None
     in_last_hour: int = 0
+    fault: str = ""
 
     @property
     def counts_runs(self) -> bool:
         return bool(self.settings.cooldownSeconds) or self.settings.maxRunsPerHour is not None
+
+
+class NotEvaluated(Exception):
+    """A signal that can't be evaluated; `cause` tells why."""
+
+    def __init__(self, signal_id: int, cause: Exception) -> None:
+        super().__init__(f"{type(cause).__name__}: {cause}")
+        self.signal_id, self.cause = signal_id, cause
 
 
 class Judge:
@@ -63,10 +72,18 @@ class Judge:
 
     def take(self, conn: Connection, logger: Logger, limit: int = BATCH) -> tuple[int, int]:
         """How many signals were judged, and how many runs were written of them. Call under
-        action_runs.lock."""
+        action_runs.lock. Raises NotEvaluated for a signal that fails alone (`limit` 1)."""
         signals = signal_queue.list_oldest(conn, limit=limit, most_bytes=BATCH_BYTES)
         if not signals:
             return 0, 0
+        try:
+            return self._evaluate(conn, signals, logger)
+        except Exception as error:
+            if limit > 1 or not may_fail_again(error):
+                raise
+            raise NotEvaluated(signals[0]["signal_id"], error) from error
+
+    def _evaluate(self, conn: Connection, signals: list[Row], logger: Logger) -> tuple[int, int]:
         sets = self._sets(conn, sorted({row["endpoint_id"] for row in signals}), logger)
         alerts = Alerts(conn, [one.row["id"] for found in sets.values() for one in found])
         runs: list[dict[str, Any]] = []
@@ -98,14 +115,15 @@ class Judge:
         signal_queue.delete(conn, judged)
         return len(judged), len(runs)
 
-    def put_aside(self, conn: Connection) -> int:
-        """Takes the oldest signal from the queue unjudged; its id. Call under action_runs.lock."""
-        (signal,) = signal_queue.list_oldest(conn, limit=1, most_bytes=BATCH_BYTES)
-        verdict = {"actionSetId": None, "name": "", "verdict": "failed", "because": OUR_FAULT}
-        id: int = signal["signal_id"]
-        signal_queue.insert_verdicts(conn, [id], [msgspec.json.encode([verdict]).decode()])
-        signal_queue.delete(conn, [id])
-        return id
+    def dead_letter(self, conn: Connection, signal_id: int, error_id: str) -> bool:
+        """Takes the signal from the queue without evaluating it. False when it is no longer there:
+        another process has evaluated it. Call under action_runs.lock."""
+        if not signal_queue.delete(conn, [signal_id]):
+            return False
+        why = describe_fault(error_id)
+        verdict = {"actionSetId": None, "name": "", "verdict": "failed", "because": why}
+        signal_queue.insert_verdicts(conn, [signal_id], [msgspec.json.encode([verdict]).decode()])
+        return True
 
     def _sets(self, conn: Connection, sources: list[int], logger: Logger) -> dict[int, list[Set]]:
         rows = action_sets.list_of_sources(conn, sources)
@@ -113,11 +131,11 @@ class Judge:
         known: dict[int, Set] = {}
         for row in rows:
             try:
-                matcher, settings, shown = self._compile(row)
-                one = Set(row, matcher, settings, shown, armed=row["armed"])
+                one = Set(row, *self._compile(row), armed=row["armed"])
             except Exception as error:  # noqa: BLE001  costs this set, not all of them
-                _complain(logger, row["id"], error)
-                one = Set(row, None, Settings(), {"id": row["id"], "actions": []}, armed=True)
+                shown: dict[str, Any] = {"id": row["id"], "actions": []}
+                one = Set(row, None, Settings(), shown, armed=row["armed"])
+                one.fault = _report(logger, row["id"], error)
             known[row["id"]] = one
             by_source.setdefault(row["source_id"], []).append(one)
         caps = {
@@ -142,6 +160,13 @@ class Judge:
             )
             self._compiled[row["id"]] = kept
         return kept[1:]
+
+
+def may_fail_again(error: Exception) -> bool:
+    """Whether the next try may fail as well, with a database that is well."""
+    if isinstance(error, DatabaseUnavailable):
+        return error.took_too_long
+    return not isinstance(error, UnavailableError)
 
 
 def says_over(resolved: Resolved, payload: Any) -> bool:
@@ -180,21 +205,22 @@ def _judge_safely(
     logger: Logger,
 ) -> dict[str, Any]:
     """The verdict; a run is added to `runs` when there is to be one."""
-    verdict = {"actionSetId": one.row["id"], "name": one.row["name"]}
+    verdict, fault = {"actionSetId": one.row["id"], "name": one.row["name"]}, one.fault
     if one.matcher is not None:
         try:
             return verdict | _judge(one, one.matcher, signal, payload, alerts, runs, disarmed)
         except (DatabaseError, DatabaseUnavailable):
             raise  # the transaction is over for all of them
         except Exception as error:  # noqa: BLE001  a filter's bug must not stop the queue
-            _complain(logger, one.row["id"], error)
-    failed = _run(one, signal, cause="signal") | {"state": "failed", "reason": OUR_FAULT}
+            fault = _report(logger, one.row["id"], error)
+    failed = _run(one, signal, cause="signal") | {"state": "failed", "reason": fault}
     runs.append(failed)
-    return verdict | {"verdict": "failed", "because": OUR_FAULT}
+    return verdict | {"verdict": "failed", "because": fault}
 
 
-def _complain(logger: Logger, set_id: int, error: Exception) -> None:
-    logger.error("action set %d can't judge: %s: %s", set_id, type(error).__name__, error)
+def _report(logger: Logger, set_id: int, error: Exception) -> str:
+    """What the records say of it."""
+    return describe_fault(report(logger, f"action set {set_id} can't be evaluated", error))
 
 
 def _judge(
@@ -289,7 +315,8 @@ def _run(one: Set, signal: Row, *, cause: str) -> dict[str, Any]:
             "createdAt": iso(signal["created_at"]),
             "payload": msgspec.Raw(signal["payload"].encode()),
         },
-        "action_set": with_states(one.shown, cause),
+        # What is cached of a set does not follow whether it may run.
+        "action_set": with_states(one.shown | {"armed": one.armed}, cause),
     }
 
 

@@ -16,8 +16,14 @@ from sigservice.clock import iso
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row, savepoint
-from sigservice.errors import AppError, ConflictError, NotFoundError, UnavailableError
-from sigservice.log import Logger
+from sigservice.errors import (
+    AppError,
+    ConflictError,
+    NotFoundError,
+    UnavailableError,
+    describe_fault,
+)
+from sigservice.log import Logger, report
 from sigservice.repository import action_runs
 from sigservice.services import action_judge, action_undo, events, notifications
 from sigservice.services.action_actor import person, service_account
@@ -48,7 +54,7 @@ class Stuck(Exception):
 
     def __init__(self, run_id: int, cause: Exception) -> None:
         super().__init__(f"{type(cause).__name__}: {cause}")
-        self.run_id = run_id
+        self.run_id, self.cause = run_id, cause
 
 
 class _Undone(Exception):
@@ -80,9 +86,9 @@ def advance(conn: Connection, logger: Logger, *, since: int, careful: bool) -> S
         raise
 
 
-def give_up(conn: Connection, run_id: int) -> None:
+def give_up(conn: Connection, run_id: int, error_id: str) -> None:
     """Ends a run that is stuck, so that those after it go on."""
-    action_runs.give_up(conn, run_id, reason=action_judge.OUR_FAULT)
+    action_runs.give_up(conn, run_id, reason=describe_fault(error_id))
     notifications.enqueue(conn, [run_id])
 
 
@@ -228,8 +234,7 @@ def _explained(action: dict[str, Any], error: Exception, logger: Logger) -> str:
         return "It took the database too long, twice."
     if isinstance(error, AppError):
         return error.message
-    logger.error("action %s failed: %s: %s", action["action"], type(error).__name__, error)
-    return action_judge.OUR_FAULT
+    return describe_fault(report(logger, f"action {action['action']} failed", error))
 
 
 def _in_savepoint(conn: Connection, run: Row, action: dict[str, Any]) -> Outcome:

@@ -19,12 +19,15 @@ STATES = {
 }
 
 
+DEAD_LETTER = "Dead letter"
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What one set made of a signal. `state` is a run's, or "not matched". `project` and `run_id`
-    are None where there is nothing more to see."""
+    are None where there is nothing more to see; `set_id` too where no set could evaluate it."""
 
-    set_id: int
+    set_id: int | None
     name: str
     state: str
     words: str
@@ -66,6 +69,9 @@ def list_of(conn: Connection, endpoint_id: int, signal_ids: list[int]) -> dict[i
 
 
 def _outcome(verdict: dict[str, object], run: Row | None, sets: dict[int, Row]) -> Outcome:
+    if verdict["actionSetId"] is None:
+        why = str(verdict["because"])
+        return Outcome(None, DEAD_LETTER, "failed", "not evaluated", why, None, None, False)
     set_id = int(str(verdict["actionSetId"]))
     known = sets.get(set_id)
     state = run["state"] if run else str(verdict["verdict"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import traceback
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,6 +12,7 @@ from bottle import HTTPResponse
 from sigservice.config.authentication import NO_HANDLER
 from sigservice.context import Context
 from sigservice.errors import AppError, AuthenticationRequired, BadDataError, ForbiddenError
+from sigservice.log import trace
 from sigservice.services import sessions
 from sigservice.services.authentication import vouched_user
 from sigservice.services.identity import UNKNOWN, Identity
@@ -75,7 +75,7 @@ def _vouched(context: Context, environ: dict[str, Any]) -> Identity | None:
     except (AppError, HTTPResponse):
         raise
     except Exception as error:  # noqa: BLE001  it is not our code
-        logger.error("customAuthHandler: %s", "".join(traceback.format_exception(error)))
+        logger.error("customAuthHandler: %s", trace(error))
         return None
     if given is None:
         return None

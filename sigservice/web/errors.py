@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import traceback
-import uuid
 from typing import Any
 
 from bottle import HTTPError, HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.errors import AppError, MethodNotAllowedError, NotFoundError
+from sigservice.log import new_error_id, trace
 from sigservice.web import respond
 from sigservice.web.client_ip import client_ip
 
@@ -36,14 +35,14 @@ def shape(
 ) -> HTTPResponse:
     """The answer for `error` on `path`, for a 403 a line in the log that says who was refused, and
     for a 5xx one that bears the same id; a `bug` behind it goes there with its trace."""
-    error_id = str(uuid.uuid4())
+    error_id = new_error_id()
     if error.status == 403:
         _log_refusal(context, error, path)
     if error.status >= 500:
         tell = context.unavailable.warn if bug is None else context.get_logger("errors").error
         cause = getattr(error, "sqlstate", "") or type(error).__name__
         if bug is not None:
-            cause = "".join(traceback.format_exception(bug))
+            cause = trace(bug)
         tell(
             "%s %s on %s (%s): %s",
             error.status,

@@ -4,7 +4,7 @@
 % if judged.outcomes:
 <ul class="checks">
 % for one in judged.outcomes:
-% at = "/admin/projects/%s/actions/%d" % (one.project, one.set_id)
+% at = "/admin/projects/%s/actions/%s" % (one.project, one.set_id)
 <li>
 % if one.project and one.exists:
 <a href="{{url(at)}}"><bdi>{{one.name}}</bdi><span class="hidden"> in {{one.project}}</span></a>:

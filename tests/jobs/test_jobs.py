@@ -151,7 +151,9 @@ def test_a_failing_job_is_logged_and_runs_again(make_service):
     assert twice.wait(5)
     runner.ask_to_stop()
     runner.join(5)
-    assert [line[0] for line in lines[:2]] == ["%s: %s", "%s failed: %s: %s"]
+    assert [line[0] for line in lines[:2]] == ["%s: %s", "%s failed: %s"]
+    assert "ValueError: bug" in lines[1][2]
+    assert "in run_once" in lines[1][2]
 
 
 def test_a_job_that_fails_for_a_minute_fills_no_log(make_service):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from dataclasses import replace
 from datetime import timedelta
 
 from sigservice.jobs import clean_up, retention
+from sigservice.jobs import mails as job
 from sigservice.jobs.runner import Runner
 from sigservice.server import JOBS
 from sigservice.services import mails as service_of
@@ -440,3 +442,12 @@ def test_a_mail_is_sent_at_once(post, mails):
     finally:
         runner.ask_to_stop()
         runner.join(5)
+
+
+def test_an_unexpected_error_is_in_the_log_under_the_id_that_the_mail_shows(post):
+    context = post.service.context
+    failed = job._send(context, context.mail_server, {"id": 7, "email": "bo@example.com"}, "x")
+    error_id = re.search(r"error ([0-9a-f-]{36})", failed.text)[1]
+    (text,) = [text for _, _, text in post.lines if "Traceback" in text]
+    assert f"sending mail 7 failed ({error_id})" in text
+    assert "in deliver" in text

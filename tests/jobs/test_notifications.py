@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import threading
 from dataclasses import replace
 
@@ -361,3 +362,17 @@ def test_a_signal_is_told_of_at_once(told):
     finally:
         runner.ask_to_stop()
         runner.join(5)
+
+
+def test_an_unexpected_error_is_in_the_log_under_the_id_that_the_notification_shows(
+    told, rows, lines
+):
+    id = told.set_with(told.channel())
+    told.fire()
+    rows('UPDATE notifications SET channel = channel || \'{"secret": "whsec_x"}\'')
+    told.tell()
+    (seen,) = told.listed(id)
+    error_id = re.search(r"error ([0-9a-f-]{36})", seen["lastError"])[1]
+    (line,) = [line for line in lines if "Traceback" in line]
+    assert error_id in line
+    assert "in deliver" in line
