@@ -41,10 +41,12 @@ def test_each_requirement_of_level_2_has_one_answer():
 
 def test_each_answer_has_a_state_and_a_reason():
     for requirements, state, reason in ROWS:
-        assert state in STATES and reason.strip(), requirements
+        assert state in STATES, requirements
+        assert reason.strip(), requirements
 
 
 def test_each_named_place_exists():
     root = Path(__file__).parents[2]
     places = re.findall(r"\b((?:tests|sigservice)/[\w/]+(?:\.py)?)", PAGE)
-    assert places and all((root / place).exists() for place in places)
+    assert places
+    assert all((root / place).exists() for place in places)
