@@ -35,7 +35,9 @@ def expand(text: str) -> list[str]:
 
 def test_each_requirement_of_level_2_has_one_answer():
     answered = sorted(one for requirements, _, _ in ROWS for one in expand(requirements))
-    expected = sorted(f"{section}.{n + 1}" for section, many in SECTIONS.items() for n in range(many))
+    expected = sorted(
+        f"{section}.{n + 1}" for section, many in SECTIONS.items() for n in range(many)
+    )
     assert answered == expected
 
 
