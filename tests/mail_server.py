@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 import trustme
 from aiosmtpd.smtp import SMTP, AuthResult, LoginPassword
 
+from tests.waiting import DEADLINE_SECONDS
+
 USER, PASSWORD = "flags", "hunter2-smtp"
 LINK = re.compile(r"https?://[^\s\"<]+[?]token=[\w-]+")
 
@@ -137,7 +139,7 @@ def mail_server(
         loop.call_soon_threadsafe(server.close)
         asyncio.run_coroutine_threadsafe(_end(loop), loop).result(5)
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(5)
+        thread.join(DEADLINE_SECONDS)
         loop.close()
 
 

@@ -10,7 +10,6 @@ import pwd
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +20,7 @@ import pytest
 
 from sigservice.db.place import find_place
 from tests.server.process import free_port
+from tests.waiting import DEADLINE_SECONDS, until
 
 HBA = """
 local all postgres trust
@@ -87,15 +87,16 @@ class PostgresServer:
             self._process = subprocess.Popen(
                 command, cwd="/", stdout=log, stderr=log, **self._identity()
             )
-        deadline = time.monotonic() + 20
-        while True:
-            try:
-                return self.connect().close()
-            except psycopg2.OperationalError:
-                log_text = (self.folder / "log").read_text()
-                assert self._process.poll() is None, log_text
-                assert time.monotonic() < deadline, log_text
-                time.sleep(0.02)
+        until(self._answers, f"PostgreSQL in {self.folder}")
+
+    def _answers(self) -> bool:
+        try:
+            self.connect().close()
+        except psycopg2.OperationalError:
+            assert self._process is not None
+            assert self._process.poll() is None, (self.folder / "log").read_text()
+            return False
+        return True
 
     def stop(self) -> None:
         """Ends its sessions, as an upgrade would."""
@@ -103,7 +104,7 @@ class PostgresServer:
             self._kept.popitem()[1].close()
         if self._process is not None:
             self._process.send_signal(2)
-            self._process.wait(10)
+            self._process.wait(DEADLINE_SECONDS)
             self._process = None
 
     def close(self) -> None:

@@ -13,6 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from tests.waiting import DEADLINE_SECONDS
+
 SAMPLES = Path(__file__).parent / "outgoing" / "samples"
 CERTIFICATE = SAMPLES / "cert.pem"  # of localhost, for a hundred years
 
@@ -51,7 +53,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
         one.asked.append(Asked(self.path, self.headers, body))
         if one.hold is not None:
-            one.hold.wait(5)
+            one.hold.wait(DEADLINE_SECONDS)
         status, headers = one.answers.pop(0) if len(one.answers) > 1 else one.answers[0]
         self.send_response(status)
         for name, value in headers.items():
@@ -67,13 +69,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.receiver.tunnels.append(self.path)
         self.receiver.asked.append(Asked(self.path, self.headers, b""))
         port = int(self.path.rpartition(":")[2])
-        with socket.create_connection(("127.0.0.1", port), 5) as other:
+        with socket.create_connection(("127.0.0.1", port), DEADLINE_SECONDS) as other:
             self.send_response(200)
             self.end_headers()
             back = threading.Thread(target=_copy, args=(other, self.connection))
             back.start()
             _copy(self.connection, other)
-            back.join(5)
+            back.join(DEADLINE_SECONDS)
         self.close_connection = True
 
     def log_message(self, *args: Any) -> None: ...
@@ -105,5 +107,5 @@ def receiving(scheme: str = "http", host: str = "127.0.0.1") -> Iterator[Receive
         yield receiver
     finally:
         server.shutdown()
-        thread.join(5)
+        thread.join(DEADLINE_SECONDS)
         server.server_close()

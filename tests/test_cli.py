@@ -10,6 +10,8 @@ import sys
 import pytest
 import webtest
 
+from tests.waiting import DEADLINE_SECONDS
+
 GOOD = "New-Horse-Staple-8"
 
 
@@ -32,7 +34,7 @@ def command(database):
             input=stdin,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=DEADLINE_SECONDS,
         )
 
     return run

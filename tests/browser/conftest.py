@@ -17,6 +17,7 @@ from sigservice.server import Service
 from sigservice.testing import TemporaryDatabase
 from tests.conftest import ADMIN_TOKEN, CHROMIUM, Cast
 from tests.pages.flags import Flags
+from tests.waiting import DEADLINE_SECONDS
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -61,7 +62,7 @@ def tab(chromium: Any, service: Service) -> Iterator[Callable[..., Any]]:
 
     def new(name: str = "", **options: Any) -> Any:
         context = chromium.new_context(base_url=service.url, **options)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(DEADLINE_SECONDS * 1000)
         contexts.append(context)
         if name:
             web = webtest.TestApp(service.app)
@@ -102,7 +103,7 @@ def call(service: Service) -> Callable[..., int]:
             method="POST",
         )
         try:
-            with urllib.request.urlopen(request, timeout=5) as answer:
+            with urllib.request.urlopen(request, timeout=DEADLINE_SECONDS) as answer:
                 return int(answer.status)
         except urllib.error.HTTPError as error:
             error.close()

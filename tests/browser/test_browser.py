@@ -9,6 +9,7 @@ import re
 import pytest
 
 from tests.conftest import Cast
+from tests.waiting import DEADLINE_SECONDS
 
 pytestmark = pytest.mark.browser
 
@@ -25,6 +26,7 @@ FOCUSED = """() => {
 def expect():
     from playwright.sync_api import expect
 
+    expect.set_options(timeout=DEADLINE_SECONDS * 1000)
     return expect
 
 
@@ -54,7 +56,7 @@ def test_whole_main_job(tab, call, expect, javascript):
             page.evaluate("window.neverReloaded = true")
         else:
             page.reload()
-        expect(page.locator("#signals details")).to_have_count(count, timeout=9_000)
+        expect(page.locator("#signals details")).to_have_count(count)
         if javascript:
             assert page.evaluate("window.neverReloaded") is True
 
@@ -127,7 +129,7 @@ def test_secret_is_gone_after_going_back(tab, make, expect):
     assert secret not in page.content()
     with contextlib.suppress(Exception):  # Chromium asks before it sends a form again
         page.go_back(wait_until="commit")
-    page.wait_for_timeout(300)
+    page.wait_for_load_state()
     assert secret not in page.content()
 
 
@@ -202,7 +204,7 @@ def test_live_refresh_tells_when_the_session_has_ended(tab, log, database, expec
         cursor.execute("DELETE FROM sessions")
     conn.close()
     page.clock.run_for(5000)
-    expect(page.locator("body")).to_contain_text(re.compile("sign in", re.IGNORECASE), timeout=1500)
+    expect(page.locator("body")).to_contain_text(re.compile("sign in", re.IGNORECASE))
 
 
 def test_skip_link_is_first_and_leads_into_the_content(tab, make):

@@ -11,6 +11,7 @@ import pytest
 
 from tests.config.kit import refusal
 from tests.config.rows import ROWS
+from tests.waiting import DEADLINE_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 WRONG = {row.env: row for row in ROWS if row.env and row.bad is not None}
@@ -27,7 +28,7 @@ def run(tmp_path):
             env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), **variables},
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=DEADLINE_SECONDS,
         )
 
     return run

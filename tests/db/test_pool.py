@@ -12,6 +12,7 @@ from sigservice.db.errors import DatabaseUnavailable, UniqueViolation
 from sigservice.db.pool import Database
 from sigservice.errors import BadDataError, UnavailableError
 from tests.server.process import until
+from tests.waiting import DEADLINE_SECONDS
 
 
 @pytest.fixture
@@ -126,7 +127,7 @@ def test_an_exhausted_pool_waits_then_refuses(pool):
 
 
 def test_a_waiting_caller_gets_the_place_that_becomes_free(pool):
-    pool._wait_seconds = 5
+    pool._wait_seconds = DEADLINE_SECONDS
     got = []
 
     def wait_for_one():
@@ -137,19 +138,19 @@ def test_a_waiting_caller_gets_the_place_that_becomes_free(pool):
         waiter = threading.Thread(target=wait_for_one)
         waiter.start()
         until(lambda: pool.statistics()["pending_acquires"], "a thread that waits")
-    waiter.join(5)
+    waiter.join(DEADLINE_SECONDS)
     assert got == [1]
 
 
 def test_never_more_connections_than_the_maximum(pool, temporary_database):
-    pool._wait_seconds = 5
+    pool._wait_seconds = DEADLINE_SECONDS
     threads = [threading.Thread(target=lambda: [_sleep(pool) for _ in range(3)]) for _ in range(8)]
     for thread in threads:
         thread.start()
-    seen = max(open_connections(temporary_database) for _ in range(5))
-    for thread in threads:
-        thread.join()
-    assert 1 <= seen <= 2
+    seen = set()
+    while any(thread.is_alive() for thread in threads):
+        seen.add(open_connections(temporary_database))
+    assert max(seen) == 2
 
 
 def _sleep(pool):
@@ -185,13 +186,13 @@ def test_filling_leaves_to_others_the_places_that_they_hold(arguments):
 
     def connect():
         entered.set()
-        gate.wait(5)
+        gate.wait(DEADLINE_SECONDS)
         return arguments
 
     pool = Database(connect, low=1, high=1, idle_seconds=60)
     thread = threading.Thread(target=pool.ping)
     thread.start()
-    entered.wait(5)
+    entered.wait(DEADLINE_SECONDS)
     pool.fill()  # would be a second connection, and wait here
     gate.set()
     thread.join()
@@ -204,8 +205,8 @@ def test_a_connection_that_the_server_ended_is_never_handed_out(pool, temporary_
         pid = ask(conn, "SELECT pg_backend_pid()")
     other = temporary_database.connect()
     ask(other, "SELECT pg_terminate_backend(%s)", pid)
-    while ask(other, "SELECT count(*) FROM pg_stat_activity WHERE pid = %s", pid):
-        pass
+    alive = "SELECT count(*) FROM pg_stat_activity WHERE pid = %s"
+    until(lambda: not ask(other, alive, pid), "the end of the connection")
     other.close()
     with pool.autocommit() as conn:
         assert ask(conn, "SELECT 1") == 1

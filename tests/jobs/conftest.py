@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import closing
 
 import pytest
@@ -13,6 +14,7 @@ from sigservice.services import outbox
 from tests.conftest import ADMIN
 from tests.mail_server import mail_server
 from tests.test_app import Log
+from tests.waiting import until
 
 URL = "https://flags.example/sub"
 USERS = "/api/admin/user-admin"
@@ -74,3 +76,14 @@ def make_post(make_service, database, clock):
 @pytest.fixture
 def post(make_post, mails):
     return make_post(mails)
+
+
+def await_first_look(service, jobs):
+    """Returns when each of the running jobs has run once."""
+
+    def all_ran():
+        text = service.context.telemetry.exposition().decode()
+        counts = re.findall(r'scheduler_duration_seconds_count\{jobId="(.+?)"\} (\d+)', text)
+        return {job.name for job in jobs} <= {name for name, count in counts if int(count)}
+
+    until(all_ran, "the first look")

@@ -9,6 +9,7 @@ import webtest
 from sigservice.jobs import actions
 from tests.actions_kit import Alerts
 from tests.conftest import Make
+from tests.waiting import DEADLINE_SECONDS
 
 SIGNALS = 300
 
@@ -35,14 +36,14 @@ def test_two_workers_share_the_queue(make_service):
     done, gate = [], threading.Barrier(2)
 
     def work(service):
-        gate.wait(10)
+        gate.wait(DEADLINE_SECONDS)
         done.append(actions.run_once(service.context))
 
     threads = [threading.Thread(target=work, args=(service,)) for service in services]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(DEADLINE_SECONDS)
         assert not thread.is_alive()
     assert sum(done) == SIGNALS + 7
     assert alerts.queued() == 0
@@ -80,7 +81,7 @@ def test_resolved_and_firing_in_turns_with_two_workers(make_service):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(DEADLINE_SECONDS)
         assert not thread.is_alive()
     assert alerts.states(one["id"]) == [("signal", "success"), ("resolved", "success")] * 15
     assert alerts.is_on()

@@ -8,6 +8,7 @@ from sigservice.errors import UnavailableError
 from sigservice.jobs import clean_up, retention
 from sigservice.jobs.runner import Job, Runner
 from tests.conftest import ADMIN
+from tests.waiting import DEADLINE_SECONDS
 
 
 def fill(rows, endpoint_id, count, age="0 days"):
@@ -148,9 +149,9 @@ def test_a_failing_job_is_logged_and_runs_again(make_service):
     service = make_service({"getLogger": lambda name: Log()})
     runner = Runner(service.context, (Job("test", run_once, 0.001, 0.001),))
     runner.start()
-    assert twice.wait(5)
+    assert twice.wait(DEADLINE_SECONDS)
     runner.ask_to_stop()
-    runner.join(5)
+    runner.join(DEADLINE_SECONDS)
     assert [line[0] for line in lines[:2]] == ["%s: %s", "%s failed: %s"]
     assert "ValueError: bug" in lines[1][2]
     assert "in run_once" in lines[1][2]
@@ -178,7 +179,7 @@ def test_a_job_that_fails_for_a_minute_fills_no_log(make_service):
     del lines[:]
     runner = Runner(service.context, (Job("test", run_once, 0.001, 0.001),))
     runner.start()
-    assert well.wait(5)
+    assert well.wait(DEADLINE_SECONDS)
     runner.ask_to_stop()
-    runner.join(5)
+    runner.join(DEADLINE_SECONDS)
     assert [line[0] % line[1:] for line in lines] == ["test: gone", "test: goes on"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from dataclasses import replace
 from datetime import timedelta
 
@@ -15,9 +14,10 @@ from sigservice.server import JOBS
 from sigservice.services import mails as service_of
 from sigservice.services import reset_tokens
 from tests.conftest import ADMIN
-from tests.jobs.conftest import ASK, URL, USERS
+from tests.jobs.conftest import ASK, URL, USERS, await_first_look
 from tests.mail_server import PASSWORD, USER, Mails, mail_server
 from tests.routes.admin.test_signal_endpoints import race
+from tests.waiting import DEADLINE_SECONDS, until
 
 HOUR = timedelta(hours=1)
 
@@ -425,23 +425,18 @@ def test_old_mails_and_expired_links_are_deleted(post, mails):
 
 
 def test_a_mail_is_sent_at_once(post, mails):
-    """With the jobs running, which look by themselves only once a minute."""
+    """With the jobs running, which look by themselves only once an hour."""
     post.user(name="bo")
-    jobs = [replace(job, every_seconds=60, first_seconds=0.01) for job in JOBS if job.woken_by]
+    jobs = [replace(job, every_seconds=3600, first_seconds=0.01) for job in JOBS if job.woken_by]
     runner = Runner(post.service.context, tuple(jobs))
     runner.start()
     try:
-        waiting = threading.Event()
-        waiting.wait(0.1)  # the first look is over
+        await_first_look(post.service, jobs)
         post.ask()
-        for _ in range(200):
-            if mails.got:
-                break
-            waiting.wait(0.02)
-        assert mails.got
+        until(lambda: mails.got, "the mail")
     finally:
         runner.ask_to_stop()
-        runner.join(5)
+        runner.join(DEADLINE_SECONDS)
 
 
 def test_an_unexpected_error_is_in_the_log_under_the_id_that_the_mail_shows(post):

@@ -19,7 +19,9 @@ from sigservice.services import notification_channels
 from sigservice.services import notifications as service_of
 from tests.actions_kit import SETS, Alerts
 from tests.conftest import ADMIN, Make
+from tests.jobs.conftest import await_first_look
 from tests.receiver import receiving
+from tests.waiting import DEADLINE_SECONDS, until
 
 SECRET = "whsec_" + base64.b64encode(b"0123456789abcdef01234567").decode()
 URL = "https://flags.example/base"
@@ -228,16 +230,11 @@ def test_channels_do_not_wait_for_each_other(told, receiver):
         worker = threading.Thread(target=told.tell)
         worker.start()
         try:
-            deadline = threading.Event()
-            for _ in range(200):
-                if len(receiver.asked) == 2:
-                    break
-                deadline.wait(0.02)
-            assert len(receiver.asked) == 2
+            until(lambda: len(receiver.asked) == 2, "the messages of the quick one")
             assert len(slow.asked) == 1  # one message of a channel at a time
         finally:
             slow.hold.set()
-            worker.join(10)
+            worker.join(DEADLINE_SECONDS)
         assert len(slow.asked) == 2
 
 
@@ -344,24 +341,19 @@ def test_old_ones_are_deleted(told, database):
 
 
 def test_a_signal_is_told_of_at_once(told):
-    """With the jobs running, which look by themselves only once a minute."""
+    """With the jobs running, which look by themselves only once an hour."""
     told.set_with(told.channel())
-    jobs = [replace(job, every_seconds=60, first_seconds=0.01) for job in JOBS if job.woken_by]
+    jobs = [replace(job, every_seconds=3600, first_seconds=0.01) for job in JOBS if job.woken_by]
     runner = Runner(told.service.context, tuple(jobs))
     runner.start()
     try:
-        waiting = threading.Event()
-        waiting.wait(0.1)  # the first look is over
+        await_first_look(told.service, jobs)
         told.send()
         told.service.context.signals_waiting.set()
-        for _ in range(100):
-            if told.receiver.asked:
-                break
-            waiting.wait(0.02)
-        assert told.receiver.asked
+        until(lambda: told.receiver.asked, "the message")
     finally:
         runner.ask_to_stop()
-        runner.join(5)
+        runner.join(DEADLINE_SECONDS)
 
 
 def test_an_unexpected_error_is_in_the_log_under_the_id_that_the_notification_shows(

@@ -13,6 +13,7 @@ from sigservice.outgoing.addresses import Reach, Refused
 from sigservice.outgoing.post import Failed, post
 from sigservice.outgoing.proxies import Proxies
 from tests.receiver import CERTIFICATE, receiving
+from tests.waiting import DEADLINE_SECONDS, take_time
 
 HERE = Reach(False, ("127.0.0.1", "localhost"))
 HEADERS = {"Content-Type": "application/json"}
@@ -142,19 +143,21 @@ def test_who_answers_byte_by_byte_is_cut_off():
         conn.sendall(b"HTTP/1.1 200 OK\r\n")
         while True:
             conn.sendall(b"X: y\r\n")
-            time.sleep(0.05)
+            take_time(0.05)
 
     with listening(dribble) as url:
         began = time.monotonic()
         with pytest.raises(Failed, match="no answer within"):
             ask(url, seconds=0.3)
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 30
 
 
 def test_who_never_answers():
-    with listening(lambda conn: time.sleep(0.5)) as url:
+    over = threading.Event()
+    with listening(lambda conn: over.wait(DEADLINE_SECONDS)) as url:
         with pytest.raises(Failed, match="no answer within"):
             ask(url, seconds=0.3)
+        over.set()
 
 
 def test_failures_do_not_tell_the_address():
@@ -188,4 +191,4 @@ class listening:
 
     def __exit__(self, *error):
         self._socket.close()
-        self._thread.join(3)
+        self._thread.join(DEADLINE_SECONDS)

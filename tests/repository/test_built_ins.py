@@ -6,13 +6,14 @@ import threading
 
 from sigservice.repository import built_ins
 from tests.repository.kit import add_built_ins, run
+from tests.waiting import DEADLINE_SECONDS
 
 
 def test_one_of_several_processes_is_to_write(pool):
     wins, together = [], threading.Barrier(5)
 
     def start(n):
-        together.wait(5)
+        together.wait(DEADLINE_SECONDS)
         with pool.transaction() as conn:
             wins.append(built_ins.mark_seeded(conn, f"instance-{n}"))
 

@@ -10,6 +10,7 @@ from sigservice.db.errors import UniqueViolation
 from sigservice.errors import ConflictError
 from sigservice.repository import signal_endpoint_tokens, signal_endpoints
 from tests.repository.kit import add_endpoint, add_token, attempt, ids, run
+from tests.waiting import DEADLINE_SECONDS
 
 COLUMNS = {
     "id", "signal_endpoint_id", "name", "secret_prefix", "created_at", "created_by_user_id",
@@ -160,7 +161,7 @@ def test_the_limit_holds_when_many_race(pool):
         id = add_endpoint(conn)
 
     def create(n):
-        together.wait(5)
+        together.wait(DEADLINE_SECONDS)
         with pool.transaction() as conn:
             signal_endpoints.lock(conn, id)
             made.append(insert(conn, id, f"t{n}", limit=3))

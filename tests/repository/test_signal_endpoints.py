@@ -18,6 +18,7 @@ from tests.repository.kit import (
     is_locked_out,
     run,
 )
+from tests.waiting import DEADLINE_SECONDS
 
 COLUMNS = {"id", "name", "description", "enabled", "created_at", "created_by_user_id"}
 
@@ -136,7 +137,7 @@ def test_the_limit_holds_when_many_race(pool):
     made, together = [], threading.Barrier(5)
 
     def create(n):
-        together.wait(5)
+        together.wait(DEADLINE_SECONDS)
         with pool.transaction() as conn:
             signal_endpoints.lock_all(conn)
             made.append(insert(conn, f"e{n}", limit=3))

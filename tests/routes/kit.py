@@ -13,6 +13,7 @@ from sigservice.server import Service
 from sigservice.services import revisions
 from tests.conftest import ADMIN
 from tests.repository.kit import run
+from tests.waiting import DEADLINE_SECONDS
 
 PEOPLE = "/api/admin/user-admin"
 NEW_PROJECT = {"id": "web", "name": "Web"}
@@ -157,14 +158,14 @@ def race(service: Service, count: int, work: Any) -> list[Any]:
 
     def one(n: int) -> None:
         admin = Admin(service)
-        gate.wait(10)
+        gate.wait(DEADLINE_SECONDS)
         found.append(work(admin, n))
 
     threads = [threading.Thread(target=one, args=(n,)) for n in range(count)]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(DEADLINE_SECONDS)
         assert not thread.is_alive(), "a request hangs"
     assert len(found) == count, "a request raised"
     return found

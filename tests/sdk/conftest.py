@@ -16,6 +16,7 @@ import pytest
 import sigservice
 from tests.conftest import ADMIN_TOKEN
 from tests.server.process import Client
+from tests.waiting import DEADLINE_SECONDS
 
 HERE = Path(__file__).parent
 CLIENT_TOKEN, FRONTEND_TOKEN = "*:development.client-sdk", "*:development.frontend-sdk"
@@ -125,7 +126,7 @@ class Node:
 
     def answer(self) -> Any:
         try:
-            return json.loads(self._lines.get(timeout=15))
+            return json.loads(self._lines.get(timeout=DEADLINE_SECONDS))
         except queue.Empty:
             self._popen.kill()
             assert self._popen.stderr is not None
@@ -133,8 +134,8 @@ class Node:
 
     def close(self) -> None:
         self._popen.kill()
-        self._popen.wait(10)
-        self._reader.join(10)
+        self._popen.wait(DEADLINE_SECONDS)
+        self._reader.join(DEADLINE_SECONDS)
         for stream in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
             if stream is not None:
                 stream.close()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.sdk.conftest import CLIENT_TOKEN, FRONTEND_TOKEN, HERE
+from tests.waiting import DEADLINE_SECONDS
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "sdk.md").read_text()
 SNIPPETS = dict(re.findall(r"^## (\w+)\n.*?```\w+\n(.*?)```", GUIDE, re.MULTILINE | re.DOTALL))
@@ -27,6 +28,11 @@ def test_a_snippet_works(server, request, name):
     assert "<" not in re.sub(r"=>|</?\w", "", code)
     command = [sys.executable, "-c"] if name == "Python" else ["node", "--input-type=module", "-e"]
     done = subprocess.run(
-        [*command, code], cwd=HERE, capture_output=True, text=True, timeout=30, check=False
+        [*command, code],
+        cwd=HERE,
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_SECONDS,
+        check=False,
     )
     assert "the new checkout\n" in done.stdout, done.stderr

@@ -20,7 +20,7 @@ def folder() -> Iterator[Path]:
     """An empty folder that the database's account can pass; nothing may run in it at the end."""
     with open_folder() as path:
         yield path
-        until(lambda: not processes_of(path), "the end of every database", 10)
+        until(lambda: not processes_of(path), "the end of every database")
 
 
 @pytest.fixture(scope="session")
@@ -40,7 +40,7 @@ def data(kept_data: Path) -> Iterator[Path]:
     conn.close()
     database.stop()
     yield kept_data
-    until(lambda: not processes_of(kept_data), "the end of the database", 10)
+    until(lambda: not processes_of(kept_data), "the end of the database")
 
 
 @pytest.fixture

@@ -12,13 +12,13 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.waiting import DEADLINE_SECONDS, until
+
 ROOT = Path(__file__).resolve().parents[2]
-START_SECONDS = 20
 ADMIN_SECRET = "*:*.server-tests"
 ADDRESS = re.compile(r"^ *address +(?:http://\S+:(\d+)\S*|unix:(\S+))$", re.MULTILINE)
 # No limit may stand between an attack and the code it is meant for.
@@ -29,18 +29,6 @@ OPEN_LIMITS = {
     "SIMPLE_LOGIN_LIMIT_PER_MINUTE": "1000000",
     "CREATE_USER_RATE_LIMIT_PER_MINUTE": "1000000",
 }
-
-
-def until(true: Callable[[], Any], what: str, seconds: float = 10) -> Any:
-    """Asks until the answer is true and returns it; fails with `what` after `seconds`."""
-    deadline = time.monotonic() + seconds
-    while True:
-        answer = true()
-        if answer:
-            return answer
-        if time.monotonic() > deadline:
-            raise AssertionError(f"not within {seconds} s: {what}")
-        time.sleep(0.01)
 
 
 def free_port() -> int:
@@ -81,7 +69,7 @@ class Client:
         client.port, client.pipe = port or 0, pipe
         return client
 
-    def connect(self, timeout: float = 10, host: str = "127.0.0.1") -> socket.socket:
+    def connect(self, timeout: float = DEADLINE_SECONDS, host: str = "127.0.0.1") -> socket.socket:
         if self.pipe:
             sock = socket.socket(socket.AF_UNIX)
             sock.settimeout(timeout)
@@ -95,7 +83,7 @@ class Client:
         path: str,
         body: Any = None,
         secret: str = ADMIN_SECRET,
-        timeout: float = 10,
+        timeout: float = DEADLINE_SECONDS,
     ) -> tuple[int, Any]:
         """(status, parsed JSON or the bytes); raises OSError and HTTPException as they come."""
         conn = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
@@ -153,7 +141,7 @@ class Process(Client):
     def stderr(self) -> str:
         return _everything(self._err)
 
-    def await_address(self, seconds: float = START_SECONDS) -> Process:
+    def await_address(self) -> Process:
         """Returns when the address is printed; fails with its errors when it ends instead."""
 
         def printed() -> re.Match[str] | None:
@@ -162,14 +150,14 @@ class Process(Client):
                 raise AssertionError(f"ended with {self._popen.returncode}: {self.stderr}")
             return found
 
-        match = until(printed, "the address line", seconds)
+        match = until(printed, "the address line")
         self.port, self.pipe = int(match[1] or 0), match[2] or ""
         return self
 
     def send(self, number: int) -> None:
         os.kill(self.pid, number)
 
-    def wait(self, seconds: float = 10) -> int:
+    def wait(self, seconds: float = DEADLINE_SECONDS) -> int:
         """The exit code, negative for a signal."""
         try:
             return self._popen.wait(seconds)
@@ -181,7 +169,7 @@ class Process(Client):
 
     def kill(self) -> None:
         self._popen.kill()
-        self._popen.wait(10)
+        self._popen.wait(DEADLINE_SECONDS)
 
     def close(self) -> None:
         """Ends it, politely where it has a database to end; frees the files."""
@@ -189,7 +177,7 @@ class Process(Client):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 if self._has_database:
                     self._popen.terminate()
-                    self._popen.wait(8)
+                    self._popen.wait(DEADLINE_SECONDS)
             self.kill()
         self._out.close()
         self._err.close()
@@ -210,7 +198,9 @@ def running(environ: Mapping[str, str], script: str = "", **more: Any) -> Iterat
         process.close()
 
 
-def refused(environ: Mapping[str, str], script: str = "", seconds: float = 15) -> Process:
+def refused(
+    environ: Mapping[str, str], script: str = "", seconds: float = DEADLINE_SECONDS
+) -> Process:
     """A service that must end by itself; `wait()` gives its exit code at once."""
     process = Process(environ, script)
     try:

@@ -23,10 +23,11 @@ from bs4 import BeautifulSoup
 import sigservice
 from tests.conftest import ADMIN, ADMIN_TOKEN
 from tests.server.process import free_port, until
+from tests.waiting import DEADLINE_SECONDS
 
 PROGRAM = shutil.which("prometheus-alertmanager")
 GUIDE = Path(__file__).parents[2] / "docs" / "signals.md"
-TIMEOUT = 15
+
 LABELS = {"alertname": "HighErrorRate", "service": "shop", "severity": "critical"}
 
 pytestmark = [
@@ -88,14 +89,14 @@ def alertmanager(tmp_path) -> Iterator[Callable[[str], str]]:
             except OSError:
                 return False
 
-        until(ready, "Alertmanager to be ready", TIMEOUT)
+        until(ready, "Alertmanager to be ready")
         return f"http://{address}"
 
     yield start
     for process in started:
         process.terminate()
         try:
-            process.wait(5)
+            process.wait(DEADLINE_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -125,12 +126,12 @@ def test_alert_that_fires_and_ends_is_seen(base_url, alertmanager):
 
     assert seen() == []
     fire(address, startsAt=began.isoformat())
-    until(lambda: received() == ["firing"], "the firing notification", TIMEOUT)
+    until(lambda: received() == ["firing"], "the firing notification")
     assert seen() == ["firing"]
 
     ended = datetime.now(UTC) - timedelta(seconds=1)
     fire(address, startsAt=began.isoformat(), endsAt=ended.isoformat())
-    until(lambda: received() == ["resolved", "firing"], "the resolved notification", TIMEOUT)
+    until(lambda: received() == ["resolved", "firing"], "the resolved notification")
     assert seen() == ["resolved", "firing"]
 
 
@@ -190,5 +191,5 @@ def web(
     """The answer's text. With `data` it is a POST, of JSON unless a header says otherwise."""
     kind = {"Content-Type": "application/json"} if data is not None else {}
     request = urllib.request.Request(url, data, kind | (headers or {}))
-    with (opener or direct()).open(request, timeout=5) as answer:
+    with (opener or direct()).open(request, timeout=DEADLINE_SECONDS) as answer:
         return answer.read().decode()

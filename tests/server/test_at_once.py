@@ -10,6 +10,7 @@ import pytest
 
 from tests.conftest import ADMIN_TOKEN
 from tests.flags.test_state import CLIENT, TOKENS
+from tests.waiting import DEADLINE_SECONDS
 
 FEATURES = "/api/admin/projects/default/features"
 STATE = f"{FEATURES}/a/environments/development"
@@ -26,7 +27,7 @@ class Connection:
     """One connection, kept; it must never have to be opened again."""
 
     def __init__(self, port, secret):
-        self._http = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        self._http = http.client.HTTPConnection("127.0.0.1", port, timeout=DEADLINE_SECONDS)
         self._http.connect()
         self._sock, self._secret = self._http.sock, secret
 
@@ -72,7 +73,7 @@ def test_nobody_fails_and_nobody_sees_the_past(service):
     def run(n):
         work, secret = (tool, ADMIN_TOKEN) if n % 2 else (sdk, CLIENT)
         connection = Connection(service.port, secret)
-        gate.wait(10)
+        gate.wait(DEADLINE_SECONDS)
         try:
             problems.extend(pair for pair in work(connection, n) if pair[0] not in pair[1])
         except Exception as error:  # noqa: BLE001  shown by the test
@@ -83,7 +84,7 @@ def test_nobody_fails_and_nobody_sees_the_past(service):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(DEADLINE_SECONDS)
         assert not thread.is_alive(), "a connection hangs"
     assert problems == []
     status, data, _ = admin.ask("GET", f"{STATE}/strategies")

@@ -9,6 +9,7 @@ import pytest
 
 from tests.conftest import ADMIN_TOKEN
 from tests.flags.test_state import CLIENT, TOKENS
+from tests.waiting import DEADLINE_SECONDS
 
 POLL = ("GET", "/api/client/features", CLIENT, b"")
 CONSTRAINT = {"contextName": "x", "operator": "IN", "values": ["a"]}
@@ -25,7 +26,7 @@ BODILESS = [pytest.param(POLL, 304, id="304"), pytest.param(VALIDATE, 204, id="2
 def sock(make_service):
     service = make_service(TOKENS | {"server": {"gracefulShutdownEnable": False}})
     service.start()
-    with socket.create_connection(("127.0.0.1", service.port), timeout=5) as sock:
+    with socket.create_connection(("127.0.0.1", service.port), timeout=DEADLINE_SECONDS) as sock:
         yield sock
 
 

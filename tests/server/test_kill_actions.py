@@ -11,7 +11,6 @@ import itertools
 import os
 import random
 import signal
-import time
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from sigservice.db.embedded import EmbeddedPostgres
 from tests.repository.kit import run
 from tests.server.process import Process, parent, postmaster, running, until
 from tests.server.test_kill import Load, await_database, connect, embedded
+from tests.waiting import take_time
 
 KILLS = int(os.environ.get("KILLS", "1"))
 FLAGS = "/api/admin/projects/default/features"
@@ -80,7 +80,7 @@ def await_end_of_work(data: Path) -> None:
         return -1
 
     while before := left():
-        until(lambda before=before: left() not in (-1, before), f"progress with {before} left", 15)
+        until(lambda before=before: left() not in (-1, before), f"progress with {before} left")
 
 
 def assert_explained(conn: Any, load: Load) -> None:
@@ -136,7 +136,8 @@ def assert_explained(conn: Any, load: Load) -> None:
 
 
 def pause() -> None:
-    time.sleep(random.uniform(0.05, 0.4))
+    """So that each kill meets another moment."""
+    take_time(random.uniform(0.05, 0.4))
 
 
 def test_killed_service(data: Path):

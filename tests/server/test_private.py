@@ -34,6 +34,7 @@ from tests.server.process import (
     refused,
     running,
 )
+from tests.waiting import DEADLINE_SECONDS
 
 NOBODY = 65534
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs it as somebody else")
@@ -205,7 +206,7 @@ def test_root_hands_the_database_to_an_account_and_changes_no_folder(fresh: Any)
 def test_port_of_another_postgres_does_not_matter(data: Path):
     process = Process(environ(data) | {"PGPORT": "5433"})
     try:
-        process.await_address(8)
+        process.await_address()
     finally:
         process.kill()
         process.close()
@@ -229,7 +230,7 @@ def test_variables_of_another_database_do_not_matter(
     temporary_database.empty()
     process = Process(environ | variables)
     try:
-        process.await_address(8)
+        process.await_address()
         _, secret = process.sender()
         path = "/api/signal-endpoint/deploys"
         status, answer = process.ask("POST", path, {"text": "漢ü"}, secret=secret)
@@ -282,7 +283,7 @@ def as_somebody(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=DEADLINE_SECONDS,
         check=False,
     )
 

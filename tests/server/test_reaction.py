@@ -20,6 +20,7 @@ from UnleashClient import UnleashClient
 
 from tests.server.process import OPEN_LIMITS, Process, database_environ, free_port, running, until
 from tests.server.test_alertmanager import PROGRAM, web
+from tests.waiting import DEADLINE_SECONDS
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "actions.md").read_text()
 STEPS = re.findall(r"^```sh\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
@@ -59,7 +60,7 @@ class Reader:
             cwd=self._folder,
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=DEADLINE_SECONDS,
             check=False,
         )
         assert done.returncode == 0, (beginning, done.stderr)
@@ -119,14 +120,14 @@ def test_the_guide_from_alert_to_flag(environ, tmp_path, sdk):
         with (tmp_path / "log").open("wb") as log:
             alertmanager = subprocess.Popen(command, cwd=tmp_path, stdout=log, stderr=log)
         try:
-            until(lambda: is_ready(port), "Alertmanager is ready", 15)
+            until(lambda: is_ready(port), "Alertmanager is ready")
             reader.step("--annotation=summary")
-            until(lambda: not client.is_enabled("checkout"), "the SDK sees the flag off", 15)
+            until(lambda: not client.is_enabled("checkout"), "the SDK sees the flag off")
             reader.step("--end=")
-            until(lambda: client.is_enabled("checkout"), "the SDK sees the flag on again", 15)
+            until(lambda: client.is_enabled("checkout"), "the SDK sees the flag on again")
         finally:
             alertmanager.terminate()
-            alertmanager.wait(10)
+            alertmanager.wait(DEADLINE_SECONDS)
         told = reader.step(".actionSetEvents[]")
         assert [line.split(",", 1)[1] for line in told.splitlines()] == [
             '"resolved","success","Restored 1 of 1 changes."]',
@@ -173,7 +174,7 @@ def test_two_processes_share_a_database(environ):
             sender.start()
         for sender in senders:
             sender.join()
-        done = until(lambda: finished(one, path, 6 + 50), "50 more runs", 20)
+        done = until(lambda: finished(one, path, 6 + 50), "50 more runs")
         signals = [run["signalId"] for run in done]
         assert len(signals) == 6 + 50
         assert len(set(signals)) == len(signals)

@@ -10,6 +10,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,16 +29,23 @@ from tests.server.process import (
     running,
     until,
 )
+from tests.waiting import DEADLINE_SECONDS, take_time
 
 SCRIPT = """
-import sys, time
+import os
 import sigservice
+from tests.waiting import take_time, until
 def hook(app):
     @app.get("/slow/<seconds:float>")
     def slow(seconds):
         print("came in", flush=True)
-        time.sleep(seconds)
+        take_time(seconds)
         return "slept"
+    @app.get("/held")
+    def held():
+        print("came in", flush=True)
+        until(lambda: os.path.exists(os.environ["RELEASE"]), "the release")
+        return "released"
     @app.get("/large")
     def large():
         return b"x" * 5_000_000
@@ -60,20 +68,20 @@ def environ(temporary_database: Any) -> dict[str, str]:
 
 @pytest.fixture
 def slow(environ: dict[str, str]) -> Iterator[Process]:
-    with running(environ, script()) as process:
+    with running(environ | {"GRACEFUL_SHUTDOWN_TIMEOUT": "60000"}, script()) as process:
         yield process
 
 
 class Request(threading.Thread):
     """A slow request in a thread of its own; returns from `start` when the handler has it."""
 
-    def __init__(self, process: Process, seconds: float) -> None:
+    def __init__(self, process: Process, path: str) -> None:
         super().__init__(daemon=True)
-        self._process, self._path = process, f"/slow/{seconds}"
+        self._process, self._path = process, path
         self.answer: tuple[int, bytes] | None = None
 
     def run(self) -> None:
-        conn = http.client.HTTPConnection("127.0.0.1", self._process.port, timeout=15)
+        conn = http.client.HTTPConnection("127.0.0.1", self._process.port, timeout=DEADLINE_SECONDS)
         try:
             conn.request("GET", self._path)
             got = conn.getresponse()
@@ -102,57 +110,56 @@ def read_to_end(sock: socket.socket) -> bytes:
 
 def is_refusing(process: Process) -> bool:
     try:
-        process.connect(1).close()
+        process.connect().close()
     except OSError:
         return True
     return False
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_signal_lets_the_running_request_finish(slow: Process, number: int):
-    request = Request(slow, 0.4).start()
-    slow.send(number)
-    until(lambda: is_refusing(slow), "new connections are refused", 0.5)
-    assert request.answer is None
-    assert slow.wait(3) == 0
-    request.join(3)
-    assert request.answer == (200, b"slept")
-    assert "Traceback" not in slow.stderr
+def test_signal_lets_the_running_request_finish(
+    environ: dict[str, str], tmp_path: Path, number: int
+):
+    release = tmp_path / "release"
+    more = {"GRACEFUL_SHUTDOWN_TIMEOUT": "60000", "RELEASE": str(release)}
+    with running(environ | more, script()) as process:
+        request = Request(process, "/held").start()
+        process.send(number)
+        until(lambda: is_refusing(process), "new connections are refused")
+        assert request.answer is None
+        release.touch()
+        assert process.wait() == 0
+        request.join(DEADLINE_SECONDS)
+        assert request.answer == (200, b"released")
+        assert "Traceback" not in process.stderr
 
 
 def test_request_longer_than_the_timeout_is_cut(environ: dict[str, str]):
-    took = []
-    for _ in range(3):  # a busy machine may be late once
-        with running(environ, script()) as process:
-            request = Request(process, 30).start()
-            began = time.monotonic()
-            process.send(signal.SIGTERM)
-            assert process.wait(5) == 0
-            took.append(time.monotonic() - began)
-            request.join(3)
-            assert request.answer is None
-        if took[-1] < GRACE + 1.5:
-            break
-    assert GRACE - 0.1 < min(took) < GRACE + 1.5
+    with running(environ, script()) as process:
+        request = Request(process, "/slow/60").start()
+        began = time.monotonic()
+        process.send(signal.SIGTERM)
+        assert process.wait() == 0
+        assert GRACE - 0.1 < time.monotonic() - began < 30
+        request.join(DEADLINE_SECONDS)
+        assert request.answer is None
 
 
 def test_idle_connections_do_not_hold_up_the_stop(environ: dict[str, str]):
-    with running(environ | {"GRACEFUL_SHUTDOWN_TIMEOUT": "8000"}) as process:
+    with running(environ | {"GRACEFUL_SHUTDOWN_TIMEOUT": "60000"}) as process:
         socks = [process.connect() for _ in range(20)]
         for sock in socks[:10]:
             sock.sendall(HEALTH)
             assert b"GOOD" in sock.recv(4096)
-        began = time.monotonic()
         process.send(signal.SIGTERM)
-        assert process.wait(5) == 0
-        assert time.monotonic() - began < 1
+        assert process.wait(30) == 0
         assert [read_to_end(sock) for sock in socks] == [b""] * 20
         for sock in socks:
             sock.close()
 
 
 def test_large_answer_to_a_slow_reader_arrives_whole(environ: dict[str, str]):
-    with running(environ | {"GRACEFUL_SHUTDOWN_TIMEOUT": "8000"}, script()) as process:
+    with running(environ | {"GRACEFUL_SHUTDOWN_TIMEOUT": "60000"}, script()) as process:
         with process.connect() as sock:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
             sock.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -160,7 +167,7 @@ def test_large_answer_to_a_slow_reader_arrives_whole(environ: dict[str, str]):
             process.send(signal.SIGTERM)
             until(lambda: is_refusing(process), "the stop")
             received += len(read_to_end(sock))
-        assert process.wait(5) == 0
+        assert process.wait() == 0
     assert received > 5_000_000
 
 
@@ -170,7 +177,7 @@ def test_pipelined_requests_are_both_answered(slow: Process):
         until(lambda: "came in" in slow.stdout, "the request's arrival")
         slow.send(signal.SIGTERM)
         assert read_to_end(sock).count(b"slept") == 2
-    assert slow.wait(3) == 0
+    assert slow.wait() == 0
 
 
 IN_CODE = {"server": {"gracefulShutdownEnable": False, "host": "127.0.0.1"}}
@@ -187,13 +194,13 @@ def test_service_stops_once_and_never_starts_again(make_service: Any):
     for thread in stops:
         thread.start()
     for thread in stops:
-        thread.join(5)
+        thread.join(DEADLINE_SECONDS)
     service.stop()
     service.wait()
     with pytest.raises(RuntimeError):
         service.start()
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.1", port), timeout=1)
+        socket.create_connection(("127.0.0.1", port))
 
 
 def test_stopped_service_has_no_port_and_no_url(make_service: Any):
@@ -208,7 +215,7 @@ def test_idle_connection_is_closed_after_the_keep_alive_timeout_and_a_busy_one_i
     serve: Serve,
 ):
     def slow_route(app: Any) -> None:
-        app.get("/slow")(lambda: time.sleep(1.7) or "slept")
+        app.get("/slow")(lambda: take_time(1.7) or "slept")
 
     client = serve(keepAliveTimeout=1, preRouterHook=slow_route)
     with contextlib.ExitStack() as stack:
@@ -220,7 +227,7 @@ def test_idle_connection_is_closed_after_the_keep_alive_timeout_and_a_busy_one_i
         began = time.monotonic()
         for each in (idle, silent, half):
             assert read_to_end(each) == b""
-        assert 0.8 < time.monotonic() - began < 3
+        assert 0.8 < time.monotonic() - began < 30
         assert b"slept" in read_to_end(busy)
 
 
@@ -235,17 +242,17 @@ def test_dribbling_clients_are_cut_and_others_are_answered(
         for sock, beginning in zip(socks, beginnings, strict=True):
             sock.sendall(beginning)
         began, cut = time.monotonic(), set()
-        while len(cut) < len(socks) and time.monotonic() - began < 8:
+        while len(cut) < len(socks) and time.monotonic() - began < 30:
             for sock in socks:
                 try:
                     sock.sendall(b"a")
                     sock.recv(100)
                     cut.add(sock)
                 except TimeoutError:
-                    assert client.ask("GET", "/health", timeout=2)[0] == 200
+                    assert client.ask("GET", "/health")[0] == 200
                 except OSError:
                     cut.add(sock)
-        assert 0.8 < time.monotonic() - began < 4
+        assert 0.8 < time.monotonic() - began < 30
 
 
 def test_unix_socket_in_use_is_not_taken_over(serve: Serve):
@@ -337,7 +344,7 @@ def test_stop_leaves_no_thread_and_no_file_behind(make_service: Any):
     for _ in range(3):
         service = make_service(IN_CODE)
         service.start()
-        socket.create_connection(("127.0.0.1", service.port), timeout=1).close()
+        socket.create_connection(("127.0.0.1", service.port)).close()
         service.stop()
     until(lambda: threading.active_count() <= threads, "the threads' end")
     assert len(os.listdir("/proc/self/fd")) <= files

@@ -301,10 +301,10 @@ def test_a_pattern_that_fits_only_with_case_is_refused_without():
 )
 def test_patterns_take_linear_time(pattern):
     matcher = Matcher([made(operator="REGEX", value=pattern)])
-    started = time.perf_counter()
+    started = time.thread_time()
     for bomb in ("a" * 100_000, "x" * 100_000, "a" * 99_999 + "!"):
         matcher.matches({"x": bomb})
-    assert time.perf_counter() - started < 1
+    assert time.thread_time() - started < 1
 
 
 def test_random_payloads_and_filters_never_raise():
@@ -351,10 +351,10 @@ def test_fifty_sets_are_matched_within_moments():
     sets = [Matcher(filters) for _ in range(50)]
     best = 1.0
     for _ in range(5):
-        started = time.perf_counter()
+        started = time.thread_time()
         for matcher in sets:
             matcher.matches(payload)
-        best = min(best, time.perf_counter() - started)
+        best = min(best, time.thread_time() - started)
     assert best < 0.05  # the aim is a tenth of that, on a machine that does nothing else
 
 

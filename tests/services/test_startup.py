@@ -14,6 +14,7 @@ from sigservice.errors import ConfigError, PasswordMismatch, StartError
 from sigservice.repository import events, users
 from sigservice.services import api_tokens, sessions, startup
 from tests.conftest import ADMIN_TOKEN
+from tests.waiting import DEADLINE_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "Correct-Horse-7"
@@ -192,7 +193,7 @@ def test_four_processes_that_start_at_once_make_one_admin_and_one_set_of_tokens(
     for process in started:
         process.stdin.write("go\n")
         process.stdin.flush()
-    told = [process.communicate(timeout=20) for process in started]
+    told = [process.communicate(timeout=DEADLINE_SECONDS) for process in started]
     assert told == [("", "")] * 4
     assert [process.returncode for process in started] == [0] * 4
     conn = database.connect("four_starts")

@@ -16,6 +16,7 @@ from sigservice.services.features import Metadata
 from sigservice.services.identity import SYSTEM
 from sigservice.services.strategies import Strategy
 from tests.server.process import until
+from tests.waiting import DEADLINE_SECONDS
 
 DEV = "development"
 
@@ -104,7 +105,7 @@ def test_who_has_waited_for_another_switch_looks_again(service, database):
         with contextlib.closing(database.connect()) as other:
             until(lambda: locks_waited_for(other), "the second one waits")
         assert switching.switch(conn, place, True, SYSTEM)
-    waiting.join(10)
+    waiting.join(DEADLINE_SECONDS)
     assert done == [False]
     with service.context.database.autocommit() as conn:
         kept = run.value(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-import time
 from typing import Any
 
 from bottle import request
 
 from sigservice import authentication
+from tests.waiting import take_time
 
 
 def slow_route(app: Any) -> None:
@@ -17,7 +17,7 @@ def slow_route(app: Any) -> None:
     @app.get("/slow/<seconds:float>")
     def slow(seconds: float) -> str:
         say("came in")
-        time.sleep(seconds)
+        take_time(seconds)
         return "slept"
 
 

@@ -129,7 +129,7 @@ def together(
     """
     script = f"from tests.spec.run import several; several({json.dumps(cases)!r})"
     with closing(Process(environ, script)) as process:
-        until(lambda: process.stdout.endswith("\n"), "services that start or don't", 20)
+        until(lambda: process.stdout.endswith("\n"), "services that start or don't")
         assert "hunter2" not in process.stdout + process.stderr
         yield {name: "\n".join(lines) for name, lines in json.loads(process.stdout).items()}
 

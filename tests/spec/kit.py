@@ -28,6 +28,7 @@ from typing import Any, TypeVar
 from sigservice.testing import TemporaryDatabase
 from tests.repository.kit import run
 from tests.server.process import Process, database_environ, refused, running
+from tests.waiting import DEADLINE_SECONDS
 
 NOTHING: Any = object()
 ADMIN_SECRET = "*:*.specification"
@@ -92,7 +93,7 @@ class Idle(threading.Thread):
 
     def __init__(self, process: Process) -> None:
         super().__init__(daemon=True)
-        self._sock = process.connect(60)
+        self._sock = process.connect()
         self._sock.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
         assert b"200 OK" in self._sock.recv(4096)
         self.began, self.seconds = time.monotonic(), None
@@ -267,7 +268,7 @@ class Asked:
         token: str = "",
         service: Process | None = None,
         address: str = "",
-        timeout: float = 10,
+        timeout: float = DEADLINE_SECONDS,
         **headers: str,
     ) -> Answer:
         """`body` is sent as JSON unless it is bytes, an iterator of bytes in chunks;

@@ -15,6 +15,7 @@ from sigservice.services import events
 from sigservice.services.identity import SYSTEM
 from sigservice.telemetry import counts
 from tests.conftest import ADMIN, Make
+from tests.waiting import DEADLINE_SECONDS
 
 METRICS = "/internal-backstage/prometheus"
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "metrics.md"
@@ -257,14 +258,14 @@ def test_a_database_that_hangs_does_not_hold_up_a_scrape(web, service, monkeypat
 
     def hang():
         asked.append(1)
-        held.wait(5)
+        held.wait(DEADLINE_SECONDS)
         raise ValueError
 
     monkeypatch.setattr(service.context.telemetry.counts, "_read", hang)
     began = time.monotonic()
     for _ in range(5):
         assert Told(web)["users_total"] is None
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 30
     assert len(asked) == 1
     held.set()
 

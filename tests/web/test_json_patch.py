@@ -77,10 +77,10 @@ def test_pointers_are_unescaped():
     ],
 )
 def test_a_patch_does_not_grow_without_end(steps):
-    began = time.perf_counter()
+    began = time.thread_time()
     with pytest.raises(BadDataError):
         patched(*steps)
-    assert time.perf_counter() - began < 2
+    assert time.thread_time() - began < 2
 
 
 def test_a_patch_does_not_nest_without_end():

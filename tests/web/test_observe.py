@@ -5,20 +5,23 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 import webtest
 
 from tests.conftest import ADMIN
+from tests.waiting import until
 
 
 def await_lines(capsys, count):
     """Lines that come fast are written in bundles, a moment later."""
-    lines, until = [], time.monotonic() + 5
-    while len(lines) < count and time.monotonic() < until:
-        lines += [line for line in capsys.readouterr().err.splitlines() if "] HTTP - " in line]
-        time.sleep(0.002)
+    lines = []
+
+    def are_there():
+        lines.extend(x for x in capsys.readouterr().err.splitlines() if "] HTTP - " in x)
+        return len(lines) >= count
+
+    until(are_there, "the lines of the log")
     return lines
 
 

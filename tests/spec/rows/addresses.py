@@ -13,6 +13,7 @@ from bs4 import BeautifulSoup
 
 from tests.server.process import Process
 from tests.spec.kit import ADMIN_SECRET, ADMIN_USER, Answer, Asked, Row
+from tests.waiting import DEADLINE_SECONDS
 
 MOST_PAGES = 200
 
@@ -175,7 +176,7 @@ def cutting_proxy(service: Process, cut: str) -> Iterator[int]:
     thread.start()
     yield server.server_address[1]
     server.shutdown()
-    thread.join(5)
+    thread.join(DEADLINE_SECONDS)
     server.server_close()
 
 

@@ -15,7 +15,7 @@ PASSWORD = {"DATABASE_PASSWORD": "hunter2"}
 
 def refusal(process: Process, code: int = 1) -> str:
     """The last line of one that ends by itself with this exit code, and says no secret."""
-    assert process.wait(20) == code, process.stderr
+    assert process.wait() == code, process.stderr
     assert "hunter2" not in process.stderr
     line = process.stderr.strip().splitlines()[-1]
     assert process.stderr.count("sigservice: ") == line.count("sigservice: ")
@@ -256,7 +256,7 @@ def at_once(asked: Asked) -> None:
 def never_there(asked: Asked) -> None:
     """Tried for 30 s, from the site's first moment on."""
     lonely = asked.services.once(site).lonely
-    until(lambda: not lonely.is_running(), "the end of the service without a database", 35)
+    until(lambda: not lonely.is_running(), "the end of the service without a database")
     assert "The database is not reached after 30 s: connection to server at" in refusal(lonely)
     assert len(lonely.stderr.splitlines()) == 2
     assert "waiting for the database: connection to" in lonely.stderr

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import socket
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -20,9 +19,11 @@ METRICS = "/internal-backstage/prometheus"
 BUILT_IN = r"^\[\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z\] \[DEBUG\] database - migrated 0001\S*$"
 PROVIDED = r"^mine: debug of database: migrated 0001\S*$"
 VERSIONS = {"oss": "9.1.0", "enterprise": "9.1.0"}
-# The first run of such a job is 2 to 30 seconds after the start: here the dice say 2.
-DICE = "import random; random.uniform = lambda low, high: low; "
-WAIT_SECONDS = 2.6
+# A job's first run is after a random part of some time: a hundredth here.
+DICE = "import random; random.uniform = lambda low, high: 0.01; "
+# After 0.3 s, and of jobs that have run once a metric tells. These run after 0.6 s.
+CHECK, FILLING = {"version check"}, {"created-by of events", "created-by of flags"}
+LATER = {"retention", "sessions", "reset tokens", "seen tokens"}
 
 
 def provider(asked: Asked) -> None:
@@ -37,7 +38,7 @@ def provider(asked: Asked) -> None:
 
 
 def level(asked: Asked) -> None:
-    log = asked.service.stderr
+    log = asked.service.stderr  # which said this before its address
     assert ("[DEBUG] database" in log) == (asked.value == "debug")
     assert ("[INFO] server - No mail server" in log) == (asked.value in ("debug", "info"))
 
@@ -88,11 +89,16 @@ class Scene:
     service: Process
     asks: Receiver
     rows: Any
-    began: float
 
-    def settled(self) -> Scene:
-        time.sleep(max(0.0, self.began + WAIT_SECONDS - time.monotonic()))
-        return self
+    def await_jobs(self, names: set[str]) -> None:
+        """Returns when each of these has run."""
+
+        def all_ran() -> bool:
+            text = self.service.ask("GET", METRICS)[1].decode()
+            counts = re.findall(r'scheduler_duration_seconds_count\{jobId="(.+?)"\} (\d+)', text)
+            return names <= {name for name, count in counts if int(count)}
+
+        until(all_ran, f"a run of {names}")
 
     def makers(self, table: str) -> set[int | None]:
         with self.rows.cursor() as cursor:
@@ -135,20 +141,17 @@ def _playing(services: Services, name: str) -> Iterator[Scene]:
                 "SELECT 'feature-created', 'ada', 'old' FROM generate_series(1, 102)"
             )
             script = f"{DICE}from tests.spec.run import main; main({json.dumps(options)!r})"
-            began = time.monotonic()
             with running(basis | environ, script) as service:
-                yield Scene(service, asks, rows, began)
+                yield Scene(service, asks, rows)
 
 
 def scene(asked: Asked, name: str) -> Scene:
-    """All are set at once, so that their waiting is one."""
-    services = asked.services
-    found = {each: services.once(_playing, services, each) for each in _SCENES}
-    return found[name].settled()
+    return asked.services.once(_playing, asked.services, name)
 
 
 def version_address(asked: Asked) -> None:
     found = scene(asked, asked.way)
+    found.await_jobs(CHECK if asked.value else LATER)
     assert [one.path for one in found.asks.asked] == ([asked.value] if asked.value else [])
     info = asked.admin("GET", "/api/admin/ui-config", service=found.service)["versionInfo"]
     if not asked.value:
@@ -161,14 +164,15 @@ def version_address(asked: Asked) -> None:
 
 def version_check(asked: Asked) -> None:
     names = {"default": "environment", "environment": "disabled", "code": "code", "": "environment"}
-    found = scene(asked, names[asked.way])
-    assert len(found.asks.asked) == (1 if asked.way == "" or asked.value else 0)
+    found, is_on = scene(asked, names[asked.way]), asked.way == "" or asked.value
+    found.await_jobs(CHECK if is_on else LATER)
+    assert len(found.asks.asked) == (1 if is_on else 0)
 
 
 def makers(asked: Asked) -> None:
     found = scene(asked, asked.way)
+    found.await_jobs(FILLING if asked.value else LATER)
     if asked.value:
-        until(lambda: found.makers("features") != {None}, "the flag's maker", 5)
         assert found.makers("features") == {1}
         assert found.makers("events") == {1, None}, "100 at a time"
         text = asked.ask("GET", METRICS, service=found.service).text

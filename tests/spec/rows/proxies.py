@@ -17,6 +17,7 @@ from tests.receiver import CERTIFICATE, receiving
 from tests.receiver import Asked as Told
 from tests.server.process import Process, free_port, open_folder, until
 from tests.spec.kit import Asked, Row
+from tests.waiting import DEADLINE_SECONDS
 
 SECRET = "whsec_" + base64.b64encode(b"0123456789abcdef01234567").decode()
 SETS = "/api/admin/projects/default/actions"
@@ -50,10 +51,10 @@ class Proxy:
     def close(self) -> None:
         self._popen.terminate()
         try:
-            self._popen.wait(3)
+            self._popen.wait(DEADLINE_SECONDS)
         except subprocess.TimeoutExpired:
             self._popen.kill()
-            self._popen.wait(3)
+            self._popen.wait(DEADLINE_SECONDS)
 
 
 @contextlib.contextmanager

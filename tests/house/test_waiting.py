@@ -1,0 +1,54 @@
+"""Tests wait by asking until something is so; fixed waits are in tests/waiting.py alone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parents[1]
+WAITING = TESTS / "waiting.py"
+SLEEP = re.compile(r"\btime\.sleep\(|\bfrom time import .*\bsleep\b|\bwait_for_timeout\(")
+# What is slow on purpose, and what measures over a window.
+TAKE_TIME = re.compile(r"\btake_time\(")
+SLOW = {
+    "db/test_pool.py",
+    "flags/test_latest.py",
+    "outgoing/test_post.py",
+    "outgoing/test_smtp.py",
+    "server/test_embedded.py",
+    "server/test_hostile.py",
+    "server/test_kill_actions.py",
+    "server/test_stop.py",
+    "spec/callables.py",
+}
+FILES = sorted(path for path in TESTS.rglob("*.py") if path not in (WAITING, Path(__file__)))
+
+
+def lines_with(pattern: re.Pattern[str], path: Path) -> list[str]:
+    lines = enumerate(path.read_text().splitlines(), 1)
+    return [f"{path.relative_to(TESTS)}:{n}" for n, line in lines if pattern.search(line)]
+
+
+def test_no_test_sleeps():
+    found = [line for path in FILES for line in lines_with(SLEEP, path)]
+    assert not found, "use until() of tests/waiting.py"
+
+
+def test_only_these_take_time():
+    takers = {str(path.relative_to(TESTS)) for path in FILES if lines_with(TAKE_TIME, path)}
+    assert takers <= SLOW, "take_time() is for what is slow on purpose; to wait use until()"
+
+
+@pytest.mark.parametrize(
+    ("line", "is_found"),
+    [
+        ("    time.sleep(1)", True),
+        ("from time import monotonic, sleep", True),
+        ("page.wait_for_timeout(500)", True),
+        ('patch("urllib3.util.retry.time.sleep", pauses.append)', False),
+    ],
+)
+def test_what_counts_as_sleeping(line, is_found):
+    assert bool(SLEEP.search(line)) is is_found
