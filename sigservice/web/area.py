@@ -6,9 +6,10 @@ guards a route is a plugin here.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
-from bottle import Bottle, Route, Router
+from bottle import Bottle, ConfigDict, Route, Router
 
 from sigservice.context import Context
 from sigservice.web.body import BodyPlugin
@@ -17,7 +18,13 @@ from sigservice.web.limits import LimitPlugin
 
 
 class _Area(Bottle):  # type: ignore[misc]
-    """Keeps its routes for the root that they are merged into: it never answers by itself."""
+    """Keeps its routes for the root that they are merged into. It never answers a request, so it
+    has only what bottle's routes ask of it: what else an application has is most of a start."""
+
+    def __init__(self, *plugins: Any) -> None:
+        self.config = ConfigDict()
+        self.plugins = list(plugins)
+        self.routes: list[Route] = []
 
     def add_route(self, route: Route) -> None:
         self.routes.append(route)
@@ -38,6 +45,15 @@ class _RootRouter(Router):  # type: ignore[misc]
         if self.is_complete:
             super()._compile(method)
 
+    def _itertokens(self, rule: str) -> tuple[tuple[str, str | None, str | None], ...]:
+        return _tokens(rule)
+
+
+@lru_cache(maxsize=1024)
+def _tokens(rule: str) -> tuple[tuple[str, str | None, str | None], ...]:
+    """The parts of a path, parsed once for all services of a process."""
+    return tuple(Router()._itertokens(rule))
+
 
 def new_root() -> Bottle:
     """A bare Bottle with the `id` filter: bottle's own `int` takes signs and foreign digits.
@@ -53,13 +69,7 @@ def new_root() -> Bottle:
 def new_area(context: Context, door: Any) -> Bottle:
     """Errors outside, then the door, then limits: a refused stranger uses up nobody's limit
     except where the door is open. The body is read last."""
-    area = _Area()
-    area.uninstall(True)
-    area.install(ErrorPlugin(context))
-    area.install(door)
-    area.install(LimitPlugin(context))
-    area.install(BodyPlugin())
-    return area
+    return _Area(ErrorPlugin(context), door, LimitPlugin(context), BodyPlugin())
 
 
 def _id_filter(_config: str) -> tuple[str, Any, Any]:
