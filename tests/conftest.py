@@ -54,10 +54,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not item.nodeid.startswith(WAITING))
 
 
+def pytest_collection() -> None:
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
     """Thousands of collected tests live to the end; the collector need not go through them."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 import webtest
 
-from tests.waiting import DEADLINE_SECONDS
+from tests.server.process import run_command
 
 GOOD = "New-Horse-Staple-8"
 
@@ -28,14 +26,7 @@ def command(database):
     }
 
     def run(*arguments, stdin="", **more):
-        return subprocess.run(
-            [sys.executable, "-m", "sigservice", *arguments],
-            env=os.environ | variables | more,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=DEADLINE_SECONDS,
-        )
+        return run_command(arguments, os.environ | variables | more, stdin)
 
     return run
 

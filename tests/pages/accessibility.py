@@ -21,6 +21,10 @@ def rule(check: Rule) -> Rule:
     return check
 
 
+def ids_of(soup: BeautifulSoup) -> set[str]:
+    return {tag["id"] for tag in soup.find_all(id=True)}
+
+
 def name_of(soup: BeautifulSoup, tag: Tag) -> str:
     """The accessible name, as far as these pages need it."""
     if tag.get("aria-label"):
@@ -88,8 +92,9 @@ def controls_are_labelled(soup: BeautifulSoup) -> Iterator[str]:
     for tag in soup.find_all(["input", "select", "textarea"]):
         if tag.get("type") != "hidden" and not name_of(soup, tag):
             yield str(tag)
+    ids = ids_of(soup)
     for label in soup.find_all("label"):
-        if not soup.find(id=label.get("for")):
+        if label.has_attr("for") and label["for"] not in ids:
             yield f"{label} labels nothing"
 
 
@@ -134,17 +139,19 @@ def ids_are_unique(soup: BeautifulSoup) -> Iterator[str]:
 
 @rule
 def descriptions_exist(soup: BeautifulSoup) -> Iterator[str]:
+    ids = ids_of(soup)
     for attribute in ("aria-describedby", "aria-labelledby", "aria-controls"):
         for tag in soup.find_all(attrs={attribute: True}):
             for id in tag[attribute].split():
-                if not soup.find(id=id):
+                if id not in ids:
                     yield f"{attribute} of {tag.get('id')} names {id}"
 
 
 @rule
 def anchors_exist(soup: BeautifulSoup) -> Iterator[str]:
+    ids = ids_of(soup)
     for tag in soup.find_all("a", href=re.compile("^#")):
-        if not soup.find(id=urldefrag(tag["href"]).fragment):
+        if urldefrag(tag["href"]).fragment not in ids:
             yield tag["href"]
 
 

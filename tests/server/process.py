@@ -12,10 +12,11 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.server import warm
 from tests.waiting import DEADLINE_SECONDS, until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -111,25 +112,38 @@ class Client:
 
 
 class Process(Client):
-    """One started service. `script` runs instead of run.py; it must print the address line."""
+    """One started service. `script` runs instead of run.py; it must print the address line.
+
+    It is forked from a process that has imported the service, which makes it cheap; `cold` ones
+    are Python's own from the beginning, as people start it.
+    """
 
     def __init__(
-        self, environ: Mapping[str, str], script: str = "", cwd: Path | str = ROOT
+        self,
+        environ: Mapping[str, str],
+        script: str = "",
+        cwd: Path | str = ROOT,
+        cold: bool = False,
     ) -> None:
         self._out = tempfile.TemporaryFile()  # noqa: SIM115  closed by close()
         self._err = tempfile.TemporaryFile()  # noqa: SIM115
-        command = [sys.executable, "-c", script] if script else [sys.executable, ROOT / "run.py"]
         inherited = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         quiet = {"HTTP_PORT": "0", "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
-        self._popen = subprocess.Popen(
-            command,
-            cwd=cwd,
-            env=inherited | quiet | dict(environ),
-            stdin=subprocess.DEVNULL,
-            stdout=self._out,
-            stderr=self._err,
-            start_new_session=True,
-        )
+        variables = inherited | quiet | dict(environ)
+        self._popen: Any
+        if cold:
+            arguments = ["-c", script] if script else ["run.py"]
+            self._popen = subprocess.Popen(
+                [sys.executable, *arguments],
+                cwd=cwd,
+                env=variables,
+                stdin=subprocess.DEVNULL,
+                stdout=self._out,
+                stderr=self._err,
+                start_new_session=True,
+            )
+        else:
+            self._popen = warm.start(script, variables, cwd, self._out, self._err)
         self.pid, self.environ = self._popen.pid, dict(environ)
         self._has_database = "SERVICE_DATA_DIR" in environ
 
@@ -181,6 +195,25 @@ class Process(Client):
             self.kill()
         self._out.close()
         self._err.close()
+
+
+def run_command(
+    arguments: Sequence[str], environ: Mapping[str, str], stdin: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """The finished `python -m sigservice` with these arguments."""
+    script = f"""
+import runpy, sys
+sys.argv = {["sigservice", *arguments]!r}
+runpy.run_module("sigservice", run_name="__main__", alter_sys=True)
+"""
+    with contextlib.ExitStack() as stack:
+        given, out, err = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(3))
+        given.write(stdin.encode())
+        given.seek(0)
+        code = warm.start(script, environ, ROOT, out, err, given).wait(DEADLINE_SECONDS)
+        return subprocess.CompletedProcess(
+            ["sigservice", *arguments], code, _everything(out), _everything(err)
+        )
 
 
 def _everything(file: Any) -> str:

@@ -126,7 +126,8 @@ class Services:
                     environ |= row.environ(way)
                     options = merged(options, row.options(way))
             self._shared[way] = self._kept.enter_context(
-                self._running(environ, options, fresh=True)  # their logs tell of migrations
+                # Their logs tell of migrations; these three start as people start it.
+                self._running(environ, options, fresh=True, cold=True)
             )
             self._taken.remove(self._shared[way].environ["DATABASE_NAME"])
             self.idle[way] = Idle(self._shared[way])
@@ -152,9 +153,13 @@ class Services:
         return self._own.enter_context(self._running(environ, options, fresh))
 
     def _running(
-        self, environ: Mapping[str, str], options: Mapping[str, Any], fresh: bool = False
+        self,
+        environ: Mapping[str, str],
+        options: Mapping[str, Any],
+        fresh: bool = False,
+        **more: Any,
     ) -> AbstractContextManager[Process]:
-        return running(self.basis(fresh=fresh) | dict(environ), script_for(options))
+        return running(self.basis(fresh=fresh) | dict(environ), script_for(options), **more)
 
     @contextmanager
     def started(
