@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 
 from sigservice.config import load_config
@@ -9,12 +11,9 @@ from sigservice.config.load import read_config
 from sigservice.config.options import OPTIONS
 from tests.config.kit import NOTHING, nest, problems, refusal
 from tests.config.rows import ROWS
+from tests.each import each
 
-
-def each(rows, **more):
-    return pytest.mark.parametrize("row", [pytest.param(r, id=r.path) for r in rows], **more)
-
-
+each_row = functools.partial(each, "row", name=lambda row: row.path)
 IN_ENV = [row for row in ROWS if row.env]
 IN_CODE = [row for row in ROWS if row.code is not NOTHING]
 IN_BOTH = [row for row in IN_ENV if row.code is not NOTHING]
@@ -37,7 +36,7 @@ def test_no_two_rows_share_a_path_or_a_variable():
         assert len(names) == len(set(names))
 
 
-@each(ROWS)
+@each_row(ROWS)
 def test_without_settings_an_option_has_its_default(row):
     loaded = load_config(None, {})
     assert row.find(loaded.config) == row.default
@@ -45,7 +44,7 @@ def test_without_settings_an_option_has_its_default(row):
     assert loaded.sources[row.path] == "default"
 
 
-@each(IN_ENV)
+@each_row(IN_ENV)
 def test_the_environment_sets_an_option(row):
     loaded = load_config(None, row.environ())
     assert row.find(loaded.config) == row.value
@@ -53,13 +52,13 @@ def test_the_environment_sets_an_option(row):
     assert loaded.sources[row.path] == row.env
 
 
-@each(IN_ENV)
+@each_row(IN_ENV)
 @pytest.mark.parametrize("blank", ["", "   ", "\t\n"])
 def test_a_blank_variable_equals_an_unset_one(row, blank):
     assert load_config(None, {row.env: blank}).config == load_config(None, {}).config
 
 
-@each(IN_CODE)
+@each_row(IN_CODE)
 def test_code_sets_an_option(row):
     loaded = load_config(row.options(), {})
     expected = row.code if row.from_code is NOTHING else row.from_code
@@ -67,7 +66,7 @@ def test_code_sets_an_option(row):
     assert loaded.sources[row.path] == "in code"
 
 
-@each(IN_BOTH)
+@each_row(IN_BOTH)
 def test_code_beats_the_environment(row):
     loaded = load_config(row.options(), row.environ())
     expected = row.code if row.from_code is NOTHING else row.from_code
@@ -76,26 +75,26 @@ def test_code_beats_the_environment(row):
     assert loaded.sources[row.path] == "in code"
 
 
-@each([row for row in IN_BOTH if isinstance(row.code, bool)])
+@each_row([row for row in IN_BOTH if isinstance(row.code, bool)])
 def test_code_switches_both_ways(row):
     for wanted, other in ((True, "false"), (False, "true")):
         config = load_config(row.options(wanted), {row.env: other}).config
         assert row.find(config) is wanted
 
 
-@each(IN_BOTH)
+@each_row(IN_BOTH)
 def test_none_in_code_leaves_an_option_to_the_environment(row):
     loaded = load_config(row.options(None), row.environ())
     assert row.find(loaded.config) == row.value
     assert loaded.sources[row.path] == row.env
 
 
-@each([row for row in IN_CODE if row.path != "authentication.initialAdminUser"])
+@each_row([row for row in IN_CODE if row.path != "authentication.initialAdminUser"])
 def test_none_in_code_means_not_given(row):
     assert row.find(load_config(row.options(None), {}).config) == row.default
 
 
-@each([row for row in IN_ENV if row.bad is not None])
+@each_row([row for row in IN_ENV if row.bad is not None])
 def test_a_wrong_variable_is_a_start_error_that_never_shows_the_value(row):
     line, *more = problems(None, row.environ(row.bad))
     assert not more
@@ -103,7 +102,7 @@ def test_a_wrong_variable_is_a_start_error_that_never_shows_the_value(row):
     assert "wr0ng" not in line
 
 
-@each([row for row in IN_CODE if row.bad_code is not NOTHING])
+@each_row([row for row in IN_CODE if row.bad_code is not NOTHING])
 def test_a_wrong_value_in_code_is_a_start_error_that_never_shows_the_value(row):
     line, *more = problems(row.options(row.bad_code), {})
     assert not more
@@ -112,33 +111,33 @@ def test_a_wrong_value_in_code_is_a_start_error_that_never_shows_the_value(row):
     assert "4711" not in line
 
 
-@each([row for row in IN_BOTH if row.bad is not None])
+@each_row([row for row in IN_BOTH if row.bad is not None])
 def test_a_wrong_variable_does_not_matter_where_code_decides(row):
     expected = row.code if row.from_code is NOTHING else row.from_code
     assert row.find(load_config(row.options(), row.environ(row.bad)).config) == expected
 
 
-@each([row for row in ROWS if row.beyond])
+@each_row([row for row in ROWS if row.beyond])
 def test_a_number_outside_its_bounds_is_a_start_error(row):
     for beyond in row.beyond:
         assert row.says in problems(None, {row.env: str(beyond)})[0]
         assert row.says in problems(row.options(beyond), {})[0]
 
 
-@each([row for row in ROWS if row.beyond])
+@each_row([row for row in ROWS if row.beyond])
 def test_in_code_a_number_is_no_boolean_and_no_fraction(row):
     for wrong in (True, False, 1.5, "12"):
         assert row.says in problems(row.options(wrong), {})[0]
 
 
-@each([row for row in IN_ENV if row.bad is not None and "readable" not in row.says])
+@each_row([row for row in IN_ENV if row.bad is not None and "readable" not in row.says])
 def test_the_example_in_a_refusal_is_accepted(row):
     line = problems(None, row.environ(row.bad))[0]
     example = line.partition(", for example ")[2].removesuffix(".")
     assert load_config(None, row.environ(example)).sources[row.path] == row.env
 
 
-@each([row for row in ROWS if row.code is NOTHING])
+@each_row([row for row in ROWS if row.code is NOTHING])
 def test_an_option_of_the_environment_alone_is_refused_in_code(row):
     assert problems(nest(row.path, "anything"), {})[0].startswith(row.path)
 

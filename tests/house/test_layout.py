@@ -6,7 +6,7 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
+from tests.each import each
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "sigservice").rglob("*.py"))
@@ -50,7 +50,7 @@ def imports(path: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
+@each("path", SOURCES)
 def test_imports_go_down_only(path):
     own = room(path)
     if own == "__init__":

@@ -12,6 +12,7 @@ import sigservice
 from sigservice.db import queries
 from sigservice.db.run import numbered
 from sigservice.testing import QuickPasswords
+from tests.each import each
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "sql" / "queries").glob("*.sql"))
@@ -64,8 +65,9 @@ def conn(temporary_database):
     conn.close()
 
 
-@pytest.mark.parametrize(("table", "name"), STATEMENTS, ids=lambda part: part)
-def test_every_statement_prepares(conn, table, name):
+@each("statement", STATEMENTS)
+def test_every_statement_prepares(conn, statement):
+    table, name = statement
     text, _ = numbered(queries.load(table)[name])
     with conn.cursor() as cursor:
         if text.startswith("LOCK"):  # the one kind that can't be prepared
@@ -89,19 +91,20 @@ def test_hot_statements_use_their_index(conn, table, name):
         assert index in plan, plan
 
 
-@pytest.mark.parametrize(("table", "name"), STATEMENTS, ids=lambda part: part)
-def test_every_statement_is_used_by_its_twin(table, name):
+@each("statement", STATEMENTS)
+def test_every_statement_is_used_by_its_twin(statement):
+    table, name = statement
     module = importlib.import_module(f"sigservice.repository.{table}")
     assert f'_SQL["{name}"]' in Path(str(module.__file__)).read_text()
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@each("file", FILES)
 def test_every_name_used_exists(file):
     source = (ROOT / "sigservice" / "repository" / f"{file.stem}.py").read_text()
     assert set(re.findall(r'_SQL\["(\w+)"\]', source)) == set(queries.load(file.stem))
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@each("file", FILES)
 def test_statements_list_their_columns(file):
     assert "SELECT *" not in file.read_text()
     assert "RETURNING *" not in file.read_text()

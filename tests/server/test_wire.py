@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.each import each
 from tests.server.process import OPEN_LIMITS, Process, database_environ, running, until
 from tests.server.wire_cases import Case, cases, http
 
@@ -65,7 +66,7 @@ def attacked(temporary_database: Any) -> Iterator[Attacked]:
                 read = _read(_exchange(process, data), data.startswith(b"HEAD"))
                 return None if [a.status for a in read.answers] == [503] else read
 
-            return case.name, until(outcome, f"an answer to {case.name}", 60)
+            return case.name, until(outcome, f"an answer to {case.name}")
 
         with ThreadPoolExecutor(12) as pool:
             outcomes = dict(pool.map(attack, CASES))
@@ -150,7 +151,7 @@ def test_cases_have_unique_names():
     assert len(set(names)) == len(names) > 700
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@each("case", CASES, name=lambda case: case.name)
 def test_hostile_request_is_answered_once_and_cleanly(attacked: Attacked, case: Case):
     outcome = attacked.outcomes[case.name]
     answers = outcome.answers

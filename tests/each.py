@@ -1,0 +1,34 @@
+"""One test over a table: pytest's own work for a test costs more than a look at one row."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+
+def each(argument: str, items: Iterable[Any], name: Callable[[Any], str] = str) -> Any:
+    """Calls the test with every item as this argument; it fails with all that failed, by name."""
+    table = list(items)
+    assert table
+
+    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(test)
+        def test_all(**fixtures: Any) -> None:
+            failures = []
+            for item in table:
+                try:
+                    test(**fixtures, **{argument: item})
+                except Exception as error:  # noqa: BLE001  shown by the group
+                    error.add_note(f"of {name(item)}")
+                    failures.append(error)
+            if failures:
+                raise ExceptionGroup(f"{len(failures)} of {len(table)} fail", failures)
+
+        signature = inspect.signature(test)
+        others = [p for p in signature.parameters.values() if p.name != argument]
+        test_all.__signature__ = signature.replace(parameters=others)  # type: ignore[attr-defined]
+        return test_all
+
+    return decorate
