@@ -102,7 +102,7 @@ def test_callers_of_a_bulkhead_are_refused_at_once_when_enough_of_them_wait(argu
         with pytest.raises(UnavailableError), pool.transaction(bulkhead="usage"):
             pass
     for waiter in waiters:
-        waiter.join(10)
+        waiter.join(DEADLINE_SECONDS)
     assert answers == [1, 1]
     pool.close()
 

@@ -16,6 +16,7 @@ from tests.conftest import ADMIN
 from tests.flags.test_single_flight import is_waiting
 from tests.flags.test_state import AS_CLIENT, FEATURES, POLL, TOKENS
 from tests.server.process import until
+from tests.waiting import DEADLINE_SECONDS
 
 
 class Statements:
@@ -160,14 +161,14 @@ def test_after_a_flip_one_poll_builds_and_the_others_wait_for_it(make_service, m
     def slow(*args, **more):
         builds.append(True)
         begun.set()
-        assert gate.wait(20)
+        assert gate.wait(DEADLINE_SECONDS)
         return original(*args, **more)
 
     monkeypatch.setattr(client_features, "list_bodies", slow)
     query, answers = Query("development"), []
     threads = [threading.Thread(target=lambda: answers.append(bodies.get(query, 1)))]
     threads[0].start()
-    assert begun.wait(20)
+    assert begun.wait(DEADLINE_SECONDS)
     threads += [
         threading.Thread(target=lambda: answers.append(bodies.get(query, 1))) for _ in range(8)
     ]
@@ -176,7 +177,7 @@ def test_after_a_flip_one_poll_builds_and_the_others_wait_for_it(make_service, m
     until(lambda: all(map(is_waiting, threads[1:])), "polls that wait")
     gate.set()
     for thread in threads:
-        thread.join(20)
+        thread.join(DEADLINE_SECONDS)
     assert len(builds) == 1
     assert len({id(body) for body in answers}) == 1
     assert len(answers) == 9

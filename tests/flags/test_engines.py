@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 from sigservice.services import client_features
+from tests.waiting import DEADLINE_SECONDS
 
 
 def test_an_environment_is_built_while_another_one_is_being_built(service, monkeypatch):
@@ -16,7 +17,7 @@ def test_an_environment_is_built_while_another_one_is_being_built(service, monke
         built.append(query.environment)
         if query.environment == "development":
             begun.set()
-            assert gate.wait(20)
+            assert gate.wait(DEADLINE_SECONDS)
         return original(conn, query, revision)
 
     monkeypatch.setattr(client_features, "build", slow)
@@ -28,10 +29,10 @@ def test_an_environment_is_built_while_another_one_is_being_built(service, monke
     threads = [threading.Thread(target=get, args=("development",)) for _ in range(3)]
     for thread in threads:
         thread.start()
-    assert begun.wait(20)
+    assert begun.wait(DEADLINE_SECONDS)
     assert get("production") is get("production")
     gate.set()
     for thread in threads:
-        thread.join(20)
+        thread.join(DEADLINE_SECONDS)
         assert not thread.is_alive()
     assert sorted(built) == ["development", "production"]

@@ -9,6 +9,7 @@ import pytest
 
 from sigservice.flags.single_flight import SingleFlight
 from tests.server.process import until
+from tests.waiting import DEADLINE_SECONDS
 
 
 class Builder:
@@ -21,7 +22,7 @@ class Builder:
     def __call__(self):
         self.builds += 1
         self.begun.set()
-        assert self.gate.wait(20)
+        assert self.gate.wait(DEADLINE_SECONDS)
         if self.error:
             raise self.error
         return self.builds
@@ -53,12 +54,12 @@ def fly(flights, build, waiters=5):
     """The answers of a builder and of callers that wait for it."""
     answers = []
     threads = [ask(flights, "a", build, answers)]
-    assert build.begun.wait(20)
+    assert build.begun.wait(DEADLINE_SECONDS)
     threads += [ask(flights, "a", build, answers) for _ in range(waiters)]
     until(lambda: all(map(is_waiting, threads[1:])), "callers that wait")
     build.gate.set()
     for thread in threads:
-        thread.join(20)
+        thread.join(DEADLINE_SECONDS)
         assert not thread.is_alive(), "a caller hangs"
     return answers
 
@@ -79,10 +80,10 @@ def test_an_error_reaches_all_who_wait_and_the_next_builds_again():
 def test_another_key_is_built_meanwhile():
     flights, build, answers = SingleFlight(), Builder(), []
     thread = ask(flights, "a", build, answers)
-    assert build.begun.wait(20)
+    assert build.begun.wait(DEADLINE_SECONDS)
     assert flights.get("b", lambda: "b") == "b"
     build.gate.set()
-    thread.join(20)
+    thread.join(DEADLINE_SECONDS)
     assert answers == [1]
 
 

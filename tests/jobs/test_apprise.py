@@ -26,6 +26,7 @@ from tests.conftest import ADMIN, Make
 from tests.jobs.test_notifications import Told
 from tests.receiver import CERTIFICATE, receiving
 from tests.server.process import until
+from tests.waiting import DEADLINE_SECONDS
 
 needs_apprise = pytest.mark.skipif(
     importlib.util.find_spec("apprise") is None, reason="apprise is not installed (extra notify)"
@@ -269,7 +270,7 @@ def test_what_is_being_sent_ends_with_the_service(receiver, sender, send):
         process = sender._process
         sender.close()
         assert process.returncode is not None
-        thread.join(10)
+        thread.join(DEADLINE_SECONDS)
         assert len(errors) == 1
         with pytest.raises(Failed):
             send(address(receiver))

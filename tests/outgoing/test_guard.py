@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import DEADLINE_SECONDS
+
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(__file__).with_name("guarded_process.py")
 ALLOWED = {"an allowed name", "sendto an allowed name", "the proxy"}
@@ -25,8 +27,8 @@ def outcomes():
     ):
         port = server.getsockname()[1]
         u.bind(("127.0.0.1", port))
-        server.settimeout(10)
-        u.settimeout(10)
+        server.settimeout(DEADLINE_SECONDS)
+        u.settimeout(DEADLINE_SECONDS)
         done = subprocess.run(
             [sys.executable, str(PROGRAM), str(port)],
             env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},

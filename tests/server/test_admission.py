@@ -15,6 +15,7 @@ from sigservice.authentication import Custom
 from sigservice.web.doors import SAFE_METHODS, PageDoor
 from tests.conftest import ADMIN, Cast
 from tests.server.process import Client
+from tests.waiting import DEADLINE_SECONDS
 
 LARGER = "x" * 20_000  # than what is read of everybody
 FORM = "application/x-www-form-urlencoded"
@@ -30,7 +31,7 @@ def started(make_service: Any, **options: Any) -> tuple[Any, Client]:
 
 
 def ask(client: Client, method: str, path: str, body: bytes, headers: dict[str, str]) -> int:
-    conn = http.client.HTTPConnection("127.0.0.1", client.port, timeout=10)
+    conn = http.client.HTTPConnection("127.0.0.1", client.port, timeout=DEADLINE_SECONDS)
     try:
         conn.request(method, path, body, headers)
         return conn.getresponse().status

@@ -21,6 +21,7 @@ from sigservice.wire import Admission, Entrance
 from tests.server.process import ADMIN_SECRET, OPEN_LIMITS, Client, Process, running, until
 from tests.server.process import database_environ as environ_of
 from tests.server.wire_cases import http as request
+from tests.waiting import DEADLINE_SECONDS
 
 SIGNAL = "/api/signal-endpoint/deploys"
 IMPORT = "/api/admin/features-batch/import"
@@ -100,7 +101,7 @@ def test_refusal_of_a_large_signal_is_the_one_that_a_read_signal_gets(
 
 def test_client_that_sends_all_before_it_reads_gets_the_refusal(process: Process, sender: str):
     for size in (110_000, 400_000, 900_000):
-        conn = http.client.HTTPConnection("127.0.0.1", process.port, timeout=10)
+        conn = http.client.HTTPConnection("127.0.0.1", process.port, timeout=DEADLINE_SECONDS)
         with contextlib.closing(conn):
             conn.request("POST", SIGNAL, b" " * size, {"Authorization": f"Bearer {sender}"})
             answer = conn.getresponse()
@@ -138,7 +139,7 @@ def test_half_sent_bodies_of_unknown_callers_take_little_memory(process: Process
                         refused.add(number)
             return len(refused) > 20  # of 75, which have sent 18 MB; an address has 8
 
-        until(is_share_used_up, "the refusal of those that are too many", 30)
+        until(is_share_used_up, "the refusal of those that are too many")
         assert process.ask("GET", "/health")[0] == 200
         assert megabytes(process) - before < 40
     secret = "unknown-until-now"
