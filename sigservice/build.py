@@ -35,6 +35,7 @@ LIMITED_ROUTES = {
     "account_login": ("(passwords of one account)", ""),
     "password_reset": ("/auth/reset/password-email", "POST"),
     "password_reset_account": ("(password resets of one account)", ""),
+    "own_password": ("(new passwords and personal tokens of one user)", ""),
     "create_user": ("/api/admin/user-admin", "POST"),
     "signal": ("/api/signal-endpoint/:name", "POST"),
     "client_metrics": ("/api/client/metrics", "POST"),
@@ -47,6 +48,7 @@ LIMITED_ROUTES = {
 
 
 EDGE_VALIDATIONS_PER_MINUTE = 60
+OWN_PASSWORDS_PER_MINUTE = 20
 
 
 def build_context(
@@ -119,6 +121,7 @@ def build_limiter(config: dict[str, Any], clock: Clock) -> Limiter:
     limiter.add("account_login", amount=per_minute["loginMaxPerAccountPerMinute"], window=60)
     limiter.add("password_reset", amount=per_minute["passwordResetMaxPerMinute"], window=60)
     limiter.add("password_reset_account", amount=1, window=3600, burst=MAX_PER_HOUR)
+    limiter.add("own_password", amount=OWN_PASSWORDS_PER_MINUTE, window=60)
     limiter.add("create_user", amount=per_minute["createUserMaxPerMinute"], window=60)
     limiter.add("failed_auth", amount=per_minute["failedAuthMaxPerMinute"], window=60)
     metrics = config["metricsRateLimiting"]

@@ -99,16 +99,21 @@ def find(conn: Connection, secret: str, now: datetime) -> Row:
 
 
 def redeem(
-    database: Database, hasher: Passwords, secret: str, password: str, *, ip: str, now: datetime
-) -> Row:
-    """Sets the password of whose link it is, once; the user's sessions end.
+    database: Database,
+    hasher: Passwords,
+    user: Row,
+    secret: str,
+    password: str,
+    *,
+    ip: str,
+    now: datetime,
+) -> None:
+    """Sets the password of `user`, whom `find` returned for the link, once; the sessions end.
 
     Raises what `find` does, OwaspValidationError, PasswordPreviouslyUsedError, UnavailableError.
     """
+    passwords.check(password, user["username"], user["email"])
     with hasher.admitted():
-        with database.autocommit() as conn:
-            user = find(conn, secret, now)
-        passwords.check(password, user["username"], user["email"])
         users.refuse_former(database, hasher, user["user_id"], password)
         password_hash = hasher.hash(password)
     by = Identity(
@@ -120,7 +125,6 @@ def redeem(
             find(conn, secret, now)  # says what has happened meanwhile
             raise InvalidTokenError("This link is unknown or has expired. Ask for another one.")
         users.set_password(conn, user["user_id"], password_hash, by)
-    return user
 
 
 def _issue(conn: Connection, user_id: int, created_by: str, now: datetime) -> str:

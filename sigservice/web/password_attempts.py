@@ -13,14 +13,14 @@ from sigservice import secrets
 from sigservice.context import Context
 from sigservice.db.pool import Database
 from sigservice.db.run import Row
-from sigservice.errors import PasswordMismatch
+from sigservice.errors import PasswordMismatch, UnavailableError
 from sigservice.services import users
 from sigservice.services.identity import Identity
 from sigservice.services.sessions import LONGEST_LOGIN
 from sigservice.web.client_ip import limit_key
 from sigservice.web.limits import too_many
 
-LIMIT = "account_login"
+LIMIT, HASHING_LIMIT = "account_login", "own_password"
 
 
 def account_key(login: str) -> bytes:
@@ -66,6 +66,21 @@ def counted(
     context.limiter.give_back(LIMIT, key)
 
 
+@contextmanager
+def limited_hashing(context: Context, user_id: int) -> Iterator[None]:
+    """Around the hashes that a user who is known asks for. Right passwords count too:
+    their owner could otherwise keep everybody else from signing in. Raises RateLimitError.
+    """
+    verdict, fields = context.limiter.take(HASHING_LIMIT, user_id)
+    if not verdict.allowed:
+        raise too_many(fields)
+    try:
+        yield
+    except UnavailableError:
+        context.limiter.give_back(HASHING_LIMIT, user_id)
+        raise
+
+
 def remember(context: Context, user_id: int, user: Row, ip: str) -> None:
     """The owner has proved to be at this address. `user` has the username and the email."""
     for account in (user_id, *keys_of(user["username"], user["email"])):
@@ -97,7 +112,7 @@ def _counted_for_owner(
 ) -> Iterator[None]:
     """Guesses with a session leave the limit of the owner's sign-in alone."""
     try:
-        with counted(context, who.user_id, who.ip):
+        with limited_hashing(context, who.user_id), counted(context, who.user_id, who.ip):
             yield
     except PasswordMismatch:
         record(context.database, who)

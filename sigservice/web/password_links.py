@@ -12,7 +12,7 @@ from sigservice.services.reset_tokens import Invitation
 from sigservice.web.client_ip import client_ip
 from sigservice.web.limits import too_many
 from sigservice.web.links import mail_url, own_url
-from sigservice.web.password_attempts import account_key, remember
+from sigservice.web.password_attempts import account_key, limited_hashing, remember
 
 
 def demand_passwords(context: Context) -> None:
@@ -45,12 +45,15 @@ def ask(context: Context, environ: dict[str, Any], email: str) -> None:
 
 
 def redeem(context: Context, environ: dict[str, Any], secret: str, password: str) -> None:
-    """Raises what services/reset_tokens.py does."""
+    """Raises what services/reset_tokens.py does, and RateLimitError. A link that does not work
+    takes none of the room for hashing."""
     demand_passwords(context)
-    ip = client_ip(environ, context.trusted)
-    user = reset_tokens.redeem(
-        context.database, context.passwords, secret, password, ip=ip, now=context.clock.now()
-    )
+    ip, now = client_ip(environ, context.trusted), context.clock.now()
+    database, hasher = context.database, context.passwords
+    with database.autocommit() as conn:
+        user = reset_tokens.find(conn, secret, now)
+    with limited_hashing(context, user["user_id"]):
+        reset_tokens.redeem(database, hasher, user, secret, password, ip=ip, now=now)
     remember(context, user["user_id"], user, ip)
 
 

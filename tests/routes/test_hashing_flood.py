@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
+from datetime import timedelta
 from itertools import pairwise
 
 import pytest
 import webtest
 
 import sigservice
+from sigservice.build import OWN_PASSWORDS_PER_MINUTE
+from sigservice.clock import iso
 from sigservice.services.capped_log import MAX_LINES_PER_MINUTE
 from tests.conftest import ADMIN, ADMIN_TOKEN, Cast
 from tests.services.test_password_hashing import DEADLINE, ROOM, HeldPasswords, admitted_threads
@@ -101,6 +104,61 @@ def test_a_refused_sign_in_is_no_wrong_password(held):
             place = {"REMOTE_ADDR": f"10.0.0.{n}"}
             web.post_json("/auth/simple", ADA, extra_environ=place, status=503)
     web.post_json("/auth/simple", ADA, extra_environ={"REMOTE_ADDR": "10.0.0.99"}, status=200)
+
+
+def test_a_link_that_does_not_work_takes_no_room(held):
+    web, passwords = held
+    body = {"token": "x" * 43, "password": "Aa1-Bb2-Cc3"}
+    with occupied_places(passwords, ROOM):
+        web.post_json("/auth/reset/password", body, status=401)
+
+
+def test_a_password_that_the_policy_refuses_takes_no_room(held):
+    web, passwords = held
+    token = link_of(web, "ada")
+    with occupied_places(passwords, ROOM):
+        web.post_json("/auth/reset/password", {"token": token, "password": "short"}, status=400)
+
+
+def test_a_user_changes_the_password_a_limited_number_of_times(held, clock):
+    web, _ = held
+    csrf = {"X-CSRF-Token": web.post_json("/auth/simple", ADA).json["csrfToken"]}
+    body = {"oldPassword": Cast.PASSWORD, "password": "short", "confirmPassword": "short"}
+    path = "/api/admin/user/change-password"
+    for _ in range(OWN_PASSWORDS_PER_MINUTE):
+        web.post_json(path, body, headers=csrf, status=400)
+    assert "Retry-After" in web.post_json(path, body, headers=csrf, status=429).headers
+    clock.advance(60 / OWN_PASSWORDS_PER_MINUTE)
+    web.post_json(path, body, headers=csrf, status=400)
+
+
+def test_personal_tokens_and_links_share_that_limit(held, clock):
+    web, _ = held
+    csrf = {"X-CSRF-Token": web.post_json("/auth/simple", ADA).json["csrfToken"]}
+    expiry = iso(clock.now() + timedelta(days=1))
+    token = {"description": "d", "expiresAt": expiry, "password": "wrong"}
+    link = {"token": link_of(web, "ada"), "password": Cast.PASSWORD}
+    for _ in range(OWN_PASSWORDS_PER_MINUTE // 2):
+        web.post_json("/api/admin/user/tokens", token, headers=csrf, status=401)
+        web.post_json("/auth/reset/password", link, status=400)
+    token["password"] = Cast.PASSWORD
+    web.post_json("/api/admin/user/tokens", token, headers=csrf, status=429)
+    web.post_json("/auth/reset/password", link, status=429)
+
+
+def test_a_busy_moment_uses_up_nothing_of_it(held):
+    web, passwords = held
+    link = {"token": link_of(web, "ada"), "password": "Better-Horse-84"}
+    with occupied_places(passwords, ROOM):
+        for _ in range(OWN_PASSWORDS_PER_MINUTE + 1):
+            web.post_json("/auth/reset/password", link, status=503)
+    web.post_json("/auth/reset/password", link, status=200)
+
+
+def link_of(web, login):
+    path = "/api/admin/user-admin/reset-password"
+    answer = web.post_json(path, {"id": login}, headers=ADMIN)
+    return answer.json["resetPasswordUrl"].partition("?token=")[2]
 
 
 class CountedSemaphore(threading.BoundedSemaphore):

@@ -177,8 +177,10 @@ def test_change_of_a_password_that_was_reset_meanwhile_is_refused(service, datab
 
 def redeem(service, secret, password):
     context = service.context
+    with context.database.autocommit() as conn:
+        user = reset_tokens.find(conn, secret, NOW)
     return reset_tokens.redeem(
-        context.database, context.passwords, secret, password, ip="", now=NOW
+        context.database, context.passwords, user, secret, password, ip="", now=NOW
     )
 
 
