@@ -11,6 +11,7 @@ from sigservice.errors import AppError, MethodNotAllowedError, NotFoundError
 from sigservice.log import new_error_id, trace
 from sigservice.web import respond
 from sigservice.web.client_ip import client_ip
+from sigservice.web.logged_path import logged_path
 
 MAX_LOGGED_PATH = 200
 _JSON_PATHS = ("/api", "/auth", "/edge", "/internal-backstage", "/health", "/ready")
@@ -47,7 +48,7 @@ def shape(
             "%s %s on %s (%s): %s",
             error.status,
             error.name,
-            path[:MAX_LOGGED_PATH],
+            logged_path(path)[:MAX_LOGGED_PATH],
             error_id,
             cause,
         )
@@ -76,7 +77,7 @@ def _log_refusal(context: Context, error: AppError, path: str) -> None:
         error.status,
         error.name,
         environ["REQUEST_METHOD"][:20],
-        path[:MAX_LOGGED_PATH],
+        logged_path(path)[:MAX_LOGGED_PATH],
         f"{identity.username} (id {identity.user_id})" if identity else "anonymous",
         client_ip(environ, context.trusted) or "a unix socket",
         error.message,

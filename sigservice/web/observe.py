@@ -11,6 +11,7 @@ from sigservice.errors import AppError
 from sigservice.telemetry.instruments import LONGEST_NAME, Series
 from sigservice.telemetry.requests import is_sdk
 from sigservice.web.body import query_pairs
+from sigservice.web.logged_path import logged_path
 
 # Set by doors in the environ: the request has a good API token or personal token.
 HAS_TOKEN = "sigservice.has_token"
@@ -75,7 +76,7 @@ def observer(context: Context) -> Observe | None:
         if telemetry.enabled:
             measure(environ, method, status, (seconds() - began) * 1000)
         if log is not None:
-            log.info("%s %s %s", status, method, _text(asked))
+            log.info("%s %s %s", status, method, logged_path(_text(asked)))
 
     return observe if telemetry.enabled or log is not None else None
 
@@ -85,7 +86,9 @@ def refusal_log(context: Context) -> Callable[[str, str, int], None]:
     if not context.config["enableRequestLogger"]:
         return lambda method, path, status: None
     log = context.get_logger("HTTP")
-    return lambda method, path, status: log.info("%s %s %s", status, method or "-", _text(path))
+    return lambda method, path, status: log.info(
+        "%s %s %s", status, method or "-", logged_path(_text(path))
+    )
 
 
 def _app_name(environ: Environ) -> str:

@@ -105,3 +105,36 @@ def test_what_is_kept_of_made_up_names_is_short(make_service, monkeypatch):
         web.get(path, headers=ADMIN | {"X-Unleash-AppName": "a" * 9_000 + str(n)})
         web.get(f"{path}?appName={'b' * 9_000}{n}", headers=ADMIN)
     assert [name for _, _, _, name in kept] == ["a" * 100, "b" * 100]
+
+
+LIVE = f"default:development.{'1a2b3c4d' * 7}"
+API_TOKENS = "/api/admin/api-tokens"
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        (f"{API_TOKENS}/{LIVE}", f"{API_TOKENS}/(hidden)"),
+        (f"{API_TOKENS}/*:*.chosen/by hand", f"{API_TOKENS}/(hidden)"),
+        (
+            f"/api/admin/projects/default/api-tokens/{LIVE}",
+            "/api/admin/projects/default/api-tokens/(hidden)",
+        ),
+        (f"/api/{LIVE}", "/api/default:development.(hidden)"),
+        (f"{API_TOKENS}/17", f"{API_TOKENS}/17"),
+    ],
+)
+def test_secrets_in_paths_are_in_no_line(make_service, capsys, path, line):
+    web = webtest.TestApp(make_service({"enableRequestLogger": True}).app)
+    web.delete(f"/{path}", headers=ADMIN, expect_errors=True)
+    (logged,) = await_lines(capsys, 1)
+    assert logged.rpartition("DELETE ")[2].lstrip("/") == line.lstrip("/")
+
+
+def test_a_refusal_does_not_show_the_token_that_somebody_may_not_delete(make_service, capsys):
+    web = webtest.TestApp(make_service({"logLevel": "warn"}).app)
+    body = {"tokenName": "sdk", "type": "client", "environment": "development"}
+    secret = web.post_json(API_TOKENS, body, headers=ADMIN).json["secret"]
+    web.delete(f"{API_TOKENS}/{secret}", headers={"Authorization": secret}, status=403)
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "refusals - 403" in line]
+    assert f"DELETE {API_TOKENS}/(hidden) by" in line
