@@ -35,7 +35,7 @@ LIMITED_ROUTES = {
     "account_login": ("(passwords of one account)", ""),
     "password_reset": ("/auth/reset/password-email", "POST"),
     "password_reset_account": ("(password resets of one account)", ""),
-    "own_password": ("(new passwords and personal tokens of one user)", ""),
+    "own_password": ("(new passwords and personal tokens of one session)", ""),
     "create_user": ("/api/admin/user-admin", "POST"),
     "signal": ("/api/signal-endpoint/:name", "POST"),
     "client_metrics": ("/api/client/metrics", "POST"),

@@ -67,17 +67,18 @@ def counted(
 
 
 @contextmanager
-def limited_hashing(context: Context, user_id: int) -> Iterator[None]:
-    """Around the hashes that a user who is known asks for. Right passwords count too:
-    their owner could otherwise keep everybody else from signing in. Raises RateLimitError.
+def limited_hashing(context: Context, key: Hashable) -> Iterator[None]:
+    """Around the hashes that a session or a link (`key`) asks for. Right passwords count too: their
+    owner could otherwise keep everybody else from signing in. It is not counted by user, so that
+    a stolen session can't keep the owner from setting another password. Raises RateLimitError.
     """
-    verdict, fields = context.limiter.take(HASHING_LIMIT, user_id)
+    verdict, fields = context.limiter.take(HASHING_LIMIT, key)
     if not verdict.allowed:
         raise too_many(fields)
     try:
         yield
     except UnavailableError:
-        context.limiter.give_back(HASHING_LIMIT, user_id)
+        context.limiter.give_back(HASHING_LIMIT, key)
         raise
 
 
@@ -112,7 +113,8 @@ def _counted_for_owner(
 ) -> Iterator[None]:
     """Guesses with a session leave the limit of the owner's sign-in alone."""
     try:
-        with limited_hashing(context, who.user_id), counted(context, who.user_id, who.ip):
+        session = who.session_hash or who.user_id
+        with limited_hashing(context, session), counted(context, who.user_id, who.ip):
             yield
     except PasswordMismatch:
         record(context.database, who)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sigservice import secrets
 from sigservice.context import Context
 from sigservice.errors import DisabledError
 from sigservice.services import mails, reset_tokens, users
@@ -52,7 +53,7 @@ def redeem(context: Context, environ: dict[str, Any], secret: str, password: str
     database, hasher = context.database, context.passwords
     with database.autocommit() as conn:
         user = reset_tokens.find(conn, secret, now)
-    with limited_hashing(context, user["user_id"]):
+    with limited_hashing(context, secrets.sha256(secret)):
         reset_tokens.redeem(database, hasher, user, secret, password, ip=ip, now=now)
     remember(context, user["user_id"], user, ip)
 

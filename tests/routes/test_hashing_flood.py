@@ -120,7 +120,7 @@ def test_a_password_that_the_policy_refuses_takes_no_room(held):
         web.post_json("/auth/reset/password", {"token": token, "password": "short"}, status=400)
 
 
-def test_a_user_changes_the_password_a_limited_number_of_times(held, clock):
+def test_a_session_changes_the_password_a_limited_number_of_times(held, clock):
     web, _ = held
     csrf = {"X-CSRF-Token": web.post_json("/auth/simple", ADA).json["csrfToken"]}
     body = {"oldPassword": Cast.PASSWORD, "password": "short", "confirmPassword": "short"}
@@ -132,18 +132,33 @@ def test_a_user_changes_the_password_a_limited_number_of_times(held, clock):
     web.post_json(path, body, headers=csrf, status=400)
 
 
-def test_personal_tokens_and_links_share_that_limit(held, clock):
+def test_personal_tokens_share_that_limit(held, clock):
     web, _ = held
     csrf = {"X-CSRF-Token": web.post_json("/auth/simple", ADA).json["csrfToken"]}
     expiry = iso(clock.now() + timedelta(days=1))
-    token = {"description": "d", "expiresAt": expiry, "password": "wrong"}
-    link = {"token": link_of(web, "ada"), "password": Cast.PASSWORD}
-    for _ in range(OWN_PASSWORDS_PER_MINUTE // 2):
-        web.post_json("/api/admin/user/tokens", token, headers=csrf, status=401)
-        web.post_json("/auth/reset/password", link, status=400)
-    token["password"] = Cast.PASSWORD
+    token = {"description": "d", "expiresAt": expiry, "password": Cast.PASSWORD}
+    change = {"oldPassword": Cast.PASSWORD, "password": "short", "confirmPassword": "short"}
+    for _ in range(OWN_PASSWORDS_PER_MINUTE):
+        web.post_json("/api/admin/user/change-password", change, headers=csrf, status=400)
     web.post_json("/api/admin/user/tokens", token, headers=csrf, status=429)
+
+
+def test_a_link_is_tried_a_limited_number_of_times(held):
+    web, _ = held
+    link = {"token": link_of(web, "ada"), "password": Cast.PASSWORD}
+    for _ in range(OWN_PASSWORDS_PER_MINUTE):
+        web.post_json("/auth/reset/password", link, status=400)
     web.post_json("/auth/reset/password", link, status=429)
+
+
+def test_a_session_that_used_up_its_limit_keeps_nobody_from_a_new_password(held):
+    web, _ = held
+    csrf = {"X-CSRF-Token": web.post_json("/auth/simple", ADA).json["csrfToken"]}
+    change = {"oldPassword": Cast.PASSWORD, "password": "short", "confirmPassword": "short"}
+    for status in [400] * OWN_PASSWORDS_PER_MINUTE + [429]:
+        web.post_json("/api/admin/user/change-password", change, headers=csrf, status=status)
+    link = {"token": link_of(web, "ada"), "password": "Better-Horse-84"}
+    web.post_json("/auth/reset/password", link, status=200)
 
 
 def test_a_busy_moment_uses_up_nothing_of_it(held):
