@@ -7,7 +7,7 @@ from typing import Any
 from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row
-from sigservice.errors import DisabledError, RateLimitError, UnavailableError
+from sigservice.errors import BadDataError, DisabledError, RateLimitError, UnavailableError
 from sigservice.services import sessions, sign_in_codes
 from sigservice.services.authentication import demo_user
 from sigservice.services.failed_sign_ins import SignInRefused
@@ -60,10 +60,16 @@ def by_password(
 
 def by_address(context: Context, environ: dict[str, Any], login: str) -> Signed:
     """For the type demo. Raises BadDataError."""
-    ip = client_ip(environ, context.trusted)
+    ip, count = client_ip(environ, context.trusted), context.telemetry.sign_ins.attempted
     allow_admin = context.config["authentication"]["demoAllowAdminLogin"]
-    with context.database.transaction() as conn:
-        user = demo_user(conn, login, allow_admin=allow_admin, ip=ip)
+    try:
+        with context.database.transaction() as conn:
+            user = demo_user(conn, login, allow_admin=allow_admin, ip=ip)
+    except BadDataError as error:
+        count("failed")
+        refused = SignInRefused(error.message, "address refused")
+        context.failed_sign_ins.record(context.database, refused, ip)
+        raise
     session_id = session.start(context, environ, user)
-    context.telemetry.sign_ins.attempted("success")
+    count("success")
     return user, session_id

@@ -55,6 +55,13 @@ def test_a_sign_in_by_an_address_alone_has_one_too(typed, events):
     assert [(by, ip) for by, ip, _ in events("user-signed-in")] == [("eve@b", "192.0.2.1")]
 
 
+def test_an_address_that_is_refused_has_an_event_of_a_failure(typed, events):
+    body = {"email": "admin"}
+    typed("demo").post_json("/auth/demo/login", body, extra_environ=HOME, status=400)
+    data = {"reason": "address refused"}
+    assert events("user-sign-in-failed") == [("anonymous", "192.0.2.1", data)]
+
+
 def test_a_sign_out_has_an_event(cast, events):
     ed = cast.signed_in("ed")
     ed.post("/logout", {"csrf": ed.csrf}, extra_environ=HOME)
