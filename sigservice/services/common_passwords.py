@@ -28,11 +28,13 @@ def is_common(password: str) -> bool:
 
 
 def holds_name(password: str, names: tuple[str | None, ...]) -> bool:
-    """Whether it contains the service's name or one of `names`: user names or email addresses, of
-    which the part before the @ counts."""
+    """Whether it contains the service's name or one of `names`, also with other characters for
+    letters; `names` are user names or email addresses, of which the part before the @ counts."""
     words = [(name or "").partition("@")[0].lower() for name in names]
     lower = password.lower()
-    return any(word in lower for word in (*CONTEXT_WORDS, *words) if len(word) >= MIN_WORD)
+    spellings = (lower, lower.translate(_LOOKALIKES))
+    words = [word for word in (*CONTEXT_WORDS, *words) if len(word) >= MIN_WORD]
+    return any(word in spelling for word in words for spelling in spellings)
 
 
 @cache

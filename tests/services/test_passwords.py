@@ -95,6 +95,8 @@ def test_several_words_and_random_letters_are_no_common_password(password):
         ("Horse-UNLEASH-7", ()),
         ("Horse-Ada.King-7", ("ada.king", None)),
         ("Horse-King-7", (None, "King@example.com")),
+        ("Xy-Gr1zzly-77#", ("grizzly",)),
+        ("Xy-S1gserv1ce-7#", ()),
     ],
 )
 def test_a_password_with_the_name_of_service_or_user_is_refused(password, names):
