@@ -24,6 +24,7 @@ from waitress import wasyncore
 from waitress.server import create_server
 
 from sigservice.channel import Channel, refusal
+from sigservice.db.bulkheads import count_workers
 from sigservice.errors import StartError
 from sigservice.limiter import Shares
 from sigservice.log import Forward, Logger
@@ -74,7 +75,7 @@ class Listener:
                 app,
                 map=self._map,
                 **_bind(settings),
-                threads=max(8, config["db"]["pool"]["max"] * 2),
+                threads=count_workers(config["db"]["pool"]["max"]),
                 connection_limit=_connection_limit(config["db"]["pool"]["max"]),
                 channel_timeout=config["keepAliveTimeout"] or 10**9,
                 cleanup_interval=1,

@@ -16,29 +16,40 @@ from sigservice.errors import UnavailableError
 
 @dataclass(frozen=True)
 class Share:
-    """One in `part` connections of the pool, at least one; for each of them `waiting` callers may
-    wait, each at most `wait_seconds`."""
+    """One in `part` connections of the pool, at least one. Beside the callers that have one,
+    `waiting` may wait, each at most `wait_seconds`."""
 
     part: int
     waiting: int
     wait_seconds: float
 
+    def count_connections(self, pool_size: int) -> int:
+        return max(1, pool_size // self.part)
 
-# With the least number of workers, 8, `usage` can hold 6 of them.
+
+# Workers of the listener that no bulkhead can hold. Password hashing holds three of them at most.
+FREE_WORKERS = 8
 SHARES = {
-    # What SDKs report: metrics and registrations. Public tokens may send these.
-    "usage": Share(part=4, waiting=5, wait_seconds=0.5),
+    # What SDKs report: metrics and registrations. Public tokens may send these. Sixteen that report
+    # at the same time are ordinary load: they are queued, not refused.
+    "usage": Share(part=4, waiting=15, wait_seconds=0.5),
     # Slow reads of signed-in people and tools: searches in events and signals, exports.
     "search": Share(part=4, waiting=2, wait_seconds=2.0),
 }
 
 
+def count_workers(pool_size: int) -> int:
+    """How many threads answer requests: enough for all that bulkheads can hold, and for others."""
+    held = sum(share.count_connections(pool_size) + share.waiting for share in SHARES.values())
+    return max(held + FREE_WORKERS, pool_size * 2)
+
+
 class Bulkhead:
     def __init__(self, share: Share, pool_size: int) -> None:
-        self.connections = max(1, pool_size // share.part)
+        self.connections = share.count_connections(pool_size)
         self._wait_seconds = share.wait_seconds
         self._running = threading.BoundedSemaphore(self.connections)
-        self._admitted = threading.BoundedSemaphore(self.connections * (1 + share.waiting))
+        self._admitted = threading.BoundedSemaphore(self.connections + share.waiting)
 
     @contextmanager
     def enter(self) -> Iterator[None]:

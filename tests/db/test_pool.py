@@ -11,6 +11,7 @@ from sigservice.db import bulkheads
 from sigservice.db.errors import DatabaseUnavailable, UniqueViolation
 from sigservice.db.pool import Database
 from sigservice.errors import BadDataError, UnavailableError
+from sigservice.secrets import MAX_HASHING, MAX_WAITING
 from tests.server.process import until
 from tests.waiting import DEADLINE_SECONDS
 
@@ -105,6 +106,33 @@ def test_callers_of_a_bulkhead_are_refused_at_once_when_enough_of_them_wait(argu
         waiter.join(DEADLINE_SECONDS)
     assert answers == [1, 1]
     pool.close()
+
+
+def test_sixteen_reports_at_once_are_all_answered(arguments):
+    pool = usage_pool(arguments, high=4, wait_seconds=60)
+    answers = []
+
+    def report():
+        with pool.transaction(bulkhead="usage") as conn:
+            answers.append(ask(conn, "SELECT 1"))
+
+    waiters = [threading.Thread(target=report) for _ in range(15)]
+    with pool.transaction(bulkhead="usage"):
+        for waiter in waiters:
+            waiter.start()
+        until(lambda: not pool._bulkheads["usage"]._admitted._value, "fifteen callers that wait")
+    for waiter in waiters:
+        waiter.join(10)
+    assert answers == [1] * 15
+    pool.close()
+
+
+@pytest.mark.parametrize("pool_size", [1, 4, 20, 100])
+def test_full_bulkheads_and_password_hashing_leave_four_workers(pool_size):
+    held = MAX_HASHING + MAX_WAITING
+    for share in bulkheads.SHARES.values():
+        held += bulkheads.Bulkhead(share, pool_size)._admitted._value
+    assert bulkheads.count_workers(pool_size) - held >= 4
 
 
 def test_an_error_within_a_bulkhead_gives_its_connection_back(arguments):
