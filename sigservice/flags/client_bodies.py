@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from sigservice.clock import Clock
 from sigservice.db.pool import Database
 from sigservice.flags.single_flight import SingleFlight
 from sigservice.services import client_features
 from sigservice.services.client_features import Query
+from sigservice.shared_body import SharedBody
 from sigservice.telemetry import Telemetry
 
 MOST_BODIES = 200
@@ -22,17 +22,7 @@ MOST_BYTES = 64 * 2**20
 class Body:
     revision: int
     built_at: float
-    plain: bytes
-    _gzipped: bytes | None = None
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    @property
-    def gzipped(self) -> bytes:
-        """Compressed once, by the first who takes it so."""
-        with self._lock:
-            if self._gzipped is None:
-                self._gzipped = gzip.compress(self.plain, 5, mtime=0)
-            return self._gzipped
+    plain: SharedBody
 
 
 class ClientBodies:
@@ -73,7 +63,7 @@ class ClientBodies:
         now = self._clock.monotonic()
         timed = self._telemetry.work.timed("ClientBodies", "build")
         with timed, self._database.autocommit() as conn:
-            plain = client_features.build(conn, query, revision)
+            plain = SharedBody(client_features.build(conn, query, revision))
         body = Body(revision, now, plain)
         if self._enabled:
             self._keep(query, body, now)

@@ -17,7 +17,6 @@ from sigservice.web.area import new_area
 from sigservice.web.body import query_pairs
 from sigservice.web.doors import ClientDoor
 from sigservice.web.etag import matches
-from sigservice.web.wrap import COMPRESS_FROM, takes_gzip
 
 _SPEC = re.compile(
     r"(\d{1,18})\.(\d{1,18})\.(\d{1,18})(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?", re.ASCII
@@ -45,12 +44,7 @@ def build(context: Context) -> Bottle:
         if matches(environ.get("HTTP_IF_NONE_MATCH", ""), etag):
             return HTTPResponse(b"", 304, headers)
         body = context.client_bodies.get(query, revision)
-        packs = compresses and len(body.plain) >= COMPRESS_FROM
-        if packs and takes_gzip(environ.get("HTTP_ACCEPT_ENCODING", "")):
-            return HTTPResponse(body.gzipped, 200, headers | {"Content-Encoding": "gzip"})
         return HTTPResponse(body.plain, 200, headers)
-
-    compresses = not context.config["disableCompression"]
 
     @area.get("/api/client/features/<name>")
     def read(access: Access, name: str) -> HTTPResponse:

@@ -9,6 +9,7 @@ from bottle import Bottle, HTTPResponse
 from sigservice.context import Context
 from sigservice.errors import NotFoundError
 from sigservice.paths import resource_dir
+from sigservice.shared_body import SharedBody
 from sigservice.web.area import new_area
 from sigservice.web.doors import OpenDoor
 
@@ -16,7 +17,10 @@ from sigservice.web.doors import OpenDoor
 def build(context: Context) -> Bottle:
     area = new_area(context, OpenDoor())
     files = {
-        file.name: (file.read_bytes(), mimetypes.guess_type(file.name)[0] or "text/plain")
+        file.name: (
+            SharedBody(file.read_bytes()),
+            mimetypes.guess_type(file.name)[0] or "text/plain",
+        )
         for file in resource_dir("static").iterdir()
         if file.suffix in (".css", ".js", ".svg")
     }

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from sigservice.shared_body import SharedBody
 from sigservice.telemetry import exposition
 from sigservice.telemetry.counts import Counts
 from sigservice.telemetry.exposition import CONTENT_TYPE
@@ -19,6 +20,7 @@ from sigservice.telemetry.work import Work
 
 LONG_SECONDS = 0.2
 REST = 10  # times as long as it took
+RECENT_SECONDS = 1.0
 
 
 class Telemetry:
@@ -38,7 +40,8 @@ class Telemetry:
         count: Callable[[list[str]], Mapping[str, Any]],
     ) -> None:
         self.enabled, self._monotonic = enabled, monotonic
-        self._writing, self._written, self._again_until = threading.Lock(), b"", 0.0
+        self._writing, self._written = threading.Lock(), SharedBody(b"")
+        self._again_until = self._recent_until = 0.0
         self._make = Instruments(enabled)
         app_names = Names(MOST_NAMES if with_app_names else 0)
         self.counts = Counts(lambda: count(self.flags.unknown.known()), monotonic, version)
@@ -54,16 +57,25 @@ class Telemetry:
         """A gauge that is read when it is asked for."""
         self._make.add(Gauge(name, text, labels, read))
 
-    def exposition(self) -> bytes:
-        """One at a time. What takes long to write, because clients made many names up, is told
-        again for a while: whoever asks without end must not have a processor to themselves."""
-        with self._writing:
+    def exposition(self) -> SharedBody:
+        """Written by one caller at a time. The others get what was written a moment ago, or wait:
+        nobody needs a token, and a flood of requests must not hold every worker. What takes long to
+        write, because clients made many names up, is returned again for a while."""
+        if not self._writing.acquire(blocking=False):
+            if self._monotonic() < self._recent_until:
+                return self._written
+            self._writing.acquire()
+        try:
             began = self._monotonic()
             if began >= self._again_until:
-                self._written = exposition.write(self._make.registry)
-                seconds = self._monotonic() - began
+                self._written = SharedBody(exposition.write(self._make.registry))
+                ended = self._monotonic()
+                seconds = ended - began
                 self._again_until = began + (seconds * REST if seconds > LONG_SECONDS else 0)
+                self._recent_until = ended + max(RECENT_SECONDS, seconds * REST * 2)
             return self._written
+        finally:
+            self._writing.release()
 
 
 __all__ = ["CONTENT_TYPE", "Telemetry"]

@@ -36,8 +36,8 @@ _ERROR = {
 }
 
 
-def document(routes: Iterable[Any], server_url: str, cookie_name: str) -> dict[str, Any]:
-    """Every JSON route; pages are left out."""
+def document(routes: Iterable[Any], cookie_name: str) -> dict[str, Any]:
+    """Every JSON route, at whichever server; pages are left out."""
     described = [route for route in routes if _API.match(route.rule)]
     bodies = [route.config["takes"] for route in described if route.config.get("takes")]
     schemas, components = msgspec.json.schema_components(bodies, ref_template=_REF)
@@ -49,7 +49,6 @@ def document(routes: Iterable[Any], server_url: str, cookie_name: str) -> dict[s
     return {
         "openapi": "3.1.0",
         "info": {"title": "sigservice", "version": __version__},
-        "servers": [{"url": server_url}],
         "paths": paths,
         "components": {
             "schemas": {**components, "Error": _ERROR},

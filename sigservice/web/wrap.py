@@ -15,6 +15,7 @@ from bottle import HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError, NotFoundError, UnavailableError
+from sigservice.shared_body import SharedBody
 from sigservice.web.errors import shape, unexpected
 from sigservice.web.headers import header_sets, is_api
 from sigservice.web.observe import observer
@@ -84,12 +85,15 @@ def compress(app: Wsgi) -> Wsgi:
         status, headers, exc_info = held
         names = {name.lower(): text for name, text in headers}
         if isinstance(body, list) and _COMPRESSIBLE.match(names.get("content-type", "")):
-            data = b"".join(body)
+            data = body[0] if len(body) == 1 else b"".join(body)
             if len(data) >= COMPRESS_FROM and "content-encoding" not in names:
                 if "vary" not in names:
                     headers = [*headers, ("Vary", "Accept-Encoding")]
                 if takes_gzip(environ.get("HTTP_ACCEPT_ENCODING", "")):
-                    data = gzip.compress(data, 5, mtime=0)
+                    if isinstance(data, SharedBody):
+                        data = data.gzipped
+                    else:
+                        data = gzip.compress(data, 5, mtime=0)
                     headers = [pair for pair in headers if pair[0].lower() != "content-length"]
                     headers += [("Content-Encoding", "gzip"), ("Content-Length", str(len(data)))]
                 body = [data]

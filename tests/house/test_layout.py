@@ -27,7 +27,7 @@ RANKS = (
     {"db"},
     {"config", "render", "telemetry", "payload", "outgoing", "channel"},
     {"wire"},
-    {"paths", "clock", "secrets", "limiter", "log", "version"},
+    {"paths", "clock", "secrets", "limiter", "log", "shared_body", "version"},
     {"errors"},
 )
 RANK = {room: len(RANKS) - n for n, rooms in enumerate(RANKS) for room in rooms}

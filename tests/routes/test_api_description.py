@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import re
+from wsgiref.util import setup_testing_defaults
 
 import pytest
 from openapi_spec_validator import validate
 
+from sigservice.routes.api_description import MAX_ADDRESSES
 from tests.conftest import ADMIN
 
 
@@ -66,3 +69,29 @@ def test_the_page_shows_it(cast, web):
     assert anchors
     assert all(anchor[1:] in ids for anchor in anchors)
     web.get("/docs", status=303)
+
+
+def fetch_gzipped(service, path):
+    """The very object that the application returns."""
+    environ = {"PATH_INFO": path, "HTTP_HOST": "localhost:80", "HTTP_ACCEPT_ENCODING": "gzip"}
+    setup_testing_defaults(environ)
+    (body,) = service.app(environ, lambda status, headers, exc_info=None: None)
+    return body
+
+
+@pytest.mark.parametrize("name", ["/docs/openapi.json", "/static"])
+def test_what_anybody_may_request_is_compressed_once(service, web, name):
+    if name == "/static":
+        name = re.search(r'/static/[^"?]+', web.get("/sign-in").text)[0]
+    first = fetch_gzipped(service, name)
+    assert gzip.decompress(first) == web.get(name).body
+    assert fetch_gzipped(service, name) is first
+
+
+def test_invented_addresses_fill_no_memory(web):
+    urls = {
+        web.get("/docs/openapi.json", headers={"Host": f"127.0.0.1:{n}"}).json["servers"][0]["url"]
+        for n in range(1000, 1000 + MAX_ADDRESSES * 2)
+    }
+    assert len(urls) == MAX_ADDRESSES + 1
+    assert "/" in urls

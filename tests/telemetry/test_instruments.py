@@ -91,6 +91,17 @@ def test_off_means_that_nothing_is_counted_or_registered():
     assert list(make.registry.collect()) == []
 
 
+def make_telemetry(monotonic):
+    empty = dict.fromkeys(("projects", "environment_types"), "{}")
+    return Telemetry(
+        enabled=True,
+        with_app_names=True,
+        version="1",
+        monotonic=monotonic,
+        count=lambda reported: defaultdict(float, empty | {"postgres_version": "18"}),
+    )
+
+
 def test_what_takes_long_to_write_is_told_again_for_a_while():
     now = [0.0]
 
@@ -99,14 +110,7 @@ def test_what_takes_long_to_write_is_told_again_for_a_while():
         yield (), now[0]
 
     slow.takes = 1.0
-    empty = dict.fromkeys(("projects", "environment_types"), "{}")
-    telemetry = Telemetry(
-        enabled=True,
-        with_app_names=True,
-        version="1",
-        monotonic=lambda: now[0],
-        count=lambda reported: defaultdict(float, empty | {"postgres_version": "18"}),
-    )
+    telemetry = make_telemetry(lambda: now[0])
     telemetry.gauge("slow", "Slow.", [], slow)
     first = telemetry.exposition()
     now[0] = 9.9
@@ -114,3 +118,25 @@ def test_what_takes_long_to_write_is_told_again_for_a_while():
     now[0], slow.takes = 10.0, 0.1
     assert telemetry.exposition() != first
     assert telemetry.exposition() != telemetry.exposition()
+
+
+def test_a_request_for_metrics_does_not_wait_for_another_one():
+    is_writing, may_end = threading.Event(), threading.Event()
+    may_end.set()
+
+    def slow():
+        is_writing.set()
+        assert may_end.wait(30)
+        yield (), 1
+
+    telemetry = make_telemetry(lambda: 0.0)
+    telemetry.gauge("slow", "Slow.", [], slow)
+    first = telemetry.exposition()
+    is_writing.clear(), may_end.clear()
+    writer = threading.Thread(target=telemetry.exposition)
+    writer.start()
+    assert is_writing.wait(30)
+    assert telemetry.exposition() is first
+    may_end.set()
+    writer.join(30)
+    assert telemetry.exposition() is not first
