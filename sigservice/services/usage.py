@@ -6,7 +6,7 @@ What is beyond a limit is dropped and counted, not refused: SDKs would send it a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +17,8 @@ from sigservice.services.client_applications import Instance
 from sigservice.services.client_metrics import Usage
 
 BACKEND, FRONTEND = "backend", "frontend"
+# Of one application.
+MAX_STRATEGIES, MAX_STRATEGY_NAME = 100, 100
 
 
 @dataclass(frozen=True)
@@ -75,8 +77,10 @@ def store(
     )
     instances = [i for i in instances if (i.environment, i.app_name) in accepted]
     usages = [u for u in usages if (u.environment, u.app_name) in accepted]
+    instances, dropped_strategies = _cut_strategies(instances)
     dropped = {
         "applications": len(names) - len(accepted),
+        "strategies": dropped_strategies,
         "instances": client_applications.report(conn, instances, ip, limits.instances),
     }
     flags, dropped["variants"] = client_metrics.store(conn, usages, now, limits.variants)
@@ -87,3 +91,17 @@ def store(
         ],
         dropped=dropped,
     )
+
+
+def _cut_strategies(instances: Sequence[Instance]) -> tuple[list[Instance], int]:
+    """The instances with the strategies that are stored, and how many names are cut off."""
+    cut: list[Instance] = []
+    dropped = 0
+    for instance in instances:
+        if instance.strategies:
+            names = [name for name in instance.strategies if len(name) <= MAX_STRATEGY_NAME]
+            names = list(dict.fromkeys(names))[:MAX_STRATEGIES]
+            dropped += len(set(instance.strategies)) - len(names)
+            instance = replace(instance, strategies=names)
+        cut.append(instance)
+    return cut, dropped

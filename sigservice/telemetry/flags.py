@@ -95,7 +95,7 @@ class Flags:
             self._usage.inc(toggle, "false", app_name, amount=no)
 
     def dropped(self, kind: str, amount: int) -> None:
-        """`kind` is applications, instances or variants."""
+        """`kind` is applications, instances, strategies or variants."""
         if amount:
             self._dropped.inc(kind, amount=amount)
 

@@ -36,7 +36,7 @@ def count(sdk, table):
 
 def dropped(sdk):
     told = Told(sdk.web)
-    kinds = ("applications", "instances", "variants")
+    kinds = ("applications", "instances", "strategies", "variants")
     values = {kind: told[f'client_metrics_dropped_total{{kind="{kind}"}}'] for kind in kinds}
     return {kind: value for kind, value in values.items() if value}
 
@@ -98,6 +98,21 @@ def test_registrations_are_limited_too(small):
         small.web.post_json("/api/client/register", body, headers=CLIENT, status=202)
     assert count(small, "client_applications") == count(small, "client_instances") == 4
     assert dropped(small) == {"applications": 5}
+
+
+@pytest.mark.parametrize("by", ["SDK", "relay"])
+def test_invented_strategies_are_cut(small, by):
+    body = {"appName": "shop", "strategies": ["x" * 5000, *(f"s{n}" for n in range(5000))]}
+    if by == "SDK":
+        body |= {"interval": 1, "started": 1}
+        small.web.post_json("/api/client/register", body, headers=CLIENT, status=202)
+    else:
+        body |= {"instanceId": "1", "environment": "development"}
+        body = {"applications": [body], "metrics": []}
+        small.web.post_json(BULK, body, headers=CLIENT, status=202)
+    ((strategies,),) = small.rows("SELECT strategies FROM client_applications")
+    assert strategies == [f"s{n}" for n in range(100)]
+    assert dropped(small) == {"strategies": 4901}
 
 
 def test_one_report_of_a_relay_is_cut_at_each_limit(small):
