@@ -1,5 +1,6 @@
 """Processes that are forked from one that has imported the service: a start without the imports,
 which are most of its cost. Each is a process of its own with its own environment, folder and files.
+Passwords are hashed with little work, as in other tests.
 
 Run as a program it is that one process; `start` asks it. It ends with the process that made it.
 """
@@ -23,6 +24,8 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
+
+from sigservice.testing import QuickPasswords
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_BYTES = 1_000_000  # of an order
@@ -162,7 +165,9 @@ def _become(environ: Mapping[str, str], cwd: str, *files: int) -> None:
 
 
 if __name__ == "__main__":
+    server = importlib.import_module("sigservice.server")
     importlib.import_module("sigservice.cli")
+    server.Passwords = QuickPasswords
     code = main(socket.socket(fileno=int(sys.argv[1])))
     if code:
         sys.argv = ["-c"]
