@@ -1,7 +1,7 @@
 """Fuzzing: random input, one rule for every entry point. Never a 5xx, never a traceback.
 
-`FUZZ_EXAMPLES` is the number of inputs for each test: 30 in an ordinary run, thousands for the
-long form (CONTRIBUTING.md has the command).
+`FUZZ_EXAMPLES` is the number of inputs for each test: 10 in an ordinary run, 100 in `.ci/run`,
+thousands for the long form (CONTRIBUTING.md has the command).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sigservice.app import AREAS
 from sigservice.testing import FakeClock, QuickPasswords, TemporaryDatabase
 from tests.conftest import ADMIN_TOKEN
 
-EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "30"))
+EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "10"))
 SECRETS = {
     "client": "*:development.fuzz-client-token",
     "frontend": "*:development.fuzz-frontend-token",
