@@ -55,7 +55,7 @@ class Listener:
         admit: Admit,
     ) -> None:
         """`refusal_headers(path, origin)` go on what is refused before the app is asked, which
-        `log_refusal(method, path, status)` is told of. `admit` decides on large bodies, see
+        `log_refusal(method, path, status)` records. `admit` decides on large bodies, see
         wire.Entrance.
 
         Raises StartError when the address can't be bound.
@@ -158,7 +158,7 @@ class Listener:
 
     def _accept(self, server: Any, accept_one: Callable[[], None]) -> None:
         """waitress accepts one connection in each round of the loop: under load, when a round
-        takes long, whoever connects last would wait for all others."""
+        takes long, the last to connect would wait for all others."""
         for _ in range(MAX_ACCEPTS):
             self._has_accepted = False
             accept_one()

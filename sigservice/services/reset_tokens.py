@@ -108,7 +108,7 @@ def redeem(
     ip: str,
     now: datetime,
 ) -> None:
-    """Sets the password of `user`, whom `find` returned for the link, once; the sessions end.
+    """Sets the password of `user`, as `find` returned it for the link, once; the sessions end.
 
     Raises what `find` does, OwaspValidationError, PasswordPreviouslyUsedError, UnavailableError.
     """
