@@ -19,7 +19,7 @@ import psycopg2
 from service import ROOT, running
 
 sys.path.insert(0, ROOT)
-from sigservice.services.action_filters import Filter, Matcher
+from sigservice.services.actions.action_filters import Filter, Matcher
 
 SETS = 50
 TO = ("off", "on")

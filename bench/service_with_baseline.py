@@ -10,10 +10,10 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from bottle import HTTPResponse, request
 
 import sigservice
-from sigservice.services import signals
+from sigservice.services.signals import signals
 from sigservice.web import respond
 from sigservice.web.body import read_json
-from sigservice.web.doors import bearer
+from sigservice.web.guards import bearer
 
 held = {}
 

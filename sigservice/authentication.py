@@ -12,10 +12,10 @@ from typing import Any
 from bottle import HTTPResponse
 
 from sigservice.context import Context
-from sigservice.services.authentication import Custom, vouched_user
+from sigservice.services.access.authentication import Custom, vouched_user
 from sigservice.web import links, respond, session
 from sigservice.web.client_ip import client_ip
-from sigservice.web.doors import safe_next
+from sigservice.web.guards import safe_next
 
 __all__ = ["Custom", "own_url", "sign_in"]
 

@@ -10,22 +10,22 @@ from sigservice.context import Context, public_prefix
 from sigservice.db.pool import Database
 from sigservice.db.run import Row
 from sigservice.errors import ExceedsLimitError, StartError
-from sigservice.flags.client_bodies import ClientBodies
+from sigservice.flags.client_documents import ClientBodies
+from sigservice.flags.cors_origins import Origins
 from sigservice.flags.engines import Engines
-from sigservice.flags.frontend_bodies import FrontendBodies
-from sigservice.flags.origins import Origins
-from sigservice.flags.state import FlagState
+from sigservice.flags.frontend_documents import FrontendBodies
+from sigservice.flags.revision_cache import FlagState
 from sigservice.limiter import Limiter
 from sigservice.log import GetLogger, line_loggers
 from sigservice.render import Renderer
-from sigservice.repository import statistics
+from sigservice.repository.usage import statistics
 from sigservice.secrets import Passwords
-from sigservice.services.authentication import Authentication
-from sigservice.services.capped_log import CappedLog
-from sigservice.services.events import Change
-from sigservice.services.failed_sign_ins import FailedSignIns
-from sigservice.services.mails import MAX_PER_HOUR
-from sigservice.services.resource_limits import resource_limits
+from sigservice.services.access.authentication import Authentication
+from sigservice.services.access.failed_sign_ins import FailedSignIns
+from sigservice.services.projects.resource_limits import resource_limits
+from sigservice.services.system.capped_log import CappedLog
+from sigservice.services.system.events import Change
+from sigservice.services.system.mails import MAX_PER_HOUR
 from sigservice.telemetry import Telemetry
 from sigservice.version import __version__
 from sigservice.web.helpers import template_helpers

@@ -14,7 +14,7 @@ import msgspec
 from waitress.channel import HTTPChannel
 from waitress.task import ErrorTask, WSGITask
 
-from sigservice.wire import Parser
+from sigservice.http_parsing import Parser
 
 ARRIVAL_SECONDS = 30
 LINGER_SECONDS = 2

@@ -13,10 +13,10 @@ from sigservice.config import check
 from sigservice.config.database import LIBPQ_VARIABLES
 from sigservice.config.risks import SEVERITIES
 from sigservice.errors import AppError, ConfigError, StartError
-from sigservice.moving import commands as moving
-from sigservice.repository import users as user_repository
-from sigservice.services import passwords, users
+from sigservice.repository.access import users as user_repository
+from sigservice.services.access import passwords, users
 from sigservice.services.identity import SYSTEM
+from sigservice.transfer import commands as moving
 from sigservice.version import __version__
 
 

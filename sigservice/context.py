@@ -12,21 +12,22 @@ from urllib.parse import quote, urlsplit
 
 from sigservice.clock import Clock
 from sigservice.db.pool import Database
-from sigservice.flags.client_bodies import ClientBodies
-from sigservice.flags.frontend_bodies import FrontendBodies
-from sigservice.flags.origins import Origins
-from sigservice.flags.state import FlagState
+from sigservice.flags.client_documents import ClientBodies
+from sigservice.flags.cors_origins import Origins
+from sigservice.flags.frontend_documents import FrontendBodies
+from sigservice.flags.revision_cache import FlagState
 from sigservice.limiter import Limiter, RecentKeys
 from sigservice.log import GetLogger
 from sigservice.outgoing.sender import Sender
 from sigservice.outgoing.smtp import MailServer
 from sigservice.render import Renderer
 from sigservice.secrets import Passwords
-from sigservice.services.action_judge import Judge
-from sigservice.services.authentication import Authentication
-from sigservice.services.capped_log import CappedLog
-from sigservice.services.failed_sign_ins import FailedSignIns
-from sigservice.services.version_check import Latest
+from sigservice.services.access.authentication import Authentication
+from sigservice.services.access.failed_sign_ins import FailedSignIns
+from sigservice.services.actions.action_evaluation import Judge
+from sigservice.services.system.capped_log import CappedLog
+from sigservice.services.system.version_check import Latest
+from sigservice.shared_body import SharedBody
 from sigservice.telemetry import Telemetry
 
 
@@ -57,6 +58,7 @@ class Context:
     known_logins: RecentKeys = field(default_factory=RecentKeys)
     sender: Sender = field(default_factory=Sender)
     latest: Latest = field(default_factory=Latest)
+    api_documents: dict[str, SharedBody] = field(default_factory=dict)  # by own URL
 
     @property
     def base(self) -> str:

@@ -1,4 +1,4 @@
-"""The one exception family that services, doors and readers raise on purpose.
+"""The one exception family that services, guards and readers raise on purpose.
 
 The wire name is the class's `name`: the names that SDKs and tools of the field know.
 `web/errors.py` shapes them; nothing internal may stand in a message.
@@ -49,7 +49,7 @@ class BadDataError(AppError):
 
 
 class ExceedsLimitError(AppError):
-    """`resource` is what there is too much of, as `services/resource_limits.py` names it."""
+    """`resource` is what there is too much of, see `services/projects/resource_limits.py`."""
 
     status, name = 400, "ExceedsLimitError"
 

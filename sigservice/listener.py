@@ -1,7 +1,7 @@
 """waitress with what it lacks: IPv6 and IPv4 on one port, bounds on how long a request may take
 to arrive and on connections of one address, and a stop that lets running requests finish.
 
-Relies, with wire.py and channel.py, on attributes of waitress 3 that are no documented interface
+Relies, with http_parsing.py and channel.py, on attributes of waitress 3 that are not documented
 (active_channels, total_outbufs_len, will_close, channel_class, error_task_class, parser_class,
 body_rcv, header_plus, requests_lock); tests/server holds each of them.
 """
@@ -26,10 +26,10 @@ from waitress.server import create_server
 from sigservice.channel import Channel, refusal
 from sigservice.db.bulkheads import count_workers
 from sigservice.errors import StartError
+from sigservice.http_parsing import Admit, Entrance
 from sigservice.limiter import Shares
 from sigservice.log import Forward, Logger
 from sigservice.web.client_ip import connection_key
-from sigservice.wire import Admit, Entrance
 
 LARGEST_BODY = 5_500_000
 MOST_CONNECTIONS = 1000
@@ -56,7 +56,7 @@ class Listener:
     ) -> None:
         """`refusal_headers(path, origin)` go on what is refused before the app is asked, which
         `log_refusal(method, path, status)` records. `admit` decides on large bodies, see
-        wire.Entrance.
+        http_parsing.Entrance.
 
         Raises StartError when the address can't be bound.
         """

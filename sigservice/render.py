@@ -19,7 +19,7 @@ from sigservice.paths import resource_dir
 
 
 class Renderer:
-    """`render("signals/list", **values)`; `helpers` are seen by every template."""
+    """`render("signals/signals/log", **values)`; `helpers` are seen by every template."""
 
     def __init__(self, helpers: dict[str, Callable[..., Any]], folder: Path | None = None) -> None:
         self._folder = str(folder or resource_dir("templates"))

@@ -21,10 +21,10 @@ from sigservice.jobs import (
     actions,
     clean_up,
     created_by,
+    last_used_tokens,
     mails,
     notifications,
     retention,
-    seen_tokens,
     sign_ins,
     version_check,
 )
@@ -34,8 +34,8 @@ from sigservice.secrets import Passwords
 from sigservice.services import startup
 from sigservice.version import __version__
 from sigservice.web.cors import headers_of_refusals
-from sigservice.web.observe import refusal_log
-from sigservice.web.wrap import Wsgi
+from sigservice.web.request_log import refusal_log
+from sigservice.web.wsgi import Wsgi
 
 JOBS = (
     Job("actions", actions.run_quietly, 0.5, 0.1, lambda context: context.signals_waiting),
@@ -44,7 +44,7 @@ JOBS = (
     Job("retention", retention.run_once, every_seconds=600, first_seconds=60),
     Job("sessions", clean_up.delete_sessions, every_seconds=3600, first_seconds=60),
     Job("reset tokens", clean_up.delete_reset_tokens, every_seconds=3600, first_seconds=60),
-    Job("seen tokens", seen_tokens.run_once, every_seconds=60, first_seconds=60),
+    Job("seen tokens", last_used_tokens.run_once, every_seconds=60, first_seconds=60),
     Job("failed sign-ins", sign_ins.record_summary, every_seconds=60, first_seconds=60),
     Job("frozen connections", clean_up.cut_frozen, every_seconds=0.5, first_seconds=0.5),
     Job("connections", clean_up.evict_connections, every_seconds=0.5, first_seconds=0.5),

@@ -16,8 +16,8 @@ import psycopg2
 from psycopg2 import sql
 
 from sigservice.clock import Clock
+from sigservice.db.data_directory import TEMPORARY
 from sigservice.db.embedded import EmbeddedPostgres
-from sigservice.db.place import TEMPORARY
 from sigservice.secrets import Passwords
 
 

@@ -15,7 +15,7 @@ import pytest
 import webtest
 
 import sigservice
-from sigservice.db.place import ACCOUNTS
+from sigservice.db.data_directory import ACCOUNTS
 from sigservice.server import Service
 from sigservice.testing import FakeClock, QuickPasswords, TemporaryDatabase
 from tests.repository.kit import run

@@ -18,7 +18,7 @@ from typing import Any
 import psycopg2
 import pytest
 
-from sigservice.db.place import find_place
+from sigservice.db.data_directory import find_place
 from tests.server.process import free_port
 from tests.waiting import DEADLINE_SECONDS, until
 

@@ -259,7 +259,7 @@ def _admin_user(value: Any) -> dict[str, str] | None:
 
 
 def admin_name(text: str) -> str:
-    """A user name or an e-mail address, as services/users.py takes it."""
+    """A user name or an e-mail address, as services/access/users.py takes it."""
     if not re.fullmatch(r"[^\s@]{1,200}|[^@\s]{1,160}@[^@\s]{1,150}", _printable(only(str)(text))):
         raise ValueError
     return text

@@ -1,6 +1,6 @@
 """The embedded PostgreSQL: used when no database is configured.
 
-One process starts it through the watchdog; a second one on the same data folder attaches. It
+One process starts it through the supervisor; a second one on the same data folder attaches. It
 listens on a unix socket in a private folder only. See docs/decisions/0003.
 """
 
@@ -21,8 +21,8 @@ from typing import Any
 import psycopg2
 
 from sigservice.config.database import libpq_arguments
-from sigservice.db import watchdog
-from sigservice.db.place import Place, find_place
+from sigservice.db import supervisor
+from sigservice.db.data_directory import Place, find_place
 from sigservice.db.pool import UNUSABLE_VARIABLES
 from sigservice.errors import StartError
 
@@ -43,7 +43,7 @@ class EmbeddedPostgres:
         self.place: Place = find_place(data_dir, postgres_bin)
         self.attached = False
         self._users: int | None = None
-        self._watchdog: subprocess.Popen[bytes] | None = None
+        self._supervisor: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Returns when the database answers; raises StartError with one line when it does not."""
@@ -92,17 +92,17 @@ class EmbeddedPostgres:
             alone = True
         except OSError:
             alone = False
-        if alone and self._watchdog is not None:
-            self._watchdog.terminate()
+        if alone and self._supervisor is not None:
+            self._supervisor.terminate()
             with contextlib.suppress(subprocess.TimeoutExpired):  # a frozen one: it goes on
-                self._watchdog.wait(STOP_SECONDS)
+                self._supervisor.wait(STOP_SECONDS)
         os.close(users)
-        if alone and self._watchdog is None:
+        if alone and self._supervisor is None:
             self._wait_until_stopped()
-        self._watchdog = None
+        self._supervisor = None
 
     def _wait_until_stopped(self) -> None:
-        """An attached process that leaves last lets the watchdog of the starter do it."""
+        """An attached process that leaves last lets the supervisor of the starter do it."""
         deadline = time.monotonic() + STOP_SECONDS
         while (self.place.cluster / "postmaster.pid").exists() and time.monotonic() < deadline:
             time.sleep(0.02)
@@ -184,7 +184,7 @@ class EmbeddedPostgres:
             file = self.place.cluster / name
             fresh = file.with_suffix(".new")
             fresh.unlink(missing_ok=True)
-            with open(fresh, "x", opener=watchdog.private) as stream:
+            with open(fresh, "x", opener=supervisor.private) as stream:
                 stream.write("\n".join(["# Written by sigservice at each start.", *rules, ""]))
                 os.fchown(stream.fileno(), account.pw_uid, account.pw_gid)
             fresh.replace(file)
@@ -219,13 +219,13 @@ class EmbeddedPostgres:
             command += ["-c", f"{name}={value}"]
         place = self.place
         throw_away = [str(place.home), str(place.socket_dir)] if place.temporary else ["", ""]
-        with open(place.log, "ab", opener=watchdog.private) as log:
-            self._watchdog = subprocess.Popen(
+        with open(place.log, "ab", opener=supervisor.private) as log:
+            self._supervisor = subprocess.Popen(
                 [
                     sys.executable,
                     "-I",
                     "-S",
-                    watchdog.__file__,
+                    supervisor.__file__,
                     str(self._file("users.lock")),
                     str(place.log),
                     place.account,
@@ -241,7 +241,7 @@ class EmbeddedPostgres:
             )
         deadline = time.monotonic() + START_SECONDS
         while not self._answers():
-            if self._watchdog.poll() is not None or time.monotonic() > deadline:
+            if self._supervisor.poll() is not None or time.monotonic() > deadline:
                 line = _last_line(self.place.log.read_bytes()[-4000:])
                 raise StartError(f"The embedded PostgreSQL does not start: {line}")
             time.sleep(0.01)

@@ -21,17 +21,18 @@ _NAME = re.compile(r"^-- name: ([a-z][a-z0-9_]*)$", re.MULTILINE)
 
 
 @cache
-def load(table: str) -> Mapping[str, str]:
-    """The statements of one file by name; raises ValueError for a duplicate or a nameless one."""
-    parts = _NAME.split((resource_dir("sql") / "queries" / f"{table}.sql").read_text("utf-8"))
+def load(path: str) -> Mapping[str, str]:
+    """The statements of one file, such as `signals/signals`, by name; raises ValueError for a
+    duplicate or a nameless one."""
+    parts = _NAME.split((resource_dir("sql") / "queries" / f"{path}.sql").read_text("utf-8"))
     statements: dict[str, str] = {}
     if _without_comments(parts[0]):
-        raise ValueError(f"{table}.sql has a statement without a name")
+        raise ValueError(f"{path}.sql has a statement without a name")
     for name, text in zip(parts[1::2], parts[2::2], strict=True):
         if name in statements:
-            raise ValueError(f"{table}.sql names {name} twice")
+            raise ValueError(f"{path}.sql names {name} twice")
         statement = Statement(_without_comments(text))
-        statement.store, statement.action = table, name
+        statement.store, statement.action = path.rpartition("/")[2], name
         statements[name] = statement
     return MappingProxyType(statements)
 

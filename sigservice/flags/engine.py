@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from yggdrasil_engine.engine import UnleashEngine
 
-from sigservice.flags.dependence import Dependence, Document
+from sigservice.flags.context_dependency import Dependence, Document
 
 
 class EngineError(Exception):

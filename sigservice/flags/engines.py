@@ -8,9 +8,9 @@ from collections import OrderedDict, defaultdict
 from sigservice.clock import Clock
 from sigservice.db.pool import Database
 from sigservice.flags.engine import FlagEngine
-from sigservice.flags.state import FlagState
-from sigservice.services import client_features
-from sigservice.services.client_features import Query
+from sigservice.flags.revision_cache import FlagState
+from sigservice.services.flags import client_features
+from sigservice.services.flags.client_features import Query
 from sigservice.telemetry import Telemetry
 
 # A segment's values are copied into each strategy that uses it, so one may weigh 50 MB.

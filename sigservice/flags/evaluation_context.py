@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sigservice.errors import BadDataError
-from sigservice.flags.dependence import ROOT_FIELDS
+from sigservice.flags.context_dependency import ROOT_FIELDS
 from sigservice.services.problems import Problems
 
 LONGEST = 10_000  # the engine reads the context anew for each flag

@@ -14,7 +14,7 @@ import msgspec
 
 from sigservice.errors import BadDataError
 from sigservice.flags.engine import FlagEngine
-from sigservice.flags.lots import Context, Lots
+from sigservice.flags.random_stickiness import Context, Lots
 
 MOST_PARTS = 20_000
 # What the engine decides by the context alone. An application's host name is the application's.

@@ -12,11 +12,12 @@ import msgspec
 from sigservice.db.pool import Connection
 from sigservice.flags.evaluation_context import make_context
 from sigservice.flags.explanation import Explanation, explain
-from sigservice.flags.lots import Context
-from sigservice.repository import environments, feature_strategies
-from sigservice.repository import projects as repository
-from sigservice.services import client_features, strategies
-from sigservice.services.client_features import Query
+from sigservice.flags.random_stickiness import Context
+from sigservice.repository.flags import feature_strategies
+from sigservice.repository.projects import environments
+from sigservice.repository.projects import projects as repository
+from sigservice.services.flags import client_features, strategies
+from sigservice.services.flags.client_features import Query
 from sigservice.services.problems import Problems
 
 Json = dict[str, Any]

@@ -17,11 +17,11 @@ from typing import Any
 from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.log import Logger, new_error_id, report
-from sigservice.repository import action_runs
-from sigservice.services import action_judge
-from sigservice.services import action_runs as service
-from sigservice.services.action_judge import NotEvaluated, may_fail_again
-from sigservice.services.action_runs import Step, Stuck
+from sigservice.repository.actions import action_runs
+from sigservice.services.actions import action_evaluation
+from sigservice.services.actions import action_runs as service
+from sigservice.services.actions.action_evaluation import NotEvaluated, may_fail_again
+from sigservice.services.actions.action_runs import Step, Stuck
 
 MOST_STEPS = 20  # that change nothing share a transaction
 _WOKEN = {"signals": True, "runs": False, "restores": False}
@@ -86,7 +86,7 @@ def _judge_and_begin(context: Context, logger: Logger) -> tuple[int, int]:
 
 
 def _judge_batch(
-    context: Context, logger: Logger, limit: int = action_judge.BATCH
+    context: Context, logger: Logger, limit: int = action_evaluation.BATCH
 ) -> tuple[int, int]:
     with context.database.transaction(prepared=True) as conn:
         action_runs.lock(conn)
@@ -97,7 +97,7 @@ def _judge_batch(
 def _judge_singly(context: Context, logger: Logger) -> tuple[int, int]:
     """A batch again, one signal at a time. One that fails twice in a row becomes a dead letter."""
     suspect = 0
-    for judged in range(action_judge.BATCH):
+    for judged in range(action_evaluation.BATCH):
         try:
             if context.stopping.is_set() or not _judge_batch(context, logger, 1)[0]:
                 return judged, 0
@@ -105,7 +105,7 @@ def _judge_singly(context: Context, logger: Logger) -> tuple[int, int]:
             if failure.signal_id == suspect:
                 _dead_letter(context, logger, failure)
             suspect = failure.signal_id
-    return action_judge.BATCH, 0
+    return action_evaluation.BATCH, 0
 
 
 def _dead_letter(context: Context, logger: Logger, failure: NotEvaluated) -> None:

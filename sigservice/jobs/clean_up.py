@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from sigservice.context import Context
-from sigservice.repository import reset_tokens, sessions
+from sigservice.repository.access import reset_tokens, sessions
 
 UNWRITTEN = timedelta(minutes=5)  # a use of a session is in the database after a minute or two
 

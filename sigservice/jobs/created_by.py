@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from sigservice.context import Context
-from sigservice.repository import events, features
+from sigservice.repository.flags import features
+from sigservice.repository.system import events
 from sigservice.services.identity import ADMIN_TOKEN_ID, SYSTEM_ID
 
 

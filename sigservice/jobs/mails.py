@@ -10,7 +10,8 @@ from sigservice.db.run import Row
 from sigservice.errors import describe_fault
 from sigservice.log import report
 from sigservice.outgoing.smtp import Failed, MailServer
-from sigservice.services import mails, reset_tokens
+from sigservice.services.access import reset_tokens
+from sigservice.services.system import mails
 
 
 def run_once(context: Context) -> int:

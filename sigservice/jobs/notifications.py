@@ -18,8 +18,8 @@ from sigservice.context import Context
 from sigservice.db.run import Row
 from sigservice.errors import describe_fault
 from sigservice.log import report
-from sigservice.services import notification_channels, notifications
-from sigservice.services.notification_channels import Outcome, Settings
+from sigservice.services.actions import notification_channels, notifications
+from sigservice.services.actions.notification_channels import Outcome, Settings
 
 AT_ONCE = 8
 PATIENCE_SECONDS = 60.0  # then the attempt has failed, whatever it still does

@@ -11,15 +11,13 @@ from collections.abc import Callable
 
 from sigservice.context import Context
 from sigservice.db.pool import Connection
-from sigservice.repository import (
-    action_runs,
+from sigservice.repository.actions import action_runs, notifications
+from sigservice.repository.signals import signal_queue, signals
+from sigservice.repository.system import mails
+from sigservice.repository.usage import (
     client_applications,
     client_metrics,
     feature_last_seen,
-    mails,
-    notifications,
-    signal_queue,
-    signals,
 )
 
 CHUNK = 5_000

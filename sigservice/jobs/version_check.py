@@ -6,7 +6,7 @@ from sigservice.context import Context
 from sigservice.outgoing.addresses import Refused
 from sigservice.outgoing.post import Failed
 from sigservice.outgoing.proxies import Proxies
-from sigservice.services import settings, version_check
+from sigservice.services.system import settings, version_check
 
 
 def run_once(context: Context) -> int:

@@ -1,4 +1,4 @@
-"""Revisions: one function for each statement of sql/queries/revisions.sql."""
+"""Revisions: one function for each SQL statement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who asks: what a door hands to a handler and an audit event names as its author."""
+"""The authenticated user or token: guards pass it to handlers, audit events name it."""
 
 from __future__ import annotations
 

@@ -10,10 +10,14 @@ from typing import Any
 from sigservice import secrets
 from sigservice.db.pool import Connection, Database
 from sigservice.log import Logger
-from sigservice.repository import built_ins, revisions, users
-from sigservice.services import api_tokens, environments, events, sign_in_codes
+from sigservice.repository import revisions
+from sigservice.repository.access import users
+from sigservice.repository.system import defaults
+from sigservice.services.access import api_tokens, sign_in_codes
+from sigservice.services.access.users import ADMIN_ROLE, get, login_fields, to_json
 from sigservice.services.identity import SYSTEM
-from sigservice.services.users import ADMIN_ROLE, get, login_fields, to_json
+from sigservice.services.projects import environments
+from sigservice.services.system import events
 
 
 def seed(
@@ -55,13 +59,13 @@ def switch_environments(database: Database, names: Sequence[str], logger: Logger
 
 
 def _write_built_ins(conn: Connection) -> None:
-    if built_ins.mark_seeded(conn, str(uuid.uuid4())):
+    if defaults.mark_seeded(conn, str(uuid.uuid4())):
         revisions.bump(conn, [""])
-        built_ins.insert_environments(conn)
-        built_ins.insert_project(conn)
-        built_ins.insert_tag_type(conn)
-        built_ins.insert_context_fields(conn)
-        built_ins.insert_strategy_types(conn)
+        defaults.insert_environments(conn)
+        defaults.insert_project(conn)
+        defaults.insert_tag_type(conn)
+        defaults.insert_context_fields(conn)
+        defaults.insert_strategy_types(conn)
 
 
 def issue_sign_in_code(database: Database) -> str:

@@ -9,10 +9,10 @@ from typing import Any
 from sigservice.shared_body import SharedBody
 from sigservice.telemetry import exposition
 from sigservice.telemetry.counts import Counts
+from sigservice.telemetry.deliveries import Messages
 from sigservice.telemetry.exposition import CONTENT_TYPE
 from sigservice.telemetry.flags import Flags
 from sigservice.telemetry.instruments import MOST_NAMES, Gauge, Instruments, Names, Reading
-from sigservice.telemetry.messages import Messages
 from sigservice.telemetry.requests import Requests
 from sigservice.telemetry.sign_ins import SignIns
 from sigservice.telemetry.signals import Signals

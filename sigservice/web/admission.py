@@ -11,18 +11,18 @@ from bottle import Bottle, HTTPError
 from sigservice import secrets
 from sigservice.context import Context
 from sigservice.errors import AppError
+from sigservice.http_parsing import SMALL_BODY, Admission, Admit
 from sigservice.web import session
 from sigservice.web.body import FORM_LIMIT, JSON_LIMIT
 from sigservice.web.client_ip import client_ip, limit_key
-from sigservice.web.doors import SAFE_METHODS, PageDoor, bearer
-from sigservice.web.wrap import clean_path
-from sigservice.wire import SMALL_BODY, Admission, Admit
+from sigservice.web.guards import SAFE_METHODS, PageGuard, bearer
+from sigservice.web.wsgi import clean_path
 
 ANY_SIZE = 2**63
 
 
 def admission(context: Context, root: Bottle, *, has_wrapper: bool) -> Admit:
-    """`admit(method, path, headers, peer)` for `wire.Entrance`.
+    """`admit(method, path, headers, peer)` for `http_parsing.Entrance`.
 
     A route of the user's hooks may read what it likes; with `has_wrapper`, a WSGI application of
     a hook's around the routes, so may every path that is no route.
@@ -52,15 +52,15 @@ def admission(context: Context, root: Bottle, *, has_wrapper: bool) -> Admit:
 
 
 def _limit(route: Any, has_credentials: bool) -> int:
-    door = next((p for p in route.app.plugins if getattr(p, "name", "") == "door"), None)
-    if door is None:
+    guard = next((p for p in route.app.plugins if getattr(p, "name", "") == "guard"), None)
+    if guard is None:
         return ANY_SIZE
-    is_open = door.is_open and not route.config.get("needs_credentials")
-    return body_limit(route, door) if is_open or has_credentials else SMALL_BODY
+    is_open = guard.is_open and not route.config.get("needs_credentials")
+    return body_limit(route, guard) if is_open or has_credentials else SMALL_BODY
 
 
-def body_limit(route: Any, door: Any) -> int:
+def body_limit(route: Any, guard: Any) -> int:
     """How many bytes the route reads, by what its line says; 0 for one that takes no body."""
-    if isinstance(door, PageDoor) and route.method not in SAFE_METHODS:
+    if isinstance(guard, PageGuard) and route.method not in SAFE_METHODS:
         return int(route.config.get("form_limit", FORM_LIMIT))
     return int(route.config.get("body_limit", JSON_LIMIT if route.config.get("takes") else 0))

@@ -13,8 +13,8 @@ from sigservice.config.authentication import NO_HANDLER
 from sigservice.context import Context
 from sigservice.errors import AppError, AuthenticationRequired, BadDataError, ForbiddenError
 from sigservice.log import trace
-from sigservice.services import sessions
-from sigservice.services.authentication import vouched_user
+from sigservice.services.access import sessions
+from sigservice.services.access.authentication import vouched_user
 from sigservice.services.identity import UNKNOWN, Identity
 from sigservice.web import session
 from sigservice.web.client_ip import client_ip

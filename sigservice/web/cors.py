@@ -1,6 +1,6 @@
 """Cross-origin rules of the frontend API: pages of other sites may ask it, with a token.
 
-Two wrappers, because a preflight comes without a token and is answered before any door, while the
+Two wrappers, because a preflight comes without a token and is answered before any guard, while the
 headers go on every answer, errors of the outermost frame included: without them a browser hides
 even the status.
 """
@@ -13,9 +13,9 @@ from typing import Any
 
 from sigservice.context import Context
 from sigservice.errors import UnavailableError
-from sigservice.services.settings import ANY_ORIGIN
+from sigservice.services.system.settings import ANY_ORIGIN
 from sigservice.web.headers import Headers, header_sets, is_api
-from sigservice.web.wrap import Environ, StartResponse, Wsgi
+from sigservice.web.wsgi import Environ, StartResponse, Wsgi
 
 AREA = "/api/frontend"
 METHODS = "GET,HEAD,PUT,PATCH,POST,DELETE"  # what the field's servers say
@@ -27,7 +27,7 @@ def allow_origins(context: Context, app: Wsgi) -> Wsgi:
 
     def allowing(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         def start(status: str, headers: Headers, exc_info: Any = None) -> Any:
-            # The path is clean by now, and the door may have left what it knows of revisions.
+            # The path is clean by now, and the guard may have left what it knows of revisions.
             if _is_ours(environ):
                 headers = headers + _headers(context, environ, status)
             return start_response(status, headers, exc_info)
@@ -38,7 +38,7 @@ def allow_origins(context: Context, app: Wsgi) -> Wsgi:
 
 
 def answer_preflights(context: Context, app: Wsgi) -> Wsgi:
-    """In front of the doors."""
+    """In front of the guards."""
     max_age = str(context.config["accessControlMaxAge"])
 
     def answering(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:

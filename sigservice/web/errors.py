@@ -90,7 +90,7 @@ def unexpected(context: Context, error: BaseException, path: str) -> HTTPRespons
 
 
 class ErrorPlugin:
-    """Outermost plugin of each area: turns what a handler raises into an answer."""
+    """Outermost plugin of each router: turns what a handler raises into an answer."""
 
     name, api = "errors", 2
 

@@ -14,8 +14,8 @@ _API = re.compile(r"/(api|auth|edge|health|ready|internal-backstage)\b")
 _PART = re.compile(r"<(\w+)(?::(\w+))?>")
 _REF = "#/components/schemas/{name}"
 _SECURITY: dict[str, list[dict[str, list[str]]]] = {
-    "AdminDoor": [{"token": []}, {"session": [], "csrf": []}],
-    "ClientDoor": [{"token": []}],
+    "AdminGuard": [{"token": []}, {"session": [], "csrf": []}],
+    "ClientGuard": [{"token": []}],
 }
 _ERROR = {
     "type": "object",
@@ -64,12 +64,12 @@ def document(routes: Iterable[Any], cookie_name: str) -> dict[str, Any]:
 def _operation(route: Any, body: dict[str, Any] | None) -> dict[str, Any]:
     error = {"schema": {"$ref": "#/components/schemas/Error"}}
     words = route.callback.__name__.replace("_", " ")
-    area = route.callback.__module__.rpartition(".")[2]
+    module = route.callback.__module__.rpartition(".")[2]
     rule = _PART.sub(r"by_\1", route.rule)
     operation: dict[str, Any] = {
         "operationId": route.method.lower() + rule.replace("/", "_"),
-        "summary": f"{area.replace('_', ' ')}: {words}",
-        "tags": [area.replace("_", " ")],
+        "summary": f"{module.replace('_', ' ')}: {words}",
+        "tags": [module.replace("_", " ")],
         "responses": {
             "2XX": {"description": "Done."},
             "4XX": {
@@ -86,8 +86,8 @@ def _operation(route: Any, body: dict[str, Any] | None) -> dict[str, Any]:
             "required": True,
             "content": {"application/json": {"schema": body}},
         }
-    doors = [type(p).__name__ for p in route.app.plugins if getattr(p, "name", "") == "door"]
-    if security := _SECURITY.get(doors[0] if doors else ""):
+    guards = [type(p).__name__ for p in route.app.plugins if getattr(p, "name", "") == "guard"]
+    if security := _SECURITY.get(guards[0] if guards else ""):
         operation["security"] = security
     if needs := route.config.get("needs"):
         operation["description"] = f"Needs the permission {needs}."

@@ -14,9 +14,9 @@ from sigservice.context import Context
 from sigservice.db.pool import Database
 from sigservice.db.run import Row
 from sigservice.errors import PasswordMismatch, UnavailableError
-from sigservice.services import users
+from sigservice.services.access import users
+from sigservice.services.access.sessions import LONGEST_LOGIN
 from sigservice.services.identity import Identity
-from sigservice.services.sessions import LONGEST_LOGIN
 from sigservice.web.client_ip import limit_key
 from sigservice.web.limits import too_many
 

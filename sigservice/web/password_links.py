@@ -7,9 +7,10 @@ from typing import Any
 from sigservice import secrets
 from sigservice.context import Context
 from sigservice.errors import DisabledError
-from sigservice.services import mails, reset_tokens, users
+from sigservice.services.access import reset_tokens, users
+from sigservice.services.access.reset_tokens import Invitation
 from sigservice.services.identity import Identity
-from sigservice.services.reset_tokens import Invitation
+from sigservice.services.system import mails
 from sigservice.web.client_ip import client_ip
 from sigservice.web.limits import too_many
 from sigservice.web.links import mail_url, own_url
@@ -46,8 +47,8 @@ def ask(context: Context, environ: dict[str, Any], email: str) -> None:
 
 
 def redeem(context: Context, environ: dict[str, Any], secret: str, password: str) -> None:
-    """Raises what services/reset_tokens.py does, and RateLimitError. A link that does not work
-    takes none of the room for hashing."""
+    """Raises what services/access/reset_tokens.py does, and RateLimitError. A link that does not
+    work takes none of the room for hashing."""
     demand_passwords(context)
     ip, now = client_ip(environ, context.trusted), context.clock.now()
     database, hasher = context.database, context.passwords

@@ -1,4 +1,4 @@
-"""The session cookie: set at sign-in, read by the doors, cleared at sign-out."""
+"""The session cookie: set at sign-in, read by the guards, cleared at sign-out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row
 from sigservice.errors import ConflictError
-from sigservice.services import sessions
+from sigservice.services.access import sessions
 from sigservice.services.identity import Identity
 from sigservice.web.client_ip import client_ip, is_https
 

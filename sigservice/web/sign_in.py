@@ -8,9 +8,9 @@ from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.run import Row
 from sigservice.errors import BadDataError, DisabledError, RateLimitError, UnavailableError
-from sigservice.services import sessions, sign_in_codes
-from sigservice.services.authentication import demo_user
-from sigservice.services.failed_sign_ins import SignInRefused
+from sigservice.services.access import sessions, sign_in_codes
+from sigservice.services.access.authentication import demo_user
+from sigservice.services.access.failed_sign_ins import SignInRefused
 from sigservice.web import password_attempts, session
 from sigservice.web.client_ip import client_ip, is_public
 

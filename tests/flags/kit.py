@@ -60,6 +60,6 @@ def names(made: FlagEngine, *projects: str, **given: Any) -> list[str]:
 
 
 def opened(state, secret):
-    """As the door asks: what is in memory, else the database; and the revisions that hold."""
+    """As a guard asks: what is in memory, else the database; and the revisions that hold."""
     known, key = state.revisions(), secrets.sha256(secret)
     return state.kept(key, known) or state.find(secret, key, known), known

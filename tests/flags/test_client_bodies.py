@@ -9,9 +9,9 @@ import threading
 import pytest
 import webtest
 
-from sigservice.flags import client_bodies
-from sigservice.repository import client_features
-from sigservice.services.client_features import Query
+from sigservice.flags import client_documents
+from sigservice.repository.flags import client_features
+from sigservice.services.flags.client_features import Query
 from tests.conftest import ADMIN
 from tests.flags.test_single_flight import is_waiting
 from tests.flags.test_state import AS_CLIENT, FEATURES, POLL, TOKENS
@@ -109,7 +109,7 @@ def test_gzip_is_the_same_document(make_service, statements):
 
 
 def test_the_number_of_bodies_is_bounded(make_service, monkeypatch, statements):
-    monkeypatch.setattr(client_bodies, "MOST_BODIES", 3)
+    monkeypatch.setattr(client_documents, "MOST_BODIES", 3)
     _, bodies = start(make_service)
     for prefix in "abcde":
         bodies.get(Query("development", prefix=prefix), 1)
@@ -124,11 +124,11 @@ def test_the_number_of_bodies_is_bounded(make_service, monkeypatch, statements):
 def test_the_bytes_are_bounded(make_service, monkeypatch):
     _, bodies = start(make_service)
     size = len(bodies.get(Query("development", prefix="a"), 1).plain)
-    monkeypatch.setattr(client_bodies, "MOST_BYTES", 3 * size)
+    monkeypatch.setattr(client_documents, "MOST_BYTES", 3 * size)
     for prefix in "bcde":
         bodies.get(Query("development", prefix=prefix), 1)
     assert [query.prefix for query in bodies._kept] == ["c", "d", "e"]
-    monkeypatch.setattr(client_bodies, "MOST_BYTES", size - 1)
+    monkeypatch.setattr(client_documents, "MOST_BYTES", size - 1)
     assert bodies.get(Query("development", prefix="f"), 1).plain
     assert not bodies._kept
 

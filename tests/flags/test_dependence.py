@@ -7,7 +7,7 @@ import time
 import msgspec
 import pytest
 
-from sigservice.flags.dependence import Dependence, Document, Flag, Parent
+from sigservice.flags.context_dependency import Dependence, Document, Flag, Parent
 from tests.flags.kit import constraint, context, engine, flag, rollout, strategy, variant
 
 UNTIL = constraint("currentTime", "DATE_BEFORE", value="2100-01-01T00:00:00Z")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from sigservice.services import client_features
+from sigservice.services.flags import client_features
 from tests.waiting import DEADLINE_SECONDS
 
 

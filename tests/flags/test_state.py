@@ -8,7 +8,7 @@ import pytest
 import webtest
 
 from sigservice import secrets
-from sigservice.repository import api_tokens
+from sigservice.repository.access import api_tokens
 from sigservice.services import revisions
 from tests.conftest import ADMIN, ADMIN_TOKEN
 from tests.flags.kit import opened

@@ -14,7 +14,7 @@ import pytest
 import webtest
 
 import sigservice
-from sigservice.app import AREAS
+from sigservice.app import ROUTERS
 from sigservice.testing import FakeClock, QuickPasswords, TemporaryDatabase
 from tests.conftest import ADMIN_TOKEN
 
@@ -71,7 +71,9 @@ class Target:
             options, NO_LIMITS, clock=FakeClock(), passwords=QuickPasswords()
         )
         self.web = webtest.TestApp(self.service.app)
-        self.routes = [route for area in AREAS for route in area.build(self.service.context).routes]
+        self.routes = [
+            route for router in ROUTERS for route in router.build(self.service.context).routes
+        ]
 
     def check(self, answer: webtest.TestResponse, what: object) -> webtest.TestResponse:
         """Returns `answer`; fails for a 5xx, an error in the log and an error of another shape."""

@@ -17,8 +17,8 @@ def test_configuration_page_is_fresh():
 
 def test_every_route_is_in_the_api_page(service):
     text = (ROOT / "docs" / "api.md").read_text()
-    for area in app.AREAS:
-        for route in area.build(service.context).routes:
+    for router in app.ROUTERS:
+        for route in router.bind(service.context).routes:
             rule = re.sub(r"<(\w+)(:\w+)?>", r"{\1}", route.rule)
             if not rule.startswith(("/admin", "/static")):
                 assert f"{route.method} {rule}`" in text, f"{route.method} {rule}"

@@ -9,10 +9,10 @@ import msgspec
 import pytest
 
 from sigservice.config.options import OPTIONS
-from sigservice.services.action_filters import OPERATORS, Filter, Matcher
-from sigservice.services.action_kinds.table import KINDS
-from sigservice.services.action_sets import Settings
-from sigservice.services.recipes import RECIPES
+from sigservice.services.actions.action_filters import OPERATORS, Filter, Matcher
+from sigservice.services.actions.action_kinds.table import KINDS
+from sigservice.services.actions.action_sets import Settings
+from sigservice.services.actions.recipes import RECIPES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "actions.md").read_text()
 VARIABLES = [option.env for option in OPTIONS if option.section == "Actions"]

@@ -11,7 +11,7 @@ import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from sigservice.outgoing.addresses import Reach
-from sigservice.services.notification_channels import problems
+from sigservice.services.actions.notification_channels import problems
 
 PAGE = (Path(__file__).parents[2] / "docs" / "notifications.md").read_text()
 

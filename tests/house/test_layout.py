@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import configparser
 import re
 from pathlib import Path
 
@@ -12,25 +13,14 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "sigservice").rglob("*.py"))
 TEMPLATES = sorted((ROOT / "templates").rglob("*.tpl"))
 
-RANKS = (
-    {"__main__"},
-    {"cli", "testing", "authentication"},
-    {"server"},
-    {"build", "listener"},
-    {"app"},
-    {"routes"},
-    {"web", "jobs", "moving"},
-    {"context"},
-    {"flags"},
-    {"services"},
-    {"repository"},
-    {"db"},
-    {"config", "render", "telemetry", "payload", "outgoing", "channel"},
-    {"wire"},
-    {"paths", "clock", "secrets", "limiter", "log", "shared_body", "version"},
-    {"errors"},
-)
-RANK = {room: len(RANKS) - n for n, rooms in enumerate(RANKS) for room in rooms}
+CONTRACT = configparser.ConfigParser()
+CONTRACT.read(ROOT / "setup.cfg")
+LAYERS = CONTRACT["importlinter:contract:layers"]["layers"].split("\n")
+RANK = {
+    name.strip().removeprefix("sigservice."): -n
+    for n, names in enumerate(LAYERS)
+    for name in names.split("|")
+} | {"__main__": 1}
 
 
 def room(path: Path) -> str:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from sigservice import app
-from sigservice.services.events import OPEN_FAMILIES
-from sigservice.web.doors import AdminDoor, PageDoor
+from sigservice.services.system.events import OPEN_FAMILIES
+from sigservice.web.guards import AdminGuard, PageGuard
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "permissions.md").read_text()
 PART = re.compile(r"<(\w+)(?::\w+)?>")
@@ -29,10 +29,10 @@ def documented():
 def reading(service):
     """{path or `METHOD path`: permission} of what only reads, and of whatever needs VIEW."""
     needed = {}
-    for route in (r for area in app.AREAS for r in area.build(service.context).routes):
-        (door,) = [p for p in route.app.plugins if getattr(p, "name", "") == "door"]
+    for route in (r for router in app.ROUTERS for r in router.bind(service.context).routes):
+        (guard,) = [p for p in route.app.plugins if getattr(p, "name", "") == "guard"]
         needs = route.config.get("needs")
-        if isinstance(door, AdminDoor | PageDoor) and (route.method == "GET" or needs == "VIEW"):
+        if isinstance(guard, AdminGuard | PageGuard) and (route.method == "GET" or needs == "VIEW"):
             path = PART.sub(r"{\1}", route.rule)
             needed[path if route.method == "GET" else f"{route.method} {path}"] = needs
     return needed

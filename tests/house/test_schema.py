@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import sigservice
-from sigservice.db.place import packaged_binaries
+from sigservice.db.data_directory import packaged_binaries
 
 SNAPSHOT = Path(__file__).resolve().parents[2] / "sql" / "schema.snapshot.sql"
 HEAD = "-- Today's schema, generated from the migrations for reading; never executed.\n\n"

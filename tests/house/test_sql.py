@@ -15,8 +15,10 @@ from sigservice.testing import QuickPasswords
 from tests.each import each
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = sorted((ROOT / "sql" / "queries").glob("*.sql"))
-STATEMENTS = [(f.stem, name) for f in FILES for name in queries.load(f.stem)]
+QUERIES = ROOT / "sql" / "queries"
+FILES = sorted(path.relative_to(QUERIES).with_suffix("") for path in QUERIES.rglob("*.sql"))
+PATHS = {file.name: str(file) for file in FILES}
+STATEMENTS = [(table, name) for table, path in PATHS.items() for name in queries.load(path)]
 
 HOT = {
     ("action_runs", "find_work"): ["signal_queue_pkey", "action_runs_due_idx"],
@@ -33,7 +35,7 @@ HOT = {
     ("sessions", "find_session_user"): ["sessions_pkey"],
     ("api_tokens", "find_api_token"): ["api_tokens_secret_hash_key"],
     ("personal_tokens", "find_owner"): ["personal_tokens_secret_hash_key"],
-    ("edge", "list_valid_tokens"): ["api_tokens_secret_hash_key"],
+    ("token_validation", "list_valid_tokens"): ["api_tokens_secret_hash_key"],
     ("client_metrics", "list_client_metrics"): ["client_metrics_pkey", "metrics_variants_pkey"],
     ("client_metrics", "list_client_metrics_hours"): ["client_metrics_pkey"],
     ("client_metrics", "delete_old_client_metrics"): ["client_metrics_hour_idx"],
@@ -68,7 +70,7 @@ def conn(temporary_database):
 @each("statement", STATEMENTS)
 def test_every_statement_prepares(conn, statement):
     table, name = statement
-    text, _ = numbered(queries.load(table)[name])
+    text, _ = numbered(queries.load(PATHS[table])[name])
     with conn.cursor() as cursor:
         if text.startswith("LOCK"):  # the one kind that can't be prepared
             cursor.execute(f"BEGIN; {text}; ROLLBACK")
@@ -79,7 +81,7 @@ def test_every_statement_prepares(conn, statement):
 
 @pytest.mark.parametrize(("table", "name"), HOT, ids=lambda part: part)
 def test_hot_statements_use_their_index(conn, table, name):
-    text, parameters = numbered(queries.load(table)[name])
+    text, parameters = numbered(queries.load(PATHS[table])[name])
     with conn.cursor() as cursor:
         cursor.execute(f"PREPARE hot AS {text}")
         cursor.execute("SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off")
@@ -94,17 +96,18 @@ def test_hot_statements_use_their_index(conn, table, name):
 @each("statement", STATEMENTS)
 def test_every_statement_is_used_by_its_twin(statement):
     table, name = statement
-    module = importlib.import_module(f"sigservice.repository.{table}")
+    module = importlib.import_module(f"sigservice.repository.{PATHS[table].replace('/', '.')}")
     assert f'_SQL["{name}"]' in Path(str(module.__file__)).read_text()
 
 
 @each("file", FILES)
 def test_every_name_used_exists(file):
-    source = (ROOT / "sigservice" / "repository" / f"{file.stem}.py").read_text()
-    assert set(re.findall(r'_SQL\["(\w+)"\]', source)) == set(queries.load(file.stem))
+    source = (ROOT / "sigservice" / "repository" / f"{file}.py").read_text()
+    assert set(re.findall(r'_SQL\["(\w+)"\]', source)) == set(queries.load(str(file)))
 
 
 @each("file", FILES)
 def test_statements_list_their_columns(file):
-    assert "SELECT *" not in file.read_text()
-    assert "RETURNING *" not in file.read_text()
+    text = (QUERIES / f"{file}.sql").read_text()
+    assert "SELECT *" not in text
+    assert "RETURNING *" not in text

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sigservice.repository import action_runs
-from sigservice.services import action_runs as service
+from sigservice.repository.actions import action_runs
+from sigservice.services.actions import action_runs as service
 from tests.actions_kit import FLAGS, SETS
 from tests.conftest import ADMIN
 

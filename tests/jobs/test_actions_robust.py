@@ -8,8 +8,8 @@ import pytest
 
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.jobs import actions, retention
-from sigservice.repository import action_runs
-from sigservice.services import action_runs as service
+from sigservice.repository.actions import action_runs
+from sigservice.services.actions import action_runs as service
 from tests.actions_kit import SETS, Alerts
 from tests.conftest import ADMIN
 

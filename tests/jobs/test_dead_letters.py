@@ -8,7 +8,7 @@ import pytest
 import webtest
 
 from sigservice.jobs import actions
-from sigservice.services.action_judge import NotEvaluated
+from sigservice.services.actions.action_evaluation import NotEvaluated
 from tests.actions_kit import Alerts
 from tests.conftest import Make
 from tests.test_app import Log

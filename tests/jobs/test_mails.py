@@ -11,12 +11,12 @@ from sigservice.jobs import clean_up, retention
 from sigservice.jobs import mails as job
 from sigservice.jobs.runner import Runner
 from sigservice.server import JOBS
-from sigservice.services import mails as service_of
-from sigservice.services import reset_tokens
+from sigservice.services.access import reset_tokens
+from sigservice.services.system import mails as service_of
 from tests.conftest import ADMIN
 from tests.jobs.conftest import ASK, URL, USERS, await_first_look
 from tests.mail_server import PASSWORD, USER, Mails, mail_server
-from tests.routes.admin.test_signal_endpoints import race
+from tests.routes.admin.signals.test_signal_endpoints import race
 from tests.waiting import DEADLINE_SECONDS, until
 
 HOUR = timedelta(hours=1)

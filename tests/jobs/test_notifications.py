@@ -15,8 +15,8 @@ from sigservice.jobs import notifications as job
 from sigservice.jobs import retention
 from sigservice.jobs.runner import Runner
 from sigservice.server import JOBS
-from sigservice.services import notification_channels
-from sigservice.services import notifications as service_of
+from sigservice.services.actions import notification_channels
+from sigservice.services.actions import notifications as service_of
 from tests.actions_kit import SETS, Alerts
 from tests.conftest import ADMIN, Make
 from tests.jobs.conftest import await_first_look

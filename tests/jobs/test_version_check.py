@@ -11,7 +11,7 @@ import webtest
 
 from sigservice import server
 from sigservice.jobs import version_check
-from sigservice.services import version_check as service_module
+from sigservice.services.system import version_check as service_module
 from tests.conftest import ADMIN
 from tests.receiver import receiving
 

@@ -14,13 +14,14 @@ import pytest
 import webtest
 
 import sigservice
-from sigservice.moving import commands
 from sigservice.server import Service
-from sigservice.services import client_features, inventory, inventory_import
-from sigservice.services.client_features import Query
+from sigservice.services.flags import client_features
+from sigservice.services.flags.client_features import Query
 from sigservice.services.identity import SYSTEM
-from sigservice.services.inventory_import import Limits
+from sigservice.services.transfer import snapshot_import, snapshots
+from sigservice.services.transfer.snapshot_import import Limits
 from sigservice.testing import QuickPasswords
+from sigservice.transfer import commands
 from tests.conftest import ADMIN, ADMIN_TOKEN
 
 SECOND = "second"
@@ -54,7 +55,7 @@ def flags_text(temporary_database: Any) -> bytes:
     )
     fill(webtest.TestApp(service.app))
     with service.context.database.transaction() as conn:
-        text = msgspec.json.encode(inventory.read(conn))
+        text = msgspec.json.encode(snapshots.read(conn))
     service.stop()
     return text
 
@@ -64,9 +65,9 @@ def full(make_service: Any, flags_text: bytes) -> Service:
     """A service with flags of every kind; it listens on 127.0.0.1."""
     server = {"host": "127.0.0.1", "port": 0, "gracefulShutdownEnable": False}
     service = make_service({"server": server})
-    wanted = msgspec.json.decode(flags_text, type=inventory.Inventory)
+    wanted = msgspec.json.decode(flags_text, type=snapshots.Inventory)
     with service.context.database.transaction() as conn:
-        inventory_import.take_all(conn, wanted, SYSTEM, Limits(1000, 5))
+        snapshot_import.take_all(conn, wanted, SYSTEM, Limits(1000, 5))
     service.start()
     return service
 

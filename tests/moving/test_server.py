@@ -9,9 +9,9 @@ import pytest
 import webtest
 
 from sigservice.errors import StartError
-from sigservice.moving.progress import Progress
-from sigservice.moving.reader import Reader
-from sigservice.moving.source import Source
+from sigservice.transfer.progress import Progress
+from sigservice.transfer.remote_client import Source
+from sigservice.transfer.remote_snapshot import Reader
 from tests.conftest import ADMIN, ADMIN_TOKEN
 from tests.moving.conftest import FIRST_START, events, seen_by_sdks
 

@@ -8,9 +8,9 @@ import pytest
 
 from sigservice.config import load_config
 from sigservice.errors import StartError
-from sigservice.moving.progress import Progress
-from sigservice.moving.source import Source
 from sigservice.outgoing.proxies import Proxies
+from sigservice.transfer.progress import Progress
+from sigservice.transfer.remote_client import Source
 
 TOKEN = "*:*.peer-token-that-nobody-sees"
 

@@ -109,7 +109,7 @@ def place(
     send: Send,
     flags: Flags,
 ) -> dict[str, Any]:
-    """Fills the braces of addresses in doors.py. The environment is the last but one, and off."""
+    """Fills the braces of addresses in guards.py. The environment is the last but one, and off."""
 
     def made(path: str, **body: Any) -> Any:
         return web.post_json(f"/api/admin/{path}", body, headers=ADMIN).json.get("id")

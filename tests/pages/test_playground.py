@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from sigservice.routes.pages import playground
+from sigservice.routes.pages.flags import playground
 from tests.conftest import ADMIN
 from tests.flags.kit import constraint, rollout, variant
 from tests.pages.accessibility import RULES

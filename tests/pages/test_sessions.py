@@ -8,7 +8,7 @@ import pytest
 import webtest
 
 from tests.conftest import ADMIN, ADMIN_TOKEN, Cast
-from tests.pages.doors import FORMS, PAGES
+from tests.pages.guards import FORMS, PAGES
 from tests.pages.seen import alert, form_to, heading, notice, sign_in
 
 NAME = "service-session"

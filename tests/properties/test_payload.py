@@ -13,7 +13,7 @@ import webtest
 
 from sigservice import payload
 from sigservice.errors import AppError, BadDataError
-from sigservice.routes.pages.signals import pretty
+from sigservice.routes.pages.signals.signals import pretty
 from tests.conftest import ADMIN, Make
 from tests.properties.generate import (
     encoded,

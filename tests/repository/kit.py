@@ -10,18 +10,12 @@ from typing import Any
 from sigservice import secrets
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.db.pool import Connection, Database
-from sigservice.repository import (
-    action_sets,
-    built_ins,
-    exchange,
-    feature_strategies,
-    features,
-    segments,
-    signal_endpoint_tokens,
-    signal_endpoints,
-    signals,
-    users,
-)
+from sigservice.repository.access import users
+from sigservice.repository.actions import action_sets
+from sigservice.repository.flags import feature_strategies, features, segments
+from sigservice.repository.signals import signal_endpoint_tokens, signal_endpoints, signals
+from sigservice.repository.system import defaults
+from sigservice.repository.transfer import definitions
 
 ADMIN_ROLE, EDITOR_ROLE, VIEWER_ROLE = 1, 2, 3
 
@@ -111,11 +105,11 @@ def ids(rows: list[dict[str, Any]]) -> list[int]:
 
 def add_built_ins(conn: Connection) -> None:
     """The environments default, development and production, and the project `default`."""
-    built_ins.insert_environments(conn)
-    built_ins.insert_project(conn)
-    built_ins.insert_tag_type(conn)
-    built_ins.insert_context_fields(conn)
-    built_ins.insert_strategy_types(conn)
+    defaults.insert_environments(conn)
+    defaults.insert_project(conn)
+    defaults.insert_tag_type(conn)
+    defaults.insert_context_fields(conn)
+    defaults.insert_strategy_types(conn)
 
 
 def add_project(conn: Connection, id: str = "other") -> None:
@@ -149,7 +143,7 @@ def add_strategy(
         values[name] = json.loads(values[name])
     where = {"id": id, "feature": feature, "environment": environment}
     row = where | values | {"sortOrder": values["sort_order"]}
-    exchange.insert_strategies(conn, [row])
+    definitions.insert_strategies(conn, [row])
     feature_strategies.set_segments(conn, [id], list(uses))
     return id
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 
-from sigservice.repository import feature_environments, revisions
+from sigservice.repository import revisions
+from sigservice.repository.flags import feature_environments
 from tests.repository.kit import add_built_ins, run
 
 

@@ -9,7 +9,7 @@ from wsgiref.util import setup_testing_defaults
 import pytest
 from openapi_spec_validator import validate
 
-from sigservice.routes.api_description import MAX_ADDRESSES
+from sigservice.routes.system.api_description import MAX_ADDRESSES
 from tests.conftest import ADMIN
 
 

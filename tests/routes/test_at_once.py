@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sigservice.services import features, strategies
+from sigservice.services.flags import features, strategies
 from tests.routes.kit import FEATURES, PROJECT, SEGMENTS, race
 
 RULE = {"contextName": "userId", "operator": "IN", "values": ["1"]}

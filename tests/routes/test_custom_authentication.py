@@ -8,8 +8,8 @@ from bottle import HTTPResponse, request
 
 from sigservice import authentication
 from sigservice.errors import BadDataError, ForbiddenError, StartError
-from sigservice.repository import users as repository
-from sigservice.services.authentication import vouched_user
+from sigservice.repository.access import users as repository
+from sigservice.services.access.authentication import vouched_user
 from tests.conftest import ADMIN
 from tests.routes.kit import FOREIGN, NEW_PROJECT, PEOPLE, people, who
 from tests.test_app import Log

@@ -7,7 +7,7 @@ import threading
 import pytest
 import webtest
 
-from sigservice.repository import settings
+from sigservice.repository.system import settings
 from sigservice.services import revisions
 from tests.conftest import ADMIN, ADMIN_TOKEN
 from tests.flags.kit import constraint, rollout, variant

@@ -13,9 +13,14 @@ import webtest
 import sigservice
 from sigservice.build import OWN_PASSWORDS_PER_MINUTE
 from sigservice.clock import iso
-from sigservice.services.capped_log import MAX_LINES_PER_MINUTE
+from sigservice.services.system.capped_log import MAX_LINES_PER_MINUTE
 from tests.conftest import ADMIN, ADMIN_TOKEN, Cast
-from tests.services.test_password_hashing import DEADLINE, ROOM, HeldPasswords, admitted_threads
+from tests.services.access.test_password_hashing import (
+    DEADLINE,
+    ROOM,
+    HeldPasswords,
+    admitted_threads,
+)
 from tests.test_app import Log
 
 ADA = {"username": "ada", "password": Cast.PASSWORD}

@@ -6,7 +6,8 @@ import pytest
 import webtest
 
 from sigservice import secrets
-from sigservice.services import startup, users
+from sigservice.services import startup
+from sigservice.services.access import users
 from sigservice.services.identity import SYSTEM
 from tests.conftest import Cast
 from tests.pages.seen import beside, sign_in

@@ -6,7 +6,7 @@ import pytest
 import webtest
 
 from tests.conftest import ADMIN, Cast
-from tests.routes.admin.test_signal_endpoints import race
+from tests.routes.admin.signals.test_signal_endpoints import race
 
 USERS = "/api/admin/user-admin"
 RESET = "/auth/reset"

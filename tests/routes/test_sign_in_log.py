@@ -7,8 +7,12 @@ import webtest
 
 from sigservice.jobs import sign_ins
 from sigservice.services import startup
-from sigservice.services.capped_log import MAX_LINES_PER_MINUTE
-from sigservice.services.failed_sign_ins import MAX_EVENTS_PER_MINUTE, MAX_NAMES, SignInRefused
+from sigservice.services.access.failed_sign_ins import (
+    MAX_EVENTS_PER_MINUTE,
+    MAX_NAMES,
+    SignInRefused,
+)
+from sigservice.services.system.capped_log import MAX_LINES_PER_MINUTE
 from tests.conftest import Cast
 from tests.pages.seen import sign_in
 from tests.routes.test_account_limit import attempt, elsewhere

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from sigservice.db import bulkheads
-from sigservice.services import exchange, revisions
+from sigservice.services import revisions
+from sigservice.services.transfer import feature_export
 from tests.routes.kit import FEATURES, Admin
 
 EXPORT = "/api/admin/features-batch/export"
@@ -57,10 +58,10 @@ def test_an_export_does_not_wait_for_a_change_of_flags(admin, service):
 def test_a_change_of_flags_does_not_wait_for_an_export(admin, service):
     path = admin.flag("a")
     with service.context.database.transaction(snapshot=True) as conn:
-        exported = exchange.export(conn, "development", project="default")
+        exported = feature_export.export(conn, "development", project="default")
         admin.post(f"{path}/environments/development/on")
         admin.post(FEATURES, {"name": "b"}, 201)
-        assert exchange.export(conn, "development", project="default") == exported
+        assert feature_export.export(conn, "development", project="default") == exported
     after = admin.post(EXPORT, OF_PROJECT)
     assert [flag["name"] for flag in after["features"]] == ["a", "b"]
     assert len(after["featureStrategies"]) == 1

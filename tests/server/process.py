@@ -268,7 +268,7 @@ def parent(pid: int) -> int:
 
 
 def processes_of(data: Path) -> list[int]:
-    """Postmasters and watchdogs whose command line names the data folder."""
+    """Postmasters and supervisors whose command line names the data folder."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():

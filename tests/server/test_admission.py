@@ -12,7 +12,7 @@ import webtest
 
 from sigservice import app
 from sigservice.authentication import Custom
-from sigservice.web.doors import SAFE_METHODS, PageDoor
+from sigservice.web.guards import SAFE_METHODS, PageGuard
 from tests.conftest import ADMIN, Cast
 from tests.server.process import Client
 from tests.waiting import DEADLINE_SECONDS
@@ -45,13 +45,13 @@ def test_every_route_that_reads_a_body_says_so(make_service: Any):
     web = webtest.TestApp(service.app)
     web.post_json("/auth/simple/login", {"username": "ada", "password": Cast.PASSWORD})
     cookie = {"Cookie": f"service-session={web.cookies['service-session']}"}
-    routes = [route for area in app.AREAS for route in area.build(service.context).routes]
+    routes = [route for router in app.ROUTERS for route in router.build(service.context).routes]
     refused = set()
     for route in routes:
         if route.method in SAFE_METHODS:
             continue
         path = re.sub(r"<\w+:id>", "999999", re.sub(r"<\w+>", "nowhere", route.rule))
-        is_page = any(isinstance(plugin, PageDoor) for plugin in route.app.plugins)
+        is_page = any(isinstance(plugin, PageGuard) for plugin in route.app.plugins)
         is_form = is_page or not path.startswith(("/api", "/auth", "/edge"))
         if is_form:
             body, headers = f"filler={LARGER}".encode(), {"Content-Type": FORM}

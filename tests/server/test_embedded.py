@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from sigservice.db import place
+from sigservice.db import data_directory
 from sigservice.db.embedded import EmbeddedPostgres
 from sigservice.errors import StartError
 from tests.server.process import (
@@ -93,7 +93,7 @@ def test_processes_started_together_share_one_new_database(folder: Path):
         endpoint, secret = started[0].sender()
         ids = {post(process, secret) for process in started}
         assert signal_ids(started[2], endpoint) == ids
-        assert len(processes_of(data)) <= 3  # one watchdog, one postmaster; a child being born
+        assert len(processes_of(data)) <= 3  # one supervisor, one postmaster; a child being born
         assert not list(data.glob("postgres.new-*"))
     finally:
         for process in started:
@@ -150,7 +150,7 @@ def test_folder_may_have_any_name(folder: Path, data: Path, name: str):
             shutil.rmtree(moved)
 
 
-def test_killed_watchdog_takes_the_database_with_it(data: Path):
+def test_killed_supervisor_takes_the_database_with_it(data: Path):
     with running(environ(data)) as process:
         server = postmaster(data)
         os.kill(parent(server), signal.SIGKILL)
@@ -212,13 +212,13 @@ def test_temporary_database_leaves_nothing_behind():
 def test_temporary_database_removes_its_own_folders_only(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """A colon in TMPDIR must not make the watchdog remove what stands before it."""
+    """A colon in TMPDIR must not make the supervisor remove what stands before it."""
     precious, home = folder / "a", folder / "a:b"
     for path in (precious, home):
         path.mkdir()
         path.chmod(0o711)
     monkeypatch.setattr(tempfile, "tempdir", str(home))
-    database = EmbeddedPostgres(place.TEMPORARY)
+    database = EmbeddedPostgres(data_directory.TEMPORARY)
     database.start()
     assert database.place.home.parent == home
     database.stop()
@@ -244,14 +244,14 @@ def test_closed_default_folder_falls_back_and_says_so(
     closed = folder / "closed"
     closed.mkdir(mode=0o700)
     monkeypatch.chdir(closed)
-    had_home = place.SHARED_HOME.exists()
-    first, second = (EmbeddedPostgres(place.DEFAULT_DATA_DIR) for _ in range(2))
+    had_home = data_directory.SHARED_HOME.exists()
+    first, second = (EmbeddedPostgres(data_directory.DEFAULT_DATA_DIR) for _ in range(2))
     try:
         first.start()
         second.start()
         assert second.attached
         assert first.place.home == second.place.home
-        assert first.place.home.parent == place.SHARED_HOME
+        assert first.place.home.parent == data_directory.SHARED_HOME
         assert "is closed to the account" in first.place.note
         assert closed.stat().st_mode & 0o777 == 0o700
         assert not list(closed.iterdir())
@@ -260,7 +260,7 @@ def test_closed_default_folder_falls_back_and_says_so(
         first.stop()
         shutil.rmtree(first.place.home)
         if not had_home:
-            shutil.rmtree(place.SHARED_HOME)
+            shutil.rmtree(data_directory.SHARED_HOME)
 
 
 @as_root

@@ -271,7 +271,7 @@ def test_killed_service_takes_its_database_with_it_and_the_data_stays(data: Path
         with Load(process, secret) as load:
             load.await_acks(60)
             process.kill()
-    until(lambda: not processes_of(data), "the end of watchdog and PostgreSQL")
+    until(lambda: not processes_of(data), "the end of supervisor and PostgreSQL")
     with running(embedded(data)):
         assert_exactly_once(connect(data), load)
 
@@ -282,8 +282,8 @@ def test_service_and_database_killed_together_lose_nothing(data: Path):
         with Load(process, secret) as load:
             load.await_acks(60)
             server = postmaster(data)
-            watchdog = parent(server)
-            for pid in (watchdog, server, process.pid):
+            supervisor = parent(server)
+            for pid in (supervisor, server, process.pid):
                 os.kill(pid, signal.SIGKILL)
     with running(embedded(data)):
         assert_exactly_once(connect(data), load)

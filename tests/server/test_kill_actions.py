@@ -193,8 +193,8 @@ def test_killed_service_and_database(data: Path):
             load.await_acks(20)
             pause()
             server = postmaster(data)
-            watchdog = parent(server)
-            for pid in (watchdog, server, process.pid):
+            supervisor = parent(server)
+            for pid in (supervisor, server, process.pid):
                 os.kill(pid, signal.SIGKILL)
     assert load is not None
     with running(embedded(data)) as process:

@@ -17,9 +17,9 @@ from typing import Any
 import psycopg2
 import pytest
 
-from sigservice.db import place
+from sigservice.db import data_directory
+from sigservice.db.data_directory import packaged_binaries
 from sigservice.db.embedded import EmbeddedPostgres
-from sigservice.db.place import packaged_binaries
 from sigservice.errors import StartError
 from sigservice.testing import TemporaryDatabase
 from tests.server.process import (
@@ -166,7 +166,7 @@ def no_account(monkeypatch: pytest.MonkeyPatch) -> None:
     real = pwd.getpwnam
 
     def getpwnam(name: str) -> pwd.struct_passwd:
-        if name in place.ACCOUNTS:
+        if name in data_directory.ACCOUNTS:
             raise KeyError(name)
         return real(name)
 
@@ -276,7 +276,7 @@ def as_somebody(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
             ).returncode:
                 pytest.skip("an ordinary account can't reach this checkout")
     drop = f"import os; os.geteuid() or (os.setegid({NOBODY}), os.seteuid({NOBODY}))"
-    script = "import sys, sigservice.server\nfrom sigservice.db.place import find_place\n"
+    script = "import sys, sigservice.server\nfrom sigservice.db.data_directory import find_place\n"
     script += f"from sigservice.errors import StartError\n{drop}\n{textwrap.dedent(code)}"
     return subprocess.run(
         [sys.executable, "-c", script, *arguments],

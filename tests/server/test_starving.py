@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from sigservice.channel import Channel
+from sigservice.http_parsing import Admission, Entrance
 from sigservice.limiter import Shares
 from sigservice.listener import Listener
 from sigservice.log import line_loggers
-from sigservice.wire import Admission, Entrance
 from tests.server.process import ADMIN_SECRET, OPEN_LIMITS, Client, Process, running, until
 from tests.server.process import database_environ as environ_of
 from tests.server.wire_cases import http as request

@@ -43,7 +43,7 @@ def test_the_pseudo_users_are_the_ones_that_tools_know():
 
 
 def test_every_role_of_the_database_has_permissions(service):
-    from sigservice.repository import users
+    from sigservice.repository.access import users
 
     with service.context.database.autocommit() as conn:
         assert {row["name"] for row in users.list_roles(conn)} == set(PERMISSIONS)

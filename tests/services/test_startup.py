@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from sigservice.errors import ConfigError, PasswordMismatch, StartError
-from sigservice.repository import events, users
-from sigservice.services import api_tokens, sessions, startup
+from sigservice.repository.access import users
+from sigservice.repository.system import events
+from sigservice.services import startup
+from sigservice.services.access import api_tokens, sessions
 from tests.conftest import ADMIN_TOKEN
 from tests.waiting import DEADLINE_SECONDS
 

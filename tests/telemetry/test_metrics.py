@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import webtest
 
-from sigservice.services import events
 from sigservice.services.identity import SYSTEM
+from sigservice.services.system import events
 from sigservice.telemetry import counts
 from tests.conftest import ADMIN, Make
 from tests.waiting import DEADLINE_SECONDS

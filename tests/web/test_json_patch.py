@@ -9,7 +9,7 @@ import time
 import pytest
 
 from sigservice.errors import BadDataError
-from sigservice.services.strategies import Strategy
+from sigservice.services.flags.strategies import Strategy
 from sigservice.web.body import to_struct
 from sigservice.web.json_patch import Patch, apply
 

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
 
-from sigservice.web.doors import safe_next
+from sigservice.web.guards import safe_next
 
 OURS = "https://flags.example.com/sign-in"
 

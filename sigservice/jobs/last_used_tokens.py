@@ -1,0 +1,24 @@
+"""Writes when tokens and sessions were used last: a statement a minute, however busy they are.
+
+What a kill cuts off is a minute's notes; the next use makes them anew.
+"""
+
+from __future__ import annotations
+
+from sigservice.context import Context
+from sigservice.repository.access import api_tokens, personal_tokens, sessions
+
+
+def run_once(context: Context) -> int:
+    """Routine, and so nothing worth a line in the log."""
+    seen = context.flags.seen
+    if api := seen.take_api():
+        with context.database.autocommit() as conn:
+            api_tokens.mark_seen(conn, api)
+    if personal := seen.take_personal():
+        with context.database.autocommit() as conn:
+            personal_tokens.mark_seen(conn, personal)
+    if uses := seen.take_sessions():
+        with context.database.autocommit() as conn:
+            sessions.mark_used(conn, uses)
+    return 0

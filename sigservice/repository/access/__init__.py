@@ -1,0 +1,1 @@
+"""Users, sign-in, sessions, reset links, service accounts, API and personal tokens."""

@@ -1,0 +1,24 @@
+"""Former passwords: one function for each SQL statement."""
+
+from __future__ import annotations
+
+from sigservice.db import queries
+from sigservice.db.pool import Connection
+from sigservice.db.run import affected, many
+
+_SQL = queries.load("access/former_passwords")
+
+
+def keep(conn: Connection, user_id: int) -> None:
+    """Adds today's hash; nothing for who has no password."""
+    affected(conn, _SQL["keep_password"], user_id=user_id)
+
+
+def delete_surplus(conn: Connection, user_id: int, *, keep: int) -> int:
+    return affected(conn, _SQL["delete_surplus_passwords"], user_id=user_id, keep=keep)
+
+
+def list_hashes(conn: Connection, user_id: int) -> list[str]:
+    """Today's and the kept ones."""
+    rows = many(conn, _SQL["list_passwords"], user_id=user_id)
+    return [row["password_hash"] for row in rows]

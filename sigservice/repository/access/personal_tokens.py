@@ -1,0 +1,68 @@
+"""Personal tokens: one function for each SQL statement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from sigservice.db import queries
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row, affected, many, one, one_prepared
+
+_SQL = queries.load("access/personal_tokens")
+
+
+def insert(
+    conn: Connection,
+    *,
+    user_id: int,
+    description: str,
+    secret_hash: bytes,
+    secret_prefix: str,
+    expires_at: datetime,
+    limit: int,
+) -> Row | None:
+    """None when the limit is reached; raises UniqueViolation for a description that is taken."""
+    return one(
+        conn,
+        _SQL["insert_personal_token"],
+        user_id=user_id,
+        description=description,
+        secret_hash=secret_hash,
+        secret_prefix=secret_prefix,
+        expires_at=expires_at,
+        limit=limit,
+    )
+
+
+def find_owner(conn: Connection, secret_hash: bytes, now: datetime) -> Row | None:
+    """The user that a token acts as, with `token_id`; None when it has expired."""
+    return one_prepared(conn, _SQL["find_owner"], secret_hash=secret_hash, now=now)
+
+
+def find(conn: Connection, user_id: int, id: int) -> Row | None:
+    return one(conn, _SQL["find_personal_token"], user_id=user_id, id=id)
+
+
+def list_of_user(conn: Connection, user_id: int) -> list[Row]:
+    return many(conn, _SQL["list_personal_tokens"], user_id=user_id)
+
+
+def list_of_service_accounts(conn: Connection) -> list[Row]:
+    return many(conn, _SQL["list_personal_tokens_of_service_accounts"])
+
+
+def delete(conn: Connection, user_id: int, id: int) -> bool:
+    return affected(conn, _SQL["delete_personal_token"], user_id=user_id, id=id) > 0
+
+
+def delete_of_user(conn: Connection, user_id: int) -> list[int]:
+    """The ids of the deleted tokens."""
+    rows = many(conn, _SQL["delete_personal_tokens_of_user"], user_id=user_id)
+    return sorted(row["id"] for row in rows)
+
+
+def mark_seen(conn: Connection, seen: Mapping[int, datetime]) -> int:
+    return affected(
+        conn, _SQL["mark_personal_tokens_seen"], ids=list(seen.keys()), times=list(seen.values())
+    )

@@ -1,0 +1,49 @@
+"""Reset tokens: one function for each SQL statement."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sigservice.db import queries
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row, affected, one
+
+_SQL = queries.load("access/reset_tokens")
+
+
+def insert(
+    conn: Connection,
+    *,
+    token_hash: bytes,
+    user_id: int,
+    created_by: str,
+    now: datetime,
+    expires_at: datetime,
+) -> None:
+    affected(
+        conn,
+        _SQL["insert_reset_token"],
+        token_hash=token_hash,
+        user_id=user_id,
+        created_by=created_by,
+        now=now,
+        expires_at=expires_at,
+    )
+
+
+def find(conn: Connection, token_hash: bytes, now: datetime) -> Row | None:
+    """One that has not expired, used or not, with its user."""
+    return one(conn, _SQL["find_reset_token"], token_hash=token_hash, now=now)
+
+
+def use(conn: Connection, token_hash: bytes, now: datetime) -> bool:
+    """False when it is used or has expired."""
+    return affected(conn, _SQL["use_reset_token"], token_hash=token_hash, now=now) > 0
+
+
+def delete_unused(conn: Connection, user_id: int) -> int:
+    return affected(conn, _SQL["delete_unused_reset_tokens"], user_id=user_id)
+
+
+def delete_expired(conn: Connection, now: datetime) -> int:
+    return affected(conn, _SQL["delete_expired_reset_tokens"], now=now)

@@ -1,0 +1,82 @@
+"""Sessions: one function for each SQL statement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from sigservice.db import queries
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row, affected, many, one, one_prepared
+
+_SQL = queries.load("access/sessions")
+
+
+def insert(
+    conn: Connection,
+    *,
+    id_hash: bytes,
+    user_id: int,
+    now: datetime,
+    expires_at: datetime,
+    ip: str | None = None,
+    user_agent: str | None = None,
+) -> None:
+    affected(
+        conn,
+        _SQL["insert_session"],
+        id_hash=id_hash,
+        user_id=user_id,
+        now=now,
+        expires_at=expires_at,
+        ip=ip,
+        user_agent=user_agent,
+    )
+
+
+def find_user(conn: Connection, id_hash: bytes, now: datetime) -> Row | None:
+    """The user of a session that has not expired, with its `last_used_at`."""
+    return one_prepared(conn, _SQL["find_session_user"], id_hash=id_hash, now=now)
+
+
+def delete(conn: Connection, id_hash: bytes) -> bool:
+    return affected(conn, _SQL["delete_session"], id_hash=id_hash) > 0
+
+
+def delete_of_user(conn: Connection, user_id: int, except_hash: bytes | None = None) -> int:
+    return affected(conn, _SQL["delete_sessions_of_user"], user_id=user_id, except_hash=except_hash)
+
+
+def list_of_user(
+    conn: Connection,
+    user_id: int,
+    *,
+    current_hash: bytes,
+    now: datetime,
+    idle_before: datetime | None,
+    limit: int,
+) -> list[Row]:
+    return many(
+        conn,
+        _SQL["list_sessions_of_user"],
+        user_id=user_id,
+        current_hash=current_hash,
+        now=now,
+        idle_before=idle_before,
+        limit=limit,
+    )
+
+
+def delete_own(conn: Connection, user_id: int, id: int, *, current_hash: bytes) -> Row | None:
+    """{is_current}; None when the user has no such session."""
+    return one(conn, _SQL["delete_own_session"], user_id=user_id, id=id, current_hash=current_hash)
+
+
+def mark_used(conn: Connection, uses: Mapping[bytes, datetime]) -> int:
+    return affected(
+        conn, _SQL["mark_sessions_used"], hashes=list(uses.keys()), times=list(uses.values())
+    )
+
+
+def delete_expired(conn: Connection, now: datetime, idle_before: datetime | None = None) -> int:
+    return affected(conn, _SQL["delete_expired_sessions"], now=now, idle_before=idle_before)

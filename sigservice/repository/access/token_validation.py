@@ -1,0 +1,15 @@
+"""What relays ask: one function for each SQL statement."""
+
+from __future__ import annotations
+
+from sigservice.db import queries
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row, many
+
+_SQL = queries.load("access/token_validation")
+
+
+def list_valid_tokens(conn: Connection, secret_hashes: list[bytes]) -> list[Row]:
+    """{secret_hash, type, environment, projects} of the client and frontend tokens that exist
+    and have not expired."""
+    return many(conn, _SQL["list_valid_tokens"], secret_hashes=secret_hashes)

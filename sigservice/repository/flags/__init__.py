@@ -1,0 +1,1 @@
+"""Features, strategies, constraints, variants, segments, dependencies, evaluation."""

@@ -1,0 +1,33 @@
+"""What SDKs are sent: one function for each SQL statement."""
+
+from __future__ import annotations
+
+from sigservice.db import queries
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row, many
+
+_SQL = queries.load("flags/client_features")
+
+
+def list_bodies(
+    conn: Connection,
+    environment: str,
+    *,
+    inline: bool = False,
+    name: str | None = None,
+    projects: list[str] | None = None,
+    prefix: str | None = None,
+    tags: list[str] | None = None,
+) -> list[Row]:
+    """Rows {kind, name, body, dependencies} of JSON text: flags (kind 1) by name, then segments
+    (kind 2) by id. None does not narrow."""
+    return many(
+        conn,
+        _SQL["list_client_features"],
+        environment=environment,
+        inline=inline,
+        name=name,
+        projects=projects,
+        prefix=prefix,
+        tags=tags,
+    )

@@ -1,0 +1,41 @@
+"""Parents of flags: one function for each SQL statement."""
+
+from __future__ import annotations
+
+from sigservice.db import queries
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row, affected, many
+
+_SQL = queries.load("flags/feature_dependencies")
+
+
+def put(conn: Connection, child: str, parent: str, *, enabled: bool, variants: str) -> None:
+    """Replaces the parent that the child had. `variants` is JSON text."""
+    affected(
+        conn,
+        _SQL["put_dependency"],
+        child=child,
+        parent=parent,
+        enabled=enabled,
+        variants=variants,
+    )
+
+
+def list_around(conn: Connection, features: list[str]) -> list[Row]:
+    """{child, parent, enabled, variants, child_lives} where one of them is either."""
+    return many(conn, _SQL["list_dependencies"], features=features)
+
+
+def list_possible_parents(conn: Connection, project: str, child: str) -> list[str]:
+    rows = many(conn, _SQL["list_possible_parents"], project=project, child=child)
+    return [row["name"] for row in rows]
+
+
+def delete(conn: Connection, child: str, parent: str | None = None) -> int:
+    """How many there were; without a parent, whichever it is."""
+    return affected(conn, _SQL["delete_dependencies"], child=child, parent=parent)
+
+
+def delete_of(conn: Connection, features: list[str]) -> None:
+    """The parents that these flags have."""
+    affected(conn, _SQL["delete_dependencies_of"], features=features)

@@ -1,0 +1,142 @@
+"""Flags: one function for each SQL statement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sigservice.db import queries
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row, affected, many, one, value
+
+_SQL = queries.load("flags/features")
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What a list of flags is narrowed to; None does not narrow. `tags` are `type:value`. By name,
+    by time of creation if `newest`."""
+
+    archived: bool = False
+    projects: list[str] | None = None
+    types: list[str] | None = None
+    stale: bool | None = None
+    prefix: str | None = None
+    tags: list[str] | None = None
+    text: str | None = None
+    environment: str | None = None
+    enabled: bool = True
+    newest: bool = False
+    descending: bool = False
+    limit: int | None = None
+    offset: int = 0
+
+
+def insert(
+    conn: Connection,
+    *,
+    name: str,
+    project: str,
+    type: str,
+    description: str | None,
+    impression_data: bool,
+    stale: bool,
+    created_by: str,
+    created_by_user_id: int,
+) -> Row:
+    """Raises UniqueViolation for a name that is taken."""
+    row = one(
+        conn,
+        _SQL["insert_feature"],
+        name=name,
+        project=project,
+        type=type,
+        description=description,
+        impression_data=impression_data,
+        stale=stale,
+        created_by=created_by,
+        created_by_user_id=created_by_user_id,
+    )
+    assert row is not None
+    return row
+
+
+def count(conn: Connection) -> int:
+    """How many are not archived."""
+    return int(value(conn, _SQL["count_features"]))
+
+
+def find(conn: Connection, name: str) -> Row | None:
+    return one(conn, _SQL["find_feature"], name=name)
+
+
+def list_by_name(conn: Connection, names: list[str]) -> list[Row]:
+    return many(conn, _SQL["list_features_by_name"], names=names)
+
+
+def search(conn: Connection, wanted: Filter) -> list[Row]:
+    """In the filter's order; each row has the `total` that the filter finds."""
+    return many(
+        conn,
+        _SQL["search_features"],
+        archived=wanted.archived,
+        projects=wanted.projects,
+        types=wanted.types,
+        stale=wanted.stale,
+        prefix=wanted.prefix,
+        tags=wanted.tags,
+        text=wanted.text,
+        environment=wanted.environment,
+        enabled=wanted.enabled,
+        newest=wanted.newest,
+        descending=wanted.descending,
+        limit=wanted.limit,
+        offset=wanted.offset,
+    )
+
+
+def update(
+    conn: Connection,
+    name: str,
+    *,
+    type: str,
+    description: str | None,
+    stale: bool,
+    impression_data: bool,
+) -> Row:
+    row = one(
+        conn,
+        _SQL["update_feature"],
+        name=name,
+        type=type,
+        description=description,
+        stale=stale,
+        impression_data=impression_data,
+    )
+    assert row is not None
+    return row
+
+
+def set_stale(conn: Connection, names: list[str], stale: bool) -> None:
+    affected(conn, _SQL["set_stale"], names=names, stale=stale)
+
+
+def archive(conn: Connection, names: list[str]) -> None:
+    affected(conn, _SQL["archive_features"], names=names)
+
+
+def revive(conn: Connection, names: list[str]) -> None:
+    affected(conn, _SQL["revive_features"], names=names)
+
+
+def delete(conn: Connection, names: list[str]) -> None:
+    """Archived ones only."""
+    affected(conn, _SQL["delete_features"], names=names)
+
+
+def list_types(conn: Connection) -> list[Row]:
+    return many(conn, _SQL["list_feature_types"])
+
+
+def fill_created_by(conn: Connection, *, system_id: int, token_id: int) -> int:
+    """One batch of at most 100; returns how many."""
+    return affected(conn, _SQL["fill_feature_created_by"], system_id=system_id, token_id=token_id)

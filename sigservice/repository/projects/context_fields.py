@@ -1,0 +1,64 @@
+"""Context fields: one function for each SQL statement."""
+
+from __future__ import annotations
+
+from sigservice.db import queries
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row, affected, many
+
+_SQL = queries.load("projects/context_fields")
+
+
+def list_all(conn: Connection, name: str | None = None) -> list[Row]:
+    """In their order; only the one that is named, if one is. `legal_values` is JSON text."""
+    return many(conn, _SQL["list_context_fields"], name=name)
+
+
+def list_strategies(conn: Connection, name: str) -> list[Row]:
+    """{id, project, feature, strategy, environment} of each strategy that asks for the field."""
+    return many(conn, _SQL["list_strategies_of_context_field"], name=name)
+
+
+def insert(
+    conn: Connection,
+    *,
+    name: str,
+    description: str | None,
+    stickiness: bool,
+    sort_order: int,
+    legal_values: str,
+) -> None:
+    """Raises UniqueViolation for a name that is taken."""
+    affected(
+        conn,
+        _SQL["insert_context_field"],
+        name=name,
+        description=description,
+        stickiness=stickiness,
+        sort_order=sort_order,
+        legal_values=legal_values,
+    )
+
+
+def update(
+    conn: Connection,
+    name: str,
+    *,
+    description: str | None,
+    stickiness: bool,
+    sort_order: int,
+    legal_values: str,
+) -> None:
+    affected(
+        conn,
+        _SQL["update_context_field"],
+        name=name,
+        description=description,
+        stickiness=stickiness,
+        sort_order=sort_order,
+        legal_values=legal_values,
+    )
+
+
+def delete(conn: Connection, name: str) -> None:
+    affected(conn, _SQL["delete_context_field"], name=name)

@@ -1,0 +1,35 @@
+"""Tag types: one function for each SQL statement."""
+
+from __future__ import annotations
+
+from sigservice.db import queries
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row, affected, many
+
+_SQL = queries.load("projects/tag_types")
+
+
+def list_all(conn: Connection, name: str | None = None) -> list[Row]:
+    """By name; only the one that is named, if one is."""
+    return many(conn, _SQL["list_tag_types"], name=name)
+
+
+def insert(
+    conn: Connection, *, name: str, description: str | None, icon: str | None, color: str | None
+) -> None:
+    """Raises UniqueViolation for a name that is taken."""
+    affected(
+        conn, _SQL["insert_tag_type"], name=name, description=description, icon=icon, color=color
+    )
+
+
+def update(
+    conn: Connection, name: str, *, description: str | None, icon: str | None, color: str | None
+) -> None:
+    affected(
+        conn, _SQL["update_tag_type"], name=name, description=description, icon=icon, color=color
+    )
+
+
+def delete(conn: Connection, name: str) -> None:
+    affected(conn, _SQL["delete_tag_type"], name=name)

@@ -1,0 +1,1 @@
+"""Signal endpoints, their tokens, signals, dead letters."""

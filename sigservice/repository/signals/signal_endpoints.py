@@ -1,0 +1,64 @@
+"""Signal endpoints: one function for each SQL statement."""
+
+from __future__ import annotations
+
+from sigservice.db import queries
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row, affected, many, one
+
+_SQL = queries.load("signals/signal_endpoints")
+
+
+def lock_all(conn: Connection) -> None:
+    affected(conn, _SQL["lock_signal_endpoints"])
+
+
+def insert(
+    conn: Connection,
+    *,
+    name: str,
+    description: str | None,
+    enabled: bool,
+    created_by_user_id: int,
+    limit: int,
+) -> Row | None:
+    """None when the limit is reached; raises UniqueViolation for a name that is taken."""
+    return one(
+        conn,
+        _SQL["insert_signal_endpoint"],
+        name=name,
+        description=description,
+        enabled=enabled,
+        created_by_user_id=created_by_user_id,
+        limit=limit,
+    )
+
+
+def find(conn: Connection, id: int) -> Row | None:
+    return one(conn, _SQL["find_signal_endpoint"], id=id)
+
+
+def lock(conn: Connection, id: int) -> Row | None:
+    return one(conn, _SQL["lock_signal_endpoint"], id=id)
+
+
+def list_all(conn: Connection) -> list[Row]:
+    return many(conn, _SQL["list_signal_endpoints"])
+
+
+def update(
+    conn: Connection, id: int, *, name: str, description: str | None, enabled: bool
+) -> Row | None:
+    """Raises UniqueViolation for a name that is taken."""
+    return one(
+        conn,
+        _SQL["update_signal_endpoint"],
+        id=id,
+        name=name,
+        description=description,
+        enabled=enabled,
+    )
+
+
+def delete(conn: Connection, id: int) -> bool:
+    return affected(conn, _SQL["delete_signal_endpoint"], id=id) > 0

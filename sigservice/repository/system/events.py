@@ -1,0 +1,111 @@
+"""The audit log: one function for each SQL statement."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from sigservice.db import queries
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row, affected, many, value
+
+_SQL = queries.load("system/events")
+_ID = re.compile(r"-?[0-9]{1,9}")
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What a list of events is narrowed to; None does not narrow. `start` is inclusive, `end` not.
+    `authors` are names or ids; `families` are first words of types; `projects_only` leaves out what
+    concerns no project."""
+
+    types: list[str] | None = None
+    features: list[str] | None = None
+    projects: list[str] | None = None
+    environments: list[str] | None = None
+    authors: list[str] | None = None
+    start: datetime | None = None
+    end: datetime | None = None
+    text: str | None = None
+    families: list[str] | None = None
+    projects_only: bool = False
+
+    def parameters(self) -> dict[str, Any]:
+        ids = [int(author) for author in self.authors or [] if _ID.fullmatch(author)]
+        return asdict(self) | {"author_ids": ids}
+
+
+def insert(
+    conn: Connection,
+    *,
+    type: str,
+    created_by: str,
+    created_by_user_id: int | None,
+    ip: str | None = None,
+    project: str | None = None,
+    environment: str | None = None,
+    feature_name: str | None = None,
+    data: str | None = None,
+    pre_data: str | None = None,
+) -> int:
+    """`data` and `pre_data` are JSON text."""
+    return int(
+        value(
+            conn,
+            _SQL["insert_event"],
+            type=type,
+            created_by=created_by,
+            created_by_user_id=created_by_user_id,
+            ip=ip,
+            project=project,
+            environment=environment,
+            feature_name=feature_name,
+            data=data,
+            pre_data=pre_data,
+        )
+    )
+
+
+def insert_many(
+    conn: Connection,
+    *,
+    type: str,
+    created_by: str,
+    created_by_user_id: int | None,
+    ip: str | None,
+    items: str,
+) -> None:
+    """`items` is a JSON array of {project, environment, feature_name, data, pre_data}."""
+    affected(
+        conn,
+        _SQL["insert_events"],
+        type=type,
+        created_by=created_by,
+        created_by_user_id=created_by_user_id,
+        ip=ip,
+        items=items,
+    )
+
+
+def list_newest(
+    conn: Connection, wanted: Filter, *, limit: int, before: int | None = None, offset: int = 0
+) -> list[Row]:
+    return many(
+        conn, _SQL["list_events"], before=before, limit=limit, offset=offset, **wanted.parameters()
+    )
+
+
+def count(conn: Connection, wanted: Filter) -> int:
+    """At most 100 000."""
+    return int(value(conn, _SQL["count_events"], **wanted.parameters()))
+
+
+def list_types(conn: Connection) -> list[str]:
+    return [row["type"] for row in many(conn, _SQL["list_event_types"])]
+
+
+def fill_created_by(conn: Connection, *, system_id: int, token_id: int) -> int:
+    """One batch of at most 100; returns how many."""
+    return affected(conn, _SQL["fill_created_by"], system_id=system_id, token_id=token_id)

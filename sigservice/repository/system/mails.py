@@ -1,0 +1,80 @@
+"""Mails: one function for each SQL statement."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sigservice.db import queries
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row, affected, one
+
+_SQL = queries.load("system/mails")
+
+
+def delete_waiting(conn: Connection, user_id: int | None, *, before: datetime | None = None) -> int:
+    """Those that wait since `before` or longer; all of them without it."""
+    return affected(conn, _SQL["delete_waiting_mails"], user_id=user_id, before=before)
+
+
+def insert(
+    conn: Connection,
+    *,
+    kind: str,
+    user_id: int | None,
+    base_url: str,
+    now: datetime,
+    before: datetime,
+    max_per_hour: int,
+) -> bool:
+    """False when nothing will be sent: for nobody, when a mail is younger than `before`, and when
+    there were `max_per_hour` within the last hour."""
+    row = one(
+        conn,
+        _SQL["insert_mail"],
+        kind=kind,
+        user_id=user_id,
+        base_url=base_url,
+        now=now,
+        before=before,
+        max_per_hour=max_per_hour,
+    )
+    return row is not None and bool(row["will_be_sent"])
+
+
+def claim(conn: Connection, *, now: datetime, until: datetime) -> Row | None:
+    """One that is due, with its user's address and name."""
+    return one(conn, _SQL["claim_mail"], now=now, until=until)
+
+
+def settle(
+    conn: Connection,
+    id: int,
+    *,
+    attempts: int,
+    result: str,
+    error: str | None,
+    due_at: datetime,
+    now: datetime,
+) -> bool:
+    """`result` is sent, waiting or given up; False when somebody else has taken it meanwhile."""
+    return bool(
+        affected(
+            conn,
+            _SQL["settle_mail"],
+            id=id,
+            attempts=attempts,
+            result=result,
+            error=error,
+            due_at=due_at,
+            now=now,
+        )
+    )
+
+
+def find_last(conn: Connection, user_id: int) -> Row | None:
+    """The newest of a user's."""
+    return one(conn, _SQL["find_last_mail"], user_id=user_id)
+
+
+def delete_old(conn: Connection, *, days: int, chunk: int) -> int:
+    return affected(conn, _SQL["delete_old_mails"], days=days, chunk=chunk)

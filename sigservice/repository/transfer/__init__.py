@@ -1,0 +1,1 @@
+"""Export, import, moving in from another server."""

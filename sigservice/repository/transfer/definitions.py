@@ -1,0 +1,160 @@
+"""The flag side in bulk: one function for each SQL statement.
+
+`items` are objects or structs in the documents' spelling, encoded here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from sigservice.db import queries
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row, affected, many
+
+_SQL = queries.load("transfer/definitions")
+# Rows a statement: far below the five seconds that a statement may take.
+_MOST = 5000
+Items = Sequence[Any]
+
+
+def list_environments(conn: Connection) -> list[Row]:
+    return many(conn, _SQL["list_environments"])
+
+
+def list_projects(conn: Connection) -> list[Row]:
+    return many(conn, _SQL["list_projects"])
+
+
+def list_project_environments(conn: Connection) -> list[Row]:
+    return many(conn, _SQL["list_project_environments"])
+
+
+def list_context_fields(conn: Connection) -> list[Row]:
+    return many(conn, _SQL["list_context_fields"])
+
+
+def list_strategy_types(conn: Connection) -> list[Row]:
+    return many(conn, _SQL["list_strategy_types"])
+
+
+def list_tag_types(conn: Connection) -> list[Row]:
+    return many(conn, _SQL["list_tag_types"])
+
+
+def list_tags(conn: Connection) -> list[Row]:
+    return many(conn, _SQL["list_tags"])
+
+
+def list_segments(conn: Connection) -> list[Row]:
+    return many(conn, _SQL["list_segments"])
+
+
+def list_places(conn: Connection) -> list[Row]:
+    """{name, project, archived, parent} of every flag."""
+    return many(conn, _SQL["list_places"])
+
+
+def list_features(conn: Connection, names: list[str] | None = None) -> list[Row]:
+    """All of them without names."""
+    return many(conn, _SQL["list_features"], names=names)
+
+
+def list_names(
+    conn: Connection, *, project: str | None = None, tag: str | None = None
+) -> list[str]:
+    rows = many(conn, _SQL["list_names"], project=project, tag=tag)
+    return [row["name"] for row in rows]
+
+
+def list_states(conn: Connection, names: list[str]) -> list[Row]:
+    return many(conn, _SQL["list_states"], names=names)
+
+
+def list_taken_strategy_ids(conn: Connection, ids: list[str]) -> set[str]:
+    return {row["id"] for row in many(conn, _SQL["list_taken_strategy_ids"], ids=ids)}
+
+
+def put_environments(conn: Connection, items: Items) -> None:
+    _write(conn, _SQL["put_environments"], items)
+
+
+def put_projects(conn: Connection, items: Items) -> None:
+    _write(conn, _SQL["put_projects"], items)
+
+
+def put_project_environments(conn: Connection, items: Items) -> None:
+    """{project, environment, strategy}"""
+    _write(conn, _SQL["put_project_environments"], items)
+
+
+def delete_project_environments(conn: Connection, items: Items) -> None:
+    """{project, environment}"""
+    _write(conn, _SQL["delete_project_environments"], items)
+
+
+def put_context_fields(conn: Connection, items: Items) -> None:
+    _write(conn, _SQL["put_context_fields"], items)
+
+
+def put_strategy_types(conn: Connection, items: Items) -> None:
+    _write(conn, _SQL["put_strategy_types"], items)
+
+
+def put_tag_types(conn: Connection, items: Items) -> None:
+    _write(conn, _SQL["put_tag_types"], items)
+
+
+def put_tags(conn: Connection, items: Items) -> None:
+    _write(conn, _SQL["put_tags"], items)
+
+
+def put_segments(
+    conn: Connection, items: Items, *, created_by: str, created_by_user_id: int
+) -> None:
+    more = {"created_by": created_by, "created_by_user_id": created_by_user_id}
+    _write(conn, _SQL["put_segments"], items, **more)
+
+
+def put_features(
+    conn: Connection, items: Items, *, created_by: str, created_by_user_id: int
+) -> None:
+    more = {"created_by": created_by, "created_by_user_id": created_by_user_id}
+    _write(conn, _SQL["put_features"], items, **more)
+
+
+def put_states(conn: Connection, items: Items) -> None:
+    """{feature, environment, enabled, variants}"""
+    _write(conn, _SQL["put_states"], items)
+
+
+def delete_strategies(conn: Connection, items: Items) -> None:
+    """All of each {feature, environment}."""
+    _write(conn, _SQL["delete_strategies"], items)
+
+
+def insert_strategies(conn: Connection, items: Items) -> None:
+    _write(conn, _SQL["insert_strategies"], items)
+
+
+def insert_strategy_segments(conn: Connection, items: Items) -> None:
+    """{strategy (id), segment (name)}"""
+    _write(conn, _SQL["insert_strategy_segments"], items)
+
+
+def put_feature_tags(conn: Connection, items: Items) -> None:
+    """{feature, type, value}"""
+    _write(conn, _SQL["put_feature_tags"], items)
+
+
+def put_dependencies(conn: Connection, items: Items) -> None:
+    """{child, parent, enabled, variants}"""
+    _write(conn, _SQL["put_dependencies"], items)
+
+
+def _write(conn: Connection, statement: str, items: Items, **more: Any) -> None:
+    for start in range(0, len(items), _MOST):
+        text = msgspec.json.encode(items[start : start + _MOST]).decode()
+        affected(conn, statement, items=text, **more)

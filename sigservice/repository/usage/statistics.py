@@ -1,0 +1,22 @@
+"""Statistics: one function for each SQL statement."""
+
+from __future__ import annotations
+
+from sigservice.db import queries
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row, one, one_prepared
+
+_SQL = queries.load("usage/statistics")
+
+
+def count_everything(conn: Connection) -> Row:
+    row = one(conn, _SQL["count_everything"])
+    assert row is not None
+    return row
+
+
+def count_for_metrics(conn: Connection, reported: list[str]) -> Row:
+    """`reported` are names of flags that SDKs use; `projects` and `environment_types` are JSON."""
+    row = one_prepared(conn, _SQL["count_for_metrics"], reported=reported)
+    assert row is not None
+    return row

@@ -1,0 +1,76 @@
+"""Setting a password by link, for programs, by JSON; people use /forgot-password."""
+
+from __future__ import annotations
+
+import msgspec
+from bottle import HTTPResponse, request
+
+from sigservice.context import Context
+from sigservice.services.access import passwords, reset_tokens
+from sigservice.web import respond
+from sigservice.web.body import read_query
+from sigservice.web.guards import Public, check_same_origin
+from sigservice.web.password_links import ask, demand_passwords, redeem
+from sigservice.web.router import Router
+
+PATH = "/auth/reset"
+
+
+class EmailBody(msgspec.Struct):
+    email: str
+
+
+class PasswordBody(msgspec.Struct):
+    password: str
+
+
+class NewPasswordBody(msgspec.Struct):
+    token: str
+    password: str
+
+
+router = Router(Public)
+
+
+@router.post(f"{PATH}/password-email", limit="password_reset", takes=EmailBody)
+def send_mail(context: Context, body: EmailBody) -> HTTPResponse:
+    check_same_origin(context, request.environ)
+    ask(context, request.environ, body.email)
+    return respond.empty()
+
+
+@router.get(f"{PATH}/validate")
+def validate(context: Context) -> HTTPResponse:
+    demand_passwords(context)
+    token = read_query(request.environ).get("token", "")
+    with context.database.autocommit() as conn:
+        row = reset_tokens.find(conn, token, context.clock.now())
+    return respond.json(
+        {
+            "id": row["user_id"],
+            "name": row["name"],
+            "email": row["email"],
+            "token": token,
+            "createdBy": row["created_by"],
+            "role": {
+                "id": row["role_id"],
+                "name": row["role"],
+                "type": "root",
+                "description": row["role_description"],
+            },
+        }
+    )
+
+
+@router.post(f"{PATH}/password", takes=NewPasswordBody)
+def set_password(context: Context, body: NewPasswordBody) -> HTTPResponse:
+    environ = request.environ
+    check_same_origin(context, environ)
+    redeem(context, environ, body.token, body.password)
+    return respond.empty()
+
+
+@router.post(f"{PATH}/validate-password", takes=PasswordBody)
+def validate_password(context: Context, body: PasswordBody) -> HTTPResponse:
+    passwords.check(body.password)
+    return respond.empty()

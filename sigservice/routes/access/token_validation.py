@@ -1,0 +1,40 @@
+"""POST /edge/validate: a relay asks which of its clients' tokens are good."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from bottle import HTTPResponse, request
+
+from sigservice import secrets
+from sigservice.context import Context
+from sigservice.services.access import token_validation
+from sigservice.web import respond
+from sigservice.web.client_ip import client_ip, limit_key
+from sigservice.web.guards import Public, check_failed_auth, count_failed_auth
+from sigservice.web.router import Router
+
+
+class TokensBody(msgspec.Struct):
+    tokens: Annotated[list[str], msgspec.Meta(max_length=100)]
+
+
+router = Router(Public)
+
+
+# A wrong token counts as refused credentials: this answers whether a guess was right.
+@router.post("/edge/validate", takes=TokensBody, limit="edge_validate")
+def validate(context: Context, body: TokensBody) -> HTTPResponse:
+    address = limit_key(client_ip(request.environ, context.trusted))
+    tokens = {secrets.sha256(token): token for token in body.tokens}
+    if any(key not in context.known_senders for key in tokens):
+        check_failed_auth(context, address)
+    with context.database.autocommit() as conn:
+        valid = token_validation.valid_tokens(conn, tokens)
+    for key in tokens:
+        if key in valid:
+            context.known_senders.add(key)
+        else:
+            count_failed_auth(context, address)
+    return respond.json({"tokens": list(valid.values())})

@@ -1,0 +1,89 @@
+"""API tokens, JSON. The secret is seen once, in the answer to create."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import msgspec
+from bottle import HTTPResponse
+
+from sigservice.context import Context
+from sigservice.errors import BadDataError
+from sigservice.repository.access import api_tokens as repository
+from sigservice.services.access import api_tokens
+from sigservice.services.identity import ADMIN, Identity
+from sigservice.web import respond
+from sigservice.web.guards import AdminGuard
+from sigservice.web.router import Router
+
+PATH = "/api/admin/api-tokens"
+
+
+class TokenBody(msgspec.Struct):
+    """`username` and `project` are what older tools send for `tokenName` and `projects`."""
+
+    type: str
+    tokenName: str | None = None
+    username: str | None = None
+    environment: str | None = None
+    projects: list[str] | None = None
+    project: str | None = None
+    expiresAt: str | None = None
+
+    def fields(self) -> api_tokens.Fields:
+        legacy = None if self.project is None else [self.project]
+        if legacy and self.projects is not None and self.project != ",".join(self.projects):
+            raise BadDataError("project says something else; send projects alone.", path="projects")
+        return api_tokens.fields(
+            name=self.tokenName if self.tokenName is not None else self.username,
+            type=self.type,
+            environment=self.environment,
+            projects=self.projects if self.projects is not None else legacy,
+            expires_at=self.expiresAt,
+        )
+
+
+class ExpiryBody(msgspec.Struct):
+    expiresAt: str
+
+
+router = Router(AdminGuard)
+
+
+def listed(context: Context, token_name: str | None = None) -> HTTPResponse:
+    with context.database.autocommit() as conn:
+        rows = repository.list_all(conn, token_name=token_name)
+    return respond.json({"tokens": [api_tokens.to_json(row) for row in rows]})
+
+
+@router.get(PATH, needs=ADMIN)
+def list_all(context: Context, identity: Identity) -> HTTPResponse:
+    return listed(context)
+
+
+@router.post(PATH, needs=ADMIN, takes=TokenBody)
+def create(context: Context, identity: Identity, body: TokenBody) -> HTTPResponse:
+    fields = body.fields()
+    with context.database.transaction() as conn:
+        row, secret = api_tokens.create(conn, fields, identity)
+    location = f"{context.prefix}/api/admin/api-tokens/{quote(row['token_name'])}"
+    return respond.json(api_tokens.to_json(row) | {"secret": secret}, 201, location=location)
+
+
+@router.get(f"{PATH}/<name:path>", needs=ADMIN)
+def list_of_name(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    return listed(context, name)
+
+
+@router.put(f"{PATH}/<token:path>", needs=ADMIN, takes=ExpiryBody)
+def update(context: Context, identity: Identity, token: str, body: ExpiryBody) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        api_tokens.update(conn, token, body.expiresAt, identity)
+    return respond.empty()
+
+
+@router.delete(f"{PATH}/<token:path>", needs=ADMIN)
+def delete(context: Context, identity: Identity, token: str) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        api_tokens.delete(conn, token, identity)
+    return respond.empty()

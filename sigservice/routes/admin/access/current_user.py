@@ -1,0 +1,91 @@
+"""The user who asks, JSON: who I am, what I may do, and a new password."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from bottle import HTTPResponse
+
+from sigservice.context import Context
+from sigservice.errors import BadDataError
+from sigservice.repository.access import users as repository
+from sigservice.services.access import users
+from sigservice.services.identity import ADMIN_TOKEN_ID, UNKNOWN_ID, VIEW, Identity
+from sigservice.web import respond
+from sigservice.web.guards import AdminGuard
+from sigservice.web.password_attempts import change_own_password
+from sigservice.web.router import Router
+
+PATH = "/api/admin/user"
+
+
+class OwnPasswordBody(msgspec.Struct):
+    password: str
+    confirmPassword: str
+    oldPassword: str
+    revokeTokens: bool = False
+
+
+router = Router(AdminGuard)
+
+
+def details(context: Context, identity: Identity) -> dict[str, Any]:
+    """The stored user; there is none behind an admin token, nor where authentication is off."""
+    if identity.user_id in (ADMIN_TOKEN_ID, UNKNOWN_ID):
+        return {"rootRole": users.ADMIN_ROLE, "isAPI": True}
+    with context.database.autocommit() as conn:
+        row = repository.find(conn, identity.user_id)
+    return users.to_json(row) if row else {}
+
+
+@router.get(PATH, needs=VIEW, while_built_in_password=True)
+def show(context: Context, identity: Identity) -> HTTPResponse:
+    who = {
+        "id": identity.user_id,
+        "username": identity.username,
+        "email": identity.email,
+        "name": identity.name,
+    }
+    return respond.json(
+        {
+            "user": who | details(context, identity),
+            "permissions": [{"permission": name} for name in sorted(identity.permissions)],
+            "feedback": [],
+            "splash": {},
+            "csrfToken": identity.csrf or None,
+        }
+    )
+
+
+@router.get(f"{PATH}/profile", needs=VIEW)
+def profile(context: Context, identity: Identity) -> HTTPResponse:
+    with context.database.autocommit() as conn:
+        roles = repository.list_roles(conn)
+    own = identity.role or "Admin"
+    return respond.json(
+        {
+            "rootRole": next(users.role_to_json(r) for r in roles if r["name"] == own),
+            "projects": [],
+            "groups": [],
+            "features": [],
+            "subscriptions": [],
+            "canChangePassword": bool(identity.session_hash)
+            and context.authentication.type.has_passwords,
+        }
+    )
+
+
+@router.post(
+    f"{PATH}/change-password",
+    needs=VIEW,
+    while_built_in_password=True,
+    takes=OwnPasswordBody,
+)
+def change_password(context: Context, identity: Identity, body: OwnPasswordBody) -> HTTPResponse:
+    if body.password != body.confirmPassword:
+        raise BadDataError("The two new passwords differ.")
+    change_own_password(
+        context, identity, body.oldPassword, body.password, revoke_tokens=body.revokeTokens
+    )
+    return respond.empty()

@@ -1,0 +1,71 @@
+"""Personal tokens, JSON: one's own only. The secret is seen once, in the answer to create."""
+
+from __future__ import annotations
+
+import msgspec
+from bottle import HTTPResponse
+
+from sigservice.context import Context
+from sigservice.errors import BadDataError, ForbiddenError
+from sigservice.repository.access import personal_tokens as repository
+from sigservice.services.access import personal_tokens
+from sigservice.services.identity import VIEW, Identity
+from sigservice.web import respond
+from sigservice.web.guards import AdminGuard
+from sigservice.web.password_attempts import verify_for_token
+from sigservice.web.router import Router
+
+PATH = "/api/admin/user/tokens"
+
+
+class PersonalTokenBody(msgspec.Struct):
+    """`password` is the user's own, needed where people sign in by password."""
+
+    description: str
+    expiresAt: str
+    password: str = ""
+
+
+router = Router(AdminGuard)
+
+
+@router.get(PATH, needs=VIEW)
+def list_own(context: Context, identity: Identity) -> HTTPResponse:
+    with context.database.autocommit() as conn:
+        rows = repository.list_of_user(conn, identity.user_id)
+    return respond.json({"pats": [personal_tokens.to_json(row) for row in rows]})
+
+
+# Neither a stolen token nor a stolen session can make a token that outlives it.
+@router.post(PATH, needs=VIEW, takes=PersonalTokenBody)
+def create(context: Context, identity: Identity, body: PersonalTokenBody) -> HTTPResponse:
+    if not identity.session_hash:
+        raise ForbiddenError("Personal tokens are made by people who are signed in.")
+    fields = personal_tokens.fields(
+        body.description,
+        body.expiresAt,
+        now=context.clock.now(),
+        max_days=context.config["authentication"]["personalTokenMaxLifetimeDays"],
+    )
+    verified_hash = None
+    if context.authentication.type.has_passwords:
+        if not body.password:
+            raise BadDataError("Your password is needed.", path="password")
+        verified_hash = verify_for_token(context, identity, body.password)
+    with context.database.transaction() as conn:
+        row, secret = personal_tokens.create(
+            conn,
+            identity.user_id,
+            fields,
+            identity,
+            realm=context.authentication.token_realm,
+            verified_hash=verified_hash,
+        )
+    return respond.json(personal_tokens.to_json(row) | {"secret": secret}, 201)
+
+
+@router.delete(f"{PATH}/<id:id>", needs=VIEW)
+def delete(context: Context, identity: Identity, id: int) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        personal_tokens.delete(conn, identity.user_id, id, identity)
+    return respond.empty()

@@ -1,0 +1,62 @@
+"""API tokens of one project, JSON: those that name it; made and deleted for it alone."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import msgspec
+from bottle import HTTPResponse
+
+from sigservice.context import Context
+from sigservice.repository.access import api_tokens as repository
+from sigservice.services.access import api_tokens
+from sigservice.services.identity import ADMIN, DEFAULT_ENVIRONMENT, Identity
+from sigservice.web import respond
+from sigservice.web.guards import AdminGuard
+from sigservice.web.router import Router
+
+PATH = "/api/admin/projects/<project>/api-tokens"
+
+
+class ProjectTokenBody(msgspec.Struct):
+    type: str
+    tokenName: str
+    environment: str = DEFAULT_ENVIRONMENT
+    expiresAt: str | None = None
+
+
+router = Router(AdminGuard)
+
+
+@router.get(PATH, needs=ADMIN)
+def list_all(context: Context, identity: Identity, project: str) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        api_tokens.check_project(conn, project)
+        rows = repository.list_all(conn, project=project)
+    return respond.json({"tokens": [api_tokens.to_json(row) for row in rows]})
+
+
+@router.post(PATH, needs=ADMIN, takes=ProjectTokenBody)
+def create(
+    context: Context, identity: Identity, project: str, body: ProjectTokenBody
+) -> HTTPResponse:
+    fields = api_tokens.fields(
+        name=body.tokenName,
+        type=body.type,
+        environment=body.environment,
+        projects=[project],
+        expires_at=body.expiresAt,
+    )
+    with context.database.transaction() as conn:
+        api_tokens.check_project(conn, project)
+        row, secret = api_tokens.create(conn, fields, identity)
+    location = f"{context.prefix}/api/admin/api-tokens/{quote(row['token_name'])}"
+    return respond.json(api_tokens.to_json(row) | {"secret": secret}, 201, location=location)
+
+
+@router.delete(f"{PATH}/<token:path>", needs=ADMIN)
+def delete(context: Context, identity: Identity, project: str, token: str) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        api_tokens.check_project(conn, project)
+        api_tokens.delete_of_project(conn, project, token, identity)
+    return respond.empty()

@@ -1,0 +1,98 @@
+"""Service accounts and their tokens, JSON. A secret is seen once, in the answer to create."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from bottle import HTTPResponse
+from msgspec import UNSET, UnsetType
+
+from sigservice.context import Context
+from sigservice.repository.access import personal_tokens as tokens_repository
+from sigservice.repository.access import service_accounts as repository
+from sigservice.services.access import personal_tokens, service_accounts
+from sigservice.services.identity import ADMIN, Identity
+from sigservice.web import respond
+from sigservice.web.guards import AdminGuard
+from sigservice.web.router import Router
+
+PATH = "/api/admin/service-account"
+
+
+class ServiceAccountBody(msgspec.Struct):
+    """What is absent stays as it is; of a new account the role is Viewer."""
+
+    username: str | UnsetType | None = UNSET
+    name: str | UnsetType | None = UNSET
+    rootRole: int | str | UnsetType = UNSET
+
+    def given(self) -> dict[str, Any]:
+        fields = {"username": self.username, "name": self.name, "root_role": self.rootRole}
+        return {name: value for name, value in fields.items() if value is not UNSET}
+
+
+class ServiceTokenBody(msgspec.Struct):
+    description: str
+    expiresAt: str
+
+
+router = Router(AdminGuard)
+
+
+@router.get(PATH, needs=ADMIN)
+def list_all(context: Context, identity: Identity) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        rows = repository.list_all(conn)
+        tokens = tokens_repository.list_of_service_accounts(conn)
+    shown = [
+        service_accounts.to_json(row, [t for t in tokens if t["user_id"] == row["id"]])
+        for row in rows
+    ]
+    return respond.json({"serviceAccounts": shown})
+
+
+@router.post(PATH, needs=ADMIN, takes=ServiceAccountBody)
+def create(context: Context, identity: Identity, body: ServiceAccountBody) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        row = service_accounts.create(conn, body.given(), identity)
+    return respond.json(service_accounts.to_json(row), 201)
+
+
+@router.put(f"{PATH}/<id:id>", needs=ADMIN, takes=ServiceAccountBody)
+def update(context: Context, identity: Identity, id: int, body: ServiceAccountBody) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        row = service_accounts.update(conn, id, body.given(), identity)
+        tokens = tokens_repository.list_of_user(conn, id)
+    return respond.json(service_accounts.to_json(row, tokens))
+
+
+@router.delete(f"{PATH}/<id:id>", needs=ADMIN)
+def delete(context: Context, identity: Identity, id: int) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        service_accounts.delete(conn, id, identity)
+    return respond.empty()
+
+
+@router.get(f"{PATH}/<id:id>/token", needs=ADMIN)
+def list_tokens(context: Context, identity: Identity, id: int) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        rows = service_accounts.list_tokens(conn, id)
+    return respond.json({"pats": [personal_tokens.to_json(row) for row in rows]})
+
+
+@router.post(f"{PATH}/<id:id>/token", needs=ADMIN, takes=ServiceTokenBody)
+def create_token(
+    context: Context, identity: Identity, id: int, body: ServiceTokenBody
+) -> HTTPResponse:
+    fields = personal_tokens.fields(body.description, body.expiresAt, now=context.clock.now())
+    with context.database.transaction() as conn:
+        row, secret = service_accounts.create_token(conn, id, fields, identity)
+    return respond.json(personal_tokens.to_json(row) | {"secret": secret}, 201)
+
+
+@router.delete(f"{PATH}/<id:id>/token/<token_id:id>", needs=ADMIN)
+def delete_token(context: Context, identity: Identity, id: int, token_id: int) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        service_accounts.delete_token(conn, id, token_id, identity)
+    return respond.empty()

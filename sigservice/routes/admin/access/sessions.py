@@ -1,0 +1,50 @@
+"""The user's own sessions, JSON: where the user is signed in, and signing out there."""
+
+from __future__ import annotations
+
+from bottle import HTTPResponse
+
+from sigservice.context import Context
+from sigservice.errors import ForbiddenError
+from sigservice.services.access import sessions
+from sigservice.services.identity import VIEW, Identity
+from sigservice.web import respond, session
+from sigservice.web.guards import AdminGuard
+from sigservice.web.router import Router
+
+PATH = "/api/admin/user/sessions"
+
+
+router = Router(AdminGuard)
+
+
+@router.get(PATH, needs=VIEW)
+def list_own(context: Context, identity: Identity) -> HTTPResponse:
+    _demand_session(identity)
+    rows = session.list_own(context, identity)
+    return respond.json({"sessions": [sessions.to_json(row) for row in rows]})
+
+
+@router.delete(PATH, needs=VIEW)
+def end_others(context: Context, identity: Identity) -> HTTPResponse:
+    _demand_session(identity)
+    with context.database.transaction() as conn:
+        sessions.end_others(conn, identity)
+    return respond.empty()
+
+
+@router.delete(f"{PATH}/<id:id>", needs=VIEW)
+def end(context: Context, identity: Identity, id: int) -> HTTPResponse:
+    _demand_session(identity)
+    with context.database.transaction() as conn:
+        is_current = sessions.end(conn, identity, id)
+    answer = respond.empty()
+    if is_current:
+        session.clear_cookie(context, answer)
+    return answer
+
+
+def _demand_session(identity: Identity) -> None:
+    """A stolen token must neither see nor end its owner's sessions."""
+    if not identity.session_hash:
+        raise ForbiddenError("Only a user who is signed in has sessions.")

@@ -1,0 +1,34 @@
+"""What people were told of an action set's runs, JSON: the newest messages, and once more."""
+
+from __future__ import annotations
+
+from bottle import HTTPResponse
+
+from sigservice.context import Context
+from sigservice.services.actions import notifications
+from sigservice.services.identity import ADMIN, Identity
+from sigservice.web import respond
+from sigservice.web.guards import AdminGuard
+from sigservice.web.router import Router
+
+NOTIFICATIONS = "/api/admin/projects/<project>/actions/<id:id>/notifications"
+
+
+router = Router(AdminGuard)
+
+
+@router.get(NOTIFICATIONS, needs=ADMIN)
+def list_all(context: Context, identity: Identity, project: str, id: int) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        rows = notifications.list_of_set(conn, project, id)
+    return respond.json({"notifications": [notifications.to_json(row) for row in rows]})
+
+
+@router.post(f"{NOTIFICATIONS}/<notification_id:id>/retry", needs=ADMIN)
+def retry(
+    context: Context, identity: Identity, project: str, id: int, notification_id: int
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        row = notifications.retry(conn, project, id, notification_id, identity)
+    context.notifications_waiting.set()
+    return respond.json(notifications.to_json(row), 202)

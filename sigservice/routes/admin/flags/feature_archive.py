@@ -1,0 +1,97 @@
+"""The archive and changes of many flags at once, JSON."""
+
+from __future__ import annotations
+
+import msgspec
+from bottle import HTTPResponse
+
+from sigservice.context import Context
+from sigservice.services.flags import feature_tags, features
+from sigservice.services.flags.feature_tags import TagChanges
+from sigservice.services.identity import EDIT, Identity
+from sigservice.web import respond
+from sigservice.web.guards import AdminGuard
+from sigservice.web.router import Router
+
+PROJECT = "/api/admin/projects/<project>"
+
+
+class FeaturesBody(msgspec.Struct):
+    features: list[str]
+
+
+class StaleBody(msgspec.Struct):
+    features: list[str]
+    stale: bool
+
+
+class BulkTags(msgspec.Struct):
+    features: list[str]
+    tags: TagChanges
+
+
+router = Router(AdminGuard)
+
+
+@router.post("/api/admin/archive/revive/<name>", needs=EDIT)
+def revive(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        features.revive(conn, [name], identity)
+    return respond.empty()
+
+
+@router.delete("/api/admin/archive/<name>", needs=EDIT)
+def delete(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        features.delete(conn, [name], identity)
+    return respond.empty()
+
+
+@router.post(f"{PROJECT}/archive", needs=EDIT, takes=FeaturesBody)
+def archive_many(
+    context: Context, identity: Identity, project: str, body: FeaturesBody
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        features.archive(conn, project, body.features, identity)
+    return respond.empty(202)
+
+
+@router.post(f"{PROJECT}/revive", needs=EDIT, takes=FeaturesBody)
+def revive_many(
+    context: Context, identity: Identity, project: str, body: FeaturesBody
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        features.get_all(conn, project, body.features)
+        features.revive(conn, body.features, identity)
+    return respond.empty()
+
+
+@router.post(f"{PROJECT}/delete", needs=EDIT, takes=FeaturesBody)
+def delete_many(
+    context: Context, identity: Identity, project: str, body: FeaturesBody
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        features.get_all(conn, project, body.features)
+        features.delete(conn, body.features, identity)
+    return respond.empty()
+
+
+@router.post(f"{PROJECT}/stale", needs=EDIT, takes=StaleBody)
+def set_stale(context: Context, identity: Identity, project: str, body: StaleBody) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        features.set_stale(conn, project, body.features, body.stale, identity)
+    return respond.empty(202)
+
+
+@router.put(f"{PROJECT}/tags", needs=EDIT, takes=BulkTags)
+def change_tags(context: Context, identity: Identity, project: str, body: BulkTags) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        features.get_all(conn, project, body.features)
+        feature_tags.change(
+            conn,
+            body.features,
+            identity,
+            add=body.tags.addedTags,
+            remove=body.tags.removedTags,
+        )
+    return respond.empty()

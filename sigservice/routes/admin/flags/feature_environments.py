@@ -1,0 +1,111 @@
+"""Flags in environments, JSON: state, on and off, one or many."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from bottle import HTTPResponse, request
+
+from sigservice.context import Context
+from sigservice.db.pool import Connection
+from sigservice.services.flags import feature_states, feature_switches, strategies
+from sigservice.services.flags.feature_states import Place
+from sigservice.services.identity import EDIT, VIEW, Identity
+from sigservice.web import respond
+from sigservice.web.body import read_query
+from sigservice.web.guards import AdminGuard
+from sigservice.web.router import Router
+
+STATE = "/api/admin/projects/<project>/features/<name>/environments/<environment>"
+BULK = "/api/admin/projects/<project>/bulk_features/environments/<environment>"
+
+
+class BulkBody(msgspec.Struct):
+    features: list[str]
+
+
+router = Router(AdminGuard)
+
+
+@router.get(STATE, needs=VIEW)
+def read(
+    context: Context, identity: Identity, project: str, name: str, environment: str
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        return respond.json(_state(conn, Place(project, name, environment)))
+
+
+@router.get(f"{STATE}/variants", needs=VIEW)
+def variants(
+    context: Context, identity: Identity, project: str, name: str, environment: str
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        state = feature_states.get_state(conn, Place(project, name, environment))
+    variants = msgspec.Raw(state["variants"].encode())
+    return respond.json({"version": 1, "variants": variants})
+
+
+def switch(context: Context, place: Place, enabled: bool, identity: Identity) -> HTTPResponse:
+    query = read_query(request.environ)
+    with context.database.transaction() as conn:
+        feature_switches.switch(
+            conn,
+            place,
+            enabled,
+            identity,
+            activate_disabled=query.get("shouldActivateDisabledStrategies") == "true",
+        )
+    return respond.empty()
+
+
+@router.post(f"{STATE}/on", needs=EDIT)
+def switch_on(
+    context: Context, identity: Identity, project: str, name: str, environment: str
+) -> HTTPResponse:
+    return switch(context, Place(project, name, environment), True, identity)
+
+
+@router.post(f"{STATE}/off", needs=EDIT)
+def switch_off(
+    context: Context, identity: Identity, project: str, name: str, environment: str
+) -> HTTPResponse:
+    return switch(context, Place(project, name, environment), False, identity)
+
+
+def switch_all(
+    context: Context,
+    project: str,
+    environment: str,
+    names: list[str],
+    enabled: bool,
+    identity: Identity,
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        feature_switches.switch_all(conn, project, environment, names, enabled, identity)
+    return respond.empty()
+
+
+@router.post(f"{BULK}/on", needs=EDIT, takes=BulkBody)
+def all_on(
+    context: Context, identity: Identity, project: str, environment: str, body: BulkBody
+) -> HTTPResponse:
+    return switch_all(context, project, environment, body.features, True, identity)
+
+
+@router.post(f"{BULK}/off", needs=EDIT, takes=BulkBody)
+def all_off(
+    context: Context, identity: Identity, project: str, environment: str, body: BulkBody
+) -> HTTPResponse:
+    return switch_all(context, project, environment, body.features, False, identity)
+
+
+def _state(conn: Connection, place: Place) -> dict[str, Any]:
+    state = feature_states.get_state(conn, place)
+    return {
+        "name": place.feature,
+        "featureName": place.feature,
+        "environment": place.environment,
+        "enabled": state["enabled"],
+        "strategies": strategies.list_of(conn, place),
+    }

@@ -1,0 +1,112 @@
+"""What ties flags together, JSON: tags and parents."""
+
+from __future__ import annotations
+
+import msgspec
+from bottle import HTTPResponse
+
+from sigservice.context import Context
+from sigservice.db.pool import Connection
+from sigservice.errors import NotFoundError
+from sigservice.repository.flags import feature_tags as repository
+from sigservice.repository.flags import features
+from sigservice.services.flags import dependencies, feature_tags
+from sigservice.services.flags.feature_tags import Tag, TagChanges
+from sigservice.services.identity import EDIT, VIEW, Identity
+from sigservice.web import respond
+from sigservice.web.guards import AdminGuard
+from sigservice.web.router import Router
+
+TAGS = "/api/admin/features/<name>/tags"
+FEATURE = "/api/admin/projects/<project>/features/<name>"
+
+
+class ParentBody(msgspec.Struct):
+    feature: str
+    enabled: bool = True
+    variants: list[str] = []
+
+
+router = Router(AdminGuard)
+
+
+@router.get(TAGS, needs=VIEW)
+def list_tags(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        if features.find(conn, name) is None:
+            raise NotFoundError(f"There is no flag {name}.")
+        return _tags(conn, name)
+
+
+@router.post(TAGS, needs=EDIT, takes=Tag)
+def add_tag(context: Context, identity: Identity, name: str, body: Tag) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        feature_tags.change(conn, [name], identity, add=[body])
+    return respond.json(body, 201)
+
+
+@router.put(TAGS, needs=EDIT, takes=TagChanges)
+def change_tags(context: Context, identity: Identity, name: str, body: TagChanges) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        feature_tags.change(
+            conn,
+            [name],
+            identity,
+            add=body.addedTags,
+            remove=body.removedTags,
+        )
+        return _tags(conn, name)
+
+
+@router.delete(f"{TAGS}/<type>/<value:path>", needs=EDIT)
+def remove_tag(
+    context: Context, identity: Identity, name: str, type: str, value: str
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        feature_tags.change(conn, [name], identity, remove=[Tag(type, value)])
+    return respond.empty()
+
+
+@router.post(f"{FEATURE}/dependencies", needs=EDIT, takes=ParentBody)
+def put_parent(
+    context: Context, identity: Identity, project: str, name: str, body: ParentBody
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        dependencies.put(
+            conn,
+            project,
+            name,
+            body.feature,
+            identity,
+            enabled=body.enabled,
+            variants=body.variants,
+        )
+    return respond.json(body)
+
+
+@router.delete(f"{FEATURE}/dependencies", needs=EDIT)
+def remove_parents(context: Context, identity: Identity, project: str, name: str) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        dependencies.remove(conn, project, name, identity)
+    return respond.empty()
+
+
+@router.delete(f"{FEATURE}/dependencies/<parent>", needs=EDIT)
+def remove_parent(
+    context: Context, identity: Identity, project: str, name: str, parent: str
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        dependencies.remove(conn, project, name, identity, parent)
+    return respond.empty()
+
+
+@router.get(f"{FEATURE}/parents", needs=VIEW)
+def list_parents(context: Context, identity: Identity, project: str, name: str) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        return respond.json(dependencies.possible_parents(conn, project, name))
+
+
+def _tags(conn: Connection, name: str) -> HTTPResponse:
+    rows = repository.list_of_features(conn, [name])
+    tags = [{"type": row["type"], "value": row["value"]} for row in rows]
+    return respond.json({"version": 1, "tags": tags})

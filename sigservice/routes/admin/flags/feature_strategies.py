@@ -1,0 +1,140 @@
+"""Strategies of a flag in an environment, JSON."""
+
+from __future__ import annotations
+
+import msgspec
+from bottle import HTTPResponse
+from msgspec import UNSET
+
+from sigservice.context import Context
+from sigservice.services import revisions
+from sigservice.services.flags import constraints, strategies
+from sigservice.services.flags.constraints import Constraint
+from sigservice.services.flags.feature_states import Place
+from sigservice.services.flags.strategies import Strategy
+from sigservice.services.identity import EDIT, VIEW, Identity
+from sigservice.services.problems import Problems
+from sigservice.web import respond
+from sigservice.web.guards import AdminGuard
+from sigservice.web.json_patch import Patch, apply
+from sigservice.web.router import Router
+
+STRATEGIES = "/api/admin/projects/<project>/features/<name>/environments/<environment>/strategies"
+
+
+class Order(msgspec.Struct):
+    id: str
+    sortOrder: int
+
+
+router = Router(AdminGuard)
+
+
+@router.get(STRATEGIES, needs=VIEW)
+def list_all(
+    context: Context, identity: Identity, project: str, name: str, environment: str
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        return respond.json(strategies.list_of(conn, Place(project, name, environment)))
+
+
+@router.post(STRATEGIES, needs=EDIT, takes=Strategy)
+def add(
+    context: Context, identity: Identity, project: str, name: str, environment: str, body: Strategy
+) -> HTTPResponse:
+    place = Place(project, name, environment)
+    with context.database.transaction() as conn:
+        added = strategies.add(
+            conn, place, body, identity, most_segments=context.config["strategySegmentsLimit"]
+        )
+    return respond.json(added)
+
+
+@router.post(f"{STRATEGIES}/set-sort-order", needs=EDIT, takes=list[Order])
+def sort(
+    context: Context,
+    identity: Identity,
+    project: str,
+    name: str,
+    environment: str,
+    body: list[Order],
+) -> HTTPResponse:
+    problems = Problems()
+    for n, order in enumerate(body):
+        if not -(2**31) <= order.sortOrder < 2**31:
+            problems.add(f"[{n}].sortOrder", "The sort order is a whole number of 32 bits.")
+    problems.end()
+    orders = {order.id: order.sortOrder for order in body}
+    with context.database.transaction() as conn:
+        strategies.sort(conn, Place(project, name, environment), orders, identity)
+    return respond.empty()
+
+
+@router.get(f"{STRATEGIES}/<id>", needs=VIEW)
+def read(
+    context: Context, identity: Identity, project: str, name: str, environment: str, id: str
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        return respond.json(strategies.get(conn, Place(project, name, environment), id))
+
+
+@router.put(f"{STRATEGIES}/<id>", needs=EDIT, takes=Strategy)
+def replace(
+    context: Context,
+    identity: Identity,
+    project: str,
+    name: str,
+    environment: str,
+    id: str,
+    body: Strategy,
+) -> HTTPResponse:
+    place = Place(project, name, environment)
+    with context.database.transaction() as conn:
+        stored = strategies.replace(
+            conn, place, id, body, identity, most_segments=context.config["strategySegmentsLimit"]
+        )
+    return respond.json(stored)
+
+
+@router.patch(f"{STRATEGIES}/<id>", needs=EDIT, takes=Patch)
+def patch(
+    context: Context,
+    identity: Identity,
+    project: str,
+    name: str,
+    environment: str,
+    id: str,
+    body: Patch,
+) -> HTTPResponse:
+    place = Place(project, name, environment)
+    with context.database.transaction() as conn:
+        revisions.lock(conn)  # what is read here stays until it is written
+        changed = apply(body, strategies.get(conn, place, id), Strategy)
+        if changed.title is UNSET:  # the document had one: it was removed
+            changed.title = None
+        stored = strategies.replace(
+            conn,
+            place,
+            id,
+            changed,
+            identity,
+            most_segments=context.config["strategySegmentsLimit"],
+        )
+    return respond.json(stored)
+
+
+@router.delete(f"{STRATEGIES}/<id>", needs=EDIT)
+def remove(
+    context: Context, identity: Identity, project: str, name: str, environment: str, id: str
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        strategies.remove(conn, Place(project, name, environment), id, identity)
+    return respond.empty()
+
+
+@router.post("/api/admin/constraints/validate", needs=VIEW, takes=Constraint)
+def validate(context: Context, identity: Identity, body: Constraint) -> HTTPResponse:
+    problems = Problems()
+    constraints.check_one(body, problems)
+    problems.end()
+    return respond.empty(204)

@@ -1,0 +1,169 @@
+"""Flags of a project, JSON: list, create, read, change, clone, archive."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from bottle import HTTPResponse, request
+from msgspec import UNSET, UnsetType
+
+from sigservice.context import Context
+from sigservice.db.run import Row
+from sigservice.errors import BadDataError, ForbiddenError
+from sigservice.repository.flags.features import Filter
+from sigservice.services import revisions
+from sigservice.services.flags import feature_tags, feature_view, features
+from sigservice.services.flags.feature_tags import Tag
+from sigservice.services.flags.features import Metadata
+from sigservice.services.identity import EDIT, VIEW, Identity
+from sigservice.web import respond
+from sigservice.web.body import query_pairs
+from sigservice.web.guards import AdminGuard
+from sigservice.web.json_patch import Patch, apply
+from sigservice.web.router import Router
+
+FEATURES = "/api/admin/projects/<project>/features"
+FEATURE = f"{FEATURES}/<name>"
+
+
+class NewFeature(msgspec.Struct):
+    name: str
+    type: str = "release"
+    description: str | None = None
+    impressionData: bool = False
+    tags: list[Tag] | None = None
+
+
+class FeatureBody(msgspec.Struct):
+    """What is absent stays as it is; `name` and `project` can't be changed."""
+
+    name: str | UnsetType = UNSET
+    type: str | UnsetType = UNSET
+    description: str | UnsetType | None = UNSET
+    impressionData: bool | UnsetType = UNSET
+    stale: bool | UnsetType = UNSET
+
+
+class CloneBody(msgspec.Struct):
+    name: str
+    replaceGroupId: bool = True
+
+
+class NameBody(msgspec.Struct):
+    name: str
+    projectId: str | None = None
+
+
+router = Router(AdminGuard)
+
+
+@router.get(FEATURES, needs=VIEW)
+def list_all(context: Context, identity: Identity, project: str) -> HTTPResponse:
+    pairs = query_pairs(request.environ)
+    wanted = Filter(
+        projects=[project],
+        prefix=dict(pairs).get("namePrefix") or None,
+        tags=[text for name, text in pairs if name in ("tag", "tag[]")] or None,
+    )
+    with context.database.transaction() as conn:
+        found, _ = feature_view.search(conn, wanted)
+    return respond.json({"version": 2, "features": found})
+
+
+@router.post(FEATURES, needs=EDIT, takes=NewFeature)
+def create(context: Context, identity: Identity, project: str, body: NewFeature) -> HTTPResponse:
+    metadata = Metadata(body.type, body.description, body.impressionData)
+    with context.database.transaction() as conn:
+        row = features.create(conn, project, body.name, metadata, identity)
+        if body.tags:
+            feature_tags.change(conn, [body.name], identity, add=body.tags)
+    return respond.json(features.to_json(row), 201, location=_location(context, row))
+
+
+@router.get(FEATURE, needs=VIEW)
+def read(context: Context, identity: Identity, project: str, name: str) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        features.get_active(conn, project, name)
+        return respond.json(feature_view.one(conn, project, name))
+
+
+@router.put(FEATURE, needs=EDIT, takes=FeatureBody)
+def update(
+    context: Context, identity: Identity, project: str, name: str, body: FeatureBody
+) -> HTTPResponse:
+    _check_same_name(name, body)
+    with context.database.transaction() as conn:
+        revisions.lock(conn)  # what is read here stays until it is written
+        metadata = _metadata(features.get(conn, project, name), body)
+        row = features.update(conn, project, name, metadata, identity)
+    return respond.json(features.to_json(row))
+
+
+@router.patch(FEATURE, needs=EDIT, takes=Patch)
+def patch(
+    context: Context, identity: Identity, project: str, name: str, body: Patch
+) -> HTTPResponse:
+    if any(step.path.startswith("/variants") for step in body):
+        raise ForbiddenError("Variants belong to strategies; change them there.")
+    with context.database.transaction() as conn:
+        revisions.lock(conn)
+        before = features.get(conn, project, name)
+        changed = apply(body, features.to_json(before), FeatureBody)
+        _check_same_name(name, changed)
+        if changed.description is UNSET:  # the document had one: it was removed
+            changed.description = None
+        row = features.update(conn, project, name, _metadata(before, changed), identity)
+    return respond.json(features.to_json(row))
+
+
+@router.delete(FEATURE, needs=EDIT)
+def archive(context: Context, identity: Identity, project: str, name: str) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        features.archive(conn, project, [name], identity)
+    return respond.empty(202)
+
+
+@router.post(f"{FEATURE}/clone", needs=EDIT, takes=CloneBody)
+def clone(
+    context: Context, identity: Identity, project: str, name: str, body: CloneBody
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        row = features.clone(
+            conn,
+            project,
+            name,
+            body.name,
+            replace_group_id=body.replaceGroupId,
+            by=identity,
+        )
+    return respond.json(features.to_json(row), 201, location=_location(context, row))
+
+
+@router.post("/api/admin/features/validate", needs=EDIT, takes=NameBody)
+def validate(context: Context, identity: Identity, body: NameBody) -> HTTPResponse:
+    features.check_name(body.name)
+    with context.database.transaction() as conn:
+        features.check_free(conn, body.name)
+    return respond.empty()
+
+
+def _check_same_name(name: str, body: FeatureBody) -> None:
+    if body.name not in (UNSET, name):
+        raise BadDataError("A flag's name can't be changed; clone it instead.", path="name")
+
+
+def _metadata(before: Row, body: FeatureBody) -> Metadata:
+    description: Any = body.description
+    return Metadata(
+        type=before["type"] if body.type is UNSET else body.type,
+        description=before["description"] if description is UNSET else description,
+        impression_data=(
+            before["impression_data"] if body.impressionData is UNSET else body.impressionData
+        ),
+        stale=before["stale"] if body.stale is UNSET else body.stale,
+    )
+
+
+def _location(context: Context, row: Row) -> str:
+    return f"{context.prefix}/api/admin/projects/{row['project']}/features/{row['name']}"

@@ -1,0 +1,196 @@
+"""The features API from before projects and environments, JSON: for scripts that still use it.
+
+It acts in the environment `default`, and in the project `default` unless a body names another.
+With `disableLegacyFeaturesApi` only the list is there (and, elsewhere, validation and tags).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from bottle import HTTPResponse, request
+
+from sigservice.context import Context
+from sigservice.db.pool import Connection
+from sigservice.errors import NotFoundError
+from sigservice.repository.flags import feature_strategies
+from sigservice.repository.flags import features as repository
+from sigservice.repository.flags.features import Filter
+from sigservice.services.flags import feature_switches, feature_view, features, strategies
+from sigservice.services.flags.feature_states import Place
+from sigservice.services.flags.features import Metadata
+from sigservice.services.flags.strategies import Strategy
+from sigservice.services.identity import DEFAULT_ENVIRONMENT, EDIT, VIEW, Identity
+from sigservice.web import respond
+from sigservice.web.body import query_pairs
+from sigservice.web.guards import AdminGuard
+from sigservice.web.router import Router
+
+FEATURES = "/api/admin/features"
+FEATURE = f"{FEATURES}/<name>"
+
+
+class LegacyFeature(msgspec.Struct):
+    name: str
+    description: str | None = None
+    type: str = "release"
+    project: str = "default"
+    enabled: bool = False
+    stale: bool = False
+    impressionData: bool = False
+    strategies: list[Strategy] = []
+
+
+def _is_enabled(config: dict[str, Any]) -> bool:
+    return not config["disableLegacyFeaturesApi"]
+
+
+router = Router(AdminGuard)
+legacy_router = Router(AdminGuard, is_enabled=_is_enabled)
+disabled_router = Router(AdminGuard, is_enabled=lambda config: not _is_enabled(config))
+
+
+@router.get(FEATURES, needs=VIEW)
+def list_all(context: Context, identity: Identity) -> HTTPResponse:
+    pairs = query_pairs(request.environ)
+    wanted = Filter(
+        projects=[text for name, text in pairs if name == "project"] or None,
+        prefix=dict(pairs).get("namePrefix") or None,
+        tags=[text for name, text in pairs if name == "tag"] or None,
+    )
+    with context.database.transaction() as conn:
+        found, _ = feature_view.search(conn, wanted)
+        by_flag = _strategies(conn, [flag["name"] for flag in found])
+    shown = [_to_json(flag, by_flag.get(flag["name"], [])) for flag in found]
+    return respond.json({"version": 2, "features": shown})
+
+
+@disabled_router.post(FEATURES, needs=EDIT)
+def refuse_to_create(context: Context, identity: Identity) -> HTTPResponse:
+    raise NotFoundError("The legacy features API is disabled.")
+
+
+def answer(conn: Connection, name: str, status: int = 200) -> HTTPResponse:
+    flag = feature_view.one(conn, _project(conn, name), name)
+    return respond.json(_to_json(flag, _strategies(conn, [name]).get(name, [])), status)
+
+
+def put_strategies(
+    context: Context, conn: Connection, place: Place, wanted: list[Strategy], identity: Identity
+) -> None:
+    for row in strategies.list_of(conn, place):
+        strategies.remove(conn, place, row["id"], identity)
+    for strategy in wanted:
+        strategies.add(
+            conn, place, strategy, identity, most_segments=context.config["strategySegmentsLimit"]
+        )
+
+
+@legacy_router.post(FEATURES, needs=EDIT, takes=LegacyFeature)
+def create(context: Context, identity: Identity, body: LegacyFeature) -> HTTPResponse:
+    place = Place(body.project, body.name, DEFAULT_ENVIRONMENT)
+    with context.database.transaction() as conn:
+        features.create(conn, body.project, body.name, _metadata(body), identity)
+        if body.strategies:
+            put_strategies(context, conn, place, body.strategies, identity)
+        if body.enabled:
+            feature_switches.switch(conn, place, True, identity)
+        return answer(conn, body.name, 201)
+
+
+@legacy_router.get(FEATURE, needs=VIEW)
+def read(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        return answer(conn, name)
+
+
+@legacy_router.put(FEATURE, needs=EDIT, takes=LegacyFeature)
+def replace(context: Context, identity: Identity, name: str, body: LegacyFeature) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        place = _place(conn, name)
+        features.update(conn, place.project, name, _metadata(body), identity)
+        put_strategies(context, conn, place, body.strategies, identity)
+        feature_switches.switch(conn, place, body.enabled, identity)
+        return answer(conn, name)
+
+
+@legacy_router.delete(FEATURE, needs=EDIT)
+def archive(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        features.archive(conn, _project(conn, name), [name], identity)
+    return respond.empty()
+
+
+@legacy_router.post(f"{FEATURE}/toggle", needs=EDIT)
+def toggle(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        place = _place(conn, name)
+        if not feature_switches.switch(conn, place, True, identity):
+            feature_switches.switch(conn, place, False, identity)
+        return answer(conn, name)
+
+
+@legacy_router.post(f"{FEATURE}/toggle/on", needs=EDIT)
+def switch_on(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        feature_switches.switch(conn, _place(conn, name), True, identity)
+        return answer(conn, name)
+
+
+@legacy_router.post(f"{FEATURE}/toggle/off", needs=EDIT)
+def switch_off(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        feature_switches.switch(conn, _place(conn, name), False, identity)
+        return answer(conn, name)
+
+
+@legacy_router.post(f"{FEATURE}/stale/on", needs=EDIT)
+def stale_on(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        features.set_stale(conn, _project(conn, name), [name], True, identity)
+        return answer(conn, name)
+
+
+@legacy_router.post(f"{FEATURE}/stale/off", needs=EDIT)
+def stale_off(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        features.set_stale(conn, _project(conn, name), [name], False, identity)
+        return answer(conn, name)
+
+
+def _metadata(body: LegacyFeature) -> Metadata:
+    return Metadata(body.type, body.description, body.impressionData, body.stale)
+
+
+def _project(conn: Connection, name: str) -> str:
+    """Raises NotFoundError, for an archived flag too."""
+    row = repository.find(conn, name)
+    if row is None or row["archived_at"]:
+        raise NotFoundError(f"There is no flag {name}.")
+    return str(row["project"])
+
+
+def _place(conn: Connection, name: str) -> Place:
+    return Place(_project(conn, name), name, DEFAULT_ENVIRONMENT)
+
+
+def _strategies(conn: Connection, names: list[str]) -> dict[str, list[dict[str, Any]]]:
+    by_flag: dict[str, list[dict[str, Any]]] = {}
+    for row in feature_strategies.list_of_features(conn, names, DEFAULT_ENVIRONMENT):
+        by_flag.setdefault(row["feature"], []).append(strategies.to_json(row))
+    return by_flag
+
+
+def _to_json(flag: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """A flag as version 4 showed it: the state is the one in `default`."""
+    states = [e for e in flag["environments"] if e["name"] == DEFAULT_ENVIRONMENT]
+    names = (
+        "name", "description", "type", "project", "stale", "impressionData", "createdAt",
+        "lastSeenAt",
+    )  # fmt: skip
+    return {name: flag[name] for name in names} | {
+        "enabled": any(state["enabled"] for state in states),
+        "strategies": rows,
+        "variants": flag.get("variants", []),
+    }

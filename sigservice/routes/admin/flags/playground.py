@@ -1,0 +1,108 @@
+"""The playground, JSON: what flags say for a context, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from bottle import HTTPResponse
+
+from sigservice.context import Context
+from sigservice.errors import BadDataError
+from sigservice.flags.explanation import ConstraintResult, Explanation, StrategyResult
+from sigservice.flags.playground import context_of, explain_flags, select
+from sigservice.services.identity import VIEW, Identity
+from sigservice.web import respond
+from sigservice.web.guards import AdminGuard
+from sigservice.web.router import Router
+
+MOST_FLAGS = 1000
+
+
+class PlaygroundBody(msgspec.Struct):
+    """`projects` is `*` for all of them."""
+
+    environment: str
+    projects: str | list[str]
+    context: dict[str, Any]
+
+
+router = Router(AdminGuard)
+
+
+@router.post("/api/admin/playground", needs=VIEW, takes=PlaygroundBody)
+def explain(context: Context, identity: Identity, body: PlaygroundBody) -> HTTPResponse:
+    meant = context_of(body.context, body.environment, "context.")
+    projects = _projects(body.projects)
+    with context.database.transaction() as conn:
+        selection = select(conn, body.environment, projects)
+        if len(selection.flags) > MOST_FLAGS:
+            raise BadDataError(
+                f"At most {MOST_FLAGS} flags are explained at once, "
+                f"these are {len(selection.flags)}: ask for fewer projects.",
+                path="projects",
+            )
+        found = explain_flags(conn, selection, meant, MOST_FLAGS)
+    features = [_to_json(it, body.environment, context.prefix) for it in found]
+    return respond.json({"input": body, "features": features})
+
+
+def _projects(given: str | list[str]) -> list[str]:
+    if given == "*":
+        return ["*"]
+    if isinstance(given, str):
+        raise BadDataError("projects is * or a list of projects.", path="projects")
+    return given
+
+
+def _to_json(it: Explanation, environment: str, base: str) -> dict[str, Any]:
+    strategies = f"{base}/admin/features/{it.name}/environments/{environment}/strategies"
+    return {
+        "name": it.name,
+        "projectId": it.project,
+        "isEnabled": it.is_enabled,
+        "isEnabledInCurrentEnvironment": it.is_on_here,
+        "hasUnsatisfiedDependency": it.has_unsatisfied_parent,
+        "dependencies": [
+            parent.parent | {"satisfied": parent.is_satisfied} for parent in it.parents
+        ],
+        "byLot": it.by_lot,
+        "strategies": {
+            "result": it.result,
+            "data": [
+                _strategy(found, f"{strategies}/{found.strategy['id']}") for found in it.strategies
+            ],
+        },
+        "variant": it.variant,
+        "variants": it.variants,
+    }
+
+
+def _strategy(it: StrategyResult, edit: str) -> dict[str, Any]:
+    shown = ("name", "id", "title", "disabled", "parameters")
+    return {key: it.strategy[key] for key in shown} | {
+        "links": {"edit": edit},
+        "result": _result(it) | {"byLot": it.by_lot},
+        "constraints": _constraints(it.constraints),
+        "segments": [
+            {
+                "id": segment.id,
+                "name": segment.name,
+                "result": segment.result,
+                "constraints": _constraints(segment.constraints),
+            }
+            for segment in it.segments
+        ],
+    }
+
+
+def _result(it: StrategyResult) -> dict[str, Any]:
+    if it.strategy["disabled"]:
+        return {"enabled": "unknown", "evaluationStatus": "unevaluated"}
+    status = "complete" if it.is_known else "incomplete"
+    return {"enabled": it.result, "evaluationStatus": status}
+
+
+def _constraints(found: Sequence[ConstraintResult]) -> list[dict[str, Any]]:
+    return [it.constraint | {"result": it.result} for it in found]

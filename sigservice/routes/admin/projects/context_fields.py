@@ -1,0 +1,133 @@
+"""Context fields, JSON: list, create, update, delete, legal values, and who asks for a field."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from bottle import HTTPResponse
+from msgspec import UNSET, UnsetType
+
+from sigservice.context import Context
+from sigservice.repository.projects import context_fields as repository
+from sigservice.services.identity import EDIT, VIEW, Identity
+from sigservice.services.projects import context_fields
+from sigservice.services.projects.context_fields import LegalValue
+from sigservice.web import respond
+from sigservice.web.guards import AdminGuard
+from sigservice.web.router import Router
+
+PATH = "/api/admin/context"
+SortOrder = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
+
+
+class ContextFieldBody(msgspec.Struct):
+    name: str
+    description: str | None = None
+    stickiness: bool = False
+    sortOrder: SortOrder = 10
+    legalValues: list[LegalValue] = []
+
+
+class UpdateBody(msgspec.Struct):
+    """What is absent stays as it is."""
+
+    description: str | UnsetType | None = UNSET
+    stickiness: bool | None = None
+    sortOrder: SortOrder | None = None
+    legalValues: list[LegalValue] | None = None
+
+
+class NameBody(msgspec.Struct):
+    name: str
+
+
+router = Router(AdminGuard)
+
+
+@router.get(PATH, needs=VIEW)
+def list_all(context: Context, identity: Identity) -> HTTPResponse:
+    with context.database.autocommit() as conn:
+        rows = repository.list_all(conn)
+    return respond.json([context_fields.to_json(row) for row in rows])
+
+
+@router.post(PATH, needs=EDIT, takes=ContextFieldBody)
+def create(context: Context, identity: Identity, body: ContextFieldBody) -> HTTPResponse:
+    fields = context_fields.fields(
+        body.description, body.stickiness, body.sortOrder, body.legalValues
+    )
+    with context.database.transaction() as conn:
+        row = context_fields.create(conn, body.name, fields, identity)
+    location = f"{context.prefix}{PATH}/{body.name}"
+    return respond.json(context_fields.to_json(row), 201, location=location)
+
+
+@router.post(f"{PATH}/validate", needs=VIEW, takes=NameBody)
+def validate(context: Context, identity: Identity, body: NameBody) -> HTTPResponse:
+    with context.database.autocommit() as conn:
+        context_fields.check_free(conn, body.name)
+    return respond.empty()
+
+
+@router.get(f"{PATH}/<name>", needs=VIEW)
+def read(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    with context.database.autocommit() as conn:
+        row = context_fields.get(conn, name)
+    return respond.json(context_fields.to_json(row))
+
+
+@router.put(f"{PATH}/<name>", needs=EDIT, takes=UpdateBody)
+def update(context: Context, identity: Identity, name: str, body: UpdateBody) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        row = context_fields.update(
+            conn,
+            name,
+            identity,
+            description=body.description,
+            stickiness=body.stickiness,
+            sort_order=body.sortOrder,
+            legal_values=body.legalValues,
+        )
+    return respond.json(context_fields.to_json(row))
+
+
+@router.delete(f"{PATH}/<name>", needs=EDIT)
+def delete(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        context_fields.delete(conn, name, identity)
+    return respond.empty()
+
+
+@router.get(f"{PATH}/<name>/strategies", needs=VIEW)
+def list_strategies(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        context_fields.get(conn, name)
+        rows = repository.list_strategies(conn, name)
+    shown = [
+        {
+            "id": row["id"],
+            "projectId": row["project"],
+            "featureName": row["feature"],
+            "strategyName": row["strategy"],
+            "environment": row["environment"],
+        }
+        for row in rows
+    ]
+    return respond.json({"strategies": shown})
+
+
+@router.post(f"{PATH}/<name>/legal-values", needs=EDIT, takes=LegalValue)
+def put_legal_value(
+    context: Context, identity: Identity, name: str, body: LegalValue
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        row = context_fields.put_legal_value(conn, name, body, identity)
+    return respond.json(context_fields.to_json(row))
+
+
+@router.delete(f"{PATH}/<name>/legal-values/<value:path>", needs=EDIT)
+def delete_legal_value(context: Context, identity: Identity, name: str, value: str) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        context_fields.delete_legal_value(conn, name, value, identity)
+    return respond.empty()

@@ -1,0 +1,123 @@
+"""Environments, JSON: list, create, update, order, on and off, delete; those of one project."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from bottle import HTTPResponse
+
+from sigservice.context import Context
+from sigservice.repository.projects import environments as repository
+from sigservice.services.identity import ADMIN, VIEW, Identity
+from sigservice.services.projects import environments
+from sigservice.web import respond
+from sigservice.web.guards import AdminGuard
+from sigservice.web.router import Router
+
+PATH = "/api/admin/environments"
+SortOrder = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
+
+
+class EnvironmentBody(msgspec.Struct):
+    name: str
+    type: str
+    sortOrder: SortOrder | None = None
+    enabled: bool = True
+
+
+class UpdateBody(msgspec.Struct):
+    """What is absent stays as it is."""
+
+    type: str | None = None
+    sortOrder: SortOrder | None = None
+
+
+class NameBody(msgspec.Struct):
+    name: str
+
+
+router = Router(AdminGuard)
+
+
+@router.get(PATH, needs=VIEW)
+def list_all(context: Context, identity: Identity) -> HTTPResponse:
+    with context.database.autocommit() as conn:
+        rows = repository.list_all(conn)
+    shown = [environments.to_json(row) for row in rows]
+    return respond.json({"version": 1, "environments": shown})
+
+
+@router.get(f"{PATH}/project/<project>", needs=VIEW)
+def list_of_project(context: Context, identity: Identity, project: str) -> HTTPResponse:
+    with context.database.autocommit() as conn:
+        rows = repository.list_of_project(conn, project)
+    shown = [environments.of_project_to_json(row) for row in rows]
+    return respond.json({"version": 1, "environments": shown})
+
+
+@router.get(f"{PATH}/<name>", needs=VIEW)
+def read(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    with context.database.autocommit() as conn:
+        row = environments.get(conn, name)
+    return respond.json(environments.to_json(row))
+
+
+@router.post(PATH, needs=ADMIN, takes=EnvironmentBody)
+def create(context: Context, identity: Identity, body: EnvironmentBody) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        row = environments.create(
+            conn,
+            name=body.name,
+            type=body.type,
+            sort_order=body.sortOrder,
+            enabled=body.enabled,
+            by=identity,
+        )
+    location = f"{context.prefix}{PATH}/{body.name}"
+    return respond.json(environments.to_json(row), 201, location=location)
+
+
+@router.post(f"{PATH}/validate", needs=VIEW, takes=NameBody)
+def validate(context: Context, identity: Identity, body: NameBody) -> HTTPResponse:
+    with context.database.autocommit() as conn:
+        environments.check_free(conn, body.name)
+    return respond.empty()
+
+
+@router.put(f"{PATH}/sort-order", needs=ADMIN, takes=dict[str, SortOrder])
+def sort(context: Context, identity: Identity, body: dict[str, int]) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        environments.sort(conn, body, identity)
+    return respond.empty()
+
+
+@router.put(f"{PATH}/update/<name>", needs=ADMIN, takes=UpdateBody)
+@router.put(f"{PATH}/<name>", needs=ADMIN, takes=UpdateBody)
+def update(context: Context, identity: Identity, name: str, body: UpdateBody) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        row = environments.update(conn, name, identity, type=body.type, sort_order=body.sortOrder)
+    return respond.json(environments.to_json(row))
+
+
+def switch(context: Context, identity: Identity, name: str, enabled: bool) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        environments.update(conn, name, identity, enabled=enabled)
+    return respond.empty(204)
+
+
+@router.post(f"{PATH}/<name>/on", needs=ADMIN)
+def switch_on(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    return switch(context, identity, name, True)
+
+
+@router.post(f"{PATH}/<name>/off", needs=ADMIN)
+def switch_off(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    return switch(context, identity, name, False)
+
+
+@router.delete(f"{PATH}/<name>", needs=ADMIN)
+def delete(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        environments.delete(conn, name, identity)
+    return respond.empty()

@@ -1,0 +1,53 @@
+"""Environments of a project, JSON: link, unlink, the default strategy."""
+
+from __future__ import annotations
+
+import msgspec
+from bottle import HTTPResponse
+
+from sigservice.context import Context
+from sigservice.services.flags.strategies import Strategy
+from sigservice.services.identity import EDIT, Identity
+from sigservice.services.projects import project_environments
+from sigservice.web import respond
+from sigservice.web.guards import AdminGuard
+from sigservice.web.router import Router
+
+PATH = "/api/admin/projects/<project>/environments"
+
+
+class LinkBody(msgspec.Struct):
+    environment: str
+
+
+router = Router(AdminGuard)
+
+
+@router.post(PATH, needs=EDIT, takes=LinkBody)
+def link(context: Context, identity: Identity, project: str, body: LinkBody) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        project_environments.link(conn, project, body.environment, identity)
+    return respond.empty()
+
+
+@router.delete(f"{PATH}/<environment>", needs=EDIT)
+def unlink(context: Context, identity: Identity, project: str, environment: str) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        project_environments.unlink(conn, project, environment, identity)
+    return respond.empty()
+
+
+@router.post(f"{PATH}/<environment>/default-strategy", needs=EDIT, takes=Strategy)
+def set_default_strategy(
+    context: Context, identity: Identity, project: str, environment: str, body: Strategy
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        stored = project_environments.set_default_strategy(
+            conn,
+            project,
+            environment,
+            body,
+            identity,
+            most_segments=context.config["strategySegmentsLimit"],
+        )
+    return respond.json(stored)

@@ -1,0 +1,93 @@
+"""Strategy types, JSON: list, create, update, deprecate, delete."""
+
+from __future__ import annotations
+
+import msgspec
+from bottle import HTTPResponse
+
+from sigservice.context import Context
+from sigservice.repository.projects import strategy_types as repository
+from sigservice.services.identity import EDIT, VIEW, Identity
+from sigservice.services.projects import strategy_types
+from sigservice.web import respond
+from sigservice.web.guards import AdminGuard
+from sigservice.web.router import Router
+
+PATH = "/api/admin/strategies"
+
+
+class ParameterBody(msgspec.Struct):
+    name: str
+    type: str
+    description: str = ""
+    required: bool = False
+
+
+class UpdateBody(msgspec.Struct):
+    parameters: list[ParameterBody]
+    title: str | None = None
+    description: str | None = None
+
+    def fields(self) -> strategy_types.Fields:
+        parameters = msgspec.to_builtins(self.parameters)
+        return strategy_types.fields(self.title, self.description, parameters)
+
+
+class StrategyTypeBody(UpdateBody, kw_only=True):
+    name: str
+
+
+router = Router(AdminGuard)
+
+
+@router.get(PATH, needs=VIEW)
+def list_all(context: Context, identity: Identity) -> HTTPResponse:
+    with context.database.autocommit() as conn:
+        rows = repository.list_all(conn)
+    shown = [strategy_types.to_json(row) for row in rows]
+    return respond.json({"version": 1, "strategies": shown})
+
+
+@router.get(f"{PATH}/<name>", needs=VIEW)
+def read(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    with context.database.autocommit() as conn:
+        row = strategy_types.get(conn, name)
+    return respond.json(strategy_types.to_json(row))
+
+
+@router.post(PATH, needs=EDIT, takes=StrategyTypeBody)
+def create(context: Context, identity: Identity, body: StrategyTypeBody) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        row = strategy_types.create(conn, body.name, body.fields(), identity)
+    location = f"{context.prefix}{PATH}/{body.name}"
+    return respond.json(strategy_types.to_json(row), 201, location=location)
+
+
+@router.put(f"{PATH}/<name>", needs=EDIT, takes=UpdateBody)
+def update(context: Context, identity: Identity, name: str, body: UpdateBody) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        row = strategy_types.update(conn, name, body.fields(), identity)
+    return respond.json(strategy_types.to_json(row))
+
+
+@router.delete(f"{PATH}/<name>", needs=EDIT)
+def delete(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        strategy_types.delete(conn, name, identity)
+    return respond.empty()
+
+
+def deprecated(context: Context, identity: Identity, name: str, deprecated: bool) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        strategy_types.deprecate(conn, name, deprecated, identity)
+    return respond.empty()
+
+
+@router.post(f"{PATH}/<name>/deprecate", needs=EDIT)
+def deprecate(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    return deprecated(context, identity, name, True)
+
+
+@router.post(f"{PATH}/<name>/reactivate", needs=EDIT)
+def reactivate(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    return deprecated(context, identity, name, False)

@@ -1,0 +1,63 @@
+"""Tags, JSON: list, create, read, delete."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import msgspec
+from bottle import HTTPResponse
+
+from sigservice.context import Context
+from sigservice.repository.projects import tags as repository
+from sigservice.services.identity import EDIT, VIEW, Identity
+from sigservice.services.projects import tags
+from sigservice.web import respond
+from sigservice.web.guards import AdminGuard
+from sigservice.web.router import Router
+
+PATH = "/api/admin/tags"
+
+
+class TagBody(msgspec.Struct):
+    type: str
+    value: str
+
+
+router = Router(AdminGuard)
+
+
+def listed(context: Context, type: str | None) -> HTTPResponse:
+    with context.database.autocommit() as conn:
+        return respond.json({"version": 1, "tags": repository.list_all(conn, type)})
+
+
+@router.get(PATH, needs=VIEW)
+def list_all(context: Context, identity: Identity) -> HTTPResponse:
+    return listed(context, None)
+
+
+@router.get(f"{PATH}/<type>", needs=VIEW)
+def list_of_type(context: Context, identity: Identity, type: str) -> HTTPResponse:
+    return listed(context, type)
+
+
+@router.post(PATH, needs=EDIT, takes=TagBody)
+def create(context: Context, identity: Identity, body: TagBody) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        row = tags.create(conn, body.type, body.value, identity)
+    location = f"{context.prefix}{PATH}/{row['type']}/{quote(row['value'], safe='')}"
+    return respond.json({"version": 1, "tag": row}, 201, location=location)
+
+
+@router.get(f"{PATH}/<type>/<value:path>", needs=VIEW)
+def read(context: Context, identity: Identity, type: str, value: str) -> HTTPResponse:
+    with context.database.autocommit() as conn:
+        row = tags.get(conn, type, value)
+    return respond.json({"version": 1, "tag": row})
+
+
+@router.delete(f"{PATH}/<type>/<value:path>", needs=EDIT)
+def delete(context: Context, identity: Identity, type: str, value: str) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        tags.delete(conn, type, value, identity)
+    return respond.empty()

@@ -1,0 +1,104 @@
+"""Signal endpoints, JSON: list, create, read, replace, switch, delete."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from bottle import HTTPResponse, request
+
+from sigservice.context import Context
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row
+from sigservice.repository.signals import signal_endpoint_tokens
+from sigservice.repository.signals import signal_endpoints as repository
+from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.signals import signal_endpoints
+from sigservice.web import respond
+from sigservice.web.guards import AdminGuard
+from sigservice.web.links import signal_url
+from sigservice.web.router import Router
+
+PATH = "/api/admin/signal-endpoints"
+
+
+class EndpointBody(msgspec.Struct):
+    """Create and replace; an absent `enabled` keeps what is (true for a new one)."""
+
+    name: str
+    enabled: bool | None = None
+    description: str | None = None
+
+    def fields(self) -> signal_endpoints.Fields:
+        return signal_endpoints.fields(self.name, self.description, self.enabled)
+
+
+router = Router(AdminGuard)
+
+
+def full(context: Context, conn: Connection, row: Row) -> dict[str, Any]:
+    tokens = signal_endpoint_tokens.list_of_endpoint(conn, row["id"])
+    return signal_endpoints.to_json(row) | {
+        "tokens": [signal_endpoints.token_to_json(token) for token in tokens],
+        "url": signal_url(context, request.environ, row["name"]),
+    }
+
+
+@router.get(PATH, needs=ADMIN)
+def list_all(context: Context, identity: Identity) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        rows = repository.list_all(conn)
+        tokens = signal_endpoint_tokens.list_all(conn)
+    by_endpoint: dict[int, list[dict[str, Any]]] = {row["id"]: [] for row in rows}
+    for token in tokens:
+        by_endpoint.setdefault(token["signal_endpoint_id"], []).append(
+            signal_endpoints.token_to_json(token)
+        )
+    shown = [signal_endpoints.to_json(row) | {"tokens": by_endpoint[row["id"]]} for row in rows]
+    return respond.json({"signalEndpoints": shown})
+
+
+@router.post(PATH, needs=ADMIN, takes=EndpointBody)
+def create(context: Context, identity: Identity, body: EndpointBody) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        row = signal_endpoints.create(
+            conn, body.fields(), identity, limit=context.config["signals"]["endpointsLimit"]
+        )
+        created = full(context, conn, row)
+    return respond.json(created, 201, location=f"{context.prefix}{PATH}/{row['id']}")
+
+
+@router.get(f"{PATH}/<id:id>", needs=ADMIN)
+def read(context: Context, identity: Identity, id: int) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        return respond.json(full(context, conn, signal_endpoints.get(conn, id)))
+
+
+@router.put(f"{PATH}/<id:id>", needs=ADMIN, takes=EndpointBody)
+def replace(context: Context, identity: Identity, id: int, body: EndpointBody) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        row = signal_endpoints.update(conn, id, body.fields(), identity)
+        return respond.json(full(context, conn, row))
+
+
+@router.delete(f"{PATH}/<id:id>", needs=ADMIN)
+def delete(context: Context, identity: Identity, id: int) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        signal_endpoints.delete(conn, id, identity)
+    return respond.empty()
+
+
+def switch(context: Context, identity: Identity, id: int, enabled: bool) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        body = full(context, conn, signal_endpoints.switch(conn, id, enabled, identity))
+    return respond.json(body)
+
+
+@router.post(f"{PATH}/<id:id>/on", needs=ADMIN)
+def switch_on(context: Context, identity: Identity, id: int) -> HTTPResponse:
+    return switch(context, identity, id, True)
+
+
+@router.post(f"{PATH}/<id:id>/off", needs=ADMIN)
+def switch_off(context: Context, identity: Identity, id: int) -> HTTPResponse:
+    return switch(context, identity, id, False)

@@ -1,0 +1,120 @@
+"""Received signals, JSON: those of one endpoint, one signal, and across endpoints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from bottle import HTTPResponse, request
+
+from sigservice.context import Context
+from sigservice.db.run import Row
+from sigservice.repository.signals import signals as repository
+from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.signals import signal_endpoints, signals
+from sigservice.web import respond
+from sigservice.web.body import read_query, whole_number
+from sigservice.web.guards import AdminGuard
+from sigservice.web.paging import days, paging
+from sigservice.web.router import Router
+
+PATH = "/api/admin/signal-endpoints/<id:id>/signals"
+COUNTED_AT_MOST = 100_000
+ENVELOPE = 100  # bytes around a payload
+
+
+class TestSignalBody(msgspec.Struct):
+    payload: Any
+
+
+router = Router(AdminGuard)
+
+
+@router.get(PATH, needs=ADMIN)
+def list_of_endpoint(context: Context, identity: Identity, id: int) -> HTTPResponse:
+    query = read_query(request.environ)
+    asked = paging(query)
+    token_id = whole_number(query, "tokenId", None, 1, 2**31 - 1)
+    text = query.get("query", "")
+    with context.database.transaction(bulkhead="search" if text else "") as conn:
+        signal_endpoints.get(conn, id)
+        page = signals.list_page(
+            conn,
+            id,
+            limit=asked.limit,
+            before=asked.before,
+            offset=asked.offset,
+            token_id=token_id,
+            text=text,
+        )
+    return respond.json(
+        {
+            "signalEndpointSignals": [_of_endpoint(row) for row in page.rows],
+            "nextBefore": page.next_before,
+            "searchedToEnd": page.searched_to_end,
+        }
+    )
+
+
+@router.get(f"{PATH}/<signal_id:id>", needs=ADMIN)
+def read(context: Context, identity: Identity, id: int, signal_id: int) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        row = signals.get(conn, id, signal_id)
+    return respond.json(_of_endpoint(row))
+
+
+@router.post(
+    "/api/admin/signal-endpoints/<id:id>/test-signal",
+    needs=ADMIN,
+    takes=TestSignalBody,
+    body_limit=lambda config: config["signals"]["payloadLimit"] + ENVELOPE,
+)
+def send(context: Context, identity: Identity, id: int, body: TestSignalBody) -> HTTPResponse:
+    text = msgspec.json.encode(body.payload)
+    with context.database.transaction() as conn:
+        row = signals.send(
+            conn, id, text, identity, limit=context.config["signals"]["payloadLimit"]
+        )
+    context.signals_waiting.set()
+    return respond.json(_of_endpoint(row), 201)
+
+
+@router.post(f"{PATH}/<signal_id:id>/replay", needs=ADMIN)
+def replay(context: Context, identity: Identity, id: int, signal_id: int) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        row = signals.replay(conn, id, signal_id, identity)
+    context.signals_waiting.set()
+    return respond.json(_of_endpoint(row), 201)
+
+
+@router.get("/api/admin/signals", needs=ADMIN)
+def list_all(context: Context, identity: Identity) -> HTTPResponse:
+    query = read_query(request.environ)
+    asked = paging(query)
+    start, end = days(query)
+    with context.database.transaction(bulkhead="search") as conn:
+        rows = repository.list_all(
+            conn,
+            from_time=start,
+            to_time=end,
+            before=asked.before,
+            limit=asked.limit,
+            offset=asked.offset,
+        )
+        total = repository.count(conn, from_time=start, to_time=end, most=COUNTED_AT_MOST)
+    return respond.json({"signals": [_of_query(row) for row in rows], "total": total})
+
+
+def _of_endpoint(row: Row) -> dict[str, Any]:
+    return signals.to_json(row) | {
+        "tokenName": row["token_name"],
+        "sentBy": row["sent_by"],
+        "replayOf": row["replay_of"],
+    }
+
+
+def _of_query(row: Row) -> dict[str, Any]:
+    return _of_endpoint(row) | {
+        "sourceName": row["endpoint_name"],
+        "sourceDescription": row["endpoint_description"],
+    }

@@ -1,0 +1,71 @@
+"""What a user interface asks first: version, limits, texts; and the origins of browsers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from bottle import HTTPResponse, request
+
+from sigservice.context import Context
+from sigservice.services.identity import ADMIN, VIEW, Identity
+from sigservice.services.projects.resource_limits import resource_limits
+from sigservice.services.system import settings
+from sigservice.version import __version__
+from sigservice.web import respond
+from sigservice.web.guards import AdminGuard
+from sigservice.web.links import own_url
+from sigservice.web.router import Router
+
+PATH = "/api/admin/ui-config"
+
+
+class CorsBody(msgspec.Struct):
+    frontendApiOrigins: list[str]
+
+
+router = Router(AdminGuard)
+
+
+@router.get(PATH, needs=VIEW)
+def read(context: Context, identity: Identity) -> HTTPResponse:
+    with context.database.autocommit() as conn:
+        instance_id = settings.instance_id(conn)
+        origins = settings.frontend_origins(conn)
+    current = {
+        "unleashUrl": own_url(context, request.environ),
+        "frontendApiOrigins": origins,
+        "versionInfo": {
+            "current": {"oss": __version__, "enterprise": ""},
+            "latest": context.latest.versions or {},
+            "isLatest": context.latest.is_latest,
+            "instanceId": instance_id,
+        },
+    }
+    return respond.json(_describe_config(context) | current)
+
+
+@router.post(f"{PATH}/cors", needs=ADMIN, takes=CorsBody)
+def set_origins(context: Context, identity: Identity, body: CorsBody) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        settings.set_frontend_origins(conn, body.frontendApiOrigins, identity)
+    return respond.empty(204)
+
+
+def _describe_config(context: Context) -> dict[str, Any]:
+    config = context.config
+    return {
+        "name": "sigservice",
+        "version": __version__,
+        "environment": config["ui"].get("environment", ""),
+        "slogan": config["ui"].get("slogan", ""),
+        "baseUriPath": context.base,
+        "authenticationType": config["authentication"]["type"],
+        "disablePasswordAuth": not context.authentication.type.has_passwords,
+        "emailEnabled": bool(config["email"]["host"]),
+        "maintenanceMode": False,
+        "prometheusAPIAvailable": False,
+        "flags": {},
+        "links": [],
+        "resourceLimits": resource_limits(config),
+    }

@@ -1,0 +1,72 @@
+"""Applications and their instances, JSON."""
+
+from __future__ import annotations
+
+from bottle import HTTPResponse, request
+
+from sigservice.clock import iso
+from sigservice.context import Context
+from sigservice.repository.usage import client_applications as repository
+from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
+from sigservice.services.usage import client_applications
+from sigservice.web import respond
+from sigservice.web.body import read_query
+from sigservice.web.guards import AdminGuard
+from sigservice.web.paging import LARGEST_LIMIT, paging
+from sigservice.web.router import Router
+
+PATH = "/api/admin/metrics/applications"
+INSTANCES = "/api/admin/metrics/instances"
+
+
+router = Router(AdminGuard)
+
+
+@router.get(PATH, needs=VIEW)
+def list_all(context: Context, identity: Identity) -> HTTPResponse:
+    query = read_query(request.environ)
+    asked = paging(query, LARGEST_LIMIT)
+    with context.database.transaction() as conn:
+        rows, total = client_applications.list_page(
+            conn, text=query.get("query", ""), limit=asked.limit, offset=asked.offset
+        )
+    return respond.json({"applications": rows, "total": total})
+
+
+# A name may hold slashes.
+@router.get(f"{PATH}/<name:path>/overview", needs=VIEW)
+def overview(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        return respond.json(client_applications.overview(conn, name))
+
+
+@router.get(f"{PATH}/<name:path>", needs=VIEW)
+def read(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        return respond.json(client_applications.describe(conn, name))
+
+
+@router.delete(f"{PATH}/<name:path>", needs=EDIT)
+def delete(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        client_applications.delete(conn, name, identity)
+    return respond.empty()
+
+
+@router.get(f"{INSTANCES}/<name:path>/environment/<environment>", needs=VIEW)
+def list_instances(
+    context: Context, identity: Identity, name: str, environment: str
+) -> HTTPResponse:
+    with context.database.autocommit() as conn:
+        rows = repository.list_instances(conn, name, environment=environment, limit=LARGEST_LIMIT)
+    shows_addresses = identity.may(ADMIN)
+    shown = [
+        {
+            "instanceId": row["instance_id"],
+            "sdkVersion": row["sdk_version"],
+            "clientIp": row["client_ip"] if shows_addresses else None,
+            "lastSeen": iso(row["last_seen"]),
+        }
+        for row in rows
+    ]
+    return respond.json({"instances": shown})

@@ -1,0 +1,101 @@
+"""The client API: what server-side SDKs poll. The contract is the one of the official SDKs."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from bottle import HTTPResponse, request
+
+from sigservice.context import Context
+from sigservice.errors import BadDataError, NotFoundError
+from sigservice.flags.revision_cache import Access
+from sigservice.services.flags import client_features
+from sigservice.services.flags.client_features import Query
+from sigservice.web import respond
+from sigservice.web.body import query_pairs
+from sigservice.web.etag import matches
+from sigservice.web.guards import ClientGuard
+from sigservice.web.router import Router
+
+_SPEC = re.compile(
+    r"(\d{1,18})\.(\d{1,18})\.(\d{1,18})(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?", re.ASCII
+)
+SEGMENTS_SINCE = (4, 2, 0)
+
+
+router = Router(lambda context: ClientGuard(context, "client"))
+
+
+@router.get("/api/client/features")
+def list_all(context: Context, access: Access) -> HTTPResponse:
+    environ = request.environ
+    query = _query(
+        environ.get("QUERY_STRING", ""), environ.get("HTTP_UNLEASH_CLIENT_SPEC", ""), access
+    )
+    revision = environ["sigservice.revisions"].of(access.environment)
+    etag = client_features.etag(query, revision)
+    headers = {
+        "ETag": etag,
+        "Content-Type": respond.JSON,
+        "Cache-Control": "no-cache",
+        "Vary": "Accept-Encoding",
+    }
+    if matches(environ.get("HTTP_IF_NONE_MATCH", ""), etag):
+        return HTTPResponse(b"", 304, headers)
+    body = context.client_bodies.get(query, revision)
+    return HTTPResponse(body.plain, 200, headers)
+
+
+@router.get("/api/client/features/<name>")
+def read(context: Context, access: Access, name: str) -> HTTPResponse:
+    spec = request.environ.get("HTTP_UNLEASH_CLIENT_SPEC", "")
+    query = _query("", spec, access)
+    with context.database.autocommit() as conn:
+        body = client_features.build_one(conn, query, name)
+    if body is None:
+        raise NotFoundError("There is no such flag.")
+    return HTTPResponse(body, 200, {"Content-Type": respond.JSON})
+
+
+@lru_cache(maxsize=1000)
+def _query(query_string: str, spec: str, access: Access) -> Query:
+    """Raises BadDataError. The token's projects override those asked for."""
+    projects, tags, prefixes = [], [], []
+    for name, text in query_pairs({"QUERY_STRING": query_string}):
+        if name == "project":
+            projects.append(text)
+        elif name == "tag":
+            type, colon, value = text.partition(":")
+            if not (type and colon and value):
+                raise BadDataError("A tag looks like type:value.", path="tag")
+            tags.append((type, value))
+        elif name == "namePrefix":
+            prefixes.append(text)
+    if prefixes and (len(prefixes) > 1 or not prefixes[0]):
+        raise BadDataError("namePrefix has one value that is not empty.", path="namePrefix")
+    scope: tuple[str, ...] | None = tuple(sorted(set(projects)))
+    if not access.all_projects:
+        scope = tuple(sorted(set(access.projects)))
+    elif not projects or "*" in projects:
+        scope = None
+    return Query(
+        access.environment,
+        scope,
+        tuple(sorted(set(tags))),
+        prefixes[0] if prefixes else "",
+        _inlines(spec),
+    )
+
+
+def _inlines(spec: str) -> bool:
+    """Whether the SDK is too old to know segments. Raises BadDataError for what is no version."""
+    if not spec.strip():
+        return True
+    match = _SPEC.fullmatch(spec.strip())
+    if match is None:
+        raise BadDataError(
+            "Unleash-Client-Spec must be a version such as 5.1.0.", path="Unleash-Client-Spec"
+        )
+    version = tuple(int(match[n]) for n in (1, 2, 3))
+    return version < SEGMENTS_SINCE or (version == SEGMENTS_SINCE and bool(match[4]))

@@ -1,0 +1,68 @@
+"""The frontend API: flags evaluated here, for SDKs in browsers and apps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from bottle import HTTPResponse, request
+
+from sigservice.context import Context
+from sigservice.errors import NotServedError
+from sigservice.flags.evaluation_context import from_query, make_context
+from sigservice.flags.revision_cache import Access
+from sigservice.web import respond
+from sigservice.web.body import read_query
+from sigservice.web.client_ip import client_ip
+from sigservice.web.etag import matches
+from sigservice.web.guards import SAFE_METHODS, ClientGuard
+from sigservice.web.router import Router
+
+
+class ContextBody(msgspec.Struct):
+    """Everything that the context names beside its own fields is a property."""
+
+    context: dict[str, Any] | None = None
+
+
+router = Router(lambda context: ClientGuard(context, "frontend"))
+
+
+def evaluated(
+    context: Context, access: Access, given: Mapping[str, Any], path: str = ""
+) -> HTTPResponse:
+    environ = request.environ
+    meant = make_context(
+        given,
+        environment=access.environment,
+        remote_address=client_ip(environ, context.trusted),
+        path=path,
+    )
+    revision = environ["sigservice.revisions"].of(access.environment)
+    body = context.frontend_bodies.get(access, revision, meant)
+    headers = {"ETag": body.etag, "Content-Type": respond.JSON, "Cache-Control": "no-cache"}
+    if environ["REQUEST_METHOD"] in SAFE_METHODS and matches(
+        environ.get("HTTP_IF_NONE_MATCH", ""), body.etag
+    ):
+        return HTTPResponse(b"", 304, headers)
+    return HTTPResponse(body.text, 200, headers)
+
+
+@router.get("/api/frontend")
+def by_query(context: Context, access: Access) -> HTTPResponse:
+    return evaluated(context, access, from_query(read_query(request.environ)))
+
+
+@router.post("/api/frontend", takes=ContextBody)
+def by_body(context: Context, access: Access, body: ContextBody) -> HTTPResponse:
+    return evaluated(context, access, body.context or {}, "context.")
+
+
+@router.get("/api/frontend/client/features")
+@router.get("/api/frontend/health")
+@router.get("/api/frontend/client/health")
+@router.get("/api/frontend/internal-backstage/prometheus")
+@router.get("/api/frontend/client/internal-backstage/prometheus")
+def not_served(context: Context, access: Access) -> HTTPResponse:
+    raise NotServedError("The frontend API has no such resource.", headers={"Allow": "OPTIONS"})

@@ -1,0 +1,79 @@
+"""The end of flags, pages: archive, revive, delete for good."""
+
+from __future__ import annotations
+
+from bottle import HTTPResponse
+
+from sigservice.context import Context
+from sigservice.errors import AppError
+from sigservice.routes.pages.flags.feature_page import find, flag_path
+from sigservice.services.flags import feature_view, features
+from sigservice.services.identity import EDIT, Identity
+from sigservice.web import respond
+from sigservice.web.guards import PageGuard
+from sigservice.web.router import Router
+
+FLAG = "/admin/features/<name>"
+
+
+router = Router(PageGuard)
+
+
+def confirm(
+    context: Context, identity: Identity, name: str, action: str, error: AppError | None = None
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        row = find(conn, name)
+        if (row["archived_at"] is None) != (action == "archive"):
+            return respond.redirect(context, flag_path(name))
+        feature = feature_view.one(conn, row["project"], name)
+    title = f"{action.title()} {name}?"
+    return respond.page(
+        context,
+        f"flags/features/{action}",
+        identity,
+        status=error.status if error else 200,
+        title=f"Problem: {title}" if error else title,
+        problems=error.details if error else [],
+        feature=feature,
+        path=flag_path(name),
+        flag_path=flag_path,
+        on=[e["name"] for e in feature["environments"] if e["enabled"]],
+    )
+
+
+@router.get(f"{FLAG}/archive", needs=EDIT)
+def confirm_archive(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    return confirm(context, identity, name, "archive")
+
+
+@router.post(f"{FLAG}/archive", needs=EDIT)
+def archive(context: Context, identity: Identity, name: str, form: dict[str, str]) -> HTTPResponse:
+    try:
+        with context.database.transaction() as conn:
+            features.archive(conn, find(conn, name)["project"], [name], identity)
+    except AppError as error:
+        if error.status != 403:
+            raise
+        return confirm(context, identity, name, "archive", error)
+    return respond.redirect(context, f"{flag_path(name)}?done=archived")
+
+
+@router.post(f"{FLAG}/revive", needs=EDIT)
+def revive(context: Context, identity: Identity, name: str, form: dict[str, str]) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        features.revive(conn, [name], identity)
+    return respond.redirect(context, f"{flag_path(name)}?done=revived")
+
+
+@router.get(f"{FLAG}/delete", needs=EDIT)
+def confirm_delete(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    return confirm(context, identity, name, "delete")
+
+
+@router.post(f"{FLAG}/delete", needs=EDIT)
+def delete(context: Context, identity: Identity, name: str, form: dict[str, str]) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        find(conn, name)
+        features.delete(conn, [name], identity)
+    return respond.redirect(context, "/admin/features?life=archived&done=deleted")

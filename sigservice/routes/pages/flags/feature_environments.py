@@ -1,0 +1,50 @@
+"""Switching flags on and off, pages."""
+
+from __future__ import annotations
+
+from bottle import HTTPResponse
+
+from sigservice.context import Context
+from sigservice.routes.pages.flags.feature_page import find, flag_path, list_path
+from sigservice.services.flags import feature_switches
+from sigservice.services.flags.feature_states import Place
+from sigservice.services.identity import EDIT, Identity
+from sigservice.web import respond
+from sigservice.web.guards import PageGuard
+from sigservice.web.router import Router
+
+STATE = "/admin/features/<name>/environments/<environment>"
+
+
+router = Router(PageGuard)
+
+
+def switch(
+    context: Context,
+    identity: Identity,
+    name: str,
+    environment: str,
+    form: dict[str, str],
+    enabled: bool,
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        place = Place(find(conn, name)["project"], name, environment)
+        feature_switches.switch(conn, place, enabled, identity)
+    done = "on" if enabled else "off"
+    if "back" in form:
+        return respond.redirect(context, f"{list_path(form['back'], done)}#flag-{name}")
+    return respond.redirect(context, f"{flag_path(name)}?done={done}#in-{environment}")
+
+
+@router.post(f"{STATE}/on", needs=EDIT)
+def on(
+    context: Context, identity: Identity, name: str, environment: str, form: dict[str, str]
+) -> HTTPResponse:
+    return switch(context, identity, name, environment, form, True)
+
+
+@router.post(f"{STATE}/off", needs=EDIT)
+def off(
+    context: Context, identity: Identity, name: str, environment: str, form: dict[str, str]
+) -> HTTPResponse:
+    return switch(context, identity, name, environment, form, False)

@@ -1,0 +1,88 @@
+"""What ties flags together, pages: tags and parents."""
+
+from __future__ import annotations
+
+from bottle import HTTPResponse
+
+from sigservice.context import Context
+from sigservice.errors import AppError, BadDataError
+from sigservice.routes.pages.flags.constraint_fields import lines
+from sigservice.routes.pages.flags.feature_page import feature_page, find, flag_path
+from sigservice.services.flags import dependencies, feature_tags
+from sigservice.services.flags.feature_tags import Tag
+from sigservice.services.identity import EDIT, Identity
+from sigservice.web import respond
+from sigservice.web.guards import PageGuard
+from sigservice.web.router import Router
+
+FLAG = "/admin/features/<name>"
+
+
+router = Router(PageGuard)
+
+
+# The answer to a form with a problem is a page; loading its address again shows the flag.
+@router.get(f"{FLAG}/tags", needs=EDIT)
+@router.get(f"{FLAG}/parent", needs=EDIT)
+def show_flag_again(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    return respond.redirect(context, flag_path(name))
+
+
+@router.post(f"{FLAG}/tags", needs=EDIT)
+def add_tag(context: Context, identity: Identity, name: str, form: dict[str, str]) -> HTTPResponse:
+    typed = form.get("tag", "").strip()
+    type, colon, value = typed.partition(":")
+    try:
+        if not colon:
+            raise BadDataError("Write a tag like type:value, such as simple:checkout.")
+        with context.database.transaction() as conn:
+            tag = Tag(type.strip(), value.strip())
+            feature_tags.change(conn, [name], identity, add=[tag])
+    except BadDataError as error:
+        error.details = [detail | {"path": "tag"} for detail in error.details]
+        return feature_page(context, identity, name, {"tag": typed}, error=error, what="Tag")
+    return respond.redirect(context, f"{flag_path(name)}?done=tagged#tags")
+
+
+@router.post(f"{FLAG}/tags/remove", needs=EDIT)
+def remove_tag(
+    context: Context, identity: Identity, name: str, form: dict[str, str]
+) -> HTTPResponse:
+    type, _, value = form.get("tag", "").partition(":")
+    with context.database.transaction() as conn:
+        feature_tags.change(conn, [name], identity, remove=[Tag(type, value)])
+    return respond.redirect(context, f"{flag_path(name)}?done=untagged#tags")
+
+
+@router.post(f"{FLAG}/parent", needs=EDIT)
+def put_parent(
+    context: Context, identity: Identity, name: str, form: dict[str, str]
+) -> HTTPResponse:
+    values = {key: form.get(key, "").strip() for key in ("parent", "state", "parent_variants")}
+    try:
+        with context.database.transaction() as conn:
+            dependencies.put(
+                conn,
+                find(conn, name)["project"],
+                name,
+                values["parent"],
+                identity,
+                enabled=values["state"] != "off",
+                variants=lines(values["parent_variants"]),
+            )
+    except AppError as error:
+        if error.status not in (400, 403):
+            raise
+        path = "parent_variants" if error.details[0].get("path") == "variants" else "parent"
+        error.details = [detail | {"path": path} for detail in error.details]
+        return feature_page(context, identity, name, values, error=error, what="Parent")
+    return respond.redirect(context, f"{flag_path(name)}?done=parent#parent-flag")
+
+
+@router.post(f"{FLAG}/parent/remove", needs=EDIT)
+def remove_parent(
+    context: Context, identity: Identity, name: str, form: dict[str, str]
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        dependencies.remove(conn, find(conn, name)["project"], name, identity)
+    return respond.redirect(context, f"{flag_path(name)}?done=no-parent#parent-flag")

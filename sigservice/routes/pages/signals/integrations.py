@@ -1,0 +1,28 @@
+"""Where an admin looks for what connects this service with others."""
+
+from __future__ import annotations
+
+from bottle import HTTPResponse
+
+from sigservice.context import Context
+from sigservice.repository.signals import signal_endpoints
+from sigservice.services.identity import ADMIN, Identity
+from sigservice.web import respond
+from sigservice.web.guards import PageGuard
+from sigservice.web.router import Router
+
+router = Router(PageGuard)
+
+
+@router.get("/admin/integrations", needs=ADMIN)
+def show_list(context: Context, identity: Identity) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        endpoints = signal_endpoints.list_all(conn)
+    return respond.page(
+        context,
+        "signals/integrations/list",
+        identity,
+        title="Integrations",
+        signal_endpoints=len(endpoints),
+        signal_endpoints_limit=context.config["signals"]["endpointsLimit"],
+    )

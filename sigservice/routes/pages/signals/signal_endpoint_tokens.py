@@ -1,0 +1,98 @@
+"""Tokens of a signal endpoint, pages: create (seen once), rename, delete."""
+
+from __future__ import annotations
+
+from bottle import HTTPResponse
+
+from sigservice.context import Context
+from sigservice.errors import AppError, ExceedsLimitError
+from sigservice.routes.pages.signals.signal_endpoints import created_page, edit_page
+from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.signals import signal_endpoints
+from sigservice.web import respond
+from sigservice.web.guards import PageGuard
+from sigservice.web.router import Router
+
+PATH = "/admin/signals/<id:id>/tokens"
+
+
+router = Router(PageGuard)
+
+
+@router.post(PATH, needs=ADMIN)
+def create(context: Context, identity: Identity, id: int, form: dict[str, str]) -> HTTPResponse:
+    name = form.get("token_name", "")
+    try:
+        with context.database.transaction() as conn:
+            endpoint = signal_endpoints.get(conn, id)
+            token, secret = signal_endpoints.create_token(
+                conn, id, name, identity, limit=context.config["signals"]["tokensPerEndpointLimit"]
+            )
+    except AppError as error:
+        if error.status not in (400, 409):
+            raise
+        path = {} if isinstance(error, ExceedsLimitError) else {"path": "token_name"}
+        problems = [{"message": error.message, **path}]
+        return edit_page(
+            context,
+            identity,
+            id,
+            {"token_name": name},
+            status=error.status,
+            problems=problems,
+            title="Problem: New token",
+        )
+    return created_page(context, identity, endpoint, token, secret)
+
+
+# The answer of the POST is a page: whoever loads its address again is led to the form.
+@router.get(PATH, needs=ADMIN)
+def again(context: Context, identity: Identity, id: int) -> HTTPResponse:
+    return respond.redirect(context, f"/admin/signals/{id}#tokens")
+
+
+@router.post(f"{PATH}/<token_id:id>", needs=ADMIN)
+def rename(
+    context: Context, identity: Identity, id: int, token_id: int, form: dict[str, str]
+) -> HTTPResponse:
+    name = form.get("token_name", "")
+    try:
+        with context.database.transaction() as conn:
+            signal_endpoints.rename_token(conn, id, token_id, name, identity)
+    except AppError as error:
+        if error.status not in (400, 409):
+            raise
+        return edit_page(
+            context,
+            identity,
+            id,
+            {"token_names": {token_id: name}},
+            status=error.status,
+            problems=[{"message": error.message, "path": f"name-{token_id}"}],
+            title="Problem: Rename token",
+        )
+    return respond.redirect(context, f"/admin/signals/{id}?done=token-renamed")
+
+
+@router.get(f"{PATH}/<token_id:id>/delete", needs=ADMIN)
+def confirm_delete(context: Context, identity: Identity, id: int, token_id: int) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        endpoint = signal_endpoints.get(conn, id)
+        token = signal_endpoints.get_token(conn, id, token_id)
+    return respond.page(
+        context,
+        "signals/signal_endpoint_tokens/delete",
+        identity,
+        endpoint=endpoint,
+        token=token,
+        title=f"Delete token {token['name']} of {endpoint['name']}?",
+    )
+
+
+@router.post(f"{PATH}/<token_id:id>/delete", needs=ADMIN)
+def delete(
+    context: Context, identity: Identity, id: int, token_id: int, form: dict[str, str]
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        signal_endpoints.delete_token(conn, id, token_id, identity)
+    return respond.redirect(context, f"/admin/signals/{id}?done=token-deleted")

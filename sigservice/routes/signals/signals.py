@@ -1,0 +1,100 @@
+"""POST /api/signal-endpoint/<name>: where external systems report that something happened."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Any, NoReturn
+
+from bottle import HTTPResponse, request
+
+from sigservice import secrets
+from sigservice.context import Context
+from sigservice.db.run import Row
+from sigservice.errors import AppError
+from sigservice.services.signals import signals
+from sigservice.web import respond
+from sigservice.web.body import MISSING, read_json
+from sigservice.web.client_ip import client_ip
+from sigservice.web.guards import Attempt, Public, bearer
+from sigservice.web.limits import too_many
+from sigservice.web.router import Router
+
+# A proxy, because bottle flattens dicts in a route's configuration.
+DESCRIPTION = MappingProxyType(
+    {
+        "summary": "signals: report that something happened",
+        "description": "The token is one of the endpoint's own; the payload may be any JSON.",
+        "security": [{"token": []}],
+        "requestBody": {"content": {"application/json": {"schema": {}}}},
+    }
+)
+
+
+def payload_limit(config: dict[str, Any]) -> int:
+    limit: int = config["signals"]["payloadLimit"]
+    return limit
+
+
+router = Router(Public)
+
+
+# The guard is the handler's own: the token is checked by the statement that stores the signal.
+@router.post(
+    "/api/signal-endpoint/<name>",
+    described_as=DESCRIPTION,
+    body_limit=payload_limit,
+    needs_credentials=True,
+)
+def receive_signal(context: Context, name: str) -> HTTPResponse:
+    limiter, telemetry = context.limiter, context.telemetry.signals
+    environ = request.environ
+    secret = bearer(environ)
+    if not secret:
+        telemetry.received("", "unauthorized")
+        raise signals.unauthorized()
+    key = secrets.sha256(f"{name}\n{secret}")
+    verdict, fields = limiter.take("signal", key)
+    try:
+        with Attempt(context, client_ip(environ, context.trusted), key):
+            if not verdict.allowed:
+                _refuse(context, name, secret, key, fields)
+            signal = _store(context, environ, name, secret, payload_limit(context.config))
+    except AppError as error:
+        if error.status >= 500 and verdict.allowed:
+            limiter.give_back("signal", key)
+        error.headers.update(
+            {header: text for header, text in fields.items() if header not in error.headers}
+        )
+        known = key in context.known_senders
+        telemetry.received(name if known else "", error.name)
+        raise
+    if signal["queued"]:
+        context.signals_waiting.set()
+    telemetry.received(name, "accepted", signal["payload_bytes"])
+    body = signals.to_json(signal) | {"createdBySourceTokenId": signal["token_id"]}
+    answer = respond.json({"signals": [body]})
+    for header, text in fields.items():
+        answer.set_header(header, text)
+    return answer
+
+
+def _refuse(
+    context: Context, name: str, secret: str, key: bytes, fields: dict[str, str]
+) -> NoReturn:
+    """Over the limit; a stranger is told that it is one instead."""
+    if key not in context.known_senders:
+        with context.database.autocommit() as conn:
+            signals.check_sender(conn, name, secret)
+    raise too_many(fields)
+
+
+def _store(context: Context, environ: dict[str, Any], name: str, secret: str, limit: int) -> Row:
+    try:
+        value, data = read_json(environ, limit)
+    except AppError:
+        # A stranger is told that it is one, whatever it sent.
+        with context.database.autocommit() as conn:
+            signals.check_sender(conn, name, secret)
+        raise
+    with context.database.autocommit() as conn:
+        return signals.receive(conn, name, secret, b"{}" if value is MISSING else data)

@@ -1,0 +1,73 @@
+"""The API's description as OpenAPI, open for tools, and a page that shows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from bottle import HTTPResponse, request
+
+from sigservice.context import Context
+from sigservice.services.identity import VIEW, Identity
+from sigservice.shared_body import SharedBody
+from sigservice.web import openapi, respond
+from sigservice.web.guards import PageGuard, Public
+from sigservice.web.links import own_url
+from sigservice.web.router import Router
+
+MAX_ADDRESSES = 20
+
+
+router = Router(Public)
+page_router = Router(PageGuard)
+
+
+@router.get("/docs/openapi.json")
+def read_api_description(context: Context) -> HTTPResponse:
+    body = _read_document(context, own_url(context, request.environ))
+    return HTTPResponse(body, 200, {"Content-Type": respond.JSON})
+
+
+@page_router.get("/docs", needs=VIEW)
+def show_api_description(context: Context, identity: Identity) -> HTTPResponse:
+    document = msgspec.json.decode(_read_document(context, own_url(context, request.environ)))
+    by_tag: dict[str, list[dict[str, Any]]] = {}
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            row = {"method": method.upper(), "path": path, **_summarize(operation)}
+            by_tag.setdefault(operation["tags"][0], []).append(row)
+    schemas = {
+        name: msgspec.json.format(msgspec.json.encode(schema), indent=2).decode()
+        for name, schema in sorted(document["components"]["schemas"].items())
+    }
+    return respond.page(
+        context,
+        "system/api_description/show",
+        identity,
+        title="API",
+        groups=sorted(by_tag.items()),
+        schemas=schemas,
+    )
+
+
+def _read_document(context: Context, url: str) -> SharedBody:
+    """The description of all routes of the app that answers, for callers at `url`."""
+    documents = context.api_documents
+    if url not in documents and len(documents) >= MAX_ADDRESSES:  # clients can invent addresses
+        url = context.prefix or "/"
+    if url not in documents:
+        document = openapi.document(request.environ["bottle.app"].routes, context.cookie_name)
+        described = document | {"servers": [{"url": url}]}
+        documents[url] = SharedBody(msgspec.json.encode(described))
+    return documents[url]
+
+
+def _summarize(operation: dict[str, Any]) -> dict[str, Any]:
+    content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+    schema = content.get("schema", {})
+    reference = schema.get("$ref") or schema.get("items", {}).get("$ref", "")
+    return {
+        "needs": operation.get("description", ""),
+        "body": reference.rpartition("/")[2],
+        "is_list": "items" in schema,
+    }

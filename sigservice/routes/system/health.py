@@ -1,0 +1,39 @@
+"""For load balancers and monitoring: /health without, /ready with the database; metrics."""
+
+from __future__ import annotations
+
+from bottle import HTTPResponse, request
+
+from sigservice import secrets, telemetry
+from sigservice.context import Context
+from sigservice.errors import NotFoundError, UnauthorizedError, UnavailableError
+from sigservice.web import respond
+from sigservice.web.guards import Public, bearer
+from sigservice.web.router import Router
+
+router = Router(Public)
+
+
+@router.get("/health")
+def health(context: Context) -> HTTPResponse:
+    return respond.json({"health": "GOOD"})
+
+
+@router.get("/ready")
+def ready(context: Context) -> HTTPResponse:
+    if context.stopping.is_set():
+        raise UnavailableError("The service is stopping.")
+    context.database.ping()
+    return respond.json({"health": "GOOD"})
+
+
+@router.get("/internal-backstage/prometheus")
+def metrics(context: Context) -> HTTPResponse:
+    if not context.telemetry.enabled:
+        raise NotFoundError("Metrics are switched off.")
+    if context.config["server"]["metricsToken"] and not secrets.equal(
+        bearer(request.environ), context.config["server"]["metricsToken"]
+    ):
+        raise UnauthorizedError("The metrics need their token (SERVICE_METRICS_TOKEN).")
+    body = context.telemetry.exposition()
+    return HTTPResponse(body, 200, {"Content-Type": telemetry.CONTENT_TYPE})

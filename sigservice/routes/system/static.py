@@ -1,0 +1,40 @@
+"""Style sheet, script and icon, read once; their address holds a hash, so they are cached."""
+
+from __future__ import annotations
+
+import mimetypes
+from functools import cache
+
+from bottle import HTTPResponse
+
+from sigservice.context import Context
+from sigservice.errors import NotFoundError
+from sigservice.paths import resource_dir
+from sigservice.shared_body import SharedBody
+from sigservice.web.guards import Public
+from sigservice.web.router import Router
+
+router = Router(Public)
+
+
+@router.get("/static/<name>")
+def serve(context: Context, name: str) -> HTTPResponse:
+    files = _read_files()
+    if name not in files:
+        raise NotFoundError("There is nothing at this address.")
+    data, kind = files[name]
+    headers = {"Content-Type": kind, "Cache-Control": "public, max-age=31536000, immutable"}
+    return HTTPResponse(data, 200, headers)
+
+
+@cache
+def _read_files() -> dict[str, tuple[SharedBody, str]]:
+    """Body and media type by file name."""
+    return {
+        file.name: (
+            SharedBody(file.read_bytes()),
+            mimetypes.guess_type(file.name)[0] or "text/plain",
+        )
+        for file in resource_dir("static").iterdir()
+        if file.suffix in (".css", ".js", ".svg")
+    }

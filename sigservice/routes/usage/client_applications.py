@@ -1,0 +1,83 @@
+"""Registration: an SDK tells at its start which application it runs in."""
+
+from __future__ import annotations
+
+import msgspec
+from bottle import HTTPResponse
+
+from sigservice.context import Context
+from sigservice.flags.revision_cache import Access
+from sigservice.routes.usage.client_metrics import Count, Moment, Name, Text, store_report
+from sigservice.services.usage.client_applications import Instance
+from sigservice.services.usage.client_metrics import moment, whole
+from sigservice.telemetry.flags import SDK_LABELS
+from sigservice.web import respond
+from sigservice.web.guards import ClientGuard
+from sigservice.web.router import Router
+
+# Labels for callers without a token, who could fill the metrics with invented ones.
+NO_LABELS = ("", "", ("",) * len(SDK_LABELS))
+
+
+class RegistrationBody(msgspec.Struct, rename="camel"):
+    """Environment and projects are the token's, whatever the body says."""
+
+    app_name: Name
+    interval: Count
+    started: Moment
+    strategies: list[str]
+    instance_id: Text | None = None
+    sdk_version: Text | None = None
+    platform_name: Text | None = None
+    platform_version: Text | None = None
+    yggdrasil_version: Text | None = None
+    spec_version: Text | None = None
+
+    def sdk(self) -> tuple[str, ...]:
+        """As telemetry's SDK_LABELS name it; SDKs write `name:version`."""
+        name, _, version = (self.sdk_version or "").partition(":")
+        platform = (self.platform_name, self.platform_version)
+        rest = (*platform, self.yggdrasil_version, self.spec_version)
+        return (name, version, *(text or "" for text in rest))
+
+    def __post_init__(self) -> None:
+        whole(self.interval)
+        moment(self.started)
+
+
+class FrontendRegistrationBody(msgspec.Struct, rename="camel"):
+    app_name: Name
+
+
+router = Router(lambda context: ClientGuard(context, "client"))
+frontend_router = Router(lambda context: ClientGuard(context, "frontend"))
+
+
+@router.post("/api/client/register", takes=RegistrationBody, limit="client_register")
+def register(context: Context, access: Access, body: RegistrationBody) -> HTTPResponse:
+    instance = Instance(
+        body.app_name,
+        body.instance_id or "",
+        access.environment,
+        body.sdk_version,
+        "backend",
+        body.strategies,
+    )
+    store_report(context, access, [instance], [])
+    labels = (body.app_name, str(whole(body.interval)), body.sdk())
+    app_name, interval, sdk = NO_LABELS if access.is_anonymous else labels
+    context.telemetry.flags.registered(app_name, access.environment, interval, sdk)
+    return respond.empty(202)
+
+
+# Browsers come and go: nothing is kept of them until they send metrics.
+@frontend_router.post(
+    "/api/frontend/client/register", takes=FrontendRegistrationBody, limit="frontend_register"
+)
+@frontend_router.post(
+    "/api/frontend/register", takes=FrontendRegistrationBody, limit="frontend_register"
+)
+def register_frontend(
+    context: Context, access: Access, body: FrontendRegistrationBody
+) -> HTTPResponse:
+    return respond.text("OK")

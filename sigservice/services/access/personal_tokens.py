@@ -1,0 +1,154 @@
+"""Personal tokens: a person's or a service account's way into the admin API without a session.
+
+A token acts with its owner's role of this moment; whose they are is for the caller to decide.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sigservice import secrets
+from sigservice.clock import from_iso, iso
+from sigservice.db.errors import UniqueViolation
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row
+from sigservice.errors import (
+    ExceedsLimitError,
+    NameExistsError,
+    NotFoundError,
+    PasswordMismatch,
+)
+from sigservice.repository.access import personal_tokens, users
+from sigservice.services.identity import PERMISSIONS, Identity
+from sigservice.services.problems import Problems
+from sigservice.services.system import events
+
+MOST_TOKENS = 10
+PREFIX = "user:"
+# No API token looks like this, not even one for a project named user: that one has a dot.
+_SECRET = re.compile(rf"{PREFIX}[0-9a-f]{{56}}")
+
+
+@dataclass(frozen=True)
+class Fields:
+    description: str
+    expires_at: datetime
+
+
+def fields(
+    description: str, expires_at: str, *, now: datetime, max_days: int | None = None
+) -> Fields:
+    """Raises BadDataError naming each field that is wrong."""
+    description = description.strip()
+    problems = Problems().text(description, "description", shortest=1, longest=255)
+    moment = from_iso(expires_at) or now
+    if moment <= now:
+        text = "expiresAt is a date in the future, such as 2030-12-31T23:59:59Z."
+        problems.add("expiresAt", text)
+    elif max_days is not None and moment - now > timedelta(days=max_days):
+        latest = iso(now + timedelta(days=max_days))
+        text = f"expiresAt is at most {max_days} days away: {latest} or earlier."
+        problems.add("expiresAt", text)
+    problems.end()
+    return Fields(description, moment)
+
+
+def is_personal(secret: str) -> bool:
+    """Whether a secret has the shape of a personal token's."""
+    return _SECRET.fullmatch(secret) is not None
+
+
+def identify(
+    conn: Connection, secret: str, *, now: datetime, ip: str, realm: str = ""
+) -> tuple[Identity | None, int]:
+    """Whom the token acts as, None when it is unknown in this realm or has expired; and the
+    token's id."""
+    user = personal_tokens.find_owner(conn, secrets.stored(secret, realm), now)
+    if user is None:
+        return None, 0
+    identity = Identity(
+        user_id=user["id"],
+        username=user["username"] or user["email"],
+        permissions=PERMISSIONS[user["role"]],
+        role=user["role"],
+        ip=ip,
+        email=user["email"],
+        name=user["name"],
+    )
+    return identity, user["token_id"]
+
+
+def create(
+    conn: Connection,
+    owner_id: int,
+    new: Fields,
+    by: Identity,
+    *,
+    realm: str = "",
+    verified_hash: str | None = None,
+) -> tuple[Row, str]:
+    """The token and its secret, which is seen here and never again. In a realm it is unknown to
+    others: who came in by an address alone keeps nothing when passwords are demanded.
+
+    Raises NotFoundError, ExceedsLimitError, NameExistsError, and PasswordMismatch when
+    `verified_hash` is given and is no longer the owner's.
+    """
+    owner = users.lock_one(conn, owner_id)  # so that the limit holds when many race
+    if owner is None:
+        raise NotFoundError("There is no such user.")
+    if verified_hash is not None and owner["password_hash"] != verified_hash:
+        raise PasswordMismatch("The password was changed meanwhile.", path="password")
+    secret = PREFIX + secrets.new_hex()
+    try:
+        row = personal_tokens.insert(
+            conn,
+            user_id=owner_id,
+            description=new.description,
+            secret_hash=secrets.stored(secret, realm),
+            secret_prefix=secret[: len(PREFIX) + 4],
+            expires_at=new.expires_at,
+            limit=MOST_TOKENS,
+        )
+    except UniqueViolation as error:
+        raise NameExistsError(
+            "There is a token with this description already.", path="description"
+        ) from error
+    if row is None:
+        raise ExceedsLimitError(
+            f"Nobody can have more than {MOST_TOKENS} personal tokens.",
+            resource="personalTokens",
+            limit=MOST_TOKENS,
+        )
+    events.record(conn, "pat-created", by, data=to_json(row))
+    return row, secret
+
+
+def get(conn: Connection, owner_id: int, id: int) -> Row:
+    """Raises NotFoundError, also for another's token."""
+    row = personal_tokens.find(conn, owner_id, id)
+    if row is None:
+        raise NotFoundError("There is no such token.")
+    return row
+
+
+def delete(conn: Connection, owner_id: int, id: int, by: Identity) -> None:
+    """Its next request is refused. Raises NotFoundError."""
+    before = get(conn, owner_id, id)
+    if personal_tokens.delete(conn, owner_id, id):
+        events.record(conn, "pat-deleted", by, pre_data=to_json(before))
+
+
+def to_json(row: Row) -> dict[str, Any]:
+    """A token on the wire; `secretPrefix` is what is still visible of the secret."""
+    return {
+        "id": row["id"],
+        "userId": row["user_id"],
+        "description": row["description"],
+        "secretPrefix": row["secret_prefix"],
+        "createdAt": iso(row["created_at"]),
+        "expiresAt": iso(row["expires_at"]),
+        "seenAt": iso(row["seen_at"]) if row["seen_at"] else None,
+    }

@@ -1,0 +1,105 @@
+"""Service accounts: users that programs act as, by personal tokens and never by a password."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sigservice.clock import iso
+from sigservice.db.errors import UniqueViolation
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row
+from sigservice.errors import BadDataError, NotFoundError
+from sigservice.repository.access import personal_tokens as tokens_repository
+from sigservice.repository.access import service_accounts
+from sigservice.services.access import personal_tokens, users
+from sigservice.services.identity import Identity
+from sigservice.services.system import events
+
+_UNNAMED = {"username": None, "email": None, "name": None, "role_id": users.ROLE_IDS["viewer"]}
+
+
+def create(conn: Connection, given: Mapping[str, Any], by: Identity) -> Row:
+    """`given` of username, name and root_role. Raises BadDataError."""
+    username, name, role_id = _checked(_UNNAMED, given)
+    try:
+        id = service_accounts.insert(conn, username=username, name=name, role_id=role_id)
+    except UniqueViolation as error:
+        raise users.taken(error) from error
+    row = get(conn, id)
+    events.record(conn, "service-account-created", by, data=to_json(row))
+    return row
+
+
+def get(conn: Connection, id: int) -> Row:
+    """Raises NotFoundError."""
+    row = service_accounts.find(conn, id)
+    if row is None:
+        raise NotFoundError("There is no such service account.")
+    return row
+
+
+def update(conn: Connection, id: int, given: Mapping[str, Any], by: Identity) -> Row:
+    """Changes what is `given`. Raises NotFoundError, BadDataError."""
+    service_accounts.lock(conn, id)
+    before = get(conn, id)
+    username, name, role_id = _checked(before, given)
+    try:
+        service_accounts.update(conn, id, username=username, name=name, role_id=role_id)
+    except UniqueViolation as error:
+        raise users.taken(error) from error
+    after = get(conn, id)
+    events.record(
+        conn, "service-account-updated", by, data=to_json(after), pre_data=to_json(before)
+    )
+    return after
+
+
+def delete(conn: Connection, id: int, by: Identity) -> None:
+    """Its tokens go with it. Raises NotFoundError."""
+    service_accounts.lock(conn, id)
+    before = get(conn, id)
+    service_accounts.delete(conn, id)
+    events.record(conn, "service-account-deleted", by, pre_data=to_json(before))
+
+
+def list_tokens(conn: Connection, id: int) -> list[Row]:
+    """Raises NotFoundError."""
+    get(conn, id)
+    return tokens_repository.list_of_user(conn, id)
+
+
+def create_token(
+    conn: Connection, id: int, new: personal_tokens.Fields, by: Identity
+) -> tuple[Row, str]:
+    """Raises NotFoundError, ExceedsLimitError, NameExistsError."""
+    get(conn, id)
+    return personal_tokens.create(conn, id, new, by)
+
+
+def delete_token(conn: Connection, id: int, token_id: int, by: Identity) -> None:
+    """Raises NotFoundError."""
+    get(conn, id)
+    personal_tokens.delete(conn, id, token_id, by)
+
+
+def to_json(row: Row, tokens: Sequence[Row] = ()) -> dict[str, Any]:
+    """An account on the wire."""
+    return {
+        "id": row["id"],
+        "name": row["name"],
+        "username": row["username"],
+        "rootRole": row["role_id"],
+        "role": row["role"],
+        "isService": True,
+        "createdAt": iso(row["created_at"]),
+        "tokens": [personal_tokens.to_json(token) for token in tokens],
+    }
+
+
+def _checked(row: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[str, str | None, int]:
+    """User name, name and role; raises BadDataError."""
+    who = users.changed(row, given)
+    if who.username is None:
+        raise BadDataError("A service account has a user name.", path="username")
+    return who.username, who.name, who.role_id

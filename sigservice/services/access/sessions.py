@@ -1,0 +1,211 @@
+"""Sign-in, sessions and sign-out. The cookie's value is random; its SHA-256 is stored.
+
+`realm` is the authentication type that a session was opened under; under another one it is
+unknown, so that who came in by an address alone does not stay when passwords are demanded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sigservice import secrets
+from sigservice.clock import iso
+from sigservice.db.pool import Connection, Database
+from sigservice.db.run import Row
+from sigservice.errors import NotFoundError
+from sigservice.repository.access import sessions, users
+from sigservice.services.access.failed_sign_ins import SignInRefused
+from sigservice.services.identity import PERMISSIONS, Identity
+from sigservice.services.system import events
+
+LONGEST_LOGIN = 320
+LONGEST_PASSWORD = 1024
+MAX_SIGN_IN_TRIES = 2
+MAX_USER_AGENT = 200
+MAX_LISTED = 100
+_NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+def verify(database: Database, passwords: secrets.Passwords, login: str, password: str) -> Row:
+    """The user, with the hash that was verified; raises SignInRefused, with the same message for
+    an unknown name and a wrong password, and UnavailableError.
+
+    Holds no connection while the password is hashed.
+    """
+    if len(login) > LONGEST_LOGIN or len(password) > LONGEST_PASSWORD:
+        raise _mismatch(None)
+    with passwords.admitted():
+        with database.autocommit() as conn:
+            user = users.find_by_login(conn, login)
+        stored = user["password_hash"] if user else None
+        if not passwords.matches(stored, password) or user is None:
+            raise _mismatch(user)
+        if stored and passwords.is_outdated(stored):
+            new_hash = passwords.hash(password)
+            with database.autocommit() as conn:
+                if users.replace_hash(conn, user["id"], old_hash=stored, new_hash=new_hash):
+                    user["password_hash"] = new_hash
+    return user
+
+
+def sign_in(
+    database: Database,
+    passwords: secrets.Passwords,
+    login: str,
+    password: str,
+    open_for: Callable[[Connection, Row], str | None],
+) -> tuple[Row, str]:
+    """The user and the id of a session that `open_for` opens in a transaction of its own, if the
+    verified hash is still the stored one. It may have been replaced by a new hash of the same
+    password, so it is read again once. Raises what `verify` and `open_for` do.
+    """
+    user = None
+    for _ in range(MAX_SIGN_IN_TRIES):
+        user = verify(database, passwords, login, password)
+        with database.transaction() as conn:
+            session_id = open_for(conn, user)
+        if session_id:
+            return user, session_id
+    raise _mismatch(user)
+
+
+def _mismatch(user: Row | None) -> SignInRefused:
+    reason = "wrong password" if user else "unknown user"
+    return SignInRefused("The user name or the password is wrong.", reason, user)
+
+
+def open_session(
+    conn: Connection,
+    user: Row,
+    *,
+    now: datetime,
+    ttl_hours: int,
+    replaces: str | None,
+    realm: str,
+    ip: str,
+    user_agent: str,
+    verified_hash: str | None = None,
+) -> str | None:
+    """A new session id for the cookie. `replaces` is the browser's former one, which ends.
+
+    None, and nothing is changed, when the user is gone or `verified_hash` is given and is no
+    longer the stored one.
+    """
+    if not users.mark_seen(conn, user["id"], verified_hash):
+        return None
+    if replaces:
+        sessions.delete(conn, secrets.stored(replaces, realm))
+    session_id = secrets.new_secret()
+    sessions.insert(
+        conn,
+        id_hash=secrets.stored(session_id, realm),
+        user_id=user["id"],
+        now=now,
+        expires_at=now + timedelta(hours=ttl_hours),
+        ip=ip,
+        user_agent=user_agent[:MAX_USER_AGENT],
+    )
+    by = identity_of(user, ip=ip)
+    events.record(conn, "user-signed-in", by, data={"id": by.user_id, "username": by.username})
+    return session_id
+
+
+def identify(
+    conn: Connection,
+    session_id: str,
+    *,
+    now: datetime,
+    ip: str,
+    realm: str,
+    idle: timedelta | None = None,
+    last_use: Callable[[bytes], datetime | None] = lambda id_hash: None,
+) -> Identity | None:
+    """Whose session it is, or None when it is unknown or has ended.
+
+    `idle` is how long a session may go unused; `last_use` tells the uses that are not stored yet.
+    """
+    id_hash = secrets.stored(session_id, realm)
+    user = sessions.find_user(conn, id_hash, now)
+    if user is None:
+        return None
+    if idle is not None and max(user["last_used_at"], last_use(id_hash) or _NEVER) <= now - idle:
+        return None
+    identity = identity_of(user, ip=ip)
+    return replace(
+        identity,
+        has_built_in_password=user["has_built_in_password"],
+        built_in_password_works=user["built_in_password_works"],
+        session_hash=id_hash,
+        csrf=csrf_token(session_id),
+    )
+
+
+def identity_of(user: Row, *, ip: str) -> Identity:
+    return Identity(
+        user_id=user["id"],
+        username=user["username"] or user["email"],
+        permissions=PERMISSIONS[user["role"]],
+        role=user["role"],
+        ip=ip,
+        email=user["email"],
+        name=user["name"],
+    )
+
+
+def csrf_token(session_id: str) -> str:
+    """Follows from the session id, so that nothing more need be stored."""
+    return secrets.derive(session_id, "csrf")
+
+
+def list_own(
+    conn: Connection, identity: Identity, *, now: datetime, idle: timedelta | None
+) -> list[Row]:
+    """The user's sessions: the current one, then those that were used last."""
+    return sessions.list_of_user(
+        conn,
+        identity.user_id,
+        current_hash=identity.session_hash,
+        now=now,
+        idle_before=now - idle if idle is not None else None,
+        limit=MAX_LISTED,
+    )
+
+
+def end(conn: Connection, identity: Identity, id: int) -> bool:
+    """Ends one of the user's sessions; whether it was the current one. Raises NotFoundError, also
+    for another user's."""
+    row = sessions.delete_own(conn, identity.user_id, id, current_hash=identity.session_hash)
+    if row is None:
+        raise NotFoundError("There is no such session.")
+    events.record(conn, "user-sessions-ended", identity, data={"sessionId": id, "count": 1})
+    return bool(row["is_current"])
+
+
+def end_others(conn: Connection, identity: Identity) -> None:
+    """Ends the user's sessions but for the current one."""
+    count = sessions.delete_of_user(conn, identity.user_id, identity.session_hash)
+    if count:
+        events.record(conn, "user-sessions-ended", identity, data={"count": count})
+
+
+def to_json(row: Row) -> dict[str, Any]:
+    """A session on the wire, never with its hash."""
+    return {
+        "id": row["id"],
+        "createdAt": iso(row["created_at"]),
+        "lastUsedAt": iso(row["last_used_at"]),
+        "expiresAt": iso(row["expires_at"]),
+        "ip": row["ip"],
+        "userAgent": row["user_agent"],
+        "isCurrent": row["is_current"],
+    }
+
+
+def close_all(conn: Connection, identity: Identity) -> None:
+    """Sign-out ends all sessions of the user."""
+    if sessions.delete_of_user(conn, identity.user_id):
+        data = {"id": identity.user_id, "username": identity.username}
+        events.record(conn, "user-signed-out", identity, data=data)

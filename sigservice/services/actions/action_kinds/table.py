@@ -1,0 +1,23 @@
+"""The table of kinds, by the names that tools of the field know; the last two are our own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from sigservice.services.actions.action_kinds.kind import Kind
+from sigservice.services.actions.action_kinds.restore import Restore
+from sigservice.services.actions.action_kinds.set_rollout import SetRollout
+from sigservice.services.actions.action_kinds.toggle_by_tag import ToggleByTag
+from sigservice.services.actions.action_kinds.toggle_feature import ToggleFeature
+
+KINDS: Mapping[str, Kind] = MappingProxyType(
+    {
+        "TOGGLE_FEATURE_ON": ToggleFeature(on=True),
+        "TOGGLE_FEATURE_OFF": ToggleFeature(on=False),
+        "TOGGLE_FEATURES_ON_BY_TAG": ToggleByTag(on=True),
+        "TOGGLE_FEATURES_OFF_BY_TAG": ToggleByTag(on=False),
+        "SET_FEATURE_ROLLOUT": SetRollout(),
+        "RESTORE_ACTION_SET": Restore(),
+    }
+)

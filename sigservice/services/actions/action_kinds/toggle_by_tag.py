@@ -1,0 +1,67 @@
+"""Switches every flag with a tag in one environment: all of them or none."""
+
+from __future__ import annotations
+
+from sigservice.db.pool import Connection
+from sigservice.repository.flags import feature_environments, features
+from sigservice.repository.flags.features import Filter
+from sigservice.repository.projects import environments
+from sigservice.services import revisions
+from sigservice.services.actions.action_kinds.kind import (
+    ENVIRONMENT,
+    PROJECT,
+    Change,
+    Outcome,
+    Parameter,
+    Params,
+    plural,
+)
+from sigservice.services.flags import feature_switches
+from sigservice.services.identity import Identity
+from sigservice.services.problems import Problems
+
+
+class ToggleByTag:
+    category = "Feature flags"
+    permission = "UPDATE_FEATURE_ENVIRONMENT"
+    parameters = (PROJECT, ENVIRONMENT, Parameter("tag", "Tag (type:value)", choices="tags"))
+
+    def __init__(self, on: bool) -> None:
+        self._on = on
+        self._word = "on" if on else "off"
+        self.label = f"Switch all flags with a tag {self._word}"
+        self.description = f"Switches every flag of the project that has the tag {self._word}."
+
+    def words(self, params: Params) -> str:
+        return f"Switch all flags with {params['tag']} {self._word} in {params['environment']}"
+
+    def check(self, conn: Connection, project: str, params: Params, problems: Problems) -> None:
+        type, colon, value = params["tag"].partition(":")
+        if not (type and colon and value):
+            problems.add("tag", "A tag looks like type:value.")
+        rows = environments.list_of_project(conn, project)
+        if not any(row["name"] == params["environment"] and row["visible"] for row in rows):
+            problems.add("environment", "The project has no such environment.")
+
+    def perform(self, conn: Connection, project: str, params: Params, actor: Identity) -> Outcome:
+        environment, tag = params["environment"], params["tag"]
+        revisions.lock(conn)
+        names = [
+            row["name"] for row in features.search(conn, Filter(projects=[project], tags=[tag]))
+        ]
+        before = {
+            state["feature"]: state["enabled"]
+            for state in feature_environments.list_states(conn, names)
+            if state["environment"] == environment
+        }
+        feature_switches.switch_all(conn, project, environment, names, self._on, actor)
+        changes = [
+            Change("state", name, environment, not self._on, self._on)
+            for name in names
+            if before.get(name) != self._on
+        ]
+        of = f"{plural(len(names), 'flag')} with {tag}"
+        if not changes:
+            return Outcome(f"{of}: all {self._word} in {environment} already.")
+        done = f"Switched {plural(len(changes), 'flag')} {self._word} in {environment}"
+        return Outcome(f"{done} ({of}).", changes)

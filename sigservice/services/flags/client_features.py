@@ -1,0 +1,99 @@
+"""The document that SDKs poll: one statement, text pasted to text."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from sigservice.db.pool import Connection
+from sigservice.repository.flags import client_features
+
+
+@dataclass(frozen=True)
+class Query:
+    """What an SDK asks for, and its token allows. `projects` None: all of them."""
+
+    environment: str
+    projects: tuple[str, ...] | None = None
+    tags: tuple[tuple[str, str], ...] = ()
+    prefix: str = ""
+    inline: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """As the document repeats it: only what applies."""
+        shown: dict[str, Any] = {}
+        if self.tags:
+            shown["tag"] = [list(tag) for tag in self.tags]
+        if self.projects is not None:
+            shown["project"] = list(self.projects)
+        if self.prefix:
+            shown["namePrefix"] = self.prefix
+        return shown | {
+            "environment": self.environment,
+            "inlineSegmentConstraints": self.inline,
+        }
+
+    @cached_property
+    def hash(self) -> str:
+        """8 hexadecimal digits."""
+        return hashlib.sha256(msgspec.json.encode(self.to_json())).hexdigest()[:8]
+
+
+def etag(query: Query, revision: int) -> str:
+    return f'"{query.hash}:{revision}:v1"'
+
+
+def build(conn: Connection, query: Query, revision: int) -> bytes:
+    """{version, features, query, segments, meta}; `segments` only when they are not inlined."""
+    rows = client_features.list_bodies(
+        conn,
+        query.environment,
+        inline=query.inline,
+        projects=None if query.projects is None else list(query.projects),
+        prefix=query.prefix or None,
+        tags=[f"{type}:{value}" for type, value in query.tags] or None,
+    )
+    features = ",".join(_feature(row) for row in rows if row["kind"] == 1)
+    segments = ",".join(row["body"] for row in rows if row["kind"] == 2)
+    meta = {
+        "revisionId": revision,
+        "etag": etag(query, revision),
+        "queryHash": query.hash,
+    }
+    parts = [
+        '{"version":2,"features":[',
+        features,
+        '],"query":',
+        msgspec.json.encode(query.to_json()).decode(),
+        "" if query.inline else f',"segments":[{segments}]',
+        ',"meta":',
+        msgspec.json.encode(meta).decode(),
+        "}",
+    ]
+    return "".join(parts).encode()
+
+
+def build_one(conn: Connection, query: Query, name: str) -> bytes | None:
+    """A single flag, None when there is no such flag within the query."""
+    rows = client_features.list_bodies(
+        conn,
+        query.environment,
+        inline=query.inline,
+        name=name,
+        projects=None if query.projects is None else list(query.projects),
+    )
+    for row in rows:
+        if row["kind"] == 1:
+            return _feature(row).encode()
+    return None
+
+
+def _feature(row: dict[str, Any]) -> str:
+    body: str = row["body"]
+    if row["dependencies"]:
+        return f'{body[:-1]},"dependencies":{row["dependencies"]}}}'
+    return body

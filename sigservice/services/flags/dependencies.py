@@ -1,0 +1,107 @@
+"""Parents of flags: a child is on only when its parent is as the child wants it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row
+from sigservice.errors import BadDataError, ForbiddenError
+from sigservice.repository.flags import feature_dependencies
+from sigservice.repository.flags import features as repository
+from sigservice.services import revisions
+from sigservice.services.flags import features
+from sigservice.services.identity import Identity
+from sigservice.services.system import events
+
+
+def put(
+    conn: Connection,
+    project: str,
+    child: str,
+    parent: str,
+    by: Identity,
+    *,
+    enabled: bool = True,
+    variants: Sequence[str] = (),
+) -> None:
+    """Replaces the parent that there was: a flag has one. Raises NotFoundError for the child,
+    BadDataError, ForbiddenError for a child that is archived and a parent that can't be one."""
+    revisions.lock(conn)
+    if features.get(conn, project, child)["archived_at"]:
+        raise ForbiddenError(f"{child} is archived; revive it first.")
+    if variants and not enabled:
+        raise BadDataError(
+            "Variants can be asked for only of a parent that is on.", path="variants"
+        )
+    _check_parent(conn, project, child, parent)
+    before = _parent_of(conn, child)
+    feature_dependencies.put(
+        conn,
+        child,
+        parent,
+        enabled=enabled,
+        variants=msgspec.json.encode(list(variants)).decode(),
+    )
+    data = {"feature": parent, "enabled": enabled, "variants": list(variants)}
+    events.record(
+        conn,
+        "feature-dependency-added",
+        by,
+        data=data,
+        pre_data=before,
+        project=project,
+        feature_name=child,
+    )
+    revisions.touch(conn)
+
+
+def remove(
+    conn: Connection, project: str, child: str, by: Identity, parent: str | None = None
+) -> None:
+    """Without `parent`: whichever it is. None is no error. Raises NotFoundError for the child."""
+    revisions.lock(conn)
+    features.get(conn, project, child)
+    before = _parent_of(conn, child)
+    if feature_dependencies.delete(conn, child, parent):
+        type = "feature-dependency-removed" if parent else "feature-dependencies-removed"
+        events.record(conn, type, by, pre_data=before, project=project, feature_name=child)
+        revisions.touch(conn)
+
+
+def possible_parents(conn: Connection, project: str, child: str) -> list[str]:
+    """Raises NotFoundError."""
+    features.get(conn, project, child)
+    return feature_dependencies.list_possible_parents(conn, project, child)
+
+
+def to_json(row: Row) -> dict[str, Any]:
+    """A parent on the wire."""
+    return {
+        "feature": row["parent"],
+        "enabled": row["enabled"],
+        "variants": msgspec.json.decode(row["variants"]),
+    }
+
+
+def _parent_of(conn: Connection, child: str) -> dict[str, Any] | None:
+    links = feature_dependencies.list_around(conn, [child])
+    return next((to_json(link) for link in links if link["child"] == child), None)
+
+
+def _check_parent(conn: Connection, project: str, child: str, parent: str) -> None:
+    if parent == child:
+        raise ForbiddenError("A flag can't be its own parent.")
+    row = repository.find(conn, parent)
+    if row is None or row["archived_at"]:
+        raise ForbiddenError(f"There is no flag {parent} that could be a parent.")
+    if row["project"] != project:
+        raise ForbiddenError(f"{parent} belongs to another project.")
+    for link in feature_dependencies.list_around(conn, [child, parent]):
+        if link["child"] == parent:
+            raise ForbiddenError(f"{parent} has a parent itself: dependencies have one level.")
+        if link["parent"] == child and link["child_lives"]:
+            raise ForbiddenError(f"{child} is a parent itself: dependencies have one level.")

@@ -1,0 +1,70 @@
+"""Whether a flag is on in an environment: reading it and writing it with its event."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row
+from sigservice.errors import NotFoundError
+from sigservice.repository.flags import feature_environments
+from sigservice.services import revisions
+from sigservice.services.flags import features
+from sigservice.services.identity import Identity
+from sigservice.services.system import events
+
+
+@dataclass(frozen=True)
+class Place:
+    """A flag in an environment."""
+
+    project: str
+    feature: str
+    environment: str
+
+
+def get_state(conn: Connection, place: Place) -> Row:
+    """{enabled, variants, default_strategy, is_active (has an active strategy), archived,
+    generation}. Raises NotFoundError for a flag or environment that there is not, or that is not
+    the project's."""
+    state = feature_environments.find_state(conn, place.feature, place.environment)
+    if state is None or state["project"] != place.project:
+        features.get(conn, place.project, place.feature)
+        raise NotFoundError(f"The project {place.project} has no environment {place.environment}.")
+    return state | {"archived": state["archived_at"] is not None}
+
+
+def set_enabled(conn: Connection, place: Place, enabled: bool, by: Identity) -> bool:
+    """Whether that changed anything; if not there is no event. Raises NotFoundError."""
+    if get_state(conn, place)["enabled"] == enabled:
+        return False
+    write_enabled(conn, place.project, [place.feature], place.environment, enabled, by)
+    return True
+
+
+def write_enabled(
+    conn: Connection,
+    project: str,
+    names: Sequence[str],
+    environment: str,
+    enabled: bool,
+    by: Identity,
+) -> None:
+    """For flags of one project whose state is known to be the other one."""
+    if not names:
+        return
+    feature_environments.set_states(
+        conn, list(names), environment, enabled, topics=revisions.topics(environment)
+    )
+    items = [
+        {
+            "project": project,
+            "environment": environment,
+            "feature_name": name,
+            "data": {"name": name},
+        }
+        for name in names
+    ]
+    type = f"feature-environment-{'enabled' if enabled else 'disabled'}"
+    events.record_many(conn, type, by, items)

@@ -1,0 +1,102 @@
+"""Flags as people and tools look at them: with environments, strategies, tags and relatives."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from sigservice.clock import iso
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row
+from sigservice.repository.flags import (
+    feature_dependencies,
+    feature_environments,
+    feature_strategies,
+    feature_tags,
+    features,
+)
+from sigservice.repository.flags.features import Filter
+from sigservice.services.flags import dependencies, strategies
+from sigservice.services.flags import features as service
+
+
+def one(conn: Connection, project: str, name: str) -> dict[str, Any]:
+    """A flag with everything about it. Raises NotFoundError."""
+    row = service.get(conn, project, name)
+    around = feature_dependencies.list_around(conn, [name])
+    by_environment: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for strategy in feature_strategies.list_of_features(conn, [name]):
+        by_environment[strategy["environment"]].append(strategies.to_json(strategy))
+    environments = [
+        environment(state)
+        | {
+            "variants": msgspec.json.decode(state["variants"]),
+            "strategies": by_environment[state["environment"]],
+        }
+        for state in feature_environments.list_states(conn, [name])
+        if state["shown"]
+    ]
+    tags = feature_tags.list_of_features(conn, [name])
+    return service.to_json(row) | {
+        "environments": environments,
+        "tags": [{"type": tag["type"], "value": tag["value"]} for tag in tags],
+        "dependencies": [dependencies.to_json(d) for d in around if d["child"] == name],
+        "children": [d["child"] for d in around if d["parent"] == name],
+        "variants": environments[0]["variants"] if environments else [],
+        "links": [],
+        "collaborators": {"users": []},
+    }
+
+
+def search(conn: Connection, wanted: Filter) -> tuple[list[dict[str, Any]], int]:
+    """A page of flags with the state in each environment and tags, and how many there are."""
+    rows = features.search(conn, wanted)
+    if not rows and wanted.offset:  # past the last page no row is left that has the total
+        first = features.search(conn, replace(wanted, limit=1, offset=0))
+        return [], first[0]["total"] if first else 0
+    return many(conn, rows), rows[0]["total"] if rows else 0
+
+
+def many(conn: Connection, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    names = [row["name"] for row in rows]
+    states: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for state in feature_environments.list_states(conn, names):
+        if state["shown"]:
+            states[state["feature"]].append(environment(state))
+    tags: dict[str, list[dict[str, str]]] = defaultdict(list)
+    for tag in feature_tags.list_of_features(conn, names):
+        tags[tag["feature"]].append({"type": tag["type"], "value": tag["value"]})
+    kinds: dict[str, str] = {}
+    for link in feature_dependencies.list_around(conn, names):
+        kinds[link["child"]] = "child"
+        kinds[link["parent"]] = "parent"
+    return [
+        service.to_json(row)
+        | {
+            "environments": states[row["name"]],
+            "tags": tags[row["name"]],
+            "dependencyType": kinds.get(row["name"]),
+        }
+        for row in rows
+    ]
+
+
+def environment(state: Row) -> dict[str, Any]:
+    """A flag's state in an environment, without the strategies themselves."""
+    seen = state["last_seen_at"]
+    return {
+        "name": state["environment"],
+        "environment": state["environment"],
+        "featureName": state["feature"],
+        "type": state["type"],
+        "enabled": state["enabled"],
+        "sortOrder": state["sort_order"],
+        "lastSeenAt": iso(seen) if seen else None,
+        "variantCount": len(msgspec.json.decode(state["variants"])),
+        "hasStrategies": state["strategies"] > 0,
+        "hasEnabledStrategies": state["active_strategies"] > 0,
+    }

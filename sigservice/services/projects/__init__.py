@@ -1,0 +1,1 @@
+"""Projects, environments, context fields, tags, types, limits."""

@@ -1,0 +1,171 @@
+"""Context fields: rules and audit. Deleting one leaves the strategies that ask for it alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import msgspec
+
+from sigservice.clock import iso
+from sigservice.db.errors import UniqueViolation
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row
+from sigservice.errors import NotFoundError, OperationDeniedError
+from sigservice.repository.projects import context_fields
+from sigservice.services import revisions
+from sigservice.services.identity import Identity
+from sigservice.services.problems import Problems, taken
+from sigservice.services.system import events
+
+MOST_LEGAL_VALUES = 1000
+
+
+class LegalValue(msgspec.Struct, omit_defaults=True):
+    value: str
+    description: str | None = None
+
+
+@dataclass(frozen=True)
+class Fields:
+    """A field's checked data but the name; `legal_values` is JSON."""
+
+    description: str | None
+    stickiness: bool
+    sort_order: int
+    legal_values: str
+
+
+def fields(
+    description: str | None, stickiness: bool, sort_order: int, legal_values: Sequence[LegalValue]
+) -> Fields:
+    """Raises BadDataError naming each field that is wrong."""
+    description = (description or "").strip() or None
+    problems = Problems().text(description, "description", longest=1000)
+    if len(legal_values) > MOST_LEGAL_VALUES:
+        text = f"A field has at most {MOST_LEGAL_VALUES} legal values."
+        problems.add("legalValues", text)
+    seen: set[str] = set()
+    for n, legal in enumerate(legal_values[:MOST_LEGAL_VALUES]):
+        _check_legal_value(legal, problems, f"legalValues[{n}].")
+        if legal.value in seen:
+            text = f"The legal value {legal.value} is there twice."
+            problems.add(f"legalValues[{n}].value", text)
+        seen.add(legal.value)
+    problems.end()
+    return Fields(description, stickiness, sort_order, msgspec.json.encode(legal_values).decode())
+
+
+def get(conn: Connection, name: str) -> Row:
+    """Raises NotFoundError."""
+    rows = context_fields.list_all(conn, name)
+    if not rows:
+        raise NotFoundError(f"There is no context field {name}.")
+    return rows[0]
+
+
+def check_free(conn: Connection, name: str) -> None:
+    """Raises BadDataError for a name that can't be, NameExistsError for one that is taken."""
+    Problems().name(name).end()
+    if context_fields.list_all(conn, name):
+        raise taken(name)
+
+
+def create(conn: Connection, name: str, new: Fields, by: Identity) -> Row:
+    """Raises BadDataError, NameExistsError."""
+    Problems().name(name).end()
+    revisions.lock(conn)
+    try:
+        context_fields.insert(conn, name=name, **asdict(new))
+    except UniqueViolation as error:
+        raise taken(name) from error
+    row = get(conn, name)
+    events.record(conn, "context-field-created", by, data=_audited(row))
+    return row
+
+
+def update(
+    conn: Connection,
+    name: str,
+    by: Identity,
+    *,
+    description: str | msgspec.UnsetType | None = msgspec.UNSET,
+    stickiness: bool | None = None,
+    sort_order: int | None = None,
+    legal_values: Sequence[LegalValue] | None = None,
+) -> Row:
+    """What is absent stays. Raises NotFoundError, BadDataError."""
+    revisions.lock(conn)
+    before = get(conn, name)
+    new = fields(
+        before["description"] if description is msgspec.UNSET else description,
+        before["stickiness"] if stickiness is None else stickiness,
+        before["sort_order"] if sort_order is None else sort_order,
+        legal_values_of(before) if legal_values is None else legal_values,
+    )
+    context_fields.update(conn, name, **asdict(new))
+    row = get(conn, name)
+    if row != before:
+        data, pre_data = _audited(row), _audited(before)
+        events.record(conn, "context-field-updated", by, data=data, pre_data=pre_data)
+    return row
+
+
+def put_legal_value(conn: Connection, name: str, legal: LegalValue, by: Identity) -> Row:
+    """Adds the value, or replaces its description. Raises NotFoundError, BadDataError."""
+    problems = Problems()
+    _check_legal_value(legal, problems)
+    problems.end()
+    revisions.lock(conn)
+    values = legal_values_of(get(conn, name))
+    places = [n for n, there in enumerate(values) if there.value == legal.value]
+    if places:
+        values[places[0]] = legal
+    else:
+        values.append(legal)
+    return update(conn, name, by, legal_values=values)
+
+
+def delete_legal_value(conn: Connection, name: str, value: str, by: Identity) -> Row:
+    """Raises NotFoundError for the field; a value that is not there does not matter."""
+    revisions.lock(conn)
+    values = [legal for legal in legal_values_of(get(conn, name)) if legal.value != value]
+    return update(conn, name, by, legal_values=values)
+
+
+def delete(conn: Connection, name: str, by: Identity) -> None:
+    """Raises NotFoundError, OperationDeniedError for a built-in one."""
+    revisions.lock(conn)
+    before = get(conn, name)
+    if before["built_in"]:
+        raise OperationDeniedError(f"The built-in context field {name} can't be deleted.")
+    context_fields.delete(conn, name)
+    events.record(conn, "context-field-deleted", by, pre_data=_audited(before))
+
+
+def legal_values_of(row: Row) -> list[LegalValue]:
+    return msgspec.json.decode(row["legal_values"], type=list[LegalValue])
+
+
+def to_json(row: Row) -> dict[str, Any]:
+    return _audited(row) | {
+        "createdAt": iso(row["created_at"]),
+        "usedInFeatures": row["feature_count"],
+        "usedInProjects": row["project_count"],
+    }
+
+
+def _audited(row: Row) -> dict[str, Any]:
+    return {
+        "name": row["name"],
+        "description": row["description"],
+        "stickiness": row["stickiness"],
+        "sortOrder": row["sort_order"],
+        "legalValues": msgspec.Raw(row["legal_values"].encode()),
+    }
+
+
+def _check_legal_value(legal: LegalValue, problems: Problems, path: str = "") -> None:
+    problems.text(legal.description, f"{path}description", longest=1000)
+    problems.text(legal.value, f"{path}value", shortest=1, longest=100)

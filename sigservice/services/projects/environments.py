@@ -1,0 +1,223 @@
+"""Environments: rules, limits and audit, and what the configuration switches at start.
+
+An environment that is off is hidden where flags are shown; SDKs that ask for it are answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from sigservice.db.errors import UniqueViolation
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row
+from sigservice.errors import (
+    ConflictError,
+    ExceedsLimitError,
+    NotFoundError,
+    OperationDeniedError,
+)
+from sigservice.log import Logger
+from sigservice.repository.projects import environments, project_environments
+from sigservice.services import revisions
+from sigservice.services.identity import DEFAULT_ENVIRONMENT, SYSTEM, Identity
+from sigservice.services.problems import Problems, taken
+from sigservice.services.system import events
+
+TYPES = ("development", "test", "preproduction", "production")
+MOST_ENVIRONMENTS = 50
+
+
+def get(conn: Connection, name: str) -> Row:
+    """Raises NotFoundError."""
+    rows = environments.list_all(conn, name)
+    if not rows:
+        raise NotFoundError(f"There is no environment {name}.")
+    return rows[0]
+
+
+def check_free(conn: Connection, name: str) -> None:
+    """Raises BadDataError for a name that can't be, NameExistsError for one that is taken."""
+    Problems().name(name).end()
+    if environments.list_all(conn, name):
+        raise taken(name)
+
+
+def create(
+    conn: Connection,
+    *,
+    name: str,
+    type: str,
+    sort_order: int | None = None,
+    enabled: bool = True,
+    by: Identity,
+) -> Row:
+    """Projects have to be linked to it. Raises BadDataError, NameExistsError, ExceedsLimitError."""
+    Problems().name(name).one_of(type, "type", TYPES).end()
+    revisions.lock(conn)
+    if environments.count(conn) >= MOST_ENVIRONMENTS:
+        raise ExceedsLimitError(
+            f"There can't be more than {MOST_ENVIRONMENTS} environments.",
+            resource="environments",
+            limit=MOST_ENVIRONMENTS,
+        )
+    try:
+        environments.insert(conn, name=name, type=type, sort_order=sort_order, enabled=enabled)
+    except UniqueViolation as error:
+        raise taken(name) from error
+    row = get(conn, name)
+    events.record(conn, "environment-created", by, data=_audited(row), environment=name)
+    return row
+
+
+def update(
+    conn: Connection,
+    name: str,
+    by: Identity,
+    *,
+    type: str | None = None,
+    sort_order: int | None = None,
+    enabled: bool | None = None,
+) -> Row:
+    """What is None stays. Raises NotFoundError, BadDataError."""
+    if type is not None:
+        Problems().one_of(type, "type", TYPES).end()
+    revisions.lock(conn)
+    before = get(conn, name)
+    environments.update(
+        conn,
+        name,
+        type=before["type"] if type is None else type,
+        sort_order=before["sort_order"] if sort_order is None else sort_order,
+        enabled=before["enabled"] if enabled is None else enabled,
+    )
+    row = get(conn, name)
+    data, pre_data = _audited(row), _audited(before)
+    if data != pre_data:
+        events.record(
+            conn, "environment-updated", by, data=data, pre_data=pre_data, environment=name
+        )
+    return row
+
+
+def sort(conn: Connection, orders: Mapping[str, int], by: Identity) -> None:
+    """Raises NotFoundError, and changes nothing, for a name that there is not."""
+    revisions.lock(conn)
+    before = {row["name"]: row for row in environments.list_all(conn)}
+    for name in orders:
+        if name not in before:
+            raise NotFoundError(f"There is no environment {name}.")
+    environments.update_sort_orders(conn, orders)
+    changed = [
+        row for name, row in before.items() if orders.get(name) not in (None, row["sort_order"])
+    ]
+    events.record_many(
+        conn,
+        "environment-updated",
+        by,
+        [
+            {
+                "environment": row["name"],
+                "data": _audited(row) | {"sortOrder": orders[row["name"]]},
+                "pre_data": _audited(row),
+            }
+            for row in changed
+        ],
+    )
+
+
+def move(conn: Connection, name: str, step: int, by: Identity) -> None:
+    """One place up (-1) or down (1), as far as there is one. Raises NotFoundError."""
+    revisions.lock(conn)
+    names = [row["name"] for row in environments.list_all(conn)]
+    if name not in names:
+        raise NotFoundError(f"There is no environment {name}.")
+    place = names.index(name)
+    other = min(max(place + step, 0), len(names) - 1)
+    names[place], names[other] = names[other], names[place]
+    sort(conn, {name: place for place, name in enumerate(names, 1)}, by)
+
+
+def delete(conn: Connection, name: str, by: Identity) -> None:
+    """States and strategies of flags in it go with it.
+
+    Raises NotFoundError, OperationDeniedError, ConflictError while API tokens are for it.
+    """
+    revisions.lock(conn)
+    before = get(conn, name)
+    if name == DEFAULT_ENVIRONMENT or before["protected"]:
+        raise OperationDeniedError(f"The environment {name} can't be deleted.")
+    if count := before["api_token_count"]:
+        raise ConflictError(f"API tokens are for the environment {name}: {count}.")
+    environments.delete(conn, name)
+    events.record(conn, "environment-deleted", by, pre_data=_audited(before), environment=name)
+    revisions.touch(conn, name)
+
+
+def override(conn: Connection, names: Sequence[str], logger: Logger) -> None:
+    """What ENABLED_ENVIRONMENTS asks for: those on, all others off, every project linked to those
+    that were not on. Nothing changes when none of them exists; nothing is ever deleted."""
+    revisions.lock(conn)
+    known = {row["name"] for row in environments.list_all(conn)}
+    for name in names:
+        if name not in known:
+            logger.warn("ENABLED_ENVIRONMENTS names %s, and there is no such environment.", name)
+    wanted = [name for name in names if name in known]
+    if not wanted:
+        return
+    switched = environments.enable_only(conn, wanted)
+    links = project_environments.link_all_projects(
+        conn, [row["name"] for row in switched if row["enabled"]]
+    )
+    events.record_many(
+        conn,
+        "environment-updated",
+        SYSTEM,
+        [
+            {
+                "environment": row["name"],
+                "data": {"name": row["name"], "enabled": row["enabled"]},
+                "pre_data": {"name": row["name"], "enabled": not row["enabled"]},
+            }
+            for row in switched
+        ],
+    )
+    events.record_many(conn, "project-environment-added", SYSTEM, links)
+    if links:
+        revisions.touch(conn, *sorted({link["environment"] for link in links}))
+
+
+def to_json(row: Row) -> dict[str, Any]:
+    return _audited(row) | {
+        "requiredApprovals": None,
+        "projectCount": row["project_count"],
+        "apiTokenCount": row["api_token_count"],
+        "enabledToggleCount": row["enabled_toggle_count"],
+    }
+
+
+def of_project_to_json(row: Row) -> dict[str, Any]:
+    """An environment as one project sees it."""
+    strategy = row["default_strategy"]
+    return (
+        _audited(row)
+        | {
+            "requiredApprovals": None,
+            "visible": row["visible"],
+            "projectApiTokenCount": row["api_token_count"],
+            "projectEnabledToggleCount": row["enabled_toggle_count"],
+        }
+        | ({"defaultStrategy": msgspec.Raw(strategy.encode())} if strategy else {})
+    )
+
+
+def _audited(row: Row) -> dict[str, Any]:
+    return {
+        "name": row["name"],
+        "type": row["type"],
+        "sortOrder": row["sort_order"],
+        "enabled": row["enabled"],
+        "protected": row["protected"],
+    }

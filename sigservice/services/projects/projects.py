@@ -1,0 +1,194 @@
+"""Projects: rules, limits and audit. `mode` is kept for tools that set it and has no effect."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+
+from sigservice.clock import iso
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row
+from sigservice.errors import (
+    BadDataError,
+    ConflictError,
+    ExceedsLimitError,
+    NotFoundError,
+    OperationDeniedError,
+)
+from sigservice.repository.projects import environments, project_environments, projects
+from sigservice.services import revisions
+from sigservice.services.access import api_tokens
+from sigservice.services.identity import Identity
+from sigservice.services.problems import Problems, taken
+from sigservice.services.system import events
+
+DEFAULT = "default"
+MODES = ("open", "protected", "private")
+MOST_PROJECTS = 500
+_NOT_IN_IDS = re.compile(r"[^a-z0-9._~-]+")
+
+
+@dataclass(frozen=True)
+class Fields:
+    """A project's checked data."""
+
+    name: str
+    description: str | None
+    mode: str
+    default_stickiness: str
+
+
+def fields(name: str, description: str | None, mode: str, default_stickiness: str) -> Fields:
+    """Raises BadDataError naming each field that is wrong."""
+    name, description = name.strip(), (description or "").strip() or None
+    problems = Problems().text(name, "name", shortest=1, longest=200)
+    problems.text(description, "description", longest=1000).one_of(mode, "mode", MODES)
+    if not 1 <= len(default_stickiness) <= 100:
+        problems.add(
+            "defaultStickiness", "The stickiness is default, random or the name of a context field."
+        )
+    problems.end()
+    return Fields(name, description, mode, default_stickiness)
+
+
+def get(conn: Connection, id: str) -> Row:
+    """Raises NotFoundError."""
+    rows = projects.list_all(conn, id)
+    if not rows:
+        raise NotFoundError(f"There is no project {id}.")
+    return rows[0]
+
+
+def check_free(conn: Connection, id: str) -> None:
+    """Raises BadDataError for an id that can't be, NameExistsError for one that is taken."""
+    Problems().name(id, "id").end()
+    if id in projects.list_ids(conn):
+        raise taken(id, "id")
+
+
+def create(
+    conn: Connection,
+    id: str | None,
+    new: Fields,
+    by: Identity,
+    *,
+    use: Sequence[str] | None = None,
+) -> Row:
+    """Without an id it is made from the name; without environments (`use`) it uses all that are on.
+
+    Raises BadDataError, NameExistsError, ExceedsLimitError.
+    """
+    if id:
+        Problems().name(id, "id").end()
+    revisions.lock(conn)
+    ids = projects.list_ids(conn)
+    if id and id in ids:
+        raise taken(id, "id")
+    if len(ids) >= MOST_PROJECTS:
+        raise ExceedsLimitError(
+            f"There can't be more than {MOST_PROJECTS} projects.",
+            resource="projects",
+            limit=MOST_PROJECTS,
+        )
+    id = id or _id_from(new.name, ids)
+    known = {row["name"]: row["enabled"] for row in environments.list_all(conn)}
+    if use is None:
+        use = [name for name, is_enabled in known.items() if is_enabled]
+    for name in use:
+        if name not in known:
+            raise BadDataError(f"There is no environment {name}.", path="environments")
+    projects.insert(conn, id=id, **asdict(new))
+    project_environments.link(conn, id, list(use))
+    row = get(conn, id)
+    data = _audited(row) | {"environments": list(use)}
+    events.record(conn, "project-created", by, data=data, project=id)
+    return row
+
+
+def update(
+    conn: Connection,
+    id: str,
+    by: Identity,
+    *,
+    name: str,
+    description: str | UnsetType | None = UNSET,
+    mode: str | None = None,
+    default_stickiness: str | None = None,
+) -> Row:
+    """What is absent stays; no description clears it. Raises NotFoundError, BadDataError."""
+    revisions.lock(conn)
+    before = get(conn, id)
+    new = fields(
+        name,
+        before["description"] if description is UNSET else description,
+        before["mode"] if mode is None else mode,
+        before["default_stickiness"] if default_stickiness is None else default_stickiness,
+    )
+    if asdict(new).items() <= before.items():
+        return before
+    projects.update(conn, id, **asdict(new))
+    row = get(conn, id)
+    data, pre_data = _audited(row), _audited(before)
+    events.record(conn, "project-updated", by, data=data, pre_data=pre_data, project=id)
+    return row
+
+
+def delete(conn: Connection, id: str, by: Identity) -> None:
+    """Its archived flags go with it.
+
+    Raises NotFoundError, OperationDeniedError, ConflictError while flags or segments are in it.
+    """
+    revisions.lock(conn)
+    before = get(conn, id)
+    if id == DEFAULT:
+        raise OperationDeniedError(f"The project {DEFAULT} can't be deleted.")
+    if before["feature_count"]:
+        raise ConflictError(f"The project {id} still holds flags: {before['feature_count']}.")
+    if segments := projects.list_segments(conn, id):
+        raise ConflictError(f"The project {id} still holds segments: {', '.join(segments)}.")
+    api_tokens.forget_project(conn, id, by)
+    gone = projects.delete_archived_features(conn, id)
+    projects.delete(conn, id)
+    events.record_many(
+        conn, "feature-deleted", by, [{"project": id, "feature_name": name} for name in gone]
+    )
+    events.record(conn, "project-deleted", by, pre_data=_audited(before), project=id)
+
+
+def to_json(row: Row) -> dict[str, Any]:
+    """A project as the list has it."""
+    return _audited(row) | {
+        "health": 100,
+        "technicalDebt": 0,
+        "featureCount": row["feature_count"],
+        "staleFeatureCount": row["stale_feature_count"],
+        "memberCount": row["member_count"],
+        "createdAt": iso(row["created_at"]),
+        "updatedAt": iso(row["updated_at"]),
+        "archivedAt": None,
+        "favorite": False,
+        "owners": [{"ownerType": "system"}],
+    }
+
+
+def _audited(row: Row) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "name": row["name"],
+        "description": row["description"],
+        "mode": row["mode"],
+        "defaultStickiness": row["default_stickiness"],
+    }
+
+
+def _id_from(name: str, taken: set[str]) -> str:
+    base = _NOT_IN_IDS.sub("-", name.lower()).strip("-.")[:90] or "project"
+    return next(
+        id
+        for id in (base, *(f"{base}-{n}" for n in range(2, MOST_PROJECTS + 2)))
+        if id not in taken
+    )

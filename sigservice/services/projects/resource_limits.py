@@ -1,0 +1,31 @@
+"""How much of each thing there may be, under the names that tools of the field read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sigservice.services.access import api_tokens
+from sigservice.services.flags import constraints, features, segments, strategies
+from sigservice.services.projects import environments, projects
+
+
+def resource_limits(config: dict[str, Any]) -> dict[str, int]:
+    return {
+        "segmentValues": config["segmentValuesLimit"],
+        "strategySegments": config["strategySegmentsLimit"],
+        "signalEndpoints": config["signals"]["endpointsLimit"],
+        "signalTokensPerEndpoint": config["signals"]["tokensPerEndpointLimit"],
+        "actionSetsPerProject": config["actions"]["setsPerProjectLimit"],
+        "actionSetActions": config["actions"]["actionsLimit"],
+        "actionSetFilters": config["actions"]["filtersLimit"],
+        "actionSetFilterValues": config["actions"]["filterValuesLimit"],
+        "featureEnvironmentStrategies": strategies.MOST_STRATEGIES,
+        "constraints": constraints.MOST_CONSTRAINTS,
+        "constraintValues": constraints.MOST_VALUES,
+        "environments": environments.MOST_ENVIRONMENTS,
+        "projects": projects.MOST_PROJECTS,
+        "apiTokens": api_tokens.MOST_TOKENS,
+        "segments": segments.MOST_SEGMENTS,
+        "featureFlags": features.MOST_FEATURES,
+        "releaseTemplates": 5,
+    }

@@ -1,0 +1,154 @@
+"""Strategy types: rules and audit. A type that an SDK does not know is false there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from sigservice.db.errors import UniqueViolation
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row
+from sigservice.errors import ConflictError, NotFoundError, OperationDeniedError
+from sigservice.repository.projects import strategy_types
+from sigservice.services import revisions
+from sigservice.services.identity import Identity
+from sigservice.services.problems import Problems, taken
+from sigservice.services.system import events
+
+PARAMETER_TYPES = ("string", "percentage", "list", "number", "boolean")
+MOST_PARAMETERS = 100
+
+
+@dataclass(frozen=True)
+class Fields:
+    """A strategy type's checked data but the name; `parameters` is JSON."""
+
+    title: str | None
+    description: str | None
+    parameters: str
+
+
+def fields(
+    title: str | None, description: str | None, parameters: Sequence[dict[str, Any]]
+) -> Fields:
+    """Raises BadDataError naming each field that is wrong."""
+    title, description = (title or "").strip() or None, (description or "").strip() or None
+    problems = Problems().text(title, "title", longest=200)
+    problems.text(description, "description", longest=1000)
+    if len(parameters) > MOST_PARAMETERS:
+        text = f"A strategy has at most {MOST_PARAMETERS} parameters."
+        problems.add("parameters", text)
+    seen: set[str] = set()
+    for n, parameter in enumerate(parameters[:MOST_PARAMETERS]):
+        path = f"parameters[{n}]"
+        if not 1 <= len(parameter["name"]) <= 100:
+            problems.add(f"{path}.name", "A parameter's name has 1 to 100 characters.")
+        elif parameter["name"] in seen:
+            text = f"There are two parameters {parameter['name']}."
+            problems.add(f"{path}.name", text)
+        seen.add(parameter["name"])
+        if parameter["type"] not in PARAMETER_TYPES:
+            text = f"A parameter's type is one of {', '.join(PARAMETER_TYPES)}."
+            problems.add(f"{path}.type", text)
+    problems.end()
+    return Fields(title, description, msgspec.json.encode(parameters).decode())
+
+
+def get(conn: Connection, name: str) -> Row:
+    """Raises NotFoundError."""
+    rows = strategy_types.list_all(conn, name)
+    if not rows:
+        raise NotFoundError(f"There is no strategy {name}.")
+    return rows[0]
+
+
+def create(conn: Connection, name: str, new: Fields, by: Identity) -> Row:
+    """Raises BadDataError, NameExistsError."""
+    Problems().name(name).end()
+    revisions.lock(conn)
+    try:
+        strategy_types.insert(
+            conn,
+            name=name,
+            title=new.title,
+            description=new.description,
+            parameters=new.parameters,
+        )
+    except UniqueViolation as error:
+        raise taken(name) from error
+    row = get(conn, name)
+    events.record(conn, "strategy-created", by, data=to_json(row))
+    return row
+
+
+def update(conn: Connection, name: str, new: Fields, by: Identity) -> Row:
+    """Raises NotFoundError, OperationDeniedError for a built-in one."""
+    revisions.lock(conn)
+    before = _own(conn, name, "changed")
+    return _change(conn, before, new, before["deprecated"], "strategy-updated", by)
+
+
+def deprecate(conn: Connection, name: str, deprecated: bool, by: Identity) -> Row:
+    """What is deprecated works on and is no longer offered.
+
+    Raises NotFoundError, OperationDeniedError for `default`.
+    """
+    revisions.lock(conn)
+    before = get(conn, name)
+    if name == "default" and deprecated:
+        raise OperationDeniedError("The strategy default can't be deprecated.")
+    same = Fields(before["title"], before["description"], before["parameters"])
+    type = "strategy-deprecated" if deprecated else "strategy-reactivated"
+    return _change(conn, before, same, deprecated, type, by)
+
+
+def delete(conn: Connection, name: str, by: Identity) -> None:
+    """Raises NotFoundError, OperationDeniedError for a built-in one, ConflictError while used."""
+    revisions.lock(conn)
+    before = _own(conn, name, "deleted")
+    if flags := strategy_types.list_flags(conn, name):
+        raise ConflictError(f"The strategy {name} is used by the flags {', '.join(flags)}.")
+    if projects := strategy_types.list_projects(conn, name):
+        raise ConflictError(f"The strategy {name} is a default of {', '.join(projects)}.")
+    strategy_types.delete(conn, name)
+    events.record(conn, "strategy-deleted", by, pre_data=to_json(before))
+
+
+def to_json(row: Row) -> dict[str, Any]:
+    return {
+        "name": row["name"],
+        "displayName": row["title"] or row["name"],
+        "title": row["title"],
+        "description": row["description"],
+        "editable": not row["built_in"],
+        "deprecated": row["deprecated"],
+        "parameters": msgspec.Raw(row["parameters"].encode()),
+    }
+
+
+def _own(conn: Connection, name: str, what: str) -> Row:
+    row = get(conn, name)
+    if row["built_in"]:
+        raise OperationDeniedError(f"The built-in strategy {name} can't be {what}.")
+    return row
+
+
+def _change(
+    conn: Connection, before: Row, new: Fields, deprecated: bool, type: str, by: Identity
+) -> Row:
+    name = before["name"]
+    strategy_types.update(
+        conn,
+        name,
+        title=new.title,
+        description=new.description,
+        parameters=new.parameters,
+        deprecated=deprecated,
+    )
+    row = get(conn, name)
+    if row != before:
+        events.record(conn, type, by, data=to_json(row), pre_data=to_json(before))
+    return row

@@ -1,0 +1,46 @@
+"""Tags: rules and audit."""
+
+from __future__ import annotations
+
+from sigservice.db.errors import UniqueViolation
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row
+from sigservice.errors import BadDataError, NotFoundError
+from sigservice.repository.projects import tag_types, tags
+from sigservice.services import revisions
+from sigservice.services.identity import Identity
+from sigservice.services.problems import taken
+from sigservice.services.system import events
+
+
+def get(conn: Connection, type: str, value: str) -> Row:
+    """Raises NotFoundError. The row is the tag as it is on the wire."""
+    rows = tags.list_all(conn, type, value)
+    if not rows:
+        raise NotFoundError(f"There is no tag {type}:{value}.")
+    return rows[0]
+
+
+def create(conn: Connection, type: str, value: str, by: Identity) -> Row:
+    """Raises BadDataError, NameExistsError."""
+    value = value.strip()
+    if not 2 <= len(value) <= 50:
+        raise BadDataError("A tag's value has 2 to 50 characters.", path="value")
+    revisions.lock(conn)
+    if not tag_types.list_all(conn, type):
+        raise BadDataError(f"There is no tag type {type}.", path="type")
+    try:
+        tags.insert(conn, type, value)
+    except UniqueViolation as error:
+        raise taken(f"{type}:{value}", "tag") from error
+    row = get(conn, type, value)
+    events.record(conn, "tag-created", by, data=row)
+    return row
+
+
+def delete(conn: Connection, type: str, value: str, by: Identity) -> None:
+    """It is taken from its flags; one that is not there does not matter."""
+    revisions.lock(conn)
+    if tags.delete(conn, type, value):
+        events.record(conn, "tag-deleted", by, pre_data={"type": type, "value": value})
+        revisions.touch(conn)

@@ -1,0 +1,1 @@
+"""Events, settings, mail, version check, health."""

@@ -1,0 +1,52 @@
+"""Settings kept in the database: the instance's id, the origins that browsers may come from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from sigservice.db.pool import Connection
+from sigservice.repository.system import settings
+from sigservice.services import revisions
+from sigservice.services.identity import Identity
+from sigservice.services.problems import Problems
+from sigservice.services.system import events
+
+ANY_ORIGIN = "*"
+_ORIGIN = re.compile(
+    r"https?://([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*|\[[0-9a-f:.]+\])"
+    r"(:[0-9]{1,5})?"
+)
+
+
+def instance_id(conn: Connection) -> str:
+    text = settings.find(conn, "instance")
+    return msgspec.json.decode(text)["id"] if text else ""
+
+
+def frontend_origins(conn: Connection) -> list[str]:
+    """Origins of pages that may call the frontend API; ["*"] means any."""
+    text = settings.find(conn, "frontend")
+    origins = msgspec.json.decode(text)["frontendApiOrigins"] if text else []
+    return origins or [ANY_ORIGIN]
+
+
+def set_frontend_origins(conn: Connection, origins: Sequence[str], by: Identity) -> None:
+    """None at all means any. Raises BadDataError naming each that is none."""
+    wanted = list(dict.fromkeys(origin.strip().lower() for origin in origins))
+    problems = Problems()
+    for n, origin in enumerate(wanted):
+        if origin != ANY_ORIGIN and not (len(origin) <= 300 and _ORIGIN.fullmatch(origin)):
+            text = "An origin looks like https://example.org or https://example.org:8443, or is *."
+            problems.add(f"frontendApiOrigins[{n}]", text)
+    problems.end()
+    revisions.lock(conn)
+    before, data = frontend_origins(conn), {"frontendApiOrigins": wanted}
+    settings.put(conn, "frontend", msgspec.json.encode(data).decode())
+    if frontend_origins(conn) != before:
+        events.record(
+            conn, "setting-updated", by, data=data, pre_data={"frontendApiOrigins": before}
+        )
+        revisions.touch_tokens(conn)

@@ -1,0 +1,143 @@
+"""Applications that report: stored as they come, described, deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from sigservice.clock import iso
+from sigservice.db.pool import Connection
+from sigservice.db.run import Row
+from sigservice.errors import NotFoundError
+from sigservice.repository.usage import client_applications, client_metrics
+from sigservice.services.identity import Identity
+from sigservice.services.system import events
+
+DEFAULT_INSTANCE = "default"
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One running copy of an application; `strategies` None when it did not name any."""
+
+    app_name: str
+    instance_id: str
+    environment: str
+    sdk_version: str | None = None
+    sdk_type: str | None = None
+    strategies: Sequence[str] | None = None
+
+
+def report(conn: Connection, instances: Sequence[Instance], ip: str, limit: int) -> int:
+    """They were seen just now; those of environments that don't exist are left out.
+
+    Returns how many were dropped because their environment has `limit` instances already.
+    """
+    if not instances:
+        return 0
+    app_names = [instance.app_name for instance in instances]
+    environments = [instance.environment for instance in instances]
+    client_applications.upsert(
+        conn,
+        app_names=app_names,
+        environments=environments,
+        strategies=[_json(instance.strategies) for instance in instances],
+    )
+    return client_applications.upsert_instances(
+        conn,
+        app_names=app_names,
+        instance_ids=[instance.instance_id or DEFAULT_INSTANCE for instance in instances],
+        environments=environments,
+        sdk_versions=[instance.sdk_version or None for instance in instances],
+        sdk_types=[instance.sdk_type for instance in instances],
+        client_ip=ip or None,
+        limit=limit,
+    )
+
+
+def get(conn: Connection, app_name: str) -> Row:
+    """Raises NotFoundError."""
+    row = client_applications.find(conn, app_name)
+    if row is None:
+        raise NotFoundError("There is no such application.")
+    return row
+
+
+def list_page(
+    conn: Connection, *, text: str, limit: int, offset: int
+) -> tuple[list[dict[str, Any]], int]:
+    """On the wire, and how many there are in all; `text` is looked for in their names."""
+    pattern = like(text)
+    rows = client_applications.list_page(conn, pattern=pattern, limit=limit, offset=offset)
+    features = client_metrics.list_features(conn, [row["app_name"] for row in rows])
+    shown = [_to_json(row, row["environments"], features) for row in rows]
+    return shown, client_applications.count(conn, pattern=pattern)
+
+
+def describe(conn: Connection, app_name: str) -> dict[str, Any]:
+    """One on the wire. Raises NotFoundError."""
+    row = get(conn, app_name)
+    instances = client_applications.summarise_instances(conn, app_name)
+    features = client_metrics.list_features(conn, [app_name])
+    return _to_json(row, [instance["environment"] for instance in instances], features)
+
+
+def overview(conn: Connection, app_name: str) -> dict[str, Any]:
+    """On the wire. Raises NotFoundError."""
+    row = get(conn, app_name)
+    features = client_metrics.list_features(conn, [app_name])
+    return {
+        "projects": sorted({feature["project"] for feature in features}),
+        "featureCount": len({feature["feature"] for feature in features}),
+        "environments": [
+            {
+                "name": summary["environment"],
+                "instanceCount": summary["instances"],
+                "sdks": sorted({*summary["backend_sdks"], *summary["frontend_sdks"]}),
+                "frontendSdks": summary["frontend_sdks"],
+                "backendSdks": summary["backend_sdks"],
+                "lastSeen": iso(summary["last_seen"]),
+                "issues": {"missingFeatures": [], "outdatedSdks": []},
+            }
+            for summary in client_applications.summarise_instances(conn, app_name)
+        ],
+        "issues": {"missingStrategies": row["missing_strategies"]},
+    }
+
+
+def delete(conn: Connection, app_name: str, by: Identity) -> None:
+    """With its instances; nothing happens when there is none."""
+    if client_applications.delete(conn, app_name):
+        events.record(conn, "application-deleted", by, pre_data={"appName": app_name})
+
+
+def like(text: str) -> str | None:
+    """The pattern that finds `text` anywhere, None for no text."""
+    text = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{text}%" if text else None
+
+
+def _to_json(row: Row, environments: list[str], features: list[Row]) -> dict[str, Any]:
+    """`usage` follows from reported flags; without any the projects are not known."""
+    usage: dict[str, set[str]] = {}
+    for feature in features:
+        if feature["app_name"] == row["app_name"]:
+            usage.setdefault(feature["project"], set()).add(feature["environment"])
+    if not usage and environments:
+        usage["*"] = set(environments)
+    return {
+        "appName": row["app_name"],
+        "description": row["description"] or "",
+        "strategies": msgspec.Raw(row["strategies"].encode()),
+        "usage": [
+            {"project": project, "environments": sorted(names)}
+            for project, names in sorted(usage.items())
+        ],
+    }
+
+
+def _json(strategies: Sequence[str] | None) -> str | None:
+    return None if strategies is None else msgspec.json.encode(list(strategies)).decode()

@@ -1,0 +1,188 @@
+"""Latest: reads are shared, and nobody is given an answer older than the asking."""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+import pytest
+
+from sigservice.flags.read_coalescing import Latest
+from tests.waiting import DEADLINE_SECONDS, take_time, until
+
+
+def together(count, work):
+    """Runs `work(n)` in `count` threads that start at once; raises what one of them raised."""
+    errors, gate = [], threading.Barrier(count)
+
+    def one(n):
+        gate.wait(DEADLINE_SECONDS)
+        try:
+            work(n)
+        except BaseException as error:  # noqa: BLE001  shown by the test
+            errors.append(error)
+
+    threads = [threading.Thread(target=one, args=(n,)) for n in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(DEADLINE_SECONDS)
+        assert not thread.is_alive(), "a reader hangs"
+    if errors:
+        raise errors[0]
+
+
+class Source:
+    """A read that waits until the test opens the gate, and counts itself."""
+
+    def __init__(self):
+        self.reads, self.begun, self.open = 0, threading.Semaphore(0), threading.Semaphore(0)
+        self.value = 0
+        self.error = None
+
+    def read(self):
+        self.reads += 1
+        value, error = self.value, self.error
+        self.begun.release()
+        assert self.open.acquire(timeout=DEADLINE_SECONDS)
+        if error:
+            raise error
+        return value
+
+
+def ask(latest, into):
+    def run():
+        try:
+            into.append(latest.get())
+        except Exception as error:  # noqa: BLE001  what the sharer was told
+            into.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread
+
+
+def waiting(count):
+    """Until so many threads are within `get`: one reads, the others share the next turn."""
+    until(lambda: sum("get" in frame for frame in _stacks()) >= count, "the threads")
+
+
+def _stacks():
+    for frame in list(sys._current_frames().values()):
+        names = []
+        while frame:
+            if frame.f_code.co_filename.endswith("read_coalescing.py"):
+                names.append(frame.f_code.co_name)
+            frame = frame.f_back
+        yield names
+
+
+def test_alone_each_question_is_a_read():
+    numbers = iter(range(3))
+    latest = Latest(lambda: next(numbers))
+    assert [latest.get(), latest.get(), latest.get()] == [0, 1, 2]
+
+
+def test_no_answer_is_older_than_the_asking():
+    written, overlaps, reading = [0], [], threading.Lock()
+
+    def read():
+        if not reading.acquire(blocking=False):
+            overlaps.append(True)
+        value = written[0]
+        take_time(0.0005)  # what the database takes to answer
+        reading.release()
+        return value
+
+    latest = Latest(read)
+    stop = threading.Event()
+
+    def write():
+        while not stop.is_set():
+            written[0] += 1
+            take_time(0.0001)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+
+    def ask_often(_):
+        for _ in range(60):
+            before = written[0]
+            assert latest.get() >= before
+
+    try:
+        together(12, ask_often)
+    finally:
+        stop.set()
+        writer.join()
+    assert not overlaps, "two reads ran at once"
+
+
+def test_who_asks_during_a_read_waits_for_the_next_one_and_shares_it():
+    source = Source()
+    latest = Latest(source.read)
+    first, others = [], []
+    leader = ask(latest, first)
+    assert source.begun.acquire(timeout=DEADLINE_SECONDS)
+    source.value = 1  # a change that the read under way has missed
+    followers = [ask(latest, others) for _ in range(8)]
+    waiting(9)
+    source.open.release(2)
+    for thread in (leader, *followers):
+        thread.join(DEADLINE_SECONDS)
+    assert first == [0]
+    assert others == [1] * 8
+    assert source.reads == 2
+
+
+def test_an_error_reaches_all_who_shared_the_read_and_nobody_later():
+    source = Source()
+    latest = Latest(source.read)
+    first, others = [], []
+    leader = ask(latest, first)
+    assert source.begun.acquire(timeout=DEADLINE_SECONDS)
+    source.error = OSError("gone")
+    followers = [ask(latest, others) for _ in range(5)]
+    waiting(6)
+    source.open.release()
+    assert source.begun.acquire(
+        timeout=DEADLINE_SECONDS
+    )  # the second read has begun, and will fail
+    source.error = None
+    source.open.release(2)
+    for thread in (leader, *followers):
+        thread.join(DEADLINE_SECONDS)
+    assert first == [0]
+    assert [str(error) for error in others] == ["gone"] * 5
+    assert latest.get() == 0
+    assert source.reads == 3
+
+
+def test_a_failing_read_leaves_no_lock_behind():
+    answers = [ValueError("one"), KeyboardInterrupt(), 3]
+
+    def read():
+        answer = answers.pop(0)
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    latest = Latest(read)
+    with pytest.raises(ValueError):
+        latest.get()
+    with pytest.raises(KeyboardInterrupt):
+        latest.get()
+    assert latest.get() == 3
+
+
+def test_many_readers_cost_few_reads():
+    reads = []
+
+    def read():
+        reads.append(True)
+        take_time(0.005)
+        return len(reads)
+
+    latest = Latest(read)
+    together(20, lambda _: [latest.get() for _ in range(5)])
+    assert len(reads) < 40, "100 questions of 20 threads were hardly shared"

@@ -1,0 +1,108 @@
+"""Every route has a guard; the open ones are listed here, so that a new one is noticed."""
+
+from __future__ import annotations
+
+import pytest
+
+from sigservice import app
+from sigservice.web.guards import AdminGuard, ClientGuard, PageGuard, Public
+
+OPEN = {
+    ("POST", "/api/signal-endpoint/<name>"),
+    ("GET", "/health"),
+    ("GET", "/ready"),
+    ("GET", "/internal-backstage/prometheus"),
+    ("GET", "/static/<name>"),
+    ("GET", "/docs/openapi.json"),
+    ("POST", "/auth/simple"),
+    ("POST", "/auth/simple/login"),
+    ("POST", "/auth/demo/login"),
+    ("POST", "/edge/metrics"),
+    ("POST", "/edge/validate"),
+    ("GET", "/sign-in"),
+    ("POST", "/sign-in"),
+    ("POST", "/auth/reset/password-email"),
+    ("GET", "/auth/reset/validate"),
+    ("POST", "/auth/reset/password"),
+    ("POST", "/auth/reset/validate-password"),
+    ("GET", "/forgot-password"),
+    ("POST", "/forgot-password"),
+    ("GET", "/reset-password"),
+    ("POST", "/reset-password"),
+    ("GET", "/new-user"),
+    ("POST", "/new-user"),
+}
+LIMITED = {
+    ("POST", "/auth/simple"): "login",
+    ("POST", "/auth/simple/login"): "login",
+    ("POST", "/auth/demo/login"): "login",
+    ("POST", "/sign-in"): "login",
+    ("POST", "/auth/reset/password-email"): "password_reset",
+    ("POST", "/forgot-password"): "password_reset",
+    ("POST", "/api/admin/user-admin"): "create_user",
+    ("POST", "/api/client/metrics"): "client_metrics",
+    ("POST", "/api/client/metrics/bulk"): "client_metrics",
+    ("POST", "/api/client/register"): "client_register",
+    ("POST", "/api/frontend/client/metrics"): "frontend_metrics",
+    ("POST", "/api/frontend/metrics"): "frontend_metrics",
+    ("POST", "/api/frontend/client/register"): "frontend_register",
+    ("POST", "/api/frontend/register"): "frontend_register",
+    ("POST", "/edge/metrics"): "client_metrics",
+    ("POST", "/edge/validate"): "edge_validate",
+}
+# What somebody with the built-in password may do before setting a new one.
+WHILE_BUILT_IN = {
+    ("GET", "/profile"),
+    ("GET", "/profile/password"),
+    ("POST", "/profile/password"),
+    ("POST", "/logout"),
+    ("GET", "/api/admin/user"),
+    ("POST", "/api/admin/user/change-password"),
+}
+
+
+class Routes(list):
+    """pytest would be at bottle's own repr for minutes when a test fails."""
+
+    __repr__ = object.__repr__
+
+
+@pytest.fixture
+def routes(service):
+    return Routes(route for router in app.ROUTERS for route in router.bind(service.context).routes)
+
+
+def guard(route):
+    (found,) = [p for p in route.app.plugins if getattr(p, "name", "") == "guard"]
+    return found
+
+
+def test_every_route_has_a_guard(routes):
+    opened = {(r.method, r.rule) for r in routes if isinstance(guard(r), Public)}
+    assert opened == OPEN
+    assert all(isinstance(guard(r), Public | AdminGuard | ClientGuard | PageGuard) for r in routes)
+
+
+def test_every_guarded_route_says_what_it_needs(routes):
+    for route in routes:
+        if not isinstance(guard(route), Public | ClientGuard):
+            assert route.config["needs"] in ("ADMIN", "EDIT", "VIEW"), route.rule
+
+
+def test_limits_stand_on_the_routes_that_the_specification_names(routes):
+    limits = {(r.method, r.rule): r.config["limit"] for r in routes if r.config.get("limit")}
+    assert limits == LIMITED
+
+
+def test_little_is_open_while_the_built_in_password_works(routes):
+    found = {(r.method, r.rule) for r in routes if r.config.get("while_built_in_password")}
+    assert found == WHILE_BUILT_IN
+
+
+def test_api_routes_have_the_admin_guard_and_pages_the_page_guard(routes):
+    for route in routes:
+        if not isinstance(guard(route), Public):
+            expected = PageGuard
+            if route.rule.startswith("/api/"):
+                expected = AdminGuard if route.rule.startswith("/api/admin/") else ClientGuard
+            assert isinstance(guard(route), expected), route.rule

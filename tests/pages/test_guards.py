@@ -1,0 +1,248 @@
+"""Who may come in, for every page and every form there is: roles, CSRF, other sites."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import quote, unquote
+
+import pytest
+import webtest
+
+from tests.pages.guards import (
+    ADMIN_FORMS,
+    ADMIN_PAGES,
+    ARCHIVED_ONLY,
+    EDIT_FORMS,
+    EDIT_PAGES,
+    FOREIGN,
+    FORMS,
+    JSON_PATHS,
+    LEFT_AT,
+    OPEN,
+    PAGES,
+    UNCHANGING,
+    VIEW_PAGES,
+    at,
+)
+from tests.pages.seen import heading, is_page
+
+
+def test_the_tables_name_every_page_and_form(make_service):
+    apps = []
+    make_service({"preHook": apps.append})
+    routes = set()
+    for route in apps[0].routes:
+        rule = re.sub(r"<(\w+)(:id)?>", r"{\1}", route.rule)
+        if not rule.startswith(JSON_PATHS):
+            routes.add((route.method, rule))
+    listed = {("GET", path) for path in PAGES} | {("POST", path) for path in FORMS} | OPEN
+    assert routes - {("GET", path) for path in LEFT_AT} == listed
+
+
+def test_stranger_is_sent_to_the_sign_in_page_and_comes_back(web, place):
+    for path in PAGES:
+        path = at(path, place)
+        answer = web.get(f"{path}?query=a%20b%26c", status=303)
+        where, _, target = answer.headers["Location"].partition("?next=")
+        assert where.endswith("/sign-in")
+        asked = "/" if path == "/" else f"{path}?query=a%20b%26c"
+        assert unquote(target) == ("" if path == "/" else asked)
+        assert answer.follow().form["next"].value == asked
+
+
+def test_made_up_session_is_no_session(web, place):
+    headers = {"Cookie": "service-session=" + "A" * 43}
+    for path in PAGES:
+        answer = web.get(at(path, place), headers=headers, status=303)
+        assert "/sign-in" in answer.headers["Location"], path
+
+
+def test_form_of_a_stranger_changes_nothing(web, place, stored):
+    before = stored()
+    for path, fields in FORMS.items():
+        answer = web.post(at(path, place), fields, status=303)
+        assert answer.headers["Location"].endswith("/sign-in"), path
+    assert stored() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "pages"), [("ed", ADMIN_PAGES), ("vera", ADMIN_PAGES + EDIT_PAGES)]
+)
+def test_nobody_sees_pages_beyond_the_own_role(cast, place, name, pages):
+    person = cast.signed_in(name)
+    for path in pages:
+        answer = person.get(at(path, place), status=403)
+        assert is_page(answer), path
+        assert heading(answer) == "403: Your role does not allow this."
+        assert "deploys" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("name", "pages"),
+    [("ada", PAGES), ("ed", VIEW_PAGES + EDIT_PAGES), ("vera", VIEW_PAGES)],
+)
+def test_everybody_sees_the_pages_of_the_own_role(cast, place, name, pages):
+    person = cast.signed_in(name)
+    for path in pages:
+        status = 303 if path.endswith("{name}/delete") else 200  # it is not archived
+        person.get(at(path, place), status=status)
+
+
+@pytest.mark.parametrize(
+    ("name", "forms"), [("ed", ADMIN_FORMS), ("vera", ADMIN_FORMS | EDIT_FORMS)]
+)
+def test_forms_beyond_the_own_role_change_nothing(cast, place, stored, name, forms):
+    person = cast.signed_in(name)
+    before = stored()
+    for path, fields in forms.items():
+        answer = person.post(at(path, place), fields | {"csrf": person.csrf}, status=403)
+        assert is_page(answer), path
+    assert stored() == before
+
+
+def test_viewer_changes_no_project_and_no_context_field(cast, place, stored):
+    vera, before = cast.signed_in("vera"), stored()
+    for path in EDIT_PAGES:
+        assert is_page(vera.get(at(path, place), status=403)), path
+    for path, fields in EDIT_FORMS.items():
+        answer = vera.post(at(path, place), fields | {"csrf": vera.csrf}, status=403)
+        assert is_page(answer), path
+    assert stored() == before
+
+
+def test_form_without_the_right_csrf_token_changes_nothing(cast, ada, place, stored):
+    others = cast.signed_in("ada").csrf
+    before = stored()
+    for path, fields in FORMS.items():
+        for csrf in ({}, {"csrf": ""}, {"csrf": "x"}, {"csrf": others}, {"csrf": ada.csrf + "é"}):
+            answer = ada.post(at(path, place), fields | csrf, status=403)
+            assert is_page(answer), path
+            assert "Load it again" in heading(answer)
+    assert stored() == before
+    ada.get("/profile", status=200)
+
+
+def test_form_sent_by_another_site_changes_nothing(ada, place, stored):
+    before = stored()
+    for path, fields in FORMS.items():
+        where, fields = at(path, place), fields | {"csrf": ada.csrf}
+        for headers in FOREIGN:
+            answer = ada.post(where, fields, headers=headers, status=403)
+            assert "another site" in heading(answer), (path, headers)
+    assert stored() == before
+    ada.get("/profile", status=200)
+
+
+@pytest.mark.parametrize("path", FORMS)
+def test_right_form_from_our_own_site_is_accepted(ada, place, stored, flags, path):
+    if path in ARCHIVED_ONLY:
+        flags.archive(place["name"])
+    before = stored()
+    fields = {name: text.format(**place) for name, text in FORMS[path].items()}
+    fields |= {"csrf": ada.csrf}
+    headers = {"Sec-Fetch-Site": "same-origin", "Origin": "http://localhost:80"}
+    answer = ada.post(at(path, place), fields, headers=headers)
+    assert answer.status_int in (200, 303)
+    is_unchanged = path in UNCHANGING
+    assert (stored() == before) is is_unchanged
+
+
+def test_missing_object_is_a_404_page(ada, place):
+    for path in PAGES:
+        for part in place:
+            for wrong in (0, 999_999, 2**31, 10**18, "9" * 19, "9" * 23, "-1", "١"):
+                if f"{{{part}}}" in path:
+                    where = quote(at(path, place, **{part: wrong}))
+                    assert is_page(ada.get(where, status=404)), where
+
+
+def test_form_about_a_missing_object_is_a_404_page(ada, place, stored):
+    before = stored()
+    for path, fields in FORMS.items():
+        for part in place:
+            if f"{{{part}}}" in path:
+                where = at(path, place, **{part: 999_999})
+                answer = ada.post(where, fields | {"csrf": ada.csrf}, status=404)
+                assert is_page(answer), where
+    assert stored() == before
+
+
+@pytest.mark.parametrize("path", LEFT_AT)
+def test_address_that_a_form_leaves_in_the_browser_can_be_loaded(ada, place, path):
+    """Enter in the address bar, a restored tab, the way back after signing in again."""
+    answer = ada.get(at(path, place), expect_errors=True)
+    assert answer.status_int in (200, 303)
+
+
+def test_token_of_another_endpoint_is_not_found(ada, make, place, stored):
+    other = make.endpoint("other")
+    before = stored()
+    wrong = f"/admin/signals/{other['id']}/tokens/{place['token_id']}"
+    fields = {"csrf": ada.csrf, "token_name": "mine"}
+    ada.get(f"{wrong}/delete", status=404)
+    ada.post(wrong, fields, status=404)
+    ada.post(f"{wrong}/delete", fields, status=404)
+    ada.get(f"/admin/signals/{other['id']}/log/{place['signal_id']}", status=404)
+    assert stored() == before
+
+
+def test_wrong_method_is_a_405_page_with_allow(ada, place):
+    answer = ada.get(f"/admin/signals/{place['id']}/off", status=405)
+    assert answer.headers["Allow"] == "POST"
+    assert is_page(answer)
+
+
+def test_form_of_another_type_is_415(ada, stored):
+    before = stored()
+    body = f"csrf={ada.csrf}&name=x&token=later".encode()
+    for kind in ("multipart/form-data; boundary=x", "text/plain", ""):
+        assert is_page(ada.post("/admin/signals/new", body, content_type=kind, status=415)), kind
+    assert stored() == before
+
+
+def test_oversized_form_is_413(ada, stored):
+    before = stored()
+    fields = {"csrf": ada.csrf, "name": "x", "description": "d" * 70_000}
+    assert is_page(ada.post("/admin/signals/new", fields, status=413))
+    assert stored() == before
+
+
+def test_form_that_is_no_text_is_400(ada, stored):
+    before = stored()
+    kind = "application/x-www-form-urlencoded"
+    for body in ("name=%FF", "name=%00", "name=%ED%A0%80", "&".join(["a=b"] * 201)):
+        whole = f"csrf={ada.csrf}&{body}"
+        answer = ada.post("/admin/signals/new", whole, content_type=kind, status=400)
+        assert is_page(answer), body
+    assert stored() == before
+
+
+def test_unknown_address_is_a_404_page(web):
+    for address in ("/nowhere", "/admin", "/admin/signals/x", "/profile/x", "/sign-in/x"):
+        answer = web.get(address, status=404)
+        assert is_page(answer), address
+        assert heading(answer) == "404: There is nothing at this address."
+
+
+def test_error_page_keeps_the_navigation_of_who_is_signed_in(ada, vera):
+    for person, address in ((ada, "/admin/signals/999999"), (vera, "/admin/signals")):
+        page = person.get(address, expect_errors=True)
+        assert page.html.find("nav", attrs={"aria-label": "Main"})
+
+
+def test_pages_are_neither_cached_nor_framed(ada, place):
+    for path in PAGES:
+        headers = ada.get(at(path, place)).headers
+        assert headers["Cache-Control"] == "no-store"
+        assert headers["X-Frame-Options"] == "SAMEORIGIN"
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["Referrer-Policy"] == "no-referrer"
+        policy = headers["Content-Security-Policy"]
+        assert "unsafe-inline" not in policy
+        assert "frame-ancestors 'self'" in policy
+        assert "script-src 'self';" in policy
+
+
+def test_admin_token_opens_no_page(web: webtest.TestApp, place):
+    answer = web.get("/", headers={"Authorization": "Bearer *:*.test-admin-token"}, status=303)
+    assert "/sign-in" in answer.headers["Location"]

@@ -1,0 +1,158 @@
+"""API tokens: found by their hash until they expire."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from sigservice.db.errors import UniqueViolation
+from sigservice.errors import ConflictError
+from sigservice.repository.access import api_tokens
+from tests.repository.kit import attempt, ids, is_locked_out, run
+
+
+def add(conn, secret_hash=b"hash", **more):
+    values = {
+        "secret_prefix": "*:*",
+        "token_name": "admin",
+        "type": "admin",
+        "environment": "*",
+        "projects": ["*"],
+        "created_by": "ada",
+        "created_by_user_id": 1,
+    }
+    return api_tokens.insert(conn, secret_hash=secret_hash, **values | more)["id"]
+
+
+def find(conn, secret_hash):
+    return api_tokens.find(conn, secret_hash, datetime.now(UTC))
+
+
+def test_an_empty_table_has_no_token(conn):
+    assert api_tokens.count(conn) == 0
+    assert find(conn, b"hash") is None
+
+
+@pytest.mark.parametrize("projects", [["*"], ["a", "b"], ['q"uote', "com,ma", "{}"], []])
+def test_a_token_is_found_by_its_hash_with_its_scope(conn, projects):
+    id = add(conn, type="client", environment="production", projects=projects, token_name="sdk")
+    assert find(conn, b"hash") == {
+        "id": id,
+        "token_name": "sdk",
+        "type": "client",
+        "environment": "production",
+        "projects": projects,
+        "expires_at": None,
+    }
+    assert api_tokens.count(conn) == 1
+
+
+@pytest.mark.parametrize("other", [b"", b"Hash", b"hash ", b"hash\x00", b"\xff"])
+def test_another_hash_finds_nothing(conn, other):
+    add(conn)
+    assert find(conn, other) is None
+
+
+@pytest.mark.parametrize(("expires", "found"), [("-1 second", False), ("1 minute", True)])
+def test_an_expired_token_is_not_found_but_counted(conn, expires, found):
+    add(conn)
+    run(conn, "UPDATE api_tokens SET expires_at = now() + %s::interval", expires)
+    assert (find(conn, b"hash") is not None) is found
+    assert api_tokens.count(conn) == 1
+
+
+def test_a_secret_is_stored_once(conn):
+    add(conn)
+    with pytest.raises(UniqueViolation) as caught, attempt(conn):
+        add(conn, token_name="other")
+    assert caught.value.constraint == "api_tokens_secret_hash_key"
+    add(conn, b"other")
+    assert api_tokens.count(conn) == 2
+
+
+def test_there_are_three_types(conn):
+    for type in ("admin", "client", "frontend"):
+        add(conn, type.encode(), type=type)
+    with pytest.raises(ConflictError), attempt(conn):
+        add(conn, type="backend")
+
+
+def test_a_locked_table_can_be_read_but_not_written_or_locked_again(pool):
+    with pool.transaction() as first:
+        api_tokens.lock(first)
+        with pool.autocommit() as second:
+            assert find(second, b"hash") is None
+        assert is_locked_out(pool, api_tokens.lock)
+        assert is_locked_out(pool, add)
+    assert not is_locked_out(pool, add)
+
+
+def test_lists_are_of_all_of_a_name_or_of_a_project(conn):
+    made = [
+        add(conn, name.encode(), token_name=name, projects=projects)
+        for name, projects in (("a", ["*"]), ("b", ["web"]), ("c", ["ops", "web"]))
+    ]
+    made.append(add(conn, b"d", token_name="a"))
+    assert ids(api_tokens.list_all(conn)) == made
+    assert ids(api_tokens.list_all(conn, token_name="a")) == [made[0], made[3]]
+    assert ids(api_tokens.list_all(conn, project="web")) == made[1:3]
+    assert api_tokens.list_all(conn, token_name="A") == []
+    assert "secret_hash" not in api_tokens.list_all(conn)[0]
+
+
+def test_a_token_to_change_is_found_by_secret_first(conn):
+    first, second = add(conn, b"1"), add(conn, b"2")
+    assert api_tokens.find_to_change(conn, secret_hash=b"1", id=second)["id"] == first
+    assert api_tokens.find_to_change(conn, secret_hash=b"x", id=second)["id"] == second
+    assert api_tokens.find_to_change(conn, secret_hash=b"x", id=None) is None
+    assert api_tokens.find_to_change(conn, secret_hash=b"x", id=2**62) is None
+
+
+def test_changes_touch_one_token(conn):
+    first, second = add(conn, b"1"), add(conn, b"2")
+    at = datetime(2030, 1, 2, tzinfo=UTC)
+    assert api_tokens.update(conn, first, expires_at=at)["expires_at"] == at
+    assert api_tokens.update(conn, 2**31 - 1, expires_at=at) is None
+    assert [row["expires_at"] for row in api_tokens.list_all(conn)] == [at, None]
+    assert api_tokens.delete(conn, first) is True
+    assert api_tokens.delete(conn, first) is False
+    assert ids(api_tokens.list_all(conn)) == [second]
+
+
+def test_a_project_is_taken_from_tokens(conn):
+    for name, projects in (
+        ("all", ["*"]),
+        ("one", ["a"]),
+        ("twice", ["a", "a"]),
+        ("two", ["a", "b"]),
+    ):
+        add(conn, name.encode(), token_name=name, projects=projects)
+    gone = api_tokens.delete_of_project(conn, "a")
+    assert {row["token_name"] for row in gone} == {"one", "twice"}
+    (left,) = api_tokens.remove_project(conn, "a")
+    assert (left["token_name"], left["projects"]) == ("two", ["b"])
+    assert [row["projects"] for row in api_tokens.list_all(conn)] == [["*"], ["b"]]
+
+
+def test_last_use_only_moves_forward(conn):
+    first, second = add(conn, b"1"), add(conn, b"2")
+    now = datetime.now(UTC)
+    assert api_tokens.mark_seen(conn, {first: now, 2**31 - 1: now}) == 1
+    assert api_tokens.mark_seen(conn, {second: now, first: now - timedelta(1)}) == 1
+    assert [row["seen_at"] for row in api_tokens.list_all(conn)] == [now, now]
+    assert api_tokens.mark_seen(conn, {}) == 0
+
+
+def test_a_scope_is_told_by_what_is_missing(conn):
+    run(conn, "INSERT INTO environments (name, type, sort_order) VALUES ('dev', 'test', 1)")
+    run(conn, "INSERT INTO projects (id, name) VALUES ('web', 'Web')")
+    asked = {"environment": "dev", "projects": ["z", "web", "a"]}
+    assert api_tokens.find_scope(conn, **asked) == {
+        "has_environment": True,
+        "unknown_projects": ["z", "a"],
+    }
+    assert api_tokens.find_scope(conn, environment="Dev", projects=[]) == {
+        "has_environment": False,
+        "unknown_projects": [],
+    }

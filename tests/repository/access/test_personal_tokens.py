@@ -1,0 +1,90 @@
+"""Personal tokens: each belongs to one user and is found by its hash until it expires."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from sigservice.db.errors import UniqueViolation
+from sigservice.repository.access import personal_tokens, users
+from tests.repository.kit import add_service_account, add_user, attempt, ids, is_locked_out
+
+NOW = datetime.now(UTC)
+
+
+def add(conn, user_id, description="ci", **more):
+    values = {"secret_prefix": "user:", "expires_at": NOW + timedelta(1), "limit": 10}
+    row = personal_tokens.insert(
+        conn,
+        user_id=user_id,
+        description=description,
+        secret_hash=f"{user_id} {description}".encode(),
+        **values | more,
+    )
+    return row and row["id"]
+
+
+def test_a_token_is_found_with_its_owner_until_it_expires(conn):
+    ada = add_user(conn, "ada", email="a@b", name="Ada")
+    id = add(conn, ada)
+    hash = f"{ada} ci".encode()
+    assert personal_tokens.find_owner(conn, hash, NOW) == {
+        "token_id": id,
+        "id": ada,
+        "username": "ada",
+        "email": "a@b",
+        "name": "Ada",
+        "role": "Admin",
+    }
+    assert personal_tokens.find_owner(conn, hash, NOW + timedelta(1)) is None
+    assert personal_tokens.find_owner(conn, b"x", NOW) is None
+    users.delete(conn, ada)
+    assert personal_tokens.find_owner(conn, hash, NOW) is None
+
+
+def test_everything_asks_for_the_owner(conn):
+    ada, robot = add_user(conn), add_service_account(conn)
+    first, second, third = add(conn, ada), add(conn, robot), add(conn, robot, "b")
+    assert ids(personal_tokens.list_of_user(conn, ada)) == [first]
+    assert ids(personal_tokens.list_of_service_accounts(conn)) == [second, third]
+    assert personal_tokens.find(conn, ada, second) is None
+    assert personal_tokens.find(conn, ada, first)["description"] == "ci"
+    assert personal_tokens.delete(conn, ada, second) is False
+    assert personal_tokens.delete(conn, robot, second) is True
+    assert ids(personal_tokens.list_of_user(conn, robot)) == [third]
+
+
+def test_the_limit_and_the_description_are_the_owners(conn):
+    ada, bob = add_user(conn), add_user(conn, "bob")
+    add(conn, ada, limit=1)
+    assert add(conn, ada, "b", limit=1) is None
+    assert add(conn, bob, "ci", limit=1)
+    with pytest.raises(UniqueViolation), attempt(conn):
+        add(conn, ada, "ci")
+
+
+def test_last_use_only_moves_forward(conn):
+    ada = add_user(conn)
+    first, second = add(conn, ada), add(conn, ada, "b")
+    assert personal_tokens.mark_seen(conn, {first: NOW, 2**31 - 1: NOW}) == 1
+    assert personal_tokens.mark_seen(conn, {first: NOW - timedelta(1), second: NOW}) == 1
+    assert [row["seen_at"] for row in personal_tokens.list_of_user(conn, ada)] == [NOW, NOW]
+
+
+def test_deleting_a_users_tokens_tells_which_they_were(conn):
+    ada, bob = add_user(conn), add_user(conn, "bob")
+    first, second, other = add(conn, ada), add(conn, ada, "b"), add(conn, bob)
+    assert personal_tokens.delete_of_user(conn, ada) == [first, second]
+    assert personal_tokens.delete_of_user(conn, ada) == []
+    assert ids(personal_tokens.list_of_user(conn, bob)) == [other]
+
+
+def test_an_owner_is_locked_alone(pool):
+    with pool.autocommit() as conn:
+        ada, bob = add_user(conn), add_user(conn, "bob")
+    with pool.transaction() as first:
+        assert users.lock_one(first, ada)["id"] == ada
+        assert users.lock_one(first, 0) is None
+        assert is_locked_out(pool, lambda conn: users.lock_one(conn, ada))
+        assert not is_locked_out(pool, lambda conn: users.lock_one(conn, bob))

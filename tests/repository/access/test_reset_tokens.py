@@ -1,0 +1,77 @@
+"""Reset tokens and former passwords."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from sigservice.repository.access import former_passwords, reset_tokens, users
+from tests.repository.kit import EDITOR_ROLE, add_user, run
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+END = NOW + timedelta(days=1)
+FIRST, SECOND = b"1" * 32, b"2" * 32
+
+
+def insert(conn, user_id, token_hash=FIRST, now=NOW):
+    values = {"created_by": "ada", "now": now, "expires_at": END}
+    reset_tokens.insert(conn, token_hash=token_hash, user_id=user_id, **values)
+
+
+def test_a_token_is_found_until_it_expires(conn):
+    id = add_user(conn, "bo", email="bo@x", name="Bo", role_id=EDITOR_ROLE)
+    insert(conn, id)
+    found = reset_tokens.find(conn, FIRST, END - timedelta(seconds=1))
+    assert found.pop("role_description")
+    assert found == {
+        "user_id": id,
+        "created_by": "ada",
+        "used_at": None,
+        "username": "bo",
+        "email": "bo@x",
+        "name": "Bo",
+        "role_id": EDITOR_ROLE,
+        "role": "Editor",
+    }
+    assert reset_tokens.find(conn, FIRST, END) is None
+    assert reset_tokens.find(conn, SECOND, NOW) is None
+    assert not reset_tokens.use(conn, FIRST, END)
+    assert reset_tokens.delete_expired(conn, END - timedelta(seconds=1)) == 0
+    assert reset_tokens.delete_expired(conn, END) == 1
+
+
+def test_a_token_is_used_once(conn):
+    insert(conn, add_user(conn, "bo"))
+    assert reset_tokens.use(conn, FIRST, NOW)
+    assert not reset_tokens.use(conn, FIRST, NOW)
+    assert not reset_tokens.use(conn, SECOND, NOW)
+    assert reset_tokens.find(conn, FIRST, NOW)["used_at"] == NOW
+
+
+def test_unused_ones_of_a_user_are_deleted(conn):
+    bo, cy = add_user(conn, "bo"), add_user(conn, "cy")
+    insert(conn, bo)
+    insert(conn, bo, SECOND, NOW + timedelta(seconds=1))
+    insert(conn, bo, b"3" * 32)
+    insert(conn, cy, b"4" * 32)
+    reset_tokens.use(conn, b"3" * 32, NOW)
+    assert reset_tokens.delete_unused(conn, bo) == 2
+    assert run(conn, "SELECT user_id, used_at FROM reset_tokens ORDER BY 1") == [
+        (bo, NOW),
+        (cy, None),
+    ]
+    run(conn, "DELETE FROM users")
+    assert run(conn, "SELECT count(*) FROM reset_tokens") == [(0,)]
+
+
+def test_the_last_passwords_are_kept(conn):
+    id, other = add_user(conn, "bo"), add_user(conn, "cy", password_hash="x")
+    former_passwords.keep(conn, id)
+    assert former_passwords.list_hashes(conn, id) == []
+    for n in range(4):
+        hashed = {"password_hash": str(n), "has_built_in_password": False}
+        users.update_password(conn, id, **hashed)
+        former_passwords.keep(conn, id)
+    former_passwords.keep(conn, other)
+    assert former_passwords.delete_surplus(conn, id, keep=2) == 2
+    assert sorted(former_passwords.list_hashes(conn, id)) == ["2", "3", "3"]
+    assert former_passwords.list_hashes(conn, other) == ["x", "x"]

@@ -1,0 +1,256 @@
+"""Runs: one for each set and signal, which is next, what counts, what can be restored."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from sigservice.errors import ConflictError
+from sigservice.repository.actions import action_runs, action_sets
+from tests.repository.kit import ids, is_locked_out, run
+
+CHANGED = {"actions": [{"changes": []}, {"changes": [{"what": "state"}]}]}
+UNCHANGED = {"actions": [{"changes": []}]}
+
+
+def add(conn, *signals, **more):
+    """Ids of new runs, one for each signal."""
+    values = {"action_set_id": 1, "project": "default", "cause": "signal", "actor_id": 7}
+    values |= {"state": "started", "dry_run": False, "signal": {"payload": {}}}
+    values |= {"action_set": CHANGED} | more
+    made = [values | {"signal_id": signal} for signal in signals]
+    return action_runs.insert_many(conn, json.dumps(made))
+
+
+def end(conn, id, state="success", action_set=CHANGED, minutes=None):
+    return action_runs.update(
+        conn,
+        id,
+        state=state,
+        action_set=json.dumps(action_set),
+        next_action=1,
+        restore_minutes=minutes,
+    )
+
+
+def due(conn):
+    run(conn, "UPDATE action_runs SET restore_due_at = now() WHERE restore_due_at IS NOT NULL")
+
+
+def test_a_set_and_a_signal_have_one_run(conn):
+    assert len(add(conn, 1, 2)) == 2
+    assert len(add(conn, 2, 3)) == 1
+    assert len(add(conn, 2, action_set_id=2)) == 1
+    assert len(add(conn, None, None, cause="timer")) == 2  # without a signal any number
+    with pytest.raises(ConflictError):
+        add(conn, 9, state="dreaming")
+
+
+def test_open_runs_come_oldest_first(conn):
+    first, second = add(conn, 5, 4)
+    add(conn, 6, state="suppressed", reason="cooldown")
+    assert action_runs.lock_next_open(conn, since=0)["id"] == first
+    assert end(conn, first, state="started")["finished_at"] is None
+    row = action_runs.lock_next_open(conn, since=first)
+    assert (row["id"], row["next_action"], row["signal_id"]) == (first, 1, 5)
+    assert action_runs.lock_next_open(conn, since=first + 1)["id"] == second
+    assert end(conn, first)["finished_at"]
+    assert action_runs.lock_next_open(conn, since=0)["id"] == second
+    end(conn, second, state="failed")
+    assert action_runs.lock_next_open(conn, since=0) is None
+    assert (
+        action_runs.update(
+            conn, 999, state="failed", action_set="{}", next_action=1, restore_minutes=None
+        )
+        is None
+    )
+
+
+def test_suppressed_runs_are_finished(conn):
+    (id,) = add(conn, 1, state="suppressed", reason="It ran less than 5 s ago.")
+    row = action_runs.find(conn, 1, id)
+    assert (row["state"], row["reason"]) == ("suppressed", "It ran less than 5 s ago.")
+    assert row["finished_at"]
+    assert action_runs.find(conn, 2, id) is None
+
+
+def test_giving_up_ends_what_is_open(conn):
+    open_, ended = add(conn, 1, 2)
+    end(conn, ended)
+    for id in (open_, ended):
+        action_runs.give_up(conn, id, reason="stuck")
+    row = action_runs.find(conn, 1, open_)
+    assert (row["state"], row["reason"]) == ("failed", "stuck")
+    assert row["finished_at"]
+    assert action_runs.find(conn, 1, ended)["state"] == "success"
+
+
+def test_work(conn):
+    def work():
+        return {name for name, waits in action_runs.find_work(conn).items() if waits}
+
+    assert work() == set()
+    (id,) = add(conn, 1)
+    assert work() == {"runs"}
+    end(conn, id, minutes=5)
+    assert work() == set()
+    due(conn)
+    assert work() == {"restores"}
+    assert ids(action_runs.take_due_restores(conn)) == [id]
+    assert action_runs.take_due_restores(conn) == []
+    assert work() == set()
+    run(conn, "INSERT INTO signal_queue (signal_id, endpoint_id) VALUES (1, 1)")
+    assert work() == {"signals"}
+
+
+def test_a_restored_run_is_not_due_any_more(conn):
+    one, two = add(conn, 1, 2)
+    for id in (one, two):
+        end(conn, id, minutes=5)
+    action_runs.mark_restored(conn, [one], by=two)
+    due(conn)
+    assert ids(action_runs.take_due_restores(conn)) == [two]
+    assert action_runs.find(conn, 1, one)["restored_by_run_id"] == two
+    action_runs.mark_restored(conn, [two], by=None)
+    assert action_runs.find(conn, 1, two)["restored_by_run_id"] == two
+
+
+def test_cancelling(conn):
+    (id,) = add(conn, 1)
+    assert action_runs.cancel_restore(conn, id) is False
+    end(conn, id, minutes=1)
+    assert action_runs.cancel_restore(conn, id) is True
+    assert action_runs.cancel_restore(conn, id) is False
+
+
+def test_what_counts_for_cooldown_and_cap(conn):
+    old, fresh, _ = add(conn, 1, 2, 3)
+    add(conn, 4, state="suppressed", reason="x")
+    add(conn, None, cause="resolved")
+    add(conn, 1, action_set_id=2)
+    run(conn, "UPDATE action_runs SET created_at = now() - interval '2 hours' WHERE id = %s", old)
+    end(conn, fresh, state="failed")
+    found = action_runs.list_statistics(conn, {1: 5, 2: 5, 3: 5})
+    rows = {row["action_set_id"]: row for row in found}
+    assert {id: row["in_last_hour"] for id, row in rows.items()} == {1: 2, 2: 1, 3: 0}
+    assert rows[3]["last_at"] is None
+    (capped,) = action_runs.list_statistics(conn, {1: 1})  # no more is counted than is asked for
+    assert capped["in_last_hour"] == 1
+    newest = run(conn, "SELECT max(created_at) FROM action_runs WHERE signal_id = 3")[0][0]
+    assert rows[1]["last_at"] == newest
+
+
+def test_what_can_be_restored(conn):
+    table = [
+        ("success", CHANGED, {}),
+        ("failed", CHANGED, {"correlation": "k"}),
+        ("success", UNCHANGED, {"correlation": "k"}),
+        ("success", CHANGED, {"dry_run": True}),
+        ("success", CHANGED, {"cause": "resolved", "correlation": "k"}),
+        ("success", CHANGED, {"action_set_id": 2, "correlation": "k"}),
+        ("success", CHANGED, {"correlation": "other"}),
+    ]
+    made = []
+    for signal, (state, copy, more) in enumerate(table):
+        (id,) = add(conn, signal, **more)
+        end(conn, id, state, copy)
+        made.append(id)
+    (open_,) = add(conn, 50, correlation="k")
+    assert action_runs.find_restorable(conn, 1)["id"] == made[6]
+    assert action_runs.find_restorable(conn, 3) is None
+    assert ids(action_runs.list_of_alerts(conn, 1, before=made[4])) == [made[1]]
+    assert action_runs.list_of_alerts(conn, 1, before=made[6]) == []  # made[4] restored it
+    assert ids(action_runs.list_of_alerts(conn, 1, before=open_)) == [made[6]]
+    action_runs.mark_restored(conn, [made[6], made[1]], by=open_)
+    assert action_runs.find(conn, 1, open_)["restores_run_id"] == made[6]
+    assert action_runs.list_of_alerts(conn, 1, before=open_) == []
+    assert action_runs.find_restorable(conn, 1)["id"] == made[0]
+
+
+def test_which_alerts_fire(conn):
+    def firing(*sets):
+        rows = action_runs.list_firing(conn, list(sets))
+        return sorted((row["action_set_id"], row["correlation"]) for row in rows)
+
+    for signal, key in enumerate("ab"):
+        add(conn, signal, correlation=key)
+    add(conn, 2, correlation="c", state="suppressed", reason="It waits.")
+    add(conn, 3, correlation="d", dry_run=True)
+    add(conn, 4)
+    (other,) = add(conn, 5, correlation="a", action_set_id=2)
+    assert firing(1, 2, 3) == [(1, "a"), (1, "b"), (1, "c"), (2, "a")]
+    over = {"cause": "resolved", "reason": "Another still fires."}
+    add(conn, 6, correlation="a", state="suppressed", **over)
+    assert firing(1) == [(1, "b"), (1, "c")]
+    add(conn, 7, correlation="a")  # again
+    assert firing(1) == [(1, "a"), (1, "b"), (1, "c")]
+    add(conn, 8, correlation="b", cause="resolved")  # restores, so all are over
+    assert firing(1) == []
+    end(conn, other)
+    action_runs.mark_restored(conn, [other], by=None)  # by hand
+    assert firing(2) == []
+
+
+def test_lists(conn):
+    one, two, three = add(conn, 1, 2, 3)
+    (other,) = add(conn, 1, action_set_id=2, project="other")
+    assert ids(action_runs.list_newest(conn, limit=9)) == [other, three, two, one]
+    assert ids(action_runs.list_newest(conn, action_set_id=1, limit=2)) == [three, two]
+    assert ids(action_runs.list_newest(conn, action_set_id=1, limit=2, offset=2)) == [one]
+    assert ids(action_runs.list_newest(conn, action_set_id=1, before=three, limit=1)) == [two]
+    assert ids(action_runs.list_newest(conn, signal_id=1, limit=9)) == [other, one]
+    assert ids(action_runs.list_newest(conn, project="other", limit=9)) == [other]
+
+
+def test_the_newest_run_of_each_set_that_there_is(conn):
+    run(conn, "INSERT INTO projects (id, name) VALUES ('default', 'd') ON CONFLICT DO NOTHING")
+    id = action_sets.insert(
+        conn,
+        project="default",
+        name="s",
+        description=None,
+        enabled=True,
+        actor_id=7,
+        source_id=1,
+        filters="[]",
+        settings="{}",
+        created_by_user_id=1,
+    )
+    made = add(conn, 1, 2, action_set_id=id)
+    add(conn, 1, action_set_id=id + 1)
+    assert ids(action_runs.list_last(conn, "default")) == [made[1]]
+    assert ids(action_runs.list_last(conn)) == [made[1]]
+    assert ids(action_runs.list_last(conn, "other")) == []
+
+
+def test_a_page_ends_before_it_weighs_too_much(conn, monkeypatch):
+    made = add(conn, 1, 2, 3, signal={"payload": "x" * 1000})
+    (plain,) = add(conn, None, cause="timer", signal=None)
+    monkeypatch.setattr(action_runs, "PAGE_BYTES", 1500)
+    assert ids(action_runs.list_newest(conn, limit=9)) == [plain, made[2], made[1]]
+    assert ids(action_runs.list_newest(conn, limit=9, before=made[1])) == [made[0]]
+    monkeypatch.setattr(action_runs, "PAGE_BYTES", 1)
+    assert ids(action_runs.list_newest(conn, limit=9, before=plain)) == [made[2]]
+
+
+def test_old_runs_are_deleted_but_not_what_is_still_to_be_done(conn):
+    done, open_, scheduled, young = add(conn, 1, 2, 3, 4)
+    for id in (done, young):
+        end(conn, id)
+    end(conn, scheduled, minutes=5)
+    run(
+        conn,
+        "UPDATE action_runs SET created_at = now() - interval '9 days' WHERE id <> %s",
+        young,
+    )
+    assert action_runs.delete_old(conn, days=10, chunk=5) == 0
+    assert action_runs.delete_old(conn, days=8, chunk=5) == 1
+    assert ids(action_runs.list_newest(conn, limit=9)) == [young, scheduled, open_]
+
+
+def test_workers_take_turns(pool):
+    with pool.transaction() as conn:
+        action_runs.lock(conn)
+        assert is_locked_out(pool, action_runs.lock)
+    assert not is_locked_out(pool, action_runs.lock)

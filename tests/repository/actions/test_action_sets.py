@@ -1,0 +1,117 @@
+"""Action sets: rows with their actions, unique names, what goes with a project."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from sigservice.db.errors import UniqueViolation
+from sigservice.repository.actions import action_sets
+from tests.repository.kit import (
+    add_built_ins,
+    add_endpoint,
+    add_project,
+    add_set,
+    attempt,
+    ids,
+    is_locked_out,
+    run,
+)
+
+
+@pytest.fixture(autouse=True)
+def built_ins(request):
+    if "conn" in request.fixturenames:
+        add_built_ins(request.getfixturevalue("conn"))
+
+
+def test_a_set_comes_back_with_its_actions_in_order(conn):
+    id = add_set(conn, filters='[{"path": "a"}]', settings='{"latch": true}', description="d")
+    action_sets.insert_actions(
+        conn,
+        id,
+        sort_orders=[5, 1, 5],
+        kinds=["B", "A", "C"],
+        params=['{"x": "é"}', "{}", "{}"],
+        created_by_user_id=3,
+    )
+    row = action_sets.find(conn, "default", id)
+    assert (row["name"], row["enabled"], row["armed"], row["version"]) == ("kill", True, True, 1)
+    assert json.loads(row["filters"]) == [{"path": "a"}]
+    assert json.loads(row["settings"]) == {"latch": True}
+    actions = json.loads(row["actions"])
+    assert [action["action"] for action in actions] == ["A", "B", "C"]
+    assert actions[1]["executionParams"] == {"x": "é"}
+    assert actions[1]["createdByUserId"] == 3
+    assert actions[1]["createdAt"][10:] == actions[1]["createdAt"][10:23] + "Z"
+    action_sets.delete_actions(conn, id)
+    assert json.loads(action_sets.find(conn, None, id)["actions"]) == []
+
+
+def test_sets_are_found_in_their_project(conn):
+    add_project(conn)
+    b, a = add_set(conn, "b"), add_set(conn, "a")
+    other = add_set(conn, "a", "other")
+    assert ids(action_sets.list_of_project(conn, "default")) == [a, b]
+    assert action_sets.count(conn, "default") == 2
+    assert action_sets.find(conn, "other", a) is None
+    assert action_sets.find(conn, None, other)["project"] == "other"
+    assert action_sets.list_of_project(conn, "none") == []
+    run(conn, "DELETE FROM projects WHERE id = 'other'")
+    assert action_sets.find(conn, None, other) is None
+
+
+def test_names_are_unique_in_a_project(conn):
+    add_project(conn)
+    add_set(conn, "a")
+    two = add_set(conn, "b")
+    add_set(conn, "a", "other")
+    with attempt(conn), pytest.raises(UniqueViolation):
+        add_set(conn, "a")
+    values = {"description": None, "enabled": True, "actor_id": 7, "source_id": 1}
+    values |= {"filters": "[]", "settings": "{}"}
+    with attempt(conn), pytest.raises(UniqueViolation):
+        action_sets.update(conn, two, name="a", **values)
+    action_sets.update(conn, two, name="c", **values | {"source_id": 9})
+    row = action_sets.find(conn, "default", two)
+    assert (row["name"], row["source_id"], row["version"]) == ("c", 9, 2)
+
+
+def test_only_what_is_on_listens(conn):
+    on, off = add_endpoint(conn, "on"), add_endpoint(conn, "off", enabled=False)
+    one = add_set(conn, "one", source_id=on)
+    add_set(conn, "disabled", source_id=on, enabled=False)
+    add_set(conn, "deaf", source_id=off)
+    add_set(conn, "orphan", source_id=99)
+    assert ids(action_sets.list_of_sources(conn, [on, off, 99])) == [one]
+    assert action_sets.list_of_sources(conn, []) == []
+    action_sets.set_enabled(conn, one, False)
+    assert action_sets.list_of_sources(conn, [on]) == []
+    assert action_sets.find(conn, None, one)["version"] == 2
+
+
+def test_arming_is_no_new_version(conn):
+    one, two = add_set(conn, "a"), add_set(conn, "b")
+    action_sets.set_armed(conn, [one], False)
+    found = {
+        row["id"]: (row["armed"], row["version"])
+        for row in action_sets.list_of_project(conn, "default")
+    }
+    assert found == {one: (False, 1), two: (True, 1)}
+
+
+def test_a_deleted_set_takes_its_actions(conn):
+    id = add_set(conn)
+    action_sets.insert_actions(
+        conn, id, sort_orders=[1], kinds=["A"], params=["{}"], created_by_user_id=1
+    )
+    action_sets.delete(conn, id)
+    assert run(conn, "SELECT count(*) FROM actions") == [(0,)]
+
+
+def test_changes_take_turns(pool):
+    with pool.transaction() as conn:
+        action_sets.lock(conn)
+        assert is_locked_out(pool, action_sets.lock)
+    assert not is_locked_out(pool, action_sets.lock)

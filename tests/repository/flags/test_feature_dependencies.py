@@ -1,0 +1,76 @@
+"""sql/queries/flags/feature_dependencies.sql: one parent for a flag."""
+
+from __future__ import annotations
+
+import pytest
+
+from sigservice.errors import ConflictError
+from sigservice.repository.flags import feature_dependencies, features
+from tests.repository.kit import add_built_ins, add_flag, add_project, attempt
+
+
+@pytest.fixture
+def conn(conn):
+    add_built_ins(conn)
+    for name in ("a", "b", "c", "d"):
+        add_flag(conn, name)
+    return conn
+
+
+def put(conn, child, parent, enabled=True, variants="[]"):
+    feature_dependencies.put(conn, child, parent, enabled=enabled, variants=variants)
+
+
+def around(conn, *names):
+    rows = feature_dependencies.list_around(conn, list(names))
+    return [(row["child"], row["parent"]) for row in rows]
+
+
+def test_a_second_parent_replaces_the_first(conn):
+    put(conn, "a", "b")
+    put(conn, "a", "c", False, '["red"]')
+    (row,) = feature_dependencies.list_around(conn, ["a"])
+    assert (row["parent"], row["enabled"], row["variants"]) == ("c", False, '["red"]')
+    assert row["child_lives"] is True
+    assert around(conn, "b") == []
+    features.archive(conn, ["a"])
+    assert feature_dependencies.list_around(conn, ["c"])[0]["child_lives"] is False
+
+
+def test_links_are_found_from_either_end(conn):
+    put(conn, "a", "c")
+    put(conn, "b", "c")
+    assert around(conn, "c") == [("a", "c"), ("b", "c")]
+    assert around(conn, "b", "d") == [("b", "c")]
+    assert around(conn) == []
+
+
+def test_possible_parents_live_in_the_project_without_a_parent(conn):
+    add_project(conn)
+    add_flag(conn, "o", "other")
+    put(conn, "b", "c")
+    features.archive(conn, ["d"])
+    assert feature_dependencies.list_possible_parents(conn, "default", "a") == ["c"]
+    assert feature_dependencies.list_possible_parents(conn, "other", "o") == []
+
+
+def test_deleting(conn):
+    put(conn, "a", "c")
+    put(conn, "b", "c")
+    assert feature_dependencies.delete(conn, "a", "b") == 0
+    assert feature_dependencies.delete(conn, "a", "c") == 1
+    assert feature_dependencies.delete(conn, "b") == 1
+    assert feature_dependencies.delete(conn, "b") == 0
+    put(conn, "a", "c")
+    put(conn, "d", "c")
+    feature_dependencies.delete_of(conn, ["c", "a"])
+    assert around(conn, "a", "c", "d") == [("d", "c")]
+
+
+def test_a_parent_is_not_deleted_under_its_child(conn):
+    put(conn, "a", "b")
+    features.archive(conn, ["a", "b"])
+    with pytest.raises(ConflictError), attempt(conn):
+        features.delete(conn, ["b"])
+    features.delete(conn, ["a"])
+    assert around(conn, "b") == []

@@ -1,0 +1,141 @@
+"""sql/queries/flags/features.sql: names for ever, the archive, and the search."""
+
+from __future__ import annotations
+
+import pytest
+
+from sigservice.db.errors import UniqueViolation
+from sigservice.errors import ConflictError
+from sigservice.repository.flags import feature_environments, feature_tags, features
+from sigservice.repository.flags.features import Filter
+from tests.repository.kit import add_built_ins, add_flag, add_project, attempt, named, run
+
+
+@pytest.fixture
+def conn(conn):
+    add_built_ins(conn)
+    return conn
+
+
+def found(conn, **wanted):
+    rows = features.search(conn, Filter(**wanted))
+    assert {row["total"] for row in rows} <= {len(rows)} or "limit" in wanted
+    return named(rows)
+
+
+def test_an_empty_table_has_none(conn):
+    assert features.find(conn, "a") is None
+    assert features.list_by_name(conn, ["a"]) == features.list_by_name(conn, []) == []
+    assert features.count(conn) == 0
+    assert found(conn) == []
+    features.archive(conn, ["a"])
+    features.delete(conn, ["a"])
+
+
+def test_a_new_flag_comes_back_as_it_is_found(conn):
+    row = features.insert(
+        conn,
+        name="a.b_c~d-9",
+        project="default",
+        type="permission",
+        description="d",
+        impression_data=True,
+        stale=True,
+        created_by="ada",
+        created_by_user_id=7,
+    )
+    assert features.find(conn, "a.b_c~d-9") == row
+    assert (row["stale"], row["archived_at"], row["last_seen_at"]) == (True, None, None)
+    assert features.find(conn, "A.b_c~d-9") is None
+
+
+def test_a_name_is_unique_in_the_archive_too(conn):
+    add_flag(conn)
+    features.archive(conn, ["a"])
+    with pytest.raises(UniqueViolation), attempt(conn):
+        add_flag(conn)
+    assert named(features.list_by_name(conn, ["b", "a", "a"])) == ["a"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"name": ""},
+        {"name": "a b"},
+        {"name": "a\n"},
+        {"name": "é"},
+        {"name": "x" * 101},
+        {"project": "none"},
+        {"type": "none"},
+        {"description": "x" * 5001},
+    ],
+)
+def test_the_table_refuses_what_the_service_would(conn, wrong):
+    with pytest.raises(ConflictError), attempt(conn):
+        add_flag(conn, **{"name": "a"} | wrong)
+
+
+def test_update_and_stale(conn):
+    for name in ("a", "b", "c"):
+        add_flag(conn, name)
+    before = features.find(conn, "a")
+    values = {"type": "experiment", "description": "d", "stale": True, "impression_data": True}
+    assert features.update(conn, "a", **values) == before | values
+    features.set_stale(conn, ["a", "b", "none"], False)
+    features.set_stale(conn, ["c"], True)
+    assert found(conn, stale=True) == ["c"]
+    assert found(conn, stale=False) == ["a", "b"]
+
+
+def test_the_archive(conn):
+    for name in ("a", "b", "c"):
+        add_flag(conn, name)
+    feature_environments.set_states(conn, ["a", "b"], "production", True, topics=[""])
+    features.archive(conn, ["a", "b"])
+    first = features.find(conn, "a")["archived_at"]
+    features.archive(conn, ["a"])
+    assert features.find(conn, "a")["archived_at"] == first
+    assert (features.count(conn), found(conn), found(conn, archived=True)) == (1, ["c"], ["a", "b"])
+    features.delete(conn, ["b", "c"])  # c is not archived
+    assert found(conn) == ["c"]
+    features.revive(conn, ["a"])
+    assert found(conn) == ["a", "c"]
+    assert feature_environments.find_state(conn, "a", "production")["enabled"] is False
+    assert run(conn, "SELECT feature FROM feature_environments") == [("a",)]
+
+
+def test_the_search_narrows(conn):
+    add_project(conn)
+    add_flag(conn, "a_b", description="Blue Button")
+    add_flag(conn, "axb", "other", type="experiment")
+    add_flag(conn, "b")
+    feature_tags.add(conn, ["b", "axb"], [("simple", "Zebra")])
+    feature_tags.add(conn, ["b"], [("simple", "two")])
+    feature_environments.set_states(conn, ["b"], "production", True, topics=[""])
+    assert found(conn) == ["a_b", "axb", "b"]
+    assert found(conn, projects=["other"]) == ["axb"]
+    assert found(conn, projects=[]) == []
+    assert found(conn, types=["experiment", "none"]) == ["axb"]
+    assert found(conn, prefix="a_") == ["a_b"]
+    assert found(conn, prefix="a%") == []
+    assert found(conn, tags=["simple:Zebra", "simple:two"]) == ["axb", "b"]
+    assert found(conn, tags=["simple:zebra"]) == []
+    assert found(conn, text="A_B") == ["a_b"]
+    assert found(conn, text="blue b") == ["a_b"]
+    assert found(conn, text="e:ZEB") == ["axb", "b"]
+    assert found(conn, text="%") == []
+    assert found(conn, environment="production") == ["b"]
+    assert found(conn, environment="production", enabled=False) == ["a_b", "axb"]
+    assert found(conn, prefix="a", types=["release"]) == ["a_b"]
+
+
+def test_pages_know_the_total(conn):
+    for n in range(5):
+        add_flag(conn, f"f{n}")
+    rows = features.search(conn, Filter(limit=2, offset=3))
+    assert (named(rows), rows[0]["total"]) == (["f3", "f4"], 5)
+    assert features.search(conn, Filter(limit=2, offset=5)) == []
+
+
+def test_types_are_listed(conn):
+    assert named(features.list_types(conn), "id")[:2] == ["experiment", "kill-switch"]

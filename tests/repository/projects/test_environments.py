@@ -1,0 +1,122 @@
+"""Environments and their links to projects: order, counts, what a deletion takes along."""
+
+from __future__ import annotations
+
+import pytest
+
+from sigservice.db.errors import UniqueViolation
+from sigservice.repository.projects import environments, project_environments
+from tests.repository.kit import attempt, run
+
+
+def add(conn, *names, enabled=True):
+    for name in names:
+        environments.insert(conn, name=name, type="test", sort_order=None, enabled=enabled)
+
+
+def add_project(conn, *ids):
+    for id in ids:
+        run(conn, "INSERT INTO projects (id, name) VALUES (%s, %s)", id, id)
+
+
+def add_state(conn, feature, project, environment, enabled=True, archived=False):
+    run(
+        conn,
+        "INSERT INTO features (name, project, type, created_by, archived_at) "
+        "VALUES (%s, %s, 'release', 'ada', CASE WHEN %s THEN now() END)",
+        feature,
+        project,
+        archived,
+    )
+    run(
+        conn,
+        "INSERT INTO feature_environments (feature, environment, enabled) VALUES (%s, %s, %s)",
+        feature,
+        environment,
+        enabled,
+    )
+
+
+def names(conn):
+    return [row["name"] for row in environments.list_all(conn)]
+
+
+def test_without_an_order_each_is_the_last(conn):
+    assert (environments.list_all(conn), environments.count(conn)) == ([], 0)
+    add(conn, "b", "a")
+    assert [(row["name"], row["sort_order"]) for row in environments.list_all(conn)] == [
+        ("b", 1),
+        ("a", 2),
+    ]
+    assert environments.update_sort_orders(conn, {"a": 0, "nowhere": 1}) == 1
+    assert names(conn) == ["a", "b"]
+    assert environments.count(conn) == 2
+    assert [row["name"] for row in environments.list_all(conn, "b")] == ["b"]
+    assert environments.list_all(conn, "nowhere") == []
+
+
+def test_a_name_is_unique_and_its_row_can_change_and_go(conn):
+    add(conn, "a")
+    with pytest.raises(UniqueViolation), attempt(conn):
+        add(conn, "a")
+    environments.update(conn, "a", type="production", sort_order=9, enabled=False)
+    (row,) = environments.list_all(conn)
+    assert (row["type"], row["sort_order"], row["enabled"]) == ("production", 9, False)
+    environments.delete(conn, "a")
+    assert names(conn) == []
+
+
+def test_enable_only_tells_what_it_switched(conn):
+    add(conn, "a", "b")
+    add(conn, "c", "d", enabled=False)
+    switched = environments.enable_only(conn, ["a", "c"])
+    assert sorted((row["name"], row["enabled"]) for row in switched) == [("b", False), ("c", True)]
+    assert environments.enable_only(conn, ["a", "c"]) == []
+
+
+def test_counts_are_of_what_is_on_and_not_archived(conn):
+    add(conn, "a")
+    add_project(conn, "p", "q")
+    project_environments.link_all_projects(conn, ["a"])
+    for n, (project, enabled, archived) in enumerate(
+        [("p", True, False), ("p", False, False), ("p", True, True), ("q", True, False)]
+    ):
+        add_state(conn, f"f{n}", project, "a", enabled, archived)
+    (row,) = environments.list_all(conn)
+    assert (row["project_count"], row["enabled_toggle_count"], row["api_token_count"]) == (2, 2, 0)
+    (row,) = environments.list_of_project(conn, "p")
+    assert (row["visible"], row["enabled_toggle_count"]) == (True, 1)
+
+
+def test_links_are_made_once_and_told(conn):
+    add(conn, "b", "a")
+    add_project(conn, "p", "q")
+    assert sorted(project_environments.link(conn, "p", ["a", "b"])) == ["a", "b"]
+    assert project_environments.link(conn, "p", ["a"]) == []
+    assert project_environments.link_all_projects(conn, ["a"]) == [
+        {"project": "q", "environment": "a"}
+    ]
+    assert project_environments.link_all_projects(conn, []) == []
+    assert project_environments.list_of_project(conn, "p") == [
+        {"environment": "b", "default_strategy": None},
+        {"environment": "a", "default_strategy": None},
+    ]
+    assert project_environments.update_default_strategy(conn, "p", "a", '{"name": "x"}')
+    assert not project_environments.update_default_strategy(conn, "q", "b", "{}")
+    assert project_environments.list_of_project(conn, "p")[1]["default_strategy"] == '{"name": "x"}'
+
+
+def test_unlinking_switches_the_flags_of_that_project_off_there(conn):
+    add(conn, "a", "b")
+    add_project(conn, "p", "q")
+    project_environments.link_all_projects(conn, ["a", "b"])
+    add_state(conn, "mine", "p", "a")
+    add_state(conn, "here", "p", "b")
+    add_state(conn, "theirs", "q", "a")
+    assert project_environments.unlink(conn, "p", "a") is True
+    assert project_environments.unlink(conn, "p", "a") is False
+    assert run(conn, "SELECT feature FROM feature_environments ORDER BY 1") == [
+        ("here",),
+        ("theirs",),
+    ]
+    assert [r["environment"] for r in project_environments.list_of_project(conn, "p")] == ["b"]

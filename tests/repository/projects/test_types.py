@@ -1,0 +1,71 @@
+"""Strategy types, feature types, tag types and tags: order, uniqueness, what goes along."""
+
+from __future__ import annotations
+
+import pytest
+
+from sigservice.db.errors import UniqueViolation
+from sigservice.repository.projects import feature_types, strategy_types, tag_types, tags
+from tests.repository.kit import attempt, run
+
+NOTHING = {"description": None, "icon": None, "color": None}
+
+
+def test_strategy_types(conn):
+    assert strategy_types.list_all(conn) == []
+    values = {"title": None, "description": None, "parameters": "[]"}
+    for name in ("b", "a"):
+        strategy_types.insert(conn, name=name, **values)
+    with pytest.raises(UniqueViolation), attempt(conn):
+        strategy_types.insert(conn, name="a", **values)
+    assert [row["name"] for row in strategy_types.list_all(conn)] == ["a", "b"]
+    strategy_types.update(conn, "a", **values | {"title": "A"}, deprecated=True)
+    (row,) = strategy_types.list_all(conn, "a")
+    assert (row["title"], row["deprecated"], row["built_in"]) == ("A", True, False)
+    strategy_types.delete(conn, "a")
+    assert strategy_types.list_all(conn, "a") == []
+
+
+def test_who_uses_a_strategy_type(conn):
+    run(
+        conn,
+        """
+        INSERT INTO environments (name, type, sort_order) VALUES ('e', 'test', 1);
+        INSERT INTO projects (id, name) VALUES ('p', 'P'), ('q', 'Q');
+        INSERT INTO project_environments (project, environment, default_strategy)
+        VALUES ('p', 'e', '{"name": "own"}'), ('q', 'e', NULL);
+        INSERT INTO features (name, project, type, created_by) VALUES ('f', 'p', 'release', 'a');
+        INSERT INTO feature_strategies (id, feature, environment, name, sort_order)
+        VALUES ('1', 'f', 'e', 'own', 1), ('2', 'f', 'e', 'own', 2), ('3', 'f', 'e', 'other', 3)
+        """,
+    )
+    assert strategy_types.list_flags(conn, "own") == ["f"]
+    assert strategy_types.list_projects(conn, "own") == ["p"]
+    assert strategy_types.list_flags(conn, "none") == strategy_types.list_projects(conn, "") == []
+
+
+def test_feature_types_come_with_the_tables(conn):
+    assert {row["id"] for row in feature_types.list_all(conn)} >= {"release", "kill-switch"}
+
+
+def test_tag_types_and_their_tags(conn):
+    assert tag_types.list_all(conn) == []
+    for name in ("team", "area"):
+        tag_types.insert(conn, name=name, **NOTHING)
+        tags.insert(conn, name, "web")
+    with pytest.raises(UniqueViolation), attempt(conn):
+        tag_types.insert(conn, name="team", **NOTHING)
+    with pytest.raises(UniqueViolation), attempt(conn):
+        tags.insert(conn, "team", "web")
+    tag_types.update(conn, "team", description="d", icon="i", color="#000000")
+    assert tag_types.list_all(conn, "team") == [
+        {"name": "team", "description": "d", "icon": "i", "color": "#000000"}
+    ]
+    team = {"type": "team", "value": "web", "color": "#000000"}
+    assert tags.list_all(conn)[1:] == tags.list_all(conn, "team") == [team]
+    assert tags.list_all(conn, "team", "web") == [team]
+    assert tags.list_all(conn, "team", "other") == []
+    assert tags.delete(conn, "area", "web") is True
+    assert tags.delete(conn, "area", "web") is False
+    tag_types.delete(conn, "team")
+    assert tags.list_all(conn) == []

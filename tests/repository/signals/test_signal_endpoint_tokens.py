@@ -1,0 +1,176 @@
+"""Tokens of signal endpoints: each belongs to one endpoint and is found through it only."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from sigservice.db.errors import UniqueViolation
+from sigservice.errors import ConflictError
+from sigservice.repository.signals import signal_endpoint_tokens, signal_endpoints
+from tests.repository.kit import add_endpoint, add_token, attempt, ids, run
+from tests.waiting import DEADLINE_SECONDS
+
+COLUMNS = {
+    "id", "signal_endpoint_id", "name", "secret_prefix", "created_at", "created_by_user_id",
+}  # fmt: skip
+ENDPOINT_AND_NAME = "signal_endpoint_tokens_signal_endpoint_id_name_key"
+
+
+def insert(conn, endpoint_id, name="ci", secret_hash=None, limit=100):
+    return signal_endpoint_tokens.insert(
+        conn,
+        endpoint_id,
+        name=name,
+        secret_hash=secret_hash or f"{endpoint_id}/{name}".encode(),
+        secret_prefix="signal_abcd",
+        created_by_user_id=-42,
+        limit=limit,
+    )
+
+
+@pytest.fixture
+def two(conn):
+    """The ids of two endpoints, `a` and `b`."""
+    return add_endpoint(conn, "a"), add_endpoint(conn, "b")
+
+
+def test_an_endpoint_without_tokens_has_none(conn, two):
+    assert signal_endpoint_tokens.list_all(conn) == []
+    assert signal_endpoint_tokens.list_of_endpoint(conn, two[0]) == []
+    assert signal_endpoint_tokens.list_of_endpoint(conn, 999) == []
+    assert signal_endpoint_tokens.find(conn, two[0], 1) is None
+    assert signal_endpoint_tokens.rename(conn, two[0], 1, "x") is None
+    assert signal_endpoint_tokens.delete(conn, two[0], 1) is False
+    assert signal_endpoint_tokens.find_sender(conn, b"hash") is None
+
+
+def test_a_new_token_comes_back_as_it_is_found_and_never_with_its_hash(conn, two):
+    row = insert(conn, two[0])
+    assert set(row) == COLUMNS
+    assert (row["signal_endpoint_id"], row["name"]) == (two[0], "ci")
+    assert (row["secret_prefix"], row["created_by_user_id"]) == ("signal_abcd", -42)
+    assert signal_endpoint_tokens.find(conn, two[0], row["id"]) == row
+    assert signal_endpoint_tokens.list_of_endpoint(conn, two[0]) == [row]
+    assert signal_endpoint_tokens.list_all(conn) == [row]
+
+
+def test_lists_are_in_order_of_ids(conn, two):
+    made = [add_token(conn, two[n % 2], name) for n, name in enumerate("zaybx")]
+    assert ids(signal_endpoint_tokens.list_all(conn)) == made
+    assert ids(signal_endpoint_tokens.list_of_endpoint(conn, two[0])) == made[::2]
+    assert ids(signal_endpoint_tokens.list_of_endpoint(conn, two[1])) == made[1::2]
+
+
+def test_a_token_of_another_endpoint_is_not_found_renamed_or_deleted(conn, two):
+    a, b = two
+    id = add_token(conn, a)
+    assert signal_endpoint_tokens.find(conn, b, id) is None
+    assert signal_endpoint_tokens.rename(conn, b, id, "mine") is None
+    assert signal_endpoint_tokens.delete(conn, b, id) is False
+    assert signal_endpoint_tokens.find(conn, a, id)["name"] == "ci"
+
+
+def test_a_name_is_unique_within_its_endpoint_and_keeps_its_case(conn, two):
+    a, b = two
+    insert(conn, a, "ci")
+    other = insert(conn, a, "CI")
+    insert(conn, b, "ci")
+    with pytest.raises(UniqueViolation) as caught, attempt(conn):
+        insert(conn, a, "ci", b"another secret")
+    assert caught.value.constraint == ENDPOINT_AND_NAME
+    with pytest.raises(UniqueViolation) as caught, attempt(conn):
+        signal_endpoint_tokens.rename(conn, a, other["id"], "ci")
+    assert caught.value.constraint == ENDPOINT_AND_NAME
+
+
+def test_a_secret_belongs_to_one_token(conn, two):
+    insert(conn, two[0], secret_hash=b"same")
+    with pytest.raises(UniqueViolation) as caught, attempt(conn):
+        insert(conn, two[1], secret_hash=b"same")
+    assert caught.value.constraint == "signal_endpoint_tokens_secret_hash_key"
+
+
+@pytest.mark.parametrize("name", ["", "x" * 101])
+def test_the_table_refuses_other_names(conn, two, name):
+    with pytest.raises(ConflictError), attempt(conn):
+        insert(conn, two[0], name)
+    id = add_token(conn, two[0])
+    with pytest.raises(ConflictError), attempt(conn):
+        signal_endpoint_tokens.rename(conn, two[0], id, name)
+
+
+def test_a_token_of_no_endpoint_is_refused(conn):
+    with pytest.raises(ConflictError), attempt(conn):
+        insert(conn, 999)
+
+
+def test_the_limit_is_decided_in_the_statement_for_each_endpoint(conn, two):
+    a, b = two
+    assert insert(conn, a, "0", limit=0) is None
+    assert insert(conn, a, "1", limit=2)
+    assert insert(conn, a, "2", limit=2)
+    assert insert(conn, a, "3", limit=2) is None
+    assert insert(conn, b, "3", limit=2)
+    assert len(signal_endpoint_tokens.list_of_endpoint(conn, a)) == 2
+
+
+def test_a_deleted_token_makes_room(conn, two):
+    first = insert(conn, two[0], "1", limit=1)
+    assert insert(conn, two[0], "2", limit=1) is None
+    assert signal_endpoint_tokens.delete(conn, two[0], first["id"]) is True
+    assert signal_endpoint_tokens.delete(conn, two[0], first["id"]) is False
+    assert insert(conn, two[0], "2", limit=1)
+
+
+def test_a_rename_changes_the_name_and_nothing_else(conn, two):
+    row = insert(conn, two[0], secret_hash=b"hash")
+    other = insert(conn, two[0], "other")
+    renamed = signal_endpoint_tokens.rename(conn, two[0], row["id"], "é" * 100)
+    assert renamed == row | {"name": "é" * 100}
+    assert signal_endpoint_tokens.find(conn, two[0], row["id"]) == renamed
+    assert signal_endpoint_tokens.find(conn, two[0], other["id"]) == other
+    assert signal_endpoint_tokens.find_sender(conn, b"hash")["name"] == "é" * 100
+
+
+def test_a_sender_is_found_by_the_hash_with_the_endpoint_whether_or_not_it_is_enabled(conn, two):
+    off = add_endpoint(conn, "off", enabled=False)
+    for endpoint_id, name, enabled in ((two[0], "a", True), (off, "off", False)):
+        row = insert(conn, endpoint_id, secret_hash=name.encode())
+        assert signal_endpoint_tokens.find_sender(conn, name.encode()) == {
+            "id": row["id"],
+            "name": "ci",
+            "signal_endpoint_id": endpoint_id,
+            "endpoint_name": name,
+            "enabled": enabled,
+        }
+    for unknown in (b"", b"A", b"a ", b"b"):
+        assert signal_endpoint_tokens.find_sender(conn, unknown) is None
+
+
+def test_no_sender_is_found_after_its_endpoint_is_gone(conn, two):
+    insert(conn, two[0], secret_hash=b"hash")
+    signal_endpoints.delete(conn, two[0])
+    assert signal_endpoint_tokens.find_sender(conn, b"hash") is None
+
+
+def test_the_limit_holds_when_many_race(pool):
+    made, together = [], threading.Barrier(5)
+    with pool.autocommit() as conn:
+        id = add_endpoint(conn)
+
+    def create(n):
+        together.wait(DEADLINE_SECONDS)
+        with pool.transaction() as conn:
+            signal_endpoints.lock(conn, id)
+            made.append(insert(conn, id, f"t{n}", limit=3))
+
+    threads = [threading.Thread(target=create, args=(n,)) for n in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(row is None for row in made) == [False] * 3 + [True] * 2
+    with pool.autocommit() as conn:
+        assert run(conn, "SELECT count(*) FROM signal_endpoint_tokens") == [(3,)]

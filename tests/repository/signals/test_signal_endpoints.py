@@ -1,0 +1,175 @@
+"""Signal endpoints: unique names, a limit that holds in a race, and locks."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from sigservice.db.errors import UniqueViolation
+from sigservice.errors import ConflictError
+from sigservice.repository.signals import signal_endpoint_tokens, signal_endpoints
+from tests.repository.kit import (
+    add_endpoint,
+    add_signal,
+    add_token,
+    attempt,
+    ids,
+    is_locked_out,
+    run,
+)
+from tests.waiting import DEADLINE_SECONDS
+
+COLUMNS = {"id", "name", "description", "enabled", "created_at", "created_by_user_id"}
+
+
+def insert(conn, name="deploys", limit=100):
+    return signal_endpoints.insert(
+        conn, name=name, description=None, enabled=True, created_by_user_id=1, limit=limit
+    )
+
+
+def update(conn, id, name="deploys", description=None, enabled=True):
+    return signal_endpoints.update(conn, id, name=name, description=description, enabled=enabled)
+
+
+def test_an_empty_table_has_none(conn):
+    assert signal_endpoints.list_all(conn) == []
+    assert signal_endpoints.find(conn, 1) is None
+    assert signal_endpoints.lock(conn, 1) is None
+    assert update(conn, 1) is None
+    assert signal_endpoints.delete(conn, 1) is False
+
+
+def test_a_new_endpoint_comes_back_as_it_is_found(conn):
+    row = signal_endpoints.insert(
+        conn, name="a-b_9", description="d", enabled=False, created_by_user_id=-42, limit=1
+    )
+    assert set(row) == COLUMNS
+    assert (row["name"], row["description"], row["enabled"]) == ("a-b_9", "d", False)
+    assert row["created_by_user_id"] == -42
+    assert signal_endpoints.find(conn, row["id"]) == row
+    assert signal_endpoints.lock(conn, row["id"]) == row
+    assert signal_endpoints.list_all(conn) == [row]
+
+
+@pytest.mark.parametrize("id", [0, -1, 2**31, 2**62])
+def test_an_id_that_is_none_finds_none(conn, id):
+    add_endpoint(conn)
+    assert signal_endpoints.find(conn, id) is None
+    assert signal_endpoints.delete(conn, id) is False
+
+
+def test_the_list_is_in_order_of_ids(conn):
+    made = [add_endpoint(conn, name) for name in ("c", "a", "b")]
+    assert ids(signal_endpoints.list_all(conn)) == made
+
+
+def test_a_name_is_unique_and_keeps_its_case(conn):
+    id = add_endpoint(conn, "deploys")
+    other = add_endpoint(conn, "alerts")
+    with pytest.raises(UniqueViolation) as caught, attempt(conn):
+        add_endpoint(conn, "deploys")
+    assert caught.value.constraint == "signal_endpoints_name_key"
+    with pytest.raises(UniqueViolation), attempt(conn):
+        update(conn, other, "deploys")
+    assert update(conn, id, "deploys")["name"] == "deploys"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "A", "a b", "é", "a\n", "a.b", "a/b", "x" * 101, "\u0660", "-" * 101],
+)
+def test_the_table_refuses_other_names(conn, name):
+    with pytest.raises(ConflictError), attempt(conn):
+        insert(conn, name)
+    id = add_endpoint(conn)
+    with pytest.raises(ConflictError), attempt(conn):
+        update(conn, id, name)
+
+
+def test_the_longest_name_and_description_fit(conn):
+    id = add_endpoint(conn, "x" * 100, description="é" * 1000)
+    with pytest.raises(ConflictError), attempt(conn):
+        update(conn, id, description="x" * 1001)
+    assert len(signal_endpoints.find(conn, id)["description"]) == 1000
+
+
+def test_the_limit_is_decided_in_the_statement(conn):
+    assert insert(conn, "none", limit=0) is None
+    assert insert(conn, "a", limit=2)
+    assert insert(conn, "b", limit=2)
+    assert insert(conn, "c", limit=2) is None
+    assert insert(conn, "c", limit=3)
+    assert insert(conn, "d", limit=1) is None
+    assert len(signal_endpoints.list_all(conn)) == 3
+
+
+def test_a_deleted_endpoint_makes_room(conn):
+    first = insert(conn, "a", limit=1)
+    assert insert(conn, "b", limit=1) is None
+    assert signal_endpoints.delete(conn, first["id"]) is True
+    assert signal_endpoints.delete(conn, first["id"]) is False
+    assert insert(conn, "a", limit=1)["id"] != first["id"]
+
+
+def test_an_update_replaces_all_three_fields_of_one_endpoint(conn):
+    id = add_endpoint(conn, "a", description="d")
+    other = add_endpoint(conn, "b", description="e")
+    before = signal_endpoints.find(conn, id)
+    row = update(conn, id, "c", None, False)
+    assert row == before | {"name": "c", "description": None, "enabled": False}
+    assert signal_endpoints.find(conn, id) == row
+    assert signal_endpoints.find(conn, other)["description"] == "e"
+
+
+def test_deleting_takes_the_tokens_and_leaves_the_signals_to_the_job(conn):
+    id, other = add_endpoint(conn, "a"), add_endpoint(conn, "b")
+    add_token(conn, id)
+    kept = add_token(conn, other)
+    add_signal(conn, id, endpoint="a")
+    signal_endpoints.delete(conn, id)
+    assert ids(signal_endpoint_tokens.list_all(conn)) == [kept]
+    assert run(conn, "SELECT count(*) FROM signals") == [(1,)]
+
+
+def test_the_limit_holds_when_many_race(pool):
+    made, together = [], threading.Barrier(5)
+
+    def create(n):
+        together.wait(DEADLINE_SECONDS)
+        with pool.transaction() as conn:
+            signal_endpoints.lock_all(conn)
+            made.append(insert(conn, f"e{n}", limit=3))
+
+    threads = [threading.Thread(target=create, args=(n,)) for n in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(row is None for row in made) == [False] * 3 + [True] * 2
+    with pool.autocommit() as conn:
+        assert len(signal_endpoints.list_all(conn)) == 3
+
+
+def test_a_locked_endpoint_takes_signals_but_no_other_change(pool):
+    with pool.autocommit() as conn:
+        id, other = add_endpoint(conn, "a"), add_endpoint(conn, "b")
+        add_token(conn, id)
+    with pool.transaction() as first:
+        signal_endpoints.lock(first, id)
+        with pool.autocommit() as second:
+            assert add_signal(second, id, endpoint="a")
+            assert add_token(second, id, "made by somebody who forgot the lock")
+            assert update(second, other, "b2")
+        for change in (signal_endpoints.lock, update, signal_endpoints.delete):
+            assert is_locked_out(pool, lambda second, change=change: change(second, id))
+    assert not is_locked_out(pool, lambda second: signal_endpoints.delete(second, id))
+
+
+def test_creations_wait_for_each_other_and_nothing_else_does(pool):
+    with pool.transaction() as first:
+        signal_endpoints.lock_all(first)
+        assert is_locked_out(pool, signal_endpoints.lock_all)
+        assert not is_locked_out(pool, signal_endpoints.list_all)
+    assert not is_locked_out(pool, signal_endpoints.lock_all)

@@ -1,0 +1,64 @@
+"""The queue of signals: written with the signal, read oldest first and within bounds."""
+
+from __future__ import annotations
+
+import json
+
+from sigservice.repository.signals import signal_queue
+from tests.repository.kit import add_built_ins, add_endpoint, add_set, add_signal, add_token, run
+
+
+def waiting(conn, **more):
+    asked = {"limit": 10, "most_bytes": 1_000_000} | more
+    return [row["signal_id"] for row in signal_queue.list_oldest(conn, **asked)]
+
+
+def listening(conn):
+    """An endpoint that a set listens to."""
+    add_built_ins(conn)
+    endpoint = add_endpoint(conn)
+    add_token(conn, endpoint)
+    add_set(conn, source_id=endpoint)
+    return endpoint
+
+
+def test_a_signal_waits_only_where_a_set_listens(conn):
+    endpoint = listening(conn)
+    deaf = add_endpoint(conn, "deaf")
+    add_token(conn, deaf)
+    first = add_signal(conn, endpoint, '{"a": 1}', endpoint="deploys")
+    add_signal(conn, deaf, endpoint="deaf")
+    (row,) = signal_queue.list_oldest(conn, limit=10, most_bytes=10)
+    assert (row["signal_id"], row["endpoint_id"]) == (first, endpoint)
+    assert json.loads(row["payload"]) == {"a": 1}
+    assert row["now"] >= row["created_at"]
+    run(conn, "UPDATE action_sets SET enabled = false")
+    add_signal(conn, endpoint, endpoint="deploys")
+    assert waiting(conn) == [first]
+
+
+def test_the_oldest_come_first_within_bounds(conn):
+    endpoint = listening(conn)
+    text = json.dumps("x" * 98)
+    made = [add_signal(conn, endpoint, text, endpoint="deploys") for _ in range(5)]
+    assert waiting(conn) == made
+    assert waiting(conn, limit=2) == made[:2]
+    assert waiting(conn, most_bytes=1) == made[:1]  # at least one
+    assert waiting(conn, most_bytes=100) == made[:1]
+    assert waiting(conn, most_bytes=101) == made[:2]
+    signal_queue.delete(conn, made[:2])
+    assert waiting(conn) == made[2:]
+    run(conn, "DELETE FROM signals WHERE id = %s", made[2])
+    assert signal_queue.list_oldest(conn, limit=1, most_bytes=1)[0]["payload"] is None
+    assert waiting(conn) == made[2:]
+
+
+def test_verdicts_are_written_once_and_go_with_the_signal(conn):
+    endpoint = listening(conn)
+    signal = add_signal(conn, endpoint, endpoint="deploys")
+    signal_queue.insert_verdicts(conn, [signal, 999], ['[{"verdict": "runs"}]', "[]"])
+    signal_queue.insert_verdicts(conn, [signal], ["[]"])
+    found = [row["verdicts"] for row in signal_queue.list_verdicts(conn, [signal])]
+    assert [json.loads(text) for text in found if text] == [[{"verdict": "runs"}]]
+    assert signal_queue.delete_orphaned_verdicts(conn, 10) == 1
+    assert signal_queue.list_verdicts(conn, [999]) == []

@@ -1,0 +1,120 @@
+"""The search through payloads: patterns here, literal text in the service, a bounded window."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from sigservice.repository.signals import signals
+from sigservice.services.signals.signals import list_page
+from tests.repository.kit import add_endpoint, add_signal, add_token, ids
+
+
+class World:
+    def __init__(self, conn):
+        self._conn = conn
+        self.a, self.b = add_endpoint(conn, "a"), add_endpoint(conn, "b")
+        self.ci, self.other = add_token(conn, self.a, "ci"), add_token(conn, self.a, "other")
+        add_token(conn, self.b)
+
+    def send(self, value, endpoint="a", token="ci"):
+        endpoint_id = {"a": self.a, "b": self.b}[endpoint]
+        text = json.dumps(value, ensure_ascii=False)
+        return add_signal(self._conn, endpoint_id, text, endpoint=endpoint, token=token)
+
+
+@pytest.fixture
+def world(conn):
+    return World(conn)
+
+
+def search(conn, id, pattern, **asked):
+    none = {"token_id": None, "before": None, "until": 0, "limit": 50}
+    return ids(signals.search(conn, id, pattern=pattern, **none | asked))
+
+
+def search_end(conn, id, token_id=None, before=None):
+    return signals.find_search_end(conn, id, token_id=token_id, before=before)
+
+
+def test_a_pattern_is_a_like_pattern_in_any_case(conn, world):
+    hit = world.send({"level": "Critical"})
+    assert search(conn, world.a, "%critical%") == [hit]
+    assert search(conn, world.a, "%CRIT_CAL%") == [hit]
+    assert search(conn, world.a, "critical") == []
+    assert search(conn, world.b, "%critical%") == []
+
+
+def test_a_search_keeps_to_its_endpoint_token_and_span(conn, world):
+    made = [world.send(n, token="other" if n % 2 else "ci") for n in range(6)]
+    world.send(1, "b")
+    assert search(conn, world.a, "%") == made[::-1]
+    assert search(conn, world.a, "%", token_id=world.other) == made[1::2][::-1]
+    assert search(conn, world.a, "%", before=made[4]) == made[:4][::-1]
+    assert search(conn, world.a, "%", until=made[3]) == made[3:][::-1]
+    assert search(conn, world.a, "%", before=made[4], until=made[3], limit=5) == [made[3]]
+    assert search(conn, world.a, "%", limit=2) == made[-2:][::-1]
+    assert search(conn, world.b, "%", token_id=world.ci) == []
+
+
+def test_the_window_ends_at_the_oldest_signal_when_all_fits(conn, world):
+    assert search_end(conn, world.a) == (0, False)
+    made = [world.send(n, token="other" if n else "ci") for n in range(4)]
+    world.send(0, "b")
+    assert search_end(conn, world.a) == (made[0], False)
+    assert search_end(conn, world.a, token_id=world.other) == (made[1], False)
+    assert search_end(conn, world.a, before=made[1]) == (made[0], False)
+    assert search_end(conn, world.a, before=made[0]) == (0, False)
+
+
+def test_the_window_is_bounded_by_rows(conn, world, monkeypatch):
+    monkeypatch.setattr(signals, "SEARCH_ROWS", 3)
+    made = [world.send(n) for n in range(5)]
+    assert search_end(conn, world.a) == (made[2], True)
+    assert search_end(conn, world.a, before=made[2]) == (made[0], False)
+
+
+def test_the_window_is_bounded_by_bytes_and_holds_one_signal_at_least(conn, world, monkeypatch):
+    made = [world.send("x" * 98) for _ in range(5)]  # 100 bytes each
+    for size, oldest in ((1, 4), (100, 3), (150, 3), (200, 2), (399, 1)):
+        monkeypatch.setattr(signals, "SEARCH_BYTES", size)
+        assert search_end(conn, world.a) == (made[oldest], True)
+    monkeypatch.setattr(signals, "SEARCH_BYTES", 500)
+    assert search_end(conn, world.a) == (made[0], False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["%", "_", "\\\\", "100%", "a_b", "\\\\%", "%%", "__", "\\n", "%s", "%(limit)s", "'", "é"],
+)
+def test_the_service_takes_every_character_literally(conn, world, text):
+    world.send("harmless aXb 100 percent")
+    raw = json.loads(f'"{text}"')
+    hit = world.send(f"<{raw}>")
+    page = list_page(conn, world.a, limit=10, text=f"<{text}>")
+    assert ids(page.rows) == [hit]
+    assert page.searched_to_end
+
+
+def test_a_search_page_says_where_the_next_one_begins(conn, world, monkeypatch):
+    monkeypatch.setattr(signals, "SEARCH_ROWS", 3)
+    made = [world.send("odd" if n % 2 else "even") for n in range(7)]
+    found, before, pages = [], None, 0
+    while pages == 0 or before:
+        page = list_page(conn, world.a, limit=2, before=before, text="odd")
+        found += ids(page.rows)
+        before, pages = page.next_before, pages + 1
+        assert pages < 10
+    assert found == made[1::2][::-1]
+    assert page.searched_to_end
+
+
+def test_the_last_page_has_no_next_one(conn, world):
+    made = [world.send(n) for n in range(4)]
+    page = list_page(conn, world.a, limit=4)
+    assert (ids(page.rows), page.next_before) == (made[::-1], None)
+    page = list_page(conn, world.a, limit=3)
+    assert (ids(page.rows), page.next_before) == (made[1:][::-1], made[1])
+    page = list_page(conn, world.a, limit=3, offset=1, token_id=world.ci)
+    assert (ids(page.rows), page.next_before) == (made[:3][::-1], None)

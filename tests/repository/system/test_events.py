@@ -1,0 +1,230 @@
+"""The audit log: newest first, by type, page by page; authors filled in afterwards."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from sigservice.db import queries
+from sigservice.errors import BadDataError
+from sigservice.repository.system import events
+from sigservice.repository.system.events import Filter
+from tests.repository.kit import add_user, attempt, ids, run
+
+SYSTEM, TOKEN = -1337, -42
+
+
+def add(conn, type="user-created", created_by="ada", created_by_user_id=1, **more):
+    return events.insert(
+        conn, type=type, created_by=created_by, created_by_user_id=created_by_user_id, **more
+    )
+
+
+def newest(conn, **asked):
+    type = asked.pop("type", None)
+    return events.list_newest(conn, by_type(type), **{"limit": 50} | asked)
+
+
+def by_type(type):
+    return Filter(types=[type] if type else None)
+
+
+def test_an_empty_log_is_empty(conn):
+    assert newest(conn) == []
+    assert events.count(conn, by_type(None)) == 0
+    assert events.list_types(conn) == []
+    assert events.fill_created_by(conn, system_id=SYSTEM, token_id=TOKEN) == 0
+
+
+def test_many_of_one_type_are_written_at_once(conn):
+    changes = [
+        {"project": "p", "environment": "e", "data": {"n": 1}},
+        {"feature_name": "f", "pre_data": {"n": 2}},
+    ]
+    shared = {"type": "x", "created_by": "ada", "created_by_user_id": 7, "ip": "::1"}
+    events.insert_many(conn, **shared, items=json.dumps(changes))
+    second, first = newest(conn)
+    assert shared.items() <= first.items()
+    assert (first["project"], first["environment"], first["data"]) == ("p", "e", '{"n": 1}')
+    assert (second["feature_name"], second["pre_data"], second["project"]) == (
+        "f",
+        '{"n": 2}',
+        None,
+    )
+
+
+def test_an_event_is_listed_with_all_columns(conn):
+    more = {"ip": "::1", "project": "p", "environment": "e", "feature_name": "f"}
+    id = add(conn, "x", "ada", 7, data='{"b":1,"a":[1.50]}', pre_data="null", **more)
+    (row,) = newest(conn)
+    created_at = row.pop("created_at")
+    assert created_at is not None
+    assert row == more | {
+        "id": id,
+        "type": "x",
+        "created_by": "ada",
+        "created_by_user_id": 7,
+        "data": '{"a": [1.50], "b": 1}',
+        "pre_data": "null",
+    }
+
+
+RARE = {
+    "environment": (Filter(environments=["rare"]), ["events_environment_id_idx"]),
+    "author": (
+        Filter(authors=["eve", "7"]),
+        ["events_created_by_id_idx", "events_created_by_user_id_idx"],
+    ),
+}
+
+
+@pytest.mark.parametrize("statement", ["list_events", "count_events"])
+@pytest.mark.parametrize("column", RARE)
+def test_what_is_rare_is_found_by_its_index(conn, column, statement):
+    run(
+        conn,
+        "INSERT INTO events (type, created_by, created_by_user_id, environment)"
+        " SELECT 'x', 'ada', 1, 'often' FROM generate_series(1, 5000)",
+    )
+    add(conn, created_by="eve", created_by_user_id=7, environment="rare")
+    run(conn, "ANALYZE events")
+    wanted, indexes = RARE[column]
+    paging = {"before": None, "limit": 50, "offset": 0}
+    with conn.cursor() as cursor:
+        text = queries.load("system/events")[statement]
+        cursor.execute(f"EXPLAIN {text}", wanted.parameters() | paging)
+        plan = "\n".join(row[0] for row in cursor.fetchall())
+    for index in indexes:
+        assert index in plan, plan
+    assert events.count(conn, wanted) == 1
+
+
+def test_what_is_not_given_is_null(conn):
+    add(conn, created_by_user_id=None)
+    (row,) = newest(conn)
+    absent = {name for name, value in row.items() if value is None}
+    assert absent == {
+        "created_by_user_id", "ip", "project", "environment", "feature_name", "data", "pre_data",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("data", ["{", "", '"\\u0000"', "NaN"])
+def test_data_that_is_no_json_is_refused(conn, data):
+    with pytest.raises(BadDataError), attempt(conn):
+        add(conn, data=data)
+    assert events.count(conn, by_type(None)) == 0
+
+
+def test_any_text_in_data_comes_back(conn):
+    value = {"é\u0301\U0001f600": ["'; DROP TABLE events; --", "%s %(x)s", "\\", '"', "\n"]}
+    add(conn, data=json.dumps(value))
+    assert json.loads(newest(conn)[0]["data"]) == value
+
+
+def test_newest_come_first(conn):
+    made = [add(conn) for _ in range(4)]
+    assert ids(newest(conn)) == made[::-1]
+
+
+def test_pages_by_key_and_by_offset_are_the_same(conn):
+    made = [add(conn) for _ in range(5)][::-1]
+    assert ids(newest(conn, limit=2)) == made[:2]
+    assert ids(newest(conn, limit=2, before=made[1])) == made[2:4]
+    assert ids(newest(conn, limit=2, offset=2)) == made[2:4]
+    assert ids(newest(conn, limit=2, before=made[1], offset=2)) == made[4:]
+    assert newest(conn, before=made[-1]) == []
+    assert newest(conn, limit=0) == []
+    assert newest(conn, offset=5) == []
+    assert ids(newest(conn, before=2**62)) == made
+
+
+def test_a_type_is_listed_and_counted_alone(conn):
+    made = [add(conn, type) for type in ("a", "b", "a", "ab")]
+    assert ids(newest(conn, type="a")) == [made[2], made[0]]
+    assert ids(newest(conn, type="a", before=made[2])) == [made[0]]
+    assert newest(conn, type="A") == []
+    assert newest(conn, type="%") == []
+    assert events.count(conn, by_type("a")) == 2
+    assert events.count(conn, by_type("none")) == 0
+    assert events.count(conn, by_type(None)) == 4
+
+
+def test_each_type_is_named_once_in_order(conn):
+    for type in ("b", "a", "b", "c", "a"):
+        add(conn, type)
+    assert events.list_types(conn) == ["a", "b", "c"]
+
+
+def authors(conn):
+    return dict(run(conn, "SELECT created_by, created_by_user_id FROM events"))
+
+
+def test_past_authors_are_found_by_name_and_by_address_in_any_case(conn):
+    id = add_user(conn, "ada", email="Ada@Example.org")
+    for author in ("ADA", "ada@example.ORG", "system", "nobody", "migration"):
+        add(conn, created_by=author, created_by_user_id=None)
+    assert events.fill_created_by(conn, system_id=SYSTEM, token_id=TOKEN) == 4
+    assert authors(conn) == {
+        "ADA": id,
+        "ada@example.ORG": id,
+        "system": SYSTEM,
+        "nobody": None,
+        "migration": SYSTEM,
+    }
+
+
+def test_a_known_author_is_never_changed(conn):
+    add_user(conn, "ada")
+    add(conn, created_by="ada", created_by_user_id=5)
+    add(conn, created_by="system", created_by_user_id=6)
+    assert events.fill_created_by(conn, system_id=SYSTEM, token_id=TOKEN) == 0
+    assert authors(conn) == {"ada": 5, "system": 6}
+
+
+def test_authors_nobody_knows_never_block_the_batch(conn):
+    old = add(conn, created_by="system", created_by_user_id=None)
+    for n in range(120):
+        add(conn, created_by=f"stranger {n}", created_by_user_id=None)
+    assert events.fill_created_by(conn, system_id=SYSTEM, token_id=TOKEN) == 1
+    assert run(conn, "SELECT created_by_user_id FROM events WHERE id = %s", old) == [(SYSTEM,)]
+
+
+def test_a_batch_is_the_newest_hundred(conn):
+    made = [add(conn, created_by="system", created_by_user_id=None) for _ in range(103)]
+    assert events.fill_created_by(conn, system_id=SYSTEM, token_id=TOKEN) == 100
+    left = run(conn, "SELECT id FROM events WHERE created_by_user_id IS NULL ORDER BY id")
+    assert [id for (id,) in left] == made[:3]
+    assert events.fill_created_by(conn, system_id=SYSTEM, token_id=TOKEN) == 3
+
+
+FILTERS = {
+    "flag": (Filter(features=["f"]), ["c", "b"]),
+    "project": (Filter(projects=["p", "q"]), ["c", "b"]),
+    "environment": (Filter(environments=["e"]), ["b"]),
+    "author by name": (Filter(authors=["ada"]), ["c", "b"]),
+    "author by id": (Filter(authors=["9"]), ["a"]),
+    "text in data": (Filter(text="NEEDLE"), ["b"]),
+    "text in a name": (Filter(text="eve"), ["a"]),
+    "projects only": (Filter(projects_only=True), ["c", "b"]),
+    "types": (Filter(types=["a", "c"]), ["c", "a"]),
+    "nothing": (Filter(features=["x"]), []),
+}
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_filters(conn, name):
+    add(conn, "a", "eve", 9)
+    add(conn, "b", project="p", environment="e", feature_name="f", data='{"x": "needle"}')
+    events.insert_many(
+        conn,
+        type="c",
+        created_by="ada",
+        created_by_user_id=1,
+        ip="::1",
+        items='[{"project": "q", "feature_name": "f", "pre_data": {"y": 1}}]',
+    )
+    wanted, expected = FILTERS[name]
+    rows = events.list_newest(conn, wanted, limit=10)
+    assert [row["type"] for row in rows] == expected
+    assert events.count(conn, wanted) == len(expected)

@@ -1,0 +1,161 @@
+"""The flag side in bulk."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from sigservice.db.errors import UniqueViolation
+from sigservice.errors import ConflictError
+from sigservice.repository.transfer import definitions
+from tests.repository.kit import attempt, run
+
+AUTHOR = {"created_by": "ada", "created_by_user_id": 7}
+ENVIRONMENT = {"name": "prod", "type": "production", "sortOrder": 3, "enabled": True}
+PROJECT = {"id": "p", "name": "P", "description": None, "mode": "open", "defaultStickiness": "x"}
+FLAG = {"name": "f", "project": "p", "type": "release", "stale": False, "impressionData": True}
+STRATEGY = {
+    "id": "s",
+    "feature": "f",
+    "environment": "prod",
+    "name": "default",
+    "title": None,
+    "disabled": False,
+    "sortOrder": 1,
+    "parameters": {"a": "1"},
+    "constraints": [],
+    "variants": [],
+}
+
+
+@pytest.fixture
+def filled(conn):
+    definitions.put_environments(conn, [ENVIRONMENT | {"protected": False}])
+    definitions.put_projects(conn, [PROJECT])
+    definitions.put_project_environments(
+        conn, [{"project": "p", "environment": "prod", "strategy": None}]
+    )
+    definitions.put_features(conn, [FLAG, FLAG | {"name": "g"}], **AUTHOR)
+    return conn
+
+
+def test_definitions_are_put_twice(conn):
+    kinds = {
+        "environments": (
+            ENVIRONMENT | {"protected": True},
+            {"enabled": False},
+        ),
+        "projects": (PROJECT, {"description": "d"}),
+        "context_fields": (
+            {
+                "name": "c",
+                "description": None,
+                "stickiness": True,
+                "sortOrder": 4,
+                "legalValues": [{"value": "v"}],
+            },
+            {"legalValues": []},
+        ),
+        "strategy_types": (
+            {
+                "name": "t",
+                "title": None,
+                "description": "d",
+                "parameters": [],
+                "deprecated": False,
+                "sortOrder": 5,
+            },
+            {"deprecated": True},
+        ),
+        "tag_types": (
+            {"name": "team", "description": None, "icon": None, "color": "#112233"},
+            {"icon": "T"},
+        ),
+    }
+    for kind, (item, change) in kinds.items():
+        put = getattr(definitions, f"put_{kind}")
+        listed = getattr(definitions, f"list_{kind}")
+        put(conn, [item])
+        put(conn, [item | change])
+        put(conn, [])
+        (row,) = listed(conn)
+        decoded = {
+            name: json.loads(value) if name in ("legalValues", "parameters") else value
+            for name, value in row.items()
+        }
+        assert decoded == item | change
+
+
+def test_default_strategies_of_projects(filled):
+    link = {"project": "p", "environment": "prod"}
+    definitions.put_project_environments(filled, [link | {"strategy": {"name": "default"}}])
+    (row,) = definitions.list_project_environments(filled)
+    assert json.loads(row["default_strategy"]) == {"name": "default"}
+    definitions.put_project_environments(filled, [link | {"strategy": None}])
+    assert definitions.list_project_environments(filled)[0]["default_strategy"] is None
+    definitions.delete_project_environments(filled, [link, link | {"environment": "other"}])
+    assert definitions.list_project_environments(filled) == []
+
+
+def test_features_keep_their_place_and_maker(filled):
+    made = {"createdAt": "2020-01-02T03:04:05.678901Z", "createdBy": "eve"}
+    definitions.put_features(filled, [FLAG | made | {"name": "h"}], **AUTHOR)
+    moved = FLAG | {"name": "h", "project": "elsewhere", "stale": True, "createdBy": "mallory"}
+    definitions.put_features(filled, [moved], **AUTHOR)
+    row = definitions.list_features(filled, ["h"])[0]
+    assert (row["project"], row["stale"], row["created_by"]) == ("p", True, "eve")
+    assert row["created_at"].isoformat().startswith("2020-01-02T03:04:05.678901")
+    rows = run(filled, "SELECT name, created_by_user_id FROM features ORDER BY name")
+    assert rows == [("f", 7), ("g", 7), ("h", None)]
+    assert [row["name"] for row in definitions.list_features(filled)] == ["f", "g", "h"]
+    with pytest.raises(ConflictError), attempt(filled):
+        definitions.put_features(filled, [FLAG | {"name": "i", "project": "unknown"}], **AUTHOR)
+
+
+def test_strategies_with_segments_by_name(filled):
+    segment = {"name": "beta", "description": None, "project": None, "constraints": []}
+    definitions.put_segments(filled, [segment], **AUTHOR)
+    definitions.put_segments(filled, [segment | {"description": "d"}], **AUTHOR)
+    (beta,) = definitions.list_segments(filled)
+    assert (beta["description"], beta["created_by"]) == ("d", "ada")
+    definitions.insert_strategies(filled, [STRATEGY, STRATEGY | {"id": "t", "feature": "g"}])
+    definitions.insert_strategy_segments(filled, [{"strategy": "s", "segment": "beta"}])
+    assert run(filled, "SELECT strategy_id, segment_id FROM strategy_segments") == [
+        ("s", beta["id"])
+    ]
+    assert definitions.list_taken_strategy_ids(filled, ["s", "u"]) == {"s"}
+    definitions.delete_strategies(filled, [{"feature": "f", "environment": "prod"}])
+    assert definitions.list_taken_strategy_ids(filled, ["s", "t"]) == {"t"}
+    with pytest.raises(UniqueViolation), attempt(filled):
+        definitions.insert_strategies(filled, [STRATEGY | {"id": "t"}])
+
+
+def test_states_tags_and_parents(filled):
+    state = {"feature": "f", "environment": "prod", "enabled": True, "variants": [{"name": "a"}]}
+    definitions.put_states(filled, [state])
+    definitions.put_states(filled, [state | {"enabled": False}])
+    (row,) = definitions.list_states(filled, ["f", "g"])
+    assert (row["enabled"], json.loads(row["variants"])) == (False, [{"name": "a"}])
+    definitions.put_tag_types(filled, [{"name": "team"}])
+    definitions.put_tags(filled, [{"type": "team", "value": "unused"}] * 2)
+    tag = {"feature": "f", "type": "team", "value": "core"}
+    definitions.put_feature_tags(filled, [tag, tag | {"feature": "g"}, tag])
+    assert [row["value"] for row in definitions.list_tags(filled)] == ["core", "unused"]
+    assert definitions.list_names(filled, tag="team:core") == ["f", "g"]
+    assert definitions.list_names(filled, tag="core", project="q") == []
+    assert definitions.list_names(filled, tag="unused") == []
+    parent = {"child": "f", "parent": "g", "enabled": True, "variants": []}
+    definitions.put_dependencies(filled, [parent])
+    definitions.put_dependencies(filled, [parent | {"enabled": False}])
+    assert run(filled, "SELECT child, parent, enabled FROM feature_dependencies") == [
+        ("f", "g", False)
+    ]
+    places = {row["name"]: row for row in definitions.list_places(filled)}
+    assert places["f"] == {"name": "f", "project": "p", "archived": False, "parent": "g"}
+
+
+def test_many_rows_go_in_parts(filled):
+    names = [f"flag-{n}" for n in range(5001)]
+    definitions.put_features(filled, [FLAG | {"name": name} for name in names], **AUTHOR)
+    assert len(definitions.list_places(filled)) == 5003

@@ -1,0 +1,111 @@
+"""When flags were reported last: to the minute, in rows that no change of a flag touches."""
+
+from __future__ import annotations
+
+from sigservice.repository.flags import feature_environments, features
+from sigservice.repository.usage import feature_last_seen
+from tests.repository.kit import add_built_ins, add_flag, is_locked_out, run
+
+DEVELOPMENT, PRODUCTION = "development", "production"
+
+
+def mark(conn, *pairs):
+    names, environments = map(list, zip(*pairs, strict=True))
+    return feature_last_seen.mark(conn, features=names, environments=environments)
+
+
+def seen(conn, name="a"):
+    """{environment: when} and when anywhere, as readers get it."""
+    states = feature_environments.list_states(conn, [name])
+    by_environment = {row["environment"]: row["last_seen_at"] for row in states}
+    return by_environment, features.find(conn, name)["last_seen_at"]
+
+
+def test_flags_are_marked_to_the_minute(conn):
+    add_built_ins(conn)
+    add_flag(conn, "a")
+    pairs = [("a", DEVELOPMENT), ("a", DEVELOPMENT), ("none", DEVELOPMENT), ("a", "nowhere")]
+    assert mark(conn, *pairs) == 1
+    assert mark(conn, *pairs) == 0
+    run(conn, "UPDATE feature_last_seen SET seen_at = seen_at - interval '61 seconds'")
+    assert mark(conn, *pairs) == 1
+    ((now,),) = run(conn, "SELECT now()")
+    by_environment, anywhere = seen(conn)
+    assert (by_environment[DEVELOPMENT], by_environment[PRODUCTION], anywhere) == (now, None, now)
+
+
+def test_what_the_version_before_has_written_counts_while_it_is_later(conn):
+    add_built_ins(conn)
+    add_flag(conn, "a")
+    mark(conn, ("a", DEVELOPMENT))
+    ((later,),) = run(conn, "UPDATE features SET last_seen_at = now() + interval '1 hour' "
+                            "RETURNING last_seen_at")  # fmt: skip
+    run(
+        conn,
+        "INSERT INTO feature_environments (feature, environment, last_seen_at) "
+        "VALUES ('a', 'development', now() + interval '1 hour')",
+    )
+    by_environment, anywhere = seen(conn)
+    assert (by_environment[DEVELOPMENT], anywhere) == (later, later)
+    for listed in (
+        features.list_by_name(conn, ["a"]),
+        features.search(conn, features.Filter()),
+    ):
+        assert [row["last_seen_at"] for row in listed] == [later]
+
+
+def test_a_new_flag_with_the_name_of_a_deleted_one_was_never_seen(conn):
+    add_built_ins(conn)
+    add_flag(conn, "a")
+    mark(conn, ("a", DEVELOPMENT))
+    run(conn, "UPDATE feature_last_seen SET seen_at = now() - interval '1 second'")
+    assert seen(conn) == ({DEVELOPMENT: None, PRODUCTION: None, "default": None}, None)
+
+
+def test_rows_of_what_is_gone_are_deleted_in_chunks(conn):
+    add_built_ins(conn)
+    add_flag(conn, "a")
+    mark(conn, ("a", DEVELOPMENT))
+    run(
+        conn,
+        "INSERT INTO feature_last_seen VALUES ('a', 'gone', now()), "
+        "('gone', 'development', now()), ('gone', 'production', now())",
+    )
+    deleted = [feature_last_seen.delete_orphaned(conn, chunk=2) for _ in range(3)]
+    assert deleted == [2, 1, 0]
+    assert run(conn, "SELECT feature, environment FROM feature_last_seen") == [("a", DEVELOPMENT)]
+
+
+def commit_flag(pool):
+    with pool.transaction() as conn:
+        add_built_ins(conn)
+        add_flag(conn, "a")
+        run(conn, "INSERT INTO feature_environments VALUES ('a', 'development')")
+
+
+def change(conn):
+    """Everything that a change may write of a flag."""
+    run(conn, "UPDATE features SET stale = true, archived_at = now() WHERE name = 'a'")
+    run(conn, "UPDATE feature_environments SET enabled = true WHERE feature = 'a'")
+
+
+def delete(conn):
+    run(conn, "DELETE FROM features WHERE name = 'a'")
+
+
+def test_a_change_that_is_open_does_not_hold_up_a_report(pool):
+    commit_flag(pool)
+    for work in (change, delete):
+        with pool.transaction() as conn:
+            work(conn)
+            assert not is_locked_out(pool, lambda c: mark(c, ("a", DEVELOPMENT)))
+            conn.rollback()
+
+
+def test_a_report_that_is_open_does_not_hold_up_a_change(pool):
+    commit_flag(pool)
+    for work in (change, delete):
+        with pool.transaction() as conn:
+            assert mark(conn, ("a", DEVELOPMENT)) == 1
+            assert not is_locked_out(pool, work)
+            conn.rollback()

@@ -1,0 +1,253 @@
+"""The admin API of strategy types, feature types, tag types and tags."""
+
+from __future__ import annotations
+
+from sigservice.flags.revision_cache import FlagState
+from tests.conftest import ADMIN
+
+STRATEGIES, TAG_TYPES, TAGS = "/api/admin/strategies", "/api/admin/tag-types", "/api/admin/tags"
+PARAMETER = {"name": "region", "type": "list", "description": "Where", "required": True}
+
+
+def post(web, path, body, status=201):
+    return web.post_json(path, body, headers=ADMIN, status=status)
+
+
+def get(web, path, status=200):
+    return web.get(path, headers=ADMIN, status=status).json
+
+
+def newest(web):
+    return web.get("/api/admin/events", {"limit": 1}, headers=ADMIN).json["events"][0]
+
+
+# strategy types
+
+
+def test_built_in_strategies_are_listed_and_not_changed(web):
+    answer = get(web, STRATEGIES)
+    assert answer["version"] == 1
+    by_name = {row["name"]: row for row in answer["strategies"]}
+    assert list(by_name)[:2] == ["flexibleRollout", "default"]
+    assert len(by_name) == 8
+    assert by_name["default"] == {
+        "name": "default",
+        "displayName": "Standard",
+        "title": "Standard",
+        "description": "On for everybody.",
+        "editable": False,
+        "deprecated": False,
+        "parameters": [],
+    }
+    assert get(web, f"{STRATEGIES}/default") == by_name["default"]
+    assert [p["name"] for p in by_name["flexibleRollout"]["parameters"]] == [
+        "rollout",
+        "stickiness",
+        "groupId",
+    ]
+    for ask in (web.delete, lambda *a, **k: web.put_json(*a, {"parameters": []}, **k)):
+        answer = ask(f"{STRATEGIES}/flexibleRollout", headers=ADMIN, status=403)
+        assert answer.json["name"] == "OperationDeniedError"
+
+
+def test_a_strategy_type_is_made_changed_deprecated_deleted(web, rows):
+    body = {"name": "byRegion", "title": "By region", "parameters": [PARAMETER]}
+    answer = post(web, STRATEGIES, body)
+    assert answer.headers["Location"] == f"{STRATEGIES}/byRegion"
+    made = answer.json
+    assert made == get(web, f"{STRATEGIES}/byRegion")
+    assert (made["displayName"], made["editable"]) == ("By region", True)
+    assert made["parameters"] == [PARAMETER]
+    assert newest(web)["type"] == "strategy-created"
+    post(web, STRATEGIES, body, status=409)
+
+    path = f"{STRATEGIES}/byRegion"
+    changed = web.put_json(path, {"parameters": [], "description": "x"}, headers=ADMIN).json
+    assert (changed["displayName"], changed["description"]) == ("byRegion", "x")
+    assert newest(web)["preData"]["parameters"] == [PARAMETER]
+
+    for how, is_deprecated in (("deprecate", True), ("reactivate", False)):
+        for _ in range(2):
+            web.post(f"{path}/{how}", headers=ADMIN, status=200)
+        assert get(web, path)["deprecated"] is is_deprecated
+        assert newest(web)["type"] == f"strategy-{how}d"
+    assert rows("SELECT count(*) FROM events WHERE type LIKE 'strategy-%%'") == [(4,)]
+
+    web.delete(path, headers=ADMIN, status=200)
+    for way in ("", "/deprecate"):
+        ask = web.post if way else web.delete
+        ask(path + way, headers=ADMIN, status=404)
+    web.put_json(path, {"parameters": []}, headers=ADMIN, status=404)
+    get(web, path, status=404)
+    web.post(f"{STRATEGIES}/userWithId/reactivate", headers=ADMIN, status=200)
+    web.post(f"{STRATEGIES}/default/deprecate", headers=ADMIN, status=403)
+
+
+def test_a_strategy_type_in_use_stays(web, rows):
+    post(web, STRATEGIES, {"name": "own", "parameters": []})
+    rows('UPDATE project_environments SET default_strategy = \'{"name": "own"}\'')
+    answer = web.delete(f"{STRATEGIES}/own", headers=ADMIN, status=409)
+    assert "default" in answer.json["message"]
+    rows("UPDATE project_environments SET default_strategy = NULL")
+    rows(
+        "INSERT INTO features (name, project, type, created_by) "
+        "VALUES ('checkout', 'default', 'release', 'ada')"
+    )
+    rows(
+        "INSERT INTO feature_strategies (id, feature, environment, name, sort_order) "
+        "VALUES ('1', 'checkout', 'production', 'own', 1)"
+    )
+    answer = web.delete(f"{STRATEGIES}/own", headers=ADMIN, status=409)
+    assert "checkout" in answer.json["message"]
+    get(web, f"{STRATEGIES}/own")
+
+
+BAD_STRATEGIES = (
+    ({"name": "a b"}, "name"),
+    ({"name": ""}, "name"),
+    ({"name": "x" * 101}, "name"),
+    ({"parameters": None}, "parameters"),
+    ({"parameters": [{"name": "a"}]}, "parameters[0].type"),
+    ({"parameters": [PARAMETER, {"name": "", "type": "list"}]}, "parameters[1].name"),
+    ({"parameters": [PARAMETER, PARAMETER]}, "parameters[1].name"),
+    ({"parameters": [PARAMETER | {"type": "text"}]}, "parameters[0].type"),
+    ({"parameters": [{"name": str(n), "type": "list"} for n in range(101)]}, "parameters"),
+    ({"title": "x" * 201}, "title"),
+    ({"description": "x" * 1001}, "description"),
+)
+
+
+def test_bad_strategy_types_are_400_with_a_path(web):
+    for body, path in BAD_STRATEGIES:
+        answer = post(web, STRATEGIES, {"name": "own", "parameters": []} | body, status=400)
+        assert answer.json["details"][0]["path"] == path, body
+        assert len(get(web, STRATEGIES)["strategies"]) == 8
+
+
+# feature types
+
+
+def test_feature_types(web):
+    answer = get(web, "/api/admin/feature-types")
+    assert answer["version"] == 1
+    found = {row["id"]: row["lifetimeDays"] for row in answer["types"]}
+    assert found == {
+        "release": 40,
+        "experiment": 40,
+        "operational": 7,
+        "kill-switch": None,
+        "permission": None,
+    }
+    assert all(row["name"] and row["description"] for row in answer["types"])
+
+
+# tag types and tags
+
+
+def test_a_tag_type_is_made_changed_deleted_with_its_tags(web, service):
+    state = FlagState(service.context.database, service.context.clock)
+    simple = {
+        "name": "simple",
+        "description": "Used to simplify filtering of features",
+        "icon": "#",
+        "color": None,
+    }
+    assert get(web, TAG_TYPES) == {"version": 1, "tagTypes": [simple]}
+    team = {"name": "team", "description": "Who", "icon": "T", "color": "#1f5fBF"}
+    validated = post(web, f"{TAG_TYPES}/validate", team, status=200).json
+    assert validated == {"valid": True, "tagType": team}
+    answer = post(web, TAG_TYPES, team)
+    assert answer.json == team == get(web, f"{TAG_TYPES}/team")
+    assert answer.headers["Location"] == f"{TAG_TYPES}/team"
+    assert newest(web)["data"] == team
+    post(web, TAG_TYPES, team, status=409)
+    post(web, f"{TAG_TYPES}/validate", team, status=409)
+
+    path = f"{TAG_TYPES}/team"
+    changed = web.put_json(path, {"color": None}, headers=ADMIN, status=200).json
+    assert changed == team | {"color": None}
+    event = newest(web)
+    assert (event["type"], event["preData"]["color"]) == ("tag-type-updated", "#1f5fBF")
+    web.put_json(path, {}, headers=ADMIN)
+    assert newest(web)["id"] == event["id"]
+    web.put_json(path, {"color": "red"}, headers=ADMIN, status=400)
+
+    post(web, TAGS, {"type": "team", "value": "web"})
+    before = state.revisions()
+    web.delete(path, headers=ADMIN, status=200)
+    assert get(web, TAGS)["tags"] == []
+    assert state.revisions().of("production") > before.of("production")
+    web.delete(path, headers=ADMIN, status=404)
+    web.put_json(path, {}, headers=ADMIN, status=404)
+    get(web, path, status=404)
+    web.delete(f"{TAG_TYPES}/simple", headers=ADMIN, status=403)
+
+
+BAD_TAG_TYPES = (
+    ({"name": "x"}, "name"),
+    ({"name": "x" * 51}, "name"),
+    ({"name": "a b"}, "name"),
+    ({"name": 5}, "name"),
+    ({"color": "#12345"}, "color"),
+    ({"color": "#12345678"}, "color"),
+    ({"icon": "x" * 101}, "icon"),
+    ({"description": "x" * 1001}, "description"),
+)
+
+
+def test_bad_tag_types_are_400_with_a_path(web):
+    for body, path in BAD_TAG_TYPES:
+        for where in (TAG_TYPES, f"{TAG_TYPES}/validate"):
+            answer = post(web, where, {"name": "team"} | body, status=400)
+            assert answer.json["details"][0]["path"] == path, body
+        get(web, f"{TAG_TYPES}/team", status=404)
+
+
+def test_tags(web):
+    post(web, TAG_TYPES, {"name": "team", "color": "#000000"})
+    values = ["web", "a/b", "é ?#"]
+    for value in values:
+        answer = post(web, TAGS, {"type": "team", "value": f" {value} "})
+        tag = {"type": "team", "value": value, "color": "#000000"}
+        assert answer.json == {"version": 1, "tag": tag}
+        assert get(web, answer.headers["Location"]) == {"version": 1, "tag": tag}
+    post(web, TAGS, {"type": "simple", "value": "web"})
+    assert post(web, TAGS, {"type": "team", "value": "web"}, 409).json["name"] == "NameExistsError"
+    assert len(get(web, TAGS)["tags"]) == 4
+    of_team = get(web, f"{TAGS}/team")
+    assert of_team["version"] == 1
+    assert sorted(tag["value"] for tag in of_team["tags"]) == sorted(values)
+    assert get(web, f"{TAGS}/nothing")["tags"] == []
+
+    web.delete(f"{TAGS}/team/a/b", headers=ADMIN, status=200)
+    event = newest(web)
+    assert (event["type"], event["preData"]) == ("tag-deleted", {"type": "team", "value": "a/b"})
+    web.delete(f"{TAGS}/team/a/b", headers=ADMIN, status=200)
+    assert newest(web)["id"] == event["id"]
+    get(web, f"{TAGS}/team/a/b", status=404)
+    for bad, path in (
+        ({"type": "nothing", "value": "web"}, "type"),
+        ({"type": "team", "value": " x "}, "value"),
+        ({"type": "team", "value": "x" * 51}, "value"),
+        ({"type": "team", "value": 5}, "value"),
+    ):
+        assert post(web, TAGS, bad, 400).json["details"][0]["path"] == path, bad
+    assert len(get(web, TAGS)["tags"]) == 3
+
+
+def test_editors_write_and_viewers_read(cast):
+    for name, is_editor in (("ed", True), ("vera", False)):
+        person = cast.signed_in(name)
+        csrf = {"X-CSRF-Token": person.csrf}
+        made, done = (201, 200) if is_editor else (403, 403)
+        for path in (STRATEGIES, TAG_TYPES, TAGS, "/api/admin/feature-types"):
+            person.get(path, status=200)
+        body = {"name": "own", "parameters": []}
+        person.post_json(STRATEGIES, body, headers=csrf, status=made)
+        person.post(f"{STRATEGIES}/own/deprecate", headers=csrf, status=done)
+        person.delete(f"{STRATEGIES}/own", headers=csrf, status=done)
+        person.post_json(TAG_TYPES, {"name": "team"}, headers=csrf, status=made)
+        person.post_json(TAGS, {"type": "team", "value": "web"}, headers=csrf, status=made)
+        person.delete(f"{TAGS}/team/web", headers=csrf, status=done)
+        person.put_json(f"{TAG_TYPES}/team", {}, headers=csrf, status=done)
+        person.delete(f"{TAG_TYPES}/team", headers=csrf, status=done)

@@ -1,0 +1,125 @@
+"""Switching flags: many at once, and one while somebody else does."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+
+import pytest
+
+from sigservice.db import run
+from sigservice.errors import BadDataError
+from sigservice.repository.flags import feature_strategies
+from sigservice.services import revisions
+from sigservice.services.flags import feature_switches, features, strategies
+from sigservice.services.flags.feature_states import Place, get_state
+from sigservice.services.flags.features import Metadata
+from sigservice.services.flags.strategies import Strategy
+from sigservice.services.identity import SYSTEM
+from tests.server.process import until
+from tests.waiting import DEADLINE_SECONDS
+
+DEV = "development"
+
+
+@pytest.fixture
+def conn(service):
+    with service.context.database.transaction() as conn:
+        yield conn
+        conn.rollback()
+
+
+def make(conn, names):
+    for name in names:
+        features.create(conn, "default", name, Metadata(), SYSTEM)
+    return names
+
+
+def rows(conn, names):
+    found = feature_strategies.list_of_features(conn, names, DEV)
+    return [(row["feature"], row["disabled"], row["sort_order"]) for row in found]
+
+
+def statements(monkeypatch, work):
+    asked = []
+    original = run._execute
+
+    def noted(cursor, statement, *args):
+        asked.append(statement)
+        return original(cursor, statement, *args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run, "_execute", noted)
+        work()
+    return len(asked)
+
+
+def test_twenty_cost_the_statements_of_two(conn, monkeypatch):
+    few, many = make(conn, ["a", "b"]), make(conn, [f"m{n:02}" for n in range(20)])
+
+    def on(names):
+        return lambda: feature_switches.switch_all(conn, "default", DEV, names, True, SYSTEM)
+
+    cost = statements(monkeypatch, on(few))
+    assert cost > 0
+    assert statements(monkeypatch, on(many)) == cost
+    assert rows(conn, many) == [(name, False, 0) for name in many]
+    groups = [row["parameters"] for row in feature_strategies.list_of_features(conn, many, DEV)]
+    assert all(f'"groupId": "{name}"' in text for name, text in zip(many, groups, strict=True))
+    assert all(get_state(conn, Place("default", name, DEV))["enabled"] for name in many)
+
+
+@pytest.mark.parametrize("activate", [False, True])
+def test_disabled_strategies_come_back_or_get_one_beside_them(conn, activate):
+    names = make(conn, ["active", "bare", "off"])
+    for name, disabled in (("active", False), ("off", True)):
+        strategy = Strategy("default", disabled=disabled)
+        place = Place("default", name, DEV)
+        strategies.add(conn, place, strategy, SYSTEM, most_segments=5)
+    feature_switches.switch_all(
+        conn, "default", DEV, names, True, SYSTEM, activate_disabled=activate
+    )
+    off = [("off", False, 0)] if activate else [("off", True, 0), ("off", False, 1)]
+    assert rows(conn, names) == [("active", False, 0), ("bare", False, 0), *off]
+
+
+def test_an_archived_flag_refuses_all(conn):
+    names = make(conn, ["a", "b"])
+    features.archive(conn, "default", ["a"], SYSTEM)
+    with pytest.raises(BadDataError, match="a must be revived first"):
+        feature_switches.switch_all(conn, "default", DEV, names, True, SYSTEM)
+    assert rows(conn, names) == []
+
+
+def test_who_has_waited_for_another_switch_looks_again(service, database):
+    """The state is read before the lock is there; the lock's generation tells that it is old."""
+    place, done = Place("default", "raced", DEV), []
+    with service.context.database.transaction() as conn:
+        make(conn, ["raced"])
+
+    def second():
+        with service.context.database.transaction() as conn:
+            done.append(feature_switches.switch(conn, place, True, SYSTEM))
+
+    waiting = threading.Thread(target=second)
+    with service.context.database.transaction() as conn:
+        revisions.lock(conn)
+        waiting.start()
+        with contextlib.closing(database.connect()) as other:
+            until(lambda: locks_waited_for(other), "the second one waits")
+        assert feature_switches.switch(conn, place, True, SYSTEM)
+    waiting.join(DEADLINE_SECONDS)
+    assert done == [False]
+    with service.context.database.autocommit() as conn:
+        kept = run.value(
+            conn,
+            "SELECT count(*) FROM events WHERE type = 'feature-environment-enabled' "
+            "AND feature_name = 'raced'",
+        )
+    assert kept == 1
+
+
+def locks_waited_for(conn):
+    with conn.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        return cursor.fetchone()[0]

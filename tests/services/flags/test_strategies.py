@@ -1,0 +1,107 @@
+"""Strategies as other services use them: what is stored of what was given."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from sigservice.errors import BadDataError, NotFoundError
+from sigservice.services.flags import features, strategies
+from sigservice.services.flags.feature_states import Place
+from sigservice.services.flags.features import Metadata
+from sigservice.services.flags.strategies import Strategy
+from sigservice.services.identity import SYSTEM
+
+PLACE = Place("default", "a", "development")
+
+
+@pytest.fixture
+def conn(service):
+    """A transaction in which there is the flag `a`; nothing of it stays."""
+    with service.context.database.transaction() as conn:
+        features.create(conn, "default", "a", Metadata(), SYSTEM)
+        yield conn
+        conn.rollback()
+
+
+def checked(conn, **given):
+    strategy = msgspec.convert({"name": "flexibleRollout"} | given, Strategy)
+    return strategies.checked(conn, strategy, "a", project="default", most_segments=5)
+
+
+def add(conn, **given):
+    strategy = msgspec.convert({"name": "default"} | given, Strategy)
+    return strategies.add(conn, PLACE, strategy, SYSTEM, most_segments=5)
+
+
+def test_a_rollout_lacks_nothing(conn):
+    full = {"rollout": "100", "stickiness": "default", "groupId": "a"}
+    assert checked(conn)["parameters"] == full
+    own = {"rollout": "7", "stickiness": "random", "groupId": "g", "extra": "x"}
+    assert checked(conn, parameters=own)["parameters"] == own
+    assert checked(conn, name="default", parameters={"rollout": "x"})["parameters"] == {
+        "rollout": "x"
+    }
+    stored = checked(conn)
+    assert (stored["title"], stored["disabled"], stored["segments"]) == (None, False, [])
+
+
+@pytest.mark.parametrize("value", ["0", "1", "99", "100", "007", 0, 100, 5.0])
+def test_shares_from_0_to_100(conn, value):
+    stored = checked(conn, parameters={"rollout": value})
+    assert 0 <= int(stored["parameters"]["rollout"]) <= 100
+    for type in ("Random", "UserId", "SessionId"):
+        checked(conn, name=f"gradualRollout{type}", parameters={"percentage": value})
+        with pytest.raises(BadDataError):
+            checked(conn, name=f"gradualRollout{type}", parameters={"percentage": "101"})
+
+
+def test_types_that_somebody_has_added(conn):
+    with conn.cursor() as cursor:
+        cursor.execute("INSERT INTO strategy_types (name) VALUES ('mine')")
+    assert checked(conn, name="mine", parameters={"anything": 1})["parameters"] == {"anything": "1"}
+    with pytest.raises(BadDataError):
+        checked(conn, name="nobodys")
+
+
+def test_segments_are_sorted_once_each_and_must_exist(conn):
+    with pytest.raises(NotFoundError):
+        checked(conn, segments=[1])
+    with pytest.raises(BadDataError):
+        checked(conn, segments=list(range(6)))
+    assert checked(conn, segments=[])["segments"] == []
+
+
+def test_they_are_listed_in_their_order(conn):
+    ids = [add(conn, sortOrder=order)["id"] for order in (5, -1, 5, 0)]
+    listed = [strategy["id"] for strategy in strategies.list_of(conn, PLACE)]
+    assert (listed[0], listed[1], set(listed[2:])) == (ids[1], ids[3], {ids[0], ids[2]})
+    assert add(conn)["sortOrder"] == 6
+    assert strategies.get(conn, PLACE, ids[0])["sortOrder"] == 5
+    with pytest.raises(NotFoundError):
+        strategies.get(conn, Place("default", "a", "production"), ids[0])
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        Place("other", "a", "development"),
+        Place("default", "b", "development"),
+        Place("default", "a", "other"),
+        Place("", "", ""),
+    ],
+)
+def test_what_does_not_exist(conn, place):
+    id = add(conn)["id"]
+    new = Strategy("default")
+    for ask in (
+        lambda: strategies.add(conn, place, new, SYSTEM, most_segments=5),
+        lambda: strategies.replace(conn, place, id, new, SYSTEM, most_segments=5),
+        lambda: strategies.remove(conn, place, id, SYSTEM),
+        lambda: strategies.sort(conn, place, {id: 1}, SYSTEM),
+        lambda: strategies.list_of(conn, place),
+        lambda: strategies.get(conn, place, id),
+    ):
+        with pytest.raises(NotFoundError):
+            ask()
+    assert len(strategies.list_of(conn, PLACE)) == 1
