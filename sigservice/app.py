@@ -11,7 +11,7 @@ from sigservice.context import Context
 from sigservice.errors import StartError
 from sigservice.http_parsing import Admit
 from sigservice.log import one_line
-from sigservice.routes import ROUTERS
+from sigservice.routes import find_routers
 from sigservice.services.access.authentication import Custom
 from sigservice.web.admission import admission
 from sigservice.web.cors import allow_origins, answer_preflights
@@ -31,7 +31,7 @@ def make_app(context: Context) -> tuple[Wsgi, Admit]:
     _call_handler(context, root)
     inner = _hook(config["preRouterHook"], "preRouterHook", root)
     of_hooks = list(root.routes)
-    for router in ROUTERS:
+    for router in find_routers():
         root.merge(router.bind(context))
     for route in of_hooks:  # of two for one path bottle takes the later, a hook means the earlier
         root.router.add(route.rule, route.method, route)

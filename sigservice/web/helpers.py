@@ -6,10 +6,12 @@ import hashlib
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 
 from sigservice.clock import iso
 from sigservice.paths import resource_dir
 from sigservice.version import __version__
+from sigservice.web.forms import find_errors
 
 
 def template_helpers(prefix: str) -> dict[str, Callable[..., Any]]:
@@ -20,13 +22,19 @@ def template_helpers(prefix: str) -> dict[str, Callable[..., Any]]:
         if file.is_file()
     }
     return {
-        "url": lambda path: prefix + path,
+        "url": lambda path, *parts: prefix + join_path(path, *parts),
+        "find_errors": find_errors,
         "static": lambda name: f"{prefix}/static/{name}?v={hashes[name]}",
         "version": lambda: __version__,
         "iso": iso,
         "readable": readable,
         "plural": plural,
     }
+
+
+def join_path(path: str, *parts: Any) -> str:
+    """`("/admin/signals", 7, "log")` as a path: each part is quoted."""
+    return path + "".join(f"/{quote(str(part), safe='')}" for part in parts)
 
 
 def readable(moment: datetime) -> str:

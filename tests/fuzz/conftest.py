@@ -14,7 +14,7 @@ import pytest
 import webtest
 
 import sigservice
-from sigservice.app import ROUTERS
+from sigservice.routes import find_routers
 from sigservice.testing import FakeClock, QuickPasswords, TemporaryDatabase
 from tests.conftest import ADMIN_TOKEN
 
@@ -72,7 +72,7 @@ class Target:
         )
         self.web = webtest.TestApp(self.service.app)
         self.routes = [
-            route for router in ROUTERS for route in router.build(self.service.context).routes
+            route for router in find_routers() for route in router.bind(self.service.context).routes
         ]
 
     def check(self, answer: webtest.TestResponse, what: object) -> webtest.TestResponse:

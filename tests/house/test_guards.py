@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sigservice import app
+from sigservice.routes import find_routers
 from sigservice.web.guards import AdminGuard, ClientGuard, PageGuard, Public
 
 OPEN = {
@@ -69,7 +69,9 @@ class Routes(list):
 
 @pytest.fixture
 def routes(service):
-    return Routes(route for router in app.ROUTERS for route in router.bind(service.context).routes)
+    return Routes(
+        route for router in find_routers() for route in router.bind(service.context).routes
+    )
 
 
 def guard(route):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sigservice import app
+from sigservice.routes import find_routers
 from sigservice.services.system.events import OPEN_FAMILIES
 from sigservice.web.guards import AdminGuard, PageGuard
 
@@ -29,7 +29,7 @@ def documented():
 def reading(service):
     """{path or `METHOD path`: permission} of what only reads, and of whatever needs VIEW."""
     needed = {}
-    for route in (r for router in app.ROUTERS for r in router.bind(service.context).routes):
+    for route in (r for router in find_routers() for r in router.bind(service.context).routes):
         (guard,) = [p for p in route.app.plugins if getattr(p, "name", "") == "guard"]
         needs = route.config.get("needs")
         if isinstance(guard, AdminGuard | PageGuard) and (route.method == "GET" or needs == "VIEW"):

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import webtest
 
-from sigservice import app
 from sigservice.authentication import Custom
+from sigservice.routes import find_routers
 from sigservice.web.guards import SAFE_METHODS, PageGuard
 from tests.conftest import ADMIN, Cast
 from tests.server.process import Client
@@ -45,7 +45,7 @@ def test_every_route_that_reads_a_body_says_so(make_service: Any):
     web = webtest.TestApp(service.app)
     web.post_json("/auth/simple/login", {"username": "ada", "password": Cast.PASSWORD})
     cookie = {"Cookie": f"service-session={web.cookies['service-session']}"}
-    routes = [route for router in app.ROUTERS for route in router.build(service.context).routes]
+    routes = [route for router in find_routers() for route in router.bind(service.context).routes]
     refused = set()
     for route in routes:
         if route.method in SAFE_METHODS:

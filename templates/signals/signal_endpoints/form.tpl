@@ -3,21 +3,18 @@
 % if endpoint:
 <div class="heading">
 <h1>{{endpoint["name"]}}</h1>
-<a href="{{url('/admin/signals/%d/send' % endpoint['id'])}}">Send a test signal</a>
-<a class="button" href="{{url('/admin/signals/%d/log' % endpoint['id'])}}">View signals</a>
+<a href="{{url('/admin/signals', endpoint['id'], 'send')}}">Send a test signal</a>
+<a class="button" href="{{url('/admin/signals', endpoint['id'], 'log')}}">View signals</a>
 </div>
 % else:
 <h1>New signal endpoint</h1>
 % end
 % include("partials/problems.tpl")
-<form method="post" action="{{url('/admin/signals/%d' % endpoint['id'] if endpoint else '/admin/signals/new')}}">
+<form method="post" action="{{url('/admin/signals', endpoint['id'] if endpoint else 'new')}}">
 % include("partials/csrf.tpl")
-% include("partials/field.tpl", name="name", label="Name", value=values["name"], required=True, hint="Lower-case letters, digits, - and _. It is the last part of the URL; renaming changes the URL at once.")
-% include("partials/field.tpl", name="description", label="Description", value=values["description"], hint="Optional: which system reports here, and why.")
-<div class="field check">
-<input type="checkbox" id="enabled" name="enabled" value="on" {{"checked" if values["enabled"] else ""}}>
-<label for="enabled">Enabled: accepts signals</label>
-</div>
+% for field in fields:
+% include("partials/form_field.tpl", field=field)
+% end
 <div class="field">
 <label for="call-url">URL that senders call</label>
 % include("partials/copy.tpl", id="call-url", value=call_url, label="URL that senders call")
@@ -27,7 +24,7 @@
 <legend>Token</legend>
 <p class="hint">A sender needs a token. It is shown once, right after it was made.</p>
 <div class="check"><input type="radio" id="token-now" name="token" value="now" {{"checked" if values["token"] == "now" else ""}}><label for="token-now">Create one now</label></div>
-% include("partials/field.tpl", name="token_name", label="Token name", value=values["token_name"], hint="Who sends, such as alertmanager-eu.")
+% include("partials/form_field.tpl", field=token_name)
 <div class="check"><input type="radio" id="token-later" name="token" value="later" {{"" if values["token"] == "now" else "checked"}}><label for="token-later">Later</label></div>
 </fieldset>
 % end
@@ -37,6 +34,6 @@
 % include("signals/signal_endpoint_tokens/list.tpl")
 <section>
 <h2>Delete</h2>
-<p><a href="{{url('/admin/signals/%d/delete' % endpoint['id'])}}">Delete this signal endpoint …</a></p>
+<p><a href="{{url('/admin/signals', endpoint['id'], 'delete')}}">Delete this signal endpoint …</a></p>
 </section>
 % end

@@ -16,6 +16,7 @@ from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints
 from sigservice.web import respond
 from sigservice.web.body import read_query
+from sigservice.web.forms import Field
 from sigservice.web.guards import PageGuard
 from sigservice.web.links import signal_url
 from sigservice.web.router import Router
@@ -81,6 +82,10 @@ def form_page(
         endpoint=None,
         tokens=[],
         values=values,
+        fields=_fields(values),
+        token_name=Field(
+            "token_name", "Token name", values["token_name"], hint="e.g. alertmanager-eu"
+        ),
         call_url=signal_url(context, request.environ, values["name"] or "NAME"),
         **({"title": "New signal endpoint"} | more),
     )
@@ -231,6 +236,7 @@ def edit_page(
         "description": endpoint["description"] or "",
         "enabled": "on" if endpoint["enabled"] else "",
     }
+    values = {"token_name": "", "token_names": {}} | stored | (values or {})
     return respond.page(
         context,
         "signals/signal_endpoints/form",
@@ -238,10 +244,24 @@ def edit_page(
         endpoint=endpoint,
         tokens=[token | {"last": _last_of(last, id, token["id"])} for token in tokens],
         token_limit=context.config["signals"]["tokensPerEndpointLimit"],
-        values={"token_name": "", "token_names": {}} | stored | (values or {}),
+        values=values,
+        fields=_fields(values),
         call_url=signal_url(context, request.environ, endpoint["name"]),
         **({"title": f"Signal endpoint {endpoint['name']}"} | more),
     )
+
+
+def _fields(values: dict[str, Any]) -> list[Field]:
+    name_hint = (
+        "Part of the URL; renaming breaks existing senders. Lower-case letters, digits, - and _"
+    )
+    return [
+        Field("name", "Name", values["name"], hint=name_hint, is_required=True),
+        Field(
+            "description", "Description", values["description"], hint="Optional. What sends here."
+        ),
+        Field("enabled", "Enabled", values["enabled"], type="checkbox"),
+    ]
 
 
 def _values(form: dict[str, str]) -> dict[str, str]:

@@ -1,0 +1,63 @@
+"""The controls of a form, as `templates/partials/form_field.tpl` prints them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Problems = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Field:
+    """One control. `type` is an input type of HTML, `select`, `textarea` or `checkbox`;
+    `attributes` are further attributes of the element (`min`, `rows`, `list`, `autocomplete`)."""
+
+    name: str
+    label: str
+    value: Any = ""
+    type: str = "text"
+    hint: str = ""
+    is_required: bool = False
+    choices: Sequence[tuple[str, str]] = ()
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    id: str = ""  # where several fields of a page have one name
+
+    @property
+    def element_id(self) -> str:
+        return self.id or self.name
+
+    @property
+    def element(self) -> str:
+        return self.type if self.type in ("select", "textarea") else "input"
+
+    @property
+    def html_attributes(self) -> Mapping[str, Any]:
+        """What `attributes` says, and what this type always has."""
+        if self.type == "checkbox":
+            return {"value": "on", **self.attributes}
+        if self.type == "select":
+            return self.attributes
+        if self.type == "textarea":
+            return {"rows": 3, "spellcheck": "false", **self.attributes}
+        own = {"type": self.type, "value": self.value, "autocomplete": "off"}
+        return {**own, **self.attributes}
+
+    def find_errors(self, problems: Problems) -> str:
+        return find_errors(problems, self.element_id)
+
+    def describe(self, problems: Problems) -> str:
+        """The value of `aria-describedby`: the ids of the hint and of the error that are shown."""
+        texts = {"hint": self.hint, "problem": self.find_errors(problems)}
+        return " ".join(f"{self.element_id}-{part}" for part, text in texts.items() if text)
+
+
+def find_errors(problems: Problems, path: str) -> str:
+    """The messages of the problems of one field (or of a group of fields), "" for none."""
+    return " ".join(problem["message"] for problem in problems if problem.get("path") == path)
+
+
+def make_choices(values: Iterable[str], *first: tuple[str, str]) -> list[tuple[str, str]]:
+    """The choices of a select whose values are their own texts, after those of `first`."""
+    return [*first, *((value, value) for value in values)]
