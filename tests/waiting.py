@@ -1,6 +1,6 @@
 """How a test waits for another thread or process: it asks until the thing is so.
 
-`time.sleep` is called here and nowhere else in tests; tests/house/test_waiting.py holds that.
+Tests call `time.sleep` here and nowhere else; tests/architecture/test_waiting.py checks that.
 """
 
 from __future__ import annotations

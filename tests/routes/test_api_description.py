@@ -23,7 +23,7 @@ def test_it_is_openapi(document):
 
 
 def test_every_route_of_the_api_page_is_there(document):
-    """docs/api.md lists each route (tests/house/test_docs.py); so does this."""
+    """docs/api.md lists each route (tests/architecture/test_docs.py); so does this."""
     operations = {(method.upper(), path) for path, by in document["paths"].items() for method in by}
     for wanted in (
         ("POST", "/api/signal-endpoint/{name}"),
