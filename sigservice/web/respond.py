@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -9,6 +10,7 @@ from bottle import HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.services.identity import Identity
+from sigservice.web.body import read_query
 from sigservice.web.links import own_url
 
 JSON = "application/json; charset=utf-8"
@@ -54,3 +56,8 @@ def page(
 def redirect(context: Context, path: str) -> HTTPResponse:
     """303 to one of our own paths; never made from the Host header."""
     return HTTPResponse(b"", 303, {"Location": context.prefix + path, "Content-Type": HTML})
+
+
+def find_notice(notices: Mapping[str, str]) -> str:
+    """The message of `notices` that the query parameter `done` of a redirect names, or ""."""
+    return notices.get(read_query(request.environ).get("done", ""), "")
