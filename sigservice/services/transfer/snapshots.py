@@ -1,6 +1,6 @@
 """Everything that makes flags what they are, as one value: what is exported, compared, imported.
 
-The structs are the file format of `sigservice export` (docs/moving.md). Segments are referred to
+The structs are the file format of `sigservice export` (docs/import-export.md). Segments are referred to
 by name, because ids differ from server to server. Tokens, users and usage are not part of it.
 """
 
