@@ -15,13 +15,12 @@ from typing import Any
 import msgspec
 
 from sigservice.db.run import Row as Stored
-from sigservice.routes.pages.flags.constraint_fields import grown as grown_rows
-from sigservice.routes.pages.flags.constraint_fields import lines, numbered
 from sigservice.services.actions.action_channels import EVENTS, Channel, masked
 from sigservice.services.actions.action_filters import LIST_OPERATORS, Filter, canonical
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_sets import Action, Fields, Resolved, Settings
 from sigservice.services.actions.recipes import Recipe
+from sigservice.web.growing_forms import change_rows, find_rows, split_lines
 
 Row = dict[str, Any]
 BLANK_FILTER: Row = {
@@ -81,7 +80,7 @@ def read(form: dict[str, str]) -> Values:
                 "inverted": f"{at}.inverted" in form,
                 "caseInsensitive": f"{at}.caseInsensitive" in form,
             }
-            for at in numbered(form, "filters")
+            for at in find_rows(form, "filters")
         ],
         actions=[
             {
@@ -92,7 +91,7 @@ def read(form: dict[str, str]) -> Values:
                     if key.startswith(f"{at}.params.")
                 },
             }
-            for at in numbered(form, "actions")
+            for at in find_rows(form, "actions")
         ],
         options={
             name: text(name)
@@ -106,7 +105,7 @@ def read(form: dict[str, str]) -> Values:
                 "secret": text(f"{at}.secret"),
                 "on": {event for event in EVENTS if f"{at}.on.{event}" in form},
             }
-            for at in numbered(form, "notifications")
+            for at in find_rows(form, "notifications")
         ],
     )
 
@@ -115,7 +114,7 @@ def is_complete(form: dict[str, str]) -> bool:
     """Not when a button asks for something else, nor when the kind of an action was changed: its
     parameters have not been seen yet."""
     return not form.get("do") and all(
-        form.get(f"{at}.shown") == form.get(f"{at}.action") for at in numbered(form, "actions")
+        form.get(f"{at}.shown") == form.get(f"{at}.action") for at in find_rows(form, "actions")
     )
 
 
@@ -123,9 +122,9 @@ def grown(values: Values, do: str) -> Values:
     """After the buttons that add, remove and move."""
     return replace(
         values,
-        filters=grown_rows(values.filters, "filters", BLANK_FILTER, do),
-        actions=_moved(grown_rows(values.actions, "actions", BLANK_ACTION, do), do),
-        notifications=grown_rows(values.notifications, "notifications", BLANK_CHANNEL, do),
+        filters=change_rows(values.filters, "filters", BLANK_FILTER, do),
+        actions=_moved(change_rows(values.actions, "actions", BLANK_ACTION, do), do),
+        notifications=change_rows(values.notifications, "notifications", BLANK_CHANNEL, do),
     )
 
 
@@ -261,7 +260,7 @@ def _filter(row: Row) -> Filter:
     return Filter(
         path=row["path"],
         operator=row["operator"],
-        values=[*lines(row["values"])] if several else None,
+        values=[*split_lines(row["values"])] if several else None,
         value=row["values"] if single else None,
         inverted=row["inverted"],
         caseInsensitive=row["caseInsensitive"],
@@ -293,7 +292,7 @@ def _settings(values: Values) -> Settings:
     options = values.options
     number = {name: _number(options.get(name, "")) for name in _NUMBERS}
     path, key = options.get("resolved.path", ""), options.get("resolved.key", "")
-    said = lines(options.get("resolved.values", ""))
+    said = split_lines(options.get("resolved.values", ""))
     return Settings(
         cooldownSeconds=number["cooldownSeconds"] or 0,
         maxRunsPerHour=number["maxRunsPerHour"],

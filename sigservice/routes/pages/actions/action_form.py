@@ -16,7 +16,6 @@ from sigservice.repository.access import service_accounts
 from sigservice.repository.signals import signal_endpoints, signals
 from sigservice.routes.pages.actions import action_fields
 from sigservice.routes.pages.actions.action_fields import Values
-from sigservice.routes.pages.flags.constraint_fields import FORM_FIELDS, FORM_LIMIT
 from sigservice.services.actions import action_choices, action_sets, payload_paths
 from sigservice.services.actions.action_filters import canonical
 from sigservice.services.actions.action_sets import limits_of
@@ -25,11 +24,11 @@ from sigservice.services.actions.recipes import RECIPES
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
 from sigservice.web.body import read_query
+from sigservice.web.growing_forms import GROWING_FORM
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
 
 SETS = "/admin/projects/<project>/actions"
-WIDE: dict[str, Any] = {"form_fields": FORM_FIELDS, "form_limit": FORM_LIMIT}
 SHOWN_PAYLOAD, SHOWN_PATHS, SHOWN_VALUE = 20_000, 100, 80
 
 
@@ -85,7 +84,7 @@ def new(context: Context, identity: Identity, project: str) -> HTTPResponse:
     return form_page(context, identity, project, values)
 
 
-@router.post(f"{SETS}/new", needs=ADMIN, **WIDE)
+@router.post(f"{SETS}/new", needs=ADMIN, **GROWING_FORM)
 def create(
     context: Context, identity: Identity, project: str, form: dict[str, str]
 ) -> HTTPResponse:
@@ -114,7 +113,7 @@ def edit(context: Context, identity: Identity, project: str, set_id: int) -> HTT
     return form_page(context, identity, project, action_fields.show(row), row=row)
 
 
-@router.post(f"{SETS}/<set_id:id>", needs=ADMIN, **WIDE)
+@router.post(f"{SETS}/<set_id:id>", needs=ADMIN, **GROWING_FORM)
 def save(
     context: Context, identity: Identity, project: str, set_id: int, form: dict[str, str]
 ) -> HTTPResponse:

@@ -15,11 +15,8 @@ from sigservice.db.pool import Connection
 from sigservice.repository.projects import context_fields
 from sigservice.services.flags.constraints import TEXT_OPERATORS, Constraint
 from sigservice.services.flags.strategy_summaries import OPERATORS
+from sigservice.web.growing_forms import Row, find_rows, split_lines
 
-# Room for what a strategy or segment may hold: 30 constraints, 100 variants, 1000 values.
-FORM_FIELDS, FORM_LIMIT = 1000, 1_000_000
-
-Row = dict[str, Any]
 BLANK: Row = {
     "contextName": "",
     "operator": "IN",
@@ -40,15 +37,8 @@ def read(form: dict[str, str]) -> list[Row]:
             "inverted": f"{at}.inverted" in form,
             "caseInsensitive": f"{at}.caseInsensitive" in form,
         }
-        for at in numbered(form, "constraints")
+        for at in find_rows(form, "constraints")
     ]
-
-
-def numbered(form: dict[str, str], name: str) -> list[str]:
-    """`name.0`, `name.1` … of the items that were sent, in order."""
-    pattern = re.compile(rf"{name}\.([0-9]{{1,4}})\.")
-    found = {int(match[1]) for key in form if (match := pattern.match(key))}
-    return [f"{name}.{n}" for n in sorted(found)]
 
 
 def show(stored: Sequence[dict[str, Any]]) -> list[Row]:
@@ -71,25 +61,13 @@ def to_constraints(rows: Sequence[Row]) -> list[Constraint]:
         Constraint(
             row["contextName"],
             row["operator"],
-            values=[*lines(row["values"])] if row["operator"] in TEXT_OPERATORS else None,
+            values=[*split_lines(row["values"])] if row["operator"] in TEXT_OPERATORS else None,
             value=None if row["operator"] in TEXT_OPERATORS else row["values"].strip(),
             inverted=row["inverted"],
             caseInsensitive=row["caseInsensitive"],
         )
         for row in rows
     ]
-
-
-def lines(text: str) -> list[str]:
-    return [line.strip() for line in text.splitlines() if line.strip()]
-
-
-def grown(rows: Sequence[Row], name: str, blank: Row, do: str) -> list[Row]:
-    """The rows after `add-<name>` or `remove-<name>.<n>`."""
-    if do == f"add-{name}":
-        return [*rows, dict(blank)]
-    kept = do.removeprefix(f"remove-{name}.") if do.startswith(f"remove-{name}.") else ""
-    return [row for n, row in enumerate(rows) if str(n) != kept]
 
 
 def offered(conn: Connection) -> dict[str, Any]:

@@ -6,12 +6,12 @@ from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError
-from sigservice.routes.pages.flags.constraint_fields import lines
 from sigservice.routes.pages.flags.feature_page import feature_page, find, flag_path
 from sigservice.services.flags import dependencies, feature_tags
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.identity import EDIT, Identity
 from sigservice.web import respond
+from sigservice.web.growing_forms import split_lines
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
 
@@ -68,7 +68,7 @@ def put_parent(
                 values["parent"],
                 identity,
                 enabled=values["state"] != "off",
-                variants=lines(values["parent_variants"]),
+                variants=split_lines(values["parent_variants"]),
             )
     except AppError as error:
         if error.status not in (400, 403):

@@ -11,18 +11,17 @@ from sigservice.db.pool import Connection
 from sigservice.errors import AppError, NotFoundError
 from sigservice.repository.flags import segments as segments_repository
 from sigservice.routes.pages.flags import strategy_fields
-from sigservice.routes.pages.flags.constraint_fields import FORM_FIELDS, FORM_LIMIT
 from sigservice.routes.pages.flags.feature_page import find, flag_path
 from sigservice.routes.pages.flags.strategy_fields import Values
 from sigservice.services.flags import strategies, strategy_summaries
 from sigservice.services.flags.feature_states import Place
 from sigservice.services.identity import EDIT, Identity
 from sigservice.web import respond
+from sigservice.web.growing_forms import GROWING_FORM
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
 
 STRATEGIES = "/admin/features/<name>/environments/<environment>/strategies"
-WIDE: dict[str, Any] = {"form_fields": FORM_FIELDS, "form_limit": FORM_LIMIT}
 
 
 router = Router(PageGuard)
@@ -72,7 +71,7 @@ def new(context: Context, identity: Identity, name: str, environment: str) -> HT
     return form_page(context, identity, place, offered, Values(parameters=parameters))
 
 
-@router.post(f"{STRATEGIES}/new", needs=EDIT, **WIDE)
+@router.post(f"{STRATEGIES}/new", needs=EDIT, **GROWING_FORM)
 def add(
     context: Context, identity: Identity, name: str, environment: str, form: dict[str, str]
 ) -> HTTPResponse:
@@ -108,7 +107,7 @@ def edit(
     return form_page(context, identity, place, offered, values, number=number)
 
 
-@router.post(f"{STRATEGIES}/<strategy_id>", needs=EDIT, **WIDE)
+@router.post(f"{STRATEGIES}/<strategy_id>", needs=EDIT, **GROWING_FORM)
 def save(
     context: Context,
     identity: Identity,

@@ -14,7 +14,6 @@ from sigservice.errors import AppError, BadDataError
 from sigservice.repository.flags import features as repository
 from sigservice.repository.flags.features import Filter
 from sigservice.repository.projects import environments, projects
-from sigservice.routes.pages.flags.constraint_fields import lines
 from sigservice.routes.pages.flags.feature_page import feature_page, find, flag_path, said
 from sigservice.services.flags import feature_tags, feature_view, features
 from sigservice.services.flags.feature_tags import Tag
@@ -22,6 +21,7 @@ from sigservice.services.flags.features import Metadata
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.web import respond
 from sigservice.web.body import read_query, whole_number
+from sigservice.web.growing_forms import split_lines
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
 
@@ -206,7 +206,7 @@ def _create(conn: Connection, values: dict[str, str], by: Identity) -> None:
 def _tags(conn: Connection, text: str) -> tuple[list[Tag], list[dict[str, Any]]]:
     """The tags of a text with one `type:value` on each line, and what is wrong with them."""
     tags, problems = [], []
-    for line in lines(text):
+    for line in split_lines(text):
         type, colon, value = line.partition(":")
         tags.append(Tag(type.strip(), value.strip()))
         if not colon:

@@ -11,18 +11,17 @@ from sigservice.errors import AppError, ConflictError
 from sigservice.repository.flags import segments as repository
 from sigservice.repository.projects import projects
 from sigservice.routes.pages.flags import constraint_fields
-from sigservice.routes.pages.flags.constraint_fields import FORM_FIELDS, FORM_LIMIT
 from sigservice.routes.pages.flags.feature_page import flag_path
 from sigservice.services.flags import segments, strategy_summaries
 from sigservice.services.flags.segments import Fields
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.web import respond
 from sigservice.web.body import read_query
+from sigservice.web.growing_forms import GROWING_FORM, change_rows
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
 
 SEGMENTS = "/admin/segments"
-WIDE: dict[str, Any] = {"form_fields": FORM_FIELDS, "form_limit": FORM_LIMIT}
 NOTICES = {
     "created": "The segment was created. Strategies can ask for it now.",
     "saved": "The segment was saved.",
@@ -84,7 +83,7 @@ def new(context: Context, identity: Identity) -> HTTPResponse:
     return form_page(context, identity, values | {"constraints": constraints}, title="New segment")
 
 
-@router.post(f"{SEGMENTS}/new", needs=EDIT, **WIDE)
+@router.post(f"{SEGMENTS}/new", needs=EDIT, **GROWING_FORM)
 def create(context: Context, identity: Identity, form: dict[str, str]) -> HTTPResponse:
     values = _read(form)
     if form.get("do"):
@@ -112,7 +111,7 @@ def edit(context: Context, identity: Identity, segment_id: int) -> HTTPResponse:
     )
 
 
-@router.post(f"{SEGMENTS}/<segment_id:id>", needs=EDIT, **WIDE)
+@router.post(f"{SEGMENTS}/<segment_id:id>", needs=EDIT, **GROWING_FORM)
 def save(
     context: Context, identity: Identity, segment_id: int, form: dict[str, str]
 ) -> HTTPResponse:
@@ -178,9 +177,7 @@ def _read(form: dict[str, str]) -> dict[str, Any]:
     names = ("name", "description", "project")
     rows = constraint_fields.read(form)
     return {name: form.get(name, "").replace("\r\n", "\n").strip() for name in names} | {
-        "constraints": constraint_fields.grown(
-            rows, "constraints", constraint_fields.BLANK, form.get("do", "")
-        )
+        "constraints": change_rows(rows, "constraints", constraint_fields.BLANK, form.get("do", ""))
     }
 
 

@@ -16,6 +16,7 @@ from sigservice.repository.projects import strategy_types
 from sigservice.routes.pages.flags import constraint_fields
 from sigservice.services.flags.strategies import Strategy
 from sigservice.web.body import to_struct
+from sigservice.web.growing_forms import Row, change_rows, find_rows, split_lines
 
 DEFAULT_TYPE = "flexibleRollout"
 BLANK_VARIANT = {
@@ -30,7 +31,6 @@ _SAID_IN_PER_CENT = {
     "A weight is from 0 to 1000.": "A weight is from 0 to 100, with at most one decimal.",
     "The fixed weights come to more than 1000.": "The fixed weights come to more than 100 %.",
 }
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def read(form: dict[str, str], types: Sequence[Row]) -> Values:
         variants=[
             {name: form.get(f"{at}.{name}", "").strip() for name in BLANK_VARIANT}
             | {"payload": form.get(f"{at}.payload", "").replace("\r\n", "\n")}
-            for at in constraint_fields.numbered(form, "variants")
+            for at in find_rows(form, "variants")
         ],
         variant_stickiness=form.get("variant_stickiness", "default"),
     )
@@ -75,10 +75,8 @@ def grown(values: Values, do: str) -> Values:
     """After the buttons that add and remove."""
     return replace(
         values,
-        constraints=constraint_fields.grown(
-            values.constraints, "constraints", constraint_fields.BLANK, do
-        ),
-        variants=constraint_fields.grown(values.variants, "variants", BLANK_VARIANT, do),
+        constraints=change_rows(values.constraints, "constraints", constraint_fields.BLANK, do),
+        variants=change_rows(values.variants, "variants", BLANK_VARIANT, do),
     )
 
 
@@ -109,7 +107,7 @@ def to_strategy(
     parameters = dict(stored["parameters"]) if stored and stored["name"] == values.type else {}
     for name, text in values.parameters.items():
         if kinds[name] == "list":
-            text = ",".join(constraint_fields.lines(text))
+            text = ",".join(split_lines(text))
         if text or name in parameters or (name, values.type) == ("rollout", DEFAULT_TYPE):
             parameters[name] = text
     overrides = {v["name"]: v["overrides"] for v in _variants(stored) if v.get("overrides")}

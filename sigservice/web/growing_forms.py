@@ -1,0 +1,46 @@
+"""Forms that grow without JavaScript: rows with numbered names (`constraints.0.operator`), and
+buttons named `do` that send the form to itself to add a row or to remove one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sigservice.web.forms import Field
+
+Row = dict[str, Any]
+# Options of a route. 30 constraints, 100 variants and the 1000 values of a segment fit.
+GROWING_FORM: dict[str, Any] = {"form_fields": 1000, "form_limit": 1_000_000}
+
+
+@dataclass(frozen=True)
+class FieldGroup:
+    """The fields of one row, as `templates/partials/field_group.tpl` prints them, with a button
+    that removes the row."""
+
+    id: str
+    legend: str
+    fields: Sequence[Field]
+    checkboxes: Sequence[Field] = ()
+
+
+def find_rows(form: Mapping[str, str], name: str) -> list[str]:
+    """`name.0`, `name.1` … of the rows in the form, in order."""
+    pattern = re.compile(rf"{name}\.([0-9]{{1,4}})\.")
+    numbers = {int(match[1]) for key in form if (match := pattern.match(key))}
+    return [f"{name}.{number}" for number in sorted(numbers)]
+
+
+def change_rows(rows: Sequence[Row], name: str, blank: Row, button: str) -> list[Row]:
+    """The rows after the button `add-<name>` or `remove-<name>.<number>`."""
+    if button == f"add-{name}":
+        return [*rows, dict(blank)]
+    return [row for number, row in enumerate(rows) if button != f"remove-{name}.{number}"]
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines that aren't empty, without surrounding blanks."""
+    return [line.strip() for line in text.splitlines() if line.strip()]
