@@ -54,8 +54,8 @@ class Context:
     notifications_waiting: threading.Event = field(default_factory=threading.Event)
     mails_waiting: threading.Event = field(default_factory=threading.Event)
     stopping: threading.Event = field(default_factory=threading.Event)
-    known_senders: RecentKeys = field(default_factory=RecentKeys)
-    known_logins: RecentKeys = field(default_factory=RecentKeys)
+    recent_credentials: RecentKeys = field(default_factory=RecentKeys)
+    recent_sign_ins: RecentKeys = field(default_factory=RecentKeys)
     sender: Sender = field(default_factory=Sender)
     latest: Latest = field(default_factory=Latest)
     api_documents: dict[str, SharedBody] = field(default_factory=dict)  # by own URL

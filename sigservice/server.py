@@ -190,7 +190,7 @@ class Service:
         """What a person wants to know at the start, a line each, at most a dozen."""
         kind = self.context.authentication.type
         who, code = kind.who, ""
-        if kind.has_passwords and startup.built_in_password_works(self.context.database):
+        if kind.has_passwords and startup.default_password_works(self.context.database):
             who = "{username} with the built-in password {password}: change it"
             who = who.format(**BUILT_IN_ADMIN)  # never what is configured
             code = self._sign_in_code

@@ -23,7 +23,7 @@
 % end
 </header>
 <main id="main" tabindex="-1">
-% if identity and identity.built_in_password_works:
+% if identity and identity.default_password_works:
 <p class="problem" role="alert">The built-in admin password still works, and everybody can read it in the documentation. <a href="{{url('/profile')}}">Set a new one.</a></p>
 % end
 % if authentication.banner:

@@ -29,7 +29,7 @@ UNKNOWN_ID = -1
 class Identity:
     """`session_hash` and `csrf` are set for a person with a session, empty for a token.
 
-    `built_in_password_works` tells that somebody's password is still the documented one.
+    `default_password_works` tells that somebody's password is still the documented one.
     `action_run` is set while an action set acts: {id, actionSetId, actionSet}.
     """
 
@@ -40,8 +40,8 @@ class Identity:
     ip: str = ""
     email: str | None = None
     name: str | None = None
-    has_built_in_password: bool = False
-    built_in_password_works: bool = False
+    has_default_password: bool = False
+    default_password_works: bool = False
     session_hash: bytes = b""
     csrf: str = ""
     action_run: Mapping[str, Any] | None = None

@@ -41,7 +41,7 @@ def seed(
                     name=None,
                     role_id=ADMIN_ROLE,
                     password_hash=password_hash,
-                    has_built_in_password=authentication["initialAdminIsBuiltIn"],
+                    has_default_password=authentication["initialAdminIsBuiltIn"],
                 )
                 events.record(conn, "user-created", SYSTEM, data=to_json(get(conn, id)))
     tokens = authentication["initApiTokens"]
@@ -71,10 +71,10 @@ def _write_built_ins(conn: Connection) -> None:
 def issue_sign_in_code(database: Database) -> str:
     """The one-time code to print while the built-in password works, else ""."""
     with database.transaction() as conn:
-        return sign_in_codes.issue(conn) if users.has_built_in_password(conn) else ""
+        return sign_in_codes.issue(conn) if users.exists_default_password(conn) else ""
 
 
-def built_in_password_works(database: Database) -> bool:
+def default_password_works(database: Database) -> bool:
     """Whether anybody who read the documentation can sign in as the built-in admin."""
     with database.autocommit() as conn:
-        return users.has_built_in_password(conn)
+        return users.exists_default_password(conn)

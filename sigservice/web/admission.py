@@ -44,7 +44,7 @@ def admission(context: Context, root: Bottle, *, has_wrapper: bool) -> Admit:
             secrets.sha256(session_id),
             secrets.sha256(f"{arguments.get('name')}\n{secret}"),  # as signals count it
         )
-        is_known = any(key in context.known_senders for key in keys)
+        is_known = any(key in context.recent_credentials for key in keys)
         has_credentials = bool(secret or environ.get("HTTP_COOKIE"))
         return Admission(_limit(route, has_credentials), is_known, address)
 

@@ -32,7 +32,7 @@ def find(context: Context, environ: dict[str, Any]) -> Identity | None:
         return identity
     if is_shut_out(context, identity):
         return None
-    return replace(identity, has_built_in_password=False, built_in_password_works=False)
+    return replace(identity, has_default_password=False, default_password_works=False)
 
 
 def needs_no_cookie(context: Context) -> bool:

@@ -74,7 +74,7 @@ def is_https(environ: dict[str, Any], trusted: Sequence[str]) -> bool:
     return _forwarded_scheme(environ) == "https" and bool(trusted) and _is_trusted(peer, trusted)
 
 
-def is_plain_for_all_we_know(environ: dict[str, Any]) -> bool:
+def is_apparently_plain_http(environ: dict[str, Any]) -> bool:
     """Nothing tells of TLS. Of browsers' Sec-Fetch headers it is known that they send them to
     https addresses and to their own machine only, where they keep Secure cookies as well."""
     return _forwarded_scheme(environ) != "https" and "HTTP_SEC_FETCH_SITE" not in environ

@@ -66,7 +66,7 @@ class AdminGuard:
 
     def apply(self, callback: Any, route: Any) -> Any:
         needs = route.config["needs"]
-        while_built_in = route.config.get("while_built_in_password", False)
+        while_default_password = route.config.get("while_default_password", False)
 
         def guarded(**kwargs: Any) -> Any:
             environ = request.environ
@@ -75,7 +75,7 @@ class AdminGuard:
                 environ[HAS_TOKEN] = True
             else:
                 identity = environ["sigservice.identity"] = self._by_session(environ)
-                if identity.has_built_in_password and not while_built_in:
+                if identity.has_default_password and not while_default_password:
                     raise PasswordChangeRequired(
                         "Set a new password first: the built-in one is known to everybody."
                     )
@@ -198,7 +198,7 @@ class PageGuard:
     def apply(self, callback: Any, route: Any) -> Any:
         needs = route.config["needs"]
         context = self._context
-        while_built_in = route.config.get("while_built_in_password", False)
+        while_default_password = route.config.get("while_default_password", False)
         limit = route.config.get("form_limit", FORM_LIMIT)
         fields = route.config.get("form_fields", FORM_FIELDS)
         for_scripts = route.config.get("for_scripts", False)
@@ -220,7 +220,7 @@ class PageGuard:
                     form = kwargs["form"] = read_form(environ, limit, fields)
                     token = form.pop("csrf", "") or environ.get("HTTP_X_CSRF_TOKEN", "")
                     check_csrf(identity, token)
-            if identity.has_built_in_password and not while_built_in:
+            if identity.has_default_password and not while_default_password:
                 return respond.redirect(context, "/profile")
             if not identity.may(needs):
                 raise NoPermissionError("Your role does not allow this.")
@@ -242,14 +242,14 @@ class Attempt:
         self._context, self._ip, self._key = context, limit_key(ip), key
 
     def __enter__(self) -> None:
-        if self._key not in self._context.known_senders:
+        if self._key not in self._context.recent_credentials:
             check_failed_auth(self._context, self._ip)
 
     def __exit__(self, kind: type[BaseException] | None, error: Any, _trace: Any) -> None:
         if kind is None:
-            self._context.known_senders.add(self._key)
+            self._context.recent_credentials.add(self._key)
         elif issubclass(kind, UnauthorizedError):
-            self._context.known_senders.discard(self._key)
+            self._context.recent_credentials.discard(self._key)
             with suppress(RateLimitError):  # the refusal itself is the answer
                 count_failed_auth(self._context, self._ip)
 

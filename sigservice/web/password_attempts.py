@@ -48,7 +48,7 @@ def counted(
     this account. Raises RateLimitError.
     """
     key: Hashable = (account, limit_key(ip))
-    if key not in context.known_logins:
+    if key not in context.recent_sign_ins:
         key = account
     verdict, fields = context.limiter.take(LIMIT, key)
     if not verdict.allowed and (session := find_session()):
@@ -85,7 +85,7 @@ def limited_hashing(context: Context, key: Hashable) -> Iterator[None]:
 def remember(context: Context, user_id: int, user: Row, ip: str) -> None:
     """The owner has proved to be at this address. `user` has the username and the email."""
     for account in (user_id, *keys_of(user["username"], user["email"])):
-        context.known_logins.add((account, limit_key(ip)))
+        context.recent_sign_ins.add((account, limit_key(ip)))
 
 
 def change_own_password(

@@ -12,11 +12,11 @@ from sigservice.context import Context
 from sigservice.errors import ForbiddenError
 from sigservice.web import respond, session
 from sigservice.web.body import read_form
-from sigservice.web.client_ip import is_plain_for_all_we_know
+from sigservice.web.client_ip import is_apparently_plain_http
 from sigservice.web.guards import check_same_origin
 
 
-class OpenForm:
+class PublicForm:
     """`name` is what the form is for: a field of one is none of another."""
 
     def __init__(self, context: Context, name: str) -> None:
@@ -26,7 +26,7 @@ class OpenForm:
         """A page whose form has `form_token` in its field `csrf`."""
         nonce = session.form_nonce(self._context, request.environ)
         token = secrets.derive(nonce, self._name)
-        is_lost = self._context.is_secure and is_plain_for_all_we_know(request.environ)
+        is_lost = self._context.is_secure and is_apparently_plain_http(request.environ)
         warning = _why_it_can_not_stick(self._context) if is_lost else ""
         answer = respond.page(
             self._context, template, None, form_token=token, warning=warning, **values

@@ -51,7 +51,7 @@ def find(context: Context, environ: dict[str, Any]) -> Identity | None:
             last_use=seen.last_use_of_session,
         )
     if identity is not None:
-        context.known_senders.add(secrets.sha256(sent))  # its large bodies are read first
+        context.recent_credentials.add(secrets.sha256(sent))  # its large bodies are read first
         if "HTTP_X_LIVE_REFRESH" not in environ:  # which a page that nobody looks at sends
             seen.session(identity.session_hash)
     return identity

@@ -63,7 +63,7 @@ def test_an_empty_table_gets_one_admin(make_service, authentication, environ, us
     assert signs_in(service, username, password)["id"] == row["id"]
     with pytest.raises(PasswordMismatch):
         signs_in(service, username, password + "x")
-    works = startup.built_in_password_works(service.context.database)
+    works = startup.default_password_works(service.context.database)
     assert works is (username == "admin")
 
 
@@ -71,7 +71,7 @@ def test_an_empty_table_gets_one_admin(make_service, authentication, environ, us
 def test_none_makes_no_admin(make_service, environ):
     service = make_service({"authentication": {"initialAdminUser": None}}, environ)
     assert people(service) == []
-    assert not startup.built_in_password_works(service.context.database)
+    assert not startup.default_password_works(service.context.database)
 
 
 def test_the_documented_password_is_only_built_in_when_nobody_chose_it(make_service):

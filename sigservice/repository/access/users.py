@@ -13,9 +13,9 @@ def count(conn: Connection) -> int:
     return int(value(conn, _SQL["count_users"]))
 
 
-def has_built_in_password(conn: Connection) -> bool:
+def exists_default_password(conn: Connection) -> bool:
     """Whether some user still has the password that the documentation names."""
-    return bool(value(conn, _SQL["exists_built_in_password"]))
+    return bool(value(conn, _SQL["exists_default_password"]))
 
 
 def lock(conn: Connection) -> None:
@@ -35,7 +35,7 @@ def insert(
     name: str | None,
     role_id: int,
     password_hash: str | None,
-    has_built_in_password: bool = False,
+    has_default_password: bool = False,
 ) -> int:
     """The new id; raises UniqueViolation (users_username_key, users_email_key)."""
     return int(
@@ -47,7 +47,7 @@ def insert(
             name=name,
             role_id=role_id,
             password_hash=password_hash,
-            has_built_in_password=has_built_in_password,
+            has_default_password=has_default_password,
         )
     )
 
@@ -99,14 +99,14 @@ def update(
 
 
 def update_password(
-    conn: Connection, id: int, *, password_hash: str, has_built_in_password: bool
+    conn: Connection, id: int, *, password_hash: str, has_default_password: bool
 ) -> None:
     affected(
         conn,
         _SQL["update_password"],
         id=id,
         password_hash=password_hash,
-        has_built_in_password=has_built_in_password,
+        has_default_password=has_default_password,
     )
 
 

@@ -28,13 +28,13 @@ router = Router(Public)
 def validate(context: Context, body: TokensBody) -> HTTPResponse:
     address = limit_key(client_ip(request.environ, context.trusted))
     tokens = {secrets.sha256(token): token for token in body.tokens}
-    if any(key not in context.known_senders for key in tokens):
+    if any(key not in context.recent_credentials for key in tokens):
         check_failed_auth(context, address)
     with context.database.autocommit() as conn:
         valid = token_validation.valid_tokens(conn, tokens)
     for key in tokens:
         if key in valid:
-            context.known_senders.add(key)
+            context.recent_credentials.add(key)
         else:
             count_failed_auth(context, address)
     return respond.json({"tokens": list(valid.values())})

@@ -65,7 +65,7 @@ def receive_signal(context: Context, name: str) -> HTTPResponse:
         error.headers.update(
             {header: text for header, text in fields.items() if header not in error.headers}
         )
-        known = key in context.known_senders
+        known = key in context.recent_credentials
         telemetry.received(name if known else "", error.name)
         raise
     if signal["queued"]:
@@ -82,7 +82,7 @@ def _refuse(
     context: Context, name: str, secret: str, key: bytes, fields: dict[str, str]
 ) -> NoReturn:
     """Over the limit; a stranger is told that it is one instead."""
-    if key not in context.known_senders:
+    if key not in context.recent_credentials:
         with context.database.autocommit() as conn:
             signals.check_sender(conn, name, secret)
     raise too_many(fields)

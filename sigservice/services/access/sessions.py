@@ -136,8 +136,8 @@ def identify(
     identity = identity_of(user, ip=ip)
     return replace(
         identity,
-        has_built_in_password=user["has_built_in_password"],
-        built_in_password_works=user["built_in_password_works"],
+        has_default_password=user["has_built_in_password"],
+        default_password_works=user["default_password_works"],
         session_hash=id_hash,
         csrf=csrf_token(session_id),
     )

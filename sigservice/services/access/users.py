@@ -186,7 +186,7 @@ def set_password(
     reset_tokens.delete_unused(conn, id)
     former_passwords.keep(conn, id)
     former_passwords.delete_surplus(conn, id, keep=FORMER_PASSWORDS)
-    users.update_password(conn, id, password_hash=password_hash, has_built_in_password=False)
+    users.update_password(conn, id, password_hash=password_hash, has_default_password=False)
     sessions.delete_of_user(conn, id, keep_session)
     data: dict[str, Any] = {"id": id, "username": row["username"], "password": "changed"}
     if revoke_tokens and (token_ids := personal_tokens.delete_of_user(conn, id)):

@@ -7,7 +7,7 @@ VALUES (%(id_hash)s, %(user_id)s, %(now)s, %(expires_at)s, %(now)s, %(ip)s, %(us
 
 -- name: find_session_user
 SELECT u.id, u.username, u.email, u.name, u.role_id, r.name AS role, u.has_built_in_password,
-       EXISTS (SELECT 1 FROM users o WHERE o.has_built_in_password) AS built_in_password_works,
+       EXISTS (SELECT 1 FROM users o WHERE o.has_built_in_password) AS default_password_works,
        coalesce(s.last_used_at, s.created_at) AS last_used_at
 FROM sessions s
 JOIN users u ON u.id = s.user_id

@@ -3,7 +3,7 @@
 -- name: count_users
 SELECT count(*) FROM users WHERE account_type = 'user';
 
--- name: exists_built_in_password
+-- name: exists_default_password
 SELECT EXISTS (SELECT 1 FROM users WHERE has_built_in_password);
 
 -- name: lock_users
@@ -22,7 +22,7 @@ FOR NO KEY UPDATE OF u;
 
 -- name: insert_user
 INSERT INTO users (username, email, name, role_id, password_hash, has_built_in_password)
-VALUES (%(username)s, %(email)s, %(name)s, %(role_id)s, %(password_hash)s, %(has_built_in_password)s)
+VALUES (%(username)s, %(email)s, %(name)s, %(role_id)s, %(password_hash)s, %(has_default_password)s)
 RETURNING id;
 
 -- name: find_user
@@ -88,7 +88,7 @@ WHERE id = %(id)s;
 
 -- name: update_password
 UPDATE users
-SET password_hash = %(password_hash)s, has_built_in_password = %(has_built_in_password)s
+SET password_hash = %(password_hash)s, has_built_in_password = %(has_default_password)s
 WHERE id = %(id)s;
 
 -- name: replace_hash

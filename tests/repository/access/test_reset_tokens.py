@@ -68,7 +68,7 @@ def test_the_last_passwords_are_kept(conn):
     former_passwords.keep(conn, id)
     assert former_passwords.list_hashes(conn, id) == []
     for n in range(4):
-        hashed = {"password_hash": str(n), "has_built_in_password": False}
+        hashed = {"password_hash": str(n), "has_default_password": False}
         users.update_password(conn, id, **hashed)
         former_passwords.keep(conn, id)
     former_passwords.keep(conn, other)

@@ -35,7 +35,7 @@ def test_a_session_finds_its_user(conn):
         "role_id": EDITOR_ROLE,
         "role": "Editor",
         "has_built_in_password": False,
-        "built_in_password_works": False,
+        "default_password_works": False,
         "last_used_at": NOW,
     }
 
@@ -60,12 +60,12 @@ def test_the_callers_clock_decides_and_not_the_databases(conn):
 
 
 def test_everybody_is_told_while_somebodys_built_in_password_works(conn):
-    ada = add_user(conn, "ada", password_hash="h", has_built_in_password=True)
+    ada = add_user(conn, "ada", password_hash="h", has_default_password=True)
     open_session(conn, add_user(conn, "bob"))
     row = sessions.find_user(conn, b"a", NOW)
-    assert (row["has_built_in_password"], row["built_in_password_works"]) == (False, True)
-    users.update_password(conn, ada, password_hash="new", has_built_in_password=False)
-    assert sessions.find_user(conn, b"a", NOW)["built_in_password_works"] is False
+    assert (row["has_built_in_password"], row["default_password_works"]) == (False, True)
+    users.update_password(conn, ada, password_hash="new", has_default_password=False)
+    assert sessions.find_user(conn, b"a", NOW)["default_password_works"] is False
 
 
 def test_a_session_id_is_unique(conn):

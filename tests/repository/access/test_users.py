@@ -32,7 +32,7 @@ def test_an_empty_table_has_nobody(conn):
     assert users.list_all(conn) == []
     assert users.find(conn, 1) is None
     assert users.find_by_login(conn, "ada") is None
-    assert users.has_built_in_password(conn) is False
+    assert users.exists_default_password(conn) is False
 
 
 def test_a_new_user_is_found_with_all_columns(conn):
@@ -168,7 +168,7 @@ def test_other_admins_are_counted_without_the_one_asked_about(conn):
 
 
 def test_an_update_replaces_the_profile_and_nothing_else(conn):
-    id = add_user(conn, "ada", password_hash="h", has_built_in_password=True)
+    id = add_user(conn, "ada", password_hash="h", has_default_password=True)
     other = add_user(conn, "bob")
     users.update(conn, id, username=None, email="a@b", name="A", role_id=VIEWER_ROLE)
     row = users.find(conn, id)
@@ -182,11 +182,11 @@ def test_an_update_replaces_the_profile_and_nothing_else(conn):
 
 
 def test_the_built_in_password_is_known_until_it_is_changed(conn):
-    id = add_user(conn, password_hash="old", has_built_in_password=True)
+    id = add_user(conn, password_hash="old", has_default_password=True)
     add_user(conn, "bob")
-    assert users.has_built_in_password(conn) is True
-    users.update_password(conn, id, password_hash="new", has_built_in_password=False)
-    assert users.has_built_in_password(conn) is False
+    assert users.exists_default_password(conn) is True
+    users.update_password(conn, id, password_hash="new", has_default_password=False)
+    assert users.exists_default_password(conn) is False
     assert users.find(conn, id)["password_hash"] == "new"
 
 
@@ -252,7 +252,7 @@ def test_admins_are_counted_by_what_lets_them_in(conn):
 
 
 def test_a_hash_is_replaced_while_it_is_the_same(conn):
-    id = add_user(conn, password_hash="old", has_built_in_password=True)
+    id = add_user(conn, password_hash="old", has_default_password=True)
     assert users.replace_hash(conn, id, old_hash="other", new_hash="new") is False
     assert users.replace_hash(conn, id, old_hash="old", new_hash="new") is True
     row = users.find(conn, id)

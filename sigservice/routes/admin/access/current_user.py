@@ -39,7 +39,7 @@ def details(context: Context, identity: Identity) -> dict[str, Any]:
     return users.to_json(row) if row else {}
 
 
-@router.get(PATH, needs=VIEW, while_built_in_password=True)
+@router.get(PATH, needs=VIEW, while_default_password=True)
 def show(context: Context, identity: Identity) -> HTTPResponse:
     who = {
         "id": identity.user_id,
@@ -79,7 +79,7 @@ def profile(context: Context, identity: Identity) -> HTTPResponse:
 @router.post(
     f"{PATH}/change-password",
     needs=VIEW,
-    while_built_in_password=True,
+    while_default_password=True,
     takes=OwnPasswordBody,
 )
 def change_password(context: Context, identity: Identity, body: OwnPasswordBody) -> HTTPResponse:

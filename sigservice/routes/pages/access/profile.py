@@ -33,23 +33,23 @@ router = Router(PageGuard)
 def profile_page(context: Context, identity: Identity, **more: Any) -> HTTPResponse:
     values: dict[str, Any] = {"title": "Your account", "sessions": []}
     values["rules"] = passwords.rule_texts()
-    if identity.session_hash and not identity.has_built_in_password:
+    if identity.session_hash and not identity.has_default_password:
         values["sessions"] = session.list_own(context, identity)
     return respond.page(context, "access/profile/show", identity, **(values | more))
 
 
-@router.get("/profile", needs=VIEW, while_built_in_password=True)
+@router.get("/profile", needs=VIEW, while_default_password=True)
 def show(context: Context, identity: Identity) -> HTTPResponse:
     done = read_query(request.environ).get("done", "")
     return profile_page(context, identity, notice=NOTICES.get(done, ""))
 
 
-@router.get("/profile/password", needs=VIEW, while_built_in_password=True)
+@router.get("/profile/password", needs=VIEW, while_default_password=True)
 def again(context: Context, identity: Identity) -> HTTPResponse:
     return respond.redirect(context, "/profile")
 
 
-@router.post("/profile/password", needs=VIEW, while_built_in_password=True)
+@router.post("/profile/password", needs=VIEW, while_default_password=True)
 def change_password(context: Context, identity: Identity, form: dict[str, str]) -> HTTPResponse:
     try:
         if form.get("password", "") != form.get("confirm", ""):

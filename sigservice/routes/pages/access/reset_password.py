@@ -13,7 +13,7 @@ from sigservice.services.system.mails import PAGES, readable_lifetime
 from sigservice.web import password_links, respond
 from sigservice.web.body import FORM_LIMIT, read_query
 from sigservice.web.guards import Public
-from sigservice.web.public_forms import OpenForm
+from sigservice.web.public_forms import PublicForm
 from sigservice.web.router import Router
 
 TITLES = {"reset": "Set a new password", "welcome": "Welcome: set your password"}
@@ -28,7 +28,7 @@ def show_request(context: Context) -> HTTPResponse:
 
 @router.post("/forgot-password", limit="password_reset", body_limit=FORM_LIMIT)
 def send_reset_link(context: Context) -> HTTPResponse:
-    form = OpenForm(context, "forgot-password").read("password")
+    form = PublicForm(context, "forgot-password").read("password")
     email = form.get("email", "").strip()
     if "@" not in email:
         problem = {"message": "This is not an e-mail address.", "path": "email"}
@@ -59,7 +59,7 @@ def set_first_password(context: Context) -> HTTPResponse:
 
 
 def _set_password(context: Context, kind: str) -> HTTPResponse:
-    public_form = OpenForm(context, "reset-password")
+    public_form = PublicForm(context, "reset-password")
     form = public_form.read("password")
     token, password = form.get("token", ""), form.get("password", "")
     try:
@@ -83,14 +83,14 @@ def _render_request(context: Context, **more: Any) -> HTTPResponse:
     values = {"title": "Forgot your password?", "email": "", "is_sent": False}
     values["sends_mail"] = context.mail_server is not None
     values["lifetime"] = readable_lifetime(context.reset_lifetime)
-    page = OpenForm(context, "forgot-password")
+    page = PublicForm(context, "forgot-password")
     return page.page("access/reset_password/ask", **(values | more))
 
 
 def _render_link(context: Context, kind: str, token: str, **more: Any) -> HTTPResponse:
     """The form that sets a password, or what is wrong with the link."""
     password_links.demand_passwords(context)
-    form = OpenForm(context, "reset-password")
+    form = PublicForm(context, "reset-password")
     values: dict[str, Any] = {"title": TITLES[kind], "path": f"/{PAGES[kind]}", "token": token}
     values["sends_mail"] = context.mail_server is not None
     try:

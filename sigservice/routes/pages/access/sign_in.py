@@ -14,7 +14,7 @@ from sigservice.services.identity import VIEW, Identity
 from sigservice.web import authentication, respond, session, sign_in
 from sigservice.web.body import FORM_LIMIT, read_query
 from sigservice.web.guards import PageGuard, Public, safe_next
-from sigservice.web.public_forms import OpenForm
+from sigservice.web.public_forms import PublicForm
 from sigservice.web.router import Router
 
 NOTICES = {
@@ -30,7 +30,7 @@ signed_in_router = Router(PageGuard)
 def form_page(context: Context, values: dict[str, str], **more: Any) -> HTTPResponse:
     custom, query = context.authentication.custom, quote(values["next"], safe="")
     shared = {"title": "Sign in", "values": values, "custom": custom, "next_query": query}
-    return OpenForm(context, "sign-in").page(context.authentication.type.form, **(shared | more))
+    return PublicForm(context, "sign-in").page(context.authentication.type.form, **(shared | more))
 
 
 @router.get("/sign-in")
@@ -46,7 +46,7 @@ def show(context: Context) -> HTTPResponse:
 def submit(context: Context) -> HTTPResponse:
     if not (context.authentication.type.has_passwords or context.authentication.type.takes_address):
         return respond.redirect(context, "/sign-in")
-    environ, sent = request.environ, OpenForm(context, "sign-in").read("sign-in")
+    environ, sent = request.environ, PublicForm(context, "sign-in").read("sign-in")
     values = {name: sent.get(name, "") for name in ("username", "email")}
     values["next"] = safe_next(sent.get("next", ""))
     try:
@@ -66,10 +66,10 @@ def submit(context: Context) -> HTTPResponse:
         return form_page(context, values, **more)
     answer = respond.redirect(context, values["next"])
     session.set_cookie(context, answer, new)
-    return OpenForm(context, "sign-in").done(answer)
+    return PublicForm(context, "sign-in").done(answer)
 
 
-@signed_in_router.post("/logout", needs=VIEW, while_built_in_password=True, for_scripts=True)
+@signed_in_router.post("/logout", needs=VIEW, while_default_password=True, for_scripts=True)
 def sign_out(context: Context, identity: Identity, form: dict[str, str]) -> HTTPResponse:
     with context.database.transaction() as conn:
         sessions.close_all(conn, identity)
