@@ -10,11 +10,11 @@ from sigservice.context import Context, public_prefix
 from sigservice.db.pool import Database
 from sigservice.db.run import Row
 from sigservice.errors import ExceedsLimitError, StartError
-from sigservice.flags.client_documents import ClientBodies
-from sigservice.flags.cors_origins import Origins
+from sigservice.flags.client_documents import ClientDocuments
+from sigservice.flags.cors_origins import CorsOrigins
 from sigservice.flags.engines import Engines
-from sigservice.flags.frontend_documents import FrontendBodies
-from sigservice.flags.revision_cache import FlagState
+from sigservice.flags.frontend_documents import FrontendDocuments
+from sigservice.flags.revision_cache import RevisionCache
 from sigservice.limiter import Limiter
 from sigservice.log import GetLogger, line_loggers
 from sigservice.render import Renderer
@@ -70,10 +70,14 @@ def build_context(
     _register_gauges(telemetry, config, limiter, database)
     if telemetry.enabled:
         database.watch = _Watch(telemetry)
-    flags = FlagState(database, clock)
+    revision_cache = RevisionCache(database, clock)
     refresh = config["frontendApi"]["refreshIntervalInMs"]
     engines = Engines(
-        database, clock, flags, telemetry, max_age=None if refresh is None else refresh / 1000
+        database,
+        clock,
+        revision_cache,
+        telemetry,
+        max_age=None if refresh is None else refresh / 1000,
     )
     return Context(
         config=config,
@@ -84,16 +88,16 @@ def build_context(
         render=Renderer(template_helpers(public_prefix(config))),
         telemetry=telemetry,
         get_logger=get_logger,
-        flags=flags,
-        client_bodies=ClientBodies(
+        revision_cache=revision_cache,
+        client_documents=ClientDocuments(
             database,
             clock,
             telemetry,
             enabled=caching["enabled"],
             max_age=caching["maxAge"] / 1000,
         ),
-        frontend_bodies=FrontendBodies(engines),
-        origins=Origins(database, flags),
+        frontend_documents=FrontendDocuments(engines),
+        cors_origins=CorsOrigins(database, revision_cache),
         authentication=Authentication(config["authentication"]),
         failed_sign_ins=FailedSignIns(clock.monotonic),
         refusals=CappedLog(get_logger("refusals"), clock.monotonic),

@@ -12,10 +12,10 @@ from urllib.parse import quote, urlsplit
 
 from sigservice.clock import Clock
 from sigservice.db.pool import Database
-from sigservice.flags.client_documents import ClientBodies
-from sigservice.flags.cors_origins import Origins
-from sigservice.flags.frontend_documents import FrontendBodies
-from sigservice.flags.revision_cache import FlagState
+from sigservice.flags.client_documents import ClientDocuments
+from sigservice.flags.cors_origins import CorsOrigins
+from sigservice.flags.frontend_documents import FrontendDocuments
+from sigservice.flags.revision_cache import RevisionCache
 from sigservice.limiter import Limiter, RecentKeys
 from sigservice.log import GetLogger
 from sigservice.outgoing.sender import Sender
@@ -41,10 +41,10 @@ class Context:
     render: Renderer
     telemetry: Telemetry
     get_logger: GetLogger
-    flags: FlagState
-    client_bodies: ClientBodies
-    frontend_bodies: FrontendBodies
-    origins: Origins
+    revision_cache: RevisionCache
+    client_documents: ClientDocuments
+    frontend_documents: FrontendDocuments
+    cors_origins: CorsOrigins
     authentication: Authentication
     failed_sign_ins: FailedSignIns
     refusals: CappedLog

@@ -25,7 +25,7 @@ class Body:
     plain: SharedBody
 
 
-class ClientBodies:
+class ClientDocuments:
     """`enabled` and `max_age` (seconds) are the options clientFeatureCaching.*.
 
     A body is given only with the revision that it was built for, so none is ever old; the age

@@ -76,7 +76,7 @@ class Document(msgspec.Struct):
     segments: list[Segment] = []
 
 
-class Dependence:
+class ContextDependency:
     def __init__(self, document: Document) -> None:
         self._segments = {segment.id: segment.constraints for segment in document.segments}
         self._flags = {flag.name: flag for flag in document.features}
@@ -87,13 +87,13 @@ class Dependence:
             needs = self._needs.setdefault(flag.project, set())
             needs.update(*(own[name] for name in self._family(flag)))
 
-    def reduced(self, context: dict[str, Any]) -> dict[str, Any]:
+    def reduce_context(self, context: dict[str, Any]) -> dict[str, Any]:
         """Without properties that no flag looks at: they cost time, and each would have a memo of
         its own."""
         kept = {name: text for name, text in context["properties"].items() if name in self._names}
         return context | {"properties": kept}
 
-    def is_steady(self, context: dict[str, Any], projects: Iterable[str]) -> bool:
+    def is_deterministic(self, context: dict[str, Any], projects: Iterable[str]) -> bool:
         """Whether flags of these projects (`*`: all) would be answered the same again."""
         asked = self._needs if "*" in projects else projects
         return all(

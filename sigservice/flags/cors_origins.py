@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from sigservice.db.pool import Database
-from sigservice.flags.revision_cache import FlagState, Revisions
+from sigservice.flags.revision_cache import RevisionCache, Revisions
 from sigservice.services.system import settings
 
 
-class Origins:
-    def __init__(self, database: Database, state: FlagState) -> None:
+class CorsOrigins:
+    def __init__(self, database: Database, state: RevisionCache) -> None:
         self._database, self._state = database, state
         self._kept: tuple[int, frozenset[str]] | None = None
 
     def get(self, known: Revisions | None = None) -> frozenset[str]:
         """Those that hold now; `known` spares asking. Raises DatabaseUnavailable."""
-        revision = (known or self._state.revisions()).topics.get("tokens", 0)
+        revision = (known or self._state.read_revisions()).topics.get("tokens", 0)
         if self._kept is None or self._kept[0] != revision:
             with self._database.autocommit() as conn:
                 self._kept = revision, frozenset(settings.frontend_origins(conn))
         return self._kept[1]
 
-    def last_known(self) -> frozenset[str]:
+    def get_cached(self) -> frozenset[str]:
         """For when the database is away."""
         return self._kept[1] if self._kept else frozenset()

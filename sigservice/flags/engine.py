@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from yggdrasil_engine.engine import UnleashEngine
 
-from sigservice.flags.context_dependency import Dependence, Document
+from sigservice.flags.context_dependency import ContextDependency, Document
 
 
 class EngineError(Exception):
@@ -36,7 +36,7 @@ class FlagEngine:
         taken = {known.name for known in self._engine.list_known_toggles()}
         if taken != {flag.name for flag in flags.features}:
             raise EngineError(f"It took {len(taken)} of {len(flags.features)} flags.")
-        self.dependence = Dependence(flags)
+        self.context_dependency = ContextDependency(flags)
         self._on = [flag for flag in flags.features if flag.enabled]
 
     def evaluate(self, context: dict[str, Any], projects: Sequence[str]) -> list[dict[str, Any]]:

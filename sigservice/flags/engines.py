@@ -8,7 +8,7 @@ from collections import OrderedDict, defaultdict
 from sigservice.clock import Clock
 from sigservice.db.pool import Database
 from sigservice.flags.engine import FlagEngine
-from sigservice.flags.revision_cache import FlagState
+from sigservice.flags.revision_cache import RevisionCache
 from sigservice.services.flags import client_features
 from sigservice.services.flags.client_features import Query
 from sigservice.telemetry import Telemetry
@@ -27,7 +27,7 @@ class Engines:
         self,
         database: Database,
         clock: Clock,
-        state: FlagState,
+        state: RevisionCache,
         telemetry: Telemetry,
         *,
         max_age: float | None,
@@ -51,7 +51,7 @@ class Engines:
             if kept:
                 return kept
             # Who has waited may find a later one; asking again keeps it from being replaced.
-            revision = self._state.revisions().of(environment)
+            revision = self._state.read_revisions().of_environment(environment)
             return self._find(environment, revision) or self._build(environment, revision)
 
     def _find(self, environment: str, revision: int) -> FlagEngine | None:

@@ -7,7 +7,7 @@ from datetime import datetime
 from sigservice.clock import Clock
 
 
-class Seen:
+class LastUsedBuffer:
     """Three notes, each with the last use: ids of API tokens and of personal tokens, and hashes of
     sessions."""
 
@@ -18,27 +18,27 @@ class Seen:
         self._sessions: dict[bytes, datetime] = {}
         self._former_sessions: dict[bytes, datetime] = {}  # which may not be written yet
 
-    def api_token(self, id: int) -> None:
+    def record_api_token(self, id: int) -> None:
         self._api[id] = self._clock.now()
 
-    def personal_token(self, id: int) -> None:
+    def record_personal_token(self, id: int) -> None:
         self._personal[id] = self._clock.now()
 
-    def session(self, id_hash: bytes) -> None:
+    def record_session(self, id_hash: bytes) -> None:
         self._sessions[id_hash] = self._clock.now()
 
-    def last_use_of_session(self, id_hash: bytes) -> datetime | None:
+    def find_session_use(self, id_hash: bytes) -> datetime | None:
         """By this process, in the last minute or two."""
         return self._sessions.get(id_hash) or self._former_sessions.get(id_hash)
 
-    def take_api(self) -> dict[int, datetime]:
+    def drain_api_tokens(self) -> dict[int, datetime]:
         """What was noted since the last call; each note is handed out once."""
         return _take(self._api)
 
-    def take_personal(self) -> dict[int, datetime]:
+    def drain_personal_tokens(self) -> dict[int, datetime]:
         return _take(self._personal)
 
-    def take_sessions(self) -> dict[bytes, datetime]:
+    def drain_sessions(self) -> dict[bytes, datetime]:
         """What was noted since the last call."""
         self._former_sessions = self._sessions
         self._sessions = {}

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 Answer = TypeVar("Answer")
 
 
-class Latest(Generic[Answer]):
+class CoalescedRead(Generic[Answer]):
     """`get()` answers what `read()` says, from a read that began after `get` was called.
 
     Whoever asks while a read is under way waits for the next one, together with all others who

@@ -11,8 +11,8 @@ from datetime import datetime
 
 from sigservice.clock import Clock
 from sigservice.db.pool import Database
-from sigservice.flags.last_used import Seen
-from sigservice.flags.read_coalescing import Latest
+from sigservice.flags.last_used import LastUsedBuffer
+from sigservice.flags.read_coalescing import CoalescedRead
 from sigservice.repository import revisions as repository
 from sigservice.services import revisions
 from sigservice.services.access import api_tokens
@@ -49,37 +49,37 @@ class Revisions:
     generation: int
     topics: dict[str, int]
 
-    def of(self, environment: str) -> int:
+    def of_environment(self, environment: str) -> int:
         return revisions.of_environment(self.topics, environment)
 
 
-class FlagState:
+class RevisionCache:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
         self._known = Revisions(-1, {})
         self._tokens: dict[bytes, Access] = {}
         self._tokens_revision = -1
-        self._latest = Latest(self._read)
-        self.seen = Seen(clock)
+        self._latest = CoalescedRead(self._read)
+        self.last_used = LastUsedBuffer(clock)
 
-    def revisions(self) -> Revisions:
+    def read_revisions(self) -> Revisions:
         """Those that hold now. Raises DatabaseUnavailable."""
         return self._latest.get()
 
-    def kept(self, key: bytes, known: Revisions) -> Access | None:
+    def find_cached_access(self, key: bytes, known: Revisions) -> Access | None:
         """What the secret with this SHA-256 opens now, if that is in memory."""
         access = self._tokens_of(known).get(key)
         if access is None or (access.expires_at and access.expires_at <= self._clock.now()):
             return None
-        self.seen.api_token(access.token_id)
+        self.last_used.record_api_token(access.token_id)
         return access
 
-    def find(self, secret: str, key: bytes, known: Revisions) -> Access | None:
+    def find_access(self, secret: str, key: bytes, known: Revisions) -> Access | None:
         """The same from the database; None when it is unknown, revoked or expired."""
         tokens = self._tokens_of(known)
         access = self._find(secret)
         if access is not None:
-            self.seen.api_token(access.token_id)
+            self.last_used.record_api_token(access.token_id)
             if len(tokens) < MOST_TOKENS:
                 tokens[key] = access
         return access

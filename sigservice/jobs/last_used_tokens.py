@@ -11,14 +11,14 @@ from sigservice.repository.access import api_tokens, personal_tokens, sessions
 
 def run_once(context: Context) -> int:
     """Routine, and so nothing worth a line in the log."""
-    seen = context.flags.seen
-    if api := seen.take_api():
+    last_used = context.revision_cache.last_used
+    if api := last_used.drain_api_tokens():
         with context.database.autocommit() as conn:
             api_tokens.mark_seen(conn, api)
-    if personal := seen.take_personal():
+    if personal := last_used.drain_personal_tokens():
         with context.database.autocommit() as conn:
             personal_tokens.mark_seen(conn, personal)
-    if uses := seen.take_sessions():
+    if uses := last_used.drain_sessions():
         with context.database.autocommit() as conn:
             sessions.mark_used(conn, uses)
     return 0

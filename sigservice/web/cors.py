@@ -98,8 +98,8 @@ def _headers(context: Context, environ: Environ, status: str) -> Headers:
 
 def _origins(context: Context, environ: Environ, status: str) -> frozenset[str]:
     if status.startswith("503"):  # asking once more would make it wait once more
-        return context.origins.last_known()
+        return context.cors_origins.get_cached()
     try:
-        return context.origins.get(environ.get("sigservice.revisions"))
+        return context.cors_origins.get(environ.get("sigservice.revisions"))
     except UnavailableError:
-        return context.origins.last_known()
+        return context.cors_origins.get_cached()

@@ -100,7 +100,7 @@ class AdminGuard:
                 raise UnauthorizedError("The API token is unknown or has expired.")
         if token["type"] != "admin":
             raise NoPermissionError("This token is not for the admin API.")
-        context.flags.seen.api_token(token["id"])
+        context.revision_cache.last_used.record_api_token(token["id"])
         return Identity(ADMIN_TOKEN_ID, token["token_name"], PERMISSIONS["Admin"], ip=ip)
 
     def _by_personal_token(self, secret: str, ip: str) -> Identity:
@@ -116,7 +116,7 @@ class AdminGuard:
                     identity = None
         if identity is None:
             raise UnauthorizedError("The personal token is unknown or has expired.")
-        context.flags.seen.personal_token(token_id)
+        context.revision_cache.last_used.record_personal_token(token_id)
         return identity
 
     def _by_session(self, environ: dict[str, Any]) -> Identity:
@@ -159,18 +159,18 @@ class ClientGuard:
             environ = request.environ
             secret = bearer(environ)
             if not secret and anonymous is not None:
-                environ["sigservice.revisions"] = context.flags.revisions()
+                environ["sigservice.revisions"] = context.revision_cache.read_revisions()
                 return callback(anonymous, **kwargs)
             if not secret and context.authentication.lacks_handler:
                 raise authentication.required(context)
             if not secret:
                 raise UnauthorizedError("An API token is needed in the Authorization header.")
-            known = environ["sigservice.revisions"] = context.flags.revisions()
+            known = environ["sigservice.revisions"] = context.revision_cache.read_revisions()
             key = secrets.sha256(secret)
-            access = context.flags.kept(key, known)
+            access = context.revision_cache.find_cached_access(key, known)
             if access is None:
                 with Attempt(context, client_ip(environ, trusted), key):
-                    access = context.flags.find(secret, key, known)
+                    access = context.revision_cache.find_access(secret, key, known)
                     if access is None:
                         raise UnauthorizedError("The API token is unknown or has expired.")
             environ[HAS_TOKEN] = True

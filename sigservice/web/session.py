@@ -39,7 +39,7 @@ def find(context: Context, environ: dict[str, Any]) -> Identity | None:
     sent = session_id(context, environ)
     if not sent:
         return None
-    seen = context.flags.seen
+    last_used = context.revision_cache.last_used
     with context.database.autocommit() as conn:
         identity = sessions.identify(
             conn,
@@ -48,12 +48,12 @@ def find(context: Context, environ: dict[str, Any]) -> Identity | None:
             ip=client_ip(environ, context.trusted),
             realm=context.authentication.realm,
             idle=context.session_idle,
-            last_use=seen.last_use_of_session,
+            last_use=last_used.find_session_use,
         )
     if identity is not None:
         context.recent_credentials.add(secrets.sha256(sent))  # its large bodies are read first
         if "HTTP_X_LIVE_REFRESH" not in environ:  # which a page that nobody looks at sends
-            seen.session(identity.session_hash)
+            last_used.record_session(identity.session_hash)
     return identity
 
 

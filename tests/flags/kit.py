@@ -61,5 +61,5 @@ def names(made: FlagEngine, *projects: str, **given: Any) -> list[str]:
 
 def opened(state, secret):
     """As a guard asks: what is in memory, else the database; and the revisions that hold."""
-    known, key = state.revisions(), secrets.sha256(secret)
-    return state.kept(key, known) or state.find(secret, key, known), known
+    known, key = state.read_revisions(), secrets.sha256(secret)
+    return state.find_cached_access(key, known) or state.find_access(secret, key, known), known

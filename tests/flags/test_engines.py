@@ -9,7 +9,7 @@ from tests.waiting import DEADLINE_SECONDS
 
 
 def test_an_environment_is_built_while_another_one_is_being_built(service, monkeypatch):
-    engines = service.context.frontend_bodies._engines
+    engines = service.context.frontend_documents._engines
     begun, gate, built = threading.Event(), threading.Event(), []
     original = client_features.build
 
@@ -23,7 +23,7 @@ def test_an_environment_is_built_while_another_one_is_being_built(service, monke
     monkeypatch.setattr(client_features, "build", slow)
 
     def get(environment):
-        revision = service.context.flags.revisions().of(environment)
+        revision = service.context.revision_cache.read_revisions().of_environment(environment)
         return engines.get(environment, revision)
 
     threads = [threading.Thread(target=get, args=("development",)) for _ in range(3)]

@@ -1,4 +1,4 @@
-"""Latest: reads are shared, and nobody is given an answer older than the asking."""
+"""CoalescedRead: reads are shared, and nobody is given an answer older than the asking."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from sigservice.flags.read_coalescing import Latest
+from sigservice.flags.read_coalescing import CoalescedRead
 from tests.waiting import DEADLINE_SECONDS, take_time, until
 
 
@@ -79,7 +79,7 @@ def _stacks():
 
 def test_alone_each_question_is_a_read():
     numbers = iter(range(3))
-    latest = Latest(lambda: next(numbers))
+    latest = CoalescedRead(lambda: next(numbers))
     assert [latest.get(), latest.get(), latest.get()] == [0, 1, 2]
 
 
@@ -94,7 +94,7 @@ def test_no_answer_is_older_than_the_asking():
         reading.release()
         return value
 
-    latest = Latest(read)
+    latest = CoalescedRead(read)
     stop = threading.Event()
 
     def write():
@@ -120,7 +120,7 @@ def test_no_answer_is_older_than_the_asking():
 
 def test_who_asks_during_a_read_waits_for_the_next_one_and_shares_it():
     source = Source()
-    latest = Latest(source.read)
+    latest = CoalescedRead(source.read)
     first, others = [], []
     leader = ask(latest, first)
     assert source.begun.acquire(timeout=DEADLINE_SECONDS)
@@ -137,7 +137,7 @@ def test_who_asks_during_a_read_waits_for_the_next_one_and_shares_it():
 
 def test_an_error_reaches_all_who_shared_the_read_and_nobody_later():
     source = Source()
-    latest = Latest(source.read)
+    latest = CoalescedRead(source.read)
     first, others = [], []
     leader = ask(latest, first)
     assert source.begun.acquire(timeout=DEADLINE_SECONDS)
@@ -167,7 +167,7 @@ def test_a_failing_read_leaves_no_lock_behind():
             raise answer
         return answer
 
-    latest = Latest(read)
+    latest = CoalescedRead(read)
     with pytest.raises(ValueError):
         latest.get()
     with pytest.raises(KeyboardInterrupt):
@@ -183,6 +183,6 @@ def test_many_readers_cost_few_reads():
         take_time(0.005)
         return len(reads)
 
-    latest = Latest(read)
+    latest = CoalescedRead(read)
     together(20, lambda _: [latest.get() for _ in range(5)])
     assert len(reads) < 40, "100 questions of 20 threads were hardly shared"

@@ -33,7 +33,7 @@ def test_a_token_is_made_and_its_secret_seen_once(ada, web, service):
     assert heading(page) == "API token shop created"
     secret = secret_of(page)
     assert re.fullmatch(r"\*:production\.[0-9a-f]{56}", secret)
-    access, _ = opened(service.context.flags, secret)
+    access, _ = opened(service.context.revision_cache, secret)
     assert access.environment == "production"
     pages = crawl(ada)
     assert f"{PATH}/new" in pages

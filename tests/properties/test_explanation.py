@@ -6,7 +6,7 @@ import pytest
 
 from sigservice.flags.explanation import KNOWN, explain
 from tests.flags.kit import context, engine, flag
-from tests.properties.test_dependence import Dice
+from tests.properties.test_context_dependency import Dice
 
 
 def some_flags(dice):

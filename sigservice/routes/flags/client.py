@@ -33,7 +33,7 @@ def list_all(context: Context, access: Access) -> HTTPResponse:
     query = _query(
         environ.get("QUERY_STRING", ""), environ.get("HTTP_UNLEASH_CLIENT_SPEC", ""), access
     )
-    revision = environ["sigservice.revisions"].of(access.environment)
+    revision = environ["sigservice.revisions"].of_environment(access.environment)
     etag = client_features.etag(query, revision)
     headers = {
         "ETag": etag,
@@ -43,7 +43,7 @@ def list_all(context: Context, access: Access) -> HTTPResponse:
     }
     if matches(environ.get("HTTP_IF_NONE_MATCH", ""), etag):
         return HTTPResponse(b"", 304, headers)
-    body = context.client_bodies.get(query, revision)
+    body = context.client_documents.get(query, revision)
     return HTTPResponse(body.plain, 200, headers)
 
 

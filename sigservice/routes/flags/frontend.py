@@ -39,8 +39,8 @@ def evaluated(
         remote_address=client_ip(environ, context.trusted),
         path=path,
     )
-    revision = environ["sigservice.revisions"].of(access.environment)
-    body = context.frontend_bodies.get(access, revision, meant)
+    revision = environ["sigservice.revisions"].of_environment(access.environment)
+    body = context.frontend_documents.get(access, revision, meant)
     headers = {"ETag": body.etag, "Content-Type": respond.JSON, "Cache-Control": "no-cache"}
     if environ["REQUEST_METHOD"] in SAFE_METHODS and matches(
         environ.get("HTTP_IF_NONE_MATCH", ""), body.etag

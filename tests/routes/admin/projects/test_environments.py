@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sigservice.flags.revision_cache import FlagState
+from sigservice.flags.revision_cache import RevisionCache
 from tests.conftest import ADMIN
 
 PATH = "/api/admin/environments"
@@ -164,18 +164,18 @@ def test_the_order_of_several_at_once(web):
 
 
 def test_delete_takes_what_flags_are_in_it_along(web, rows, service):
-    state = FlagState(service.context.database, service.context.clock)
+    state = RevisionCache(service.context.database, service.context.clock)
     add_flag(rows, "f")
-    before = state.revisions()
+    before = state.read_revisions()
     assert web.get(f"{PATH}/production", headers=ADMIN).json["enabledToggleCount"] == 1
     web.delete(f"{PATH}/production", headers=ADMIN, status=200)
     web.delete(f"{PATH}/production", headers=ADMIN, status=404)
     assert names(web) == ["default", "development"]
     assert rows("SELECT name FROM features") == [("f",)]
     assert rows("SELECT 1 FROM feature_environments UNION SELECT 2 FROM feature_strategies") == []
-    after = state.revisions()
-    assert after.of("production") > before.of("production")
-    assert after.of("development") == before.of("development")
+    after = state.read_revisions()
+    assert after.of_environment("production") > before.of_environment("production")
+    assert after.of_environment("development") == before.of_environment("development")
     assert newest(web)[0]["type"] == "environment-deleted"
 
 

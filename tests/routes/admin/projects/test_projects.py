@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sigservice.flags.revision_cache import FlagState
+from sigservice.flags.revision_cache import RevisionCache
 from tests.conftest import ADMIN
 
 PATH = "/api/admin/projects"
@@ -202,13 +202,13 @@ def test_delete_is_refused_while_something_holds_the_project(web, rows, flag):
 
 
 def test_link_and_unlink(web, rows, flag, service):
-    state = FlagState(service.context.database, service.context.clock)
+    state = RevisionCache(service.context.database, service.context.clock)
     create(web, id="shop", environments=[])
     path = f"{PATH}/shop/environments"
     web.post_json(path, {"environment": "production"}, headers=ADMIN, status=200)
     # Ahead of the clock each change counts one.
     rows("UPDATE revisions SET id = id + 1000000000000")
-    linked = state.revisions()
+    linked = state.read_revisions()
     assert read(web, "shop")["environments"] == THREE[2:]
     flag("mine", "shop")
     flag("theirs", "default")
@@ -217,7 +217,10 @@ def test_link_and_unlink(web, rows, flag, service):
         web.delete(f"{path}/production", headers=ADMIN, status=200)
     assert rows("SELECT feature FROM feature_environments") == [("theirs",)]
     assert rows("SELECT count(*) FROM feature_strategies") == [(2,)]
-    assert state.revisions().of("production") == linked.of("production") + 1
+    assert (
+        state.read_revisions().of_environment("production")
+        == linked.of_environment("production") + 1
+    )
     removed, added = newest(web, 2)
     assert (removed["type"], added["type"]) == (
         "project-environment-removed",

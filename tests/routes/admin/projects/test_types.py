@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sigservice.flags.revision_cache import FlagState
+from sigservice.flags.revision_cache import RevisionCache
 from tests.conftest import ADMIN
 
 STRATEGIES, TAG_TYPES, TAGS = "/api/admin/strategies", "/api/admin/tag-types", "/api/admin/tags"
@@ -145,7 +145,7 @@ def test_feature_types(web):
 
 
 def test_a_tag_type_is_made_changed_deleted_with_its_tags(web, service):
-    state = FlagState(service.context.database, service.context.clock)
+    state = RevisionCache(service.context.database, service.context.clock)
     simple = {
         "name": "simple",
         "description": "Used to simplify filtering of features",
@@ -173,10 +173,10 @@ def test_a_tag_type_is_made_changed_deleted_with_its_tags(web, service):
     web.put_json(path, {"color": "red"}, headers=ADMIN, status=400)
 
     post(web, TAGS, {"type": "team", "value": "web"})
-    before = state.revisions()
+    before = state.read_revisions()
     web.delete(path, headers=ADMIN, status=200)
     assert get(web, TAGS)["tags"] == []
-    assert state.revisions().of("production") > before.of("production")
+    assert state.read_revisions().of_environment("production") > before.of_environment("production")
     web.delete(path, headers=ADMIN, status=404)
     web.put_json(path, {}, headers=ADMIN, status=404)
     get(web, path, status=404)

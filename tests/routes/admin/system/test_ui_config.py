@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import webtest
 
-from sigservice.flags.revision_cache import FlagState
+from sigservice.flags.revision_cache import RevisionCache
 from tests.conftest import ADMIN
 
 PATH = "/api/admin/ui-config"
@@ -48,15 +48,15 @@ def test_what_nobody_set(web):
 
 
 def test_origins_are_kept_and_told_to_all_processes(web, service):
-    state = FlagState(service.context.database, service.context.clock)
-    before = state.revisions().topics.get("tokens", 0)
+    state = RevisionCache(service.context.database, service.context.clock)
+    before = state.read_revisions().topics.get("tokens", 0)
     wanted = ["https://a.example", "http://localhost:3000", "https://[::1]:8443", "*"]
     set_origins(web, [*wanted, " https://A.example "])
     assert origins(web) == wanted
-    changed = state.revisions().topics["tokens"]
+    changed = state.read_revisions().topics["tokens"]
     assert changed > before
     set_origins(web, wanted)
-    assert state.revisions().topics["tokens"] == changed
+    assert state.read_revisions().topics["tokens"] == changed
     (event,) = web.get("/api/admin/events", {"type": "setting-updated"}, headers=ADMIN).json[
         "events"
     ]

@@ -127,9 +127,9 @@ def test_import_makes_what_the_document_says(web, send, service):
 
 def test_second_import_changes_nothing(send, count, service):
     send("import")
-    before, revision = count(), service.context.flags.revisions()
+    before, revision = count(), service.context.revision_cache.read_revisions()
     send("import")
-    assert (count(), service.context.flags.revisions()) == (before, revision)
+    assert (count(), service.context.revision_cache.read_revisions()) == (before, revision)
 
 
 def test_export_comes_back_unchanged_and_goes_elsewhere(web, send, count):

@@ -39,7 +39,7 @@ AS_CLIENT = {"Authorization": CLIENT}
 
 @pytest.fixture
 def state(make_service):
-    return make_service(TOKENS).context.flags
+    return make_service(TOKENS).context.revision_cache
 
 
 def change_tokens(database, statement, *values):
@@ -70,11 +70,11 @@ def test_what_a_token_opens(state):
     assert opened(state, ALL)[0].all_projects is True
     assert opened(state, "unknown")[0] is None
     assert opened(state, "")[0] is None
-    assert known.generation == state.revisions().generation
+    assert known.generation == state.read_revisions().generation
 
 
 def test_a_token_is_looked_up_once_while_nothing_changes(make_service, monkeypatch):
-    state = make_service(TOKENS).context.flags
+    state = make_service(TOKENS).context.revision_cache
     asked = []
     find = api_tokens.find
     monkeypatch.setattr(api_tokens, "find", lambda *args: asked.append(args) or find(*args))
@@ -101,14 +101,14 @@ def test_a_revoked_token_is_refused_at_once(make_service):
 
 def test_a_token_that_is_narrowed_is_narrowed_at_once(make_service):
     service = make_service(TOKENS)
-    assert opened(service.context.flags, ALL)[0].environment == "production"
+    assert opened(service.context.revision_cache, ALL)[0].environment == "production"
     change_tokens(
         service.context.database,
         "UPDATE api_tokens SET environment = 'development', projects = '{default}' "
         "WHERE secret_hash = %s",
         secrets.sha256(ALL),
     )
-    access, _ = opened(service.context.flags, ALL)
+    access, _ = opened(service.context.revision_cache, ALL)
     assert (access.environment, access.projects) == ("development", ("default",))
 
 
@@ -130,7 +130,7 @@ def test_a_token_expires_by_the_clock_although_it_is_known(make_service, clock):
 
 def test_a_token_that_was_unknown_works_from_the_moment_it_is_stored(make_service):
     service = make_service(TOKENS)
-    state = service.context.flags
+    state = service.context.revision_cache
     assert opened(state, "late")[0] is None
     change_tokens(
         service.context.database,
@@ -170,8 +170,12 @@ def test_a_change_in_one_environment_leaves_the_others_alone(make_service):
     web.post_json(FEATURES, {"name": "a"}, headers=ADMIN)
 
     def seen():
-        known = service.context.flags.revisions()
-        return known.generation, known.of("development"), known.of("production")
+        known = service.context.revision_cache.read_revisions()
+        return (
+            known.generation,
+            known.of_environment("development"),
+            known.of_environment("production"),
+        )
 
     before = seen()
     web.post(f"{FEATURES}/a/environments/production/on", headers=ADMIN)

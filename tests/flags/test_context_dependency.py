@@ -7,7 +7,7 @@ import time
 import msgspec
 import pytest
 
-from sigservice.flags.context_dependency import Dependence, Document, Flag, Parent
+from sigservice.flags.context_dependency import ContextDependency, Document, Flag, Parent
 from tests.flags.kit import constraint, context, engine, flag, rollout, strategy, variant
 
 UNTIL = constraint("currentTime", "DATE_BEFORE", value="2100-01-01T00:00:00Z")
@@ -57,28 +57,32 @@ def by(stickiness):
     ],
 )  # fmt: skip
 def test_what_must_be_given_for_an_answer_to_stay_the_same(made, given):
-    it = engine(made, segments=[{"id": 1, "name": "until", "constraints": [UNTIL]}]).dependence
+    it = engine(
+        made, segments=[{"id": 1, "name": "until", "constraints": [UNTIL]}]
+    ).context_dependency
     everything = USER | SESSION | NOW | PLAN
-    assert it.is_steady(context(**everything), ("*",)) == (given is not None)
-    assert it.is_steady(context(), ("*",)) == (given == [])
+    assert it.is_deterministic(context(**everything), ("*",)) == (given is not None)
+    assert it.is_deterministic(context(), ("*",)) == (given == [])
     for enough in given or ():
-        assert it.is_steady(context(**enough), ("*",))
+        assert it.is_deterministic(context(**enough), ("*",))
         name = next(iter(enough))
         # A property does not count for a root field that would be made up, nor does an empty text.
-        assert not it.is_steady(context(**{name: ""}), ("*",))
+        assert not it.is_deterministic(context(**{name: ""}), ("*",))
     if given:
         useless = {k: v for k, v in everything.items() if all(k not in enough for enough in given)}
-        assert not it.is_steady(context(**useless), ("*",))
-        assert not it.is_steady(context(properties=USER | SESSION | NOW), ("*",))
+        assert not it.is_deterministic(context(**useless), ("*",))
+        assert not it.is_deterministic(context(properties=USER | SESSION | NOW), ("*",))
 
 
 def test_other_projects_do_not_count_but_parents_there_do():
     lots = rollout(50, "random")
     child = flag("child", project="b", dependencies=[{"feature": "lots", "enabled": True}])
-    it = engine(flag("lots", lots, project="a"), child, flag("calm", project="c")).dependence
-    steady = {p: it.is_steady(context(), (p,)) for p in ("a", "b", "c", "none", "*")}
+    it = engine(
+        flag("lots", lots, project="a"), child, flag("calm", project="c")
+    ).context_dependency
+    steady = {p: it.is_deterministic(context(), (p,)) for p in ("a", "b", "c", "none", "*")}
     assert steady == {"a": False, "b": False, "c": True, "none": True, "*": False}
-    assert not it.is_steady(context(), ("c", "a"))
+    assert not it.is_deterministic(context(), ("c", "a"))
 
 
 def test_parents_that_are_gone_or_go_round_do_no_harm():
@@ -86,7 +90,7 @@ def test_parents_that_are_gone_or_go_round_do_no_harm():
         return [{"feature": parent, "enabled": True}]
 
     flags = flag("a", dependencies=after("b")), flag("b", dependencies=after("a"))
-    assert engine(*flags, flag("c", dependencies=after("x"))).dependence.is_steady(
+    assert engine(*flags, flag("c", dependencies=after("x"))).context_dependency.is_deterministic(
         context(), ("*",)
     )
 
@@ -96,7 +100,7 @@ def test_thousands_of_children_are_looked_through_quickly():
     children = [msgspec.structs.replace(child, name=f"c{n}") for n in range(5000)]
     document = Document([Flag("parent", "default", True, []), *children])
     began = time.thread_time()
-    Dependence(document)
+    ContextDependency(document)
     assert time.thread_time() - began < 1
 
 
@@ -108,8 +112,8 @@ def test_only_properties_that_some_flag_looks_at_are_kept():
         flag("b", strategy(segments=[1], variants=by("of-strategy-variant"))),
         flag("c", variants=[variant("v", 1000, "of-variant", overrides=[override])]),
         segments=segments,
-    ).dependence
+    ).context_dependency
     looked_at = ("rollout", "constraint", "segment", "strategy-variant", "variant", "override")
     kept = {f"of-{name}": "x" for name in looked_at} | {"userId": "7"}
     given = context(properties=kept | {"of-nothing": "x"}, appName="shop")
-    assert it.reduced(given) == given | {"properties": kept}
+    assert it.reduce_context(given) == given | {"properties": kept}

@@ -95,10 +95,10 @@ def test_the_engine_agrees_on_what_answers_depend_on(seed):
         made = dice.engine()
         for projects in (("a",), ("b",), ("*",)):
             asked = context(**dice.given(), properties=dice.given())
-            if made.dependence.is_steady(asked, projects):
+            if made.context_dependency.is_deterministic(asked, projects):
                 steady += 1
                 first = made.evaluate({"sessionId": "s"} | asked, projects)
-                reduced = made.dependence.reduced(asked)
+                reduced = made.context_dependency.reduce_context(asked)
                 for _ in range(6):
                     again = made.evaluate({"sessionId": uuid.uuid4().hex} | reduced, projects)
                     assert again == first

@@ -13,8 +13,8 @@ from sigservice.flags import client_documents
 from sigservice.repository.flags import client_features
 from sigservice.services.flags.client_features import Query
 from tests.conftest import ADMIN
+from tests.flags.test_revision_cache import AS_CLIENT, FEATURES, POLL, TOKENS
 from tests.flags.test_single_flight import is_waiting
-from tests.flags.test_state import AS_CLIENT, FEATURES, POLL, TOKENS
 from tests.server.process import until
 from tests.waiting import DEADLINE_SECONDS
 
@@ -40,7 +40,7 @@ def statements(monkeypatch):
 
 def start(make_service, **caching):
     service = make_service(TOKENS | {"clientFeatureCaching": caching} if caching else TOKENS)
-    return webtest.TestApp(service.app), service.context.client_bodies
+    return webtest.TestApp(service.app), service.context.client_documents
 
 
 def poll(web, query="", status=200, **headers):
