@@ -164,7 +164,7 @@ def _register_gauges(
     telemetry: Telemetry, config: dict[str, Any], limiter: Limiter, database: Database
 ) -> None:
     def rates() -> Iterable[tuple[list[str], float]]:
-        for name, rate in limiter.per_minute().items():
+        for name, rate in limiter.list_rates().items():
             yield list(LIMITED_ROUTES[name]), rate
 
     telemetry.gauge("rate_limits", "Requests a minute.", ["endpoint", "method"], rates)

@@ -12,7 +12,7 @@ from waitress.parser import HTTPRequestParser, ParsingError, TransferEncodingNot
 from waitress.receiver import CHUNK_EXT_RE, ONLY_HEXDIG_RE
 from waitress.utilities import BadRequest, Error, RequestHeaderFieldsTooLarge
 
-from sigservice.limiter import Shares
+from sigservice.limiter import Quotas
 
 SMALL_BODY = 16_384  # read from everybody and for every path, without a further question
 MAX_HEADER_LINES = 500
@@ -43,8 +43,8 @@ class Entrance(NamedTuple):
     """
 
     admit: Admit
-    unknown: Shares
-    known: Shares
+    unknown: Quotas
+    known: Quotas
 
 
 class Busy(Error):  # type: ignore[misc]
@@ -167,7 +167,7 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
         super().close()
         shared, self._shared = self._shared, 0
         if shared:
-            self._share().release(self._admit().address, shared)
+            self._find_quotas().release(self._admit().address, shared)
 
     def _receive_head(self, data: bytes) -> int:
         """waitress looks through the whole head again at each read; this looks at what is new."""
@@ -215,7 +215,7 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
             return
         if self.chunked and size > self._admit().limit:
             self._refuse_body(size)
-        elif self._share().take(self._admit().address, size - self._shared):
+        elif self._find_quotas().acquire(self._admit().address, size - self._shared):
             self._shared = size
         else:
             self.error, self.completed = Busy("Too many bodies are arriving"), True
@@ -235,7 +235,7 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
             )
         return self._admission
 
-    def _share(self) -> Shares:
+    def _find_quotas(self) -> Quotas:
         assert self._entrance is not None
         return self._entrance.known if self._admit().is_known else self._entrance.unknown
 

@@ -1,7 +1,7 @@
 """Token buckets in memory, bounded, with an injected clock.
 
-Limits hold for one process: several processes on one database count each for itself.
-A bucket grants `burst` at once and `rate` a second afterwards, so never more than
+Limits apply to one process: several processes on one database each count their own requests.
+A bucket allows `burst` requests at once and `rate` per second afterwards, so never more than
 burst + rate * seconds.
 """
 
@@ -13,34 +13,34 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
-FORGOTTEN_AT_ONCE = 1000
+MAX_EVICTIONS = 1000
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """One request's standing: `remaining` whole grants, seconds until the next one is there."""
+class BucketState:
+    """`remaining` is a number of whole tokens; `reset_seconds` pass until the next one is there."""
 
-    allowed: bool
+    is_allowed: bool
     limit: int
     remaining: int
-    retry_after: int
+    reset_seconds: int
 
-    def headers(self, window: int) -> dict[str, str]:
-        """The RateLimit header fields (draft-ietf-httpapi-ratelimit-headers-06)."""
-        fields = {
+    def to_headers(self, window: int) -> dict[str, str]:
+        """The RateLimit headers (draft-ietf-httpapi-ratelimit-headers-06)."""
+        headers = {
             "RateLimit-Policy": f"{self.limit};w={window}",
             "RateLimit-Limit": str(self.limit),
             "RateLimit-Remaining": str(self.remaining),
-            "RateLimit-Reset": str(self.retry_after),
+            "RateLimit-Reset": str(self.reset_seconds),
         }
-        if not self.allowed:
-            fields["Retry-After"] = str(max(1, self.retry_after))
-        return fields
+        if not self.is_allowed:
+            headers["Retry-After"] = str(max(1, self.reset_seconds))
+        return headers
 
 
-class Buckets:
-    """The buckets of one limit, by key: those that are not full, and `capacity` at most; the
-    longest unused is dropped."""
+class TokenBuckets:
+    """The buckets of one limit, by key. Only buckets that aren't full are stored, at most
+    `capacity`; the least recently used is evicted first."""
 
     def __init__(
         self, rate: float, burst: float, monotonic: Callable[[], float], capacity: int = 100_000
@@ -52,88 +52,86 @@ class Buckets:
         self._levels: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def take(self, key: Hashable) -> Verdict:
-        """Takes one grant if there is one."""
-        return self._ask(key, 1.0)
+    def consume(self, key: Hashable) -> BucketState:
+        """Takes one token if there is one."""
+        return self._update(key, 1.0)
 
-    def peek(self, key: Hashable) -> Verdict:
-        """Tells without taking."""
-        return self._ask(key, 0.0)
+    def peek(self, key: Hashable) -> BucketState:
+        return self._update(key, 0.0)
 
-    def give_back(self, key: Hashable) -> None:
-        """Undoes a take that led to nothing, through no fault of the client's."""
-        self._ask(key, -1.0)
+    def refund(self, key: Hashable) -> None:
+        """Returns the token of a request that failed through no fault of the client."""
+        self._update(key, -1.0)
 
     def __len__(self) -> int:
         return len(self._levels)
 
-    def _ask(self, key: Hashable, cost: float) -> Verdict:
+    def _update(self, key: Hashable, cost: float) -> BucketState:
         with self._lock:
             now = self._monotonic()
-            level, then = self._levels.get(key, (self.burst, now))
-            level = min(self.burst, level + (now - then) * self.rate)
-            allowed = level >= 1.0
-            if allowed or cost < 0:
+            level, updated_at = self._levels.get(key, (self.burst, now))
+            level = min(self.burst, level + (now - updated_at) * self.rate)
+            is_allowed = level >= 1.0
+            if is_allowed or cost < 0:
                 level = min(self.burst, level - cost)
             if cost:
                 self._levels[key] = (level, now)
                 self._levels.move_to_end(key)
-                self._forget(now)
+                self._evict(now)
         if level >= 1.0:
             wait = 0.0
         elif self.rate > 0:
             wait = (1.0 - level) / self.rate
         else:
             wait = 3600.0
-        return Verdict(allowed, math.floor(self.burst), max(0, math.floor(level)), math.ceil(wait))
+        remaining = max(0, math.floor(level))
+        return BucketState(is_allowed, math.floor(self.burst), remaining, math.ceil(wait))
 
-    def _forget(self, now: float) -> None:
-        """A bucket that is full again is as good as none. A few at a time: all others wait."""
-        for _ in range(min(len(self._levels), FORGOTTEN_AT_ONCE)):
-            level, then = next(iter(self._levels.values()))
-            if (
-                len(self._levels) <= self._capacity
-                and level + (now - then) * self.rate < self.burst
-            ):
+    def _evict(self, now: float) -> None:
+        """Removes buckets that are full again. A few at a time, because the lock is held."""
+        for _ in range(min(len(self._levels), MAX_EVICTIONS)):
+            level, updated_at = next(iter(self._levels.values()))
+            is_full = level + (now - updated_at) * self.rate >= self.burst
+            if len(self._levels) <= self._capacity and not is_full:
                 return
             self._levels.popitem(last=False)
 
 
 class Limiter:
-    """All limits of one service, by name. `add` once at start, `take` on each request."""
+    """All rate limits of the service, by name. `add` is called at start, `consume` by requests."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic
-        self.buckets: dict[str, Buckets] = {}
+        self.buckets: dict[str, TokenBuckets] = {}
         self._windows: dict[str, int] = {}
 
     def add(self, name: str, *, amount: float, window: int, burst: float | None = None) -> None:
-        """`amount` grants in `window` seconds; the burst is the amount unless given."""
-        buckets = Buckets(amount / window, amount if burst is None else burst, self._monotonic)
-        self.buckets[name] = buckets
-        # A policy says how many in which time: a larger burst takes longer to come back.
-        self._windows[name] = max(
-            window, math.ceil(buckets.burst * window / amount) if amount else 0
-        )
+        """Allows `amount` requests in `window` seconds; the default of `burst` is `amount`."""
+        rate, burst = amount / window, amount if burst is None else burst
+        self.buckets[name] = TokenBuckets(rate, burst, self._monotonic)
+        # A policy states how many requests in which time; a larger burst takes longer to refill.
+        self._windows[name] = max(window, math.ceil(burst * window / amount) if amount else 0)
 
-    def take(self, name: str, key: Hashable) -> tuple[Verdict, dict[str, str]]:
-        verdict = self.buckets[name].take(key)
-        return verdict, verdict.headers(self._windows[name])
+    def consume(self, name: str, key: Hashable) -> tuple[bool, dict[str, str]]:
+        """Whether the request is allowed, and the RateLimit headers."""
+        state = self.buckets[name].consume(key)
+        return state.is_allowed, state.to_headers(self._windows[name])
 
-    def peek(self, name: str, key: Hashable) -> tuple[Verdict, dict[str, str]]:
-        verdict = self.buckets[name].peek(key)
-        return verdict, verdict.headers(self._windows[name])
+    def peek(self, name: str, key: Hashable) -> tuple[bool, dict[str, str]]:
+        """What `consume` would return; takes no token."""
+        state = self.buckets[name].peek(key)
+        return state.is_allowed, state.to_headers(self._windows[name])
 
-    def give_back(self, name: str, key: Hashable) -> None:
-        self.buckets[name].give_back(key)
+    def refund(self, name: str, key: Hashable) -> None:
+        self.buckets[name].refund(key)
 
-    def per_minute(self) -> dict[str, float]:
-        """What each limit grants a minute, for the `rate_limits` gauge."""
+    def list_rates(self) -> dict[str, float]:
+        """Requests per minute by limit, for the `rate_limits` gauge."""
         return {name: buckets.rate * 60 for name, buckets in self.buckets.items()}
 
 
 class RecentKeys:
-    """Keys that were good lately, bounded: they are not held up by somebody else's failures."""
+    """The keys of recent successes, bounded: failures of other clients don't block these."""
 
     def __init__(self, capacity: int = 10_000) -> None:
         self._keys: OrderedDict[Hashable, None] = OrderedDict()
@@ -155,33 +153,32 @@ class RecentKeys:
         return key in self._keys
 
 
-class Shares:
-    """How much of something each key holds at the moment: `total` together at most and `each`
-    for one key; 0 is no limit."""
+class Quotas:
+    """Bounds the amount in use, `total` overall and `each` per key; 0 means unlimited."""
 
     def __init__(self, *, total: int = 0, each: int = 0) -> None:
         self._total, self._each = total, each
-        self._held: dict[Hashable, int] = {}
+        self._amounts: dict[Hashable, int] = {}
         self._sum = 0
         self._lock = threading.Lock()
 
-    def take(self, key: Hashable, amount: int = 1) -> bool:
-        """Whether `amount` more is within both limits; if not, nothing is taken."""
+    def acquire(self, key: Hashable, amount: int = 1) -> bool:
+        """Whether both limits allow `amount` more; if not, nothing changes."""
         with self._lock:
-            held = self._held.get(key, 0) + amount
-            if self._each and held > self._each:
+            total = self._amounts.get(key, 0) + amount
+            if self._each and total > self._each:
                 return False
             if self._total and self._sum + amount > self._total:
                 return False
-            self._held[key] = held
+            self._amounts[key] = total
             self._sum += amount
             return True
 
     def release(self, key: Hashable, amount: int = 1) -> None:
         with self._lock:
-            left = self._held.get(key, 0) - amount
+            rest = self._amounts.get(key, 0) - amount
             self._sum -= amount
-            if left > 0:
-                self._held[key] = left
+            if rest > 0:
+                self._amounts[key] = rest
             else:
-                self._held.pop(key, None)
+                self._amounts.pop(key, None)

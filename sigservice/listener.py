@@ -27,7 +27,7 @@ from sigservice.channel import Channel, refusal
 from sigservice.db.bulkheads import count_workers
 from sigservice.errors import StartError
 from sigservice.http_parsing import Admit, Entrance
-from sigservice.limiter import Shares
+from sigservice.limiter import Quotas
 from sigservice.log import Forward, Logger
 from sigservice.web.client_ip import connection_key
 
@@ -68,7 +68,7 @@ class Listener:
         self._logger, self._warned = logger, -math.inf
         self._trusted = tuple(settings["trustedProxy"])
         self._has_accepted = False
-        self._connections = Shares(each=settings["connectionsPerAddress"])
+        self._connections = Quotas(each=settings["connectionsPerAddress"])
         _forward_logs(logger)
         try:
             self._server = create_server(
@@ -94,12 +94,12 @@ class Listener:
             reason = getattr(error, "strerror", None) or error
             raise StartError(f"Can't listen on {where}: {reason}.") from error
         self._servers = [d for d in self._map.values() if hasattr(d, "active_channels")]
-        unknown = Shares(total=MAX_UNKNOWN_BODIES, each=MAX_UNKNOWN_BODIES_OF_ADDRESS)
+        unknown = Quotas(total=MAX_UNKNOWN_BODIES, each=MAX_UNKNOWN_BODIES_OF_ADDRESS)
         for server in self._servers:
             server.channel_class = self._open_channel
             server.handle_accept = partial(self._accept, server, server.handle_accept)
             server.refusal_headers, server.log_refusal = refusal_headers, log_refusal
-            server.entrance = Entrance(admit, unknown, Shares(total=MAX_BODIES))
+            server.entrance = Entrance(admit, unknown, Quotas(total=MAX_BODIES))
             server.connections = self._connections
         # With the default of 1 head and body go out separately, which costs half of the
         # throughput (bench/signals.py); set here because the argument is deprecated.
@@ -171,7 +171,7 @@ class Listener:
         """In the place of waitress's class: refuses an address that has too many connections."""
         self._has_accepted = True
         key = connection_key(address[0], self._trusted)
-        if key and not self._connections.take(key):
+        if key and not self._connections.acquire(key):
             self._refuse(server, sock, key)
             return
         try:

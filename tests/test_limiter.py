@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from sigservice.limiter import Buckets, Limiter, RecentKeys, Shares
+from sigservice.limiter import Limiter, Quotas, RecentKeys, TokenBuckets
 from sigservice.testing import FakeClock
 
 
@@ -15,78 +15,78 @@ def clock():
     return FakeClock()
 
 
-def test_burst_then_rate(clock):
-    buckets = Buckets(rate=1, burst=3, monotonic=clock.monotonic)
-    assert [buckets.take("a").allowed for _ in range(4)] == [True, True, True, False]
+def test_bucket_allows_its_burst_and_then_its_rate(clock):
+    buckets = TokenBuckets(rate=1, burst=3, monotonic=clock.monotonic)
+    assert [buckets.consume("a").is_allowed for _ in range(4)] == [True, True, True, False]
     clock.advance(1)
-    assert [buckets.take("a").allowed for _ in range(2)] == [True, False]
+    assert [buckets.consume("a").is_allowed for _ in range(2)] == [True, False]
 
 
-def test_keys_do_not_share(clock):
-    buckets = Buckets(rate=1, burst=1, monotonic=clock.monotonic)
-    assert buckets.take("a").allowed
-    assert buckets.take("b").allowed
-    assert not buckets.take("a").allowed
+def test_each_key_has_its_own_bucket(clock):
+    buckets = TokenBuckets(rate=1, burst=1, monotonic=clock.monotonic)
+    assert buckets.consume("a").is_allowed
+    assert buckets.consume("b").is_allowed
+    assert not buckets.consume("a").is_allowed
 
 
 @pytest.mark.parametrize("seed", range(50))
-def test_never_grants_more_than_burst_and_rate_allow(clock, seed):
+def test_bucket_never_allows_more_than_burst_and_rate(clock, seed):
     dice = random.Random(seed)
     rate, burst = dice.choice([0.1, 1, 7.5, 100]), dice.choice([1, 2, 10])
-    buckets = Buckets(rate, burst, clock.monotonic)
-    granted = passed = 0.0
+    buckets = TokenBuckets(rate, burst, clock.monotonic)
+    count = seconds = 0.0
     for _ in range(500):
         step = dice.expovariate(rate)
         clock.advance(step)
-        passed += step
-        granted += buckets.take("k").allowed
-        assert granted <= burst + rate * passed + 1e-6
+        seconds += step
+        count += buckets.consume("k").is_allowed
+        assert count <= burst + rate * seconds + 1e-6
 
 
-def test_nothing_is_granted_when_the_limit_is_zero(clock):
+def test_limit_of_zero_allows_nothing(clock):
     limiter = Limiter(clock.monotonic)
     limiter.add("x", amount=0, window=60)
-    verdict, fields = limiter.take("x", "k")
-    assert not verdict.allowed
-    assert int(fields["Retry-After"]) >= 1
+    is_allowed, headers = limiter.consume("x", "k")
+    assert not is_allowed
+    assert int(headers["Retry-After"]) >= 1
 
 
-def test_headers_name_limit_window_and_wait(clock):
+def test_headers_contain_limit_window_and_wait(clock):
     limiter = Limiter(clock.monotonic)
     limiter.add("login", amount=10, window=60)
-    _, fields = limiter.take("login", "k")
-    assert fields["RateLimit-Policy"] == "10;w=60"
-    assert (fields["RateLimit-Limit"], fields["RateLimit-Remaining"]) == ("10", "9")
-    assert "Retry-After" not in fields
+    _, headers = limiter.consume("login", "k")
+    assert headers["RateLimit-Policy"] == "10;w=60"
+    assert (headers["RateLimit-Limit"], headers["RateLimit-Remaining"]) == ("10", "9")
+    assert "Retry-After" not in headers
     for _ in range(9):
-        limiter.take("login", "k")
-    verdict, fields = limiter.take("login", "k")
-    assert not verdict.allowed
-    assert fields["Retry-After"] == fields["RateLimit-Reset"] == "6"
+        limiter.consume("login", "k")
+    is_allowed, headers = limiter.consume("login", "k")
+    assert not is_allowed
+    assert headers["Retry-After"] == headers["RateLimit-Reset"] == "6"
     clock.advance(6)
-    assert limiter.take("login", "k")[0].allowed
+    assert limiter.consume("login", "k")[0]
 
 
-def test_a_policy_names_the_window_for_any_amount(clock):
+def test_policy_header_contains_the_window_for_any_amount(clock):
     limiter = Limiter(clock.monotonic)
     for amount in range(1, 200):
         limiter.add("x", amount=amount, window=60)
-        assert limiter.take("x", "k")[1]["RateLimit-Policy"] == f"{amount};w=60"
+        assert limiter.consume("x", "k")[1]["RateLimit-Policy"] == f"{amount};w=60"
 
 
-def test_peek_takes_nothing(clock):
-    buckets = Buckets(1, 1, clock.monotonic)
-    assert all(buckets.peek("a").allowed for _ in range(5))
+def test_peek_consumes_nothing(clock):
+    buckets = TokenBuckets(1, 1, clock.monotonic)
+    assert all(buckets.peek("a").is_allowed for _ in range(5))
     assert len(buckets) == 0
 
 
-def test_memory_is_bounded_and_the_longest_unused_goes(clock):
-    buckets = Buckets(0.001, 1, clock.monotonic, capacity=100)
+def test_memory_is_bounded_and_the_least_recently_used_bucket_is_evicted(clock):
+    buckets = TokenBuckets(0.001, 1, clock.monotonic, capacity=100)
     for n in range(1000):
-        buckets.take(n)
+        buckets.consume(n)
     assert len(buckets) == 100
-    assert not buckets.take(999).allowed
-    assert buckets.take(0).allowed
+    assert not buckets.consume(999).is_allowed
+    assert buckets.consume(0).is_allowed
 
 
 def test_recent_keys_are_bounded():
@@ -98,45 +98,45 @@ def test_recent_keys_are_bounded():
     assert "b" not in keys
 
 
-def test_a_full_bucket_is_forgotten(clock):
-    buckets = Buckets(rate=1, burst=2, monotonic=clock.monotonic)
+def test_full_bucket_is_evicted(clock):
+    buckets = TokenBuckets(rate=1, burst=2, monotonic=clock.monotonic)
     for n in range(100):
-        buckets.take(n)
+        buckets.consume(n)
     clock.advance(0.5)
-    buckets.take("late")
+    buckets.consume("late")
     assert len(buckets) == 101
     clock.advance(0.5)
-    buckets.take("late")
+    buckets.consume("late")
     assert len(buckets) == 1
-    buckets.give_back("late")
+    buckets.refund("late")
     clock.advance(1)
-    assert buckets.take("late").remaining == 1
+    assert buckets.consume("late").remaining == 1
 
 
-def test_a_limit_of_zero_remembers_nobody(clock):
-    buckets = Buckets(rate=0, burst=0, monotonic=clock.monotonic)
-    assert not any(buckets.take(n).allowed for n in range(10))
+def test_limit_of_zero_stores_no_bucket(clock):
+    buckets = TokenBuckets(rate=0, burst=0, monotonic=clock.monotonic)
+    assert not any(buckets.consume(n).is_allowed for n in range(10))
     assert len(buckets) == 0
 
 
-def test_shares_bound_each_key_and_all_together():
-    shares = Shares(total=10, each=6)
-    assert shares.take("a", 6)
-    assert not shares.take("a", 1)
-    assert not shares.take("b", 5)
-    assert shares.take("b", 4)
-    assert not shares.take("c", 1)
-    shares.release("a", 2)
-    assert not shares.take("c", 3)
-    assert shares.take("c", 2)
+def test_quotas_bound_each_key_and_the_total():
+    quotas = Quotas(total=10, each=6)
+    assert quotas.acquire("a", 6)
+    assert not quotas.acquire("a", 1)
+    assert not quotas.acquire("b", 5)
+    assert quotas.acquire("b", 4)
+    assert not quotas.acquire("c", 1)
+    quotas.release("a", 2)
+    assert not quotas.acquire("c", 3)
+    assert quotas.acquire("c", 2)
 
 
-def test_share_that_is_refused_takes_nothing():
-    shares = Shares(each=6)
-    assert not shares.take("a", 7)
-    assert shares.take("a", 6)
+def test_rejected_acquire_changes_nothing():
+    quotas = Quotas(each=6)
+    assert not quotas.acquire("a", 7)
+    assert quotas.acquire("a", 6)
 
 
-def test_shares_without_a_limit_take_everything():
-    shares = Shares()
-    assert all(shares.take("a", 10**12) for _ in range(9))
+def test_quotas_without_a_limit_are_unlimited():
+    quotas = Quotas()
+    assert all(quotas.acquire("a", 10**12) for _ in range(9))

@@ -9,7 +9,7 @@ from waitress.adjustments import Adjustments
 from waitress.buffers import OverflowableBuffer
 
 from sigservice.http_parsing import SMALL_BODY, Admission, ChunkedBody, Entrance, Parser
-from sigservice.limiter import Shares
+from sigservice.limiter import Quotas
 
 ADJUSTMENTS = Adjustments(max_request_header_size=32_768, max_request_body_size=5_500_000)
 READ = 8192  # what waitress reads at a time
@@ -45,7 +45,7 @@ def chunked(size, count):
 
 def parser(limit=10**9, *, is_known=False, unknown=None, known=None):
     admission = Admission(limit, is_known, "192.0.2.1")
-    shares = unknown or Shares(), known or Shares()
+    shares = unknown or Quotas(), known or Quotas()
     return Parser(ADJUSTMENTS, Entrance(lambda *_: admission, *shares))
 
 
@@ -156,8 +156,8 @@ def test_small_body_is_read_whatever_the_limit():
 @pytest.mark.parametrize("framing", ["Content-Length: 60000", "Transfer-Encoding: chunked"])
 @pytest.mark.parametrize("is_known", [True, False])
 def test_large_body_holds_a_share_until_the_request_ends(framing, is_known):
-    mine, other = Shares(total=70_000), Shares()
-    shares = {"known": mine, "unknown": other} if is_known else {"known": other, "unknown": mine}
+    own, other = Quotas(total=70_000), Quotas()
+    shares = {"known": own, "unknown": other} if is_known else {"known": other, "unknown": own}
     first, second = (parser(is_known=is_known, **shares) for _ in range(2))
     body = b"x" * 50_000 if "Length" in framing else chunked(5000, 10)[:-5]
     for request in (first, second):
@@ -167,7 +167,7 @@ def test_large_body_holds_a_share_until_the_request_ends(framing, is_known):
     assert second.error.code == 503
     second.close()
     first.close()
-    assert mine.take("", 70_000)
+    assert own.acquire("", 70_000)
 
 
 def test_small_body_is_read_without_asking():

@@ -257,16 +257,16 @@ class Attempt:
 def check_failed_auth(context: Context, address: str) -> None:
     """Raises RateLimitError once too many credentials from there were refused; `address` is a
     limit_key."""
-    verdict, fields = context.limiter.peek("failed_auth", address)
-    if not verdict.allowed:
-        raise too_many(fields)
+    is_allowed, headers = context.limiter.peek("failed_auth", address)
+    if not is_allowed:
+        raise too_many(headers)
 
 
 def count_failed_auth(context: Context, address: str) -> None:
     """Raises RateLimitError when that was one too many."""
-    verdict, fields = context.limiter.take("failed_auth", address)
-    if not verdict.allowed:
-        raise too_many(fields)
+    is_allowed, headers = context.limiter.consume("failed_auth", address)
+    if not is_allowed:
+        raise too_many(headers)
 
 
 def bearer(environ: dict[str, Any]) -> str:

@@ -11,9 +11,9 @@ from sigservice.errors import AppError, RateLimitError
 from sigservice.web.client_ip import client_ip, limit_key
 
 
-def too_many(fields: dict[str, str]) -> RateLimitError:
+def too_many(headers: dict[str, str]) -> RateLimitError:
     return RateLimitError(
-        f"Too many requests; try again in {fields['Retry-After']} s.", headers=fields
+        f"Too many requests; try again in {headers['Retry-After']} s.", headers=headers
     )
 
 
@@ -34,16 +34,16 @@ class LimitPlugin:
 
         def limited(*args: Any, **kwargs: Any) -> Any:
             key = limit_key(client_ip(request.environ, trusted))
-            verdict, fields = limiter.take(limit, key)
-            if not verdict.allowed:
-                raise too_many(fields)
+            is_allowed, headers = limiter.consume(limit, key)
+            if not is_allowed:
+                raise too_many(headers)
             try:
                 answer = callback(*args, **kwargs)
             except AppError as error:
-                error.headers.update(fields)
+                error.headers.update(headers)
                 raise
             if isinstance(answer, HTTPResponse):
-                for name, text in fields.items():
+                for name, text in headers.items():
                     answer.set_header(name, text)
             return answer
 

@@ -50,20 +50,20 @@ def counted(
     key: Hashable = (account, limit_key(ip))
     if key not in context.recent_sign_ins:
         key = account
-    verdict, fields = context.limiter.take(LIMIT, key)
-    if not verdict.allowed and (session := find_session()):
+    is_allowed, headers = context.limiter.consume(LIMIT, key)
+    if not is_allowed and (session := find_session()):
         key = (account, session)
-        verdict, fields = context.limiter.take(LIMIT, key)
-    if not verdict.allowed:
-        raise too_many(fields)
+        is_allowed, headers = context.limiter.consume(LIMIT, key)
+    if not is_allowed:
+        raise too_many(headers)
     try:
         yield
     except PasswordMismatch:
         raise
     except BaseException:
-        context.limiter.give_back(LIMIT, key)
+        context.limiter.refund(LIMIT, key)
         raise
-    context.limiter.give_back(LIMIT, key)
+    context.limiter.refund(LIMIT, key)
 
 
 @contextmanager
@@ -72,13 +72,13 @@ def limited_hashing(context: Context, key: Hashable) -> Iterator[None]:
     owner could otherwise keep everybody else from signing in. It is not counted by user, so that
     a stolen session can't keep the owner from setting another password. Raises RateLimitError.
     """
-    verdict, fields = context.limiter.take(HASHING_LIMIT, key)
-    if not verdict.allowed:
-        raise too_many(fields)
+    is_allowed, headers = context.limiter.consume(HASHING_LIMIT, key)
+    if not is_allowed:
+        raise too_many(headers)
     try:
         yield
     except UnavailableError:
-        context.limiter.give_back(HASHING_LIMIT, key)
+        context.limiter.refund(HASHING_LIMIT, key)
         raise
 
 

@@ -32,9 +32,9 @@ def ask(context: Context, environ: dict[str, Any], email: str) -> None:
     if context.mail_server is None:
         return
     account = account_key(email.strip())
-    verdict, fields = context.limiter.take("password_reset_account", account)
-    if not verdict.allowed:
-        raise too_many(fields)
+    is_allowed, headers = context.limiter.consume("password_reset_account", account)
+    if not is_allowed:
+        raise too_many(headers)
     with context.database.transaction() as conn:
         reset_tokens.ask(
             conn,

@@ -15,7 +15,7 @@ import pytest
 
 from sigservice.channel import Channel
 from sigservice.http_parsing import Admission, Entrance
-from sigservice.limiter import Shares
+from sigservice.limiter import Quotas
 from sigservice.listener import Listener
 from sigservice.log import line_loggers
 from tests.server.process import ADMIN_SECRET, OPEN_LIMITS, Client, Process, running, until
@@ -174,7 +174,7 @@ def test_pipelined_requests_are_answered_in_order(process: Process):
 def channel() -> Iterator[Channel]:
     """A connection of a server that never answers."""
     sock, other = socket.socketpair()
-    entrance = Entrance(lambda *_: Admission(0, False, ""), Shares(), Shares())
+    entrance = Entrance(lambda *_: Admission(0, False, ""), Quotas(), Quotas())
     server: Any = SimpleNamespace(active_channels={}, add_task=lambda _: None, entrance=entrance)
     adjustments = SimpleNamespace(
         outbuf_overflow=10**6,

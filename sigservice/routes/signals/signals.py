@@ -53,17 +53,17 @@ def receive_signal(context: Context, name: str) -> HTTPResponse:
         telemetry.received("", "unauthorized")
         raise signals.unauthorized()
     key = secrets.sha256(f"{name}\n{secret}")
-    verdict, fields = limiter.take("signal", key)
+    is_allowed, headers = limiter.consume("signal", key)
     try:
         with Attempt(context, client_ip(environ, context.trusted), key):
-            if not verdict.allowed:
-                _refuse(context, name, secret, key, fields)
+            if not is_allowed:
+                _refuse(context, name, secret, key, headers)
             signal = _store(context, environ, name, secret, payload_limit(context.config))
     except AppError as error:
-        if error.status >= 500 and verdict.allowed:
-            limiter.give_back("signal", key)
+        if error.status >= 500 and is_allowed:
+            limiter.refund("signal", key)
         error.headers.update(
-            {header: text for header, text in fields.items() if header not in error.headers}
+            {header: text for header, text in headers.items() if header not in error.headers}
         )
         known = key in context.recent_credentials
         telemetry.received(name if known else "", error.name)
@@ -73,19 +73,19 @@ def receive_signal(context: Context, name: str) -> HTTPResponse:
     telemetry.received(name, "accepted", signal["payload_bytes"])
     body = signals.to_json(signal) | {"createdBySourceTokenId": signal["token_id"]}
     answer = respond.json({"signals": [body]})
-    for header, text in fields.items():
+    for header, text in headers.items():
         answer.set_header(header, text)
     return answer
 
 
 def _refuse(
-    context: Context, name: str, secret: str, key: bytes, fields: dict[str, str]
+    context: Context, name: str, secret: str, key: bytes, headers: dict[str, str]
 ) -> NoReturn:
     """Over the limit; a stranger is told that it is one instead."""
     if key not in context.recent_credentials:
         with context.database.autocommit() as conn:
             signals.check_sender(conn, name, secret)
-    raise too_many(fields)
+    raise too_many(headers)
 
 
 def _store(context: Context, environ: dict[str, Any], name: str, secret: str, limit: int) -> Row:

@@ -10,7 +10,7 @@ from typing import Any
 from sigservice.db.pool import Database
 from sigservice.db.run import Row
 from sigservice.errors import PasswordMismatch
-from sigservice.limiter import Buckets
+from sigservice.limiter import TokenBuckets
 from sigservice.services.identity import SYSTEM, SYSTEM_ID, Identity
 from sigservice.services.system import events
 
@@ -34,7 +34,7 @@ class FailedSignIns:
     """
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
-        self._buckets = Buckets(MAX_EVENTS_PER_MINUTE / 60, MAX_EVENTS_PER_MINUTE, monotonic)
+        self._buckets = TokenBuckets(MAX_EVENTS_PER_MINUTE / 60, MAX_EVENTS_PER_MINUTE, monotonic)
         self._lock = threading.Lock()
         self._omitted = 0
         self._omitted_by_user: Counter[str] = Counter()
@@ -73,7 +73,7 @@ class FailedSignIns:
             self._omitted_by_user -= by_user
 
     def _record(self, database: Database, type: str, by: Identity, data: dict[str, Any]) -> None:
-        if self._buckets.take("").allowed:
+        if self._buckets.consume("").is_allowed:
             with database.autocommit() as conn:
                 events.record(conn, type, by, data=data)
             return

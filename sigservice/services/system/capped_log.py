@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from sigservice.limiter import Buckets
+from sigservice.limiter import TokenBuckets
 from sigservice.log import Logger
 
 MAX_LINES_PER_MINUTE = 60
@@ -17,13 +17,13 @@ class CappedLog:
 
     def __init__(self, logger: Logger, monotonic: Callable[[], float]) -> None:
         self._logger = logger
-        self._buckets = Buckets(MAX_LINES_PER_MINUTE / 60, MAX_LINES_PER_MINUTE, monotonic)
+        self._buckets = TokenBuckets(MAX_LINES_PER_MINUTE / 60, MAX_LINES_PER_MINUTE, monotonic)
         self._lock = threading.Lock()
         self._omitted = 0
 
     def warn(self, message: str, *args: Any) -> None:
         with self._lock:
-            if not self._buckets.take("").allowed:
+            if not self._buckets.consume("").is_allowed:
                 self._omitted += 1
                 return
             omitted, self._omitted = self._omitted, 0
