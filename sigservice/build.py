@@ -8,7 +8,7 @@ from typing import Any
 from sigservice.clock import Clock
 from sigservice.context import Context, public_prefix
 from sigservice.db.pool import Database
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import ExceedsLimitError, StartError
 from sigservice.flags.client_documents import ClientDocuments
 from sigservice.flags.cors_origins import CorsOrigins
@@ -69,7 +69,7 @@ def build_context(
     )
     _register_gauges(telemetry, config, limiter, database)
     if telemetry.enabled:
-        database.watch = _Watch(telemetry)
+        database.observer = _DatabaseObserver(telemetry)
     revision_cache = RevisionCache(database, clock)
     refresh = config["frontendApi"]["refreshIntervalInMs"]
     engines = Engines(
@@ -138,19 +138,19 @@ def build_limiter(config: dict[str, Any], clock: Clock) -> Limiter:
     return limiter
 
 
-class _Watch:
+class _DatabaseObserver:
     """Counts what is done with the database."""
 
     def __init__(self, telemetry: Telemetry) -> None:
-        self.queried = telemetry.work.queried
+        self.on_query = telemetry.work.queried
         self._telemetry = telemetry
 
-    def committed(self, notes: Sequence[Any]) -> None:
+    def on_commit(self, notes: Sequence[Any]) -> None:
         for note in notes:
             if isinstance(note, Change):
                 self._telemetry.flags.changed(*note)
 
-    def undone(self, error: BaseException) -> None:
+    def on_rollback(self, error: BaseException) -> None:
         if isinstance(error, ExceedsLimitError) and error.resource:
             self._telemetry.work.limit_held(error.resource, error.limit)
 

@@ -16,31 +16,31 @@ _JSONB_OID, _JSON_OID = 3802, 114
 JSON_TEXT = psycopg2.extensions.new_type((_JSONB_OID, _JSON_OID), "JSON_TEXT", lambda text, _: text)
 
 
-class Watch(Protocol):
-    """Who wants to know what is done with the database."""
+class Observer(Protocol):
+    """Receives what happens in the database, for metrics."""
 
     @property
-    def queried(self) -> Callable[[float, str, str], None]:
-        """Called with seconds, the store and the action of each statement."""
+    def on_query(self) -> Callable[[float, str, str], None]:
+        """Called with the seconds, the store and the action of each statement."""
 
-    def committed(self, notes: Sequence[Any]) -> None:
-        """`notes` are what services have left at the connection for this."""
+    def on_commit(self, notes: Sequence[Any]) -> None:
+        """`notes` are the ones that services added to the connection."""
 
-    def undone(self, error: BaseException) -> None: ...
+    def on_rollback(self, error: BaseException) -> None: ...
 
 
 class Connection(psycopg2.extensions.connection):
-    """`waiting_since` is the monotonic time of the statement that is under way, else None;
-    `prepared` has the EXECUTE of each statement that was prepared here (db/run.py), None once one
-    of them was stale; `prepares` tells that this is wanted in a transaction too. `notes` are for
-    the `watch`, once they are committed. `epoch` is the pool's at the time of connecting."""
+    """`waiting_since` is the monotonic time of the running statement, or None. `prepared` maps each
+    statement to its EXECUTE (see statements.py) and is None after a stale one; `prepares` extends
+    preparing to transactions. The `observer` gets the `notes` after a commit. `epoch` is the pool's
+    at the time of connecting."""
 
     # No __init__: its frame in the traceback of a failed attempt would keep the socket open.
     waiting_since: float | None = None
     prepared: dict[str, str] | None
     prepares: bool = False
     notes: list[Any]
-    watch: Watch | None = None
+    observer: Observer | None = None
     epoch: int = 0
 
     def commit(self) -> None:

@@ -21,7 +21,7 @@ import psycopg2.extensions
 
 from sigservice.db import session
 from sigservice.db.bulkheads import SHARES, Bulkhead
-from sigservice.db.connection import JSON_TEXT, Connection, Watch, send
+from sigservice.db.connection import JSON_TEXT, Connection, Observer, send
 from sigservice.db.errors import DatabaseUnavailable, translate
 from sigservice.errors import UnavailableError
 
@@ -69,7 +69,7 @@ class Database:
         self._lock = threading.Lock()
         self._used: set[Connection] = set()
         self._open = self._waiting = self._creating = self._epoch = 0
-        self.watch: Watch | None = None
+        self.observer: Observer | None = None
         self._closed = False
 
     @contextmanager
@@ -94,14 +94,14 @@ class Database:
             except BaseException as error:
                 if not conn.closed:
                     conn.rollback()
-                if self.watch is not None:
-                    self.watch.undone(error)
+                if self.observer is not None:
+                    self.observer.on_rollback(error)
                 raise
             finally:
                 conn.prepares = False
             conn.commit()
-            if self.watch is not None and conn.notes:
-                self.watch.committed(conn.notes)
+            if self.observer is not None and conn.notes:
+                self.observer.on_commit(conn.notes)
 
     @contextmanager
     def autocommit(self, *, bulkhead: str = "") -> Iterator[Connection]:
@@ -202,7 +202,7 @@ class Database:
     @contextmanager
     def _checked_out(self) -> Iterator[Connection]:
         conn = self._take()
-        conn.watch = self.watch
+        conn.observer = self.observer
         try:
             yield conn
         except psycopg2.Error as error:

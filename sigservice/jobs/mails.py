@@ -6,7 +6,7 @@ Killed in between, the claim runs out and the mail is sent again, as the same me
 from __future__ import annotations
 
 from sigservice.context import Context
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import describe_fault
 from sigservice.log import report
 from sigservice.outgoing.smtp import Failed, MailServer

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from sigservice.context import Context
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import describe_fault
 from sigservice.log import report
 from sigservice.services.actions import notification_channels, notifications

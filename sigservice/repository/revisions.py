@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import affected, many, value, value_prepared
+from sigservice.db.statements import execute, fetch_all, fetch_value, fetch_value_prepared
 
 _SQL = queries.load("revisions")
 
 
 def lock(conn: Connection) -> int:
     """The generation that holds until the end of the transaction."""
-    return int(value(conn, _SQL["lock_revisions"]) or 0)
+    return int(fetch_value(conn, _SQL["lock_revisions"]) or 0)
 
 
 def bump(conn: Connection, topics: list[str]) -> None:
-    affected(conn, _SQL["bump_revisions"], topics=topics)
+    execute(conn, _SQL["bump_revisions"], topics=topics)
 
 
 def find_generation(conn: Connection) -> int:
     """The id that grows with every change; asked before each cached answer."""
-    return int(value_prepared(conn, _SQL["find_generation"]) or 0)
+    return int(fetch_value_prepared(conn, _SQL["find_generation"]) or 0)
 
 
 def list_all(conn: Connection) -> dict[str, int]:
     """The id of each topic."""
-    return {row["topic"]: row["id"] for row in many(conn, _SQL["list_revisions"])}
+    return {row["topic"]: row["id"] for row in fetch_all(conn, _SQL["list_revisions"])}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from datetime import timedelta
 
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 
 FIRST_PAUSE, LONGEST_PAUSE = 5.0, 3600.0  # seconds
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from sigservice import secrets
 from sigservice.context import Context
 from sigservice.db.pool import Database
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import PasswordMismatch, UnavailableError
 from sigservice.services.access import users
 from sigservice.services.access.sessions import LONGEST_LOGIN

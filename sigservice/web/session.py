@@ -10,7 +10,7 @@ from bottle import HTTPResponse, request
 from sigservice import secrets
 from sigservice.context import Context
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import ConflictError
 from sigservice.services.access import sessions
 from sigservice.services.identity import Identity

@@ -6,7 +6,7 @@ from typing import Any
 
 from sigservice.context import Context
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, DisabledError, RateLimitError, UnavailableError
 from sigservice.services.access import sessions, sign_in_codes
 from sigservice.services.access.authentication import demo_user

@@ -10,7 +10,7 @@ import pytest
 
 import sigservice
 from sigservice.db import queries
-from sigservice.db.run import numbered
+from sigservice.db.statements import number_parameters
 from sigservice.testing import QuickPasswords
 from tests.each import each
 
@@ -70,7 +70,7 @@ def conn(temporary_database):
 @each("statement", STATEMENTS)
 def test_every_statement_prepares(conn, statement):
     table, name = statement
-    text, _ = numbered(queries.load(PATHS[table])[name])
+    text, _ = number_parameters(queries.load(PATHS[table])[name])
     with conn.cursor() as cursor:
         if text.startswith("LOCK"):  # the one kind that can't be prepared
             cursor.execute(f"BEGIN; {text}; ROLLBACK")
@@ -81,7 +81,7 @@ def test_every_statement_prepares(conn, statement):
 
 @pytest.mark.parametrize(("table", "name"), HOT, ids=lambda part: part)
 def test_hot_statements_use_their_index(conn, table, name):
-    text, parameters = numbered(queries.load(PATHS[table])[name])
+    text, parameters = number_parameters(queries.load(PATHS[table])[name])
     with conn.cursor() as cursor:
         cursor.execute(f"PREPARE hot AS {text}")
         cursor.execute("SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off")

@@ -8,7 +8,7 @@ import webtest
 
 from sigservice.db.errors import DatabaseError, translate
 from sigservice.db.queries import Statement
-from sigservice.db.run import affected, many, one_prepared, savepoint
+from sigservice.db.statements import execute, fetch_all, fetch_one_prepared, savepoint
 from sigservice.errors import AppError
 from sigservice.log import trace
 from tests.conftest import ADMIN
@@ -38,12 +38,12 @@ INSERT.store, INSERT.action = "things", "insert_thing"
 @pytest.fixture
 def conn(service):
     with service.context.database.transaction() as conn:
-        affected(conn, TABLE)
+        execute(conn, TABLE)
         yield conn
         conn.rollback()
 
 
-def fault(conn, statement=INSERT, run=affected, **values):
+def fault(conn, statement=INSERT, run=execute, **values):
     """The error and what the log says of it."""
     row = {"id": 2, "secret": SECRET, "hours": None}
     with pytest.raises((DatabaseError, AppError)) as caught, savepoint(conn):
@@ -83,14 +83,14 @@ def test_a_fault_has_names_and_no_value(conn, values, expected):
     ],
 )
 def test_no_value_is_in_what_the_log_would_say(conn, statement, values):
-    _, text = fault(conn, statement, many, **values)
+    _, text = fault(conn, statement, fetch_all, **values)
     assert SECRET not in text
     assert "Traceback" in text
 
 
 def test_a_prepared_statement_tells_no_value_either(service):
     with service.context.database.autocommit() as conn, pytest.raises(AppError) as caught:
-        one_prepared(conn, "SELECT %(secret)s::text::int AS n", secret=SECRET)
+        fetch_one_prepared(conn, "SELECT %(secret)s::text::int AS n", secret=SECRET)
     assert SECRET not in trace(caught.value)
 
 
@@ -115,7 +115,7 @@ def test_a_commit_that_fails_tells_no_value(service, rows):
 
 def insert_late(database):
     with database.transaction() as conn:
-        affected(conn, "INSERT INTO late VALUES (1)")
+        execute(conn, "INSERT INTO late VALUES (1)")
 
 
 def test_the_log_of_a_request_has_the_trace_and_no_value(make_service, rows):

@@ -9,8 +9,8 @@ import pytest
 
 from sigservice.config import load_config
 from sigservice.db.open import OpenDatabase
-from sigservice.db.run import one
 from sigservice.db.session import check, set_statement, settings
+from sigservice.db.statements import fetch_one
 from sigservice.errors import StartError
 from sigservice.log import line_loggers
 from tests.pooler import pgbouncer
@@ -46,8 +46,8 @@ def test_in_session_mode_each_session_has_its_settings(server):
         columns = ", ".join(f"current_setting('{name}') AS \"{name}\"" for name in settings(""))
         with database.pool.autocommit() as first, database.pool.autocommit() as second:
             for conn in (first, second):
-                assert one(conn, f"SELECT {columns}") == settings("my schema")
-                assert one(conn, "SELECT current_schema() AS it") == {"it": "my schema"}
+                assert fetch_one(conn, f"SELECT {columns}") == settings("my schema")
+                assert fetch_one(conn, "SELECT current_schema() AS it") == {"it": "my schema"}
         database.close()
 
 

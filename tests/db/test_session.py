@@ -7,7 +7,7 @@ import pytest
 from sigservice.config.database import libpq_arguments
 from sigservice.db import session
 from sigservice.db.pool import Database
-from sigservice.db.run import affected, value
+from sigservice.db.statements import execute, fetch_value
 
 
 @pytest.fixture
@@ -33,13 +33,13 @@ def open_pool(temporary_database):
 def test_just_the_schema_is_in_the_search_path(open_pool, schema):
     quoted = '"' + schema.replace('"', '""').replace("%", "%%") + '"'
     with open_pool(schema).autocommit() as conn:
-        affected(conn, f"CREATE SCHEMA IF NOT EXISTS {quoted}")
-        assert value(conn, "SELECT current_schemas(false)") == [schema]
+        execute(conn, f"CREATE SCHEMA IF NOT EXISTS {quoted}")
+        assert fetch_value(conn, "SELECT current_schemas(false)") == [schema]
         if schema != "public":
-            affected(conn, f"DROP SCHEMA {quoted}")
+            execute(conn, f"DROP SCHEMA {quoted}")
 
 
 def test_a_session_is_durable_bounded_and_in_utc(open_pool):
     with open_pool().autocommit() as conn:
         for name, expected in session.settings("public").items():
-            assert value(conn, "SELECT current_setting(%(name)s)", name=name) == expected
+            assert fetch_value(conn, "SELECT current_setting(%(name)s)", name=name) == expected

@@ -10,7 +10,7 @@ import webtest
 
 import sigservice
 from sigservice.db.errors import UnconfirmedCommit
-from sigservice.db.run import affected, value
+from sigservice.db.statements import execute, fetch_value
 from sigservice.testing import FakeClock, QuickPasswords
 from tests.actions_kit import FLAGS, Alerts
 from tests.conftest import ADMIN, ADMIN_TOKEN, Make
@@ -131,7 +131,7 @@ def test_the_connection_of_a_cancelled_wait_is_dropped(server, pool, kind):
     def change():
         with getattr(pool, kind)() as conn:
             conns.append(conn)
-            affected(conn, "UPDATE revisions SET id = id + 1")
+            execute(conn, "UPDATE revisions SET id = id + 1")
 
     with cancelled_waits(server), pytest.raises(UnconfirmedCommit):
         change()
@@ -143,9 +143,9 @@ def test_the_connection_of_a_cancelled_wait_is_dropped(server, pool, kind):
 def test_a_warning_within_a_transaction_is_no_refusal(pool):
     """Only what comes at the commit speaks of the commit."""
     with pool.transaction() as conn:
-        affected(conn, "DO $$ BEGIN RAISE WARNING 'mind'; END $$")
+        execute(conn, "DO $$ BEGIN RAISE WARNING 'mind'; END $$")
     with pool.autocommit() as conn:
-        assert value(conn, "SELECT 1") == 1
+        assert fetch_value(conn, "SELECT 1") == 1
 
 
 def test_a_run_whose_commit_is_not_confirmed_happens_once(server, alerts, web):
@@ -167,7 +167,7 @@ def demoted(server, pool):
     with changed(server, "default_transaction_read_only", "on"):
         with pool.autocommit() as first, pool.autocommit() as second:
             for conn in (first, second):
-                until(lambda conn=conn: value(conn, SHOW) == "on", "a session that is read-only")
+                until(lambda conn=conn: fetch_value(conn, SHOW) == "on", "a read-only session")
         yield
 
 
@@ -196,6 +196,6 @@ def test_a_connection_that_was_in_use_meanwhile_is_dropped_too(server, alerts, p
     with pool.autocommit() as conn:
         with demoted(server, pool):
             send(alerts, 503)
-        assert value(conn, "SELECT 1") == 1
+        assert fetch_value(conn, "SELECT 1") == 1
     assert conn.closed
     send(alerts, 200)

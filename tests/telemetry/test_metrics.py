@@ -281,4 +281,4 @@ def test_off_there_is_nothing(make_service, make):
     web = webtest.TestApp(service.app)
     web.get(METRICS, status=404)
     assert service.context.telemetry.exposition() == b"\n"
-    assert service.context.database.watch is None
+    assert service.context.database.observer is None

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import affected, many
+from sigservice.db.statements import execute, fetch_all
 
 _SQL = queries.load("access/former_passwords")
 
 
 def keep(conn: Connection, user_id: int) -> None:
     """Adds today's hash; nothing for who has no password."""
-    affected(conn, _SQL["keep_password"], user_id=user_id)
+    execute(conn, _SQL["keep_password"], user_id=user_id)
 
 
 def delete_surplus(conn: Connection, user_id: int, *, keep: int) -> int:
-    return affected(conn, _SQL["delete_surplus_passwords"], user_id=user_id, keep=keep)
+    return execute(conn, _SQL["delete_surplus_passwords"], user_id=user_id, keep=keep)
 
 
 def list_hashes(conn: Connection, user_id: int) -> list[str]:
     """Today's and the kept ones."""
-    rows = many(conn, _SQL["list_passwords"], user_id=user_id)
+    rows = fetch_all(conn, _SQL["list_passwords"], user_id=user_id)
     return [row["password_hash"] for row in rows]

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many, one, one_prepared
+from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_one_prepared
 
 _SQL = queries.load("access/personal_tokens")
 
@@ -23,7 +23,7 @@ def insert(
     limit: int,
 ) -> Row | None:
     """None when the limit is reached; raises UniqueViolation for a description that is taken."""
-    return one(
+    return fetch_one(
         conn,
         _SQL["insert_personal_token"],
         user_id=user_id,
@@ -37,32 +37,32 @@ def insert(
 
 def find_owner(conn: Connection, secret_hash: bytes, now: datetime) -> Row | None:
     """The user that a token acts as, with `token_id`; None when it has expired."""
-    return one_prepared(conn, _SQL["find_owner"], secret_hash=secret_hash, now=now)
+    return fetch_one_prepared(conn, _SQL["find_owner"], secret_hash=secret_hash, now=now)
 
 
 def find(conn: Connection, user_id: int, id: int) -> Row | None:
-    return one(conn, _SQL["find_personal_token"], user_id=user_id, id=id)
+    return fetch_one(conn, _SQL["find_personal_token"], user_id=user_id, id=id)
 
 
 def list_of_user(conn: Connection, user_id: int) -> list[Row]:
-    return many(conn, _SQL["list_personal_tokens"], user_id=user_id)
+    return fetch_all(conn, _SQL["list_personal_tokens"], user_id=user_id)
 
 
 def list_of_service_accounts(conn: Connection) -> list[Row]:
-    return many(conn, _SQL["list_personal_tokens_of_service_accounts"])
+    return fetch_all(conn, _SQL["list_personal_tokens_of_service_accounts"])
 
 
 def delete(conn: Connection, user_id: int, id: int) -> bool:
-    return affected(conn, _SQL["delete_personal_token"], user_id=user_id, id=id) > 0
+    return execute(conn, _SQL["delete_personal_token"], user_id=user_id, id=id) > 0
 
 
 def delete_of_user(conn: Connection, user_id: int) -> list[int]:
     """The ids of the deleted tokens."""
-    rows = many(conn, _SQL["delete_personal_tokens_of_user"], user_id=user_id)
+    rows = fetch_all(conn, _SQL["delete_personal_tokens_of_user"], user_id=user_id)
     return sorted(row["id"] for row in rows)
 
 
 def mark_seen(conn: Connection, seen: Mapping[int, datetime]) -> int:
-    return affected(
+    return execute(
         conn, _SQL["mark_personal_tokens_seen"], ids=list(seen.keys()), times=list(seen.values())
     )

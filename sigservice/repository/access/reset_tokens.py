@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, one
+from sigservice.db.statements import Row, execute, fetch_one
 
 _SQL = queries.load("access/reset_tokens")
 
@@ -20,7 +20,7 @@ def insert(
     now: datetime,
     expires_at: datetime,
 ) -> None:
-    affected(
+    execute(
         conn,
         _SQL["insert_reset_token"],
         token_hash=token_hash,
@@ -33,17 +33,17 @@ def insert(
 
 def find(conn: Connection, token_hash: bytes, now: datetime) -> Row | None:
     """One that has not expired, used or not, with its user."""
-    return one(conn, _SQL["find_reset_token"], token_hash=token_hash, now=now)
+    return fetch_one(conn, _SQL["find_reset_token"], token_hash=token_hash, now=now)
 
 
 def use(conn: Connection, token_hash: bytes, now: datetime) -> bool:
     """False when it is used or has expired."""
-    return affected(conn, _SQL["use_reset_token"], token_hash=token_hash, now=now) > 0
+    return execute(conn, _SQL["use_reset_token"], token_hash=token_hash, now=now) > 0
 
 
 def delete_unused(conn: Connection, user_id: int) -> int:
-    return affected(conn, _SQL["delete_unused_reset_tokens"], user_id=user_id)
+    return execute(conn, _SQL["delete_unused_reset_tokens"], user_id=user_id)
 
 
 def delete_expired(conn: Connection, now: datetime) -> int:
-    return affected(conn, _SQL["delete_expired_reset_tokens"], now=now)
+    return execute(conn, _SQL["delete_expired_reset_tokens"], now=now)

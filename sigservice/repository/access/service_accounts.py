@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many, one, value
+from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_value
 
 _SQL = queries.load("access/service_accounts")
 
@@ -12,28 +12,30 @@ _SQL = queries.load("access/service_accounts")
 def insert(conn: Connection, *, username: str, name: str | None, role_id: int) -> int:
     """The new id; raises UniqueViolation (users_username_key)."""
     return int(
-        value(conn, _SQL["insert_service_account"], username=username, name=name, role_id=role_id)
+        fetch_value(
+            conn, _SQL["insert_service_account"], username=username, name=name, role_id=role_id
+        )
     )
 
 
 def find(conn: Connection, id: int) -> Row | None:
-    return one(conn, _SQL["find_service_account"], id=id)
+    return fetch_one(conn, _SQL["find_service_account"], id=id)
 
 
 def lock(conn: Connection, id: int) -> None:
-    one(conn, _SQL["lock_service_account"], id=id)
+    fetch_one(conn, _SQL["lock_service_account"], id=id)
 
 
 def list_all(conn: Connection) -> list[Row]:
-    return many(conn, _SQL["list_service_accounts"])
+    return fetch_all(conn, _SQL["list_service_accounts"])
 
 
 def update(conn: Connection, id: int, *, username: str, name: str | None, role_id: int) -> None:
     """Raises UniqueViolation."""
-    affected(
+    execute(
         conn, _SQL["update_service_account"], id=id, username=username, name=name, role_id=role_id
     )
 
 
 def delete(conn: Connection, id: int) -> bool:
-    return affected(conn, _SQL["delete_service_account"], id=id) > 0
+    return execute(conn, _SQL["delete_service_account"], id=id) > 0

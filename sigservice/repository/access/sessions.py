@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many, one, one_prepared
+from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_one_prepared
 
 _SQL = queries.load("access/sessions")
 
@@ -22,7 +22,7 @@ def insert(
     ip: str | None = None,
     user_agent: str | None = None,
 ) -> None:
-    affected(
+    execute(
         conn,
         _SQL["insert_session"],
         id_hash=id_hash,
@@ -36,15 +36,15 @@ def insert(
 
 def find_user(conn: Connection, id_hash: bytes, now: datetime) -> Row | None:
     """The user of a session that has not expired, with its `last_used_at`."""
-    return one_prepared(conn, _SQL["find_session_user"], id_hash=id_hash, now=now)
+    return fetch_one_prepared(conn, _SQL["find_session_user"], id_hash=id_hash, now=now)
 
 
 def delete(conn: Connection, id_hash: bytes) -> bool:
-    return affected(conn, _SQL["delete_session"], id_hash=id_hash) > 0
+    return execute(conn, _SQL["delete_session"], id_hash=id_hash) > 0
 
 
 def delete_of_user(conn: Connection, user_id: int, except_hash: bytes | None = None) -> int:
-    return affected(conn, _SQL["delete_sessions_of_user"], user_id=user_id, except_hash=except_hash)
+    return execute(conn, _SQL["delete_sessions_of_user"], user_id=user_id, except_hash=except_hash)
 
 
 def list_of_user(
@@ -56,7 +56,7 @@ def list_of_user(
     idle_before: datetime | None,
     limit: int,
 ) -> list[Row]:
-    return many(
+    return fetch_all(
         conn,
         _SQL["list_sessions_of_user"],
         user_id=user_id,
@@ -69,14 +69,16 @@ def list_of_user(
 
 def delete_own(conn: Connection, user_id: int, id: int, *, current_hash: bytes) -> Row | None:
     """{is_current}; None when the user has no such session."""
-    return one(conn, _SQL["delete_own_session"], user_id=user_id, id=id, current_hash=current_hash)
+    return fetch_one(
+        conn, _SQL["delete_own_session"], user_id=user_id, id=id, current_hash=current_hash
+    )
 
 
 def mark_used(conn: Connection, uses: Mapping[bytes, datetime]) -> int:
-    return affected(
+    return execute(
         conn, _SQL["mark_sessions_used"], hashes=list(uses.keys()), times=list(uses.values())
     )
 
 
 def delete_expired(conn: Connection, now: datetime, idle_before: datetime | None = None) -> int:
-    return affected(conn, _SQL["delete_expired_sessions"], now=now, idle_before=idle_before)
+    return execute(conn, _SQL["delete_expired_sessions"], now=now, idle_before=idle_before)

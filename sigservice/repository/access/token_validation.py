@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, many
+from sigservice.db.statements import Row, fetch_all
 
 _SQL = queries.load("access/token_validation")
 
@@ -12,4 +12,4 @@ _SQL = queries.load("access/token_validation")
 def list_valid_tokens(conn: Connection, secret_hashes: list[bytes]) -> list[Row]:
     """{secret_hash, type, environment, projects} of the client and frontend tokens that exist
     and have not expired."""
-    return many(conn, _SQL["list_valid_tokens"], secret_hashes=secret_hashes)
+    return fetch_all(conn, _SQL["list_valid_tokens"], secret_hashes=secret_hashes)

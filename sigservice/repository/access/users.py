@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many, one, value
+from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_value
 
 _SQL = queries.load("access/users")
 
 
 def count(conn: Connection) -> int:
-    return int(value(conn, _SQL["count_users"]))
+    return int(fetch_value(conn, _SQL["count_users"]))
 
 
 def exists_default_password(conn: Connection) -> bool:
     """Whether some user still has the password that the documentation names."""
-    return bool(value(conn, _SQL["exists_default_password"]))
+    return bool(fetch_value(conn, _SQL["exists_default_password"]))
 
 
 def lock(conn: Connection) -> None:
-    affected(conn, _SQL["lock_users"])
+    execute(conn, _SQL["lock_users"])
 
 
 def lock_one(conn: Connection, id: int) -> Row | None:
     """The user as `find` returns it, locked until the transaction ends."""
-    return one(conn, _SQL["lock_user"], id=id)
+    return fetch_one(conn, _SQL["lock_user"], id=id)
 
 
 def insert(
@@ -39,7 +39,7 @@ def insert(
 ) -> int:
     """The new id; raises UniqueViolation (users_username_key, users_email_key)."""
     return int(
-        value(
+        fetch_value(
             conn,
             _SQL["insert_user"],
             username=username,
@@ -53,34 +53,34 @@ def insert(
 
 
 def find(conn: Connection, id: int) -> Row | None:
-    return one(conn, _SQL["find_user"], id=id)
+    return fetch_one(conn, _SQL["find_user"], id=id)
 
 
 def find_by_login(conn: Connection, login: str) -> Row | None:
     """By e-mail address when it looks like one, else by username; case does not matter."""
-    return one(conn, _SQL["find_user_by_login"], login=login)
+    return fetch_one(conn, _SQL["find_user_by_login"], login=login)
 
 
 def find_oldest_admin(conn: Connection) -> Row | None:
-    return one(conn, _SQL["find_oldest_admin"])
+    return fetch_one(conn, _SQL["find_oldest_admin"])
 
 
 def list_all(conn: Connection) -> list[Row]:
-    return many(conn, _SQL["list_users"])
+    return fetch_all(conn, _SQL["list_users"])
 
 
 def search(conn: Connection, text: str, *, limit: int) -> list[Row]:
     """Those whose user name, address or name holds `text`, in either case."""
-    return many(conn, _SQL["search_users"], text=text, limit=limit)
+    return fetch_all(conn, _SQL["search_users"], text=text, limit=limit)
 
 
 def count_admins(conn: Connection) -> Row:
     """{password, no_password, service}."""
-    return many(conn, _SQL["count_admins"])[0]
+    return fetch_all(conn, _SQL["count_admins"])[0]
 
 
 def count_other_admins(conn: Connection, id: int) -> int:
-    return int(value(conn, _SQL["count_other_admins"], id=id))
+    return int(fetch_value(conn, _SQL["count_other_admins"], id=id))
 
 
 def update(
@@ -93,7 +93,7 @@ def update(
     role_id: int,
 ) -> None:
     """Raises UniqueViolation."""
-    affected(
+    execute(
         conn, _SQL["update_user"], id=id, username=username, email=email, name=name, role_id=role_id
     )
 
@@ -101,7 +101,7 @@ def update(
 def update_password(
     conn: Connection, id: int, *, password_hash: str, has_default_password: bool
 ) -> None:
-    affected(
+    execute(
         conn,
         _SQL["update_password"],
         id=id,
@@ -112,18 +112,18 @@ def update_password(
 
 def replace_hash(conn: Connection, id: int, *, old_hash: str, new_hash: str) -> bool:
     """False when the password was changed meanwhile."""
-    done = affected(conn, _SQL["replace_hash"], id=id, old_hash=old_hash, new_hash=new_hash)
+    done = execute(conn, _SQL["replace_hash"], id=id, old_hash=old_hash, new_hash=new_hash)
     return done > 0
 
 
 def mark_seen(conn: Connection, id: int, verified_hash: str | None = None) -> bool:
     """False when there is no such user, or another password hash than `verified_hash`."""
-    return affected(conn, _SQL["mark_seen"], id=id, verified_hash=verified_hash) > 0
+    return execute(conn, _SQL["mark_seen"], id=id, verified_hash=verified_hash) > 0
 
 
 def delete(conn: Connection, id: int) -> bool:
-    return affected(conn, _SQL["delete_user"], id=id) > 0
+    return execute(conn, _SQL["delete_user"], id=id) > 0
 
 
 def list_roles(conn: Connection) -> list[Row]:
-    return many(conn, _SQL["list_roles"])
+    return fetch_all(conn, _SQL["list_roles"])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many, value
+from sigservice.db.statements import Row, execute, fetch_all, fetch_value
 
 _SQL = queries.load("actions/action_sets")
 
 
 def lock(conn: Connection) -> None:
-    affected(conn, _SQL["lock_action_sets"])
+    execute(conn, _SQL["lock_action_sets"])
 
 
 def insert(
@@ -28,7 +28,7 @@ def insert(
 ) -> int:
     """The new id; `filters` and `settings` are JSON. Raises UniqueViolation for a name."""
     return int(
-        value(
+        fetch_value(
             conn,
             _SQL["insert_action_set"],
             project=project,
@@ -54,7 +54,7 @@ def insert_actions(
     created_by_user_id: int,
 ) -> None:
     """The lists together are the rows; `params` are JSON."""
-    affected(
+    execute(
         conn,
         _SQL["insert_actions"],
         action_set_id=action_set_id,
@@ -66,36 +66,36 @@ def insert_actions(
 
 
 def delete_actions(conn: Connection, action_set_id: int) -> None:
-    affected(conn, _SQL["delete_actions"], action_set_id=action_set_id)
+    execute(conn, _SQL["delete_actions"], action_set_id=action_set_id)
 
 
 def list_all(conn: Connection) -> list[Row]:
-    return many(conn, _SQL["list_action_sets"], project=None, id=None, sources=None)
+    return fetch_all(conn, _SQL["list_action_sets"], project=None, id=None, sources=None)
 
 
 def list_listeners(conn: Connection, source_id: int) -> list[Row]:
     """{id, project, name, enabled}, whether on or off."""
-    return many(conn, _SQL["list_listeners"], source_id=source_id)
+    return fetch_all(conn, _SQL["list_listeners"], source_id=source_id)
 
 
 def list_of_project(conn: Connection, project: str) -> list[Row]:
     """With `actions`, `filters` and `settings` as JSON text."""
-    return many(conn, _SQL["list_action_sets"], project=project, id=None, sources=None)
+    return fetch_all(conn, _SQL["list_action_sets"], project=project, id=None, sources=None)
 
 
 def list_of_sources(conn: Connection, sources: list[int]) -> list[Row]:
     """Those that are on and listen to one of the endpoints."""
-    return many(conn, _SQL["list_action_sets"], project=None, id=None, sources=sources)
+    return fetch_all(conn, _SQL["list_action_sets"], project=None, id=None, sources=sources)
 
 
 def find(conn: Connection, project: str | None, id: int) -> Row | None:
     """Without a project, wherever it is."""
-    rows = many(conn, _SQL["list_action_sets"], project=project, id=id, sources=None)
+    rows = fetch_all(conn, _SQL["list_action_sets"], project=project, id=id, sources=None)
     return rows[0] if rows else None
 
 
 def count(conn: Connection, project: str) -> int:
-    return int(value(conn, _SQL["count_action_sets"], project=project))
+    return int(fetch_value(conn, _SQL["count_action_sets"], project=project))
 
 
 def update(
@@ -111,7 +111,7 @@ def update(
     settings: str,
 ) -> None:
     """Raises UniqueViolation for a name that is taken."""
-    affected(
+    execute(
         conn,
         _SQL["update_action_set"],
         id=id,
@@ -126,12 +126,12 @@ def update(
 
 
 def set_enabled(conn: Connection, id: int, enabled: bool) -> None:
-    affected(conn, _SQL["set_enabled"], id=id, enabled=enabled)
+    execute(conn, _SQL["set_enabled"], id=id, enabled=enabled)
 
 
 def set_armed(conn: Connection, ids: list[int], armed: bool) -> None:
-    affected(conn, _SQL["set_armed"], ids=ids, armed=armed)
+    execute(conn, _SQL["set_armed"], ids=ids, armed=armed)
 
 
 def delete(conn: Connection, id: int) -> None:
-    affected(conn, _SQL["delete_action_set"], id=id)
+    execute(conn, _SQL["delete_action_set"], id=id)

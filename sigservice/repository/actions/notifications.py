@@ -6,20 +6,20 @@ from datetime import datetime
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many, one
+from sigservice.db.statements import Row, execute, fetch_all, fetch_one
 
 _SQL = queries.load("actions/notifications")
 
 
 def insert_of_runs(conn: Connection, run_ids: list[int]) -> int:
     """One for each channel that wants to know of the runs' states; how many."""
-    return affected(conn, _SQL["insert_notifications"], run_ids=run_ids)
+    return execute(conn, _SQL["insert_notifications"], run_ids=run_ids)
 
 
 def claim(conn: Connection, *, now: datetime, until: datetime, busy: list[str]) -> Row | None:
     """One that is due, with its run; its `run_id` is None when that is gone. `busy` are channels
     in JSON."""
-    return one(conn, _SQL["claim_notification"], now=now, until=until, busy=busy)
+    return fetch_one(conn, _SQL["claim_notification"], now=now, until=until, busy=busy)
 
 
 def settle(
@@ -34,7 +34,7 @@ def settle(
 ) -> bool:
     """`result` is sent, waiting or given up; False when somebody else has taken it meanwhile."""
     return bool(
-        affected(
+        execute(
             conn,
             _SQL["settle_notification"],
             id=id,
@@ -48,17 +48,17 @@ def settle(
 
 
 def list_newest(conn: Connection, action_set_id: int, *, limit: int) -> list[Row]:
-    return many(conn, _SQL["list_notifications"], action_set_id=action_set_id, limit=limit)
+    return fetch_all(conn, _SQL["list_notifications"], action_set_id=action_set_id, limit=limit)
 
 
 def find(conn: Connection, action_set_id: int, id: int) -> Row | None:
-    return one(conn, _SQL["find_notification"], action_set_id=action_set_id, id=id)
+    return fetch_one(conn, _SQL["find_notification"], action_set_id=action_set_id, id=id)
 
 
 def retry(conn: Connection, id: int) -> bool:
     """False for one that is sent."""
-    return bool(affected(conn, _SQL["retry_notification"], id=id))
+    return bool(execute(conn, _SQL["retry_notification"], id=id))
 
 
 def delete_old(conn: Connection, *, days: int, chunk: int) -> int:
-    return affected(conn, _SQL["delete_old_notifications"], days=days, chunk=chunk)
+    return execute(conn, _SQL["delete_old_notifications"], days=days, chunk=chunk)

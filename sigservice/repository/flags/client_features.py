@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, many
+from sigservice.db.statements import Row, fetch_all
 
 _SQL = queries.load("flags/client_features")
 
@@ -21,7 +21,7 @@ def list_bodies(
 ) -> list[Row]:
     """Rows {kind, name, body, dependencies} of JSON text: flags (kind 1) by name, then segments
     (kind 2) by id. None does not narrow."""
-    return many(
+    return fetch_all(
         conn,
         _SQL["list_client_features"],
         environment=environment,

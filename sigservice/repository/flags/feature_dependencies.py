@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many
+from sigservice.db.statements import Row, execute, fetch_all
 
 _SQL = queries.load("flags/feature_dependencies")
 
 
 def put(conn: Connection, child: str, parent: str, *, enabled: bool, variants: str) -> None:
     """Replaces the parent that the child had. `variants` is JSON text."""
-    affected(
+    execute(
         conn,
         _SQL["put_dependency"],
         child=child,
@@ -23,19 +23,19 @@ def put(conn: Connection, child: str, parent: str, *, enabled: bool, variants: s
 
 def list_around(conn: Connection, features: list[str]) -> list[Row]:
     """{child, parent, enabled, variants, child_lives} where one of them is either."""
-    return many(conn, _SQL["list_dependencies"], features=features)
+    return fetch_all(conn, _SQL["list_dependencies"], features=features)
 
 
 def list_possible_parents(conn: Connection, project: str, child: str) -> list[str]:
-    rows = many(conn, _SQL["list_possible_parents"], project=project, child=child)
+    rows = fetch_all(conn, _SQL["list_possible_parents"], project=project, child=child)
     return [row["name"] for row in rows]
 
 
 def delete(conn: Connection, child: str, parent: str | None = None) -> int:
     """How many there were; without a parent, whichever it is."""
-    return affected(conn, _SQL["delete_dependencies"], child=child, parent=parent)
+    return execute(conn, _SQL["delete_dependencies"], child=child, parent=parent)
 
 
 def delete_of(conn: Connection, features: list[str]) -> None:
     """The parents that these flags have."""
-    affected(conn, _SQL["delete_dependencies_of"], features=features)
+    execute(conn, _SQL["delete_dependencies_of"], features=features)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many, one
+from sigservice.db.statements import Row, execute, fetch_all, fetch_one
 
 _SQL = queries.load("flags/feature_environments")
 
@@ -12,19 +12,19 @@ _SQL = queries.load("flags/feature_environments")
 def list_states(conn: Connection, features: list[str]) -> list[Row]:
     """Each flag in each environment of its project, in the environments' order; `shown` tells
     whether the environment itself is on."""
-    return many(conn, _SQL["list_feature_states"], features=features)
+    return fetch_all(conn, _SQL["list_feature_states"], features=features)
 
 
 def find_state(conn: Connection, feature: str, environment: str) -> Row | None:
     """None when the environment is not one of the flag's project."""
-    return one(conn, _SQL["find_feature_state"], feature=feature, environment=environment)
+    return fetch_one(conn, _SQL["find_feature_state"], feature=feature, environment=environment)
 
 
 def set_states(
     conn: Connection, features: list[str], environment: str, enabled: bool, *, topics: list[str]
 ) -> None:
     """Bumps the revisions of `topics` too."""
-    affected(
+    execute(
         conn,
         _SQL["set_feature_states"],
         features=features,
@@ -35,4 +35,4 @@ def set_states(
 
 
 def copy(conn: Connection, source: str, to: str) -> None:
-    affected(conn, _SQL["copy_feature_states"], source=source, to=to)
+    execute(conn, _SQL["copy_feature_states"], source=source, to=to)

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many, one, value
+from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_value
 
 _SQL = queries.load("flags/feature_strategies")
 
 
 def set_segments(conn: Connection, ids: list[str], segments: list[int]) -> None:
     """Of every strategy in `ids`."""
-    affected(conn, _SQL["set_strategy_segments"], ids=ids, segments=segments)
+    execute(conn, _SQL["set_strategy_segments"], ids=ids, segments=segments)
 
 
 def list_of_features(
     conn: Connection, features: list[str], environment: str | None = None
 ) -> list[Row]:
-    return many(conn, _SQL["list_strategies"], features=features, environment=environment)
+    return fetch_all(conn, _SQL["list_strategies"], features=features, environment=environment)
 
 
 def find(conn: Connection, id: str) -> Row | None:
     """Wherever it is."""
-    return one(conn, _SQL["find_strategy"], id=id)
+    return fetch_one(conn, _SQL["find_strategy"], id=id)
 
 
 def update(
@@ -38,7 +38,7 @@ def update(
     variants: str,
 ) -> None:
     """The last three are JSON text."""
-    affected(
+    execute(
         conn,
         _SQL["update_strategy"],
         id=id,
@@ -54,13 +54,13 @@ def update(
 
 def enable_all(conn: Connection, ids: list[str]) -> int:
     """How many were disabled."""
-    return affected(conn, _SQL["enable_strategies"], ids=ids)
+    return execute(conn, _SQL["enable_strategies"], ids=ids)
 
 
 def set_sort_orders(
     conn: Connection, feature: str, environment: str, orders: dict[str, int]
 ) -> None:
-    affected(
+    execute(
         conn,
         _SQL["set_sort_orders"],
         feature=feature,
@@ -71,13 +71,13 @@ def set_sort_orders(
 
 
 def delete(conn: Connection, id: str) -> None:
-    affected(conn, _SQL["delete_strategy"], id=id)
+    execute(conn, _SQL["delete_strategy"], id=id)
 
 
 def copy(conn: Connection, source: str, to: str, group_id: str | None) -> None:
     """`group_id` replaces that of the copied strategies."""
-    affected(conn, _SQL["copy_strategies"], source=source, to=to, group_id=group_id)
+    execute(conn, _SQL["copy_strategies"], source=source, to=to, group_id=group_id)
 
 
 def type_exists(conn: Connection, name: str) -> bool:
-    return bool(value(conn, _SQL["exists_strategy_type"], name=name))
+    return bool(fetch_value(conn, _SQL["exists_strategy_type"], name=name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, many
+from sigservice.db.statements import Row, fetch_all
 
 _SQL = queries.load("flags/feature_tags")
 Tag = tuple[str, str]
@@ -13,18 +13,20 @@ Tag = tuple[str, str]
 def add(conn: Connection, features: list[str], tags: list[Tag]) -> list[Row]:
     """The {feature, type, value} that are new. The types must exist."""
     types, values = [tag[0] for tag in tags], [tag[1] for tag in tags]
-    return many(conn, _SQL["add_feature_tags"], features=features, types=types, values=values)
+    return fetch_all(conn, _SQL["add_feature_tags"], features=features, types=types, values=values)
 
 
 def remove(conn: Connection, features: list[str], tags: list[Tag]) -> list[Row]:
     """The {feature, type, value} that were there."""
     types, values = [tag[0] for tag in tags], [tag[1] for tag in tags]
-    return many(conn, _SQL["delete_feature_tags"], features=features, types=types, values=values)
+    return fetch_all(
+        conn, _SQL["delete_feature_tags"], features=features, types=types, values=values
+    )
 
 
 def list_of_features(conn: Connection, features: list[str]) -> list[Row]:
-    return many(conn, _SQL["list_feature_tags"], features=features)
+    return fetch_all(conn, _SQL["list_feature_tags"], features=features)
 
 
 def list_missing_types(conn: Connection, types: list[str]) -> list[str]:
-    return [row["type"] for row in many(conn, _SQL["list_missing_tag_types"], types=types)]
+    return [row["type"] for row in fetch_all(conn, _SQL["list_missing_tag_types"], types=types)]

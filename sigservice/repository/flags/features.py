@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many, one, value
+from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_value
 
 _SQL = queries.load("flags/features")
 
@@ -44,7 +44,7 @@ def insert(
     created_by_user_id: int,
 ) -> Row:
     """Raises UniqueViolation for a name that is taken."""
-    row = one(
+    row = fetch_one(
         conn,
         _SQL["insert_feature"],
         name=name,
@@ -62,20 +62,20 @@ def insert(
 
 def count(conn: Connection) -> int:
     """How many are not archived."""
-    return int(value(conn, _SQL["count_features"]))
+    return int(fetch_value(conn, _SQL["count_features"]))
 
 
 def find(conn: Connection, name: str) -> Row | None:
-    return one(conn, _SQL["find_feature"], name=name)
+    return fetch_one(conn, _SQL["find_feature"], name=name)
 
 
 def list_by_name(conn: Connection, names: list[str]) -> list[Row]:
-    return many(conn, _SQL["list_features_by_name"], names=names)
+    return fetch_all(conn, _SQL["list_features_by_name"], names=names)
 
 
 def search(conn: Connection, wanted: Filter) -> list[Row]:
     """In the filter's order; each row has the `total` that the filter finds."""
-    return many(
+    return fetch_all(
         conn,
         _SQL["search_features"],
         archived=wanted.archived,
@@ -103,7 +103,7 @@ def update(
     stale: bool,
     impression_data: bool,
 ) -> Row:
-    row = one(
+    row = fetch_one(
         conn,
         _SQL["update_feature"],
         name=name,
@@ -117,26 +117,26 @@ def update(
 
 
 def set_stale(conn: Connection, names: list[str], stale: bool) -> None:
-    affected(conn, _SQL["set_stale"], names=names, stale=stale)
+    execute(conn, _SQL["set_stale"], names=names, stale=stale)
 
 
 def archive(conn: Connection, names: list[str]) -> None:
-    affected(conn, _SQL["archive_features"], names=names)
+    execute(conn, _SQL["archive_features"], names=names)
 
 
 def revive(conn: Connection, names: list[str]) -> None:
-    affected(conn, _SQL["revive_features"], names=names)
+    execute(conn, _SQL["revive_features"], names=names)
 
 
 def delete(conn: Connection, names: list[str]) -> None:
     """Archived ones only."""
-    affected(conn, _SQL["delete_features"], names=names)
+    execute(conn, _SQL["delete_features"], names=names)
 
 
 def list_types(conn: Connection) -> list[Row]:
-    return many(conn, _SQL["list_feature_types"])
+    return fetch_all(conn, _SQL["list_feature_types"])
 
 
 def fill_created_by(conn: Connection, *, system_id: int, token_id: int) -> int:
     """One batch of at most 100; returns how many."""
-    return affected(conn, _SQL["fill_feature_created_by"], system_id=system_id, token_id=token_id)
+    return execute(conn, _SQL["fill_feature_created_by"], system_id=system_id, token_id=token_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many, one, value
+from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_value
 
 _SQL = queries.load("flags/segments")
 
@@ -20,7 +20,7 @@ def insert(
     created_by_user_id: int,
 ) -> Row:
     """`constraints` is JSON text. Raises UniqueViolation for a name that is taken."""
-    row = one(
+    row = fetch_one(
         conn,
         _SQL["insert_segment"],
         name=name,
@@ -35,29 +35,29 @@ def insert(
 
 
 def count(conn: Connection) -> int:
-    return int(value(conn, _SQL["count_segments"]))
+    return int(fetch_value(conn, _SQL["count_segments"]))
 
 
 def find(conn: Connection, id: int) -> Row | None:
-    return one(conn, _SQL["find_segment"], id=id)
+    return fetch_one(conn, _SQL["find_segment"], id=id)
 
 
 def find_by_name(conn: Connection, name: str) -> Row | None:
-    return one(conn, _SQL["find_segment_by_name"], name=name)
+    return fetch_one(conn, _SQL["find_segment_by_name"], name=name)
 
 
 def list_all(conn: Connection) -> list[Row]:
     """With used_in_features, used_in_projects and the first_features that use it."""
-    return many(conn, _SQL["list_segments"])
+    return fetch_all(conn, _SQL["list_segments"])
 
 
 def list_by_id(conn: Connection, ids: list[int]) -> list[Row]:
-    return many(conn, _SQL["list_segments_by_id"], ids=ids)
+    return fetch_all(conn, _SQL["list_segments_by_id"], ids=ids)
 
 
 def list_users(conn: Connection, id: int) -> list[Row]:
     """The strategies {id, feature, environment, name, project} that ask for it."""
-    return many(conn, _SQL["list_segment_users"], id=id)
+    return fetch_all(conn, _SQL["list_segment_users"], id=id)
 
 
 def update(
@@ -70,7 +70,7 @@ def update(
     constraints: str,
 ) -> Row:
     """Raises UniqueViolation for a name that is taken."""
-    row = one(
+    row = fetch_one(
         conn,
         _SQL["update_segment"],
         id=id,
@@ -84,4 +84,4 @@ def update(
 
 
 def delete(conn: Connection, id: int) -> None:
-    affected(conn, _SQL["delete_segment"], id=id)
+    execute(conn, _SQL["delete_segment"], id=id)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many
+from sigservice.db.statements import Row, execute, fetch_all
 
 _SQL = queries.load("projects/context_fields")
 
 
 def list_all(conn: Connection, name: str | None = None) -> list[Row]:
     """In their order; only the one that is named, if one is. `legal_values` is JSON text."""
-    return many(conn, _SQL["list_context_fields"], name=name)
+    return fetch_all(conn, _SQL["list_context_fields"], name=name)
 
 
 def list_strategies(conn: Connection, name: str) -> list[Row]:
     """{id, project, feature, strategy, environment} of each strategy that asks for the field."""
-    return many(conn, _SQL["list_strategies_of_context_field"], name=name)
+    return fetch_all(conn, _SQL["list_strategies_of_context_field"], name=name)
 
 
 def insert(
@@ -29,7 +29,7 @@ def insert(
     legal_values: str,
 ) -> None:
     """Raises UniqueViolation for a name that is taken."""
-    affected(
+    execute(
         conn,
         _SQL["insert_context_field"],
         name=name,
@@ -49,7 +49,7 @@ def update(
     sort_order: int,
     legal_values: str,
 ) -> None:
-    affected(
+    execute(
         conn,
         _SQL["update_context_field"],
         name=name,
@@ -61,4 +61,4 @@ def update(
 
 
 def delete(conn: Connection, name: str) -> None:
-    affected(conn, _SQL["delete_context_field"], name=name)
+    execute(conn, _SQL["delete_context_field"], name=name)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, many
+from sigservice.db.statements import Row, fetch_all
 
 _SQL = queries.load("projects/feature_types")
 
 
 def list_all(conn: Connection) -> list[Row]:
-    return many(conn, _SQL["list_feature_types"])
+    return fetch_all(conn, _SQL["list_feature_types"])

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many
+from sigservice.db.statements import Row, execute, fetch_all
 
 _SQL = queries.load("projects/project_environments")
 
 
 def link(conn: Connection, project: str, environments: list[str]) -> list[str]:
     """Those that were not linked before."""
-    rows = many(conn, _SQL["link_environments"], project=project, environments=environments)
+    rows = fetch_all(conn, _SQL["link_environments"], project=project, environments=environments)
     return [row["environment"] for row in rows]
 
 
 def link_all_projects(conn: Connection, environments: list[str]) -> list[Row]:
     """{project, environment} of each link that is new."""
-    return many(conn, _SQL["link_all_projects"], environments=environments)
+    return fetch_all(conn, _SQL["link_all_projects"], environments=environments)
 
 
 def unlink(conn: Connection, project: str, environment: str) -> bool:
     """Whether it was linked; the project's flags are off there from then on."""
-    return affected(conn, _SQL["unlink_environment"], project=project, environment=environment) > 0
+    return execute(conn, _SQL["unlink_environment"], project=project, environment=environment) > 0
 
 
 def list_of_project(conn: Connection, project: str) -> list[Row]:
     """{environment, default_strategy (JSON text or None)} in the environments' order."""
-    return many(conn, _SQL["list_environments_with_strategy"], project=project)
+    return fetch_all(conn, _SQL["list_environments_with_strategy"], project=project)
 
 
 def update_default_strategy(
@@ -35,7 +35,7 @@ def update_default_strategy(
 ) -> bool:
     """`strategy` is JSON; False when the project does not use the environment."""
     return (
-        affected(
+        execute(
             conn,
             _SQL["update_default_strategy"],
             project=project,

@@ -4,32 +4,32 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many, value
+from sigservice.db.statements import Row, execute, fetch_all, fetch_value
 
 _SQL = queries.load("projects/projects")
 
 
 def list_all(conn: Connection, id: str | None = None) -> list[Row]:
     """By name; only the one that is named, if one is."""
-    return many(conn, _SQL["list_projects"], id=id)
+    return fetch_all(conn, _SQL["list_projects"], id=id)
 
 
 def exists(conn: Connection, id: str) -> bool:
-    return bool(value(conn, _SQL["exists_project"], id=id))
+    return bool(fetch_value(conn, _SQL["exists_project"], id=id))
 
 
 def list_ids(conn: Connection) -> set[str]:
-    return {row["id"] for row in many(conn, _SQL["list_project_ids"])}
+    return {row["id"] for row in fetch_all(conn, _SQL["list_project_ids"])}
 
 
 def count_feature_types(conn: Connection, id: str) -> list[Row]:
     """{type, count} of the flags that are not archived."""
-    return many(conn, _SQL["count_feature_types"], id=id)
+    return fetch_all(conn, _SQL["count_feature_types"], id=id)
 
 
 def list_segments(conn: Connection, id: str) -> list[str]:
     """Names of the segments that belong to the project."""
-    return [row["name"] for row in many(conn, _SQL["list_segments_of_project"], id=id)]
+    return [row["name"] for row in fetch_all(conn, _SQL["list_segments_of_project"], id=id)]
 
 
 def insert(
@@ -41,7 +41,7 @@ def insert(
     mode: str,
     default_stickiness: str,
 ) -> None:
-    affected(
+    execute(
         conn,
         _SQL["insert_project"],
         id=id,
@@ -61,7 +61,7 @@ def update(
     mode: str,
     default_stickiness: str,
 ) -> None:
-    affected(
+    execute(
         conn,
         _SQL["update_project"],
         id=id,
@@ -74,8 +74,8 @@ def update(
 
 def delete_archived_features(conn: Connection, id: str) -> list[str]:
     """Their names. Raises ConflictError when a flag that stays depends on one of them."""
-    return [row["name"] for row in many(conn, _SQL["delete_archived_features"], id=id)]
+    return [row["name"] for row in fetch_all(conn, _SQL["delete_archived_features"], id=id)]
 
 
 def delete(conn: Connection, id: str) -> None:
-    affected(conn, _SQL["delete_project"], id=id)
+    execute(conn, _SQL["delete_project"], id=id)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many
+from sigservice.db.statements import Row, execute, fetch_all
 
 _SQL = queries.load("projects/strategy_types")
 
 
 def list_all(conn: Connection, name: str | None = None) -> list[Row]:
     """In their order; only the one that is named, if one is. `parameters` is JSON text."""
-    return many(conn, _SQL["list_strategy_types"], name=name)
+    return fetch_all(conn, _SQL["list_strategy_types"], name=name)
 
 
 def insert(
     conn: Connection, *, name: str, title: str | None, description: str | None, parameters: str
 ) -> None:
     """Raises UniqueViolation for a name that is taken."""
-    affected(
+    execute(
         conn,
         _SQL["insert_strategy_type"],
         name=name,
@@ -37,7 +37,7 @@ def update(
     parameters: str,
     deprecated: bool,
 ) -> None:
-    affected(
+    execute(
         conn,
         _SQL["update_strategy_type"],
         name=name,
@@ -49,14 +49,18 @@ def update(
 
 
 def delete(conn: Connection, name: str) -> None:
-    affected(conn, _SQL["delete_strategy_type"], name=name)
+    execute(conn, _SQL["delete_strategy_type"], name=name)
 
 
 def list_flags(conn: Connection, name: str) -> list[str]:
     """Up to five flags that use it."""
-    return [row["feature"] for row in many(conn, _SQL["list_flags_of_strategy_type"], name=name)]
+    return [
+        row["feature"] for row in fetch_all(conn, _SQL["list_flags_of_strategy_type"], name=name)
+    ]
 
 
 def list_projects(conn: Connection, name: str) -> list[str]:
     """Up to five projects that have it as a default strategy."""
-    return [row["project"] for row in many(conn, _SQL["list_projects_of_strategy_type"], name=name)]
+    return [
+        row["project"] for row in fetch_all(conn, _SQL["list_projects_of_strategy_type"], name=name)
+    ]

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many
+from sigservice.db.statements import Row, execute, fetch_all
 
 _SQL = queries.load("projects/tag_types")
 
 
 def list_all(conn: Connection, name: str | None = None) -> list[Row]:
     """By name; only the one that is named, if one is."""
-    return many(conn, _SQL["list_tag_types"], name=name)
+    return fetch_all(conn, _SQL["list_tag_types"], name=name)
 
 
 def insert(
     conn: Connection, *, name: str, description: str | None, icon: str | None, color: str | None
 ) -> None:
     """Raises UniqueViolation for a name that is taken."""
-    affected(
+    execute(
         conn, _SQL["insert_tag_type"], name=name, description=description, icon=icon, color=color
     )
 
@@ -26,10 +26,10 @@ def insert(
 def update(
     conn: Connection, name: str, *, description: str | None, icon: str | None, color: str | None
 ) -> None:
-    affected(
+    execute(
         conn, _SQL["update_tag_type"], name=name, description=description, icon=icon, color=color
     )
 
 
 def delete(conn: Connection, name: str) -> None:
-    affected(conn, _SQL["delete_tag_type"], name=name)
+    execute(conn, _SQL["delete_tag_type"], name=name)

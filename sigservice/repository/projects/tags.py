@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many
+from sigservice.db.statements import Row, execute, fetch_all
 
 _SQL = queries.load("projects/tags")
 
 
 def list_all(conn: Connection, type: str | None = None, value: str | None = None) -> list[Row]:
     """{type, value, color} by type and value; only what is named, if something is."""
-    return many(conn, _SQL["list_tags"], type=type, value=value)
+    return fetch_all(conn, _SQL["list_tags"], type=type, value=value)
 
 
 def insert(conn: Connection, type: str, value: str) -> None:
     """Raises UniqueViolation for a tag that is there."""
-    affected(conn, _SQL["insert_tag"], type=type, value=value)
+    execute(conn, _SQL["insert_tag"], type=type, value=value)
 
 
 def delete(conn: Connection, type: str, value: str) -> bool:
-    return affected(conn, _SQL["delete_tag"], type=type, value=value) > 0
+    return execute(conn, _SQL["delete_tag"], type=type, value=value) > 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many, one, one_prepared
+from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_one_prepared
 
 _SQL = queries.load("signals/signal_endpoint_tokens")
 
@@ -20,7 +20,7 @@ def insert(
     limit: int,
 ) -> Row | None:
     """None when the limit is reached; raises UniqueViolation for a name that is taken."""
-    return one(
+    return fetch_one(
         conn,
         _SQL["insert_signal_endpoint_token"],
         signal_endpoint_id=endpoint_id,
@@ -33,28 +33,30 @@ def insert(
 
 
 def list_all(conn: Connection) -> list[Row]:
-    return many(conn, _SQL["list_all_signal_endpoint_tokens"])
+    return fetch_all(conn, _SQL["list_all_signal_endpoint_tokens"])
 
 
 def list_of_endpoint(conn: Connection, endpoint_id: int) -> list[Row]:
-    return many(conn, _SQL["list_signal_endpoint_tokens"], signal_endpoint_id=endpoint_id)
+    return fetch_all(conn, _SQL["list_signal_endpoint_tokens"], signal_endpoint_id=endpoint_id)
 
 
 def find(conn: Connection, endpoint_id: int, id: int) -> Row | None:
-    return one(conn, _SQL["find_signal_endpoint_token"], signal_endpoint_id=endpoint_id, id=id)
+    return fetch_one(
+        conn, _SQL["find_signal_endpoint_token"], signal_endpoint_id=endpoint_id, id=id
+    )
 
 
 def rename(conn: Connection, endpoint_id: int, id: int, name: str) -> Row | None:
     """Raises UniqueViolation for a name that is taken."""
-    return one(
+    return fetch_one(
         conn, _SQL["rename_signal_endpoint_token"], signal_endpoint_id=endpoint_id, id=id, name=name
     )
 
 
 def delete(conn: Connection, endpoint_id: int, id: int) -> bool:
     statement = _SQL["delete_signal_endpoint_token"]
-    return affected(conn, statement, signal_endpoint_id=endpoint_id, id=id) > 0
+    return execute(conn, statement, signal_endpoint_id=endpoint_id, id=id) > 0
 
 
 def find_sender(conn: Connection, secret_hash: bytes) -> Row | None:
-    return one_prepared(conn, _SQL["find_signal_sender"], secret_hash=secret_hash)
+    return fetch_one_prepared(conn, _SQL["find_signal_sender"], secret_hash=secret_hash)

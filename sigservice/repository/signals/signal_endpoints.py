@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many, one
+from sigservice.db.statements import Row, execute, fetch_all, fetch_one
 
 _SQL = queries.load("signals/signal_endpoints")
 
 
 def lock_all(conn: Connection) -> None:
-    affected(conn, _SQL["lock_signal_endpoints"])
+    execute(conn, _SQL["lock_signal_endpoints"])
 
 
 def insert(
@@ -23,7 +23,7 @@ def insert(
     limit: int,
 ) -> Row | None:
     """None when the limit is reached; raises UniqueViolation for a name that is taken."""
-    return one(
+    return fetch_one(
         conn,
         _SQL["insert_signal_endpoint"],
         name=name,
@@ -35,22 +35,22 @@ def insert(
 
 
 def find(conn: Connection, id: int) -> Row | None:
-    return one(conn, _SQL["find_signal_endpoint"], id=id)
+    return fetch_one(conn, _SQL["find_signal_endpoint"], id=id)
 
 
 def lock(conn: Connection, id: int) -> Row | None:
-    return one(conn, _SQL["lock_signal_endpoint"], id=id)
+    return fetch_one(conn, _SQL["lock_signal_endpoint"], id=id)
 
 
 def list_all(conn: Connection) -> list[Row]:
-    return many(conn, _SQL["list_signal_endpoints"])
+    return fetch_all(conn, _SQL["list_signal_endpoints"])
 
 
 def update(
     conn: Connection, id: int, *, name: str, description: str | None, enabled: bool
 ) -> Row | None:
     """Raises UniqueViolation for a name that is taken."""
-    return one(
+    return fetch_one(
         conn,
         _SQL["update_signal_endpoint"],
         id=id,
@@ -61,4 +61,4 @@ def update(
 
 
 def delete(conn: Connection, id: int) -> bool:
-    return affected(conn, _SQL["delete_signal_endpoint"], id=id) > 0
+    return execute(conn, _SQL["delete_signal_endpoint"], id=id) > 0

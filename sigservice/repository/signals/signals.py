@@ -9,7 +9,14 @@ from datetime import datetime
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many, one, one_prepared, value
+from sigservice.db.statements import (
+    Row,
+    execute,
+    fetch_all,
+    fetch_one,
+    fetch_one_prepared,
+    fetch_value,
+)
 
 _SQL = queries.load("signals/signals")
 SEARCH_ROWS = 20_000
@@ -21,7 +28,7 @@ def insert(
     conn: Connection, *, endpoint_name: str, secret_hash: bytes, payload: str, payload_bytes: int
 ) -> Row | None:
     """None when the secret is none of this endpoint's or the endpoint is disabled."""
-    return one_prepared(
+    return fetch_one_prepared(
         conn,
         _SQL["insert_signal"],
         endpoint_name=endpoint_name,
@@ -40,7 +47,7 @@ def insert_of_person(
     sent_by: str,
     replay_of: int | None,
 ) -> Row:
-    row = one(
+    row = fetch_one(
         conn,
         _SQL["insert_signal_of_person"],
         endpoint_id=endpoint_id,
@@ -56,7 +63,7 @@ def insert_of_person(
 def list_of_endpoint(
     conn: Connection, endpoint_id: int, *, before: int | None, limit: int, offset: int = 0
 ) -> list[Row]:
-    return many(
+    return fetch_all(
         conn,
         _SQL["list_signals_of_endpoint"],
         endpoint_id=endpoint_id,
@@ -76,7 +83,7 @@ def list_of_token(
     limit: int,
     offset: int = 0,
 ) -> list[Row]:
-    return many(
+    return fetch_all(
         conn,
         _SQL["list_signals_of_token"],
         endpoint_id=endpoint_id,
@@ -97,7 +104,7 @@ def find_search_end(
     conn: Connection, endpoint_id: int, *, token_id: int | None, before: int | None
 ) -> tuple[int, bool]:
     """The oldest id that one search looks at, and whether older signals may exist."""
-    row = one(
+    row = fetch_one(
         conn,
         _SQL["find_search_end"],
         endpoint_id=endpoint_id,
@@ -120,7 +127,7 @@ def search(
     limit: int,
 ) -> list[Row]:
     """`pattern` is a LIKE pattern; see find_search_end for `until`."""
-    return many(
+    return fetch_all(
         conn,
         _SQL["search_signals"],
         endpoint_id=endpoint_id,
@@ -133,7 +140,7 @@ def search(
 
 
 def find(conn: Connection, endpoint_id: int, id: int) -> Row | None:
-    return one(conn, _SQL["find_signal"], endpoint_id=endpoint_id, id=id)
+    return fetch_one(conn, _SQL["find_signal"], endpoint_id=endpoint_id, id=id)
 
 
 def list_all(
@@ -145,7 +152,7 @@ def list_all(
     limit: int,
     offset: int = 0,
 ) -> list[Row]:
-    return many(
+    return fetch_all(
         conn,
         _SQL["list_signals"],
         from_time=from_time,
@@ -160,31 +167,35 @@ def list_all(
 def count(
     conn: Connection, *, from_time: datetime | None, to_time: datetime | None, most: int
 ) -> int:
-    return int(value(conn, _SQL["count_signals"], from_time=from_time, to_time=to_time, most=most))
+    return int(
+        fetch_value(conn, _SQL["count_signals"], from_time=from_time, to_time=to_time, most=most)
+    )
 
 
 def count_of_endpoint(conn: Connection, endpoint_id: int, *, most: int) -> int:
-    return int(value(conn, _SQL["count_signals_of_endpoint"], endpoint_id=endpoint_id, most=most))
+    return int(
+        fetch_value(conn, _SQL["count_signals_of_endpoint"], endpoint_id=endpoint_id, most=most)
+    )
 
 
 def list_last(conn: Connection) -> list[Row]:
-    return many(conn, _SQL["list_last_signals"])
+    return fetch_all(conn, _SQL["list_last_signals"])
 
 
 def count_by_hour(conn: Connection) -> list[Row]:
-    return many(conn, _SQL["count_signals_by_hour"])
+    return fetch_all(conn, _SQL["count_signals_by_hour"])
 
 
 def delete_old(conn: Connection, *, days: int, chunk: int) -> int:
-    return affected(conn, _SQL["delete_old_signals"], days=days, chunk=chunk)
+    return execute(conn, _SQL["delete_old_signals"], days=days, chunk=chunk)
 
 
 def list_endpoint_ids(conn: Connection) -> list[Row]:
     """{endpoint_id, is_deleted} of each endpoint that has signals."""
-    return many(conn, _SQL["list_endpoint_ids_with_signals"])
+    return fetch_all(conn, _SQL["list_endpoint_ids_with_signals"])
 
 
 def delete_surplus(conn: Connection, endpoint_id: int, *, keep: int, chunk: int) -> int:
-    return affected(
+    return execute(
         conn, _SQL["delete_surplus_signals"], endpoint_id=endpoint_id, keep=keep, chunk=chunk
     )

@@ -4,32 +4,32 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import affected, one
+from sigservice.db.statements import execute, fetch_one
 
 _SQL = queries.load("system/defaults")
 
 
 def mark_seeded(conn: Connection, instance_id: str) -> bool:
     """Whether this transaction is the one that writes the rest."""
-    return one(conn, _SQL["mark_seeded"], id=instance_id) is not None
+    return fetch_one(conn, _SQL["mark_seeded"], id=instance_id) is not None
 
 
 def insert_environments(conn: Connection) -> None:
-    affected(conn, _SQL["insert_environments"])
+    execute(conn, _SQL["insert_environments"])
 
 
 def insert_project(conn: Connection) -> None:
     """The project `default`, linked to every environment."""
-    affected(conn, _SQL["insert_project"])
+    execute(conn, _SQL["insert_project"])
 
 
 def insert_tag_type(conn: Connection) -> None:
-    affected(conn, _SQL["insert_tag_type"])
+    execute(conn, _SQL["insert_tag_type"])
 
 
 def insert_context_fields(conn: Connection) -> None:
-    affected(conn, _SQL["insert_context_fields"])
+    execute(conn, _SQL["insert_context_fields"])
 
 
 def insert_strategy_types(conn: Connection) -> None:
-    affected(conn, _SQL["insert_strategy_types"])
+    execute(conn, _SQL["insert_strategy_types"])

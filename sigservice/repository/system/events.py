@@ -9,7 +9,7 @@ from typing import Any
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many, value
+from sigservice.db.statements import Row, execute, fetch_all, fetch_value
 
 _SQL = queries.load("system/events")
 _ID = re.compile(r"-?[0-9]{1,9}")
@@ -52,7 +52,7 @@ def insert(
 ) -> int:
     """`data` and `pre_data` are JSON text."""
     return int(
-        value(
+        fetch_value(
             conn,
             _SQL["insert_event"],
             type=type,
@@ -78,7 +78,7 @@ def insert_many(
     items: str,
 ) -> None:
     """`items` is a JSON array of {project, environment, feature_name, data, pre_data}."""
-    affected(
+    execute(
         conn,
         _SQL["insert_events"],
         type=type,
@@ -92,20 +92,20 @@ def insert_many(
 def list_newest(
     conn: Connection, wanted: Filter, *, limit: int, before: int | None = None, offset: int = 0
 ) -> list[Row]:
-    return many(
+    return fetch_all(
         conn, _SQL["list_events"], before=before, limit=limit, offset=offset, **wanted.parameters()
     )
 
 
 def count(conn: Connection, wanted: Filter) -> int:
     """At most 100 000."""
-    return int(value(conn, _SQL["count_events"], **wanted.parameters()))
+    return int(fetch_value(conn, _SQL["count_events"], **wanted.parameters()))
 
 
 def list_types(conn: Connection) -> list[str]:
-    return [row["type"] for row in many(conn, _SQL["list_event_types"])]
+    return [row["type"] for row in fetch_all(conn, _SQL["list_event_types"])]
 
 
 def fill_created_by(conn: Connection, *, system_id: int, token_id: int) -> int:
     """One batch of at most 100; returns how many."""
-    return affected(conn, _SQL["fill_created_by"], system_id=system_id, token_id=token_id)
+    return execute(conn, _SQL["fill_created_by"], system_id=system_id, token_id=token_id)

@@ -6,14 +6,14 @@ from datetime import datetime
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, one
+from sigservice.db.statements import Row, execute, fetch_one
 
 _SQL = queries.load("system/mails")
 
 
 def delete_waiting(conn: Connection, user_id: int | None, *, before: datetime | None = None) -> int:
     """Those that wait since `before` or longer; all of them without it."""
-    return affected(conn, _SQL["delete_waiting_mails"], user_id=user_id, before=before)
+    return execute(conn, _SQL["delete_waiting_mails"], user_id=user_id, before=before)
 
 
 def insert(
@@ -28,7 +28,7 @@ def insert(
 ) -> bool:
     """False when nothing will be sent: for nobody, when a mail is younger than `before`, and when
     there were `max_per_hour` within the last hour."""
-    row = one(
+    row = fetch_one(
         conn,
         _SQL["insert_mail"],
         kind=kind,
@@ -43,7 +43,7 @@ def insert(
 
 def claim(conn: Connection, *, now: datetime, until: datetime) -> Row | None:
     """One that is due, with its user's address and name."""
-    return one(conn, _SQL["claim_mail"], now=now, until=until)
+    return fetch_one(conn, _SQL["claim_mail"], now=now, until=until)
 
 
 def settle(
@@ -58,7 +58,7 @@ def settle(
 ) -> bool:
     """`result` is sent, waiting or given up; False when somebody else has taken it meanwhile."""
     return bool(
-        affected(
+        execute(
             conn,
             _SQL["settle_mail"],
             id=id,
@@ -73,8 +73,8 @@ def settle(
 
 def find_last(conn: Connection, user_id: int) -> Row | None:
     """The newest of a user's."""
-    return one(conn, _SQL["find_last_mail"], user_id=user_id)
+    return fetch_one(conn, _SQL["find_last_mail"], user_id=user_id)
 
 
 def delete_old(conn: Connection, *, days: int, chunk: int) -> int:
-    return affected(conn, _SQL["delete_old_mails"], days=days, chunk=chunk)
+    return execute(conn, _SQL["delete_old_mails"], days=days, chunk=chunk)

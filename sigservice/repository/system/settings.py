@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import affected, value
+from sigservice.db.statements import execute, fetch_value
 
 _SQL = queries.load("system/settings")
 
 
 def find(conn: Connection, key: str) -> str | None:
     """JSON text."""
-    return value(conn, _SQL["find_setting"], key=key)
+    return fetch_value(conn, _SQL["find_setting"], key=key)
 
 
 def put(conn: Connection, key: str, value: str) -> None:
     """`value` is JSON text."""
-    affected(conn, _SQL["put_setting"], key=key, value=value)
+    execute(conn, _SQL["put_setting"], key=key, value=value)
 
 
 def delete(conn: Connection, key: str, value: str) -> bool:
     """False when there is no such setting or it has another `value`, which is JSON text."""
-    return affected(conn, _SQL["delete_setting"], key=key, value=value) > 0
+    return execute(conn, _SQL["delete_setting"], key=key, value=value) > 0

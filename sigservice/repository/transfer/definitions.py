@@ -12,7 +12,7 @@ import msgspec
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many
+from sigservice.db.statements import Row, execute, fetch_all
 
 _SQL = queries.load("transfer/definitions")
 # Rows a statement: far below the five seconds that a statement may take.
@@ -21,60 +21,60 @@ Items = Sequence[Any]
 
 
 def list_environments(conn: Connection) -> list[Row]:
-    return many(conn, _SQL["list_environments"])
+    return fetch_all(conn, _SQL["list_environments"])
 
 
 def list_projects(conn: Connection) -> list[Row]:
-    return many(conn, _SQL["list_projects"])
+    return fetch_all(conn, _SQL["list_projects"])
 
 
 def list_project_environments(conn: Connection) -> list[Row]:
-    return many(conn, _SQL["list_project_environments"])
+    return fetch_all(conn, _SQL["list_project_environments"])
 
 
 def list_context_fields(conn: Connection) -> list[Row]:
-    return many(conn, _SQL["list_context_fields"])
+    return fetch_all(conn, _SQL["list_context_fields"])
 
 
 def list_strategy_types(conn: Connection) -> list[Row]:
-    return many(conn, _SQL["list_strategy_types"])
+    return fetch_all(conn, _SQL["list_strategy_types"])
 
 
 def list_tag_types(conn: Connection) -> list[Row]:
-    return many(conn, _SQL["list_tag_types"])
+    return fetch_all(conn, _SQL["list_tag_types"])
 
 
 def list_tags(conn: Connection) -> list[Row]:
-    return many(conn, _SQL["list_tags"])
+    return fetch_all(conn, _SQL["list_tags"])
 
 
 def list_segments(conn: Connection) -> list[Row]:
-    return many(conn, _SQL["list_segments"])
+    return fetch_all(conn, _SQL["list_segments"])
 
 
 def list_places(conn: Connection) -> list[Row]:
     """{name, project, archived, parent} of every flag."""
-    return many(conn, _SQL["list_places"])
+    return fetch_all(conn, _SQL["list_places"])
 
 
 def list_features(conn: Connection, names: list[str] | None = None) -> list[Row]:
     """All of them without names."""
-    return many(conn, _SQL["list_features"], names=names)
+    return fetch_all(conn, _SQL["list_features"], names=names)
 
 
 def list_names(
     conn: Connection, *, project: str | None = None, tag: str | None = None
 ) -> list[str]:
-    rows = many(conn, _SQL["list_names"], project=project, tag=tag)
+    rows = fetch_all(conn, _SQL["list_names"], project=project, tag=tag)
     return [row["name"] for row in rows]
 
 
 def list_states(conn: Connection, names: list[str]) -> list[Row]:
-    return many(conn, _SQL["list_states"], names=names)
+    return fetch_all(conn, _SQL["list_states"], names=names)
 
 
 def list_taken_strategy_ids(conn: Connection, ids: list[str]) -> set[str]:
-    return {row["id"] for row in many(conn, _SQL["list_taken_strategy_ids"], ids=ids)}
+    return {row["id"] for row in fetch_all(conn, _SQL["list_taken_strategy_ids"], ids=ids)}
 
 
 def put_environments(conn: Connection, items: Items) -> None:
@@ -157,4 +157,4 @@ def put_dependencies(conn: Connection, items: Items) -> None:
 def _write(conn: Connection, statement: str, items: Items, **more: Any) -> None:
     for start in range(0, len(items), _MOST):
         text = msgspec.json.encode(items[start : start + _MOST]).decode()
-        affected(conn, statement, items=text, **more)
+        execute(conn, statement, items=text, **more)

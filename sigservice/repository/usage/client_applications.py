@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many, one, value
+from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_value
 
 _SQL = queries.load("usage/client_applications")
 
@@ -13,7 +13,7 @@ def accept(
     conn: Connection, *, environments: list[str], app_names: list[str], sdk_type: str, limit: int
 ) -> set[tuple[str, str]]:
     """The accepted pairs of environment and application; `limit` is for each environment."""
-    rows = many(
+    rows = fetch_all(
         conn,
         _SQL["accept_client_applications"],
         environments=environments,
@@ -32,7 +32,7 @@ def upsert(
     strategies: list[str | None],
 ) -> int:
     """`strategies` are JSON lists; None where an application did not name any."""
-    return affected(
+    return execute(
         conn,
         _SQL["upsert_client_applications"],
         app_names=app_names,
@@ -55,7 +55,7 @@ def upsert_instances(
     """How many were dropped; `limit` is for each environment, once for the SDK type `frontend` and
     once for all others."""
     return int(
-        value(
+        fetch_value(
             conn,
             _SQL["upsert_client_instances"],
             app_names=app_names,
@@ -71,21 +71,23 @@ def upsert_instances(
 
 def list_page(conn: Connection, *, pattern: str | None, limit: int, offset: int = 0) -> list[Row]:
     """By name, with the number of instances, their environments and SDK versions."""
-    return many(conn, _SQL["list_client_applications"], pattern=pattern, limit=limit, offset=offset)
+    return fetch_all(
+        conn, _SQL["list_client_applications"], pattern=pattern, limit=limit, offset=offset
+    )
 
 
 def count(conn: Connection, *, pattern: str | None) -> int:
-    return int(value(conn, _SQL["count_client_applications"], pattern=pattern))
+    return int(fetch_value(conn, _SQL["count_client_applications"], pattern=pattern))
 
 
 def find(conn: Connection, app_name: str) -> Row | None:
-    return one(conn, _SQL["find_client_application"], app_name=app_name)
+    return fetch_one(conn, _SQL["find_client_application"], app_name=app_name)
 
 
 def list_instances(
     conn: Connection, app_name: str, *, environment: str | None, limit: int
 ) -> list[Row]:
-    return many(
+    return fetch_all(
         conn,
         _SQL["list_client_instances"],
         app_name=app_name,
@@ -96,24 +98,22 @@ def list_instances(
 
 def summarise_instances(conn: Connection, app_name: str) -> list[Row]:
     """{environment, instances, last_seen, frontend_sdks, backend_sdks}."""
-    return many(conn, _SQL["summarise_client_instances"], app_name=app_name)
+    return fetch_all(conn, _SQL["summarise_client_instances"], app_name=app_name)
 
 
 def delete(conn: Connection, app_name: str) -> bool:
     """With its instances; its metrics go with time."""
-    return affected(conn, _SQL["delete_client_application"], app_name=app_name) > 0
+    return execute(conn, _SQL["delete_client_application"], app_name=app_name) > 0
 
 
 def delete_old_instances(conn: Connection, *, days: int, chunk: int) -> int:
-    return affected(conn, _SQL["delete_old_client_instances"], days=days, chunk=chunk)
+    return execute(conn, _SQL["delete_old_client_instances"], days=days, chunk=chunk)
 
 
 def delete_old(conn: Connection, *, days: int, chunk: int) -> int:
-    return affected(conn, _SQL["delete_old_client_applications"], days=days, chunk=chunk)
+    return execute(conn, _SQL["delete_old_client_applications"], days=days, chunk=chunk)
 
 
 def delete_old_names(conn: Connection, *, days: int, chunk: int) -> int:
     """Accepted names that were not reported for so long make room for others."""
-    return affected(
-        conn, _SQL["delete_old_client_application_environments"], days=days, chunk=chunk
-    )
+    return execute(conn, _SQL["delete_old_client_application_environments"], days=days, chunk=chunk)

@@ -9,7 +9,7 @@ import msgspec
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, affected, many, value
+from sigservice.db.statements import Row, execute, fetch_all, fetch_value
 
 _SQL = queries.load("usage/client_metrics")
 
@@ -19,7 +19,7 @@ def add(conn: Connection, usages: Sequence[Mapping[str, Any]]) -> set[tuple[str,
 
     `usages` are {feature, app_name, environment, hour, yes, no}, whatever else they hold.
     """
-    rows = many(conn, _SQL["add_client_metrics"], usages=_json(usages))
+    rows = fetch_all(conn, _SQL["add_client_metrics"], usages=_json(usages))
     return {(row["feature"], row["environment"]) for row in rows}
 
 
@@ -28,7 +28,7 @@ def add_variants(conn: Connection, usages: Sequence[Mapping[str, Any]]) -> int:
 
     `usages` are {feature, app_name, environment, hour, variants: {name: count}}.
     """
-    return int(value(conn, _SQL["add_client_metrics_variants"], usages=_json(usages)))
+    return int(fetch_value(conn, _SQL["add_client_metrics_variants"], usages=_json(usages)))
 
 
 def _json(usages: Sequence[Mapping[str, Any]]) -> str:
@@ -37,28 +37,29 @@ def _json(usages: Sequence[Mapping[str, Any]]) -> str:
 
 def list_of_feature(conn: Connection, feature: str, hours: int) -> list[Row]:
     """`variants` is JSON text, None without any."""
-    return many(conn, _SQL["list_client_metrics"], feature=feature, hours=hours)
+    return fetch_all(conn, _SQL["list_client_metrics"], feature=feature, hours=hours)
 
 
 def list_hours(conn: Connection, feature: str, hours: int) -> list[Row]:
     """{environment, hour, yes, no} of the hours that have any, oldest first."""
-    return many(conn, _SQL["list_client_metrics_hours"], feature=feature, hours=hours)
+    return fetch_all(conn, _SQL["list_client_metrics_hours"], feature=feature, hours=hours)
 
 
 def list_app_names(conn: Connection, feature: str) -> list[str]:
     return [
-        row["app_name"] for row in many(conn, _SQL["list_client_metrics_apps"], feature=feature)
+        row["app_name"]
+        for row in fetch_all(conn, _SQL["list_client_metrics_apps"], feature=feature)
     ]
 
 
 def list_features(conn: Connection, app_names: list[str]) -> list[Row]:
     """{app_name, feature, project, environment, yes, no} of flags that there are."""
-    return many(conn, _SQL["list_client_metrics_features"], app_names=app_names)
+    return fetch_all(conn, _SQL["list_client_metrics_features"], app_names=app_names)
 
 
 def delete_old(conn: Connection, *, hours: int, chunk: int) -> int:
-    return affected(conn, _SQL["delete_old_client_metrics"], hours=hours, chunk=chunk)
+    return execute(conn, _SQL["delete_old_client_metrics"], hours=hours, chunk=chunk)
 
 
 def delete_old_variants(conn: Connection, *, hours: int, chunk: int) -> int:
-    return affected(conn, _SQL["delete_old_client_metrics_variants"], hours=hours, chunk=chunk)
+    return execute(conn, _SQL["delete_old_client_metrics_variants"], hours=hours, chunk=chunk)

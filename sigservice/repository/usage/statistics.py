@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, one, one_prepared
+from sigservice.db.statements import Row, fetch_one, fetch_one_prepared
 
 _SQL = queries.load("usage/statistics")
 
 
 def count_everything(conn: Connection) -> Row:
-    row = one(conn, _SQL["count_everything"])
+    row = fetch_one(conn, _SQL["count_everything"])
     assert row is not None
     return row
 
 
 def count_for_metrics(conn: Connection, reported: list[str]) -> Row:
     """`reported` are names of flags that SDKs use; `projects` and `environment_types` are JSON."""
-    row = one_prepared(conn, _SQL["count_for_metrics"], reported=reported)
+    row = fetch_one_prepared(conn, _SQL["count_for_metrics"], reported=reported)
     assert row is not None
     return row

@@ -6,7 +6,7 @@ import msgspec
 from bottle import HTTPResponse, request
 
 from sigservice.context import Context
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import NotFoundError
 from sigservice.services.access import sessions, users
 from sigservice.web import respond, session, sign_in

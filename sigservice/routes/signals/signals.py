@@ -9,7 +9,7 @@ from bottle import HTTPResponse, request
 
 from sigservice import secrets
 from sigservice.context import Context
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import AppError
 from sigservice.services.signals import signals
 from sigservice.web import respond

@@ -15,7 +15,7 @@ from sigservice import secrets
 from sigservice.clock import from_iso, iso
 from sigservice.config.tokens import TYPES
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, ConfigError, ExceedsLimitError, NotFoundError, Problem
 from sigservice.repository.access import api_tokens
 from sigservice.services import revisions

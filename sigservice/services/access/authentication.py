@@ -8,7 +8,7 @@ from typing import Any
 
 from sigservice.config.authentication import TYPES, AuthenticationType
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, ConflictError
 from sigservice.repository.access import users as repository
 from sigservice.services.access import users

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sigservice.db.pool import Database
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import PasswordMismatch
 from sigservice.limiter import TokenBuckets
 from sigservice.services.identity import SYSTEM, SYSTEM_ID, Identity

@@ -14,7 +14,7 @@ from sigservice import secrets
 from sigservice.clock import from_iso, iso
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import (
     ExceedsLimitError,
     NameExistsError,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from sigservice import secrets
 from sigservice.db.pool import Connection, Database
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import InvalidTokenError, UsedTokenError
 from sigservice.repository.access import reset_tokens
 from sigservice.repository.access import users as user_repository

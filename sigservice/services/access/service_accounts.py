@@ -8,7 +8,7 @@ from typing import Any
 from sigservice.clock import iso
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository.access import personal_tokens as tokens_repository
 from sigservice.repository.access import service_accounts

@@ -14,7 +14,7 @@ from typing import Any
 from sigservice import secrets
 from sigservice.clock import iso
 from sigservice.db.pool import Connection, Database
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import NotFoundError
 from sigservice.repository.access import sessions, users
 from sigservice.services.access.failed_sign_ins import SignInRefused

@@ -9,7 +9,7 @@ import msgspec
 
 from sigservice import secrets
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.repository.system import settings
 from sigservice.services.access.failed_sign_ins import SignInRefused
 

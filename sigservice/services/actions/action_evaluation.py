@@ -21,7 +21,7 @@ import msgspec
 from sigservice.clock import iso
 from sigservice.db.errors import DatabaseError, DatabaseUnavailable
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import UnavailableError, describe_fault
 from sigservice.log import Logger, report
 from sigservice.repository.actions import action_runs, action_sets

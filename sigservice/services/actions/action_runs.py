@@ -15,7 +15,7 @@ import msgspec
 from sigservice.clock import iso
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, savepoint
+from sigservice.db.statements import Row, savepoint
 from sigservice.errors import (
     AppError,
     ConflictError,

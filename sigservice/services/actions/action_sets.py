@@ -10,7 +10,7 @@ import msgspec
 from sigservice.clock import iso
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import ConflictError, ExceedsLimitError, NameExistsError, NotFoundError
 from sigservice.outgoing.addresses import Reach
 from sigservice.repository.access import service_accounts

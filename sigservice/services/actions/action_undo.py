@@ -9,7 +9,7 @@ import msgspec
 
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, savepoint
+from sigservice.db.statements import Row, savepoint
 from sigservice.errors import AppError
 from sigservice.services import revisions
 from sigservice.services.actions.action_kinds.kind import Change, Outcome

@@ -11,7 +11,7 @@ import msgspec
 
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row, savepoint
+from sigservice.db.statements import Row, savepoint
 from sigservice.errors import AppError
 from sigservice.services.actions.action_actor import actor_of
 from sigservice.services.actions.action_evaluation import says_over

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from standardwebhooks import Webhook
 
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.outgoing import post
 from sigservice.outgoing.addresses import Reach, Refused
 from sigservice.outgoing.apprise_service import Missing

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import msgspec
 
 from sigservice.clock import iso
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.log import one_line
 
 SHOWN_FLAGS = 10

@@ -12,7 +12,7 @@ import msgspec
 
 from sigservice.clock import iso
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import ConflictError, NotFoundError
 from sigservice.repository.actions import notifications
 from sigservice.services import outbox

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository.flags import feature_environments, feature_strategies
 from sigservice.services import revisions

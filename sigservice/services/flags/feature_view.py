@@ -11,7 +11,7 @@ import msgspec
 
 from sigservice.clock import iso
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.repository.flags import (
     feature_dependencies,
     feature_environments,

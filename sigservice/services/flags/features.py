@@ -9,7 +9,7 @@ from typing import Any
 from sigservice.clock import iso
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import (
     BadDataError,
     ExceedsLimitError,

@@ -10,7 +10,7 @@ import msgspec
 from sigservice.clock import iso
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import (
     BadDataError,
     ConflictError,

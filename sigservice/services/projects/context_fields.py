@@ -11,7 +11,7 @@ import msgspec
 from sigservice.clock import iso
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import NotFoundError, OperationDeniedError
 from sigservice.repository.projects import context_fields
 from sigservice.services import revisions

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, ConflictError, NotFoundError
 from sigservice.repository.projects import environments, project_environments
 from sigservice.services import revisions

@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 
 from sigservice.clock import iso
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import (
     BadDataError,
     ConflictError,

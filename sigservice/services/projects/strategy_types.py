@@ -10,7 +10,7 @@ import msgspec
 
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import ConflictError, NotFoundError, OperationDeniedError
 from sigservice.repository.projects import strategy_types
 from sigservice.services import revisions

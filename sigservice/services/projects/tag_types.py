@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import NotFoundError, OperationDeniedError
 from sigservice.repository.projects import tag_types
 from sigservice.services import revisions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository.projects import tag_types, tags
 from sigservice.services import revisions

@@ -10,7 +10,7 @@ import msgspec
 from sigservice import payload, secrets
 from sigservice.clock import iso
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import ConflictError, NotFoundError, UnauthorizedError
 from sigservice.repository.signals import signal_endpoint_tokens, signals
 from sigservice.services.identity import Identity

@@ -13,7 +13,7 @@ import msgspec
 
 from sigservice.clock import iso
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.repository.system import events
 from sigservice.repository.system.events import Filter
 from sigservice.services.identity import ADMIN, Identity

@@ -15,7 +15,7 @@ from email.message import EmailMessage
 from email.utils import format_datetime
 
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.outgoing import smtp
 from sigservice.outgoing.smtp import Failed, MailServer
 from sigservice.render import Renderer

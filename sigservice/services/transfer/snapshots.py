@@ -14,7 +14,7 @@ from typing import Any, Literal
 import msgspec
 
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.repository.flags import (
     feature_dependencies,
     feature_strategies,

@@ -10,7 +10,7 @@ import msgspec
 
 from sigservice.clock import iso
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import NotFoundError
 from sigservice.repository.usage import client_applications, client_metrics
 from sigservice.services.identity import Identity

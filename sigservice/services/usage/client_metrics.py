@@ -14,7 +14,7 @@ import msgspec
 
 from sigservice.clock import iso
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.repository.usage import client_metrics, feature_last_seen
 
 # A count beyond this is a mistake; sums of many stay within a bigint.

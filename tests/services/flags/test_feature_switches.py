@@ -7,7 +7,8 @@ import threading
 
 import pytest
 
-from sigservice.db import run
+from sigservice.db import statements as named_statements
+from sigservice.db.statements import fetch_value
 from sigservice.errors import BadDataError
 from sigservice.repository.flags import feature_strategies
 from sigservice.services import revisions
@@ -42,14 +43,14 @@ def rows(conn, names):
 
 def statements(monkeypatch, work):
     asked = []
-    original = run._execute
+    original = named_statements._execute
 
     def noted(cursor, statement, *args):
         asked.append(statement)
         return original(cursor, statement, *args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(run, "_execute", noted)
+        patch.setattr(named_statements, "_execute", noted)
         work()
     return len(asked)
 
@@ -111,7 +112,7 @@ def test_who_has_waited_for_another_switch_looks_again(service, database):
     waiting.join(DEADLINE_SECONDS)
     assert done == [False]
     with service.context.database.autocommit() as conn:
-        kept = run.value(
+        kept = fetch_value(
             conn,
             "SELECT count(*) FROM events WHERE type = 'feature-environment-enabled' "
             "AND feature_name = 'raced'",

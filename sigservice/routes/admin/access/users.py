@@ -9,7 +9,7 @@ from bottle import HTTPResponse, request
 from msgspec import UNSET, UnsetType
 
 from sigservice.context import Context
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.repository.access import users as repository
 from sigservice.services.access import passwords, reset_tokens, users
 from sigservice.services.identity import ADMIN, VIEW, Identity

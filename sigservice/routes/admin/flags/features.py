@@ -9,7 +9,7 @@ from bottle import HTTPResponse, request
 from msgspec import UNSET, UnsetType
 
 from sigservice.context import Context
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, ForbiddenError
 from sigservice.repository.flags.features import Filter
 from sigservice.services import revisions

@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 
 from sigservice.context import Context
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.repository.projects import project_environments as links
 from sigservice.repository.projects import projects as repository
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity

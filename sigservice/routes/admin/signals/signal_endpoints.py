@@ -9,7 +9,7 @@ from bottle import HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.repository.signals import signal_endpoint_tokens
 from sigservice.repository.signals import signal_endpoints as repository
 from sigservice.services.identity import ADMIN, Identity

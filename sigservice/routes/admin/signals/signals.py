@@ -8,7 +8,7 @@ import msgspec
 from bottle import HTTPResponse, request
 
 from sigservice.context import Context
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.repository.signals import signals as repository
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints, signals

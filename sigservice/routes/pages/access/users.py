@@ -8,7 +8,7 @@ from typing import Any
 from bottle import HTTPResponse, request
 
 from sigservice.context import Context
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import AppError, ConflictError
 from sigservice.repository.access import personal_tokens, service_accounts
 from sigservice.repository.access import users as repository

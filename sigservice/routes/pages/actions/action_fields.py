@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db.run import Row as Stored
+from sigservice.db.statements import Row as Stored
 from sigservice.services.actions.action_channels import EVENTS, Channel, masked
 from sigservice.services.actions.action_filters import LIST_OPERATORS, Filter, canonical
 from sigservice.services.actions.action_kinds.table import KINDS

@@ -8,7 +8,7 @@ import msgspec
 from bottle import HTTPResponse, request
 
 from sigservice.context import Context
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import AppError
 from sigservice.repository.actions import action_runs as repository
 from sigservice.repository.actions import action_sets as set_rows

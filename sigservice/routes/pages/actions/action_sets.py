@@ -9,7 +9,7 @@ from bottle import HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import AppError
 from sigservice.repository.access import service_accounts
 from sigservice.repository.actions import action_runs

@@ -10,7 +10,7 @@ from bottle import HTTPResponse, request
 from sigservice import payload
 from sigservice.context import Context
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import AppError, BadDataError
 from sigservice.repository.actions import action_sets as set_rows
 from sigservice.repository.signals import signal_endpoints, signals

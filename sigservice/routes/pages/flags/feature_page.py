@@ -12,7 +12,7 @@ from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import AppError, NotFoundError
 from sigservice.repository.flags import features as repository
 from sigservice.repository.flags import segments

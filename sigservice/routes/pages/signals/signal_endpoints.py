@@ -7,7 +7,7 @@ from typing import Any
 from bottle import HTTPResponse, request
 
 from sigservice.context import Context
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.errors import AppError, BadDataError
 from sigservice.repository.actions import action_sets
 from sigservice.repository.signals import signal_endpoint_tokens, signals

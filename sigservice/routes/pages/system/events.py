@@ -8,7 +8,7 @@ import msgspec
 from bottle import HTTPResponse, request
 
 from sigservice.context import Context
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.repository.system import events
 from sigservice.repository.system.events import Filter
 from sigservice.services.identity import ADMIN, Identity

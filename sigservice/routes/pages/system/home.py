@@ -6,7 +6,7 @@ from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.db.pool import Connection
-from sigservice.db.run import Row
+from sigservice.db.statements import Row
 from sigservice.repository.flags import features
 from sigservice.repository.signals import signal_endpoints, signals
 from sigservice.services.identity import ADMIN, VIEW, Identity

@@ -6,7 +6,14 @@ import pytest
 
 from sigservice.config.database import libpq_arguments
 from sigservice.db.pool import Database
-from sigservice.db.run import affected, many, numbered, one, one_prepared, value
+from sigservice.db.statements import (
+    execute,
+    fetch_all,
+    fetch_one,
+    fetch_one_prepared,
+    fetch_value,
+    number_parameters,
+)
 from sigservice.errors import BadDataError
 
 STATEMENT = "SELECT %(n)s::int + 1 AS next, %(text)s::text || '%%' AS text, %(n)s::int AS n"
@@ -23,20 +30,20 @@ def conn(temporary_database):
 
 
 def prepared(conn):
-    return value(conn, "SELECT count(*) FROM pg_prepared_statements")
+    return fetch_value(conn, "SELECT count(*) FROM pg_prepared_statements")
 
 
 def test_shapes(conn):
-    assert one(conn, "SELECT 1 AS a, 'x' AS b") == {"a": 1, "b": "x"}
-    assert one(conn, "SELECT 1 WHERE false") is None
-    assert many(conn, "SELECT g AS n FROM generate_series(1, 2) g") == [{"n": 1}, {"n": 2}]
-    assert value(conn, "SELECT 7") == 7
-    assert value(conn, "SELECT 7 WHERE false") is None
-    assert affected(conn, "SELECT 1 FROM generate_series(1, 3)") == 3
+    assert fetch_one(conn, "SELECT 1 AS a, 'x' AS b") == {"a": 1, "b": "x"}
+    assert fetch_one(conn, "SELECT 1 WHERE false") is None
+    assert fetch_all(conn, "SELECT g AS n FROM generate_series(1, 2) g") == [{"n": 1}, {"n": 2}]
+    assert fetch_value(conn, "SELECT 7") == 7
+    assert fetch_value(conn, "SELECT 7 WHERE false") is None
+    assert execute(conn, "SELECT 1 FROM generate_series(1, 3)") == 3
 
 
 def test_parameters_are_numbered_by_name():
-    assert numbered("a = %(x)s AND b = %(y)s OR c = %(x)s LIKE '%%'") == (
+    assert number_parameters("a = %(x)s AND b = %(y)s OR c = %(x)s LIKE '%%'") == (
         "a = $1 AND b = $2 OR c = $1 LIKE '%'",
         ["x", "y"],
     )
@@ -44,37 +51,37 @@ def test_parameters_are_numbered_by_name():
 
 def test_a_hot_statement_is_prepared_once(conn):
     for n in range(10):
-        found = one_prepared(conn, STATEMENT, n=n, text="a")
+        found = fetch_one_prepared(conn, STATEMENT, n=n, text="a")
         assert found == {"next": n + 1, "text": "a%", "n": n}
     assert prepared(conn) == 1
 
 
 def test_a_hot_statement_may_have_no_parameters(conn):
     for _ in range(2):
-        assert one_prepared(conn, "SELECT 7 AS n") == {"n": 7}
+        assert fetch_one_prepared(conn, "SELECT 7 AS n") == {"n": 7}
     assert prepared(conn) == 1
 
 
 def test_a_lost_prepared_statement_does_not_matter(conn):
-    one_prepared(conn, STATEMENT, n=1, text="a")
-    affected(conn, "DEALLOCATE ALL")
-    assert one_prepared(conn, STATEMENT, n=2, text="b") == {"next": 3, "text": "b%", "n": 2}
-    assert one_prepared(conn, STATEMENT, n=3, text="b")["next"] == 4
+    fetch_one_prepared(conn, STATEMENT, n=1, text="a")
+    execute(conn, "DEALLOCATE ALL")
+    assert fetch_one_prepared(conn, STATEMENT, n=2, text="b") == {"next": 3, "text": "b%", "n": 2}
+    assert fetch_one_prepared(conn, STATEMENT, n=3, text="b")["next"] == 4
 
 
 def test_a_stale_plan_does_not_matter(conn):
-    affected(conn, "CREATE TEMPORARY TABLE changing (a int)")
-    affected(conn, "INSERT INTO changing VALUES (1)")
+    execute(conn, "CREATE TEMPORARY TABLE changing (a int)")
+    execute(conn, "INSERT INTO changing VALUES (1)")
     statement = "SELECT * FROM changing WHERE a = %(a)s"
-    assert one_prepared(conn, statement, a=1) == {"a": 1}
-    affected(conn, "ALTER TABLE changing ADD b int")
-    assert one_prepared(conn, statement, a=1) == {"a": 1, "b": None}
+    assert fetch_one_prepared(conn, statement, a=1) == {"a": 1}
+    execute(conn, "ALTER TABLE changing ADD b int")
+    assert fetch_one_prepared(conn, statement, a=1) == {"a": 1, "b": None}
 
 
 def test_errors_of_a_prepared_statement_are_translated(conn):
     with pytest.raises(BadDataError):
-        one_prepared(conn, "SELECT %(text)s::int AS n", text="x")
-    assert one_prepared(conn, STATEMENT, n=1, text="a")["n"] == 1
+        fetch_one_prepared(conn, "SELECT %(text)s::int AS n", text="x")
+    assert fetch_one_prepared(conn, STATEMENT, n=1, text="a")["n"] == 1
 
 
 def test_in_a_transaction_nothing_is_prepared(temporary_database):
@@ -82,6 +89,6 @@ def test_in_a_transaction_nothing_is_prepared(temporary_database):
     arguments = libpq_arguments(temporary_database.options() | settings, lambda name, text: "")
     pool = Database(lambda: arguments, low=0, high=1, idle_seconds=1)
     with pool.transaction() as conn:
-        one_prepared(conn, STATEMENT, n=1, text="a")
+        fetch_one_prepared(conn, STATEMENT, n=1, text="a")
         assert prepared(conn) == 0
     pool.close()

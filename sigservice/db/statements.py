@@ -25,7 +25,7 @@ _STALE = {"26000", "42P05", "0A000"}
 _PLANNED = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
 
 
-def many(conn: Connection, statement: str, **parameters: Any) -> list[Row]:
+def fetch_all(conn: Connection, statement: str, **parameters: Any) -> list[Row]:
     """All rows."""
     with conn.cursor() as cursor:
         _execute(cursor, statement, parameters)
@@ -33,37 +33,37 @@ def many(conn: Connection, statement: str, **parameters: Any) -> list[Row]:
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
-def one(conn: Connection, statement: str, **parameters: Any) -> Row | None:
+def fetch_one(conn: Connection, statement: str, **parameters: Any) -> Row | None:
     """The first row or None."""
     with conn.cursor() as cursor:
         _execute(cursor, statement, parameters)
         return _first(cursor)
 
 
-def one_prepared(conn: Connection, statement: str, **parameters: Any) -> Row | None:
+def fetch_one_prepared(conn: Connection, statement: str, **parameters: Any) -> Row | None:
     """`one` for a hot statement: planned once for each connection, which halves its time.
 
     In a transaction it is plain `one`, because a stale plan would spoil the transaction; unless
     that was begun with `prepared`, and then every statement is.
     """
     if not conn.autocommit:
-        return one(conn, statement, **parameters)
+        return fetch_one(conn, statement, **parameters)
     with conn.cursor() as cursor:
         _execute(cursor, statement, parameters, is_hot=True)
         return _first(cursor)
 
 
-def value_prepared(conn: Connection, statement: str, **parameters: Any) -> Any:
+def fetch_value_prepared(conn: Connection, statement: str, **parameters: Any) -> Any:
     """`value` as `one_prepared` is `one`."""
     if not conn.autocommit:
-        return value(conn, statement, **parameters)
+        return fetch_value(conn, statement, **parameters)
     with conn.cursor() as cursor:
         _execute(cursor, statement, parameters, is_hot=True)
         row = cursor.fetchone()
         return row[0] if row else None
 
 
-def value(conn: Connection, statement: str, **parameters: Any) -> Any:
+def fetch_value(conn: Connection, statement: str, **parameters: Any) -> Any:
     """The first column of the first row, or None."""
     with conn.cursor() as cursor:
         _execute(cursor, statement, parameters)
@@ -71,7 +71,7 @@ def value(conn: Connection, statement: str, **parameters: Any) -> Any:
         return row[0] if row else None
 
 
-def affected(conn: Connection, statement: str, **parameters: Any) -> int:
+def execute(conn: Connection, statement: str, **parameters: Any) -> int:
     """How many rows the statement touched."""
     with conn.cursor() as cursor:
         _execute(cursor, statement, parameters)
@@ -99,7 +99,7 @@ def _run(conn: Connection, statement: str) -> None:
         _execute_plain(cursor, statement, {})
 
 
-def numbered(statement: str) -> tuple[str, list[str]]:
+def number_parameters(statement: str) -> tuple[str, list[str]]:
     """The statement with $1, $2 … as PREPARE wants it, and the parameters' names in that order."""
     names = list(dict.fromkeys(_PARAMETER.findall(statement)))
     text = _PARAMETER.sub(lambda match: f"${names.index(match[1]) + 1}", statement)
@@ -128,7 +128,7 @@ def _execute_prepared(
 
 def _prepare(cursor: Cursor, statement: str) -> str:
     """The EXECUTE. The name stands for the text: behind a pooler it may be another client's."""
-    text, names = numbered(statement)
+    text, names = number_parameters(statement)
     handle = f"hot_{hashlib.sha256(text.encode()).hexdigest()[:32]}"
     send(cursor, f"PREPARE {handle} AS {text}", None)
     arguments = f" ({', '.join(f'%({name})s' for name in names)})" if names else ""
@@ -147,15 +147,15 @@ def _execute(
     cursor: Cursor, statement: str, parameters: dict[str, Any], *, is_hot: bool = False
 ) -> None:
     conn = cast(Connection, cursor.connection)
-    watch, began = conn.watch, time.monotonic()
+    observer, began = conn.observer, time.monotonic()
     try:
         if is_hot or (conn.prepares and statement.startswith(_PLANNED)):
             _execute_prepared(conn, cursor, statement, parameters)
         else:
             _execute_plain(cursor, statement, parameters)
     finally:
-        if watch is not None and isinstance(statement, Statement):
-            watch.queried(time.monotonic() - began, statement.store, statement.action)
+        if observer is not None and isinstance(statement, Statement):
+            observer.on_query(time.monotonic() - began, statement.store, statement.action)
 
 
 def _execute_plain(cursor: Cursor, statement: str, parameters: dict[str, Any]) -> None:
