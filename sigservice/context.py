@@ -24,7 +24,7 @@ from sigservice.render import Renderer
 from sigservice.secrets import Passwords
 from sigservice.services.access.authentication import Authentication
 from sigservice.services.access.failed_sign_ins import FailedSignIns
-from sigservice.services.actions.action_evaluation import Judge
+from sigservice.services.actions.action_evaluation import Evaluator
 from sigservice.services.system.capped_log import CappedLog
 from sigservice.services.system.version_check import Latest
 from sigservice.shared_body import SharedBody
@@ -49,7 +49,7 @@ class Context:
     failed_sign_ins: FailedSignIns
     refusals: CappedLog
     unavailable: CappedLog
-    judge: Judge = field(default_factory=Judge)
+    evaluator: Evaluator = field(default_factory=Evaluator)
     signals_waiting: threading.Event = field(default_factory=threading.Event)
     notifications_waiting: threading.Event = field(default_factory=threading.Event)
     mails_waiting: threading.Event = field(default_factory=threading.Event)

@@ -20,7 +20,7 @@ from sigservice.log import Logger, new_error_id, report
 from sigservice.repository.actions import action_runs
 from sigservice.services.actions import action_evaluation
 from sigservice.services.actions import action_runs as service
-from sigservice.services.actions.action_evaluation import NotEvaluated, may_fail_again
+from sigservice.services.actions.action_evaluation import EvaluationError, is_persistent_error
 from sigservice.services.actions.action_runs import Step, Stuck
 
 MOST_STEPS = 20  # that change nothing share a transaction
@@ -67,7 +67,7 @@ def _judge(context: Context, logger: Logger, work: Mapping[str, Any]) -> tuple[i
             judged, performed = attempt(context, logger)
             return judged + opened, performed
         except Exception as error:
-            if attempt is not _judge_and_begin and not may_fail_again(error):
+            if attempt is not _judge_and_begin and not is_persistent_error(error):
                 raise
     return opened, 0
 
@@ -77,8 +77,8 @@ def _judge_and_begin(context: Context, logger: Logger) -> tuple[int, int]:
     steps: list[Step] = []
     with context.database.transaction(prepared=True) as conn:
         action_runs.lock(conn)
-        with context.telemetry.work.timed("Judge", "take"):
-            judged, runs = context.judge.take(conn, logger)
+        with context.telemetry.work.timed("Evaluator", "evaluate_batch"):
+            judged, runs = context.evaluator.evaluate_batch(conn, logger)
         if runs:
             steps = _advance(conn, logger, since=0)
     _tell(context, logger, steps)
@@ -90,7 +90,7 @@ def _judge_batch(
 ) -> tuple[int, int]:
     with context.database.transaction(prepared=True) as conn:
         action_runs.lock(conn)
-        judged, _ = context.judge.take(conn, logger, limit)
+        judged, _ = context.evaluator.evaluate_batch(conn, logger, limit)
     return judged, 0
 
 
@@ -101,19 +101,19 @@ def _judge_singly(context: Context, logger: Logger) -> tuple[int, int]:
         try:
             if context.stopping.is_set() or not _judge_batch(context, logger, 1)[0]:
                 return judged, 0
-        except NotEvaluated as failure:
+        except EvaluationError as failure:
             if failure.signal_id == suspect:
                 _dead_letter(context, logger, failure)
             suspect = failure.signal_id
     return action_evaluation.BATCH, 0
 
 
-def _dead_letter(context: Context, logger: Logger, failure: NotEvaluated) -> None:
+def _dead_letter(context: Context, logger: Logger, failure: EvaluationError) -> None:
     """This signal and no other: since it failed, another process may have evaluated it."""
     error_id = new_error_id()
     with context.database.transaction() as conn:
         action_runs.lock(conn)
-        is_done = context.judge.dead_letter(conn, failure.signal_id, error_id)
+        is_done = context.evaluator.dead_letter(conn, failure.signal_id, error_id)
     if is_done:
         what = f"signal {failure.signal_id} is a dead letter"
         report(logger, what, failure.cause, error_id)
@@ -132,7 +132,7 @@ def _perform_all(context: Context, logger: Logger) -> int:
                 service.give_up(conn, stuck.run_id, error_id)
             steps = [Step(stuck.run_id, "", "failed", changed=False, failed=True)]
         except Exception as error:
-            if careful or not may_fail_again(error):
+            if careful or not is_persistent_error(error):
                 raise
             careful = len(steps) + 1
             continue

@@ -52,7 +52,7 @@ HOT = {
     ("action_runs", "list_firing_alerts"): ["action_runs_set_idx"],
     ("action_runs", "lock_next_open_run"): ["action_runs_open_idx"],
     ("events", "list_events"): ["events_pkey"],
-    ("action_sets", "list_listeners"): ["action_sets_source_idx"],
+    ("action_sets", "list_of_endpoint"): ["action_sets_source_idx"],
     ("events", "list_event_types"): ["events_type_id_idx"],
 }
 

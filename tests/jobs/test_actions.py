@@ -245,7 +245,7 @@ def test_a_dry_run_says_what_it_would_do(alerts):
     [
         ({"cooldownSeconds": 60}, "It ran less than 60 s ago."),
         ({"maxRunsPerHour": 1}, "It ran 1 times within an hour."),
-        ({"latch": True}, "The set is latched: it ran, and nobody has armed it again."),
+        ({"latch": True}, "It runs once and has run. Re-enable it to let it run again."),
     ],
 )
 @pytest.mark.parametrize("at_once", [False, True])
@@ -297,7 +297,7 @@ def test_open_runs_outlive_their_set(alerts, web):
     logger = context.get_logger("actions")
     with context.database.transaction() as conn:
         action_runs.lock(conn)
-        assert context.judge.take(conn, logger) == (1, 1)
+        assert context.evaluator.evaluate_batch(conn, logger) == (1, 1)
     with context.database.transaction() as conn:
         assert service.advance(conn, logger, since=0, careful=False).state == "started"
     assert not alerts.is_on()

@@ -86,7 +86,7 @@ def test_a_run_that_cant_be_performed_is_given_up(alerts, rows):
     context = alerts.service.context
     with context.database.transaction() as conn:
         action_runs.lock(conn)
-        context.judge.take(conn, context.get_logger("actions"))
+        context.evaluator.evaluate_batch(conn, context.get_logger("actions"))
     rows("UPDATE action_runs SET action_set = '{}' WHERE signal_id = %s", stuck)
     assert alerts.work() == 2
     first, second = rows("SELECT signal_id, state, reason FROM action_runs ORDER BY id")
@@ -168,7 +168,7 @@ def test_what_is_gone_when_its_turn_comes(alerts, rows, gone, says):
     context = alerts.service.context
     with context.database.transaction() as conn:
         action_runs.lock(conn)
-        context.judge.take(conn, context.get_logger("actions"))
+        context.evaluator.evaluate_batch(conn, context.get_logger("actions"))
     rows(f"SET session_replication_role = replica; {gone}")
     assert alerts.work() == 1
     (state, copy) = rows("SELECT state, action_set FROM action_runs")[0]
@@ -196,7 +196,7 @@ def test_another_process_goes_on_where_one_has_stopped(alerts, make_service, row
     logger = context.get_logger("actions")
     with context.database.transaction() as conn:
         action_runs.lock(conn)
-        context.judge.take(conn, logger)
+        context.evaluator.evaluate_batch(conn, logger)
     with context.database.transaction() as conn:
         service.advance(conn, logger, since=0, careful=False)
     assert states(alerts, one) == ["started"]
@@ -224,7 +224,7 @@ def test_large_payloads_are_judged_a_few_at_a_time(alerts, rows):
     for _ in range(8):
         with context.database.transaction() as conn:
             action_runs.lock(conn)
-            judged.append(context.judge.take(conn, context.get_logger("actions")))
+            judged.append(context.evaluator.evaluate_batch(conn, context.get_logger("actions")))
     assert judged[:3] == [(3, 15), (3, 15), (2, 10)]
     assert rows("SELECT count(*) FROM action_runs") == [(40,)]
 

@@ -8,7 +8,7 @@ import pytest
 import webtest
 
 from sigservice.jobs import actions
-from sigservice.services.actions.action_evaluation import NotEvaluated
+from sigservice.services.actions.action_evaluation import EvaluationError
 from tests.actions_kit import Alerts
 from tests.conftest import Make
 from tests.test_app import Log
@@ -71,7 +71,7 @@ def test_another_signal_that_is_the_oldest_by_then_is_left_alone(alerts, make_se
     context = alerts.service.context
     poisoned = alerts.send()
     poison(rows, poisoned)
-    with pytest.raises(NotEvaluated) as caught:
+    with pytest.raises(EvaluationError) as caught:
         alone(context)
     rows("UPDATE signals SET payload = '{}' WHERE id = %s", poisoned)
     assert alone(make_service().context) == (1, 0)

@@ -142,7 +142,7 @@ def test_who_wants_to_know_of_what(told):
     assert found["/bad"][0] == ("action.run.failed", "Action set b failed")
     assert found["/dry"][0][1] == "Action set c ran (dry run: nothing was changed)"
     reasons = [e["data"]["reason"] for e in told.events() if e["data"]["state"] == "suppressed"]
-    assert reasons == ["The set is latched: it ran, and nobody has armed it again."]
+    assert reasons == ["It runs once and has run. Re-enable it to let it run again."]
 
 
 def test_retries_back_off_and_end(told):

@@ -8,7 +8,7 @@ from tests.pages.test_actions import PATH, main
 
 
 def states(page):
-    return [tag.get_text() for tag in page.html.select("summary > .verdict")]
+    return [tag.get_text() for tag in page.html.select("summary > .result")]
 
 
 def test_history_is_empty_then_tells(ada, flags, sets, endpoint, token, send):
@@ -31,7 +31,7 @@ def test_history_is_empty_then_tells(ada, flags, sets, endpoint, token, send):
     assert heading(page) == f"Run {run['id']} of kill checkout"
     assert '"n": 1' in page.html.find("pre").get_text()
     signal = follow(page, f"Signal {run['signalId']}")
-    assert "kill checkout in default : done" in main(signal)
+    assert "kill checkout in default : succeeded" in main(signal)
 
 
 def test_undo_asks_first_and_happens_once(ada, flags, sets, endpoint, token, send):

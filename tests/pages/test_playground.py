@@ -44,7 +44,7 @@ def told(page, name):
 
 
 def state(page, name):
-    return page.html.find(id=f"flag-{name}").summary.find(class_="verdict").string
+    return page.html.find(id=f"flag-{name}").summary.find(class_="result").string
 
 
 def test_form_asks_and_the_address_keeps_the_question(ada, add):

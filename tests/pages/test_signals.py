@@ -254,23 +254,23 @@ def test_log_of_a_switched_off_endpoint_can_be_read(log, web, endpoint, token, s
     assert payloads(log()) == [{"n": 1}]
 
 
-def test_signal_says_what_became_of_it(log, sets, endpoint, token, send):
+def test_signal_shows_its_outcomes(log, sets, endpoint, token, send):
     matches = {"path": "n", "operator": "IN", "values": ["1"]}
     sets.set("runs", filters=[matches])
     sets.set("waits", filters=[matches], options={"latch": True})
     sets.set("sleeps", filters=[{"any": [{"path": "x", "operator": "EXISTS"}]}])
     signals = [send(endpoint, token, {"n": n})["id"] for n in (1, 1, 2)]
-    assert "Not judged yet" in log().text
+    assert "Processing" in log().text
     sets.work()
     last, second, first = (" ".join(row.get_text(" ").split()) for row in rows(log()))
-    assert "runs : done" in first
-    assert "waits : done" in first
+    assert "runs : succeeded" in first
+    assert "waits : succeeded" in first
     assert "waits in default : suppressed Run" in second
-    assert "The set is latched" in second
-    assert "runs in default : not matched The filter “n is one of …” did not hold." in last
-    assert "sleeps in default : not matched None of the alternatives held." in last
+    assert "It runs once and has run" in second
+    assert "runs in default : not matched The filter “n is one of …” did not match." in last
+    assert "sleeps in default : not matched No filter of an OR group matched." in last
     page = log(f"/{signals[2]}").html.find("main").get_text(" ", strip=True)
-    assert "did not hold" in page
+    assert "did not match" in page
 
 
 def test_signal_that_nobody_wanted_says_so(log, endpoint, token, send):

@@ -73,9 +73,9 @@ def list_all(conn: Connection) -> list[Row]:
     return fetch_all(conn, _SQL["list_action_sets"], project=None, id=None, sources=None)
 
 
-def list_listeners(conn: Connection, source_id: int) -> list[Row]:
+def list_of_endpoint(conn: Connection, source_id: int) -> list[Row]:
     """{id, project, name, enabled}, whether on or off."""
-    return fetch_all(conn, _SQL["list_listeners"], source_id=source_id)
+    return fetch_all(conn, _SQL["list_of_endpoint"], source_id=source_id)
 
 
 def list_of_project(conn: Connection, project: str) -> list[Row]:

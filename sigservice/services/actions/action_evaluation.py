@@ -57,7 +57,7 @@ class Set:
         return bool(self.settings.cooldownSeconds) or self.settings.maxRunsPerHour is not None
 
 
-class NotEvaluated(Exception):
+class EvaluationError(Exception):
     """A signal that can't be evaluated; `cause` tells why."""
 
     def __init__(self, signal_id: int, cause: Exception) -> None:
@@ -65,24 +65,26 @@ class NotEvaluated(Exception):
         self.signal_id, self.cause = signal_id, cause
 
 
-class Judge:
+class Evaluator:
     """Keeps compiled filters from batch to batch."""
 
     def __init__(self) -> None:
         self._compiled: dict[int, tuple[int, Matcher, Settings, dict[str, Any]]] = {}
 
-    def take(self, conn: Connection, logger: Logger, limit: int = BATCH) -> tuple[int, int]:
+    def evaluate_batch(
+        self, conn: Connection, logger: Logger, limit: int = BATCH
+    ) -> tuple[int, int]:
         """How many signals were judged, and how many runs were written of them. Call under
-        action_runs.lock. Raises NotEvaluated for a signal that fails alone (`limit` 1)."""
+        action_runs.lock. Raises EvaluationError for a signal that fails alone (`limit` 1)."""
         signals = signal_queue.list_oldest(conn, limit=limit, most_bytes=BATCH_BYTES)
         if not signals:
             return 0, 0
         try:
             return self._evaluate(conn, signals, logger)
         except Exception as error:
-            if limit > 1 or not may_fail_again(error):
+            if limit > 1 or not is_persistent_error(error):
                 raise
-            raise NotEvaluated(signals[0]["signal_id"], error) from error
+            raise EvaluationError(signals[0]["signal_id"], error) from error
 
     def _evaluate(self, conn: Connection, signals: list[Row], logger: Logger) -> tuple[int, int]:
         sets = self._sets(conn, sorted({row["endpoint_id"] for row in signals}), logger)
@@ -163,7 +165,7 @@ class Judge:
         return kept[1:]
 
 
-def may_fail_again(error: Exception) -> bool:
+def is_persistent_error(error: Exception) -> bool:
     """Whether the next try may fail as well, with a database that is well."""
     if isinstance(error, DatabaseUnavailable):
         return error.took_too_long
@@ -285,7 +287,7 @@ def _end_alert(
 def _suppressed(one: Set, now: datetime) -> str:
     """Why a set that matches does not run, "" when it does."""
     if not one.armed:
-        return "The set is latched: it ran, and nobody has armed it again."
+        return "It runs once and has run. Re-enable it to let it run again."
     cooldown = one.settings.cooldownSeconds
     if cooldown and one.last_at and now - one.last_at < timedelta(seconds=cooldown):
         return f"It ran less than {cooldown} s ago."

@@ -81,15 +81,15 @@ def change(stored: Mapping[str, Any]) -> str:
     return f"{stored['feature']} in {stored['environment']}: {before} → {after}"
 
 
-def verdict(stored: Mapping[str, Any]) -> str:
+def explain_result(stored: Mapping[str, Any]) -> str:
     """Why a set did not run, as the judge wrote it down; "" when it did."""
     because = stored.get("because")
     if stored["verdict"] != "not matched":
         return str(because or "")
     if not because or not because.get("path"):
-        return "None of the alternatives held."
+        return "No filter of an OR group matched."
     words = OPERATORS.get(because["operator"], (because["operator"], ""))[0]
-    return f"The filter “{because['path']} {words} …” did not hold."
+    return f"The filter “{because['path']} {words} …” did not match."
 
 
 def filters_of(text: str) -> list[str]:

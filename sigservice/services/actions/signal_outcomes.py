@@ -1,4 +1,4 @@
-"""What became of signals: which sets ran, were suppressed, failed or did not match, and why."""
+"""The outcomes of signals: which sets ran, were suppressed, failed or did not match, and why."""
 
 from __future__ import annotations
 
@@ -12,84 +12,76 @@ from sigservice.repository.actions import action_runs, action_sets
 from sigservice.repository.signals import signal_queue
 from sigservice.services.actions import action_summaries
 
-STATES = {
-    "started": "running",
-    "success": "done",
-    "failed": "failed",
-    "suppressed": "suppressed",
-}
-
-
+STATE_LABELS = {"started": "running", "success": "succeeded"}
 DEAD_LETTER = "Dead letter"
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What one set made of a signal. `state` is a run's, or "not matched". `project` and `run_id`
-    are None where there is nothing more to see; `set_id` too where no set could evaluate it."""
+class SetOutcome:
+    """The outcome of one signal for one set. `state` is a run's, or "not matched". `project` and
+    `run_id` are None where there is no page to link to; `set_id` too for a dead letter."""
 
     set_id: int | None
     name: str
     state: str
-    words: str
-    why: str
+    label: str
+    reason: str
     project: str | None
     run_id: int | None
     exists: bool
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """`waits` while nobody has judged the signal; without outcomes no set listened."""
+class SignalEvaluation:
+    """`is_waiting` until the signal is evaluated; no outcomes if it triggered no set."""
 
-    waits: bool
-    outcomes: list[Outcome]
+    is_waiting: bool
+    outcomes: list[SetOutcome]
 
 
-def list_of(conn: Connection, endpoint_id: int, signal_ids: list[int]) -> dict[int, Judgement]:
-    """By the signals' ids; all of one endpoint."""
-    found = {row["signal_id"]: row for row in signal_queue.list_verdicts(conn, signal_ids)}
+def list_evaluations(
+    conn: Connection, endpoint_id: int, signal_ids: list[int]
+) -> dict[int, SignalEvaluation]:
+    """By the IDs of the signals, which belong to one endpoint."""
+    rows = {row["signal_id"]: row for row in signal_queue.list_verdicts(conn, signal_ids)}
     runs = {
         (run["signal_id"], run["action_set_id"]): run
         for run in action_runs.list_of_signals(conn, signal_ids)
     }
-    sets = {row["id"]: row for row in action_sets.list_listeners(conn, endpoint_id)}
-    judged: dict[int, Judgement] = {}
+    sets = {row["id"]: row for row in action_sets.list_of_endpoint(conn, endpoint_id)}
+    evaluations: dict[int, SignalEvaluation] = {}
     for id in signal_ids:
-        row = found.get(id)
-        waits = row is not None and row["verdicts"] is None
-        verdicts = msgspec.json.decode(row["verdicts"]) if row and not waits else []
-        judged[id] = Judgement(
-            waits,
-            [
-                _outcome(verdict, runs.get((id, verdict["actionSetId"])), sets)
-                for verdict in verdicts
-            ],
+        row = rows.get(id)
+        is_waiting = row is not None and row["verdicts"] is None
+        results = msgspec.json.decode(row["verdicts"]) if row and not is_waiting else []
+        evaluations[id] = SignalEvaluation(
+            is_waiting,
+            [_make_outcome(item, runs.get((id, item["actionSetId"])), sets) for item in results],
         )
-    return judged
+    return evaluations
 
 
-def _outcome(verdict: dict[str, object], run: Row | None, sets: dict[int, Row]) -> Outcome:
-    if verdict["actionSetId"] is None:
-        why = str(verdict["because"])
-        return Outcome(None, DEAD_LETTER, "failed", "not evaluated", why, None, None, False)
-    set_id = int(str(verdict["actionSetId"]))
-    known = sets.get(set_id)
-    state = run["state"] if run else str(verdict["verdict"])
-    words = STATES.get(state, state)
+def _make_outcome(result: dict[str, object], run: Row | None, sets: dict[int, Row]) -> SetOutcome:
+    if result["actionSetId"] is None:
+        reason = str(result["because"])
+        return SetOutcome(None, DEAD_LETTER, "failed", "not evaluated", reason, None, None, False)
+    set_id = int(str(result["actionSetId"]))
+    action_set = sets.get(set_id)
+    state = run["state"] if run else str(result["verdict"])
+    label = STATE_LABELS.get(state, state)
     if run and run["cause"] == "resolved":
-        words = f"restoring {words}"
+        label = "reverted" if state == "success" else f"auto-revert {label}"
     if run and run["dry_run"]:
-        words = f"dry run {words}"
-    why = str(run["reason"] or "") if run else action_summaries.verdict(verdict)
-    project = run["project"] if run else known["project"] if known else None
-    return Outcome(
+        label = f"dry run {label}"
+    reason = str(run["reason"] or "") if run else action_summaries.explain_result(result)
+    owner = run or action_set
+    return SetOutcome(
         set_id,
-        str(verdict["name"]),
+        str(result["name"]),
         state,
-        words,
-        why,
-        project,
+        label,
+        reason,
+        owner["project"] if owner else None,
         run["id"] if run else None,
-        known is not None,
+        action_set is not None,
     )

@@ -40,7 +40,7 @@ WHERE (%(project)s::text IS NULL OR s.project = %(project)s)
        AND EXISTS (SELECT 1 FROM signal_endpoints e WHERE e.id = s.source_id AND e.enabled)))
 ORDER BY s.project, s.name, s.id;
 
--- name: list_listeners
+-- name: list_of_endpoint
 -- Sets that name an endpoint, on or off, without what they do.
 SELECT id, project, name, enabled
 FROM action_sets

@@ -13,7 +13,7 @@
 % if run["state"] != "suppressed":
 <ol class="strategies">
 % for act in run["acts"]:
-<li><bdi>{{act["words"]}}</bdi>: <strong class="verdict {{'yes' if act['state'] == 'success' else 'no' if act['state'] == 'failed' else ''}}">{{"done" if act["state"] == "success" else act["state"]}}</strong>
+<li><bdi>{{act["words"]}}</bdi>: <strong class="result {{'yes' if act['state'] == 'success' else 'no' if act['state'] == 'failed' else ''}}">{{"done" if act["state"] == "success" else act["state"]}}</strong>
 % if act["details"]:
 <bdi>{{act["details"]}}</bdi>
 % end

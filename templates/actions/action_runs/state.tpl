@@ -1,6 +1,6 @@
 % looks = {"success": ("yes", "✓ done"), "failed": ("no", "✗ failed"), "started": ("", "… running"), "suppressed": ("", "– suppressed")}
 % look, words = looks[run["state"]]
-<strong class="verdict {{look}}">{{words}}</strong>
+<strong class="result {{look}}">{{words}}</strong>
 % if run["dry_run"]:
 <span class="badge">dry run</span>
 % end

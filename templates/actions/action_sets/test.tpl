@@ -26,13 +26,13 @@
 <h3>Filters</h3>
 <ul class="checks">
 % for one in result["filters"]:
-<li><bdi>{{one["words"]}}</bdi>: <strong class="verdict {{'yes' if one['matched'] else 'no'}}">{{"yes" if one["matched"] else "no"}}</strong>
+<li><bdi>{{one["words"]}}</bdi>: <strong class="result {{'yes' if one['matched'] else 'no'}}">{{"yes" if one["matched"] else "no"}}</strong>
 % if not one["inner"]:
 <span class="muted"><bdi>{{"nothing is there" if one["found"] is None else "found: " + one["found"]}}</bdi></span>
 % else:
 <ul>
 % for leaf in one["inner"]:
-<li><bdi>{{leaf["words"]}}</bdi>: <strong class="verdict {{'yes' if leaf['matched'] else 'no'}}">{{"yes" if leaf["matched"] else "no"}}</strong>
+<li><bdi>{{leaf["words"]}}</bdi>: <strong class="result {{'yes' if leaf['matched'] else 'no'}}">{{"yes" if leaf["matched"] else "no"}}</strong>
 <span class="muted"><bdi>{{"nothing is there" if leaf["found"] is None else "found: " + leaf["found"]}}</bdi></span></li>
 % end
 </ul>
@@ -44,7 +44,7 @@
 <h3>{{"Actions" if result["matched"] else "Actions, if it matched"}}</h3>
 <ol class="strategies">
 % for one in result["actions"]:
-<li><bdi>{{one["words"]}}</bdi>: <strong class="verdict {{'yes' if one['wouldSucceed'] else 'no'}}">{{"works" if one["wouldSucceed"] else "would fail"}}</strong>
+<li><bdi>{{one["words"]}}</bdi>: <strong class="result {{'yes' if one['wouldSucceed'] else 'no'}}">{{"works" if one["wouldSucceed"] else "would fail"}}</strong>
 % if one["changes"]:
 <ul>
 % for text in one["changes"]:

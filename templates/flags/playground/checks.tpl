@@ -1,6 +1,6 @@
 <ul class="checks">
 % for check in checks:
-<li><bdi>{{check.text}}</bdi>: <strong class="verdict {{check.verdict}}">{{check.verdict}}</strong>
+<li><bdi>{{check.text}}</bdi>: <strong class="result {{check.verdict}}">{{check.verdict}}</strong>
 % if check.note:
 <span class="muted">{{check.note}}</span>
 % end

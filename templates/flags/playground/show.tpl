@@ -33,7 +33,7 @@
 <details id="flag-{{flag.name}}" {{"open" if total == 1 or flag.name == values["flag"] else ""}}>
 <summary>
 <strong><bdi>{{flag.name}}</bdi></strong>
-<strong class="verdict {{flag.state}}">{{flag.state}}</strong>
+<strong class="result {{flag.state}}">{{flag.state}}</strong>
 % if flag.variant:
 <span class="badge">variant <bdi>{{flag.variant}}</bdi></span>
 % end

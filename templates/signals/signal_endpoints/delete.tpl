@@ -10,9 +10,9 @@
 </li>
 <li>{{count}} {{"signal" if count == "1" else "signals"}} received.</li>
 </ul>
-% if listeners:
+% if triggered_sets:
 <p>These action sets depend on it, and will never run again until they listen to another endpoint:</p>
-% include("actions/action_sets/listeners.tpl")
+% include("actions/action_sets/triggered_sets.tpl")
 % end
 <p>To stop receiving and keep what there is, disable the endpoint instead.</p>
 <form method="post" action="{{url('/admin/signals/%d/delete' % endpoint['id'])}}" class="actions">

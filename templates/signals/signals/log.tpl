@@ -47,9 +47,9 @@
 <summary>
 % include("partials/time.tpl", at=signal["created_at"])
 % include("signals/signals/sender.tpl", signal=signal)
-% for one in signal["judged"].outcomes:
+% for one in signal["evaluation"].outcomes:
 % if one.state != "not matched":
-<span class="badge"><bdi>{{one.name}}</bdi>: {{one.words}}</span>
+<span class="badge"><bdi>{{one.name}}</bdi>: {{one.label}}</span>
 % end
 % end
 <code class="preview">{{signal["preview"]}}</code>
@@ -58,8 +58,8 @@
 % if signal["cut"]:
 <p class="hint">The payload is longer than what is shown here.</p>
 % end
-% if signal["judged"].waits or signal["judged"].outcomes:
-% include("signals/signals/outcomes.tpl", judged=signal["judged"])
+% if signal["evaluation"].is_waiting or signal["evaluation"].outcomes:
+% include("signals/signals/outcomes.tpl", evaluation=signal["evaluation"])
 % end
 <p class="actions"><a href="{{url('/admin/signals/%d/log/%d' % (endpoint['id'], signal['id']))}}">Signal {{signal["id"]}}</a> <span class="muted">{{signal["payload_bytes"]}} bytes</span></p>
 </details>

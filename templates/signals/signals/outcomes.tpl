@@ -1,9 +1,9 @@
-% if judged.waits:
-<p class="muted">Not judged yet: load the page again.</p>
+% if evaluation.is_waiting:
+<p class="muted">Processing …</p>
 % end
-% if judged.outcomes:
+% if evaluation.outcomes:
 <ul class="checks">
-% for one in judged.outcomes:
+% for one in evaluation.outcomes:
 % at = "/admin/projects/%s/actions/%s" % (one.project, one.set_id)
 <li>
 % if one.project and one.exists:
@@ -11,12 +11,12 @@
 % else:
 <bdi>{{one.name}}</bdi>:
 % end
-<strong class="verdict {{'yes' if one.state == 'success' else 'no' if one.state == 'failed' else ''}}">{{one.words}}</strong>
+<strong class="result {{'yes' if one.state == 'success' else 'no' if one.state == 'failed' else ''}}">{{one.label}}</strong>
 % if one.run_id:
 <a href="{{url('%s/runs/%d' % (at, one.run_id))}}">Run {{one.run_id}}</a>
 % end
-% if one.why:
-<span class="muted"><bdi>{{one.why}}</bdi></span>
+% if one.reason:
+<span class="muted"><bdi>{{one.reason}}</bdi></span>
 % end
 </li>
 % end

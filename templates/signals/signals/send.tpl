@@ -1,11 +1,11 @@
 % rebase("layout.tpl", title=title, live=False)
 <p><a href="{{url('/admin/signals/%d' % endpoint['id'])}}">{{endpoint["name"]}}</a></p>
 <h1>Send a test signal to {{endpoint["name"]}}</h1>
-<p class="hint">It is judged like any other: action sets that match really run.</p>
+<p class="hint">Matching action sets will run.</p>
 % include("partials/problems.tpl")
-% if listeners:
+% if triggered_sets:
 <p>These listen:</p>
-% include("actions/action_sets/listeners.tpl")
+% include("actions/action_sets/triggered_sets.tpl")
 % end
 <form method="post" action="{{url('/admin/signals/%d/send' % endpoint['id'])}}">
 % include("partials/csrf.tpl")

@@ -23,13 +23,13 @@
 </dl>
 <section>
 <h2>Actions</h2>
-% if not judged.waits and not judged.outcomes:
+% if not evaluation.is_waiting and not evaluation.outcomes:
 <p class="muted">No action set that was on listened when it arrived.</p>
 % end
-% include("signals/signals/outcomes.tpl", judged=judged)
-% if listeners:
+% include("signals/signals/outcomes.tpl", evaluation=evaluation)
+% if triggered_sets:
 <p class="actions">
-% for one in listeners:
+% for one in triggered_sets:
 <a href="{{url('/admin/projects/%s/actions/%d/test?signal=%d' % (one['project'], one['id'], signal['id']))}}">Test <bdi>{{one["name"]}}</bdi><span class="hidden"> in {{one["project"]}}</span> with it</a>
 % end
 </p>

@@ -281,11 +281,11 @@ def test_what_an_earlier_worker_judged_but_did_not_perform_is_found(alerts):
     context = alerts.service.context
     with context.database.transaction() as conn:
         action_runs.lock(conn)
-        context.judge.take(conn, context.get_logger("actions"))
+        context.evaluator.evaluate_batch(conn, context.get_logger("actions"))
     alerts.end()
     with context.database.transaction() as conn:
         action_runs.lock(conn)
-        context.judge.take(conn, context.get_logger("actions"))
+        context.evaluator.evaluate_batch(conn, context.get_logger("actions"))
     assert alerts.is_on()
     assert alerts.work() == 2
     assert alerts.is_on()

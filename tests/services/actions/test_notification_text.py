@@ -84,8 +84,10 @@ def test_why(cause, signal_id, says):
 def test_failures_reasons_and_what_was_not_begun():
     failed, waiting = act("No flag b.", "failed", ()), act(None, "not started", ())
     assert text_of(run(failed, waiting), "").body.splitlines()[1:] == ["* failed: No flag b."]
-    suppressed = run(act(None, "not started", ()), state="suppressed", reason="It is latched.")
-    assert text_of(suppressed, "").body.splitlines()[1:] == ["It is latched."]
+    suppressed = run(
+        act(None, "not started", ()), state="suppressed", reason="It runs once and has run."
+    )
+    assert text_of(suppressed, "").body.splitlines()[1:] == ["It runs once and has run."]
 
 
 def test_a_name_makes_no_lines_of_its_own():

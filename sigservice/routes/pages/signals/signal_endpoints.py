@@ -181,7 +181,7 @@ def confirm_delete(context: Context, identity: Identity, id: int) -> HTTPRespons
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.get(conn, id)
         tokens = signal_endpoint_tokens.list_of_endpoint(conn, id)
-        listeners = action_sets.list_listeners(conn, id)
+        triggered_sets = action_sets.list_of_endpoint(conn, id)
         count = signals.count_of_endpoint(conn, id, most=COUNTED_AT_MOST)
     return respond.page(
         context,
@@ -189,7 +189,7 @@ def confirm_delete(context: Context, identity: Identity, id: int) -> HTTPRespons
         identity,
         endpoint=endpoint,
         tokens=tokens,
-        listeners=listeners,
+        triggered_sets=triggered_sets,
         count=f"{count}{' or more' if count == COUNTED_AT_MOST else ''}",
         title=f"Delete {endpoint['name']}?",
     )

@@ -53,7 +53,7 @@ def show(context: Context, identity: Identity, id: int) -> HTTPResponse:
             token_id=token_id,
             text=text,
         )
-        judged = signal_outcomes.list_of(conn, id, [row["id"] for row in page.rows])
+        evaluations = signal_outcomes.list_evaluations(conn, id, [row["id"] for row in page.rows])
     filters = {"token": token_id or "", "query": text}
     kept = {name: value for name, value in filters.items() if value}
     older = urlencode(kept | {"before": page.next_before}) if page.next_before else ""
@@ -64,7 +64,7 @@ def show(context: Context, identity: Identity, id: int) -> HTTPResponse:
         title=f"Signals: {endpoint['name']}",
         endpoint=endpoint,
         tokens=tokens,
-        signals=[_shown(row) | {"judged": judged[row["id"]]} for row in page.rows],
+        signals=[_shown(row) | {"evaluation": evaluations[row["id"]]} for row in page.rows],
         filters=filters,
         older=older,
         newest=urlencode(kept),
@@ -81,8 +81,8 @@ def show_one(context: Context, identity: Identity, id: int, signal_id: int) -> H
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.get(conn, id)
         row = signals.get(conn, id, signal_id)
-        judged = signal_outcomes.list_of(conn, id, [signal_id])
-        listeners = action_sets.list_listeners(conn, id)
+        evaluations = signal_outcomes.list_evaluations(conn, id, [signal_id])
+        triggered_sets = action_sets.list_of_endpoint(conn, id)
     done = read_query(request.environ).get("done", "")
     return respond.page(
         context,
@@ -91,8 +91,8 @@ def show_one(context: Context, identity: Identity, id: int, signal_id: int) -> H
         title=f"Signal {signal_id}",
         endpoint=endpoint,
         signal=row | {"pretty": pretty(row["payload"])},
-        judged=judged[signal_id],
-        listeners=listeners,
+        evaluation=evaluations[signal_id],
+        triggered_sets=triggered_sets,
         notice=NOTICES.get(done, ""),
     )
 
@@ -102,7 +102,7 @@ def send_page(
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.get(conn, id)
-        listeners = action_sets.list_listeners(conn, id)
+        triggered_sets = action_sets.list_of_endpoint(conn, id)
     title = f"Send a test signal to {endpoint['name']}"
     return respond.page(
         context,
@@ -112,7 +112,7 @@ def send_page(
         title=f"Problem: {title}" if error else title,
         problems=[{"message": error.message, "path": "payload"}] if error else [],
         endpoint=endpoint,
-        listeners=listeners,
+        triggered_sets=triggered_sets,
         text=text,
     )
 

@@ -326,7 +326,7 @@ def test_deleting_a_project_takes_its_sets_while_runs_are_open(alerts, service, 
         alerts.send()
     context = service.context
     with context.database.transaction() as conn:
-        context.judge.take(conn, context.get_logger("actions"))
+        context.evaluator.evaluate_batch(conn, context.get_logger("actions"))
     alerts.send()  # this one is not judged yet
     web.delete("/api/admin/projects/other", headers=ADMIN)
     alerts.work()
