@@ -53,7 +53,7 @@ def make_context(
         context["currentTime"] = _moment(context["currentTime"])
         if not context["currentTime"]:
             problems.add(f"{path}currentTime", "currentTime must be an ISO 8601 date.")
-    problems.end()
+    problems.raise_if_any()
     return context | {"properties": properties}
 
 

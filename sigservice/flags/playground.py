@@ -50,7 +50,7 @@ def select(
     for n, project in enumerate(projects):
         if project not in known:
             problems.add(f"projects[{n}]", f"There is no project {project}.")
-    problems.end()
+    problems.raise_if_any()
     document = msgspec.json.decode(client_features.build(conn, Query(environment), 0))
     found = [
         flag

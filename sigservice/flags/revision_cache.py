@@ -50,7 +50,7 @@ class Revisions:
     topics: dict[str, int]
 
     def of_environment(self, environment: str) -> int:
-        return revisions.of_environment(self.topics, environment)
+        return revisions.sum_for_environment(self.topics, environment)
 
 
 class RevisionCache:

@@ -1,4 +1,4 @@
-"""What is wrong with what people write, gathered so that they are told everything at once."""
+"""Collects what is wrong with an input, so that one answer reports all of it."""
 
 from __future__ import annotations
 
@@ -8,60 +8,62 @@ from typing import Any, Self
 
 from sigservice.errors import BadDataError, NameExistsError
 
-MOST_PROBLEMS = 100
+MAX_PROBLEMS = 100
 _NAME = re.compile(r"[A-Za-z0-9._~-]+")
 
 
 class Problems:
-    """`add` while checking, `end` when done: raises BadDataError if there was anything. Of the
-    thousands that a body can have the first hundred are told."""
+    """Collects problems while checks run; `raise_if_any` raises BadDataError with all of them.
+
+    A body can have thousands of problems; the first hundred are reported.
+    """
 
     def __init__(self) -> None:
-        self._found: list[dict[str, Any]] = []
+        self._details: list[dict[str, Any]] = []
 
     @property
-    def found(self) -> list[dict[str, Any]]:
-        """{message, path} of each so far."""
-        return list(self._found)
+    def details(self) -> list[dict[str, Any]]:
+        """{message, path} of each problem so far."""
+        return list(self._details)
 
     def add(self, path: str, message: str) -> None:
-        if len(self._found) < MOST_PROBLEMS:
-            self._found.append({"message": message, "path": path.lstrip(".")})
+        if len(self._details) < MAX_PROBLEMS:
+            self._details.append({"message": message, "path": path.lstrip(".")})
 
-    def name(
-        self, value: str, path: str = "name", *, shortest: int = 1, longest: int = 100
+    def check_name(
+        self, value: str, path: str = "name", *, min_length: int = 1, max_length: int = 100
     ) -> Self:
-        """A name that stands in addresses as it is."""
+        """Checks a name that appears in URLs without quoting."""
         if not value:
-            self.add(path, f"The {_what(path)} is needed.")
-        elif (
-            not shortest <= len(value) <= longest
-            or not _NAME.fullmatch(value)
-            or value in (".", "..")
-        ):
-            allowed = f"{shortest} to {longest} letters, digits, - . _ ~ and is not . or .."
-            self.add(path, f"The {_what(path)} has {allowed}")
+            self.add(path, f"The {_label(path)} is required.")
+        elif value in (".", ".."):
+            self.add(path, f"The {_label(path)} can't be {value}")
+        elif not (min_length <= len(value) <= max_length and _NAME.fullmatch(value)):
+            size = f"{min_length} to {max_length}"
+            self.add(path, f"The {_label(path)} must have {size} letters, digits or - . _ ~")
         return self
 
-    def text(self, value: str | None, path: str, *, shortest: int = 0, longest: int) -> Self:
-        if value is not None and not shortest <= len(value) <= longest:
-            size = f"{shortest} to {longest}" if shortest else f"at most {longest}"
-            self.add(path, f"The {_what(path)} has {size} characters.")
+    def check_text(
+        self, value: str | None, path: str, *, min_length: int = 0, max_length: int
+    ) -> Self:
+        if value is not None and not min_length <= len(value) <= max_length:
+            size = f"{min_length} to {max_length}" if min_length else f"at most {max_length}"
+            self.add(path, f"The {_label(path)} must have {size} characters.")
         return self
 
-    def one_of(self, value: str, path: str, allowed: Sequence[str]) -> Self:
-        if value not in allowed:
-            self.add(path, f"The {_what(path)} is one of {', '.join(allowed)}.")
+    def check_choice(self, value: str, path: str, choices: Sequence[str]) -> Self:
+        if value not in choices:
+            self.add(path, f"The {_label(path)} must be one of {', '.join(choices)}.")
         return self
 
-    def end(self) -> None:
-        if self._found:
-            raise BadDataError(self._found[0]["message"], details=self._found)
+    def raise_if_any(self) -> None:
+        if self._details:
+            raise BadDataError(self._details[0]["message"], details=self._details)
 
 
-def taken(value: str, path: str = "name") -> NameExistsError:
-    return NameExistsError(f"The {path} {value} is taken.", path=path)
+def build_duplicate_error(value: str, path: str = "name") -> NameExistsError:
+    return NameExistsError(f"The {path} {value} already exists.", path=path)
 
 
-def _what(path: str) -> str:
+def _label(path: str) -> str:
     return path.rpartition(".")[2]

@@ -1,8 +1,8 @@
-"""What tells caches that something changed: ids that grow in the transaction of the change.
+"""Numbers that tell caches about a change: each grows in the transaction of the change.
 
-Every change that a client could see begins with `lock`, so there is one at a time, and ends with
-`touch`. Whoever reads an id sees everything that was committed before. Ids follow the clock, so a
-database that goes back to an older state never gives an id of its lost state to other content.
+Every change that an SDK can see begins with `lock`, so only one runs at a time, and ends with
+`bump`. A reader of a revision sees everything that was committed before it. Revisions follow the
+clock, so a restored database never gives the revision of a lost state to other content.
 """
 
 from __future__ import annotations
@@ -10,30 +10,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sigservice.db.pool import Connection
-from sigservice.repository import revisions
+from sigservice.repository import revisions as repository
 
 
 def lock(conn: Connection) -> int:
-    """The generation, which grows with each change. Held until the end of the transaction; taken
-    again it costs one round trip."""
-    return revisions.lock(conn)
+    """Returns the generation, which grows with each change. The lock lasts until the end of the
+    transaction; taking it again costs one round trip."""
+    return repository.lock(conn)
 
 
-def touch(conn: Connection, *environments: str) -> None:
-    """What clients see in these environments has changed; without any: in every environment."""
-    revisions.bump(conn, topics(*environments))
+def bump(conn: Connection, *environments: str) -> None:
+    """Records a change that SDKs of these environments can see; without any, of all."""
+    repository.bump(conn, list_topics(*environments))
 
 
-def topics(*environments: str) -> list[str]:
-    """What `touch` bumps, for a statement that does so itself."""
+def list_topics(*environments: str) -> list[str]:
+    """The topics that `bump` bumps, for a statement that bumps them itself."""
     return ["", *(f"in/{name}" for name in environments)] if environments else ["", "all"]
 
 
-def touch_tokens(conn: Connection) -> None:
-    """API tokens or the settings of the client and frontend API have changed."""
-    revisions.bump(conn, ["", "tokens"])
+def bump_tokens(conn: Connection) -> None:
+    """Records a change of API tokens or of the settings of the client and frontend API."""
+    repository.bump(conn, ["", "tokens"])
 
 
-def of_environment(topics: Mapping[str, int], environment: str) -> int:
-    """The revision that clients of one environment see. Grows, unless the database goes back."""
+def sum_for_environment(topics: Mapping[str, int], environment: str) -> int:
+    """The revision of one environment. It grows, unless the database is restored."""
     return topics.get("all", 0) + topics.get(f"in/{environment}", 0)

@@ -48,7 +48,7 @@ def change_tokens(database, statement, *values):
         revisions.lock(conn)
         with conn.cursor() as cursor:
             cursor.execute(statement, values)
-        revisions.touch_tokens(conn)
+        revisions.bump_tokens(conn)
 
 
 def poll(web, status=200, **headers):

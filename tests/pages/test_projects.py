@@ -60,7 +60,7 @@ def test_problems_of_a_project_stand_beside_their_fields(ada, web):
     assert "200" in beside(page, "name")
     assert form_to(page, "/admin/projects/new")["description"].value == "kept"
     page = new(ada, "/admin/projects/new", status=409, name="X", id="default")
-    assert beside(page, "id") == "The id default is taken."
+    assert beside(page, "id") == "The id default already exists."
     fields = {"csrf": ada.csrf, "name": "X", "default_stickiness": ""}
     for path in ("/admin/projects/new", "/admin/projects/default/edit"):
         assert beside(ada.post(path, fields, status=400), "default_stickiness")
@@ -127,7 +127,7 @@ def test_problems_of_an_environment_stand_beside_their_fields(ada, web):
     assert "letters" in beside(page, "name")
     assert form_to(page, "/admin/environments/new")["name"].value == "a b"
     page = new(ada, "/admin/environments/new", status=409, name="default")
-    assert beside(page, "name") == "The name default is taken."
+    assert beside(page, "name") == "The name default already exists."
     fields = {"csrf": ada.csrf, "name": "x", "type": "y"}
     assert beside(ada.post("/admin/environments/new", fields, status=400), "type")
     assert len(environments(web)) == 3
@@ -191,7 +191,7 @@ def test_problems_of_a_context_field_stand_beside_their_fields(ada, field):
     assert "twice" in beside(page, "values")
     assert form_to(page, "/admin/context/new")["values"].value.split() == ["a", "a"]
     page = new(ada, "/admin/context/new", status=409, name="userId")
-    assert beside(page, "name") == "The name userId is taken."
+    assert beside(page, "name") == "The name userId already exists."
     page = new(ada, "/admin/context/userId/edit", status=400, description="x" * 1001)
     assert "1000" in beside(page, "description")
     ada.post("/admin/context/userId/delete", {"csrf": ada.csrf}, status=403)

@@ -116,7 +116,7 @@ def test_form_sent_twice_makes_one_token_and_shows_no_old_secret(ada, stored, en
     first = secret_of(create(ada, endpoint, "ci"))
     fields = {"csrf": ada.csrf, "token_name": "ci"}
     page = ada.post(f"/admin/signals/{endpoint['id']}/tokens", fields, status=409)
-    assert beside(page, "token_name") == "The name ci is taken."
+    assert beside(page, "token_name") == "The name ci already exists."
     assert not SECRET.search(page.text)
     assert first not in page.text
     assert len(tokens(stored)) == 1
@@ -125,7 +125,7 @@ def test_form_sent_twice_makes_one_token_and_shows_no_old_secret(ada, stored, en
 def test_new_endpoint_form_sent_twice_makes_one_endpoint(ada, stored):
     create_with_endpoint(ada)
     page = create_with_endpoint(ada, status=409)
-    assert beside(page, "name") == "The name builds is taken."
+    assert beside(page, "name") == "The name builds already exists."
     assert len(stored()["signalEndpoints"]) == 1
     assert len(tokens(stored)) == 1
 

@@ -183,7 +183,7 @@ def test_unchecked_box_stays_unchecked_after_a_problem(ada):
 def test_taken_name_is_409_beside_the_field(ada, stored, endpoint):
     before = stored()
     page = submit_new(ada, name="deploys", token="now", token_name="first", status=409)
-    assert beside(page, "name") == "The name deploys is taken."
+    assert beside(page, "name") == "The name deploys already exists."
     assert form_to(page, "/admin/signals/new")["token_name"].value == "first"
     assert stored() == before
 

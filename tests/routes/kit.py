@@ -177,7 +177,7 @@ def give_projects(service: Any, secret: str, projects: list[str]) -> None:
         revisions.lock(conn)
         statement = "UPDATE api_tokens SET projects = %s WHERE secret_hash = %s"
         cursor.execute(statement, (projects, secrets.sha256(secret)))
-        revisions.touch_tokens(conn)
+        revisions.bump_tokens(conn)
 
 
 def people(web: webtest.TestApp) -> dict[str, str]:

@@ -218,7 +218,7 @@ def test_a_token_whose_projects_are_gone_opens_none(service, admin, web):
         revisions.lock(conn)
         with conn.cursor() as cursor:
             cursor.execute("UPDATE api_tokens SET projects = '{}' WHERE 'default' = ANY(projects)")
-        revisions.touch_tokens(conn)
+        revisions.bump_tokens(conn)
     for query in ("", "?project=default", "?project=*"):
         assert names(poll(web, query, CLIENT)) == []
     web.get(f"{POLL}/a", headers={"Authorization": CLIENT}, status=404)

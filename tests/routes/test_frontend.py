@@ -79,7 +79,7 @@ def test_flags_of_the_token_and_their_variants(web, service):
     with service.context.database.transaction() as conn, conn.cursor() as cursor:
         cursor.execute("INSERT INTO projects (id, name) VALUES ('shop', 'Shop')")
         cursor.execute("UPDATE features SET project = 'shop' WHERE name = 'later'")
-        revisions.touch(conn)
+        revisions.bump(conn)
     answer = web.post_json(PATH, {"context": {"userId": 7}}, headers=FRONTEND)
     blue = {"name": "blue", "payload": payload, "enabled": True}
     assert answer.json == {
@@ -304,7 +304,7 @@ def test_readers_meet_one_of_two_states_while_flags_change(service):
 def set_origins(service, text):
     with service.context.database.transaction() as conn:
         settings.put(conn, "frontend", text)
-        revisions.touch_tokens(conn)
+        revisions.bump_tokens(conn)
 
 
 ALLOW, CREDENTIALS = "Access-Control-Allow-Origin", "Access-Control-Allow-Credentials"

@@ -72,7 +72,7 @@ def fields(
     expires = from_iso(expires_at) if expires_at else None
     if expires_at and expires is None:
         problems.add("expiresAt", _NO_DATE)
-    problems.end()
+    problems.raise_if_any()
     return Fields(name, kind, environment, named, expires)
 
 
@@ -108,7 +108,7 @@ def create(conn: Connection, new: Fields, by: Identity) -> tuple[Row, str]:
         created_by=by.username,
         created_by_user_id=by.user_id,
     )
-    revisions.touch_tokens(conn)
+    revisions.bump_tokens(conn)
     _record(conn, "api-token-created", by, after=row)
     return row, secret
 
@@ -143,7 +143,7 @@ def update(conn: Connection, token: str, expires_at: str, by: Identity) -> None:
     after = api_tokens.update(conn, before["id"], expires_at=moment) if before else None
     if before is None or after is None:
         return
-    revisions.touch_tokens(conn)
+    revisions.bump_tokens(conn)
     _record(conn, "api-token-updated", by, before=before, after=after)
 
 
@@ -154,7 +154,7 @@ def delete(conn: Connection, token: str | int, by: Identity) -> None:
     if before is None:
         return
     api_tokens.delete(conn, before["id"])
-    revisions.touch_tokens(conn)
+    revisions.bump_tokens(conn)
     _record(conn, "api-token-deleted", by, before=before)
 
 
@@ -174,7 +174,7 @@ def forget_project(conn: Connection, project: str, by: Identity) -> None:
     deleted = api_tokens.delete_of_project(conn, project)
     updated = api_tokens.remove_project(conn, project)
     if deleted or updated:
-        revisions.touch_tokens(conn)
+        revisions.bump_tokens(conn)
     gone = [{"project": project, "pre_data": to_json(row)} for row in deleted]
     events.record_many(conn, "api-token-deleted", by, gone)
     narrowed = [
@@ -268,7 +268,7 @@ def _check_scope(conn: Connection, new: Fields) -> None:
     if scope["unknown_projects"]:
         names = ", ".join(scope["unknown_projects"])
         problems.add("projects", f"There is no project {names[:200]}.")
-    problems.end()
+    problems.raise_if_any()
 
 
 def _record(

@@ -43,7 +43,7 @@ def fields(
 ) -> Fields:
     """Raises BadDataError naming each field that is wrong."""
     description = description.strip()
-    problems = Problems().text(description, "description", shortest=1, longest=255)
+    problems = Problems().check_text(description, "description", min_length=1, max_length=255)
     moment = from_iso(expires_at) or now
     if moment <= now:
         text = "expiresAt is a date in the future, such as 2030-12-31T23:59:59Z."
@@ -52,7 +52,7 @@ def fields(
         latest = iso(now + timedelta(days=max_days))
         text = f"expiresAt is at most {max_days} days away: {latest} or earlier."
         problems.add("expiresAt", text)
-    problems.end()
+    problems.raise_if_any()
     return Fields(description, moment)
 
 

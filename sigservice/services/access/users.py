@@ -67,11 +67,11 @@ def profile(
         problems.add("username", text)
     if email and not (_EMAIL.fullmatch(email) and len(email) <= 320):
         problems.add("email", "This is not an e-mail address.")
-    problems.text(name, "name", longest=200)
+    problems.check_text(name, "name", max_length=200)
     role = root_role if isinstance(root_role, int) else ROLE_IDS.get(root_role.strip().lower(), 0)
     if role not in ROLE_IDS.values():
         problems.add("rootRole", "The role is one of Admin, Editor, Viewer.")
-    problems.end()
+    problems.raise_if_any()
     return Profile(username or None, email or None, name or None, role)
 
 

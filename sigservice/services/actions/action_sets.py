@@ -270,7 +270,7 @@ def _check(conn: Connection, project: str, new: Fields, limits: Limits) -> None:
     )
     _check_actions(conn, project, new.actions, problems, limits.actions)
     _check_settings(new.settings, problems, limits.reach)
-    problems.end()
+    problems.raise_if_any()
 
 
 def _check_actions(
@@ -303,7 +303,7 @@ def _check_actions(
         if not missing:
             inner = Problems()
             kind.check(conn, project, _texts(action.executionParams), inner)
-            for found in inner.found:
+            for found in inner.details:
                 problems.add(f"{at}.executionParams.{found['path']}", found["message"])
 
 

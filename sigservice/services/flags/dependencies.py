@@ -56,7 +56,7 @@ def put(
         project=project,
         feature_name=child,
     )
-    revisions.touch(conn)
+    revisions.bump(conn)
 
 
 def remove(
@@ -69,7 +69,7 @@ def remove(
     if feature_dependencies.delete(conn, child, parent):
         type = "feature-dependency-removed" if parent else "feature-dependencies-removed"
         events.record(conn, type, by, pre_data=before, project=project, feature_name=child)
-        revisions.touch(conn)
+        revisions.bump(conn)
 
 
 def possible_parents(conn: Connection, project: str, child: str) -> list[str]:

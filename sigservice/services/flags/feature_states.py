@@ -55,7 +55,7 @@ def write_enabled(
     if not names:
         return
     feature_environments.set_states(
-        conn, list(names), environment, enabled, topics=revisions.topics(environment)
+        conn, list(names), environment, enabled, topics=revisions.list_topics(environment)
     )
     items = [
         {

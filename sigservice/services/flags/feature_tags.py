@@ -58,7 +58,7 @@ def change(
         ]
         events.record_many(conn, type, by, items)
     if added or gone:
-        revisions.touch(conn)
+        revisions.bump(conn)
 
 
 def check(conn: Connection, tags: Sequence[Tag]) -> None:
@@ -69,7 +69,7 @@ def check(conn: Connection, tags: Sequence[Tag]) -> None:
     for tag in tags:
         if not 2 <= len(tag.value) <= 50 or tag.value != tag.value.strip():
             problems.add("value", "A tag's value has 2 to 50 characters and no blanks around it.")
-    problems.end()
+    problems.raise_if_any()
 
 
 def _pairs(tags: Sequence[Tag]) -> list[tuple[str, str]]:

@@ -44,7 +44,7 @@ class Metadata:
 
 def check_name(name: str) -> None:
     """Raises BadDataError."""
-    Problems().name(name).end()
+    Problems().check_name(name).raise_if_any()
 
 
 def check_free(conn: Connection, name: str) -> None:
@@ -58,7 +58,7 @@ def check_free(conn: Connection, name: str) -> None:
 def check_metadata(conn: Connection, metadata: Metadata, problems: Problems) -> None:
     if metadata.type not in {row["id"] for row in features.list_types(conn)}:
         problems.add("type", f"There is no flag type {metadata.type}.")
-    problems.text(metadata.description, "description", longest=5000)
+    problems.check_text(metadata.description, "description", max_length=5000)
 
 
 def create(conn: Connection, project: str, name: str, metadata: Metadata, by: Identity) -> Row:
@@ -66,9 +66,9 @@ def create(conn: Connection, project: str, name: str, metadata: Metadata, by: Id
     ExceedsLimitError."""
     revisions.lock(conn)
     _check_project(conn, project)
-    problems = Problems().name(name)
+    problems = Problems().check_name(name)
     check_metadata(conn, metadata, problems)
-    problems.end()
+    problems.raise_if_any()
     check_free(conn, name)
     _check_room(conn, 1)
     try:
@@ -88,7 +88,7 @@ def create(conn: Connection, project: str, name: str, metadata: Metadata, by: Id
     events.record(
         conn, "feature-created", by, data=to_json(row), project=project, feature_name=name
     )
-    revisions.touch(conn)
+    revisions.bump(conn)
     return row
 
 
@@ -134,7 +134,7 @@ def update(conn: Connection, project: str, name: str, metadata: Metadata, by: Id
     before = get(conn, project, name)
     problems = Problems()
     check_metadata(conn, metadata, problems)
-    problems.end()
+    problems.raise_if_any()
     row = features.update(
         conn,
         name,
@@ -152,7 +152,7 @@ def update(conn: Connection, project: str, name: str, metadata: Metadata, by: Id
         project=project,
         feature_name=name,
     )
-    revisions.touch(conn)
+    revisions.bump(conn)
     return row
 
 
@@ -184,7 +184,7 @@ def archive(conn: Connection, project: str, names: Sequence[str], by: Identity) 
         ],
     )
     _record_each(conn, "feature-archived", [r for r in rows if not r["archived_at"]], by)
-    revisions.touch(conn)
+    revisions.bump(conn)
 
 
 def revive(conn: Connection, names: Sequence[str], by: Identity) -> None:
@@ -196,7 +196,7 @@ def revive(conn: Connection, names: Sequence[str], by: Identity) -> None:
     _check_room(conn, len(rows))
     features.revive(conn, [row["name"] for row in rows])
     _record_each(conn, "feature-revived", rows, by)
-    revisions.touch(conn)
+    revisions.bump(conn)
 
 
 def delete(conn: Connection, names: Sequence[str], by: Identity) -> None:
@@ -208,7 +208,7 @@ def delete(conn: Connection, names: Sequence[str], by: Identity) -> None:
         raise BadDataError(f"{', '.join(alive)} must be archived before it is deleted.")
     features.delete(conn, [row["name"] for row in rows])
     _record_each(conn, "feature-deleted", rows, by)
-    revisions.touch(conn)
+    revisions.bump(conn)
 
 
 def set_stale(
@@ -219,7 +219,7 @@ def set_stale(
     changed = [row for row in get_all(conn, project, names) if row["stale"] != stale]
     features.set_stale(conn, [row["name"] for row in changed], stale)
     _record_each(conn, "feature-stale-on" if stale else "feature-stale-off", changed, by)
-    revisions.touch(conn)
+    revisions.bump(conn)
 
 
 def to_json(row: Row) -> dict[str, Any]:

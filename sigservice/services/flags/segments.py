@@ -83,7 +83,7 @@ def update(conn: Connection, id: int, new: Fields, by: Identity, *, most_values:
         pre_data=to_json(before),
         project=row["project"],
     )
-    revisions.touch(conn)
+    revisions.bump(conn)
     return row
 
 
@@ -108,8 +108,8 @@ def delete(conn: Connection, id: int, by: Identity) -> None:
 def check_free(conn: Connection, name: str) -> None:
     """Raises BadDataError for a name that is none, NameExistsError."""
     problems = Problems()
-    problems.text(name.strip(), "name", shortest=1, longest=200)
-    problems.end()
+    problems.check_text(name.strip(), "name", min_length=1, max_length=200)
+    problems.raise_if_any()
     if segments.find_by_name(conn, name.strip()):
         raise _taken(name.strip())
 
@@ -131,15 +131,15 @@ def _checked(conn: Connection, new: Fields, most_values: int) -> dict[str, Any]:
     """The columns. Raises BadDataError with all that is wrong."""
     problems = Problems()
     name = new.name.strip()
-    problems.text(name, "name", shortest=1, longest=200)
+    problems.check_text(name, "name", min_length=1, max_length=200)
     description = (new.description or "").strip() or None
-    problems.text(description, "description", longest=1000)
+    problems.check_text(description, "description", max_length=1000)
     if new.project and not projects.exists(conn, new.project):
         problems.add("project", f"There is no project {new.project}.")
     stored = constraints.check(new.constraints, problems, most_values=most_values)
     if sum(len(constraint["values"]) for constraint in stored) > most_values:
         problems.add("constraints", f"A segment can't have more than {most_values} values.")
-    problems.end()
+    problems.raise_if_any()
     return {
         "name": name,
         "description": description,

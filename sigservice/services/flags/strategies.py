@@ -81,7 +81,7 @@ def add_to_all(
         order = new.sortOrder if new.sortOrder is not None else min(last + 1, LAST_ORDER)
         problems = Problems()
         stored = check(new, feature, problems, types=known)
-        problems.end()
+        problems.raise_if_any()
         body = _body(str(uuid.uuid4()), stored, order)
         bodies.append(body)
         rows.append({"feature": feature, "environment": environment} | body)
@@ -92,7 +92,7 @@ def add_to_all(
     if new.segments:
         feature_strategies.set_segments(conn, [body["id"] for body in bodies], new.segments)
     events.record_many(conn, "feature-strategy-add", by, recorded)
-    revisions.touch(conn, environment)
+    revisions.bump(conn, environment)
     return bodies
 
 
@@ -121,7 +121,7 @@ def replace(
     _record(conn, "feature-strategy-update", place, by, data=body, pre_data=to_json(before))
     if stored["disabled"] and not _others_active(existing, id):
         set_enabled(conn, place, False, by)
-    revisions.touch(conn, place.environment)
+    revisions.bump(conn, place.environment)
     return body
 
 
@@ -134,7 +134,7 @@ def remove(conn: Connection, place: Place, id: str, by: Identity) -> None:
     _record(conn, "feature-strategy-remove", place, by, pre_data=to_json(before))
     if not _others_active(existing, id):
         set_enabled(conn, place, False, by)
-    revisions.touch(conn, place.environment)
+    revisions.bump(conn, place.environment)
 
 
 def sort(conn: Connection, place: Place, orders: dict[str, int], by: Identity) -> None:
@@ -151,7 +151,7 @@ def sort(conn: Connection, place: Place, orders: dict[str, int], by: Identity) -
         data={"strategyIds": after},
         pre_data={"strategyIds": before},
     )
-    revisions.touch(conn, place.environment)
+    revisions.bump(conn, place.environment)
 
 
 def list_of(conn: Connection, place: Place) -> list[dict[str, Any]]:
@@ -171,7 +171,7 @@ def checked(
     a segment that there is not."""
     problems = Problems()
     stored = check(new, feature, problems, types=_known_type(conn, new))
-    problems.end()
+    problems.raise_if_any()
     _check_segments(conn, project, stored["segments"], most_segments)
     return stored
 

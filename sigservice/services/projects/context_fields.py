@@ -16,7 +16,7 @@ from sigservice.errors import NotFoundError, OperationDeniedError
 from sigservice.repository.projects import context_fields
 from sigservice.services import revisions
 from sigservice.services.identity import Identity
-from sigservice.services.problems import Problems, taken
+from sigservice.services.problems import Problems, build_duplicate_error
 from sigservice.services.system import events
 
 MOST_LEGAL_VALUES = 1000
@@ -42,7 +42,7 @@ def fields(
 ) -> Fields:
     """Raises BadDataError naming each field that is wrong."""
     description = (description or "").strip() or None
-    problems = Problems().text(description, "description", longest=1000)
+    problems = Problems().check_text(description, "description", max_length=1000)
     if len(legal_values) > MOST_LEGAL_VALUES:
         text = f"A field has at most {MOST_LEGAL_VALUES} legal values."
         problems.add("legalValues", text)
@@ -53,7 +53,7 @@ def fields(
             text = f"The legal value {legal.value} is there twice."
             problems.add(f"legalValues[{n}].value", text)
         seen.add(legal.value)
-    problems.end()
+    problems.raise_if_any()
     return Fields(description, stickiness, sort_order, msgspec.json.encode(legal_values).decode())
 
 
@@ -67,19 +67,19 @@ def get(conn: Connection, name: str) -> Row:
 
 def check_free(conn: Connection, name: str) -> None:
     """Raises BadDataError for a name that can't be, NameExistsError for one that is taken."""
-    Problems().name(name).end()
+    Problems().check_name(name).raise_if_any()
     if context_fields.list_all(conn, name):
-        raise taken(name)
+        raise build_duplicate_error(name)
 
 
 def create(conn: Connection, name: str, new: Fields, by: Identity) -> Row:
     """Raises BadDataError, NameExistsError."""
-    Problems().name(name).end()
+    Problems().check_name(name).raise_if_any()
     revisions.lock(conn)
     try:
         context_fields.insert(conn, name=name, **asdict(new))
     except UniqueViolation as error:
-        raise taken(name) from error
+        raise build_duplicate_error(name) from error
     row = get(conn, name)
     events.record(conn, "context-field-created", by, data=_audited(row))
     return row
@@ -116,7 +116,7 @@ def put_legal_value(conn: Connection, name: str, legal: LegalValue, by: Identity
     """Adds the value, or replaces its description. Raises NotFoundError, BadDataError."""
     problems = Problems()
     _check_legal_value(legal, problems)
-    problems.end()
+    problems.raise_if_any()
     revisions.lock(conn)
     values = legal_values_of(get(conn, name))
     places = [n for n, there in enumerate(values) if there.value == legal.value]
@@ -167,5 +167,5 @@ def _audited(row: Row) -> dict[str, Any]:
 
 
 def _check_legal_value(legal: LegalValue, problems: Problems, path: str = "") -> None:
-    problems.text(legal.description, f"{path}description", longest=1000)
-    problems.text(legal.value, f"{path}value", shortest=1, longest=100)
+    problems.check_text(legal.description, f"{path}description", max_length=1000)
+    problems.check_text(legal.value, f"{path}value", min_length=1, max_length=100)

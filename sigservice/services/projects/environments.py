@@ -23,7 +23,7 @@ from sigservice.log import Logger
 from sigservice.repository.projects import environments, project_environments
 from sigservice.services import revisions
 from sigservice.services.identity import DEFAULT_ENVIRONMENT, SYSTEM, Identity
-from sigservice.services.problems import Problems, taken
+from sigservice.services.problems import Problems, build_duplicate_error
 from sigservice.services.system import events
 
 TYPES = ("development", "test", "preproduction", "production")
@@ -40,9 +40,9 @@ def get(conn: Connection, name: str) -> Row:
 
 def check_free(conn: Connection, name: str) -> None:
     """Raises BadDataError for a name that can't be, NameExistsError for one that is taken."""
-    Problems().name(name).end()
+    Problems().check_name(name).raise_if_any()
     if environments.list_all(conn, name):
-        raise taken(name)
+        raise build_duplicate_error(name)
 
 
 def create(
@@ -55,7 +55,7 @@ def create(
     by: Identity,
 ) -> Row:
     """Projects have to be linked to it. Raises BadDataError, NameExistsError, ExceedsLimitError."""
-    Problems().name(name).one_of(type, "type", TYPES).end()
+    Problems().check_name(name).check_choice(type, "type", TYPES).raise_if_any()
     revisions.lock(conn)
     if environments.count(conn) >= MOST_ENVIRONMENTS:
         raise ExceedsLimitError(
@@ -66,7 +66,7 @@ def create(
     try:
         environments.insert(conn, name=name, type=type, sort_order=sort_order, enabled=enabled)
     except UniqueViolation as error:
-        raise taken(name) from error
+        raise build_duplicate_error(name) from error
     row = get(conn, name)
     events.record(conn, "environment-created", by, data=_audited(row), environment=name)
     return row
@@ -83,7 +83,7 @@ def update(
 ) -> Row:
     """What is None stays. Raises NotFoundError, BadDataError."""
     if type is not None:
-        Problems().one_of(type, "type", TYPES).end()
+        Problems().check_choice(type, "type", TYPES).raise_if_any()
     revisions.lock(conn)
     before = get(conn, name)
     environments.update(
@@ -153,7 +153,7 @@ def delete(conn: Connection, name: str, by: Identity) -> None:
         raise ConflictError(f"API tokens are for the environment {name}: {count}.")
     environments.delete(conn, name)
     events.record(conn, "environment-deleted", by, pre_data=_audited(before), environment=name)
-    revisions.touch(conn, name)
+    revisions.bump(conn, name)
 
 
 def override(conn: Connection, names: Sequence[str], logger: Logger) -> None:
@@ -186,7 +186,7 @@ def override(conn: Connection, names: Sequence[str], logger: Logger) -> None:
     )
     events.record_many(conn, "project-environment-added", SYSTEM, links)
     if links:
-        revisions.touch(conn, *sorted({link["environment"] for link in links}))
+        revisions.bump(conn, *sorted({link["environment"] for link in links}))
 
 
 def to_json(row: Row) -> dict[str, Any]:

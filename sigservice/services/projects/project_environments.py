@@ -27,7 +27,7 @@ def link(conn: Connection, project: str, environment: str, by: Identity) -> None
     if not project_environments.link(conn, project, [environment]):
         raise ConflictError(f"The project {project} uses the environment {environment} already.")
     events.record(conn, "project-environment-added", by, project=project, environment=environment)
-    revisions.touch(conn, environment)
+    revisions.bump(conn, environment)
 
 
 def unlink(conn: Connection, project: str, environment: str, by: Identity) -> None:
@@ -38,7 +38,7 @@ def unlink(conn: Connection, project: str, environment: str, by: Identity) -> No
         events.record(
             conn, "project-environment-removed", by, project=project, environment=environment
         )
-        revisions.touch(conn, environment)
+        revisions.bump(conn, environment)
 
 
 def set_default_strategy(

@@ -23,7 +23,7 @@ from sigservice.repository.projects import environments, project_environments, p
 from sigservice.services import revisions
 from sigservice.services.access import api_tokens
 from sigservice.services.identity import Identity
-from sigservice.services.problems import Problems, taken
+from sigservice.services.problems import Problems, build_duplicate_error
 from sigservice.services.system import events
 
 DEFAULT = "default"
@@ -45,13 +45,15 @@ class Fields:
 def fields(name: str, description: str | None, mode: str, default_stickiness: str) -> Fields:
     """Raises BadDataError naming each field that is wrong."""
     name, description = name.strip(), (description or "").strip() or None
-    problems = Problems().text(name, "name", shortest=1, longest=200)
-    problems.text(description, "description", longest=1000).one_of(mode, "mode", MODES)
+    problems = Problems().check_text(name, "name", min_length=1, max_length=200)
+    problems.check_text(description, "description", max_length=1000).check_choice(
+        mode, "mode", MODES
+    )
     if not 1 <= len(default_stickiness) <= 100:
         problems.add(
             "defaultStickiness", "The stickiness is default, random or the name of a context field."
         )
-    problems.end()
+    problems.raise_if_any()
     return Fields(name, description, mode, default_stickiness)
 
 
@@ -65,9 +67,9 @@ def get(conn: Connection, id: str) -> Row:
 
 def check_free(conn: Connection, id: str) -> None:
     """Raises BadDataError for an id that can't be, NameExistsError for one that is taken."""
-    Problems().name(id, "id").end()
+    Problems().check_name(id, "id").raise_if_any()
     if id in projects.list_ids(conn):
-        raise taken(id, "id")
+        raise build_duplicate_error(id, "id")
 
 
 def create(
@@ -83,11 +85,11 @@ def create(
     Raises BadDataError, NameExistsError, ExceedsLimitError.
     """
     if id:
-        Problems().name(id, "id").end()
+        Problems().check_name(id, "id").raise_if_any()
     revisions.lock(conn)
     ids = projects.list_ids(conn)
     if id and id in ids:
-        raise taken(id, "id")
+        raise build_duplicate_error(id, "id")
     if len(ids) >= MOST_PROJECTS:
         raise ExceedsLimitError(
             f"There can't be more than {MOST_PROJECTS} projects.",

@@ -15,7 +15,7 @@ from sigservice.errors import ConflictError, NotFoundError, OperationDeniedError
 from sigservice.repository.projects import strategy_types
 from sigservice.services import revisions
 from sigservice.services.identity import Identity
-from sigservice.services.problems import Problems, taken
+from sigservice.services.problems import Problems, build_duplicate_error
 from sigservice.services.system import events
 
 PARAMETER_TYPES = ("string", "percentage", "list", "number", "boolean")
@@ -36,8 +36,8 @@ def fields(
 ) -> Fields:
     """Raises BadDataError naming each field that is wrong."""
     title, description = (title or "").strip() or None, (description or "").strip() or None
-    problems = Problems().text(title, "title", longest=200)
-    problems.text(description, "description", longest=1000)
+    problems = Problems().check_text(title, "title", max_length=200)
+    problems.check_text(description, "description", max_length=1000)
     if len(parameters) > MOST_PARAMETERS:
         text = f"A strategy has at most {MOST_PARAMETERS} parameters."
         problems.add("parameters", text)
@@ -53,7 +53,7 @@ def fields(
         if parameter["type"] not in PARAMETER_TYPES:
             text = f"A parameter's type is one of {', '.join(PARAMETER_TYPES)}."
             problems.add(f"{path}.type", text)
-    problems.end()
+    problems.raise_if_any()
     return Fields(title, description, msgspec.json.encode(parameters).decode())
 
 
@@ -67,7 +67,7 @@ def get(conn: Connection, name: str) -> Row:
 
 def create(conn: Connection, name: str, new: Fields, by: Identity) -> Row:
     """Raises BadDataError, NameExistsError."""
-    Problems().name(name).end()
+    Problems().check_name(name).raise_if_any()
     revisions.lock(conn)
     try:
         strategy_types.insert(
@@ -78,7 +78,7 @@ def create(conn: Connection, name: str, new: Fields, by: Identity) -> Row:
             parameters=new.parameters,
         )
     except UniqueViolation as error:
-        raise taken(name) from error
+        raise build_duplicate_error(name) from error
     row = get(conn, name)
     events.record(conn, "strategy-created", by, data=to_json(row))
     return row

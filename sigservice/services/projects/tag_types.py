@@ -14,7 +14,7 @@ from sigservice.errors import NotFoundError, OperationDeniedError
 from sigservice.repository.projects import tag_types
 from sigservice.services import revisions
 from sigservice.services.identity import Identity
-from sigservice.services.problems import Problems, taken
+from sigservice.services.problems import Problems, build_duplicate_error
 from sigservice.services.system import events
 
 BUILT_IN = "simple"
@@ -33,11 +33,11 @@ class Fields:
 def fields(description: str | None, icon: str | None, color: str | None) -> Fields:
     """Raises BadDataError naming each field that is wrong."""
     description, icon, color = (description or "").strip() or None, icon or None, color or None
-    problems = Problems().text(description, "description", longest=1000)
-    problems.text(icon, "icon", longest=100)
+    problems = Problems().check_text(description, "description", max_length=1000)
+    problems.check_text(icon, "icon", max_length=100)
     if color and not _COLOR.fullmatch(color):
         problems.add("color", "A color looks like #1f5fbf.")
-    problems.end()
+    problems.raise_if_any()
     return Fields(description, icon, color)
 
 
@@ -51,19 +51,19 @@ def get(conn: Connection, name: str) -> Row:
 
 def check_free(conn: Connection, name: str) -> None:
     """Raises BadDataError for a name that can't be, NameExistsError for one that is taken."""
-    Problems().name(name, shortest=2, longest=50).end()
+    Problems().check_name(name, min_length=2, max_length=50).raise_if_any()
     if tag_types.list_all(conn, name):
-        raise taken(name)
+        raise build_duplicate_error(name)
 
 
 def create(conn: Connection, name: str, new: Fields, by: Identity) -> Row:
     """Raises BadDataError, NameExistsError."""
-    Problems().name(name, shortest=2, longest=50).end()
+    Problems().check_name(name, min_length=2, max_length=50).raise_if_any()
     revisions.lock(conn)
     try:
         tag_types.insert(conn, name=name, **asdict(new))
     except UniqueViolation as error:
-        raise taken(name) from error
+        raise build_duplicate_error(name) from error
     row = get(conn, name)
     events.record(conn, "tag-type-created", by, data=row)
     return row
@@ -101,4 +101,4 @@ def delete(conn: Connection, name: str, by: Identity) -> None:
         raise OperationDeniedError(f"The tag type {BUILT_IN} can't be deleted.")
     tag_types.delete(conn, name)
     events.record(conn, "tag-type-deleted", by, pre_data=before)
-    revisions.touch(conn)
+    revisions.bump(conn)

@@ -9,7 +9,7 @@ from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository.projects import tag_types, tags
 from sigservice.services import revisions
 from sigservice.services.identity import Identity
-from sigservice.services.problems import taken
+from sigservice.services.problems import build_duplicate_error
 from sigservice.services.system import events
 
 
@@ -32,7 +32,7 @@ def create(conn: Connection, type: str, value: str, by: Identity) -> Row:
     try:
         tags.insert(conn, type, value)
     except UniqueViolation as error:
-        raise taken(f"{type}:{value}", "tag") from error
+        raise build_duplicate_error(f"{type}:{value}", "tag") from error
     row = get(conn, type, value)
     events.record(conn, "tag-created", by, data=row)
     return row
@@ -43,4 +43,4 @@ def delete(conn: Connection, type: str, value: str, by: Identity) -> None:
     revisions.lock(conn)
     if tags.delete(conn, type, value):
         events.record(conn, "tag-deleted", by, pre_data={"type": type, "value": value})
-        revisions.touch(conn)
+        revisions.bump(conn)

@@ -17,7 +17,7 @@ from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, ExceedsLimitError, NotFoundError
 from sigservice.repository.signals import signal_endpoint_tokens, signal_endpoints
 from sigservice.services.identity import Identity
-from sigservice.services.problems import Problems, taken
+from sigservice.services.problems import Problems, build_duplicate_error
 from sigservice.services.system import events
 
 TOKEN_PREFIX = "signal_"
@@ -41,7 +41,7 @@ def fields(name: str, description: str | None, enabled: bool | None) -> Fields:
     elif not _NAME.fullmatch(name):
         problems.add("name", "A name has 1 to 100 lower-case letters, digits, - and _.")
     description = (description or "").strip() or None
-    problems.text(description, "description", longest=1000).end()
+    problems.check_text(description, "description", max_length=1000).raise_if_any()
     return Fields(name, description, enabled)
 
 
@@ -58,7 +58,7 @@ def create(conn: Connection, new: Fields, by: Identity, *, limit: int) -> Row:
             limit=limit,
         )
     except UniqueViolation as error:
-        raise taken(new.name) from error
+        raise build_duplicate_error(new.name) from error
     if row is None:
         raise ExceedsLimitError(
             f"There can't be more than {limit} signal endpoints.",
@@ -129,7 +129,7 @@ def create_token(
             limit=limit,
         )
     except UniqueViolation as error:
-        raise taken(name) from error
+        raise build_duplicate_error(name) from error
     if row is None:
         raise ExceedsLimitError(
             f"A signal endpoint can't have more than {limit} tokens.",
@@ -148,7 +148,7 @@ def rename_token(conn: Connection, endpoint_id: int, id: int, name: str, by: Ide
     try:
         row = _token_found(signal_endpoint_tokens.rename(conn, endpoint_id, id, name))
     except UniqueViolation as error:
-        raise taken(name) from error
+        raise build_duplicate_error(name) from error
     if row["name"] != before["name"]:
         events.record(
             conn,
@@ -210,7 +210,7 @@ def _change(
             )
         )
     except UniqueViolation as error:
-        raise taken(name) from error
+        raise build_duplicate_error(name) from error
     if to_json(row) != to_json(before):
         events.record(
             conn, "signal-endpoint-updated", by, data=to_json(row), pre_data=to_json(before)

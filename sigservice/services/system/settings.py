@@ -41,7 +41,7 @@ def set_frontend_origins(conn: Connection, origins: Sequence[str], by: Identity)
         if origin != ANY_ORIGIN and not (len(origin) <= 300 and _ORIGIN.fullmatch(origin)):
             text = "An origin looks like https://example.org or https://example.org:8443, or is *."
             problems.add(f"frontendApiOrigins[{n}]", text)
-    problems.end()
+    problems.raise_if_any()
     revisions.lock(conn)
     before, data = frontend_origins(conn), {"frontendApiOrigins": wanted}
     settings.put(conn, "frontend", msgspec.json.encode(data).decode())
@@ -49,4 +49,4 @@ def set_frontend_origins(conn: Connection, origins: Sequence[str], by: Identity)
         events.record(
             conn, "setting-updated", by, data=data, pre_data={"frontendApiOrigins": before}
         )
-        revisions.touch_tokens(conn)
+        revisions.bump_tokens(conn)

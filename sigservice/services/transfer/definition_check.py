@@ -120,9 +120,9 @@ class DefinitionCheck:
 
     def _take(self, kind: str, item: str, problems: Problems) -> bool:
         """Whether there was anything."""
-        for found in problems.found:
+        for found in problems.details:
             self.findings.append(Finding(kind, item, found["path"], found["message"]))
-        return bool(problems.found)
+        return bool(problems.details)
 
     def _limit(self, kind: str, names: Collection[str], most: int) -> None:
         if len(names) > most:
@@ -130,13 +130,13 @@ class DefinitionCheck:
             self.findings.append(Finding(LIMIT, kind, kind, text))
 
     def _environment(self, item: Environment, path: str, problems: Problems) -> Environment:
-        problems.name(item.name, f"{path}.name")
-        problems.text(item.type, f"{path}.type", shortest=1, longest=100)
+        problems.check_name(item.name, f"{path}.name")
+        problems.check_text(item.type, f"{path}.type", min_length=1, max_length=100)
         _check_order(item.sortOrder, problems, path)
         return item
 
     def _context_field(self, item: ContextField, path: str, problems: Problems) -> ContextField:
-        problems.name(item.name, f"{path}.name")
+        problems.check_name(item.name, f"{path}.name")
         _check_order(item.sortOrder, problems, path)
         with _below(path, problems):
             kept = context_fields.fields(item.description, item.stickiness, 0, item.legalValues)
@@ -144,7 +144,7 @@ class DefinitionCheck:
         return item
 
     def _strategy_type(self, item: StrategyType, path: str, problems: Problems) -> StrategyType:
-        problems.text(item.name, f"{path}.name", shortest=1, longest=100)
+        problems.check_text(item.name, f"{path}.name", min_length=1, max_length=100)
         _check_order(item.sortOrder, problems, path)
         with _below(path, problems):
             parameters = [msgspec.to_builtins(parameter) for parameter in item.parameters]
@@ -153,7 +153,7 @@ class DefinitionCheck:
         return item
 
     def _tag_type(self, item: TagType, path: str, problems: Problems) -> TagType:
-        problems.name(item.name, f"{path}.name", shortest=2, longest=50)
+        problems.check_name(item.name, f"{path}.name", min_length=2, max_length=50)
         with _below(path, problems):
             kept = tag_types.fields(item.description, item.icon, item.color)
             return replace(item, description=kept.description, icon=kept.icon, color=kept.color)
@@ -168,10 +168,10 @@ class DefinitionCheck:
         return tag
 
     def _segment(self, item: Segment, path: str, problems: Problems) -> Segment:
-        problems.text(item.name, f"{path}.name", shortest=1, longest=200)
+        problems.check_text(item.name, f"{path}.name", min_length=1, max_length=200)
         if item.name != item.name.strip():
             problems.add(f"{path}.name", "A segment's name has no blanks around it.")
-        problems.text(item.description, f"{path}.description", longest=1000)
+        problems.check_text(item.description, f"{path}.description", max_length=1000)
         if item.project is not None and item.project not in self._projects:
             problems.add(f"{path}.project", f"There is no project {item.project}.")
         most = self.ground.segment_values
@@ -179,12 +179,12 @@ class DefinitionCheck:
         stored = constraints.check(item.constraints, problems, at, most_values=most)
         if sum(len(constraint["values"]) for constraint in stored) > most:
             problems.add(at, f"A segment can't have more than {most} values.")
-        if problems.found:
+        if problems.details:
             return item
         return replace(item, constraints=msgspec.convert(stored, list[constraints.Constraint]))
 
     def _project(self, item: Project, path: str, problems: Problems) -> Project:
-        problems.name(item.id, f"{path}.id")
+        problems.check_name(item.id, f"{path}.id")
         with _below(path, problems):
             kept = projects.fields(item.name, item.description, item.mode, item.defaultStickiness)
             item = replace(item, name=kept.name, description=kept.description)
@@ -223,7 +223,7 @@ class DefinitionCheck:
             wanted.parameters,
             list(wanted.variants),
         )
-        before = len(problems.found)
+        before = len(problems.details)
         stored = strategies.check(ours, feature, problems, path, types=self._types)
         names = sorted(set(wanted.segments))
         for name in names:
@@ -235,7 +235,7 @@ class DefinitionCheck:
         if len(names) > self.ground.strategy_segments:
             text = f"A strategy can't have more than {self.ground.strategy_segments} segments."
             problems.add(f"{path}segments", text)
-        if len(problems.found) > before:
+        if len(problems.details) > before:
             return wanted
         id = wanted.id if wanted.id and _ID.fullmatch(wanted.id) else None
         more = {"id": id, "segments": names, "sortOrder": wanted.sortOrder}

@@ -54,8 +54,8 @@ class Check(DefinitionCheck):
             taken.add(item.name)
             self._check_place(item, path, problems)
             self._check_parents(item, path, problems)
-            problems.name(item.name, f"{path}.name")
-            problems.text(item.description, f"{path}.description", longest=5000)
+            problems.check_name(item.name, f"{path}.name")
+            problems.check_text(item.description, f"{path}.description", max_length=5000)
             if not self.lenient:
                 self._check_type(item, path, problems)
             is_good = not self._take("features", item.name, problems)
@@ -157,7 +157,7 @@ class Check(DefinitionCheck):
             old = None
             if state.variants is not None:
                 stored = variants.check(state.variants, problems, f"{at}.variants")
-                old = msgspec.convert(stored, list[Variant]) if not problems.found else []
+                old = msgspec.convert(stored, list[Variant]) if not problems.details else []
             if not self._take("features", item.name, problems):
                 ordered = None if state.strategies is None else in_order(listed)
                 kept[state.environment] = State(state.environment, state.enabled, old, ordered)

@@ -89,9 +89,9 @@ class Writer:
         self._write_links(wanted.projects)
         self._write_features(wanted.features)
         if self._changes.everywhere:
-            revisions.touch(conn)
+            revisions.bump(conn)
         elif self._changes.environments:
-            revisions.touch(conn, *sorted(self._changes.environments))
+            revisions.bump(conn, *sorted(self._changes.environments))
         return self._changes
 
     def _define(

@@ -30,8 +30,8 @@ def check(*filters, most=5, most_values=25):
     """The paths of what is wrong."""
     problems = Problems()
     action_filters.check(list(filters), problems, most=most, most_values=most_values)
-    assert all(found["message"].endswith(".") for found in problems.found)
-    return [found["path"].removeprefix("match.filters") for found in problems.found]
+    assert all(found["message"].endswith(".") for found in problems.details)
+    return [found["path"].removeprefix("match.filters") for found in problems.details]
 
 
 def ask(payload, *filters):

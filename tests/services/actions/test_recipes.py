@@ -58,7 +58,7 @@ def test_it_is_valid_under_default_limits(name):
         most=limits["filtersLimit"] - 1,  # people add one of their own
         most_values=limits["filterValuesLimit"],
     )
-    assert problems.found == []
+    assert problems.details == []
 
 
 def test_the_list_is_whole_and_for_admins(web, cast):

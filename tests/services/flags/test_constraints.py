@@ -23,7 +23,7 @@ def check(**given):
     problems = Problems()
     constraint = msgspec.convert({"contextName": "x"} | given, Constraint)
     (stored,) = constraints.check([constraint], problems)
-    problems.end()
+    problems.raise_if_any()
     return stored
 
 
@@ -273,7 +273,7 @@ def test_everything_that_is_wrong_is_told_at_once():
     wrong = [Constraint("", "IN"), Constraint("x", "NUM_EQ", value="a"), Constraint("x", "?")]
     constraints.check(wrong, problems, "segment.constraints")
     with pytest.raises(BadDataError) as caught:
-        problems.end()
+        problems.raise_if_any()
     assert [detail["path"] for detail in caught.value.details] == [
         "segment.constraints[0].contextName",
         "segment.constraints[0].values",
@@ -285,10 +285,10 @@ def test_everything_that_is_wrong_is_told_at_once():
 def test_there_are_at_most_thirty():
     problems = Problems()
     constraints.check([Constraint("x", "IN", ["a"])] * 30, problems)
-    problems.end()
+    problems.raise_if_any()
     constraints.check([Constraint("x", "IN", ["a"])] * 31, problems)
     with pytest.raises(BadDataError) as caught:
-        problems.end()
+        problems.raise_if_any()
     assert caught.value.details[0]["path"] == "constraints"
 
 

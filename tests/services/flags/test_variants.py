@@ -17,7 +17,7 @@ def check(*given):
     """The variants as they are stored; raises BadDataError."""
     problems = Problems()
     stored = variants.check(msgspec.convert(list(given), list[Variant]), problems)
-    problems.end()
+    problems.raise_if_any()
     return stored
 
 

@@ -63,7 +63,7 @@ def sort(
     for n, order in enumerate(body):
         if not -(2**31) <= order.sortOrder < 2**31:
             problems.add(f"[{n}].sortOrder", "The sort order is a whole number of 32 bits.")
-    problems.end()
+    problems.raise_if_any()
     orders = {order.id: order.sortOrder for order in body}
     with context.database.transaction() as conn:
         strategies.sort(conn, Place(project, name, environment), orders, identity)
@@ -136,5 +136,5 @@ def remove(
 def validate(context: Context, identity: Identity, body: Constraint) -> HTTPResponse:
     problems = Problems()
     constraints.check_one(body, problems)
-    problems.end()
+    problems.raise_if_any()
     return respond.empty(204)
