@@ -26,7 +26,7 @@ from sigservice.services.access.authentication import Authentication
 from sigservice.services.access.failed_sign_ins import FailedSignIns
 from sigservice.services.actions.action_evaluation import Evaluator
 from sigservice.services.system.capped_log import CappedLog
-from sigservice.services.system.version_check import Latest
+from sigservice.services.system.version_check import VersionStatus
 from sigservice.shared_body import SharedBody
 from sigservice.telemetry import Telemetry
 
@@ -57,7 +57,7 @@ class Context:
     recent_credentials: RecentKeys = field(default_factory=RecentKeys)
     recent_sign_ins: RecentKeys = field(default_factory=RecentKeys)
     sender: Sender = field(default_factory=Sender)
-    latest: Latest = field(default_factory=Latest)
+    version_status: VersionStatus = field(default_factory=VersionStatus)
     api_documents: dict[str, SharedBody] = field(default_factory=dict)  # by own URL
 
     @property

@@ -17,7 +17,7 @@ class CorsOrigins:
         revision = (known or self._state.read_revisions()).topics.get("tokens", 0)
         if self._kept is None or self._kept[0] != revision:
             with self._database.autocommit() as conn:
-                self._kept = revision, frozenset(settings.frontend_origins(conn))
+                self._kept = revision, frozenset(settings.list_frontend_origins(conn))
         return self._kept[1]
 
     def get_cached(self) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Asks for the latest version; each process for itself, and what it learns it keeps in memory."""
+"""Fetches the latest version; each process keeps the result in memory."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from sigservice.services.system import settings, version_check
 def run_once(context: Context) -> int:
     logger = context.get_logger("version")
     with context.database.autocommit() as conn:
-        instance_id = settings.instance_id(conn)
+        instance_id = settings.find_instance_id(conn)
     try:
         url = context.config["versionCheck"]["url"]
-        answer = version_check.ask(url, instance_id, Proxies.of(context.config))
+        report = version_check.fetch_versions(url, instance_id, Proxies.of(context.config))
     except (Refused, Failed) as error:
-        logger.info("the latest version is not known: %s", error)
+        logger.info("version check failed: %s", error)
         return 0
-    context.latest.take(answer)
-    if context.latest.newer:
-        logger.info("a newer version is available: %s", context.latest.newer)
+    context.version_status.update(report)
+    if newer_version := context.version_status.newer_version:
+        logger.info("version %s is available", newer_version)
     return 0

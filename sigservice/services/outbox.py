@@ -1,4 +1,4 @@
-"""What the outboxes of notifications and of mails have in common."""
+"""Retry delays and states that the outboxes of notifications and mails share."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from datetime import timedelta
 
 from sigservice.db.statements import Row
 
-FIRST_PAUSE, LONGEST_PAUSE = 5.0, 3600.0  # seconds
+FIRST_DELAY_SECONDS, MAX_DELAY_SECONDS = 5.0, 3600.0
 
 
-def pause(attempts: int) -> timedelta:
-    """5 s, then three times as long each time, up to an hour; a quarter more or less, so that
-    those that failed together don't come back together."""
-    seconds = min(FIRST_PAUSE * 3 ** min(attempts - 1, 10), LONGEST_PAUSE)
+def draw_retry_delay(attempts: int) -> timedelta:
+    """5 seconds, tripled with each attempt up to an hour, plus or minus a quarter at random, so
+    that messages that failed together aren't retried together."""
+    seconds = min(FIRST_DELAY_SECONDS * 3 ** min(attempts - 1, 10), MAX_DELAY_SECONDS)
     return timedelta(seconds=seconds * random.uniform(0.75, 1.25))  # noqa: S311  no secret
 
 
-def state_of(row: Row) -> str:
+def describe_state(row: Row) -> str:
     return "sent" if row["sent_at"] else "given up" if row["given_up_at"] else "waiting"

@@ -1,5 +1,5 @@
-"""What is done once at each start, safely in several processes: first admin, first tokens,
-environments."""
+"""The work of each start, safe in parallel processes: built-in rows, first admin, first tokens and
+enabled environments."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from sigservice.services.system import events
 def seed(
     database: Database, authentication: dict[str, Any], passwords: secrets.Passwords, logger: Logger
 ) -> None:
-    """Writes the built-in rows once, makes the first admin when there are no users, the configured
-    tokens when there are none."""
+    """Writes the built-in rows once; creates the first admin if there are no users, and the
+    configured API tokens if there are none."""
     with database.transaction() as conn:
         _write_built_ins(conn)
     admin = authentication["initialAdminUser"]
@@ -46,13 +46,13 @@ def seed(
                 events.record(conn, "user-created", SYSTEM, data=to_json(get(conn, id)))
     tokens = authentication["initApiTokens"]
     with database.transaction() as conn:
-        stored = api_tokens.create_initial(conn, tokens, authentication["initApiTokenOrigins"])
-    if tokens and not stored:
-        logger.info("There are API tokens already; the configured ones were not added.")
+        is_created = api_tokens.create_initial(conn, tokens, authentication["initApiTokenOrigins"])
+    if tokens and not is_created:
+        logger.info("API tokens already exist; the configured tokens were not added.")
 
 
 def switch_environments(database: Database, names: Sequence[str], logger: Logger) -> None:
-    """Enables these environments and disables all others; without names all stays as it is."""
+    """Enables these environments and disables all others; changes nothing without names."""
     if names:
         with database.transaction() as conn:
             environments.override(conn, names, logger)
@@ -69,12 +69,12 @@ def _write_built_ins(conn: Connection) -> None:
 
 
 def issue_sign_in_code(database: Database) -> str:
-    """The one-time code to print while the built-in password works, else ""."""
+    """The one-time code to print while the default password works, else ""."""
     with database.transaction() as conn:
         return sign_in_codes.issue(conn) if users.exists_default_password(conn) else ""
 
 
 def default_password_works(database: Database) -> bool:
-    """Whether anybody who read the documentation can sign in as the built-in admin."""
+    """Whether a user still has the default password, which is public."""
     with database.autocommit() as conn:
         return users.exists_default_password(conn)

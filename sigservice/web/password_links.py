@@ -87,4 +87,4 @@ def invite(
 def shown(context: Context, environ: dict[str, Any], kind: str, secret: str) -> str:
     """A link for who asks; `kind` is reset or welcome. Without a secret to where people sign in."""
     base = own_url(context, environ)
-    return mails.link(base, kind, secret) if secret else base
+    return mails.make_link(base, kind, secret) if secret else base

@@ -47,7 +47,7 @@ def page(
         "is_current": lambda path: here == path or (path != "/" and here.startswith(path)),
         "own_url": lambda: own_url(context, request.environ),
         "ui": context.config["ui"],
-        "newer_version": context.latest.newer if identity else "",
+        "newer_version": context.version_status.newer_version if identity else "",
     }
     text = context.render.render(template, **(shared | values))
     return HTTPResponse(text.encode(), status, {"Content-Type": HTML})

@@ -48,7 +48,7 @@ class Post:
             return [dict(row) for row in cursor.fetchall()]
 
     def states(self):
-        return [(outbox.state_of(row), row["last_error"]) for row in self.rows()]
+        return [(outbox.describe_state(row), row["last_error"]) for row in self.rows()]
 
     def status_of(self, link):
         path = f"/auth/reset/validate?token={link.partition('=')[2]}"

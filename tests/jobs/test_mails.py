@@ -254,7 +254,7 @@ def test_one_that_waited_for_a_day_is_given_up_unsent(post, mails):
     post.ask()
     post.clock.advance(24 * 3600)
     assert post.send() == 0
-    assert post.states() == [("given up", "It waited too long.")]
+    assert post.states() == [("given up", "Expired before it could be sent.")]
     assert mails.got == []
 
 
@@ -281,7 +281,7 @@ def test_killed_between_sending_and_noting_it(post, mails):
         mail, secret = reset_tokens.claim_mail(conn, context.clock.now(), reset_lifetime=HOUR)
     server, now = context.mail_server, context.clock.now()
     service_of.deliver(context.render, server, mail, secret, now)
-    post.clock.advance(service_of.CLAIM.total_seconds() - 1)
+    post.clock.advance(service_of.CLAIM_DURATION.total_seconds() - 1)
     assert post.send() == 0
     post.clock.advance(2)
     assert post.send() == 1

@@ -65,7 +65,7 @@ def test_it_is_asked_told_and_shown(make_service, receiver):
     )
     after = web.get(UI_CONFIG, headers=ADMIN).json["versionInfo"]
     assert (after["latest"], after["isLatest"]) == (NEWER["versions"], False)
-    assert lines.lines == ["a newer version is available: 9.1.0"]
+    assert lines.lines == ["version 9.1.0 is available"]
     assert "9.1.0" not in web.get("/sign-in").text
     page = web.get("/sign-in")
     page.form["username"], page.form["password"] = "ada", "Correct-Horse-7"
@@ -97,12 +97,12 @@ def test_what_is_no_answer_is_one_line_and_changes_nothing(make_service, receive
     service = make_service({"versionCheck": {"url": receiver.url}, "getLogger": lines})
     version_check.run_once(service.context)
     assert len(receiver.asked) == len(lines.lines) == 1
-    assert lines.lines[0].startswith("the latest version is not known: ")
-    assert service.context.latest.versions is None
+    assert lines.lines[0].startswith("version check failed: ")
+    assert service.context.version_status.versions is None
 
 
 def test_who_does_not_answer_is_left_after_a_while(make_service, receiver, monkeypatch):
-    monkeypatch.setattr(service_module, "SECONDS", 0.2)
+    monkeypatch.setattr(service_module, "TIMEOUT_SECONDS", 0.2)
     receiver.hold = threading.Event()
     lines = Lines()
     service = make_service({"versionCheck": {"url": receiver.url}, "getLogger": lines})
@@ -119,7 +119,7 @@ def test_it_goes_through_the_proxy(make_service, receiver):
     service = make_service({}, environ)
     version_check.run_once(service.context)
     assert [asked.path for asked in receiver.asked] == ["http://versions.example/v"]
-    assert service.context.latest.newer == "9.1.0"
+    assert service.context.version_status.newer_version == "9.1.0"
 
 
 @pytest.mark.parametrize(

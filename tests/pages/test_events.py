@@ -9,21 +9,22 @@ from tests.pages.seen import heading, is_page
 
 
 def rows(page):
-    found = page.html.find("ol", class_="log")
-    return found.find_all("li") if found else []
+    log = page.html.find("ol", class_="log")
+    return log.find_all("li") if log else []
 
 
 def types(page):
-    return [row.summary.find(class_="badge").string for row in rows(page)]
+    return [row.summary.find(class_="badge")["title"] for row in rows(page)]
 
 
-def test_change_is_shown_with_author_address_and_both_states(ada, endpoint):
+def test_an_event_has_an_author_and_both_states(ada, endpoint):
     fields = {"csrf": ada.csrf, "name": "ships", "description": "", "enabled": "on"}
     ada.post(f"/admin/signals/{endpoint['id']}", fields)
     page = ada.get("/admin/events")
     assert heading(page) == "Events"
     row = rows(page)[0]
     assert types(page)[0] == "signal-endpoint-updated"
+    assert row.summary.find(class_="badge").string == "Signal endpoint updated"
     assert "ada" in row.summary.get_text()
     before, after = (json.loads(pre.get_text()) for pre in row.find_all("pre"))
     assert (before["name"], after["name"]) == ("deploys", "ships")
@@ -31,25 +32,26 @@ def test_change_is_shown_with_author_address_and_both_states(ada, endpoint):
     assert row.time["datetime"].endswith("Z")
 
 
-def test_newest_comes_first(ada, make):
+def test_the_newest_event_is_first(ada, make):
     for name in ("one", "two", "three"):
         make.endpoint(name)
     names = [json.loads(row.pre.get_text())["name"] for row in rows(ada.get("/admin/events"))[:3]]
     assert names == ["three", "two", "one"]
 
 
-def test_type_filter_shows_one_type(ada, endpoint, token):
+def test_the_type_filter_limits_the_list(ada, endpoint, token):
     form = ada.get("/admin/events").forms[1]
-    offered = [option[0] for option in form["type"].options]
-    assert offered[0] == ""
-    assert {"signal-endpoint-created", "signal-endpoint-token-created"} <= set(offered)
+    values = [option[0] for option in form["type"].options]
+    assert values[0] == ""
+    assert {"signal-endpoint-created", "signal-endpoint-token-created"} <= set(values)
     form["type"] = "signal-endpoint-created"
     page = form.submit(status=200)
     assert set(types(page)) == {"signal-endpoint-created"}
-    assert page.html.find(id="type").find("option", selected=True).string == types(page)[0]
+    selected = page.html.find(id="type").find("option", selected=True)
+    assert (selected["value"], selected.string) == (types(page)[0], "Signal endpoint created")
 
 
-def test_fifty_are_shown_and_links_lead_to_all_the_others(ada, web, endpoint):
+def test_a_page_has_fifty_events_and_links_to_the_others(ada, web, endpoint):
     path = f"/api/admin/signal-endpoints/{endpoint['id']}"
     for n in range(60):
         web.post(f"{path}/{'off' if n % 2 == 0 else 'on'}", headers=ADMIN)
@@ -63,7 +65,7 @@ def test_fifty_are_shown_and_links_lead_to_all_the_others(ada, web, endpoint):
     assert len(rows(page)) == 50
 
 
-def test_unknown_type_shows_nothing(ada):
+def test_an_unknown_type_matches_no_event(ada):
     for type in ("nothing", "<script>", "' OR 1=1 --", "\U0001f600"):
         page = ada.get("/admin/events", {"type": type}, status=200)
         assert rows(page) == [], type

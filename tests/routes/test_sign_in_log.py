@@ -195,4 +195,4 @@ def test_a_flood_of_refused_requests_is_counted(logged, clock):
     assert len(lines()) == MAX_LINES_PER_MINUTE
     clock.advance(60)
     web.post("/sign-in", {}, status=403)
-    assert lines()[-1].endswith("(5 lines before this one were left out)")
+    assert lines()[-1].endswith("(5 similar lines omitted)")

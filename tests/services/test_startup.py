@@ -42,7 +42,7 @@ def signs_in(service, username, password):
 
 def logged(service):
     with service.context.database.autocommit() as conn:
-        return events.list_newest(conn, events.Filter(types=["api-token-created"]), limit=100)
+        return events.list_newest(conn, events.EventFilter(types=["api-token-created"]), limit=100)
 
 
 @pytest.mark.parametrize(

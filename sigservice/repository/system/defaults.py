@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import execute, fetch_one
+from sigservice.db.statements import execute
 
 _SQL = queries.load("system/defaults")
 
 
 def mark_seeded(conn: Connection, instance_id: str) -> bool:
-    """Whether this transaction is the one that writes the rest."""
-    return fetch_one(conn, _SQL["mark_seeded"], id=instance_id) is not None
+    """Whether this transaction must write the built-in rows."""
+    return one(conn, _SQL["mark_seeded"], id=instance_id) is not None
 
 
 def insert_environments(conn: Connection) -> None:
@@ -19,8 +19,8 @@ def insert_environments(conn: Connection) -> None:
 
 
 def insert_project(conn: Connection) -> None:
-    """The project `default`, linked to every environment."""
-    execute(conn, _SQL["insert_project"])
+    """Inserts the project `default` with all environments."""
+    affected(conn, _SQL["insert_project"])
 
 
 def insert_tag_type(conn: Connection) -> None:

@@ -16,10 +16,10 @@ _ID = re.compile(r"-?[0-9]{1,9}")
 
 
 @dataclass(frozen=True)
-class Filter:
-    """What a list of events is narrowed to; None does not narrow. `start` is inclusive, `end` not.
-    `authors` are names or ids; `families` are first words of types; `projects_only` leaves out what
-    concerns no project."""
+class EventFilter:
+    """The filters of a list of events; None means any. `start` is inclusive, `end` exclusive.
+    `authors` are names or IDs, `families` the first words of event types; `projects_only` excludes
+    events without a project or flag."""
 
     types: list[str] | None = None
     features: list[str] | None = None
@@ -32,7 +32,7 @@ class Filter:
     families: list[str] | None = None
     projects_only: bool = False
 
-    def parameters(self) -> dict[str, Any]:
+    def to_parameters(self) -> dict[str, Any]:
         ids = [int(author) for author in self.authors or [] if _ID.fullmatch(author)]
         return asdict(self) | {"author_ids": ids}
 
@@ -90,16 +90,20 @@ def insert_many(
 
 
 def list_newest(
-    conn: Connection, wanted: Filter, *, limit: int, before: int | None = None, offset: int = 0
+    conn: Connection,
+    event_filter: EventFilter,
+    *,
+    limit: int,
+    before: int | None = None,
+    offset: int = 0,
 ) -> list[Row]:
-    return fetch_all(
-        conn, _SQL["list_events"], before=before, limit=limit, offset=offset, **wanted.parameters()
-    )
+    page = {"before": before, "limit": limit, "offset": offset}
+    return many(conn, _SQL["list_events"], **page, **event_filter.to_parameters())
 
 
-def count(conn: Connection, wanted: Filter) -> int:
-    """At most 100 000."""
-    return int(fetch_value(conn, _SQL["count_events"], **wanted.parameters()))
+def count(conn: Connection, event_filter: EventFilter) -> int:
+    """At most 100,000."""
+    return int(value(conn, _SQL["count_events"], **event_filter.to_parameters()))
 
 
 def list_types(conn: Connection) -> list[str]:
@@ -107,5 +111,5 @@ def list_types(conn: Connection) -> list[str]:
 
 
 def fill_created_by(conn: Connection, *, system_id: int, token_id: int) -> int:
-    """One batch of at most 100; returns how many."""
-    return execute(conn, _SQL["fill_created_by"], system_id=system_id, token_id=token_id)
+    """Fills a batch of up to 100 events; returns how many."""
+    return affected(conn, _SQL["fill_created_by"], system_id=system_id, token_id=token_id)

@@ -6,14 +6,14 @@ from datetime import datetime
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_one
+from sigservice.db.statements import Row, execute
 
 _SQL = queries.load("system/mails")
 
 
 def delete_waiting(conn: Connection, user_id: int | None, *, before: datetime | None = None) -> int:
-    """Those that wait since `before` or longer; all of them without it."""
-    return execute(conn, _SQL["delete_waiting_mails"], user_id=user_id, before=before)
+    """Deletes the user's waiting mails, only those from `before` or earlier if it is given."""
+    return affected(conn, _SQL["delete_waiting_mails"], user_id=user_id, before=before)
 
 
 def insert(
@@ -26,9 +26,9 @@ def insert(
     before: datetime,
     max_per_hour: int,
 ) -> bool:
-    """False when nothing will be sent: for nobody, when a mail is younger than `before`, and when
-    there were `max_per_hour` within the last hour."""
-    row = fetch_one(
+    """False if nothing will be sent: without a user, after a mail later than `before`, and after
+    `max_per_hour` mails within the last hour."""
+    row = one(
         conn,
         _SQL["insert_mail"],
         kind=kind,
@@ -42,8 +42,8 @@ def insert(
 
 
 def claim(conn: Connection, *, now: datetime, until: datetime) -> Row | None:
-    """One that is due, with its user's address and name."""
-    return fetch_one(conn, _SQL["claim_mail"], now=now, until=until)
+    """The next mail that is due, with its user's email address and name."""
+    return one(conn, _SQL["claim_mail"], now=now, until=until)
 
 
 def settle(
@@ -56,7 +56,7 @@ def settle(
     due_at: datetime,
     now: datetime,
 ) -> bool:
-    """`result` is sent, waiting or given up; False when somebody else has taken it meanwhile."""
+    """`result` is sent, waiting or given up. False if another sender claimed the mail since."""
     return bool(
         execute(
             conn,
@@ -72,8 +72,8 @@ def settle(
 
 
 def find_last(conn: Connection, user_id: int) -> Row | None:
-    """The newest of a user's."""
-    return fetch_one(conn, _SQL["find_last_mail"], user_id=user_id)
+    """The newest mail to the user."""
+    return one(conn, _SQL["find_last_mail"], user_id=user_id)
 
 
 def delete_old(conn: Connection, *, days: int, chunk: int) -> int:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import execute, fetch_value
+from sigservice.db.statements import execute
 
 _SQL = queries.load("system/settings")
 
 
 def find(conn: Connection, key: str) -> str | None:
-    """JSON text."""
-    return fetch_value(conn, _SQL["find_setting"], key=key)
+    """The setting as JSON text."""
+    return value(conn, _SQL["find_setting"], key=key)
 
 
 def put(conn: Connection, key: str, value: str) -> None:
@@ -20,5 +20,5 @@ def put(conn: Connection, key: str, value: str) -> None:
 
 
 def delete(conn: Connection, key: str, value: str) -> bool:
-    """False when there is no such setting or it has another `value`, which is JSON text."""
-    return execute(conn, _SQL["delete_setting"], key=key, value=value) > 0
+    """False if the setting doesn't have this `value`, which is JSON text."""
+    return affected(conn, _SQL["delete_setting"], key=key, value=value) > 0

@@ -49,7 +49,7 @@ def settle(conn: Connection, row: Row, outcome: Outcome, now: datetime) -> str:
         attempts=row["attempts"],
         result=result,
         error=outcome.error[:500] or None,
-        due_at=now + max(outbox.pause(row["attempts"]), outcome.pause),
+        due_at=now + max(outbox.draw_retry_delay(row["attempts"]), outcome.pause),
         now=now,
     )
     return result
@@ -75,7 +75,7 @@ def retry(conn: Connection, project: str, set_id: int, id: int, by: Identity) ->
 def to_json(row: Row) -> dict[str, Any]:
     """One on the wire, its channel without what is secret in it."""
     channel = msgspec.json.decode(row["channel"])
-    state = outbox.state_of(row)
+    state = outbox.describe_state(row)
     return {
         "id": row["id"],
         "runId": row["run_id"],

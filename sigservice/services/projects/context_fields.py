@@ -19,7 +19,7 @@ from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems, build_duplicate_error
 from sigservice.services.system import events
 
-MOST_LEGAL_VALUES = 1000
+MAX_LEGAL_VALUES = 1000
 
 
 class LegalValue(msgspec.Struct, omit_defaults=True):
@@ -43,11 +43,11 @@ def fields(
     """Raises BadDataError naming each field that is wrong."""
     description = (description or "").strip() or None
     problems = Problems().check_text(description, "description", max_length=1000)
-    if len(legal_values) > MOST_LEGAL_VALUES:
-        text = f"A field has at most {MOST_LEGAL_VALUES} legal values."
+    if len(legal_values) > MAX_LEGAL_VALUES:
+        text = f"A field has at most {MAX_LEGAL_VALUES} legal values."
         problems.add("legalValues", text)
     seen: set[str] = set()
-    for n, legal in enumerate(legal_values[:MOST_LEGAL_VALUES]):
+    for n, legal in enumerate(legal_values[:MAX_LEGAL_VALUES]):
         _check_legal_value(legal, problems, f"legalValues[{n}].")
         if legal.value in seen:
             text = f"The legal value {legal.value} is there twice."

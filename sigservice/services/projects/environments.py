@@ -27,7 +27,7 @@ from sigservice.services.problems import Problems, build_duplicate_error
 from sigservice.services.system import events
 
 TYPES = ("development", "test", "preproduction", "production")
-MOST_ENVIRONMENTS = 50
+MAX_ENVIRONMENTS = 50
 
 
 def get(conn: Connection, name: str) -> Row:
@@ -57,11 +57,11 @@ def create(
     """Projects have to be linked to it. Raises BadDataError, NameExistsError, ExceedsLimitError."""
     Problems().check_name(name).check_choice(type, "type", TYPES).raise_if_any()
     revisions.lock(conn)
-    if environments.count(conn) >= MOST_ENVIRONMENTS:
+    if environments.count(conn) >= MAX_ENVIRONMENTS:
         raise ExceedsLimitError(
-            f"There can't be more than {MOST_ENVIRONMENTS} environments.",
+            f"There can't be more than {MAX_ENVIRONMENTS} environments.",
             resource="environments",
-            limit=MOST_ENVIRONMENTS,
+            limit=MAX_ENVIRONMENTS,
         )
     try:
         environments.insert(conn, name=name, type=type, sort_order=sort_order, enabled=enabled)

@@ -28,7 +28,7 @@ from sigservice.services.system import events
 
 DEFAULT = "default"
 MODES = ("open", "protected", "private")
-MOST_PROJECTS = 500
+MAX_PROJECTS = 500
 _NOT_IN_IDS = re.compile(r"[^a-z0-9._~-]+")
 
 
@@ -90,11 +90,11 @@ def create(
     ids = projects.list_ids(conn)
     if id and id in ids:
         raise build_duplicate_error(id, "id")
-    if len(ids) >= MOST_PROJECTS:
+    if len(ids) >= MAX_PROJECTS:
         raise ExceedsLimitError(
-            f"There can't be more than {MOST_PROJECTS} projects.",
+            f"There can't be more than {MAX_PROJECTS} projects.",
             resource="projects",
-            limit=MOST_PROJECTS,
+            limit=MAX_PROJECTS,
         )
     id = id or _id_from(new.name, ids)
     known = {row["name"]: row["enabled"] for row in environments.list_all(conn)}
@@ -190,7 +190,5 @@ def _audited(row: Row) -> dict[str, Any]:
 def _id_from(name: str, taken: set[str]) -> str:
     base = _NOT_IN_IDS.sub("-", name.lower()).strip("-.")[:90] or "project"
     return next(
-        id
-        for id in (base, *(f"{base}-{n}" for n in range(2, MOST_PROJECTS + 2)))
-        if id not in taken
+        id for id in (base, *(f"{base}-{n}" for n in range(2, MAX_PROJECTS + 2))) if id not in taken
     )

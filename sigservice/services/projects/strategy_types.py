@@ -19,7 +19,7 @@ from sigservice.services.problems import Problems, build_duplicate_error
 from sigservice.services.system import events
 
 PARAMETER_TYPES = ("string", "percentage", "list", "number", "boolean")
-MOST_PARAMETERS = 100
+MAX_PARAMETERS = 100
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ def fields(
     title, description = (title or "").strip() or None, (description or "").strip() or None
     problems = Problems().check_text(title, "title", max_length=200)
     problems.check_text(description, "description", max_length=1000)
-    if len(parameters) > MOST_PARAMETERS:
-        text = f"A strategy has at most {MOST_PARAMETERS} parameters."
+    if len(parameters) > MAX_PARAMETERS:
+        text = f"A strategy has at most {MAX_PARAMETERS} parameters."
         problems.add("parameters", text)
     seen: set[str] = set()
-    for n, parameter in enumerate(parameters[:MOST_PARAMETERS]):
+    for n, parameter in enumerate(parameters[:MAX_PARAMETERS]):
         path = f"parameters[{n}]"
         if not 1 <= len(parameter["name"]) <= 100:
             problems.add(f"{path}.name", "A parameter's name has 1 to 100 characters.")

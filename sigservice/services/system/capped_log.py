@@ -1,4 +1,4 @@
-"""Warnings that anybody can cause, capped: a flood of requests must not fill the disk."""
+"""A rate limit for warnings that any request can cause: a flood must not fill the disk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_LINES_PER_MINUTE = 60
 
 
 class CappedLog:
-    """Writes `MAX_LINES_PER_MINUTE`; the next line that is written says how many were left out."""
+    """Writes at most `MAX_LINES_PER_MINUTE`; the next line after that has the number omitted."""
 
     def __init__(self, logger: Logger, monotonic: Callable[[], float]) -> None:
         self._logger = logger
@@ -28,5 +28,5 @@ class CappedLog:
                 return
             omitted, self._omitted = self._omitted, 0
         if omitted:
-            message, args = message + " (%d lines before this one were left out)", (*args, omitted)
+            message, args = message + " (%d similar lines omitted)", (*args, omitted)
         self._logger.warn(message, *args)

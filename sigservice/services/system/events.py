@@ -1,6 +1,6 @@
-"""The audit log: every change records itself here, in its own transaction.
+"""The audit log: each change writes its event in its own transaction.
 
-Not everybody may read all of it: see `readable_by` and `to_json`.
+`restrict_to_readable` and `to_json` hide from non-admins what they may not read.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from sigservice.clock import iso
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.system import events
-from sigservice.repository.system.events import Filter
+from sigservice.repository.system.events import EventFilter
 from sigservice.services.identity import ADMIN, Identity
 
-# Families of types (their first words) that need VIEW only: flags and what they are made of. Those
-# of tokens, users, action sets and signals are for admins; so is a new one until it is listed.
+# Families of event types (their first words) that all users may read: flags and their parts. Only
+# admins read the others (tokens, users, action sets, signals) and families that aren't listed yet.
 OPEN_FAMILIES = (
     "context", "default", "environment", "feature", "features", "project", "segment", "strategy",
     "tag",
 )  # fmt: skip
 
 
-class Change(NamedTuple):
-    """What an event says of a flag: a note at the connection for whoever counts changes."""
+class FlagChange(NamedTuple):
+    """A note on the connection for each event of a flag; the metric of flag changes counts them."""
 
     event: str
     feature: str
@@ -46,10 +46,10 @@ def record(
     environment: str | None = None,
     feature_name: str | None = None,
 ) -> int:
-    """The event's id. `data` is the new state, `pre_data` the old one; never a secret. What an
-    action set does has its run in `data` too."""
+    """Returns the event's ID. `data` is the new state, `pre_data` the old one, both without
+    secrets. If an action set made the change, `data` contains its run."""
     if feature_name:
-        conn.notes.append(Change(type, feature_name, project, environment))
+        conn.notes.append(FlagChange(type, feature_name, project, environment))
     return events.insert(
         conn,
         type=type,
@@ -59,8 +59,8 @@ def record(
         project=project,
         environment=environment,
         feature_name=feature_name,
-        data=_json(_with_run(data, by)),
-        pre_data=_json(pre_data),
+        data=_encode(_add_run(data, by)),
+        pre_data=_encode(pre_data),
     )
 
 
@@ -70,7 +70,7 @@ def record_many(
     """One event for each item {project, environment, feature_name, data, pre_data}."""
     if items:
         conn.notes += [
-            Change(type, item["feature_name"], item.get("project"), item.get("environment"))
+            FlagChange(type, item["feature_name"], item.get("project"), item.get("environment"))
             for item in items
             if item.get("feature_name")
         ]
@@ -81,24 +81,24 @@ def record_many(
             created_by_user_id=by.user_id,
             ip=by.ip or None,
             items=msgspec.json.encode(
-                [{**item, "data": _with_run(item.get("data"), by)} for item in items]
+                [{**item, "data": _add_run(item.get("data"), by)} for item in items]
             ).decode(),
         )
 
 
-def _with_run(data: Mapping[str, Any] | None, by: Identity) -> Mapping[str, Any] | None:
+def _add_run(data: Mapping[str, Any] | None, by: Identity) -> Mapping[str, Any] | None:
     return data if by.action_run is None else {**(data or {}), "actionRun": by.action_run}
 
 
-def readable_by(identity: Identity, wanted: Filter) -> Filter:
-    """`wanted`, narrowed to what `identity` may read; counts and searches see no other events."""
+def restrict_to_readable(identity: Identity, event_filter: EventFilter) -> EventFilter:
+    """The filter, limited to what `identity` may read; counts and searches use it too."""
     if identity.may(ADMIN):
-        return wanted
-    return replace(wanted, families=list(OPEN_FAMILIES), projects_only=True)
+        return event_filter
+    return replace(event_filter, families=list(OPEN_FAMILIES), projects_only=True)
 
 
 def to_json(row: Row, identity: Identity) -> dict[str, Any]:
-    """An event on the wire; addresses are for admins."""
+    """An event of the API; only admins get IP addresses."""
     return {
         "id": row["id"],
         "createdAt": iso(row["created_at"]),
@@ -109,15 +109,15 @@ def to_json(row: Row, identity: Identity) -> dict[str, Any]:
         "project": row["project"],
         "environment": row["environment"],
         "featureName": row["feature_name"],
-        "data": _raw(row["data"]),
-        "preData": _raw(row["pre_data"]),
+        "data": _wrap_json(row["data"]),
+        "preData": _wrap_json(row["pre_data"]),
         "tags": [],
     }
 
 
-def _raw(text: str | None) -> msgspec.Raw | None:
+def _wrap_json(text: str | None) -> msgspec.Raw | None:
     return None if text is None else msgspec.Raw(text.encode())
 
 
-def _json(value: Mapping[str, Any] | None) -> str | None:
+def _encode(value: Mapping[str, Any] | None) -> str | None:
     return None if value is None else msgspec.json.encode(value).decode()

@@ -1,8 +1,8 @@
-"""Mails to users: written with what causes them, composed and sent by a job.
+"""Mails to users: stored in the transaction of their cause, composed and sent by a job.
 
-At least once: whoever sends one has claimed it for a while; after a kill it is sent again, as the
-same message. Neither link nor address is kept: the link is made for each attempt, so that the
-database never holds more than its hash.
+A mail is delivered at least once: a sender claims it for some time, and if the process dies, it is
+sent again with the same Message-ID. Each attempt makes a new link, so that the database stores
+only the hash of its secret.
 """
 
 from __future__ import annotations
@@ -24,22 +24,21 @@ from sigservice.services import outbox
 
 PAGES = {"reset": "reset-password", "welcome": "new-user"}
 SUBJECTS = {"reset": "sigservice - Reset your password", "welcome": "Welcome to sigservice"}
-MOMENT = timedelta(minutes=1)  # nobody is sent two of a kind in it
-MAX_PER_HOUR = 3  # of a kind, to one user
-PATIENCE = timedelta(hours=24)  # then a mail that did not get through is given up
-CLAIM = timedelta(minutes=5)  # longer than any attempt takes
-_NO_LETTER = re.compile(r"[^\w '’-]|_")
-# Long lines stay as they are: a link that is broken in two opens nothing.
+MIN_INTERVAL = timedelta(minutes=1)  # between two mails of a kind to a user
+MAX_PER_HOUR = 3  # of a kind, to a user
+MAX_AGE = timedelta(hours=24)  # of a mail that can't be delivered
+CLAIM_DURATION = timedelta(minutes=5)  # longer than any attempt takes
+_UNSAFE = re.compile(r"[^\w '’-]|_")
+# Long lines aren't wrapped: a link that is broken in two doesn't work.
 _POLICY = policy.SMTP.clone(max_line_length=900, cte_type="7bit")
 
 
 def enqueue(
     conn: Connection, kind: str, user_id: int | None, *, base_url: str, now: datetime
 ) -> bool:
-    """Whether a mail will be sent. For nobody (None), and for a user to whom one of the kind was
-    written a moment ago or MAX_PER_HOUR within the hour, the same statements run, but none will be.
-    """
-    before = now - MOMENT
+    """Whether a mail will be sent: not without a user, nor above the limits MIN_INTERVAL and
+    MAX_PER_HOUR. The same statements run in each case, so that response times reveal nothing."""
+    before = now - MIN_INTERVAL
     mails.delete_waiting(conn, user_id, before=before)
     return mails.insert(
         conn,
@@ -53,27 +52,27 @@ def enqueue(
 
 
 def claim(conn: Connection, now: datetime) -> Row | None:
-    """The next to send, nobody else's for a while. One that was kept waiting too long, as while
-    the service was down, is given up."""
-    while (mail := mails.claim(conn, now=now, until=now + CLAIM)) is not None:
-        if now < mail["created_at"] + PATIENCE:
+    """The next mail to send, claimed for CLAIM_DURATION, or None. Gives up mails that are older
+    than MAX_AGE, for example after the service was down."""
+    while (mail := mails.claim(conn, now=now, until=now + CLAIM_DURATION)) is not None:
+        if now < mail["created_at"] + MAX_AGE:
             return mail
-        late = Failed(mail["last_error"] or "It waited too long.", is_final=True)
-        settle(conn, mail, late, now)
+        expired = Failed(mail["last_error"] or "Expired before it could be sent.", is_final=True)
+        settle(conn, mail, expired, now)
     return None
 
 
 def deliver(render: Renderer, server: MailServer, mail: Row, secret: str, now: datetime) -> None:
-    """Raises Failed."""
-    recipient = _recipient(mail["email"])
+    """Sends the mail. Raises Failed."""
+    recipient = _parse_recipient(mail["email"])
     smtp.send(server, compose(render, server, mail, recipient, secret, now), recipient)
 
 
 def settle(conn: Connection, mail: Row, failed: Failed | None, now: datetime) -> str:
-    """Notes what became of an attempt: sent, waiting or given up."""
-    due_at = now + outbox.pause(mail["attempts"])
+    """Stores and returns the result of an attempt: sent, waiting or given up."""
+    due_at = now + outbox.draw_retry_delay(mail["attempts"])
     result = "waiting" if failed else "sent"
-    if failed and (failed.is_final or due_at >= mail["created_at"] + PATIENCE):
+    if failed and (failed.is_final or due_at >= mail["created_at"] + MAX_AGE):
         result = "given up"
     mails.settle(
         conn,
@@ -90,21 +89,21 @@ def settle(conn: Connection, mail: Row, failed: Failed | None, now: datetime) ->
 def compose(
     render: Renderer, server: MailServer, mail: Row, recipient: str, secret: str, now: datetime
 ) -> EmailMessage:
-    """Text and HTML with the link that `secret` opens, and how long it works."""
+    """The message, as text and HTML, with the link for `secret` and its lifetime."""
     message = EmailMessage(policy=_POLICY)
     message["From"] = server.sender
     message["To"] = recipient
     message["Subject"] = SUBJECTS[mail["kind"]]
     message["Date"] = format_datetime(now)
-    # The same at each attempt, so that what arrives twice can be seen as one.
-    moment = mail["created_at"].timestamp()
-    message["Message-ID"] = f"<{mail['kind']}.{mail['id']}.{moment:.6f}@{server.domain}>"
+    # The same at each attempt, so that mail programs recognize duplicates.
+    created_at = mail["created_at"].timestamp()
+    message["Message-ID"] = f"<{mail['kind']}.{mail['id']}.{created_at:.6f}@{server.domain}>"
     message["Auto-Submitted"] = "auto-generated"
     values = {
-        "name": plain_name(mail["name"] or ""),
+        "name": clean_name(mail["name"] or ""),
         "base_url": mail["base_url"],
-        "link": link(mail["base_url"], mail["kind"], secret),
-        "lifetime": readable_lifetime(mail["link_lifetime"]),
+        "link": make_link(mail["base_url"], mail["kind"], secret),
+        "lifetime": format_lifetime(mail["link_lifetime"]),
     }
     message.set_content(render.text(f"system/mail/{mail['kind']}.txt", **values))
     html = render.render(f"system/mail/{mail['kind']}.html", **values)
@@ -112,33 +111,33 @@ def compose(
     return message
 
 
-def link(base_url: str, kind: str, secret: str) -> str:
-    """The page where a password is set."""
+def make_link(base_url: str, kind: str, secret: str) -> str:
+    """The URL of the page that sets a password."""
     return f"{base_url}/{PAGES[kind]}?token={secret}"
 
 
-def readable_lifetime(lifetime: timedelta) -> str:
-    """Such as `1 hour` or `90 minutes`."""
+def format_lifetime(lifetime: timedelta) -> str:
+    """For example `1 hour` or `90 minutes`."""
     minutes = int(lifetime.total_seconds()) // 60
     count, unit = (minutes // 60, "hour") if minutes % 60 == 0 else (minutes, "minute")
     return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
 
 
-def plain_name(name: str) -> str:
-    """Letters, digits and blanks: nothing that a reader's program takes for a link or markup."""
-    return " ".join(_NO_LETTER.sub(" ", name).split())[:100]
+def clean_name(name: str) -> str:
+    """Only letters, digits and blanks, which no mail program takes for a link or markup."""
+    return " ".join(_UNSAFE.sub(" ", name).split())[:100]
 
 
-def _recipient(email: str | None) -> str:
-    """The address as mail servers take it: one, without a name, a list or a comment in it."""
+def _parse_recipient(email: str | None) -> str:
+    """One address in the form of SMTP, without a name, list or comment. Raises Failed."""
     if not email:
-        raise Failed("The user has no e-mail address any more.", is_final=True)
+        raise Failed("The user no longer has an email address.", is_final=True)
     try:
-        found = Address(addr_spec=email)
-        domain = found.domain.encode("idna").decode()
-        address = Address(username=found.username, domain=domain).addr_spec  # with its quotes
-        if not (address.isascii() and found.addr_spec == email):
+        parsed = Address(addr_spec=email)
+        domain = parsed.domain.encode("idna").decode()
+        address = Address(username=parsed.username, domain=domain).addr_spec  # quoted if necessary
+        if not (address.isascii() and parsed.addr_spec == email):
             raise ValueError
     except Exception:  # noqa: BLE001  the parser fails in many ways
-        raise Failed("The address is not one that mail can be sent to.", is_final=True) from None
+        raise Failed("The email address is not valid.", is_final=True) from None
     return address

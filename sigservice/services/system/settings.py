@@ -1,4 +1,4 @@
-"""Settings kept in the database: the instance's id, the origins that browsers may come from."""
+"""Settings in the database: the instance's ID and the CORS origins of the frontend API."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ _ORIGIN = re.compile(
 )
 
 
-def instance_id(conn: Connection) -> str:
+def find_instance_id(conn: Connection) -> str:
+    """The ID of this installation, "" before the first start."""
     text = settings.find(conn, "instance")
     return msgspec.json.decode(text)["id"] if text else ""
 
 
-def frontend_origins(conn: Connection) -> list[str]:
+def list_frontend_origins(conn: Connection) -> list[str]:
     """Origins of pages that may call the frontend API; ["*"] means any."""
     text = settings.find(conn, "frontend")
     origins = msgspec.json.decode(text)["frontendApiOrigins"] if text else []
@@ -34,18 +35,18 @@ def frontend_origins(conn: Connection) -> list[str]:
 
 
 def set_frontend_origins(conn: Connection, origins: Sequence[str], by: Identity) -> None:
-    """None at all means any. Raises BadDataError naming each that is none."""
-    wanted = list(dict.fromkeys(origin.strip().lower() for origin in origins))
+    """An empty list allows any origin. Raises BadDataError with each invalid origin."""
+    origins = list(dict.fromkeys(origin.strip().lower() for origin in origins))
     problems = Problems()
-    for n, origin in enumerate(wanted):
+    for n, origin in enumerate(origins):
         if origin != ANY_ORIGIN and not (len(origin) <= 300 and _ORIGIN.fullmatch(origin)):
-            text = "An origin looks like https://example.org or https://example.org:8443, or is *."
+            text = "Must be * or an origin such as https://example.org:8443."
             problems.add(f"frontendApiOrigins[{n}]", text)
     problems.raise_if_any()
     revisions.lock(conn)
-    before, data = frontend_origins(conn), {"frontendApiOrigins": wanted}
+    before, data = list_frontend_origins(conn), {"frontendApiOrigins": origins}
     settings.put(conn, "frontend", msgspec.json.encode(data).decode())
-    if frontend_origins(conn) != before:
+    if list_frontend_origins(conn) != before:
         events.record(
             conn, "setting-updated", by, data=data, pre_data={"frontendApiOrigins": before}
         )

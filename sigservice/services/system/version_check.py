@@ -1,4 +1,4 @@
-"""Whether there is a newer version: asked of the address that versionCheck.url names."""
+"""Compares the running version with the one that the server at versionCheck.url reports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sigservice.outgoing.proxies import Proxies
 from sigservice.outgoing.special_addresses import LOOPBACK
 from sigservice.version import __version__
 
-SECONDS = 5.0
+TIMEOUT_SECONDS = 5.0
 
 Version = Annotated[str, msgspec.Meta(pattern=r"\A[0-9A-Za-z.+_-]{0,64}\Z")]
 
@@ -24,44 +24,44 @@ class Versions(msgspec.Struct):
     enterprise: Version | None = ""
 
 
-class _Answer(msgspec.Struct):
+class _Report(msgspec.Struct):
     versions: Versions
     latest: bool
 
 
 @dataclass
-class Latest:
-    """What the last answer said; `versions` is None before the first."""
+class VersionStatus:
+    """The last report; `versions` is None before the first."""
 
     versions: Versions | None = None
     is_latest: bool = True
 
     @property
-    def newer(self) -> str:
-        """The version that there is now, "" when ours is it."""
+    def newer_version(self) -> str:
+        """The newest version, "" if this process runs it."""
         return "" if self.is_latest or self.versions is None else self.versions.oss
 
-    def take(self, answer: _Answer) -> None:
-        self.versions, self.is_latest = answer.versions, answer.latest
+    def update(self, report: _Report) -> None:
+        self.versions, self.is_latest = report.versions, report.latest
 
 
-def ask(url: str, instance_id: str, proxies: Proxies) -> _Answer:
-    """Sends our version and the instance's id, and nothing else. Raises Refused, Failed."""
-    question = {"versions": {"oss": __version__, "enterprise": ""}, "instanceId": instance_id}
-    # The operator has chosen the address, so it may be a private one, or on this machine.
+def fetch_versions(url: str, instance_id: str, proxies: Proxies) -> _Report:
+    """Sends this version and the instance's ID, nothing else. Raises Refused, Failed."""
+    payload = {"versions": {"oss": __version__, "enterprise": ""}, "instanceId": instance_id}
+    # The operator chose the address, so private and local ones are allowed.
     host = urlsplit(url).hostname or ""
     reach = Reach(allow_private=True, allowed_hosts=(host, *LOOPBACK))
-    answer = post(
+    response = post(
         url,
-        msgspec.json.encode(question),
+        msgspec.json.encode(payload),
         {"Content-Type": "application/json", "User-Agent": f"sigservice/{__version__}"},
         reach=reach,
         proxies=proxies,
-        seconds=SECONDS,
+        seconds=TIMEOUT_SECONDS,
     )
-    if not 200 <= answer.status < 300:
-        raise Failed(f"The answer has the status {answer.status}.")
+    if not 200 <= response.status < 300:
+        raise Failed(f"The server responded with status {response.status}.")
     try:
-        return msgspec.json.decode(answer.body, type=_Answer)
+        return msgspec.json.decode(response.body, type=_Report)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise Failed("The answer does not tell versions.") from None
+        raise Failed("The response contains no versions.") from None

@@ -77,7 +77,7 @@ class DefinitionCheck:
         kept = Inventory()
         kept.environments = self._each("environments", wanted.environments, self._environment)
         self._environments = _names(have.environments) | _names(kept.environments)
-        self._limit("environments", self._environments, environments.MOST_ENVIRONMENTS)
+        self._limit("environments", self._environments, environments.MAX_ENVIRONMENTS)
         kept.contextFields = self._each("contextFields", wanted.contextFields, self._context_field)
         kept.strategyTypes = self._each("strategyTypes", wanted.strategyTypes, self._strategy_type)
         self._types = _names(have.strategyTypes) | _names(kept.strategyTypes)
@@ -98,7 +98,7 @@ class DefinitionCheck:
         for project in kept.projects:
             links = self._links.setdefault(project.id, set())
             links |= {link.environment for link in project.environments}
-        self._limit("projects", set(self._links), projects.MOST_PROJECTS)
+        self._limit("projects", set(self._links), projects.MAX_PROJECTS)
         return kept
 
     def _each(

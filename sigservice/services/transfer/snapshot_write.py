@@ -29,7 +29,7 @@ from sigservice.services.transfer.snapshots import (
     Strategy,
 )
 
-MOST_EVENTS = 5000  # a statement, which may take five seconds
+MAX_EVENTS = 5000  # a statement, which may take five seconds
 Event = dict[str, Any]
 
 
@@ -288,8 +288,8 @@ class Writer:
             self._changes.everywhere = True
 
     def _record(self, type: str, items: Sequence[Event]) -> None:
-        for start in range(0, len(items), MOST_EVENTS):
-            part = items[start : start + MOST_EVENTS]
+        for start in range(0, len(items), MAX_EVENTS):
+            part = items[start : start + MAX_EVENTS]
             events.record_many(self._conn, type, self._by, part)
 
     def _note(self, kind: str, names: Sequence[str], what: str) -> None:

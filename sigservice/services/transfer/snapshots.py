@@ -1,7 +1,7 @@
 """Everything that makes flags what they are, as one value: what is exported, compared, imported.
 
-The structs are the file format of `sigservice export` (docs/import-export.md). Segments are referred to
-by name, because ids differ from server to server. Tokens, users and usage are not part of it.
+The structs are the file format of `sigservice export` (docs/import-export.md). Segments are
+referenced by name, because IDs differ between servers. Tokens, users and usage are excluded.
 """
 
 from __future__ import annotations

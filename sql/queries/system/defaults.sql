@@ -1,8 +1,8 @@
--- What a new installation starts with. Written once, by the first process that starts on it, and
--- not again: what somebody deletes stays deleted.
+-- The built-in rows of a new installation. The first process that starts on it inserts them once, so
+-- that deleted rows aren't restored.
 
 -- name: mark_seeded
--- A row for the one process that is to write the rest; others wait for it.
+-- Returns a row for the one process that inserts the rest; the others wait for its transaction.
 INSERT INTO settings (key, value) VALUES ('instance', jsonb_build_object('id', %(id)s::text))
 ON CONFLICT (key) DO NOTHING
 RETURNING key;

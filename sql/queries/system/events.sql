@@ -1,4 +1,4 @@
--- The audit log. Written by every change in its own transaction; rows are kept for ever.
+-- The audit log. Each change inserts its event in its own transaction; rows are never deleted.
 
 -- name: insert_event
 INSERT INTO events (type, created_by, created_by_user_id, ip, project, environment, feature_name,
@@ -8,7 +8,7 @@ VALUES (%(type)s, %(created_by)s, %(created_by_user_id)s, %(ip)s, %(project)s, %
 RETURNING id;
 
 -- name: insert_events
--- One for each item of a JSON array; what is missing in an item is null.
+-- One event for each item of a JSON array; missing members are null.
 INSERT INTO events (type, created_by, created_by_user_id, ip, project, environment, feature_name,
                     data, pre_data)
 SELECT %(type)s, %(created_by)s, %(created_by_user_id)s, %(ip)s, x.project, x.environment,
@@ -17,8 +17,8 @@ FROM jsonb_to_recordset(%(items)s::jsonb)
      AS x (project text, environment text, feature_name text, data jsonb, pre_data jsonb);
 
 -- name: list_events
--- Newest first; every filter may be null. `families` are first words of types, such as feature;
--- `projects_only` leaves out what concerns no project: users, tokens, settings.
+-- Newest first; each filter may be null. `families` are the first words of event types, for example
+-- feature; `projects_only` excludes events without a project or flag: users, tokens, settings.
 SELECT id, created_at, type, created_by, created_by_user_id, ip, project, environment,
        feature_name, data, pre_data
 FROM events
@@ -40,7 +40,7 @@ ORDER BY id DESC
 LIMIT %(limit)s OFFSET %(offset)s;
 
 -- name: count_events
--- The same filters, at most 100 000.
+-- The same filters; counts at most 100,000.
 SELECT count(*)
 FROM (
     SELECT 1
@@ -59,10 +59,10 @@ FROM (
       AND (%(families)s::text[] IS NULL OR split_part(type, '-', 1) = ANY(%(families)s))
       AND (NOT %(projects_only)s::boolean OR project IS NOT NULL OR feature_name IS NOT NULL)
     LIMIT 100000
-) AS found;
+) AS matches;
 
 -- name: list_event_types
--- One index look-up for each type instead of a walk through the whole log.
+-- One index lookup for each type instead of a scan of the whole log.
 WITH RECURSIVE types AS (
     (SELECT type FROM events ORDER BY type LIMIT 1)
     UNION ALL
@@ -73,9 +73,9 @@ WITH RECURSIVE types AS (
 SELECT type FROM types WHERE type IS NOT NULL;
 
 -- name: fill_created_by
--- 100 past events without a user id, newest first: system for what the service did itself, the
--- user of that name, else the pseudo user of a token of that name. Others are left alone, and
--- so never block the batch.
+-- 100 past events without a user ID, newest first: the system user for the service's own changes,
+-- the user of that name, else the pseudo user for a token of that name. Events that match none of
+-- these aren't selected, so they can't block the batch.
 WITH candidates AS (
     SELECT e.id,
            CASE

@@ -1,18 +1,18 @@
--- Mails to users. Written with what causes them; sent by a job; deleted with age.
+-- Mails to users. Inserted in the transaction of their cause, sent by a job, deleted by age.
 
 -- name: delete_waiting_mails
--- What waits for a user since a moment, or all of it: a later request takes its place.
+-- A new request replaces the user's waiting mails. `before` limits it to older ones.
 DELETE FROM mails
 WHERE user_id = %(user_id)s AND sent_at IS NULL AND given_up_at IS NULL
   AND (%(before)s::timestamptz IS NULL OR created_at <= %(before)s);
 
 -- name: insert_mail
--- Due at once. Nobody is sent two of a kind within a moment, nor more than the maximum within an
--- hour: then, and for nobody, a row without a user is written, so that both cost the requester the
--- same time. Nothing when another request of this moment is being written.
+-- Due immediately. Without a user, and above the limits by `before` and `max_per_hour`, the row gets
+-- no user and isn't sent, so that the response time is the same. Inserts nothing while another
+-- transaction inserts a mail for the same user.
 INSERT INTO mails (kind, user_id, base_url, due_at, given_up_at, created_at)
-SELECT %(kind)s, who.id, %(base_url)s, 'epoch',
-       CASE WHEN who.id IS NULL THEN %(now)s::timestamptz END, %(now)s
+SELECT %(kind)s, recipient.id, %(base_url)s, 'epoch',
+       CASE WHEN recipient.id IS NULL THEN %(now)s::timestamptz END, %(now)s
 FROM (
     SELECT CASE WHEN NOT EXISTS (
         SELECT 1 FROM mails m
@@ -22,13 +22,13 @@ FROM (
         WHERE m.user_id = %(user_id)s::integer AND m.kind = %(kind)s
           AND m.created_at > %(now)s::timestamptz - interval '1 hour'
     ) < %(max_per_hour)s THEN %(user_id)s::integer END AS id
-) AS who
+) AS recipient
 ON CONFLICT DO NOTHING
 RETURNING user_id IS NOT NULL AS will_be_sent;
 
 -- name: claim_mail
--- The one that is due longest, and whom it is for. Until `until` nobody else takes it; then a kill
--- has lost the sender.
+-- The mail that has been due longest, with its recipient. Other senders skip it until `until`; after
+-- that its sender has died.
 WITH due AS (
     SELECT id FROM mails
     WHERE due_at <= %(now)s AND sent_at IS NULL AND given_up_at IS NULL
@@ -45,7 +45,7 @@ FROM claimed c
 JOIN users u ON u.id = c.user_id;
 
 -- name: settle_mail
--- What became of an attempt; nothing when a later attempt has begun.
+-- The result of an attempt. Changes nothing if a later attempt has started.
 UPDATE mails
 SET sent_at = CASE WHEN %(result)s = 'sent' THEN %(now)s::timestamptz END,
     given_up_at = CASE WHEN %(result)s = 'given up' THEN %(now)s::timestamptz END,

@@ -1,5 +1,5 @@
--- What the service remembers about itself: `instance` (its id), `frontend` (origins of browsers),
--- `sign_in_code` (hash of the one-time code that the last start printed).
+-- State of the installation: `instance` (its ID), `frontend` (CORS origins), `sign_in_code` (hash of
+-- the one-time code that the last start printed).
 
 -- name: find_setting
 SELECT value FROM settings WHERE key = %(key)s;
@@ -9,5 +9,5 @@ INSERT INTO settings (key, value) VALUES (%(key)s, %(value)s)
 ON CONFLICT (key) DO UPDATE SET value = excluded.value;
 
 -- name: delete_setting
--- Only while it has this value: of two requests that use up one code, one does.
+-- Only while it has this value: if two requests use the same code, one succeeds.
 DELETE FROM settings WHERE key = %(key)s AND value = %(value)s::jsonb;

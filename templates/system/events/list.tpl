@@ -1,29 +1,30 @@
 % rebase("layout.tpl", title=title, live=False)
 <h1>Events</h1>
-<p class="hint">Every change, who made it, and from which address.</p>
+<p class="hint">Audit log of all changes.</p>
 <form method="get" class="inline">
 <span><label for="type">Type</label>
 <select id="type" name="type">
-<option value="">all</option>
-% for name in types:
-<option value="{{name}}" {{"selected" if name == type else ""}}>{{name}}</option>
+% for value, label in types:
+<option value="{{value}}" {{"selected" if value == type else ""}}>{{label}}</option>
 % end
 </select></span>
 <span><label for="feature">Flag</label>
 <input id="feature" name="feature" value="{{feature}}" autocomplete="off"></span>
 <button class="quiet">Filter</button>
+% if is_filtered:
+<a href="?">Clear filters</a>
+% end
 </form>
 % if not events:
-<p class="empty">No event yet.</p>
-% end
-% if events:
+<p class="empty">{{"No events match." if is_filtered else "No events yet."}}</p>
+% else:
 <ol class="log">
 % for event in events:
 <li>
 <details>
 <summary>
 % include("partials/time.tpl", at=event["created_at"])
-<span class="badge">{{event["type"]}}</span>
+<span class="badge" title="{{event["type"]}}">{{event["label"]}}</span>
 <strong><bdi>{{event["subject"]}}</bdi></strong>
 % if event["environment"]:
 <span>in {{event["environment"]}}</span>

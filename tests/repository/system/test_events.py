@@ -9,7 +9,7 @@ import pytest
 from sigservice.db import queries
 from sigservice.errors import BadDataError
 from sigservice.repository.system import events
-from sigservice.repository.system.events import Filter
+from sigservice.repository.system.events import EventFilter
 from tests.repository.kit import add_user, attempt, ids, run
 
 SYSTEM, TOKEN = -1337, -42
@@ -27,7 +27,7 @@ def newest(conn, **asked):
 
 
 def by_type(type):
-    return Filter(types=[type] if type else None)
+    return EventFilter(types=[type] if type else None)
 
 
 def test_an_empty_log_is_empty(conn):
@@ -71,9 +71,9 @@ def test_an_event_is_listed_with_all_columns(conn):
 
 
 RARE = {
-    "environment": (Filter(environments=["rare"]), ["events_environment_id_idx"]),
+    "environment": (EventFilter(environments=["rare"]), ["events_environment_id_idx"]),
     "author": (
-        Filter(authors=["eve", "7"]),
+        EventFilter(authors=["eve", "7"]),
         ["events_created_by_id_idx", "events_created_by_user_id_idx"],
     ),
 }
@@ -93,7 +93,7 @@ def test_what_is_rare_is_found_by_its_index(conn, column, statement):
     paging = {"before": None, "limit": 50, "offset": 0}
     with conn.cursor() as cursor:
         text = queries.load("system/events")[statement]
-        cursor.execute(f"EXPLAIN {text}", wanted.parameters() | paging)
+        cursor.execute(f"EXPLAIN {text}", wanted.to_parameters() | paging)
         plan = "\n".join(row[0] for row in cursor.fetchall())
     for index in indexes:
         assert index in plan, plan
@@ -199,16 +199,16 @@ def test_a_batch_is_the_newest_hundred(conn):
 
 
 FILTERS = {
-    "flag": (Filter(features=["f"]), ["c", "b"]),
-    "project": (Filter(projects=["p", "q"]), ["c", "b"]),
-    "environment": (Filter(environments=["e"]), ["b"]),
-    "author by name": (Filter(authors=["ada"]), ["c", "b"]),
-    "author by id": (Filter(authors=["9"]), ["a"]),
-    "text in data": (Filter(text="NEEDLE"), ["b"]),
-    "text in a name": (Filter(text="eve"), ["a"]),
-    "projects only": (Filter(projects_only=True), ["c", "b"]),
-    "types": (Filter(types=["a", "c"]), ["c", "a"]),
-    "nothing": (Filter(features=["x"]), []),
+    "flag": (EventFilter(features=["f"]), ["c", "b"]),
+    "project": (EventFilter(projects=["p", "q"]), ["c", "b"]),
+    "environment": (EventFilter(environments=["e"]), ["b"]),
+    "author by name": (EventFilter(authors=["ada"]), ["c", "b"]),
+    "author by id": (EventFilter(authors=["9"]), ["a"]),
+    "text in data": (EventFilter(text="NEEDLE"), ["b"]),
+    "text in a name": (EventFilter(text="eve"), ["a"]),
+    "projects only": (EventFilter(projects_only=True), ["c", "b"]),
+    "types": (EventFilter(types=["a", "c"]), ["c", "a"]),
+    "nothing": (EventFilter(features=["x"]), []),
 }
 
 

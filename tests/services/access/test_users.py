@@ -164,7 +164,7 @@ def test_every_change_is_in_the_log_without_the_password(conn):
     users.update(conn, id, {"username": "eva", "root_role": "Viewer"}, SYSTEM)
     users.set_password(conn, id, "secret-hash", SYSTEM)
     users.delete(conn, id, SYSTEM)
-    rows = events.list_newest(conn, events.Filter(), limit=4)
+    rows = events.list_newest(conn, events.EventFilter(), limit=4)
     assert [row["type"] for row in rows] == [
         "user-deleted", "user-updated", "user-updated", "user-created",
     ]  # fmt: skip

@@ -11,7 +11,7 @@ from bottle import HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.repository.system import events as repository
-from sigservice.repository.system.events import Filter
+from sigservice.repository.system.events import EventFilter
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.system import events
 from sigservice.web import respond
@@ -24,9 +24,9 @@ router = Router(AdminGuard)
 
 
 def answer(
-    context: Context, identity: Identity, wanted: Filter, asked: Paging, **more: Any
+    context: Context, identity: Identity, wanted: EventFilter, asked: Paging, **more: Any
 ) -> HTTPResponse:
-    readable = events.readable_by(identity, wanted)
+    readable = events.restrict_to_readable(identity, wanted)
     with context.database.transaction(bulkhead="search") as conn:
         rows = repository.list_newest(
             conn, readable, limit=asked.limit, before=asked.before, offset=asked.offset
@@ -42,7 +42,7 @@ def list_all(context: Context, identity: Identity) -> HTTPResponse:
     projects = [query["project"]] if query.get("project") else None
     types = [query["type"]] if query.get("type") else None
     return answer(
-        context, identity, Filter(types=types, projects=projects), paging(query), version=1
+        context, identity, EventFilter(types=types, projects=projects), paging(query), version=1
     )
 
 
@@ -50,7 +50,7 @@ def list_all(context: Context, identity: Identity) -> HTTPResponse:
 def list_of_flag(context: Context, identity: Identity, name: str) -> HTTPResponse:
     query = read_query(request.environ)
     return answer(
-        context, identity, Filter(features=[name]), paging(query), version=1, toggleName=name
+        context, identity, EventFilter(features=[name]), paging(query), version=1, toggleName=name
     )
 
 
@@ -58,7 +58,7 @@ def list_of_flag(context: Context, identity: Identity, name: str) -> HTTPRespons
 def search(context: Context, identity: Identity) -> HTTPResponse:
     query = read_query(request.environ)
     start, end = days(query)
-    wanted = Filter(
+    wanted = EventFilter(
         types=any_of(query, "type"),
         features=any_of(query, "feature"),
         projects=any_of(query, "project"),

@@ -30,15 +30,15 @@ router = Router(AdminGuard)
 @router.get(PATH, needs=VIEW)
 def read(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
-        instance_id = settings.instance_id(conn)
-        origins = settings.frontend_origins(conn)
+        instance_id = settings.find_instance_id(conn)
+        origins = settings.list_frontend_origins(conn)
     current = {
         "unleashUrl": own_url(context, request.environ),
         "frontendApiOrigins": origins,
         "versionInfo": {
             "current": {"oss": __version__, "enterprise": ""},
-            "latest": context.latest.versions or {},
-            "isLatest": context.latest.is_latest,
+            "latest": context.version_status.versions or {},
+            "isLatest": context.version_status.is_latest,
             "instanceId": instance_id,
         },
     }

@@ -9,7 +9,7 @@ from bottle import HTTPResponse, request
 from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError, InvalidTokenError, UsedTokenError
 from sigservice.services.access import passwords, reset_tokens
-from sigservice.services.system.mails import PAGES, readable_lifetime
+from sigservice.services.system.mails import PAGES, format_lifetime
 from sigservice.web import password_links, respond
 from sigservice.web.body import FORM_LIMIT, read_query
 from sigservice.web.guards import Public
@@ -82,7 +82,7 @@ def _render_request(context: Context, **more: Any) -> HTTPResponse:
     password_links.demand_passwords(context)
     values = {"title": "Forgot your password?", "email": "", "is_sent": False}
     values["sends_mail"] = context.mail_server is not None
-    values["lifetime"] = readable_lifetime(context.reset_lifetime)
+    values["lifetime"] = format_lifetime(context.reset_lifetime)
     page = PublicForm(context, "forgot-password")
     return page.page("access/reset_password/ask", **(values | more))
 

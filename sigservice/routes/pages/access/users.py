@@ -75,7 +75,7 @@ def form_page(
         rules=passwords.rule_texts(),
         sends_mail=context.mail_server is not None,
         mail=mail,
-        mail_state=outbox.state_of(mail) if mail else "",
+        mail_state=outbox.describe_state(mail) if mail else "",
         **(shared | more),
     )
 

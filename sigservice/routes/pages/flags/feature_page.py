@@ -17,7 +17,7 @@ from sigservice.errors import AppError, NotFoundError
 from sigservice.repository.flags import features as repository
 from sigservice.repository.flags import segments
 from sigservice.repository.system import events
-from sigservice.repository.system.events import Filter
+from sigservice.repository.system.events import EventFilter
 from sigservice.repository.usage import client_metrics
 from sigservice.services.flags import dependencies, feature_view, strategy_summaries
 from sigservice.services.flags.features import Metadata
@@ -85,7 +85,7 @@ def feature_page(
         row = find(conn, name)
         feature = feature_view.one(conn, row["project"], name)
         usage = client_metrics.list_hours(conn, name, HOURS)
-        wanted = event_service.readable_by(identity, Filter(features=[name]))
+        wanted = event_service.restrict_to_readable(identity, EventFilter(features=[name]))
         latest = events.list_newest(conn, wanted, limit=SHOWN_EVENTS)
         used = [
             id for e in feature["environments"] for s in e["strategies"] for id in s["segments"]

@@ -38,7 +38,7 @@ def show_list(context: Context, identity: Identity) -> HTTPResponse:
         identity,
         title="Environments",
         environments=rows,
-        limit=environments.MOST_ENVIRONMENTS,
+        limit=environments.MAX_ENVIRONMENTS,
         notice=NOTICES.get(read_query(request.environ).get("done", ""), ""),
     )
 

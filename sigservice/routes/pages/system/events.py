@@ -1,4 +1,4 @@
-"""The audit log, page."""
+"""The page of the event log."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bottle import HTTPResponse, request
 from sigservice.context import Context
 from sigservice.db.statements import Row
 from sigservice.repository.system import events
-from sigservice.repository.system.events import Filter
+from sigservice.repository.system.events import EventFilter
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
 from sigservice.web.body import read_query
@@ -18,54 +18,78 @@ from sigservice.web.guards import PageGuard
 from sigservice.web.paging import paging
 from sigservice.web.router import Router
 
-SHOWN = 50
+PAGE_SIZE = 50
+# Event types whose own words would mislead.
+LABELS = {
+    "actions-created": "action-set-created",
+    "actions-deleted": "action-set-deleted",
+    "actions-updated": "action-set-updated",
+    "feature-environment-disabled": "flag-disabled",
+    "feature-environment-enabled": "flag-enabled",
+    "feature-environment-variants-updated": "variants-updated",
+    "feature-metadata-updated": "flag-updated",
+    "feature-strategy-add": "strategy-added",
+    "feature-strategy-remove": "strategy-removed",
+    "feature-strategy-update": "strategy-updated",
+    "pat-created": "personal-token-created",
+    "pat-deleted": "personal-token-deleted",
+}
 
 
 router = Router(PageGuard)
 
 
 @router.get("/admin/events", needs=ADMIN)
-def show(context: Context, identity: Identity) -> HTTPResponse:
+def list_events(context: Context, identity: Identity) -> HTTPResponse:
     query = read_query(request.environ)
     before, type = paging(query).before, query.get("type", "")
     feature = query.get("feature", "").strip()
+    event_filter = EventFilter(
+        types=[type] if type else None, features=[feature] if feature else None
+    )
     with context.database.transaction(bulkhead="search") as conn:
-        wanted = Filter(types=[type] if type else None, features=[feature] if feature else None)
-        rows = events.list_newest(conn, wanted, before=before, limit=SHOWN + 1)
+        rows = events.list_newest(conn, event_filter, before=before, limit=PAGE_SIZE + 1)
         types = events.list_types(conn)
-    shown = [
+    page = [
         row
         | {
-            "data": _pretty(row["data"]),
-            "pre_data": _pretty(row["pre_data"]),
-            "subject": _subject(row),
+            "label": _format_type(row["type"]),
+            "data": _format_json(row["data"]),
+            "pre_data": _format_json(row["pre_data"]),
+            "subject": _find_subject(row),
         }
-        for row in rows[:SHOWN]
+        for row in rows[:PAGE_SIZE]
     ]
-    kept = {name: text for name, text in (("type", type), ("feature", feature)) if text}
-    older = urlencode(kept | {"before": shown[-1]["id"]}) if len(rows) > SHOWN else ""
+    filters = {name: text for name, text in (("type", type), ("feature", feature)) if text}
+    older = urlencode(filters | {"before": page[-1]["id"]}) if len(rows) > PAGE_SIZE else ""
     return respond.page(
         context,
         "system/events/list",
         identity,
         title="Events",
-        events=shown,
-        types=types,
+        events=page,
+        types=[("", "All"), *((name, _format_type(name)) for name in types)],
         type=type,
         feature=feature,
+        is_filtered=bool(filters),
         older=older,
-        newest=urlencode(kept),
+        newest=urlencode(filters),
         at_newest=before is None,
     )
 
 
-def _subject(row: Row) -> str:
-    """The name of what changed, as far as the event tells."""
+def _format_type(type: str) -> str:
+    """An event type in words, for example "Flag created"."""
+    return LABELS.get(type, type).replace("feature", "flag").replace("-", " ").capitalize()
+
+
+def _find_subject(row: Row) -> str:
+    """The name of the changed object, "" if the event has none."""
     if row["feature_name"]:
         return str(row["feature_name"])
     data = msgspec.json.decode(row["data"] or row["pre_data"] or "{}")
     return str(data.get("name") or data.get("username") or data.get("email") or "")
 
 
-def _pretty(text: str | None) -> str:
+def _format_json(text: str | None) -> str:
     return msgspec.json.format(text, indent=2) if text else ""
