@@ -10,7 +10,7 @@ from bottle import HTTPError, HTTPResponse, request
 from sigservice.context import Context
 from sigservice.errors import StartError
 from sigservice.http_parsing import Admit
-from sigservice.log import one_line
+from sigservice.log import escape_line
 from sigservice.routes import find_routers
 from sigservice.services.access.authentication import Custom
 from sigservice.web.admission import admission
@@ -74,7 +74,7 @@ def _hook(hook: Callable[..., Any] | None, name: str, root: Any) -> Callable[[Ws
     try:
         wrapper = hook(root) if hook else None
     except Exception as error:
-        reason = one_line(f"{type(error).__name__}: {error}")
+        reason = escape_line(f"{type(error).__name__}: {error}")
         raise StartError(f"{name} failed: {reason}") from error
     if wrapper is not None and not callable(wrapper):
         raise StartError(f"{name} must return nothing or a function that wraps a WSGI application.")

@@ -29,7 +29,7 @@ def sign_in(environ: dict[str, Any], user: Mapping[str, Any], next_path: str = "
     context = _context(environ)
     if context.authentication.custom is None:
         raise RuntimeError("sign_in is for the authentication type custom.")
-    ip = client_ip(environ, context.trusted)
+    ip = client_ip(environ, context.trusted_proxies)
     with context.database.transaction() as conn:
         row = vouched_user(conn, user, ip=ip)
     answer = respond.redirect(context, safe_next(next_path))

@@ -148,7 +148,7 @@ class _DatabaseObserver:
     def on_commit(self, notes: Sequence[Any]) -> None:
         for note in notes:
             if isinstance(note, FlagChange):
-                self._telemetry.flags.changed(*note)
+                self._telemetry.flags.count_change(*note)
 
     def on_rollback(self, error: BaseException) -> None:
         if isinstance(error, ExceedsLimitError) and error.resource:
@@ -167,9 +167,9 @@ def _register_gauges(
         for name, rate in limiter.list_rates().items():
             yield list(LIMITED_ROUTES[name]), rate
 
-    telemetry.gauge("rate_limits", "Requests a minute.", ["endpoint", "method"], rates)
+    telemetry.add_gauge("rate_limits", "Requests a minute.", ["endpoint", "method"], rates)
     limits = [([name], float(most)) for name, most in resource_limits(config).items()]
-    telemetry.gauge("resource_limit", "Most of each resource.", ["resource"], lambda: limits)
+    telemetry.add_gauge("resource_limit", "Most of each resource.", ["resource"], lambda: limits)
     for name, text in (
         ("min", "Fewest connections kept."),
         ("max", "Most connections."),
@@ -178,7 +178,7 @@ def _register_gauges(
         ("pending_creates", "Connections being opened."),
         ("pending_acquires", "Requests that wait for a connection."),
     ):
-        telemetry.gauge(f"db_pool_{name}", text, [], _pool(database, name))
+        telemetry.add_gauge(f"db_pool_{name}", text, [], _pool(database, name))
 
 
 def _pool(database: Database, name: str) -> Callable[[], Iterable[tuple[list[str], float]]]:

@@ -16,7 +16,7 @@ class Clock:
         return time.monotonic()
 
 
-def from_iso(text: str) -> datetime | None:
+def parse_iso(text: str) -> datetime | None:
     """A date or date-time in ISO 8601, UTC unless it says otherwise; None for anything else."""
     try:
         moment = datetime.fromisoformat(text.strip())
@@ -25,6 +25,6 @@ def from_iso(text: str) -> datetime | None:
         return None
 
 
-def iso(moment: datetime) -> str:
+def format_iso(moment: datetime) -> str:
     """ISO 8601 in UTC with milliseconds and Z, as on the wire."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

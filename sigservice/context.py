@@ -76,7 +76,7 @@ class Context:
         return self.config["server"]["unleashUrl"] or ""
 
     @property
-    def trusted(self) -> Sequence[str]:
+    def trusted_proxies(self) -> Sequence[str]:
         """Proxies that are believed, as web/client_ip.py asks for them."""
         proxies: Sequence[str] = self.config["server"]["trustedProxy"]
         return proxies

@@ -97,7 +97,7 @@ class _LineLogger:
         if LEVELS[level] < self._threshold:
             return
         text = message % args if args else message
-        self._put(f"[{_now()}] [{level.upper()}] {self._name} - {one_line(text)}\n")
+        self._put(f"[{_now()}] [{level.upper()}] {self._name} - {escape_line(text)}\n")
 
 
 def _write(stream: TextIO, text: str) -> None:
@@ -118,14 +118,14 @@ def _second(at: int) -> str:
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
-def one_line(text: str) -> str:
+def escape_line(text: str) -> str:
     """`text` with everything that is not printable escaped."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def trace(error: BaseException) -> str:
+def format_trace(error: BaseException) -> str:
     """Its traceback, and those of its causes."""
     return "".join(traceback.format_exception(error))
 
@@ -134,7 +134,7 @@ def report(logger: Logger, what: str, error: BaseException, error_id: str = "") 
     """Logs an error that nobody expected, with its traceback; returns the ID in that line, for the
     record of what failed."""
     error_id = error_id or new_error_id()
-    logger.error("%s (%s): %s", what, error_id, trace(error))
+    logger.error("%s (%s): %s", what, error_id, format_trace(error))
     return error_id
 
 

@@ -46,7 +46,7 @@ JOBS = (
     Job("reset tokens", clean_up.delete_reset_tokens, every_seconds=3600, first_seconds=60),
     Job("seen tokens", last_used_tokens.run_once, every_seconds=60, first_seconds=60),
     Job("failed sign-ins", sign_ins.record_summary, every_seconds=60, first_seconds=60),
-    Job("frozen connections", clean_up.cut_frozen, every_seconds=0.5, first_seconds=0.5),
+    Job("frozen connections", clean_up.cut_stuck, every_seconds=0.5, first_seconds=0.5),
     Job("connections", clean_up.evict_connections, every_seconds=0.5, first_seconds=0.5),
 )
 CREATED_BY = (
@@ -189,7 +189,7 @@ class Service:
     def describe(self) -> list[str]:
         """What a person wants to know at the start, a line each, at most a dozen."""
         kind = self.context.authentication.type
-        who, code = kind.who, ""
+        who, code = kind.users, ""
         if kind.has_passwords and startup.default_password_works(self.context.database):
             who = "{username} with the built-in password {password}: change it"
             who = who.format(**BUILT_IN_ADMIN)  # never what is configured

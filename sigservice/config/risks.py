@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from sigservice.config.authentication import NO_HANDLER
+from sigservice.config.authentication_types import NO_HANDLER
 from sigservice.config.parse import said_no
 
 SEVERITIES = ("note", "warning", "danger")

@@ -87,7 +87,7 @@ class Connection(psycopg2.extensions.connection):
 def send(
     cursor: psycopg2.extensions.cursor, statement: str, parameters: dict[str, Any] | None = None
 ) -> None:
-    """Executes it; the connection is marked as waiting meanwhile, for Database.cut_frozen."""
+    """Executes it; the connection is marked as waiting meanwhile, for Database.cut_stuck."""
     conn = cast(Connection, cursor.connection)
     conn.waiting_since = time.monotonic()
     try:

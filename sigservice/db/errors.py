@@ -42,7 +42,7 @@ class DatabaseUnavailable(UnavailableError):
         self.sqlstate = sqlstate
 
     @property
-    def took_too_long(self) -> bool:
+    def is_timeout(self) -> bool:
         """A statement of ours was cut, so the next try may well fail too."""
         return self.sqlstate == _TIMEOUT
 

@@ -43,11 +43,11 @@ def migrate(database: Database, schema: str) -> list[str]:
     sessions, for a file that was edited after it had been applied, and for a schema that a newer
     version has migrated; psycopg2.Error for a standby and for whatever else it does not reach.
     """
-    conn = database.dedicated()
+    conn = database.open_dedicated()
     try:
         conn.autocommit = True
         _check_server(conn)
-        session.check(conn, database.dedicated, database.settings)
+        session.check(conn, database.open_dedicated, database.settings)
         conn.autocommit = False
         files, applied = migrations(), []
         while name := _apply_next(conn, schema, files):

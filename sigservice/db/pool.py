@@ -25,7 +25,7 @@ from sigservice.db.connection import JSON_TEXT, Connection, Observer, send
 from sigservice.db.errors import DatabaseUnavailable, translate
 from sigservice.errors import UnavailableError
 
-FROZEN_SECONDS = 5.2  # a little more than the statement_timeout
+STUCK_SECONDS = 5.2  # a little more than the statement_timeout
 # What libpq says of LIBPQ_VARIABLES (config/database.py) that it can't use.
 UNUSABLE_VARIABLES = {
     "definition of service": "the variable PGSERVICE names it: unset it or define the service",
@@ -124,7 +124,7 @@ class Database:
             if cursor.fetchone() != (False,):
                 raise DatabaseUnavailable(READ_ONLY)
 
-    def dedicated(self) -> Connection:
+    def open_dedicated(self) -> Connection:
         """A connection outside the pool, for migrations. Raises psycopg2.Error."""
         conn = self._connect()
         with self._lock:
@@ -150,7 +150,7 @@ class Database:
             self._discard(conn)
         return len(evicted)
 
-    def cut_frozen(self, seconds: float = FROZEN_SECONDS) -> int:
+    def cut_stuck(self, seconds: float = STUCK_SECONDS) -> int:
         """Ends connections whose statement has had no answer for so long; returns how many.
 
         The server's own time-outs end a slow statement before; a server or a network that stands

@@ -167,7 +167,7 @@ def _advance(
 
 def _tell(context: Context, logger: Logger, steps: list[Step]) -> None:
     for step in steps:
-        context.telemetry.signals.acted("failed" if step.failed else "success")
+        context.telemetry.signals.count_action("failed" if step.failed else "success")
         if step.state != "started":
-            context.telemetry.signals.run_ended(step.state, step.reaction)
+            context.telemetry.signals.count_run(step.state, step.reaction)
             logger.info("a run of project %s ended: %s", step.project, step.state)

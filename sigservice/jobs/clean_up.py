@@ -29,6 +29,6 @@ def evict_connections(context: Context) -> int:
     return 0
 
 
-def cut_frozen(context: Context) -> int:
+def cut_stuck(context: Context) -> int:
     """How many connections were ended because the database stood still."""
-    return context.database.cut_frozen()
+    return context.database.cut_stuck()

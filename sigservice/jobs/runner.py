@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from sigservice.context import Context
 from sigservice.errors import UnavailableError
-from sigservice.log import Logger, trace
+from sigservice.log import Logger, format_trace
 
 QUIET_SECONDS = 60
 
@@ -92,7 +92,7 @@ class _Complaints:
         if isinstance(error, UnavailableError):
             logger.warn("%s: %s", self._name, error)
         else:
-            logger.error("%s failed: %s", self._name, trace(error))
+            logger.error("%s failed: %s", self._name, format_trace(error))
 
     def end(self, logger: Logger) -> None:
         if self._fails:

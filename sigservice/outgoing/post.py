@@ -20,7 +20,7 @@ from urllib3.exceptions import (
 )
 from urllib3.util import Timeout, Url, parse_url
 
-from sigservice.log import one_line
+from sigservice.log import escape_line
 from sigservice.outgoing import proxies as proxy_rules
 from sigservice.outgoing.addresses import (
     Reach,
@@ -211,12 +211,12 @@ def _reason(error: Exception, seconds: float) -> str:
     if isinstance(error, NewConnectionError):
         cause = error.__cause__ or error.__context__
         why = getattr(cause, "strerror", None)
-        return one_line(f"There is no connection: {why}." if why else "There is no connection.")
+        return escape_line(f"There is no connection: {why}." if why else "There is no connection.")
     if isinstance(error, ConnectTimeoutError):
         return f"There was no connection within {CONNECT_SECONDS:.0f} s."
     if isinstance(error, ReadTimeoutError):
         return f"There was no answer within {seconds:.0f} s."
     if isinstance(error, SSLError):
         why = getattr(error.args[0] if error.args else None, "verify_message", None)
-        return one_line(f"TLS failed: {why}." if why else "TLS failed.")
+        return escape_line(f"TLS failed: {why}." if why else "TLS failed.")
     return "The connection was cut, or the answer is not HTTP."

@@ -14,7 +14,7 @@ from email.message import EmailMessage
 from email.utils import parseaddr
 from typing import Any
 
-from sigservice.log import one_line
+from sigservice.log import escape_line
 
 TIMEOUT = 10.0  # seconds for each answer
 TOTAL_SECONDS = 60.0  # for all of them
@@ -200,7 +200,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, smtplib.SMTPServerDisconnected):
         return "The server closed the connection."
     if isinstance(error, ssl.SSLCertVerificationError):
-        return one_line(f"TLS failed: {error.verify_message}.")
+        return escape_line(f"TLS failed: {error.verify_message}.")
     if isinstance(error, ssl.SSLError):
         return "TLS failed: the port may be for the other kind of encryption (EMAIL_SECURE)."
     if isinstance(error, socket.gaierror):
@@ -210,5 +210,5 @@ def _reason(error: Exception) -> str:
     if isinstance(error, UnicodeError):
         return "User name and password must be ASCII."
     if isinstance(error, OSError) and error.strerror:
-        return one_line(f"There is no connection: {error.strerror}.")
+        return escape_line(f"There is no connection: {error.strerror}.")
     return "The server does not speak SMTP."

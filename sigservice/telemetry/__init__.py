@@ -53,11 +53,11 @@ class Telemetry:
         self.work = Work(self._make)
         self._make.add(self.counts)
 
-    def gauge(self, name: str, text: str, labels: list[str], read: Reading) -> None:
+    def add_gauge(self, name: str, text: str, labels: list[str], read: Reading) -> None:
         """A gauge that is read when it is asked for."""
         self._make.add(Gauge(name, text, labels, read))
 
-    def exposition(self) -> SharedBody:
+    def write_exposition(self) -> SharedBody:
         """Written by one caller at a time. The others get what was written a moment ago, or wait:
         nobody needs a token, and a flood of requests must not hold every worker. What takes long to
         write, because clients made many names up, is returned again for a while."""

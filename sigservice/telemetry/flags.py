@@ -77,14 +77,14 @@ class Flags:
             )
         )
 
-    def changed(
+    def count_change(
         self, event: str, toggle: str, project: str | None, environment: str | None
     ) -> None:
         """`event` is the type of the event that says so."""
         action = _ACTIONS.get(event, "updated")
         self._updates.inc(toggle, project or NONE, environment or NONE, action)
 
-    def used(self, toggle: str, app_name: str, yes: int, no: int) -> None:
+    def count_usage(self, toggle: str, app_name: str, yes: int, no: int) -> None:
         """`toggle` exists: clients can make up names."""
         if not self._usage.enabled or not (yes or no):
             return
@@ -94,12 +94,12 @@ class Flags:
         if no:
             self._usage.inc(toggle, "false", app_name, amount=no)
 
-    def dropped(self, kind: str, amount: int) -> None:
+    def count_dropped(self, kind: str, amount: int) -> None:
         """`kind` is applications, instances, strategies or variants."""
         if amount:
             self._dropped.inc(kind, amount=amount)
 
-    def registered(
+    def count_registration(
         self, app_name: str, environment: str, interval: str, sdk: Sequence[str]
     ) -> None:
         """`sdk` are the values of SDK_LABELS."""

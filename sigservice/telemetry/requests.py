@@ -39,14 +39,14 @@ class Requests:
         )
         make.add(self)
 
-    def series(self, path: str, method: str, status: int, app_name: str) -> Series:
+    def find_series(self, path: str, method: str, status: int, app_name: str) -> Series:
         """Where to observe such requests, in milliseconds. `path` is the route's pattern, never
         what a client made up."""
         if app_name:
             app_name = self._app_names.bounded(app_name)
         return self._times.at(path, method, str(status), app_name)
 
-    def came_from(self, type: str, method: str, source: str) -> None:
+    def count_origin(self, type: str, method: str, source: str) -> None:
         """`type` is UI or API; for all but SDKs."""
         self._origins.inc(type, method, source)
 

@@ -36,17 +36,17 @@ class Signals:
             )
         )
 
-    def received(self, endpoint: str, result: str, payload_bytes: int = 0) -> None:
+    def count_signal(self, endpoint: str, result: str, payload_bytes: int = 0) -> None:
         """`endpoint` is the name of an existing endpoint, or "" for a refused stranger."""
         self._received.inc(endpoint, result)
         if payload_bytes:
             self._payload.observe(payload_bytes)
 
-    def acted(self, result: str) -> None:
+    def count_action(self, result: str) -> None:
         """`result` of one action of a run: success or failed."""
         self._actions.inc(result)
 
-    def run_ended(self, state: str, reaction: float | None) -> None:
+    def count_run(self, state: str, reaction: float | None) -> None:
         """`reaction` is the seconds from a signal's commit to the end of its run."""
         self._runs.inc(state)
         if reaction is not None:

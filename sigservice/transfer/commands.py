@@ -14,7 +14,7 @@ import msgspec
 from sigservice import payload
 from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError, StartError
-from sigservice.log import one_line
+from sigservice.log import escape_line
 from sigservice.outgoing.proxies import Proxies
 from sigservice.services.identity import SYSTEM
 from sigservice.services.transfer import feature_import, snapshot_import, snapshots
@@ -75,7 +75,7 @@ def run(chosen: argparse.Namespace, context: Context) -> int:
     except AppError as error:
         for detail in error.details:
             place = f"{detail['path']}: " if detail.get("path") else ""
-            print(one_line(f"sigservice: {place}{detail['message']}"), file=sys.stderr)
+            print(escape_line(f"sigservice: {place}{detail['message']}"), file=sys.stderr)
         return 1
 
 
@@ -160,7 +160,7 @@ def _tell(changes: Changes, is_dry: bool) -> None:
     for change in changes.made:
         whats[change.kind, change.name].append(change.what)
     for (kind, name), what in whats.items():
-        print(one_line(f"{kind} {name}: {'; '.join(what)}"))
+        print(escape_line(f"{kind} {name}: {'; '.join(what)}"))
     print(f"{len(whats)} {'would change; nothing was written' if is_dry else 'changed'}")
 
 
@@ -168,4 +168,4 @@ def _list(title: str, notes: Sequence[Note]) -> None:
     if notes:
         print(title)
     for note in notes:
-        print(one_line(f"  {note.what}: {note.why}"))
+        print(escape_line(f"  {note.what}: {note.why}"))

@@ -13,7 +13,7 @@ from urllib3.util import Retry, Timeout
 
 from sigservice import payload
 from sigservice.errors import AppError, StartError
-from sigservice.log import one_line
+from sigservice.log import escape_line
 from sigservice.outgoing import proxies as proxy_rules
 from sigservice.outgoing.proxies import Proxies
 from sigservice.version import __version__
@@ -104,7 +104,7 @@ class Source:
         try:
             response = self._pool.request("GET", url, redirect=False)
         except HTTPError as error:
-            reason = one_line(str(getattr(error, "reason", None) or error))[:300]
+            reason = escape_line(str(getattr(error, "reason", None) or error))[:300]
             raise StartError(f"{self._where(parts)} can't be read: {reason}") from None
         if response.status == 401:
             raise StartError(f"{self._base} does not accept the token (401).")
@@ -122,7 +122,7 @@ class Source:
             raise StartError(text) from None
 
     def _where(self, parts: tuple[str, ...]) -> str:
-        return one_line(f"{self._base}/api/admin/{'/'.join(parts)}")
+        return escape_line(f"{self._base}/api/admin/{'/'.join(parts)}")
 
 
 def _base(url: str) -> str:

@@ -31,7 +31,7 @@ def admission(context: Context, root: Bottle, *, has_wrapper: bool) -> Admit:
     def admit(method: str, path: str, headers: dict[str, str], peer: str) -> Admission:
         environ = {f"HTTP_{name}": text for name, text in headers.items()}
         environ |= {"REQUEST_METHOD": method, "PATH_INFO": path, "REMOTE_ADDR": peer}
-        address = limit_key(client_ip(environ, context.trusted))
+        address = limit_key(client_ip(environ, context.trusted_proxies))
         try:
             clean_path(environ, context.base)
             environ["PATH_INFO"] = environ["PATH_INFO"].encode("latin-1").decode()

@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 
 from bottle import HTTPResponse
 
-from sigservice.config.authentication import NO_HANDLER
+from sigservice.config.authentication_types import NO_HANDLER
 from sigservice.context import Context
 from sigservice.errors import AppError, AuthenticationRequired, BadDataError, ForbiddenError
-from sigservice.log import trace
+from sigservice.log import format_trace
 from sigservice.services.access import sessions
 from sigservice.services.access.authentication import vouched_user
 from sigservice.services.identity import UNKNOWN, Identity
@@ -26,7 +26,7 @@ def find(context: Context, environ: dict[str, Any]) -> Identity | None:
     kind = context.authentication.type
     if kind.is_open:
         _check_host(context, environ)
-        return replace(UNKNOWN, ip=client_ip(environ, context.trusted))
+        return replace(UNKNOWN, ip=client_ip(environ, context.trusted_proxies))
     identity = _vouched(context, environ) or session.find(context, environ)
     if identity is None or kind.has_passwords:
         return identity
@@ -45,7 +45,7 @@ def is_shut_out(context: Context, identity: Identity) -> bool:
     """Whether this is an admin known by an address alone, where those may not sign in: whoever
     typed the address before its owner became an admin."""
     allowed = context.config["authentication"]["demoAllowAdminLogin"]
-    return context.authentication.type.takes_address and identity.role == "Admin" and not allowed
+    return context.authentication.type.takes_email and identity.role == "Admin" and not allowed
 
 
 def required(context: Context) -> AuthenticationRequired:
@@ -58,7 +58,7 @@ def required(context: Context) -> AuthenticationRequired:
         "You must sign in or send an API token.",
         extra={
             "path": context.prefix + (path or authentication.type.path),
-            "type": authentication.type.wire,
+            "type": authentication.type.api_name,
             "defaultHidden": False,
         },
     )
@@ -75,11 +75,11 @@ def _vouched(context: Context, environ: dict[str, Any]) -> Identity | None:
     except (AppError, HTTPResponse):
         raise
     except Exception as error:  # noqa: BLE001  it is not our code
-        logger.error("customAuthHandler: %s", trace(error))
+        logger.error("customAuthHandler: %s", format_trace(error))
         return None
     if given is None:
         return None
-    ip = client_ip(environ, context.trusted)
+    ip = client_ip(environ, context.trusted_proxies)
     try:
         with context.database.transaction() as conn:
             return sessions.identity_of(vouched_user(conn, given, ip=ip), ip=ip)

@@ -150,7 +150,7 @@ def _pairs(text: str, what: str, fields: int = FORM_FIELDS) -> list[tuple[str, s
     return pairs
 
 
-def whole_number(
+def read_number(
     query: dict[str, str], name: str, default: int | None, low: int, high: int
 ) -> int | None:
     """A number of the query string; raises BadDataError unless it is from `low` to `high`."""

@@ -8,7 +8,7 @@ from bottle import HTTPError, HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.errors import AppError, MethodNotAllowedError, NotFoundError
-from sigservice.log import new_error_id, trace
+from sigservice.log import format_trace, new_error_id
 from sigservice.web import respond
 from sigservice.web.client_ip import client_ip
 from sigservice.web.logged_path import logged_path
@@ -43,7 +43,7 @@ def shape(
         tell = context.unavailable.warn if bug is None else context.get_logger("errors").error
         cause = getattr(error, "sqlstate", "") or type(error).__name__
         if bug is not None:
-            cause = trace(bug)
+            cause = format_trace(bug)
         tell(
             "%s %s on %s (%s): %s",
             error.status,
@@ -79,7 +79,7 @@ def _log_refusal(context: Context, error: AppError, path: str) -> None:
         environ["REQUEST_METHOD"][:20],
         logged_path(path)[:MAX_LOGGED_PATH],
         f"{identity.username} (id {identity.user_id})" if identity else "anonymous",
-        client_ip(environ, context.trusted) or "a unix socket",
+        client_ip(environ, context.trusted_proxies) or "a unix socket",
         error.message,
     )
 

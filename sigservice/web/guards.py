@@ -37,7 +37,7 @@ from sigservice.services.identity import (
 from sigservice.web import authentication, respond, session
 from sigservice.web.body import FORM_FIELDS, FORM_LIMIT, is_json, read_form
 from sigservice.web.client_ip import client_ip, is_https, limit_key
-from sigservice.web.limits import too_many
+from sigservice.web.limits import build_rate_limit_error
 from sigservice.web.request_log import HAS_TOKEN
 
 SAFE_METHODS = ("GET", "HEAD")
@@ -90,7 +90,7 @@ class AdminGuard:
     def _by_token(self, environ: dict[str, Any]) -> Identity:
         context = self._context
         secret = bearer(environ)
-        ip = client_ip(environ, context.trusted)
+        ip = client_ip(environ, context.trusted_proxies)
         with Attempt(context, ip, secrets.sha256(secret)):
             if personal_tokens.is_personal(secret):
                 return self._by_personal_token(secret, ip)
@@ -150,7 +150,7 @@ class ClientGuard:
 
     def apply(self, callback: Any, route: Any) -> Any:
         context, kinds = self._context, self._kinds
-        trusted = context.trusted
+        trusted = context.trusted_proxies
         anonymous = None
         if self.is_open:
             anonymous = Access(0, "anonymous", kinds[0], DEFAULT_ENVIRONMENT, ("*",))
@@ -259,14 +259,14 @@ def check_failed_auth(context: Context, address: str) -> None:
     limit_key."""
     is_allowed, headers = context.limiter.peek("failed_auth", address)
     if not is_allowed:
-        raise too_many(headers)
+        raise build_rate_limit_error(headers)
 
 
 def count_failed_auth(context: Context, address: str) -> None:
     """Raises RateLimitError when that was one too many."""
     is_allowed, headers = context.limiter.consume("failed_auth", address)
     if not is_allowed:
-        raise too_many(headers)
+        raise build_rate_limit_error(headers)
 
 
 def bearer(environ: dict[str, Any]) -> str:
@@ -286,7 +286,7 @@ def check_same_origin(context: Context, environ: dict[str, Any]) -> None:
     origin = environ.get("HTTP_ORIGIN", "null")
     if site is None and origin != "null":
         public = urlsplit(context.public_url)
-        scheme = "https" if is_https(environ, context.trusted) else "http"
+        scheme = "https" if is_https(environ, context.trusted_proxies) else "http"
         ours = {f"{scheme}://{environ.get('HTTP_HOST', '')}"}
         ours |= {f"{public.scheme}://{public.netloc}"} if context.public_url else set()
         if origin not in ours:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
-from sigservice.clock import iso
+from sigservice.clock import format_iso
 from sigservice.paths import resource_dir
 from sigservice.version import __version__
 from sigservice.web.forms import find_errors
@@ -26,7 +26,7 @@ def template_helpers(prefix: str) -> dict[str, Callable[..., Any]]:
         "find_errors": find_errors,
         "static": lambda name: f"{prefix}/static/{name}?v={hashes[name]}",
         "version": lambda: __version__,
-        "iso": iso,
+        "format_iso": format_iso,
         "readable": readable,
         "plural": plural,
     }

@@ -11,7 +11,7 @@ from sigservice.errors import AppError, RateLimitError
 from sigservice.web.client_ip import client_ip, limit_key
 
 
-def too_many(headers: dict[str, str]) -> RateLimitError:
+def build_rate_limit_error(headers: dict[str, str]) -> RateLimitError:
     return RateLimitError(
         f"Too many requests; try again in {headers['Retry-After']} s.", headers=headers
     )
@@ -30,13 +30,13 @@ class LimitPlugin:
         if not limit:
             return callback
         limiter = self._context.limiter
-        trusted = self._context.trusted
+        trusted = self._context.trusted_proxies
 
         def limited(*args: Any, **kwargs: Any) -> Any:
             key = limit_key(client_ip(request.environ, trusted))
             is_allowed, headers = limiter.consume(limit, key)
             if not is_allowed:
-                raise too_many(headers)
+                raise build_rate_limit_error(headers)
             try:
                 answer = callback(*args, **kwargs)
             except AppError as error:

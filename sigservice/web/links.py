@@ -21,7 +21,7 @@ def own_url(context: Context, environ: dict[str, Any]) -> str:
     if not _is_address(host):
         port = str(environ.get("SERVER_PORT", ""))
         host = f"localhost:{port}" if port.isdigit() else "localhost"
-    elif is_https(environ, context.trusted):
+    elif is_https(environ, context.trusted_proxies):
         scheme = "https"
     return f"{scheme}://{host}{context.prefix}"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from sigservice.errors import BadDataError
-from sigservice.web.body import whole_number
+from sigservice.web.body import read_number
 
 DEFAULT_LIMIT, LARGEST_LIMIT = 50, 1000
 _LARGEST = 10**15
@@ -21,21 +21,21 @@ class Paging:
     before: int | None
 
 
-def paging(query: dict[str, str], default: int = DEFAULT_LIMIT) -> Paging:
+def read_paging(query: dict[str, str], default: int = DEFAULT_LIMIT) -> Paging:
     """Raises BadDataError for what is no number or out of range."""
-    limit = whole_number(query, "limit", default, 1, LARGEST_LIMIT)
-    offset = whole_number(query, "offset", 0, 0, _LARGEST)
-    before = whole_number(query, "before", None, 1, _LARGEST)
+    limit = read_number(query, "limit", default, 1, LARGEST_LIMIT)
+    offset = read_number(query, "offset", 0, 0, _LARGEST)
+    before = read_number(query, "before", None, 1, _LARGEST)
     return Paging(limit or default, offset or 0, before)
 
 
-def days(query: dict[str, str]) -> tuple[datetime | None, datetime | None]:
+def read_days(query: dict[str, str]) -> tuple[datetime | None, datetime | None]:
     """`from` and `to` as a half-open span; both are whole days in UTC and inclusive."""
     start, end = _day(query, "from"), _day(query, "to")
     return start, end + timedelta(days=1) if end else None
 
 
-def any_of(query: dict[str, str], name: str) -> list[str] | None:
+def read_values(query: dict[str, str], name: str) -> list[str] | None:
     """`IS:a` or `IS_ANY_OF:a,b`, None without it; raises BadDataError for other texts."""
     text = query.get(name, "")
     if not text:

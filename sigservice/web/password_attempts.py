@@ -18,7 +18,7 @@ from sigservice.services.access import users
 from sigservice.services.access.sessions import LONGEST_LOGIN
 from sigservice.services.identity import Identity
 from sigservice.web.client_ip import limit_key
-from sigservice.web.limits import too_many
+from sigservice.web.limits import build_rate_limit_error
 
 LIMIT, HASHING_LIMIT = "account_login", "own_password"
 
@@ -55,7 +55,7 @@ def counted(
         key = (account, session)
         is_allowed, headers = context.limiter.consume(LIMIT, key)
     if not is_allowed:
-        raise too_many(headers)
+        raise build_rate_limit_error(headers)
     try:
         yield
     except PasswordMismatch:
@@ -74,7 +74,7 @@ def limited_hashing(context: Context, key: Hashable) -> Iterator[None]:
     """
     is_allowed, headers = context.limiter.consume(HASHING_LIMIT, key)
     if not is_allowed:
-        raise too_many(headers)
+        raise build_rate_limit_error(headers)
     try:
         yield
     except UnavailableError:

@@ -12,7 +12,7 @@ from sigservice.services.access.reset_tokens import Invitation
 from sigservice.services.identity import Identity
 from sigservice.services.system import mails
 from sigservice.web.client_ip import client_ip
-from sigservice.web.limits import too_many
+from sigservice.web.limits import build_rate_limit_error
 from sigservice.web.links import mail_url, own_url
 from sigservice.web.password_attempts import account_key, limited_hashing, remember
 
@@ -34,13 +34,13 @@ def ask(context: Context, environ: dict[str, Any], email: str) -> None:
     account = account_key(email.strip())
     is_allowed, headers = context.limiter.consume("password_reset_account", account)
     if not is_allowed:
-        raise too_many(headers)
+        raise build_rate_limit_error(headers)
     with context.database.transaction() as conn:
         reset_tokens.ask(
             conn,
             email.strip(),
             base_url=mail_url(context, environ),
-            ip=client_ip(environ, context.trusted),
+            ip=client_ip(environ, context.trusted_proxies),
             now=context.clock.now(),
         )
     context.mails_waiting.set()
@@ -50,7 +50,7 @@ def redeem(context: Context, environ: dict[str, Any], secret: str, password: str
     """Raises what services/access/reset_tokens.py does, and RateLimitError. A link that does not
     work takes none of the room for hashing."""
     demand_passwords(context)
-    ip, now = client_ip(environ, context.trusted), context.clock.now()
+    ip, now = client_ip(environ, context.trusted_proxies), context.clock.now()
     database, hasher = context.database, context.passwords
     with database.autocommit() as conn:
         user = reset_tokens.find(conn, secret, now)

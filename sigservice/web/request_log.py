@@ -62,12 +62,12 @@ def observer(context: Context) -> Observe | None:
         key = (label, method, status, _app_name(environ))
         series = kept.get(key)
         if series is None:
-            series = telemetry.requests.series(*key)
+            series = telemetry.requests.find_series(*key)
             if len(kept) < _MOST_KEPT:
                 kept[key] = series
         series.observe(milliseconds)
         if tells_origin:
-            telemetry.requests.came_from(*_origin(environ, method))
+            telemetry.requests.count_origin(*_origin(environ, method))
 
     def observe(environ: Environ, asked: str, status: int, began: float) -> None:
         method = environ.get("REQUEST_METHOD", "")

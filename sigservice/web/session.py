@@ -45,7 +45,7 @@ def find(context: Context, environ: dict[str, Any]) -> Identity | None:
             conn,
             sent,
             now=context.clock.now(),
-            ip=client_ip(environ, context.trusted),
+            ip=client_ip(environ, context.trusted_proxies),
             realm=context.authentication.realm,
             idle=context.session_idle,
             last_use=last_used.find_session_use,
@@ -88,7 +88,7 @@ def open_for(
         ttl_hours=context.config["session"]["ttlHours"],
         replaces=session_id(context, environ) or None,
         realm=context.authentication.realm,
-        ip=client_ip(environ, context.trusted),
+        ip=client_ip(environ, context.trusted_proxies),
         user_agent=_user_agent(environ),
         verified_hash=verified_hash,
     )
@@ -131,7 +131,7 @@ def clear_cookie(context: Context, answer: HTTPResponse) -> None:
 
 def put(context: Context, answer: HTTPResponse, name: str, value: str, max_age: int) -> None:
     """A cookie of ours; cleared with the path it was set with, or the browser keeps it."""
-    by_tls = is_https(request.environ, context.trusted)
+    by_tls = is_https(request.environ, context.trusted_proxies)
     answer.set_cookie(
         name,
         value,

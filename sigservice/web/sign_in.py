@@ -24,7 +24,7 @@ def by_password(
     RateLimitError, UnavailableError, and DisabledError where passwords are not asked for."""
     if not context.authentication.type.has_passwords:
         raise DisabledError("Nobody signs in by password here.")
-    ip, count = client_ip(environ, context.trusted), context.telemetry.sign_ins.attempted
+    ip, count = client_ip(environ, context.trusted_proxies), context.telemetry.sign_ins.attempted
     account = password_attempts.account_key(login)
 
     def find_session() -> bytes | None:
@@ -34,7 +34,11 @@ def by_password(
 
     def open_for(conn: Connection, user: Row) -> str | None:
         session_id = session.open_for(context, environ, conn, user, user["password_hash"])
-        if session_id and user["has_built_in_password"] and is_public(environ, context.trusted):
+        if (
+            session_id
+            and user["has_built_in_password"]
+            and is_public(environ, context.trusted_proxies)
+        ):
             sign_in_codes.use(conn, user, code)
         return session_id
 
@@ -60,7 +64,7 @@ def by_password(
 
 def by_address(context: Context, environ: dict[str, Any], login: str) -> Signed:
     """For the type demo. Raises BadDataError."""
-    ip, count = client_ip(environ, context.trusted), context.telemetry.sign_ins.attempted
+    ip, count = client_ip(environ, context.trusted_proxies), context.telemetry.sign_ins.attempted
     allow_admin = context.config["authentication"]["demoAllowAdminLogin"]
     try:
         with context.database.transaction() as conn:

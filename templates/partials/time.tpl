@@ -1,1 +1,1 @@
-<time datetime="{{iso(at)}}">{{readable(at)}}</time>
+<time datetime="{{format_iso(at)}}">{{readable(at)}}</time>

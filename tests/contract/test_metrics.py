@@ -13,7 +13,7 @@ from tests.contract.kit import Api
 M = "/api/client/metrics"
 
 
-def iso(moment: datetime) -> str:
+def format_iso(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%S.") + "000Z"
 
 
@@ -22,7 +22,11 @@ def bucket(clock) -> Any:
     stop = clock.now()
 
     def make(**toggles: Any) -> dict[str, Any]:
-        return {"start": iso(stop - timedelta(seconds=60)), "stop": iso(stop), "toggles": toggles}
+        return {
+            "start": format_iso(stop - timedelta(seconds=60)),
+            "stop": format_iso(stop),
+            "toggles": toggles,
+        }
 
     return make
 
@@ -109,12 +113,12 @@ def test_raw_is_filled_with_zeros(api, check, bucket):
 def test_a_bucket_belongs_to_the_hour_it_stopped_in(api, check, clock):
     api.flag()
     stop = clock.now().replace(minute=0, second=1, microsecond=0) - timedelta(hours=1)
-    sent = {"start": iso(stop - timedelta(minutes=5)), "stop": iso(stop),
+    sent = {"start": format_iso(stop - timedelta(minutes=5)), "stop": format_iso(stop),
             "toggles": {"demo": {"yes": 1}}}  # fmt: skip
     api.post(M, {"appName": "shop", "bucket": sent}, api.client())
     data = api.done("GET", "/api/admin/client-metrics/features/demo/raw?hoursBack=4")["data"]
     hours = [r["timestamp"] for r in data if r["yes"]]
-    check.equal(hours, [iso(stop.replace(second=0))], "hour")
+    check.equal(hours, [format_iso(stop.replace(second=0))], "hour")
 
 
 def test_times_in_every_form(api, check, clock):
@@ -187,7 +191,7 @@ def test_in_bulk(api, check, clock, bucket):
     path = f"{M}/bulk"
     application = {"appName": "shop", "environment": "development", "instanceId": "i1"}
     metric = {"featureName": "demo", "appName": "shop", "environment": "development",
-              "timestamp": iso(clock.now()), "yes": 2, "no": 1,
+              "timestamp": format_iso(clock.now()), "yes": 2, "no": 1,
               "variants": {"red": 2}}  # fmt: skip
     elsewhere = metric | {"environment": "production"}
     body = {"applications": [application], "metrics": [metric, metric, elsewhere]}

@@ -10,7 +10,7 @@ from sigservice.db.errors import DatabaseError, translate
 from sigservice.db.queries import Statement
 from sigservice.db.statements import execute, fetch_all, fetch_one_prepared, savepoint
 from sigservice.errors import AppError
-from sigservice.log import trace
+from sigservice.log import format_trace
 from tests.conftest import ADMIN
 from tests.test_app import Log
 
@@ -48,7 +48,7 @@ def fault(conn, statement=INSERT, run=execute, **values):
     row = {"id": 2, "secret": SECRET, "hours": None}
     with pytest.raises((DatabaseError, AppError)) as caught, savepoint(conn):
         run(conn, statement, **row | values)
-    return caught.value, trace(caught.value)
+    return caught.value, format_trace(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_no_value_is_in_what_the_log_would_say(conn, statement, values):
 def test_a_prepared_statement_tells_no_value_either(service):
     with service.context.database.autocommit() as conn, pytest.raises(AppError) as caught:
         fetch_one_prepared(conn, "SELECT %(secret)s::text::int AS n", secret=SECRET)
-    assert SECRET not in trace(caught.value)
+    assert SECRET not in format_trace(caught.value)
 
 
 def test_a_commit_that_fails_tells_no_value(service, rows):
@@ -110,7 +110,7 @@ def test_a_commit_that_fails_tells_no_value(service, rows):
     finally:
         rows("DROP TABLE late; DROP FUNCTION too_late")
     assert str(caught.value) == "RaiseException P0001"
-    assert SECRET not in trace(caught.value)
+    assert SECRET not in format_trace(caught.value)
 
 
 def insert_late(database):

@@ -82,7 +82,7 @@ def await_first_look(service, jobs):
     """Returns when each of the running jobs has run once."""
 
     def all_ran():
-        text = service.context.telemetry.exposition().decode()
+        text = service.context.telemetry.write_exposition().decode()
         counts = re.findall(r'scheduler_duration_seconds_count\{jobId="(.+?)"\} (\d+)', text)
         return {job.name for job in jobs} <= {name for name, count in counts if int(count)}
 

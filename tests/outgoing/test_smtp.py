@@ -27,7 +27,7 @@ def certificates(tmp_path_factory):
 
 
 @pytest.fixture
-def trusted(certificates, monkeypatch):
+def trusted_proxies(certificates, monkeypatch):
     monkeypatch.setenv("SSL_CERT_FILE", certificates.ca_file)
     return certificates
 

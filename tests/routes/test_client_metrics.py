@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from sigservice.clock import iso
+from sigservice.clock import format_iso
 from tests.conftest import ADMIN
 from tests.routes.sdk import CLIENT, FRONTEND, PRODUCTION, Sdk
 
@@ -17,7 +17,11 @@ FRONTEND_PATHS = ("/api/frontend/client/metrics", "/api/frontend/metrics")
 
 def bucket(clock, **toggles):
     now = clock.now()
-    return {"start": iso(now - timedelta(minutes=1)), "stop": iso(now), "toggles": toggles}
+    return {
+        "start": format_iso(now - timedelta(minutes=1)),
+        "stop": format_iso(now),
+        "toggles": toggles,
+    }
 
 
 def report(clock, **toggles):
@@ -90,7 +94,7 @@ def test_times_are_read_as_sdks_write_them(sdk, clock, stop):
         "milliseconds": int(now.timestamp() * 1000),
         "float": now.timestamp() * 1000,
         "long ago": "2016-11-03T07:16:43.572Z",
-        "future": iso(now + timedelta(hours=2)),
+        "future": format_iso(now + timedelta(hours=2)),
     }.get(stop, stop)
     body = {
         "appName": "shop",
@@ -103,7 +107,7 @@ def test_times_are_read_as_sdks_write_them(sdk, clock, stop):
 
 def test_a_late_report_counts_for_its_own_hour(sdk, clock):
     then = clock.now() - timedelta(hours=47)
-    late = {"start": iso(then), "stop": iso(then), "toggles": {"one": {"yes": 1}}}
+    late = {"start": format_iso(then), "stop": format_iso(then), "toggles": {"one": {"yes": 1}}}
     sdk.web.post_json(PATH, {"appName": "shop", "bucket": late}, headers=CLIENT)
     hour = then.replace(minute=0, second=0, microsecond=0)
     assert sdk.rows("SELECT hour FROM client_metrics") == [(hour,)]
@@ -219,7 +223,7 @@ def test_the_frontend_reports_under_both_paths_and_says_ok(sdk, clock):
 
 
 def bulk_body(clock):
-    now = iso(clock.now())
+    now = format_iso(clock.now())
 
     def metric(environment, flag="one", **more):
         return {"featureName": flag, "appName": "shop", "environment": environment} | more

@@ -12,7 +12,7 @@ import webtest
 
 import sigservice
 from sigservice.build import OWN_PASSWORDS_PER_MINUTE
-from sigservice.clock import iso
+from sigservice.clock import format_iso
 from sigservice.services.system.capped_log import MAX_LINES_PER_MINUTE
 from tests.conftest import ADMIN, ADMIN_TOKEN, Cast
 from tests.services.access.test_password_hashing import (
@@ -140,7 +140,7 @@ def test_a_session_changes_the_password_a_limited_number_of_times(held, clock):
 def test_personal_tokens_share_that_limit(held, clock):
     web, _ = held
     csrf = {"X-CSRF-Token": web.post_json("/auth/simple", ADA).json["csrfToken"]}
-    expiry = iso(clock.now() + timedelta(days=1))
+    expiry = format_iso(clock.now() + timedelta(days=1))
     token = {"description": "d", "expiresAt": expiry, "password": Cast.PASSWORD}
     change = {"oldPassword": Cast.PASSWORD, "password": "short", "confirmPassword": "short"}
     for _ in range(OWN_PASSWORDS_PER_MINUTE):

@@ -55,7 +55,7 @@ def await_end(data: Path) -> None:
     until(lambda: not processes_of(data), "the end of the database")
 
 
-def one_line(process: Process) -> str:
+def escape_line(process: Process) -> str:
     """The only line of a refused start; exit code 1."""
     assert process.wait() == 1
     (line,) = process.stderr.splitlines()
@@ -230,7 +230,7 @@ def test_temporary_database_removes_its_own_folders_only(
 def test_closed_folder_that_was_asked_for_is_refused_with_one_line(folder: Path):
     closed = folder / "closed"
     closed.mkdir(mode=0o700)
-    line = one_line(refused(environ(closed / "data")))
+    line = escape_line(refused(environ(closed / "data")))
     assert str(closed / "data") in line
     assert "SERVICE_DATA_DIR" in line
     assert closed.stat().st_mode & 0o777 == 0o700
@@ -274,7 +274,7 @@ def test_database_of_an_account_that_is_gone_is_refused_with_one_line(folder: Pa
 
 def test_file_instead_of_a_folder_is_refused_with_one_line(folder: Path):
     (folder / "data").write_text("precious")
-    line = one_line(refused(environ(folder / "data")))
+    line = escape_line(refused(environ(folder / "data")))
     assert str(folder / "data") in line
     assert (folder / "data").read_text() == "precious"
 
@@ -292,7 +292,7 @@ def test_database_of_another_version_is_refused_and_kept(data: Path):
     right = version.read_text()
     version.write_text("12\n")
     try:
-        assert "PostgreSQL 12" in one_line(refused(environ(data)))
+        assert "PostgreSQL 12" in escape_line(refused(environ(data)))
     finally:
         version.write_text(right)
     assert sorted(path.name for path in (data / "postgres").iterdir()) == kept
@@ -304,6 +304,6 @@ def test_database_that_cannot_start_is_soon_one_line(data: Path):
     right = settings.read_text()
     settings.write_text("nonsense = 'yes'\n")
     try:
-        assert "postgresql.conf" in one_line(refused(environ(data), seconds=25))
+        assert "postgresql.conf" in escape_line(refused(environ(data), seconds=25))
     finally:
         settings.write_text(right)

@@ -111,13 +111,13 @@ def test_what_takes_long_to_write_is_told_again_for_a_while():
 
     slow.takes = 1.0
     telemetry = make_telemetry(lambda: now[0])
-    telemetry.gauge("slow", "Slow.", [], slow)
-    first = telemetry.exposition()
+    telemetry.add_gauge("slow", "Slow.", [], slow)
+    first = telemetry.write_exposition()
     now[0] = 9.9
-    assert telemetry.exposition() == first
+    assert telemetry.write_exposition() == first
     now[0], slow.takes = 10.0, 0.1
-    assert telemetry.exposition() != first
-    assert telemetry.exposition() != telemetry.exposition()
+    assert telemetry.write_exposition() != first
+    assert telemetry.write_exposition() != telemetry.write_exposition()
 
 
 def test_a_request_for_metrics_does_not_wait_for_another_one():
@@ -130,13 +130,13 @@ def test_a_request_for_metrics_does_not_wait_for_another_one():
         yield (), 1
 
     telemetry = make_telemetry(lambda: 0.0)
-    telemetry.gauge("slow", "Slow.", [], slow)
-    first = telemetry.exposition()
+    telemetry.add_gauge("slow", "Slow.", [], slow)
+    first = telemetry.write_exposition()
     is_writing.clear(), may_end.clear()
-    writer = threading.Thread(target=telemetry.exposition)
+    writer = threading.Thread(target=telemetry.write_exposition)
     writer.start()
     assert is_writing.wait(30)
-    assert telemetry.exposition() is first
+    assert telemetry.write_exposition() is first
     may_end.set()
     writer.join(30)
-    assert telemetry.exposition() is not first
+    assert telemetry.write_exposition() is not first

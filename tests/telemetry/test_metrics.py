@@ -280,5 +280,5 @@ def test_off_there_is_nothing(make_service, make):
     service = make_service({"server": {"serverMetrics": False}})
     web = webtest.TestApp(service.app)
     web.get(METRICS, status=404)
-    assert service.context.telemetry.exposition() == b"\n"
+    assert service.context.telemetry.write_exposition() == b"\n"
     assert service.context.database.observer is None

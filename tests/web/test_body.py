@@ -245,8 +245,8 @@ def test_a_form_has_its_type_and_its_limit():
 
 @pytest.mark.parametrize(("text", "number"), [("1", 1), ("007", 7), ("100", 100), ("", 42)])
 def test_a_whole_number_is_read_or_its_default(text, number):
-    assert body.whole_number({"n": text}, "n", 42, 1, 100) == number
-    assert body.whole_number({}, "n", None, 1, 100) is None
+    assert body.read_number({"n": text}, "n", 42, 1, 100) == number
+    assert body.read_number({}, "n", None, 1, 100) is None
 
 
 @pytest.mark.parametrize(
@@ -255,6 +255,6 @@ def test_a_whole_number_is_read_or_its_default(text, number):
 )
 def test_another_text_is_told_at_its_name(text):
     with pytest.raises(BadDataError) as caught:
-        body.whole_number({"n": text}, "n", 42, 1, 100)
+        body.read_number({"n": text}, "n", 42, 1, 100)
     assert caught.value.details[0]["path"] == "n"
     assert "from 1 to 100" in caught.value.message

@@ -43,7 +43,7 @@ def sign_in_by_password(context: Context) -> HTTPResponse:
 @router.post("/auth/demo/login", limit="login", body_limit=JSON_LIMIT)
 def sign_in_by_address(context: Context) -> HTTPResponse:
     environ = request.environ
-    if not context.authentication.type.takes_address:
+    if not context.authentication.type.takes_email:
         raise NotFoundError("There is nothing at this address.")
     check_same_origin(context, environ)
     return signed(context, *sign_in.by_address(context, environ, read_struct(environ, Demo).email))

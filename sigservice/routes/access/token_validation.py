@@ -26,7 +26,7 @@ router = Router(Public)
 # A wrong token counts as refused credentials: this answers whether a guess was right.
 @router.post("/edge/validate", takes=TokensBody, limit="edge_validate")
 def validate(context: Context, body: TokensBody) -> HTTPResponse:
-    address = limit_key(client_ip(request.environ, context.trusted))
+    address = limit_key(client_ip(request.environ, context.trusted_proxies))
     tokens = {secrets.sha256(token): token for token in body.tokens}
     if any(key not in context.recent_credentials for key in tokens):
         check_failed_auth(context, address)

@@ -36,7 +36,7 @@ def evaluated(
     meant = make_context(
         given,
         environment=access.environment,
-        remote_address=client_ip(environ, context.trusted),
+        remote_address=client_ip(environ, context.trusted_proxies),
         path=path,
     )
     revision = environ["sigservice.revisions"].of_environment(access.environment)

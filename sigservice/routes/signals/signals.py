@@ -16,7 +16,7 @@ from sigservice.web import respond
 from sigservice.web.body import MISSING, read_json
 from sigservice.web.client_ip import client_ip
 from sigservice.web.guards import Attempt, Public, bearer
-from sigservice.web.limits import too_many
+from sigservice.web.limits import build_rate_limit_error
 from sigservice.web.router import Router
 
 # A proxy, because bottle flattens dicts in a route's configuration.
@@ -50,12 +50,12 @@ def receive_signal(context: Context, name: str) -> HTTPResponse:
     environ = request.environ
     secret = bearer(environ)
     if not secret:
-        telemetry.received("", "unauthorized")
+        telemetry.count_signal("", "unauthorized")
         raise signals.unauthorized()
     key = secrets.sha256(f"{name}\n{secret}")
     is_allowed, headers = limiter.consume("signal", key)
     try:
-        with Attempt(context, client_ip(environ, context.trusted), key):
+        with Attempt(context, client_ip(environ, context.trusted_proxies), key):
             if not is_allowed:
                 _refuse(context, name, secret, key, headers)
             signal = _store(context, environ, name, secret, payload_limit(context.config))
@@ -66,11 +66,11 @@ def receive_signal(context: Context, name: str) -> HTTPResponse:
             {header: text for header, text in headers.items() if header not in error.headers}
         )
         known = key in context.recent_credentials
-        telemetry.received(name if known else "", error.name)
+        telemetry.count_signal(name if known else "", error.name)
         raise
     if signal["queued"]:
         context.signals_waiting.set()
-    telemetry.received(name, "accepted", signal["payload_bytes"])
+    telemetry.count_signal(name, "accepted", signal["payload_bytes"])
     body = signals.to_json(signal) | {"createdBySourceTokenId": signal["token_id"]}
     answer = respond.json({"signals": [body]})
     for header, text in headers.items():
@@ -85,7 +85,7 @@ def _refuse(
     if key not in context.recent_credentials:
         with context.database.autocommit() as conn:
             signals.check_sender(conn, name, secret)
-    raise too_many(headers)
+    raise build_rate_limit_error(headers)
 
 
 def _store(context: Context, environ: dict[str, Any], name: str, secret: str, limit: int) -> Row:

@@ -35,5 +35,5 @@ def metrics(context: Context) -> HTTPResponse:
         bearer(request.environ), context.config["server"]["metricsToken"]
     ):
         raise UnauthorizedError("The metrics need their token (SERVICE_METRICS_TOKEN).")
-    body = context.telemetry.exposition()
+    body = context.telemetry.write_exposition()
     return HTTPResponse(body, 200, {"Content-Type": telemetry.CONTENT_TYPE})

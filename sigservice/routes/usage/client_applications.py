@@ -66,7 +66,7 @@ def register(context: Context, access: Access, body: RegistrationBody) -> HTTPRe
     store_report(context, access, [instance], [])
     labels = (body.app_name, str(whole(body.interval)), body.sdk())
     app_name, interval, sdk = NO_LABELS if access.is_anonymous else labels
-    context.telemetry.flags.registered(app_name, access.environment, interval, sdk)
+    context.telemetry.flags.count_registration(app_name, access.environment, interval, sdk)
     return respond.empty(202)
 
 

@@ -113,18 +113,18 @@ def store_report(
             instances,
             usages,
             sdk_type=sdk_type,
-            ip=client_ip(request.environ, context.trusted),
+            ip=client_ip(request.environ, context.trusted_proxies),
             now=context.clock.now(),
             limits=reports.Limits.of(context.config),
         )
     flags = context.telemetry.flags
     for kind, amount in stored.dropped.items():
-        flags.dropped(kind, amount)
+        flags.count_dropped(kind, amount)
     for name in stored.unknown_flags:
         flags.unknown.bounded(name)
     for used in stored.usages:
         app_name = "" if access.is_anonymous else used.app_name
-        flags.used(used.feature, app_name, used.yes, used.no)
+        flags.count_usage(used.feature, app_name, used.yes, used.no)
 
 
 def _takes_edge_metrics(config: dict[str, Any]) -> bool:

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from sigservice import secrets
-from sigservice.clock import from_iso, iso
+from sigservice.clock import format_iso, parse_iso
 from sigservice.config.tokens import TYPES
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
@@ -69,7 +69,7 @@ def fields(
             problems.add("projects", "An admin token is for all projects (*).")
     elif environment == ALL:
         problems.add("environment", "A client or frontend token names one environment.")
-    expires = from_iso(expires_at) if expires_at else None
+    expires = parse_iso(expires_at) if expires_at else None
     if expires_at and expires is None:
         problems.add("expiresAt", _NO_DATE)
     problems.raise_if_any()
@@ -135,7 +135,7 @@ def get(conn: Connection, id: int) -> Row:
 
 def update(conn: Connection, token: str, expires_at: str, by: Identity) -> None:
     """Sets when it expires; an unknown token is passed over. Raises BadDataError."""
-    moment = from_iso(expires_at)
+    moment = parse_iso(expires_at)
     if moment is None:
         raise BadDataError(_NO_DATE, path="expiresAt")
     revisions.lock(conn)
@@ -250,9 +250,9 @@ def to_json(row: Row) -> dict[str, Any]:
         "environment": row["environment"],
         "project": ",".join(row["projects"]),
         "projects": row["projects"],
-        "createdAt": iso(row["created_at"]),
-        "expiresAt": iso(row["expires_at"]) if row["expires_at"] else None,
-        "seenAt": iso(row["seen_at"]) if row["seen_at"] else None,
+        "createdAt": format_iso(row["created_at"]),
+        "expiresAt": format_iso(row["expires_at"]) if row["expires_at"] else None,
+        "seenAt": format_iso(row["seen_at"]) if row["seen_at"] else None,
         "createdBy": row["created_by"],
         "createdByUserId": row["created_by_user_id"],
         "alias": None,

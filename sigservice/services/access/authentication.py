@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sigservice.config.authentication import TYPES, AuthenticationType
+from sigservice.config.authentication_types import TYPES, AuthenticationType
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, ConflictError
@@ -52,7 +52,7 @@ class Authentication:
     @property
     def token_realm(self) -> str:
         """What personal tokens are bound to: "" for those of people whom something vouches for."""
-        return self.type.name if self.type.takes_address else ""
+        return self.type.name if self.type.takes_email else ""
 
 
 def demo_user(conn: Connection, login: str, *, allow_admin: bool, ip: str) -> Row:

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sigservice import secrets
-from sigservice.clock import from_iso, iso
+from sigservice.clock import format_iso, parse_iso
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
@@ -44,12 +44,12 @@ def fields(
     """Raises BadDataError naming each field that is wrong."""
     description = description.strip()
     problems = Problems().check_text(description, "description", min_length=1, max_length=255)
-    moment = from_iso(expires_at) or now
+    moment = parse_iso(expires_at) or now
     if moment <= now:
         text = "expiresAt is a date in the future, such as 2030-12-31T23:59:59Z."
         problems.add("expiresAt", text)
     elif max_days is not None and moment - now > timedelta(days=max_days):
-        latest = iso(now + timedelta(days=max_days))
+        latest = format_iso(now + timedelta(days=max_days))
         text = f"expiresAt is at most {max_days} days away: {latest} or earlier."
         problems.add("expiresAt", text)
     problems.raise_if_any()
@@ -148,7 +148,7 @@ def to_json(row: Row) -> dict[str, Any]:
         "userId": row["user_id"],
         "description": row["description"],
         "secretPrefix": row["secret_prefix"],
-        "createdAt": iso(row["created_at"]),
-        "expiresAt": iso(row["expires_at"]),
-        "seenAt": iso(row["seen_at"]) if row["seen_at"] else None,
+        "createdAt": format_iso(row["created_at"]),
+        "expiresAt": format_iso(row["expires_at"]),
+        "seenAt": format_iso(row["seen_at"]) if row["seen_at"] else None,
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sigservice.clock import iso
+from sigservice.clock import format_iso
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
@@ -92,7 +92,7 @@ def to_json(row: Row, tokens: Sequence[Row] = ()) -> dict[str, Any]:
         "rootRole": row["role_id"],
         "role": row["role"],
         "isService": True,
-        "createdAt": iso(row["created_at"]),
+        "createdAt": format_iso(row["created_at"]),
         "tokens": [personal_tokens.to_json(token) for token in tokens],
     }
 

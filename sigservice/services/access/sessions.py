@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sigservice import secrets
-from sigservice.clock import iso
+from sigservice.clock import format_iso
 from sigservice.db.pool import Connection, Database
 from sigservice.db.statements import Row
 from sigservice.errors import NotFoundError
@@ -195,9 +195,9 @@ def to_json(row: Row) -> dict[str, Any]:
     """A session on the wire, never with its hash."""
     return {
         "id": row["id"],
-        "createdAt": iso(row["created_at"]),
-        "lastUsedAt": iso(row["last_used_at"]),
-        "expiresAt": iso(row["expires_at"]),
+        "createdAt": format_iso(row["created_at"]),
+        "lastUsedAt": format_iso(row["last_used_at"]),
+        "expiresAt": format_iso(row["expires_at"]),
         "ip": row["ip"],
         "userAgent": row["user_agent"],
         "isCurrent": row["is_current"],

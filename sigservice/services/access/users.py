@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sigservice.clock import iso
+from sigservice.clock import format_iso
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection, Database
 from sigservice.db.statements import Row
@@ -258,9 +258,9 @@ def to_json(row: Row) -> dict[str, Any]:
         "rootRole": row["role_id"],
         "role": row["role"],
         "imageUrl": "",
-        "seenAt": iso(row["seen_at"]) if row["seen_at"] else None,
+        "seenAt": format_iso(row["seen_at"]) if row["seen_at"] else None,
         "loginAttempts": row["login_attempts"],
-        "createdAt": iso(row["created_at"]),
+        "createdAt": format_iso(row["created_at"]),
         "accountType": "User" if row["account_type"] == "user" else "Service Account",
         "isAPI": False,
         "permissions": [],

@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.clock import iso
+from sigservice.clock import format_iso
 from sigservice.db.errors import DatabaseError, DatabaseUnavailable
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
@@ -168,7 +168,7 @@ class Evaluator:
 def is_persistent_error(error: Exception) -> bool:
     """Whether the next try may fail as well, with a database that is well."""
     if isinstance(error, DatabaseUnavailable):
-        return error.took_too_long
+        return error.is_timeout
     return not isinstance(error, UnavailableError)
 
 
@@ -315,7 +315,7 @@ def _run(one: Set, signal: Row, *, cause: str) -> dict[str, Any]:
             "source": "signal-endpoint",
             "sourceId": signal["endpoint_id"],
             "createdBySourceTokenId": signal["token_id"] or None,
-            "createdAt": iso(signal["created_at"]),
+            "createdAt": format_iso(signal["created_at"]),
             "payload": msgspec.Raw(signal["payload"].encode()),
         },
         # What is cached of a set does not follow whether it may run.

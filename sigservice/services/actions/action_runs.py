@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.clock import iso
+from sigservice.clock import format_iso
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row, savepoint
@@ -172,18 +172,18 @@ def to_json(row: Row) -> dict[str, Any]:
         "id": row["id"],
         "actionSetId": row["action_set_id"],
         "signalId": row["signal_id"],
-        "createdAt": iso(row["created_at"]),
+        "createdAt": format_iso(row["created_at"]),
         "state": row["state"],
         "signal": msgspec.Raw(row["signal"].encode()) if row["signal"] else None,
         "actionSet": msgspec.Raw(row["action_set"].encode()),
         "cause": row["cause"],
         "reason": row["reason"],
         "dryRun": row["dry_run"],
-        "finishedAt": iso(finished) if finished else None,
+        "finishedAt": format_iso(finished) if finished else None,
         "durationMs": round(seconds * 1000, 1) if seconds is not None else None,
         "restoresRunId": row["restores_run_id"],
         "restoredByRunId": row["restored_by_run_id"],
-        "restoreDueAt": iso(row["restore_due_at"]) if row["restore_due_at"] else None,
+        "restoreDueAt": format_iso(row["restore_due_at"]) if row["restore_due_at"] else None,
     }
 
 
@@ -211,14 +211,14 @@ def _perform(
     conn: Connection, run: Row, action: dict[str, Any], logger: Logger, careful: bool
 ) -> bool:
     """Does one action and notes in it what became of it; whether it failed."""
-    action["startedAt"] = iso(datetime.now(UTC))
+    action["startedAt"] = format_iso(datetime.now(UTC))
     try:
         in_savepoint = careful or run["dry_run"]
         outcome = (_in_savepoint if in_savepoint else _do)(conn, run, action)
     except Exception as error:
         if not careful:
             raise
-        if isinstance(error, DatabaseUnavailable) and not error.took_too_long:
+        if isinstance(error, DatabaseUnavailable) and not error.is_timeout:
             raise  # nothing is known: the next try begins here again
         action |= {"state": "failed", "details": _explained(action, error, logger)}
     else:
@@ -227,7 +227,7 @@ def _perform(
             "details": f"Would have: {outcome.details}" if run["dry_run"] else outcome.details,
             "changes": [] if run["dry_run"] else msgspec.to_builtins(outcome.changes),
         }
-    action["finishedAt"] = iso(datetime.now(UTC))
+    action["finishedAt"] = format_iso(datetime.now(UTC))
     return bool(action["state"] == "failed")
 
 

@@ -8,9 +8,9 @@ from urllib.parse import quote
 
 import msgspec
 
-from sigservice.clock import iso
+from sigservice.clock import format_iso
 from sigservice.db.statements import Row
-from sigservice.log import one_line
+from sigservice.log import escape_line
 
 SHOWN_FLAGS = 10
 _CAUSES = {
@@ -39,9 +39,9 @@ def text_of(run: Row, public_url: str) -> Text:
     for action in copy["actions"]:
         if action["state"] != "not started":
             sign = "failed: " if action["state"] == "failed" else ""
-            lines.append(one_line(f"* {sign}{action['details']}"))
+            lines.append(escape_line(f"* {sign}{action['details']}"))
     if run["restore_due_at"]:
-        lines.append(f"It will be restored at {iso(run['restore_due_at'])}.")
+        lines.append(f"It will be restored at {format_iso(run['restore_due_at'])}.")
     flags = flags_of(copy, public_url)
     if public_url:
         lines += [f"{flag['name']}: {flag['url']}" for flag in flags[:SHOWN_FLAGS]]
@@ -57,7 +57,7 @@ def document(run: Row, public_url: str) -> dict[str, Any]:
     finished = run["finished_at"] or run["run_created_at"]
     return {
         "type": f"action.run.{run['state']}",
-        "timestamp": iso(finished),
+        "timestamp": format_iso(finished),
         "data": {
             "id": run["run_id"],
             "actionSetId": run["action_set_id"],
@@ -69,9 +69,9 @@ def document(run: Row, public_url: str) -> dict[str, Any]:
             "dryRun": run["dry_run"],
             "signalId": run["signal_id"],
             "restoresRunId": run["restores_run_id"],
-            "createdAt": iso(run["run_created_at"]),
-            "finishedAt": iso(run["finished_at"]) if run["finished_at"] else None,
-            "restoreDueAt": iso(run["restore_due_at"]) if run["restore_due_at"] else None,
+            "createdAt": format_iso(run["run_created_at"]),
+            "finishedAt": format_iso(run["finished_at"]) if run["finished_at"] else None,
+            "restoreDueAt": format_iso(run["restore_due_at"]) if run["restore_due_at"] else None,
             "actions": copy["actions"],
             "flags": flags_of(copy, public_url),
             "url": run_url(run, public_url),
@@ -104,7 +104,7 @@ def _title(run: Row, name: str) -> str:
     if run["cause"] != "signal":
         does = "restored what it had changed" if run["state"] == "success" else "could not restore"
     dry = " (dry run: nothing was changed)" if run["dry_run"] else ""
-    return one_line(f"Action set {name} {does}{dry}")
+    return escape_line(f"Action set {name} {does}{dry}")
 
 
 def _where(run: Row) -> str:
@@ -112,7 +112,7 @@ def _where(run: Row) -> str:
     if run["signal_id"]:
         why = f"{why}, " if why else ""
         why += f"signal {run['signal_id']}"
-    return one_line(f"Project {run['project']}, {why}." if why else f"Project {run['project']}.")
+    return escape_line(f"Project {run['project']}, {why}." if why else f"Project {run['project']}.")
 
 
 def _tone(run: Row) -> str:

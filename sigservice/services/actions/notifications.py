@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.clock import iso
+from sigservice.clock import format_iso
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import ConflictError, NotFoundError
@@ -84,10 +84,10 @@ def to_json(row: Row) -> dict[str, Any]:
         "state": state,
         "attempts": row["attempts"],
         "lastError": row["last_error"],
-        "createdAt": iso(row["created_at"]),
-        "dueAt": iso(row["due_at"]) if state == "waiting" and row["attempts"] else None,
-        "sentAt": iso(row["sent_at"]) if row["sent_at"] else None,
-        "givenUpAt": iso(row["given_up_at"]) if row["given_up_at"] else None,
+        "createdAt": format_iso(row["created_at"]),
+        "dueAt": format_iso(row["due_at"]) if state == "waiting" and row["attempts"] else None,
+        "sentAt": format_iso(row["sent_at"]) if row["sent_at"] else None,
+        "givenUpAt": format_iso(row["given_up_at"]) if row["given_up_at"] else None,
     }
 
 

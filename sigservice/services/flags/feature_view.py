@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.clock import iso
+from sigservice.clock import format_iso
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.flags import (
@@ -95,7 +95,7 @@ def environment(state: Row) -> dict[str, Any]:
         "type": state["type"],
         "enabled": state["enabled"],
         "sortOrder": state["sort_order"],
-        "lastSeenAt": iso(seen) if seen else None,
+        "lastSeenAt": format_iso(seen) if seen else None,
         "variantCount": len(msgspec.json.decode(state["variants"])),
         "hasStrategies": state["strategies"] > 0,
         "hasEnabledStrategies": state["active_strategies"] > 0,

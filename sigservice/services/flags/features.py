@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sigservice.clock import iso
+from sigservice.clock import format_iso
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
@@ -233,7 +233,7 @@ def to_json(row: Row) -> dict[str, Any]:
         "impressionData": row["impression_data"],
         "archived": row["archived_at"] is not None,
         "archivedAt": _iso(row["archived_at"]),
-        "createdAt": iso(row["created_at"]),
+        "createdAt": format_iso(row["created_at"]),
         "lastSeenAt": _iso(row["last_seen_at"]),
         "createdBy": {"id": row["created_by_user_id"], "name": row["created_by"], "imageUrl": ""},
         "favorite": False,
@@ -241,7 +241,7 @@ def to_json(row: Row) -> dict[str, Any]:
 
 
 def _iso(moment: Any) -> str | None:
-    return iso(moment) if moment else None
+    return format_iso(moment) if moment else None
 
 
 def _check_project(conn: Connection, id: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.clock import iso
+from sigservice.clock import format_iso
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
@@ -123,7 +123,7 @@ def to_json(row: Row) -> dict[str, Any]:
         "project": row["project"],
         "constraints": msgspec.json.decode(row["constraints"]),
         "createdBy": row["created_by"],
-        "createdAt": iso(row["created_at"]),
+        "createdAt": format_iso(row["created_at"]),
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.clock import iso
+from sigservice.clock import format_iso
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
@@ -150,7 +150,7 @@ def legal_values_of(row: Row) -> list[LegalValue]:
 
 def to_json(row: Row) -> dict[str, Any]:
     return _audited(row) | {
-        "createdAt": iso(row["created_at"]),
+        "createdAt": format_iso(row["created_at"]),
         "usedInFeatures": row["feature_count"],
         "usedInProjects": row["project_count"],
     }

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from sigservice.clock import iso
+from sigservice.clock import format_iso
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import (
@@ -169,8 +169,8 @@ def to_json(row: Row) -> dict[str, Any]:
         "featureCount": row["feature_count"],
         "staleFeatureCount": row["stale_feature_count"],
         "memberCount": row["member_count"],
-        "createdAt": iso(row["created_at"]),
-        "updatedAt": iso(row["updated_at"]),
+        "createdAt": format_iso(row["created_at"]),
+        "updatedAt": format_iso(row["updated_at"]),
         "archivedAt": None,
         "favorite": False,
         "owners": [{"ownerType": "system"}],

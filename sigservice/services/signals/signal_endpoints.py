@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sigservice import secrets
-from sigservice.clock import iso
+from sigservice.clock import format_iso
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
@@ -183,7 +183,7 @@ def to_json(row: Row) -> dict[str, Any]:
         "name": row["name"],
         "description": row["description"],
         "enabled": row["enabled"],
-        "createdAt": iso(row["created_at"]),
+        "createdAt": format_iso(row["created_at"]),
         "createdByUserId": row["created_by_user_id"],
     }
 
@@ -195,7 +195,7 @@ def token_to_json(row: Row) -> dict[str, Any]:
         "name": row["name"],
         "signalEndpointId": row["signal_endpoint_id"],
         "secretPrefix": row["secret_prefix"],
-        "createdAt": iso(row["created_at"]),
+        "createdAt": format_iso(row["created_at"]),
         "createdByUserId": row["created_by_user_id"],
     }
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from sigservice import payload, secrets
-from sigservice.clock import iso
+from sigservice.clock import format_iso
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import ConflictError, NotFoundError, UnauthorizedError
@@ -135,7 +135,7 @@ def to_json(row: Row) -> dict[str, Any]:
         "id": row["id"],
         "source": "signal-endpoint",
         "sourceId": row["endpoint_id"],
-        "createdAt": iso(row["created_at"]),
+        "createdAt": format_iso(row["created_at"]),
         "payload": msgspec.Raw(row["payload"].encode()),
     }
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from sigservice.clock import iso
+from sigservice.clock import format_iso
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.system import events
@@ -101,7 +101,7 @@ def to_json(row: Row, identity: Identity) -> dict[str, Any]:
     """An event of the API; only admins get IP addresses."""
     return {
         "id": row["id"],
-        "createdAt": iso(row["created_at"]),
+        "createdAt": format_iso(row["created_at"]),
         "type": row["type"],
         "createdBy": row["created_by"],
         "createdByUserId": row["created_by_user_id"],

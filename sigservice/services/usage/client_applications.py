@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.clock import iso
+from sigservice.clock import format_iso
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import NotFoundError
@@ -99,7 +99,7 @@ def overview(conn: Connection, app_name: str) -> dict[str, Any]:
                 "sdks": sorted({*summary["backend_sdks"], *summary["frontend_sdks"]}),
                 "frontendSdks": summary["frontend_sdks"],
                 "backendSdks": summary["backend_sdks"],
-                "lastSeen": iso(summary["last_seen"]),
+                "lastSeen": format_iso(summary["last_seen"]),
                 "issues": {"missingFeatures": [], "outdatedSdks": []},
             }
             for summary in client_applications.summarise_instances(conn, app_name)

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.clock import iso
+from sigservice.clock import format_iso
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.usage import client_metrics, feature_last_seen
@@ -143,7 +143,7 @@ def _to_json(
         "featureName": feature,
         "appName": app_name,
         "environment": environment,
-        "timestamp": iso(hour),
+        "timestamp": format_iso(hour),
         "yes": row["yes"] if row else 0,
         "no": row["no"] if row else 0,
     }

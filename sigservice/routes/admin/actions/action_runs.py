@@ -15,7 +15,7 @@ from sigservice.services.signals import signals
 from sigservice.web import respond
 from sigservice.web.body import read_query
 from sigservice.web.guards import AdminGuard
-from sigservice.web.paging import paging
+from sigservice.web.paging import read_paging
 from sigservice.web.router import Router
 
 SET = "/api/admin/projects/<project>/actions/<id:id>"
@@ -34,7 +34,7 @@ router = Router(AdminGuard)
 
 @router.get(f"{SET}/events", needs=ADMIN)
 def list_all(context: Context, identity: Identity, project: str, id: int) -> HTTPResponse:
-    asked = paging(read_query(request.environ))
+    asked = read_paging(read_query(request.environ))
     with context.database.transaction() as conn:
         action_sets.get(conn, project, id)
         rows = repository.list_newest(

@@ -12,7 +12,7 @@ from sigservice.services.identity import VIEW, Identity
 from sigservice.web import respond
 from sigservice.web.body import query_pairs
 from sigservice.web.guards import AdminGuard
-from sigservice.web.paging import any_of, paging
+from sigservice.web.paging import read_paging, read_values
 from sigservice.web.router import Router
 
 INCLUDES = ("INCLUDE", "INCLUDE_ANY_OF")
@@ -26,13 +26,13 @@ router = Router(AdminGuard)
 def search(context: Context, identity: Identity) -> HTTPResponse:
     pairs = query_pairs(request.environ)
     query = dict(pairs)
-    asked = paging(query)
+    asked = read_paging(query)
     environment, enabled = _status(query)
     wanted = Filter(
         archived=_one_of(query, "archived", ("IS:false", "IS:true")) == "IS:true",
-        projects=any_of(query, "project"),
-        types=any_of(query, "type"),
-        stale=_stale(any_of(query, "state")),
+        projects=read_values(query, "project"),
+        types=read_values(query, "type"),
+        stale=_stale(read_values(query, "state")),
         tags=_tags(query.get("tag", "")),
         text=query.get("query", "").strip() or None,
         environment=environment,

@@ -13,9 +13,9 @@ from sigservice.repository.signals import signals as repository
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints, signals
 from sigservice.web import respond
-from sigservice.web.body import read_query, whole_number
+from sigservice.web.body import read_number, read_query
 from sigservice.web.guards import AdminGuard
-from sigservice.web.paging import days, paging
+from sigservice.web.paging import read_days, read_paging
 from sigservice.web.router import Router
 
 PATH = "/api/admin/signal-endpoints/<id:id>/signals"
@@ -33,8 +33,8 @@ router = Router(AdminGuard)
 @router.get(PATH, needs=ADMIN)
 def list_of_endpoint(context: Context, identity: Identity, id: int) -> HTTPResponse:
     query = read_query(request.environ)
-    asked = paging(query)
-    token_id = whole_number(query, "tokenId", None, 1, 2**31 - 1)
+    asked = read_paging(query)
+    token_id = read_number(query, "tokenId", None, 1, 2**31 - 1)
     text = query.get("query", "")
     with context.database.transaction(bulkhead="search" if text else "") as conn:
         signal_endpoints.get(conn, id)
@@ -90,8 +90,8 @@ def replay(context: Context, identity: Identity, id: int, signal_id: int) -> HTT
 @router.get("/api/admin/signals", needs=ADMIN)
 def list_all(context: Context, identity: Identity) -> HTTPResponse:
     query = read_query(request.environ)
-    asked = paging(query)
-    start, end = days(query)
+    asked = read_paging(query)
+    start, end = read_days(query)
     with context.database.transaction(bulkhead="search") as conn:
         rows = repository.list_all(
             conn,

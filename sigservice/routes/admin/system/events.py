@@ -17,7 +17,7 @@ from sigservice.services.system import events
 from sigservice.web import respond
 from sigservice.web.body import read_query
 from sigservice.web.guards import AdminGuard
-from sigservice.web.paging import Paging, any_of, days, paging
+from sigservice.web.paging import Paging, read_days, read_paging, read_values
 from sigservice.web.router import Router
 
 router = Router(AdminGuard)
@@ -42,7 +42,11 @@ def list_all(context: Context, identity: Identity) -> HTTPResponse:
     projects = [query["project"]] if query.get("project") else None
     types = [query["type"]] if query.get("type") else None
     return answer(
-        context, identity, EventFilter(types=types, projects=projects), paging(query), version=1
+        context,
+        identity,
+        EventFilter(types=types, projects=projects),
+        read_paging(query),
+        version=1,
     )
 
 
@@ -50,22 +54,27 @@ def list_all(context: Context, identity: Identity) -> HTTPResponse:
 def list_of_flag(context: Context, identity: Identity, name: str) -> HTTPResponse:
     query = read_query(request.environ)
     return answer(
-        context, identity, EventFilter(features=[name]), paging(query), version=1, toggleName=name
+        context,
+        identity,
+        EventFilter(features=[name]),
+        read_paging(query),
+        version=1,
+        toggleName=name,
     )
 
 
 @router.get("/api/admin/search/events", needs=VIEW)
 def search(context: Context, identity: Identity) -> HTTPResponse:
     query = read_query(request.environ)
-    start, end = days(query)
+    start, end = read_days(query)
     wanted = EventFilter(
-        types=any_of(query, "type"),
-        features=any_of(query, "feature"),
-        projects=any_of(query, "project"),
-        environments=any_of(query, "environment"),
-        authors=any_of(query, "createdBy"),
+        types=read_values(query, "type"),
+        features=read_values(query, "feature"),
+        projects=read_values(query, "project"),
+        environments=read_values(query, "environment"),
+        authors=read_values(query, "createdBy"),
         start=start,
         end=end,
         text=query.get("query", "").strip() or None,
     )
-    return answer(context, identity, wanted, paging(query))
+    return answer(context, identity, wanted, read_paging(query))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bottle import HTTPResponse, request
 
-from sigservice.clock import iso
+from sigservice.clock import format_iso
 from sigservice.context import Context
 from sigservice.repository.usage import client_applications as repository
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
@@ -12,7 +12,7 @@ from sigservice.services.usage import client_applications
 from sigservice.web import respond
 from sigservice.web.body import read_query
 from sigservice.web.guards import AdminGuard
-from sigservice.web.paging import LARGEST_LIMIT, paging
+from sigservice.web.paging import LARGEST_LIMIT, read_paging
 from sigservice.web.router import Router
 
 PATH = "/api/admin/metrics/applications"
@@ -25,7 +25,7 @@ router = Router(AdminGuard)
 @router.get(PATH, needs=VIEW)
 def list_all(context: Context, identity: Identity) -> HTTPResponse:
     query = read_query(request.environ)
-    asked = paging(query, LARGEST_LIMIT)
+    asked = read_paging(query, LARGEST_LIMIT)
     with context.database.transaction() as conn:
         rows, total = client_applications.list_page(
             conn, text=query.get("query", ""), limit=asked.limit, offset=asked.offset
@@ -65,7 +65,7 @@ def list_instances(
             "instanceId": row["instance_id"],
             "sdkVersion": row["sdk_version"],
             "clientIp": row["client_ip"] if shows_addresses else None,
-            "lastSeen": iso(row["last_seen"]),
+            "lastSeen": format_iso(row["last_seen"]),
         }
         for row in rows
     ]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bottle import HTTPResponse, request
 
-from sigservice.clock import iso
+from sigservice.clock import format_iso
 from sigservice.context import Context
 from sigservice.repository.usage import client_metrics as repository
 from sigservice.services.identity import VIEW, Identity
 from sigservice.services.usage import client_metrics
 from sigservice.web import respond
-from sigservice.web.body import read_query, whole_number
+from sigservice.web.body import read_number, read_query
 from sigservice.web.guards import AdminGuard
 from sigservice.web.router import Router
 
@@ -30,7 +30,7 @@ def show(context: Context, identity: Identity, name: str) -> HTTPResponse:
     usage = [
         {
             "environment": row["environment"],
-            "timestamp": iso(row["hour"]),
+            "timestamp": format_iso(row["hour"]),
             "yes": row["yes"],
             "no": row["no"],
         }
@@ -44,7 +44,7 @@ def show(context: Context, identity: Identity, name: str) -> HTTPResponse:
 @router.get(f"{PATH}/raw", needs=VIEW)
 def show_raw(context: Context, identity: Identity, name: str) -> HTTPResponse:
     query = read_query(request.environ)
-    hours = whole_number(query, "hoursBack", HOURS, 1, MOST_HOURS) or HOURS
+    hours = read_number(query, "hoursBack", HOURS, 1, MOST_HOURS) or HOURS
     with context.database.autocommit() as conn:
         data = client_metrics.list_raw(conn, name, hours, context.clock.now())
     return respond.json(MARK | {"data": data})

@@ -8,7 +8,7 @@ from typing import Any
 
 from bottle import HTTPResponse
 
-from sigservice.clock import iso
+from sigservice.clock import format_iso
 from sigservice.context import Context
 from sigservice.repository.usage import statistics
 from sigservice.services.identity import VIEW, Identity
@@ -28,7 +28,7 @@ def collect(context: Context) -> dict[str, Any]:
         row = statistics.count_everything(conn)
     return {
         "instanceId": row["instance_id"],
-        "timestamp": iso(context.clock.now()),
+        "timestamp": format_iso(context.clock.now()),
         "versionOSS": __version__,
         "users": row["users"],
         "readOnlyUsers": row["read_only_users"],

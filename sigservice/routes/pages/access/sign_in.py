@@ -44,13 +44,13 @@ def show(context: Context) -> HTTPResponse:
 
 @router.post("/sign-in", limit="login", body_limit=FORM_LIMIT)
 def submit(context: Context) -> HTTPResponse:
-    if not (context.authentication.type.has_passwords or context.authentication.type.takes_address):
+    if not (context.authentication.type.has_passwords or context.authentication.type.takes_email):
         return respond.redirect(context, "/sign-in")
     environ, sent = request.environ, PublicForm(context, "sign-in").read("sign-in")
     values = {name: sent.get(name, "") for name in ("username", "email")}
     values["next"] = safe_next(sent.get("next", ""))
     try:
-        if context.authentication.type.takes_address:
+        if context.authentication.type.takes_email:
             _, new = sign_in.by_address(context, environ, values["email"])
         else:
             password, code = sent.get("password", ""), sent.get("code", "")
@@ -58,7 +58,7 @@ def submit(context: Context) -> HTTPResponse:
     except (PasswordMismatch, BadDataError) as error:
         path = (
             "email"
-            if context.authentication.type.takes_address
+            if context.authentication.type.takes_email
             else error.details[0].get("path", "username")
         )
         problems = [{"message": error.message, "path": path}]

@@ -18,7 +18,7 @@ from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
 from sigservice.web.body import read_query
 from sigservice.web.guards import PageGuard
-from sigservice.web.paging import paging
+from sigservice.web.paging import read_paging
 from sigservice.web.router import Router
 
 RUNS = "/admin/projects/<project>/actions/<set_id:id>/runs"
@@ -45,7 +45,7 @@ def notice() -> str:
 
 @router.get(RUNS, needs=ADMIN)
 def show_list(context: Context, identity: Identity, project: str, set_id: int) -> HTTPResponse:
-    before = paging(read_query(request.environ)).before
+    before = read_paging(read_query(request.environ)).before
     with context.database.transaction() as conn:
         row = action_sets.get(conn, project, set_id)
         runs = repository.list_newest(conn, action_set_id=set_id, before=before, limit=SHOWN + 1)

@@ -20,7 +20,7 @@ from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.flags.features import Metadata
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.web import respond
-from sigservice.web.body import read_query, whole_number
+from sigservice.web.body import read_number, read_query
 from sigservice.web.growing_forms import split_lines
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
@@ -38,7 +38,7 @@ router = Router(PageGuard)
 def show_list(context: Context, identity: Identity) -> HTTPResponse:
     query = read_query(request.environ)
     asked = {name: query.get(name, "").strip() for name in FILTERS}
-    offset = whole_number(query, "offset", 0, 0, 10**9) or 0
+    offset = read_number(query, "offset", 0, 0, 10**9) or 0
     with context.database.transaction() as conn:
         found, total = feature_view.search(conn, _filter(asked, offset))
         choices = _choices(conn)

@@ -17,10 +17,10 @@ from sigservice.services.actions import signal_outcomes
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints, signals
 from sigservice.web import respond
-from sigservice.web.body import read_query, whole_number
+from sigservice.web.body import read_number, read_query
 from sigservice.web.guards import PageGuard
 from sigservice.web.links import signal_url
-from sigservice.web.paging import paging
+from sigservice.web.paging import read_paging
 from sigservice.web.router import Router
 
 SHOWN = 20
@@ -39,8 +39,8 @@ router = Router(PageGuard)
 @router.get("/admin/signals/<id:id>/log", needs=ADMIN)
 def show(context: Context, identity: Identity, id: int) -> HTTPResponse:
     query = read_query(request.environ)
-    asked = paging(query, SHOWN)
-    token_id = whole_number(query, "token", None, 1, 2**31 - 1)
+    asked = read_paging(query, SHOWN)
+    token_id = read_number(query, "token", None, 1, 2**31 - 1)
     text = query.get("query", "").strip()
     with context.database.transaction(bulkhead="search" if text else "") as conn:
         endpoint = signal_endpoints.get(conn, id)

@@ -15,7 +15,7 @@ from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
 from sigservice.web.body import read_query
 from sigservice.web.guards import PageGuard
-from sigservice.web.paging import paging
+from sigservice.web.paging import read_paging
 from sigservice.web.router import Router
 
 PAGE_SIZE = 50
@@ -42,7 +42,7 @@ router = Router(PageGuard)
 @router.get("/admin/events", needs=ADMIN)
 def list_events(context: Context, identity: Identity) -> HTTPResponse:
     query = read_query(request.environ)
-    before, type = paging(query).before, query.get("type", "")
+    before, type = read_paging(query).before, query.get("type", "")
     feature = query.get("feature", "").strip()
     event_filter = EventFilter(
         types=[type] if type else None, features=[feature] if feature else None

@@ -18,7 +18,7 @@ from sigservice.services.usage import client_applications
 from sigservice.web import respond
 from sigservice.web.body import read_query
 from sigservice.web.guards import PageGuard
-from sigservice.web.paging import paging
+from sigservice.web.paging import read_paging
 from sigservice.web.router import Router
 
 PATH = "/admin/applications"
@@ -34,7 +34,7 @@ def show(context: Context, identity: Identity) -> HTTPResponse:
     query = read_query(request.environ)
     if query.get("name"):
         return show_one(context, identity, query["name"])
-    text, offset = query.get("query", "").strip(), paging(query).offset
+    text, offset = query.get("query", "").strip(), read_paging(query).offset
     pattern = client_applications.like(text)
     with context.database.transaction() as conn:
         rows = repository.list_page(conn, pattern=pattern, limit=SHOWN + 1, offset=offset)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from sigservice.clock import iso
+from sigservice.clock import format_iso
 from tests.conftest import ADMIN
 from tests.routes.sdk import CLIENT, FRONTEND, PRODUCTION
 
@@ -13,12 +13,12 @@ PATH = "/api/admin/client-metrics/features"
 
 def report(sdk, at, headers=CLIENT, app="shop", **counts):
     path = "/api/frontend/client/metrics" if headers is FRONTEND else "/api/client/metrics"
-    bucket = {"start": iso(at), "stop": iso(at), "toggles": {"one": counts}}
+    bucket = {"start": format_iso(at), "stop": format_iso(at), "toggles": {"one": counts}}
     sdk.web.post_json(path, {"appName": app, "bucket": bucket}, headers=headers)
 
 
 def hour(at):
-    return iso(at.replace(minute=0, second=0, microsecond=0))
+    return format_iso(at.replace(minute=0, second=0, microsecond=0))
 
 
 def test_the_running_hour_is_summed_over_applications(sdk, clock):

@@ -7,22 +7,22 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class AuthenticationType:
-    """`wire` and `path` tell programs, in the body of a 401, how people sign in; `form` is the
+    """`api_name` and `path` tell programs, in the body of a 401, how people sign in; `form` is the
     sign-in page's template.
 
-    `who` may come in, as the start's lines tell it. `note` stands where passwords would be set,
+    `users` may come in, as the start's lines tell it. `note` stands where passwords would be set,
     `banner` on each page.
     """
 
     name: str
-    wire: str = ""
+    api_name: str = ""
     path: str = ""
     form: str = ""
-    who: str = ""
+    users: str = ""
     note: str = ""
     banner: str = ""
     has_passwords: bool = False
-    takes_address: bool = False
+    takes_email: bool = False
     is_open: bool = False
 
 
@@ -31,32 +31,32 @@ TYPES = {
     for kind in (
         AuthenticationType(
             "open-source",
-            wire="password",
+            api_name="password",
             path="/auth/simple/login",
             form="access/sign_in/form",
-            who="the users in the database",
+            users="the users in the database",
             has_passwords=True,
         ),
         AuthenticationType(
             "demo",
-            wire="demo",
+            api_name="demo",
             path="/auth/demo/login",
             form="access/sign_in/demo",
-            who="whoever types an e-mail address",
+            users="whoever types an e-mail address",
             note="Signing in takes an e-mail address alone; passwords are not asked for.",
-            takes_address=True,
+            takes_email=True,
         ),
         AuthenticationType(
             "custom",
-            wire="custom",
+            api_name="custom",
             path="/sign-in",
             form="access/sign_in/custom",
-            who="whom customAuthHandler vouches for",
+            users="whom customAuthHandler vouches for",
             note="People sign in elsewhere; passwords are not asked for here.",
         ),
         AuthenticationType(
             "none",
-            who="nobody has to: authentication is off",
+            users="nobody has to: authentication is off",
             note="Nobody signs in; passwords are not asked for.",
             banner="Authentication is off: whoever reaches this address can change everything.",
             is_open=True,
