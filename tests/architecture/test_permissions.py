@@ -61,5 +61,5 @@ def test_what_needs_view_has_a_row_of_its_own(reading):
 
 
 def test_the_families_of_events_that_need_view_are_told():
-    sentence = PAGE[PAGE.index("type begins with") : PAGE.index("without the\naddress")]
+    sentence = PAGE[PAGE.index("type begins with") : PAGE.index("Their address")]
     assert set(re.findall("`(.+?)`", sentence)) == set(OPEN_FAMILIES)
