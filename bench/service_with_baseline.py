@@ -13,7 +13,7 @@ import sigservice
 from sigservice.services.signals import signals
 from sigservice.web import respond
 from sigservice.web.body import read_json
-from sigservice.web.guards import bearer
+from sigservice.web.guards import read_bearer_token
 
 held = {}
 
@@ -32,7 +32,7 @@ def add_routes(app):
     def authenticates():
         value, _ = read_json(request.environ)
         with held["service"].context.database.autocommit() as conn:
-            signals.check_sender(conn, "bench", bearer(request.environ))
+            signals.check_sender(conn, "bench", read_bearer_token(request.environ))
         return respond.json({"signals": [{"id": 1, "payload": value}]})
 
 

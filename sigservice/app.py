@@ -12,7 +12,7 @@ from sigservice.errors import StartError
 from sigservice.http_parsing import Admit
 from sigservice.log import escape_line
 from sigservice.routes import find_routers
-from sigservice.services.access.authentication import Custom
+from sigservice.services.access.authentication_scheme import Custom
 from sigservice.web.admission import admission
 from sigservice.web.cors import allow_origins, answer_preflights
 from sigservice.web.errors import ErrorPlugin, router_error

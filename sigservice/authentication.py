@@ -12,10 +12,11 @@ from typing import Any
 from bottle import HTTPResponse
 
 from sigservice.context import Context
-from sigservice.services.access.authentication import Custom, vouched_user
+from sigservice.services.access.authentication_scheme import Custom
+from sigservice.services.access.passwordless_users import find_custom_user
 from sigservice.web import links, respond, session
-from sigservice.web.client_ip import client_ip
-from sigservice.web.guards import safe_next
+from sigservice.web.client_ip import find_client_ip
+from sigservice.web.guards import make_next_path
 
 __all__ = ["Custom", "own_url", "sign_in"]
 
@@ -29,17 +30,17 @@ def sign_in(environ: dict[str, Any], user: Mapping[str, Any], next_path: str = "
     context = _context(environ)
     if context.authentication.custom is None:
         raise RuntimeError("sign_in is for the authentication type custom.")
-    ip = client_ip(environ, context.trusted_proxies)
+    ip = find_client_ip(environ, context.trusted_proxies)
     with context.database.transaction() as conn:
-        row = vouched_user(conn, user, ip=ip)
-    answer = respond.redirect(context, safe_next(next_path))
+        row = find_custom_user(conn, user, ip=ip)
+    answer = respond.redirect(context, make_next_path(next_path))
     session.set_cookie(context, answer, session.start(context, environ, row))
     return answer
 
 
 def own_url(environ: dict[str, Any]) -> str:
     """SERVICE_URL; without it the address that was asked, when it is localhost or an IP address."""
-    return links.own_url(_context(environ), environ)
+    return links.make_own_url(_context(environ), environ)
 
 
 def _context(environ: dict[str, Any]) -> Context:

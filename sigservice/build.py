@@ -20,7 +20,7 @@ from sigservice.log import GetLogger, line_loggers
 from sigservice.render import Renderer
 from sigservice.repository.usage import statistics
 from sigservice.secrets import Passwords
-from sigservice.services.access.authentication import Authentication
+from sigservice.services.access.authentication_scheme import AuthenticationScheme
 from sigservice.services.access.failed_sign_ins import FailedSignIns
 from sigservice.services.projects.resource_limits import resource_limits
 from sigservice.services.system.capped_log import CappedLog
@@ -98,7 +98,7 @@ def build_context(
         ),
         frontend_documents=FrontendDocuments(engines),
         cors_origins=CorsOrigins(database, revision_cache),
-        authentication=Authentication(config["authentication"]),
+        authentication=AuthenticationScheme(config["authentication"]),
         failed_sign_ins=FailedSignIns(clock.monotonic),
         refusals=CappedLog(get_logger("refusals"), clock.monotonic),
         unavailable=CappedLog(get_logger("errors"), clock.monotonic),

@@ -22,7 +22,7 @@ from sigservice.outgoing.sender import Sender
 from sigservice.outgoing.smtp import MailServer
 from sigservice.render import Renderer
 from sigservice.secrets import Passwords
-from sigservice.services.access.authentication import Authentication
+from sigservice.services.access.authentication_scheme import AuthenticationScheme
 from sigservice.services.access.failed_sign_ins import FailedSignIns
 from sigservice.services.actions.action_evaluation import Evaluator
 from sigservice.services.system.capped_log import CappedLog
@@ -45,7 +45,7 @@ class Context:
     client_documents: ClientDocuments
     frontend_documents: FrontendDocuments
     cors_origins: CorsOrigins
-    authentication: Authentication
+    authentication: AuthenticationScheme
     failed_sign_ins: FailedSignIns
     refusals: CappedLog
     unavailable: CappedLog

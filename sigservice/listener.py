@@ -29,7 +29,7 @@ from sigservice.errors import StartError
 from sigservice.http_parsing import Admit, Entrance
 from sigservice.limiter import Quotas
 from sigservice.log import Forward, Logger
-from sigservice.web.client_ip import connection_key
+from sigservice.web.client_ip import make_connection_key
 
 LARGEST_BODY = 5_500_000
 MOST_CONNECTIONS = 1000
@@ -170,7 +170,7 @@ class Listener:
     ) -> None:
         """In the place of waitress's class: refuses an address that has too many connections."""
         self._has_accepted = True
-        key = connection_key(address[0], self._trusted)
+        key = make_connection_key(address[0], self._trusted)
         if key and not self._connections.acquire(key):
             self._refuse(server, sock, key)
             return

@@ -50,9 +50,10 @@ def sha256(secret: str) -> bytes:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
 
 
-def stored(secret: str, realm: str) -> bytes:
-    """What is stored of a secret that is unknown outside of its realm; "" is all of them."""
-    return sha256(f"{realm} {secret}" if realm else secret)
+def hash_in_scope(secret: str, authentication_scope: str) -> bytes:
+    """The hash of a secret that is valid in one authentication scope alone; "" is the scope of
+    passwords."""
+    return sha256(f"{authentication_scope} {secret}" if authentication_scope else secret)
 
 
 def derive(secret: str, purpose: str) -> str:

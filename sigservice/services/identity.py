@@ -46,7 +46,7 @@ class Identity:
     csrf: str = ""
     action_run: Mapping[str, Any] | None = None
 
-    def may(self, permission: str) -> bool:
+    def has_permission(self, permission: str) -> bool:
         return permission in self.permissions
 
 

@@ -14,8 +14,8 @@ from sigservice.errors import AppError
 from sigservice.http_parsing import SMALL_BODY, Admission, Admit
 from sigservice.web import session
 from sigservice.web.body import FORM_LIMIT, JSON_LIMIT
-from sigservice.web.client_ip import client_ip, limit_key
-from sigservice.web.guards import SAFE_METHODS, PageGuard, bearer
+from sigservice.web.client_ip import find_client_ip, make_limit_key
+from sigservice.web.guards import SAFE_METHODS, PageGuard, read_bearer_token
 from sigservice.web.wsgi import clean_path
 
 ANY_SIZE = 2**63
@@ -31,14 +31,14 @@ def admission(context: Context, root: Bottle, *, has_wrapper: bool) -> Admit:
     def admit(method: str, path: str, headers: dict[str, str], peer: str) -> Admission:
         environ = {f"HTTP_{name}": text for name, text in headers.items()}
         environ |= {"REQUEST_METHOD": method, "PATH_INFO": path, "REMOTE_ADDR": peer}
-        address = limit_key(client_ip(environ, context.trusted_proxies))
+        address = make_limit_key(find_client_ip(environ, context.trusted_proxies))
         try:
             clean_path(environ, context.base)
             environ["PATH_INFO"] = environ["PATH_INFO"].encode("latin-1").decode()
             route, arguments = root.router.match(environ)
         except (AppError, HTTPError):
             return Admission(ANY_SIZE if has_wrapper else SMALL_BODY, False, address)
-        secret, session_id = bearer(environ), session.session_id(context, environ)
+        secret, session_id = read_bearer_token(environ), session.session_id(context, environ)
         keys = (
             secrets.sha256(secret),
             secrets.sha256(session_id),

@@ -50,7 +50,7 @@ def _network(name: str) -> Network:
     return ipaddress.ip_network(f"{mapped}/{network.prefixlen - 96}", strict=False)
 
 
-def client_ip(environ: dict[str, Any], trusted: Sequence[str]) -> str:
+def find_client_ip(environ: dict[str, Any], trusted: Sequence[str]) -> str:
     """The address as text; "" for a unix socket's peer.
 
     Of X-Forwarded-For the right-most entry that is no trusted proxy counts: whatever stands to
@@ -88,7 +88,7 @@ def _forwarded_scheme(environ: dict[str, Any]) -> str:
 def is_public(environ: dict[str, Any], trusted: Sequence[str]) -> bool:
     """Whether the client is, or may be, outside of this machine and its private networks: it may be
     behind a proxy that is not trusted or that does not name it."""
-    peer, address = environ.get("REMOTE_ADDR") or "", client_ip(environ, trusted)
+    peer, address = environ.get("REMOTE_ADDR") or "", find_client_ip(environ, trusted)
     if any(name in environ for name in _FORWARDED):
         is_named = _is_trusted(peer, trusted) and not _is_trusted(address, trusted)
         if not is_named:
@@ -96,20 +96,20 @@ def is_public(environ: dict[str, Any], trusted: Sequence[str]) -> bool:
     return bool(address) and not any(ipaddress.ip_address(address) in n for n in _LOCAL)
 
 
-def limit_key(address: str) -> str:
+def make_limit_key(address: str) -> str:
     """What a limit counts by: an IPv6 client owns a /56 at least."""
     if ":" not in address:
         return address
     return str(ipaddress.ip_network(f"{address}/56", strict=False))
 
 
-def connection_key(peer: str, trusted: Sequence[str]) -> str:
+def make_connection_key(peer: str, trusted: Sequence[str]) -> str:
     """What connections are counted by; "" for those that are not: they come from a trusted proxy
     or by a unix socket."""
     address = _normal(peer)
     if not address or (trusted and _is_trusted(address, trusted)):
         return ""
-    return limit_key(address)
+    return make_limit_key(address)
 
 
 def _is_trusted(address: str, trusted: Sequence[str]) -> bool:

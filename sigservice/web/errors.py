@@ -10,7 +10,7 @@ from sigservice.context import Context
 from sigservice.errors import AppError, MethodNotAllowedError, NotFoundError
 from sigservice.log import format_trace, new_error_id
 from sigservice.web import respond
-from sigservice.web.client_ip import client_ip
+from sigservice.web.client_ip import find_client_ip
 from sigservice.web.logged_path import logged_path
 
 MAX_LOGGED_PATH = 200
@@ -79,7 +79,7 @@ def _log_refusal(context: Context, error: AppError, path: str) -> None:
         environ["REQUEST_METHOD"][:20],
         logged_path(path)[:MAX_LOGGED_PATH],
         f"{identity.username} (id {identity.user_id})" if identity else "anonymous",
-        client_ip(environ, context.trusted_proxies) or "a unix socket",
+        find_client_ip(environ, context.trusted_proxies) or "a unix socket",
         error.message,
     )
 

@@ -34,9 +34,9 @@ from sigservice.services.identity import (
     PERMISSIONS,
     Identity,
 )
-from sigservice.web import authentication, respond, session
+from sigservice.web import request_identity, respond, session
 from sigservice.web.body import FORM_FIELDS, FORM_LIMIT, is_json, read_form
-from sigservice.web.client_ip import client_ip, is_https, limit_key
+from sigservice.web.client_ip import find_client_ip, is_https, make_limit_key
 from sigservice.web.limits import build_rate_limit_error
 from sigservice.web.request_log import HAS_TOKEN
 
@@ -62,7 +62,7 @@ class AdminGuard:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self.is_open = authentication.needs_no_cookie(context)
+        self.is_open = request_identity.can_identify_without_cookie(context)
 
     def apply(self, callback: Any, route: Any) -> Any:
         needs = route.config["needs"]
@@ -79,7 +79,7 @@ class AdminGuard:
                     raise PasswordChangeRequired(
                         "Set a new password first: the built-in one is known to everybody."
                     )
-            if not identity.may(needs):
+            if not identity.has_permission(needs):
                 raise NoPermissionError(
                     f"This needs the permission {needs}.", extra={"permissions": [needs]}
                 )
@@ -89,9 +89,9 @@ class AdminGuard:
 
     def _by_token(self, environ: dict[str, Any]) -> Identity:
         context = self._context
-        secret = bearer(environ)
-        ip = client_ip(environ, context.trusted_proxies)
-        with Attempt(context, ip, secrets.sha256(secret)):
+        secret = read_bearer_token(environ)
+        ip = find_client_ip(environ, context.trusted_proxies)
+        with AuthenticationAttempt(context, ip, secrets.sha256(secret)):
             if personal_tokens.is_personal(secret):
                 return self._by_personal_token(secret, ip)
             with context.database.autocommit() as conn:
@@ -105,14 +105,14 @@ class AdminGuard:
 
     def _by_personal_token(self, secret: str, ip: str) -> Identity:
         context = self._context
-        realm, now = context.authentication.token_realm, context.clock.now()
+        authentication_scope, now = context.authentication.token_scope, context.clock.now()
         with context.database.autocommit() as conn:
             identity, token_id = personal_tokens.identify(conn, secret, now=now, ip=ip)
-            if identity is None and realm:
+            if identity is None and authentication_scope:
                 identity, token_id = personal_tokens.identify(
-                    conn, secret, now=now, ip=ip, realm=realm
+                    conn, secret, now=now, ip=ip, authentication_scope=authentication_scope
                 )
-                if identity and authentication.is_shut_out(context, identity):
+                if identity and request_identity.is_locked_out(context, identity):
                     identity = None
         if identity is None:
             raise UnauthorizedError("The personal token is unknown or has expired.")
@@ -120,9 +120,9 @@ class AdminGuard:
         return identity
 
     def _by_session(self, environ: dict[str, Any]) -> Identity:
-        identity = authentication.find(self._context, environ)
+        identity = request_identity.find_identity(self._context, environ)
         if identity is None:
-            raise authentication.required(self._context)
+            raise request_identity.make_sign_in_error(self._context)
         environ["sigservice.identity"] = identity  # for the log of what is refused
         if environ["REQUEST_METHOD"] not in SAFE_METHODS:
             check_same_origin(self._context, environ)
@@ -157,19 +157,19 @@ class ClientGuard:
 
         def guarded(**kwargs: Any) -> Any:
             environ = request.environ
-            secret = bearer(environ)
+            secret = read_bearer_token(environ)
             if not secret and anonymous is not None:
                 environ["sigservice.revisions"] = context.revision_cache.read_revisions()
                 return callback(anonymous, **kwargs)
             if not secret and context.authentication.lacks_handler:
-                raise authentication.required(context)
+                raise request_identity.make_sign_in_error(context)
             if not secret:
                 raise UnauthorizedError("An API token is needed in the Authorization header.")
             known = environ["sigservice.revisions"] = context.revision_cache.read_revisions()
             key = secrets.sha256(secret)
             access = context.revision_cache.find_cached_access(key, known)
             if access is None:
-                with Attempt(context, client_ip(environ, trusted), key):
+                with AuthenticationAttempt(context, find_client_ip(environ, trusted), key):
                     access = context.revision_cache.find_access(secret, key, known)
                     if access is None:
                         raise UnauthorizedError("The API token is unknown or has expired.")
@@ -193,7 +193,7 @@ class PageGuard:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self.is_open = authentication.needs_no_cookie(context)
+        self.is_open = request_identity.can_identify_without_cookie(context)
 
     def apply(self, callback: Any, route: Any) -> Any:
         needs = route.config["needs"]
@@ -205,7 +205,7 @@ class PageGuard:
 
         def guarded(**kwargs: Any) -> Any:
             environ = request.environ
-            identity = authentication.find(context, environ)
+            identity = request_identity.find_identity(context, environ)
             environ["sigservice.identity"] = identity
             if identity is None:
                 return respond.redirect(context, "/sign-in" + _next(environ))
@@ -222,7 +222,7 @@ class PageGuard:
                     check_csrf(identity, token)
             if identity.has_default_password and not while_default_password:
                 return respond.redirect(context, "/profile")
-            if not identity.may(needs):
+            if not identity.has_permission(needs):
                 raise NoPermissionError("Your role does not allow this.")
             answer = callback(identity, **kwargs)
             if nonce:
@@ -232,14 +232,14 @@ class PageGuard:
         return guarded
 
 
-class Attempt:
+class AuthenticationAttempt:
     """Counts refused credentials by address and refuses unseen once there were too many.
 
     Credentials that were good lately are never held up: senders may share an address.
     """
 
     def __init__(self, context: Context, ip: str, key: bytes) -> None:
-        self._context, self._ip, self._key = context, limit_key(ip), key
+        self._context, self._ip, self._key = context, make_limit_key(ip), key
 
     def __enter__(self) -> None:
         if self._key not in self._context.recent_credentials:
@@ -256,7 +256,7 @@ class Attempt:
 
 def check_failed_auth(context: Context, address: str) -> None:
     """Raises RateLimitError once too many credentials from there were refused; `address` is a
-    limit_key."""
+    make_limit_key."""
     is_allowed, headers = context.limiter.peek("failed_auth", address)
     if not is_allowed:
         raise build_rate_limit_error(headers)
@@ -269,7 +269,7 @@ def count_failed_auth(context: Context, address: str) -> None:
         raise build_rate_limit_error(headers)
 
 
-def bearer(environ: dict[str, Any]) -> str:
+def read_bearer_token(environ: dict[str, Any]) -> str:
     """The secret of the Authorization header, "" without one: `Bearer <secret>` or bare."""
     text = environ.get("HTTP_AUTHORIZATION", "").strip()
     scheme, _, rest = text.partition(" ")
@@ -328,7 +328,7 @@ def _next(environ: dict[str, Any]) -> str:
     return "?next=" + quote(path + (f"?{query}" if query else ""), safe="")
 
 
-def safe_next(text: str) -> str:
+def make_next_path(text: str) -> str:
     """`text` if it is a path of ours, else "/": no host, backslash or control character."""
     if (
         text.startswith("/")

@@ -8,7 +8,7 @@ from bottle import HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.errors import AppError, RateLimitError
-from sigservice.web.client_ip import client_ip, limit_key
+from sigservice.web.client_ip import find_client_ip, make_limit_key
 
 
 def build_rate_limit_error(headers: dict[str, str]) -> RateLimitError:
@@ -33,7 +33,7 @@ class LimitPlugin:
         trusted = self._context.trusted_proxies
 
         def limited(*args: Any, **kwargs: Any) -> Any:
-            key = limit_key(client_ip(request.environ, trusted))
+            key = make_limit_key(find_client_ip(request.environ, trusted))
             is_allowed, headers = limiter.consume(limit, key)
             if not is_allowed:
                 raise build_rate_limit_error(headers)

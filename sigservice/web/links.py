@@ -12,7 +12,7 @@ from sigservice.web.client_ip import is_https
 _HOST = re.compile(r"(?P<name>localhost|\[[0-9a-fA-F:.]+\]|[0-9.]+)(:[0-9]{1,5})?")
 
 
-def own_url(context: Context, environ: dict[str, Any]) -> str:
+def make_own_url(context: Context, environ: dict[str, Any]) -> str:
     """Where this service is reached. Without SERVICE_URL: the address that was asked when it is
     an IP address or localhost, else localhost; a made-up Host header never shows."""
     if context.public_url:
@@ -26,14 +26,14 @@ def own_url(context: Context, environ: dict[str, Any]) -> str:
     return f"{scheme}://{host}{context.prefix}"
 
 
-def mail_url(context: Context, environ: dict[str, Any]) -> str:
+def make_mail_url(context: Context, environ: dict[str, Any]) -> str:
     """Where links in mails lead. The Host header has no part in it: whoever makes somebody else a
     mail chooses that header."""
-    return own_url(context, environ | {"HTTP_HOST": ""})
+    return make_own_url(context, environ | {"HTTP_HOST": ""})
 
 
-def signal_url(context: Context, environ: dict[str, Any], endpoint_name: str) -> str:
-    return f"{own_url(context, environ)}/api/signal-endpoint/{endpoint_name}"
+def make_signal_url(context: Context, environ: dict[str, Any], endpoint_name: str) -> str:
+    return f"{make_own_url(context, environ)}/api/signal-endpoint/{endpoint_name}"
 
 
 def _is_address(host: str) -> bool:

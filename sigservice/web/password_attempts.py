@@ -15,9 +15,9 @@ from sigservice.db.pool import Database
 from sigservice.db.statements import Row
 from sigservice.errors import PasswordMismatch, UnavailableError
 from sigservice.services.access import users
-from sigservice.services.access.sessions import LONGEST_LOGIN
+from sigservice.services.access.sessions import MAX_LOGIN
 from sigservice.services.identity import Identity
-from sigservice.web.client_ip import limit_key
+from sigservice.web.client_ip import make_limit_key
 from sigservice.web.limits import build_rate_limit_error
 
 LIMIT, HASHING_LIMIT = "account_login", "own_password"
@@ -26,7 +26,7 @@ LIMIT, HASHING_LIMIT = "account_login", "own_password"
 def account_key(login: str) -> bytes:
     """The same for all spellings that a database could take for one name, whatever its locale.
     Unknown names have one too, so that a refusal says nothing about them."""
-    text = unicodedata.normalize("NFKD", login[: LONGEST_LOGIN + 1]).casefold()
+    text = unicodedata.normalize("NFKD", login[: MAX_LOGIN + 1]).casefold()
     letters = (c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
     return secrets.sha256("".join(letters))
 
@@ -47,7 +47,7 @@ def counted(
     does. `find_session` is called when nothing is left of it, and returns the caller's session of
     this account. Raises RateLimitError.
     """
-    key: Hashable = (account, limit_key(ip))
+    key: Hashable = (account, make_limit_key(ip))
     if key not in context.recent_sign_ins:
         key = account
     is_allowed, headers = context.limiter.consume(LIMIT, key)
@@ -85,7 +85,7 @@ def limited_hashing(context: Context, key: Hashable) -> Iterator[None]:
 def remember(context: Context, user_id: int, user: Row, ip: str) -> None:
     """The owner has proved to be at this address. `user` has the username and the email."""
     for account in (user_id, *keys_of(user["username"], user["email"])):
-        context.recent_sign_ins.add((account, limit_key(ip)))
+        context.recent_sign_ins.add((account, make_limit_key(ip)))
 
 
 def change_own_password(

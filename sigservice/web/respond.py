@@ -11,7 +11,7 @@ from bottle import HTTPResponse, request
 from sigservice.context import Context
 from sigservice.services.identity import Identity
 from sigservice.web.body import read_query
-from sigservice.web.links import own_url
+from sigservice.web.links import make_own_url
 
 JSON = "application/json; charset=utf-8"
 HTML = "text/html; charset=utf-8"
@@ -45,7 +45,7 @@ def page(
         "authentication": context.authentication.type,
         "csrf": identity.csrf if identity else "",
         "is_current": lambda path: here == path or (path != "/" and here.startswith(path)),
-        "own_url": lambda: own_url(context, request.environ),
+        "own_url": lambda: make_own_url(context, request.environ),
         "ui": context.config["ui"],
         "newer_version": context.version_status.newer_version if identity else "",
     }

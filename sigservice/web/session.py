@@ -14,7 +14,7 @@ from sigservice.db.statements import Row
 from sigservice.errors import ConflictError
 from sigservice.services.access import sessions
 from sigservice.services.identity import Identity
-from sigservice.web.client_ip import client_ip, is_https
+from sigservice.web.client_ip import find_client_ip, is_https
 
 FORM_SECONDS = 24 * 3600
 _NONCE = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -34,7 +34,7 @@ def session_id(context: Context, environ: dict[str, Any]) -> str:
     return cookies(environ).get(context.cookie_name, "")
 
 
-def find(context: Context, environ: dict[str, Any]) -> Identity | None:
+def find_identity(context: Context, environ: dict[str, Any]) -> Identity | None:
     """Who is signed in."""
     sent = session_id(context, environ)
     if not sent:
@@ -45,8 +45,8 @@ def find(context: Context, environ: dict[str, Any]) -> Identity | None:
             conn,
             sent,
             now=context.clock.now(),
-            ip=client_ip(environ, context.trusted_proxies),
-            realm=context.authentication.realm,
+            ip=find_client_ip(environ, context.trusted_proxies),
+            authentication_scope=context.authentication.session_scope,
             idle=context.session_idle,
             last_use=last_used.find_session_use,
         )
@@ -87,8 +87,8 @@ def open_for(
         now=context.clock.now(),
         ttl_hours=context.config["session"]["ttlHours"],
         replaces=session_id(context, environ) or None,
-        realm=context.authentication.realm,
-        ip=client_ip(environ, context.trusted_proxies),
+        authentication_scope=context.authentication.session_scope,
+        ip=find_client_ip(environ, context.trusted_proxies),
         user_agent=_user_agent(environ),
         verified_hash=verified_hash,
     )

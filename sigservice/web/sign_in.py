@@ -9,10 +9,10 @@ from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, DisabledError, RateLimitError, UnavailableError
 from sigservice.services.access import sessions, sign_in_codes
-from sigservice.services.access.authentication import demo_user
 from sigservice.services.access.failed_sign_ins import SignInRefused
+from sigservice.services.access.passwordless_users import find_demo_user
 from sigservice.web import password_attempts, session
-from sigservice.web.client_ip import client_ip, is_public
+from sigservice.web.client_ip import find_client_ip, is_public
 
 Signed = tuple[Row, str]  # the user and the new session's id
 
@@ -24,11 +24,11 @@ def by_password(
     RateLimitError, UnavailableError, and DisabledError where passwords are not asked for."""
     if not context.authentication.type.has_passwords:
         raise DisabledError("Nobody signs in by password here.")
-    ip, count = client_ip(environ, context.trusted_proxies), context.telemetry.sign_ins.attempted
+    ip, count = find_client_ip(environ, context.trusted_proxies), context.telemetry.sign_ins.attempted
     account = password_attempts.account_key(login)
 
     def find_session() -> bytes | None:
-        who = session.find(context, environ)
+        who = session.find_identity(context, environ)
         is_own = who and account in password_attempts.keys_of(who.username, who.email)
         return who.session_hash if who and is_own else None
 
@@ -64,11 +64,11 @@ def by_password(
 
 def by_address(context: Context, environ: dict[str, Any], login: str) -> Signed:
     """For the type demo. Raises BadDataError."""
-    ip, count = client_ip(environ, context.trusted_proxies), context.telemetry.sign_ins.attempted
+    ip, count = find_client_ip(environ, context.trusted_proxies), context.telemetry.sign_ins.attempted
     allow_admin = context.config["authentication"]["demoAllowAdminLogin"]
     try:
         with context.database.transaction() as conn:
-            user = demo_user(conn, login, allow_admin=allow_admin, ip=ip)
+            user = find_demo_user(conn, login, allow_admin=allow_admin, ip=ip)
     except BadDataError as error:
         count("failed")
         refused = SignInRefused(error.message, "address refused")

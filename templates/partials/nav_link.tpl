@@ -1,4 +1,4 @@
-% if identity.may(permission):
+% if identity.has_permission(permission):
 <li><a href="{{url(path)}}"\\
 % if is_current(path):
  aria-current="page"\\

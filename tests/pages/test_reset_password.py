@@ -100,7 +100,7 @@ def test_what_is_no_link(service, clock):
     assert web.get("/reset-password?token=%ff", status=400)
     assert "session" not in web.cookies
     page = fill(web.get("/forgot-password"), "/forgot-password", 400, email="bo")
-    assert beside(page, "email") == "This is not an e-mail address."
+    assert beside(page, "email") == "Enter a valid email address."
     clock.advance(60)
     for path in ("/forgot-password", "/reset-password", "/new-user"):
         assert heading(web.post(path, {"token": "x"}, status=403)).startswith("403")

@@ -9,7 +9,7 @@ from bottle import HTTPResponse, request
 from sigservice import authentication
 from sigservice.errors import BadDataError, ForbiddenError, StartError
 from sigservice.repository.access import users as repository
-from sigservice.services.access.authentication import vouched_user
+from sigservice.services.access.passwordless_users import find_custom_user
 from tests.conftest import ADMIN
 from tests.routes.kit import FOREIGN, NEW_PROJECT, PEOPLE, people, who
 from tests.test_app import Log
@@ -141,7 +141,7 @@ def test_a_vouched_user_is_never_a_service_account(typed, service):
     web = webtest.TestApp(service.app)
     web.post_json("/api/admin/service-account", {"username": "robot", "name": "R", "rootRole": 1}, headers=ADMIN)  # fmt: skip  # noqa: E501
     with pytest.raises(Exception, match="exists already"), service.context.database.transaction() as conn:  # fmt: skip  # noqa: E501
-        vouched_user(conn, {"username": "robot"}, ip="")
+        find_custom_user(conn, {"username": "robot"}, ip="")
 
 
 def test_letters_that_a_database_takes_for_others_make_nobody_an_admin(typed, service, monkeypatch):
@@ -154,6 +154,6 @@ def test_letters_that_a_database_takes_for_others_make_nobody_an_admin(typed, se
         typed("custom").post_json(PEOPLE, body, headers=ADMIN, status=201)
     with service.context.database.transaction() as conn:
         for user in ({"email": "mi\u212ae@b"}, {"username": "\u212aim", "rootRole": "Viewer"}):
-            with pytest.raises(BadDataError, match="look alike"):
-                vouched_user(conn, user, ip="")
-        assert vouched_user(conn, {"email": "MIKE@B"}, ip="")["role"] == "Admin"
+            with pytest.raises(BadDataError, match="similar-looking"):
+                find_custom_user(conn, user, ip="")
+        assert find_custom_user(conn, {"email": "MIKE@B"}, ip="")["role"] == "Admin"

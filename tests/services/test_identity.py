@@ -15,17 +15,17 @@ from sigservice.services.identity import ADMIN, EDIT, PERMISSIONS, SYSTEM, VIEW,
 )
 def test_each_role_may_what_the_one_below_may(role, allowed):
     somebody = Identity(1, "somebody", PERMISSIONS[role], role=role)
-    assert {what for what in (ADMIN, EDIT, VIEW) if somebody.may(what)} == allowed
+    assert {what for what in (ADMIN, EDIT, VIEW) if somebody.has_permission(what)} == allowed
 
 
 @pytest.mark.parametrize("permission", ["", "admin", "Admin", "view", "*", "DELETE"])
 def test_nobody_may_what_is_no_permission(permission):
-    assert not SYSTEM.may(permission)
+    assert not SYSTEM.has_permission(permission)
 
 
 def test_an_identity_without_permissions_may_nothing():
     nobody = Identity(1, "nobody", frozenset())
-    assert not any(nobody.may(what) for what in (ADMIN, EDIT, VIEW))
+    assert not any(nobody.has_permission(what) for what in (ADMIN, EDIT, VIEW))
 
 
 def test_an_identity_can_not_be_changed():

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from sigservice.web.client_ip import client_ip, is_public, limit_key
+from sigservice.web.client_ip import find_client_ip, is_public, make_limit_key
 
 PROXIES = ["10.0.0.0/8", "192.168.1.7", "2001:db8::/32"]
 
@@ -15,7 +15,7 @@ def ip(peer, forwarded=None, trusted=PROXIES):
     environ = {"REMOTE_ADDR": peer}
     if forwarded is not None:
         environ["HTTP_X_FORWARDED_FOR"] = forwarded
-    return client_ip(environ, trusted)
+    return find_client_ip(environ, trusted)
 
 
 @pytest.mark.parametrize("peer", ["198.51.100.7", "10.0.0.1", "::1", "2001:db8::1"])
@@ -158,7 +158,7 @@ def test_a_client_can_not_choose_its_address():
     ],
 )
 def test_a_limit_counts_ipv6_by_56_bits(address, key):
-    assert limit_key(address) == key
+    assert make_limit_key(address) == key
 
 
 def test_a_huge_header_is_read_quickly_from_the_right():

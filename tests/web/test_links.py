@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import webtest
 
-from sigservice.web.links import own_url, signal_url
+from sigservice.web.links import make_own_url, make_signal_url
 from tests.conftest import ADMIN, Make
 
 PATH = "/api/admin/signal-endpoints"
@@ -62,19 +62,19 @@ def asked(host, port="4242", **more):
     ["localhost", "localhost:4242", "127.0.0.1", "198.51.100.7:80", "[::1]", "[2001:db8::1]:4242"],
 )
 def test_an_address_that_was_asked_is_shown(context, host):
-    assert own_url(context, asked(host)) == f"http://{host}"
-    assert signal_url(context, asked(host), "a-b") == f"http://{host}/api/signal-endpoint/a-b"
+    assert make_own_url(context, asked(host)) == f"http://{host}"
+    assert make_signal_url(context, asked(host), "a-b") == f"http://{host}/api/signal-endpoint/a-b"
 
 
 @pytest.mark.parametrize("host", MADE_UP)
 def test_a_made_up_host_is_never_shown(context, host):
-    assert own_url(context, asked(host)) == "http://localhost:4242"
+    assert make_own_url(context, asked(host)) == "http://localhost:4242"
 
 
 @pytest.mark.parametrize("port", ["", "<nil>", "80evil", "-1", None])
 def test_without_a_port_it_is_localhost(context, port):
-    assert own_url(context, asked("evil.example", port)) == "http://localhost"
-    assert own_url(context, {}) == "http://localhost"
+    assert make_own_url(context, asked("evil.example", port)) == "http://localhost"
+    assert make_own_url(context, {}) == "http://localhost"
 
 
 def test_forwarded_hosts_are_never_shown(context):
@@ -84,20 +84,20 @@ def test_forwarded_hosts_are_never_shown(context):
         "HTTP_FORWARDED": "host=evil.example",
         "HTTP_X_HOST": "evil.example",
     }
-    assert own_url(context, asked("localhost", **forged)) == "http://localhost"
+    assert make_own_url(context, asked("localhost", **forged)) == "http://localhost"
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "localhost:1", "flags.example.com"])
 def test_the_configured_address_counts_whatever_was_asked(make_service, host):
     service = make_service(environ={"SERVICE_URL": "https://flags.example.com/base/"})
     url = "https://flags.example.com/base"
-    assert own_url(service.context, asked(host)) == url
-    assert signal_url(service.context, asked(host), "x") == f"{url}/api/signal-endpoint/x"
+    assert make_own_url(service.context, asked(host)) == url
+    assert make_signal_url(service.context, asked(host), "x") == f"{url}/api/signal-endpoint/x"
 
 
 def test_the_base_path_is_shown(make_service):
     service = make_service(environ={"BASE_URI_PATH": "/flags"})
-    assert own_url(service.context, asked("evil.example")) == "http://localhost:4242/flags"
+    assert make_own_url(service.context, asked("evil.example")) == "http://localhost:4242/flags"
     web = webtest.TestApp(service.app)
     created = web.post_json(f"/flags{PATH}", {"name": "x"}, headers=ADMIN).json
     assert created["url"].endswith("/flags/api/signal-endpoint/x")

@@ -10,7 +10,7 @@ from sigservice.services.access import passwords, reset_tokens
 from sigservice.web import respond
 from sigservice.web.body import read_query
 from sigservice.web.guards import Public, check_same_origin
-from sigservice.web.password_links import ask, demand_passwords, redeem
+from sigservice.web.reset_links import redeem_link, require_passwords, send_reset_link
 from sigservice.web.router import Router
 
 PATH = "/auth/reset"
@@ -35,13 +35,13 @@ router = Router(Public)
 @router.post(f"{PATH}/password-email", limit="password_reset", takes=EmailBody)
 def send_mail(context: Context, body: EmailBody) -> HTTPResponse:
     check_same_origin(context, request.environ)
-    ask(context, request.environ, body.email)
+    send_reset_link(context, request.environ, body.email)
     return respond.empty()
 
 
 @router.get(f"{PATH}/validate")
 def validate(context: Context) -> HTTPResponse:
-    demand_passwords(context)
+    require_passwords(context)
     token = read_query(request.environ).get("token", "")
     with context.database.autocommit() as conn:
         row = reset_tokens.find(conn, token, context.clock.now())
@@ -66,7 +66,7 @@ def validate(context: Context) -> HTTPResponse:
 def set_password(context: Context, body: NewPasswordBody) -> HTTPResponse:
     environ = request.environ
     check_same_origin(context, environ)
-    redeem(context, environ, body.token, body.password)
+    redeem_link(context, environ, body.token, body.password)
     return respond.empty()
 
 

@@ -11,7 +11,7 @@ from sigservice import secrets
 from sigservice.context import Context
 from sigservice.services.access import token_validation
 from sigservice.web import respond
-from sigservice.web.client_ip import client_ip, limit_key
+from sigservice.web.client_ip import find_client_ip, make_limit_key
 from sigservice.web.guards import Public, check_failed_auth, count_failed_auth
 from sigservice.web.router import Router
 
@@ -26,7 +26,7 @@ router = Router(Public)
 # A wrong token counts as refused credentials: this answers whether a guess was right.
 @router.post("/edge/validate", takes=TokensBody, limit="edge_validate")
 def validate(context: Context, body: TokensBody) -> HTTPResponse:
-    address = limit_key(client_ip(request.environ, context.trusted_proxies))
+    address = make_limit_key(find_client_ip(request.environ, context.trusted_proxies))
     tokens = {secrets.sha256(token): token for token in body.tokens}
     if any(key not in context.recent_credentials for key in tokens):
         check_failed_auth(context, address)

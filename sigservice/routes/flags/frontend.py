@@ -14,7 +14,7 @@ from sigservice.flags.evaluation_context import from_query, make_context
 from sigservice.flags.revision_cache import Access
 from sigservice.web import respond
 from sigservice.web.body import read_query
-from sigservice.web.client_ip import client_ip
+from sigservice.web.client_ip import find_client_ip
 from sigservice.web.etag import matches
 from sigservice.web.guards import SAFE_METHODS, ClientGuard
 from sigservice.web.router import Router
@@ -36,7 +36,7 @@ def evaluated(
     meant = make_context(
         given,
         environment=access.environment,
-        remote_address=client_ip(environ, context.trusted_proxies),
+        remote_address=find_client_ip(environ, context.trusted_proxies),
         path=path,
     )
     revision = environ["sigservice.revisions"].of_environment(access.environment)

@@ -14,8 +14,8 @@ from sigservice.errors import AppError
 from sigservice.services.signals import signals
 from sigservice.web import respond
 from sigservice.web.body import MISSING, read_json
-from sigservice.web.client_ip import client_ip
-from sigservice.web.guards import Attempt, Public, bearer
+from sigservice.web.client_ip import find_client_ip
+from sigservice.web.guards import AuthenticationAttempt, Public, bearer
 from sigservice.web.limits import build_rate_limit_error
 from sigservice.web.router import Router
 
@@ -48,14 +48,14 @@ router = Router(Public)
 def receive_signal(context: Context, name: str) -> HTTPResponse:
     limiter, telemetry = context.limiter, context.telemetry.signals
     environ = request.environ
-    secret = bearer(environ)
+    secret = read_bearer_token(environ)
     if not secret:
         telemetry.count_signal("", "unauthorized")
         raise signals.unauthorized()
     key = secrets.sha256(f"{name}\n{secret}")
     is_allowed, headers = limiter.consume("signal", key)
     try:
-        with Attempt(context, client_ip(environ, context.trusted_proxies), key):
+        with AuthenticationAttempt(context, find_client_ip(environ, context.trusted_proxies), key):
             if not is_allowed:
                 _refuse(context, name, secret, key, headers)
             signal = _store(context, environ, name, secret, payload_limit(context.config))

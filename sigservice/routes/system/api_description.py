@@ -12,7 +12,7 @@ from sigservice.services.identity import VIEW, Identity
 from sigservice.shared_body import SharedBody
 from sigservice.web import openapi, respond
 from sigservice.web.guards import PageGuard, Public
-from sigservice.web.links import own_url
+from sigservice.web.links import make_own_url
 from sigservice.web.router import Router
 
 MAX_ADDRESSES = 20
@@ -24,13 +24,13 @@ page_router = Router(PageGuard)
 
 @router.get("/docs/openapi.json")
 def read_api_description(context: Context) -> HTTPResponse:
-    body = _read_document(context, own_url(context, request.environ))
+    body = _read_document(context, make_own_url(context, request.environ))
     return HTTPResponse(body, 200, {"Content-Type": respond.JSON})
 
 
 @page_router.get("/docs", needs=VIEW)
 def show_api_description(context: Context, identity: Identity) -> HTTPResponse:
-    document = msgspec.json.decode(_read_document(context, own_url(context, request.environ)))
+    document = msgspec.json.decode(_read_document(context, make_own_url(context, request.environ)))
     by_tag: dict[str, list[dict[str, Any]]] = {}
     for path, operations in document["paths"].items():
         for method, operation in operations.items():

@@ -8,7 +8,7 @@ from sigservice import secrets, telemetry
 from sigservice.context import Context
 from sigservice.errors import NotFoundError, UnauthorizedError, UnavailableError
 from sigservice.web import respond
-from sigservice.web.guards import Public, bearer
+from sigservice.web.guards import Public, read_bearer_token
 from sigservice.web.router import Router
 
 router = Router(Public)
@@ -32,7 +32,7 @@ def metrics(context: Context) -> HTTPResponse:
     if not context.telemetry.enabled:
         raise NotFoundError("Metrics are switched off.")
     if context.config["server"]["metricsToken"] and not secrets.equal(
-        bearer(request.environ), context.config["server"]["metricsToken"]
+        read_bearer_token(request.environ), context.config["server"]["metricsToken"]
     ):
         raise UnauthorizedError("The metrics need their token (SERVICE_METRICS_TOKEN).")
     body = context.telemetry.write_exposition()

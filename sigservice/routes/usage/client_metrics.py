@@ -17,7 +17,7 @@ from sigservice.services.usage.client_applications import Instance
 from sigservice.services.usage.client_metrics import Usage, moment, whole
 from sigservice.services.usage.reports import BACKEND, FRONTEND
 from sigservice.web import respond
-from sigservice.web.client_ip import client_ip
+from sigservice.web.client_ip import find_client_ip
 from sigservice.web.guards import ClientGuard, Public
 from sigservice.web.router import Router
 
@@ -113,7 +113,7 @@ def store_report(
             instances,
             usages,
             sdk_type=sdk_type,
-            ip=client_ip(request.environ, context.trusted_proxies),
+            ip=find_client_ip(request.environ, context.trusted_proxies),
             now=context.clock.now(),
             limits=reports.Limits.of(context.config),
         )

@@ -12,7 +12,7 @@ from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, ConflictError
 from sigservice.repository.access import users as repository
 from sigservice.services.access import users
-from sigservice.services.access.sessions import LONGEST_LOGIN
+from sigservice.services.access.sessions import MAX_LOGIN
 from sigservice.services.identity import SYSTEM, Identity
 
 _ADMINS = "Admins can't sign in here unless AUTH_DEMO_ALLOW_ADMIN_LOGIN is true."
@@ -55,7 +55,7 @@ class Authentication:
         return self.type.name if self.type.takes_email else ""
 
 
-def demo_user(conn: Connection, login: str, *, allow_admin: bool, ip: str) -> Row:
+def find_demo_user(conn: Connection, login: str, *, allow_admin: bool, ip: str) -> Row:
     """Who signs in by typing an address, `admin` or an admin's user name. Makes Editors of
     unknown addresses.
 
@@ -71,7 +71,7 @@ def demo_user(conn: Connection, login: str, *, allow_admin: bool, ip: str) -> Ro
         user = _found_or_made(conn, who, ip)
     elif allow_admin and login.lower() == "admin":
         user = repository.find_oldest_admin(conn)
-    elif allow_admin and len(login) <= LONGEST_LOGIN:
+    elif allow_admin and len(login) <= MAX_LOGIN:
         user = repository.find_by_login(conn, login)
     is_admin = user is not None and user["role_id"] == users.ADMIN_ROLE
     if login.lower() == "admin" and not is_admin:
@@ -83,7 +83,7 @@ def demo_user(conn: Connection, login: str, *, allow_admin: bool, ip: str) -> Ro
     return user
 
 
-def vouched_user(conn: Connection, given: Mapping[str, Any], *, ip: str) -> Row:
+def find_custom_user(conn: Connection, given: Mapping[str, Any], *, ip: str) -> Row:
     """The user whom a custom handler names, made when new: as a Viewer unless a role is named.
 
     Known by the address, else by the user name. A named role counts each time, but the last admin
@@ -111,7 +111,7 @@ def vouched_user(conn: Connection, given: Mapping[str, Any], *, ip: str) -> Row:
 def _profile(given: Mapping[str, Any]) -> users.Profile:
     role = given.get("rootRole") or "Viewer"
     who = {field: given.get(field) for field in ("username", "email", "name")}
-    return users.profile(**who, root_role=role)
+    return users.check_profile(**who, root_role=role)
 
 
 def _found_or_made(conn: Connection, who: users.Profile, ip: str) -> Row:

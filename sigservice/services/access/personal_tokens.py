@@ -62,11 +62,13 @@ def is_personal(secret: str) -> bool:
 
 
 def identify(
-    conn: Connection, secret: str, *, now: datetime, ip: str, realm: str = ""
+    conn: Connection, secret: str, *, now: datetime, ip: str, authentication_scope: str = ""
 ) -> tuple[Identity | None, int]:
-    """Whom the token acts as, None when it is unknown in this realm or has expired; and the
-    token's id."""
-    user = personal_tokens.find_owner(conn, secrets.stored(secret, realm), now)
+    """The token's owner, None if it is unknown in this authentication scope or has expired; and
+    the token's ID."""
+    user = personal_tokens.find_owner(
+        conn, secrets.hash_in_scope(secret, authentication_scope), now
+    )
     if user is None:
         return None, 0
     identity = Identity(
@@ -87,11 +89,11 @@ def create(
     new: Fields,
     by: Identity,
     *,
-    realm: str = "",
+    authentication_scope: str = "",
     verified_hash: str | None = None,
 ) -> tuple[Row, str]:
-    """The token and its secret, which is seen here and never again. In a realm it is unknown to
-    others: who came in by an address alone keeps nothing when passwords are demanded.
+    """The token and its secret, which isn't stored. The token is valid in one authentication scope,
+    so a user who signed in by email address alone loses it when passwords are required.
 
     Raises NotFoundError, ExceedsLimitError, NameExistsError, and PasswordMismatch when
     `verified_hash` is given and is no longer the owner's.
@@ -107,7 +109,7 @@ def create(
             conn,
             user_id=owner_id,
             description=new.description,
-            secret_hash=secrets.stored(secret, realm),
+            secret_hash=secrets.hash_in_scope(secret, authentication_scope),
             secret_prefix=secret[: len(PREFIX) + 4],
             expires_at=new.expires_at,
             limit=MOST_TOKENS,

@@ -18,7 +18,7 @@ from sigservice.repository.access import users as user_repository
 from sigservice.repository.system import mails as mail_repository
 from sigservice.secrets import Passwords
 from sigservice.services.access import passwords, users
-from sigservice.services.access.sessions import LONGEST_LOGIN
+from sigservice.services.access.sessions import MAX_LOGIN
 from sigservice.services.identity import PERMISSIONS, SYSTEM_ID, Identity
 from sigservice.services.system import events, mails
 
@@ -65,7 +65,7 @@ def ask(conn: Connection, email: str, *, base_url: str, ip: str, now: datetime) 
     """Whether a mail will be sent. Whoever asks is told nothing, and takes about the same time for
     an address that nobody has."""
     user = None
-    if "@" in email and len(email) <= LONGEST_LOGIN:
+    if "@" in email and len(email) <= MAX_LOGIN:
         user = user_repository.find_by_login(conn, email)
     will_be_sent = mails.enqueue(
         conn, "reset", user["id"] if user else None, base_url=base_url, now=now

@@ -1,7 +1,7 @@
 """Sign-in, sessions and sign-out. The cookie's value is random; its SHA-256 is stored.
 
-`realm` is the authentication type that a session was opened under; under another one it is
-unknown, so that who came in by an address alone does not stay when passwords are demanded.
+A session is valid in one authentication scope: the type that it was opened under. A user who
+signed in by email address alone is signed out when passwords are required.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from sigservice.services.access.failed_sign_ins import SignInRefused
 from sigservice.services.identity import PERMISSIONS, Identity
 from sigservice.services.system import events
 
-LONGEST_LOGIN = 320
-LONGEST_PASSWORD = 1024
+MAX_LOGIN = 320
+MAX_PASSWORD = 1024
 MAX_SIGN_IN_TRIES = 2
 MAX_USER_AGENT = 200
 MAX_LISTED = 100
@@ -35,7 +35,7 @@ def verify(database: Database, passwords: secrets.Passwords, login: str, passwor
 
     Holds no connection while the password is hashed.
     """
-    if len(login) > LONGEST_LOGIN or len(password) > LONGEST_PASSWORD:
+    if len(login) > MAX_LOGIN or len(password) > MAX_PASSWORD:
         raise _mismatch(None)
     with passwords.admitted():
         with database.autocommit() as conn:
@@ -84,7 +84,7 @@ def open_session(
     now: datetime,
     ttl_hours: int,
     replaces: str | None,
-    realm: str,
+    authentication_scope: str,
     ip: str,
     user_agent: str,
     verified_hash: str | None = None,
@@ -97,11 +97,11 @@ def open_session(
     if not users.mark_seen(conn, user["id"], verified_hash):
         return None
     if replaces:
-        sessions.delete(conn, secrets.stored(replaces, realm))
+        sessions.delete(conn, secrets.hash_in_scope(replaces, authentication_scope))
     session_id = secrets.new_secret()
     sessions.insert(
         conn,
-        id_hash=secrets.stored(session_id, realm),
+        id_hash=secrets.hash_in_scope(session_id, authentication_scope),
         user_id=user["id"],
         now=now,
         expires_at=now + timedelta(hours=ttl_hours),
@@ -119,7 +119,7 @@ def identify(
     *,
     now: datetime,
     ip: str,
-    realm: str,
+    authentication_scope: str,
     idle: timedelta | None = None,
     last_use: Callable[[bytes], datetime | None] = lambda id_hash: None,
 ) -> Identity | None:
@@ -127,7 +127,7 @@ def identify(
 
     `idle` is how long a session may go unused; `last_use` tells the uses that are not stored yet.
     """
-    id_hash = secrets.stored(session_id, realm)
+    id_hash = secrets.hash_in_scope(session_id, authentication_scope)
     user = sessions.find_user(conn, id_hash, now)
     if user is None:
         return None

@@ -38,7 +38,7 @@ from sigservice.services.system import events
 
 ROLE_IDS = {"admin": 1, "editor": 2, "viewer": 3}
 ADMIN_ROLE = 1
-LONGEST_PASSWORD = 1024
+MAX_PASSWORD = 1024
 FORMER_PASSWORDS = 4  # beside today's
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
 _USERNAME = re.compile(r"[^\s@]{1,200}")
@@ -54,7 +54,7 @@ class Profile:
     role_id: int
 
 
-def profile(
+def check_profile(
     *, username: str | None, email: str | None, name: str | None, root_role: str | int
 ) -> Profile:
     """Raises BadDataError naming each field that is wrong."""
@@ -128,7 +128,7 @@ def changed(row: Mapping[str, Any], given: Mapping[str, Any]) -> Profile:
     Raises BadDataError.
     """
     kept = {name: row[name] for name in ("username", "email", "name")}
-    return profile(**{**kept, "root_role": row["role_id"], **given})
+    return check_profile(**{**kept, "root_role": row["role_id"], **given})
 
 
 def update(conn: Connection, id: int, given: Mapping[str, Any], by: Identity) -> Row:
@@ -203,7 +203,7 @@ def verify_own_password(
         raise ForbiddenError("A token has no password.")
     with database.autocommit() as conn:
         stored = get(conn, who.user_id)["password_hash"]
-    if not hasher.matches(stored, password[:LONGEST_PASSWORD]):
+    if not hasher.matches(stored, password[:MAX_PASSWORD]):
         what = "old password" if path == "oldPassword" else "password"
         raise PasswordMismatch(f"The {what} is wrong.", path=path)
     return str(stored)

@@ -20,7 +20,7 @@ def service_account(id: int, username: str | None, role: str) -> Identity:
     if username is None:
         raise NotFoundError("The service account that this set acts as is gone.")
     actor = Identity(id, username, PERMISSIONS[role])
-    if not actor.may(EDIT):
+    if not actor.has_permission(EDIT):
         raise NoPermissionError(f"{username} may not change flags: its role is {role}.")
     return actor
 

@@ -92,7 +92,7 @@ def _add_run(data: Mapping[str, Any] | None, by: Identity) -> Mapping[str, Any] 
 
 def restrict_to_readable(identity: Identity, event_filter: EventFilter) -> EventFilter:
     """The filter, limited to what `identity` may read; counts and searches use it too."""
-    if identity.may(ADMIN):
+    if identity.has_permission(ADMIN):
         return event_filter
     return replace(event_filter, families=list(OPEN_FAMILIES), projects_only=True)
 
@@ -105,7 +105,7 @@ def to_json(row: Row, identity: Identity) -> dict[str, Any]:
         "type": row["type"],
         "createdBy": row["created_by"],
         "createdByUserId": row["created_by_user_id"],
-        "ip": row["ip"] if identity.may(ADMIN) else None,
+        "ip": row["ip"] if identity.has_permission(ADMIN) else None,
         "project": row["project"],
         "environment": row["environment"],
         "featureName": row["feature_name"],

@@ -1,5 +1,5 @@
 % rebase("layout.tpl", title=title, live=False)
-% may_edit = identity.may("EDIT")
+% may_edit = identity.has_permission("EDIT")
 <div class="heading">
 <h1>Flags</h1>
 % if may_edit:

@@ -6,7 +6,7 @@
 % include("partials/problems.tpl")
 % if row["archived_at"]:
 <p class="problem">This flag is archived: applications don't get it any more.</p>
-% if identity.may("EDIT"):
+% if identity.has_permission("EDIT"):
 <form method="post" action="{{url(here + '/revive')}}" class="actions">
 % include("partials/csrf.tpl")
 <button>Revive</button>
@@ -55,7 +55,7 @@ not yet
 <span>in {{event["environment"]}}</span>
 % end
 <span>by <bdi>{{event["created_by"]}}</bdi></span>
-% if event["run"] and identity.may("ADMIN"):
+% if event["run"] and identity.has_permission("ADMIN"):
 <a href="{{url('/admin/projects/%s/actions/%d/runs/%d' % (event['project'], event['run']['actionSetId'], event['run']['id']))}}">run {{event["run"]["id"]}} of <bdi>{{event["run"]["actionSet"]}}</bdi></a>
 % elif event["run"]:
 <span>run {{event["run"]["id"]}} of <bdi>{{event["run"]["actionSet"]}}</bdi></span>
@@ -63,7 +63,7 @@ not yet
 </li>
 % end
 </ul>
-% if identity.may("ADMIN"):
+% if identity.has_permission("ADMIN"):
 <p><a href="{{url('/admin/events?feature=' + name)}}">All events of this flag</a></p>
 % end
 </section>

@@ -1,7 +1,7 @@
 % rebase("layout.tpl", title=title, live=False)
 <div class="heading">
 <h1>Context and types</h1>
-% if identity.may("EDIT"):
+% if identity.has_permission("EDIT"):
 <a class="button" href="{{url('/admin/context/new')}}">New context field</a>
 % end
 </div>
@@ -21,7 +21,7 @@
 <span class="muted">one of {{", ".join(field["values"][:10])}}{{", …" if len(field["values"]) > 10 else ""}}</span>
 % end
 <span class="muted">{{plural(field["feature_count"], "flag")}}</span>
-% if identity.may("EDIT"):
+% if identity.has_permission("EDIT"):
 <a href="{{url('/admin/context/%s/edit' % field['name'])}}">Edit<span class="hidden"> {{field["name"]}}</span></a>
 % if not field["built_in"]:
 <a href="{{url('/admin/context/%s/delete' % field['name'])}}">Delete<span class="hidden"> {{field["name"]}}</span></a>

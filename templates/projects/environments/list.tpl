@@ -1,7 +1,7 @@
 % rebase("layout.tpl", title=title, live=False)
 <div class="heading">
 <h1>Environments</h1>
-% if identity.may("ADMIN") and len(environments) < limit:
+% if identity.has_permission("ADMIN") and len(environments) < limit:
 <a class="button" href="{{url('/admin/environments/new')}}">New environment</a>
 % end
 </div>
@@ -11,7 +11,7 @@
 <li class="card">
 <div class="heading">
 <h2>{{environment["name"]}} <span class="badge">{{environment["type"]}}</span></h2>
-% if identity.may("ADMIN"):
+% if identity.has_permission("ADMIN"):
 <form method="post" action="{{url('/admin/environments/%s/%s' % (environment['name'], 'off' if environment['enabled'] else 'on'))}}">
 % include("partials/csrf.tpl")
 <button class="switch" role="switch" aria-checked="{{'true' if environment['enabled'] else 'false'}}" aria-label="Environment {{environment['name']}}">{{"on" if environment["enabled"] else "off"}}</button>
@@ -25,7 +25,7 @@
 <div><dt>Flags that are on</dt><dd>{{environment["enabled_toggle_count"]}}</dd></div>
 <div><dt>API tokens</dt><dd>{{environment["api_token_count"]}}</dd></div>
 </dl>
-% if identity.may("ADMIN"):
+% if identity.has_permission("ADMIN"):
 <div class="actions">
 % for step, moves in (("up", environment is not environments[0]), ("down", environment is not environments[-1])):
 % if moves:

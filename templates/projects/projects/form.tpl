@@ -44,13 +44,13 @@
 % end
 </ul>
 </section>
-% if identity.may("ADMIN"):
+% if identity.has_permission("ADMIN"):
 <section>
 <h2>Actions</h2>
 <p><a href="{{url('/admin/projects/%s/actions' % project['id'])}}">Action sets of this project</a>: what signals switch.</p>
 </section>
 % end
-% if identity.may("ADMIN") and project["id"] != "default":
+% if identity.has_permission("ADMIN") and project["id"] != "default":
 <section>
 <h2>Delete</h2>
 <p><a href="{{url('/admin/projects/%s/delete' % project['id'])}}">Delete this project …</a></p>

@@ -1,7 +1,7 @@
 % rebase("layout.tpl", title=title, live=False)
 <div class="heading">
 <h1>Projects</h1>
-% if identity.may("ADMIN"):
+% if identity.has_permission("ADMIN"):
 <a class="button" href="{{url('/admin/projects/new')}}">New project</a>
 % end
 </div>
@@ -21,13 +21,13 @@
 % include("partials/time.tpl", at=project["created_at"])
 </dd></div>
 </dl>
-% if identity.may("EDIT"):
+% if identity.has_permission("EDIT"):
 <p class="actions">
 <a href="{{url('/admin/projects/%s/edit' % project['id'])}}">Edit<span class="hidden"> {{project["id"]}}</span></a>
-% if identity.may("ADMIN"):
+% if identity.has_permission("ADMIN"):
 <a href="{{url('/admin/projects/%s/actions' % project['id'])}}">Actions<span class="hidden"> of {{project["id"]}}</span></a>
 % end
-% if identity.may("ADMIN") and project["id"] != "default":
+% if identity.has_permission("ADMIN") and project["id"] != "default":
 <a href="{{url('/admin/projects/%s/delete' % project['id'])}}">Delete<span class="hidden"> {{project["id"]}}</span></a>
 % end
 </p>

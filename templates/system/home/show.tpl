@@ -6,7 +6,7 @@
 <section class="empty">
 <h2>Make your first flag</h2>
 <p>An application asks while it runs: is new-checkout on for this user? Make the flag, switch it on where it is wanted, and change the answer without a deployment.</p>
-% if identity.may("EDIT"):
+% if identity.has_permission("EDIT"):
 <p><a class="button" href="{{url('/admin/features/new')}}">New flag</a></p>
 % else:
 <p>An editor can make one.</p>
@@ -17,13 +17,13 @@
 <section class="empty">
 <h2>Receive your first signal</h2>
 <p>External systems report that something happened. Create a signal endpoint, hand its token to a sender, and watch what comes in.</p>
-% if identity.may("ADMIN"):
+% if identity.has_permission("ADMIN"):
 <p><a class="button" href="{{url('/admin/signals/new')}}">New signal endpoint</a></p>
 % else:
 <p>An admin can create one.</p>
 % end
 </section>
-% elif identity.may("ADMIN"):
+% elif identity.has_permission("ADMIN"):
 <section>
 <h2>Latest signals</h2>
 % if not signals:

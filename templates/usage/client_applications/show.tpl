@@ -54,7 +54,7 @@
 <strong><bdi>{{instance["instance_id"]}}</bdi></strong>
 <span class="badge">{{instance["environment"]}}</span>
 <span><bdi>{{instance["sdk_version"] or "SDK unknown"}}</bdi></span>
-% if instance["client_ip"] and identity.may("ADMIN"):
+% if instance["client_ip"] and identity.has_permission("ADMIN"):
 <span class="muted">{{instance["client_ip"]}}</span>
 % end
 <span class="muted">last seen

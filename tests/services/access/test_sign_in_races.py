@@ -63,7 +63,7 @@ def open_for(conn, user):
         now=NOW,
         ttl_hours=1,
         replaces=None,
-        realm="",
+        authentication_scope="",
         ip="",
         user_agent="",
         verified_hash=user["password_hash"],
@@ -152,7 +152,7 @@ def test_sign_in_that_replaces_the_hash_opens_its_session_at_once(service, ada):
 def test_sign_in_of_a_user_who_is_deleted_is_refused(service, database, ada):
     with service.context.database.transaction() as conn:
         other = {"username": "eve", "email": None, "name": None, "root_role": "Admin"}
-        users.create(conn, users.profile(**other), None, SYSTEM)
+        users.create(conn, users.check_profile(**other), None, SYSTEM)
     with meanwhile(database, lambda: sign_in(service)) as (thread, outcome):
         with service.context.database.transaction() as conn:
             users.delete(conn, ada["id"], SYSTEM)
@@ -204,7 +204,7 @@ def test_link_that_is_used_while_the_user_is_deleted_is_refused(service, databas
     secret = hand_out(service, ada)
     with service.context.database.transaction() as conn:
         other = {"username": "eve", "email": None, "name": None, "root_role": "Admin"}
-        users.create(conn, users.profile(**other), None, SYSTEM)
+        users.create(conn, users.check_profile(**other), None, SYSTEM)
     with meanwhile(database, lambda: redeem(service, secret, NEW)) as (thread, outcome):
         with service.context.database.transaction() as conn:
             users.delete(conn, ada["id"], SYSTEM)

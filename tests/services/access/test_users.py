@@ -14,7 +14,7 @@ NONE = {"username": None, "email": None, "name": None, "root_role": 1}
 
 
 def profile(**given):
-    return users.profile(**NONE | given)
+    return users.check_profile(**NONE | given)
 
 
 def wrong_fields(**given):

@@ -58,7 +58,7 @@ def create(context: Context, identity: Identity, body: PersonalTokenBody) -> HTT
             identity.user_id,
             fields,
             identity,
-            realm=context.authentication.token_realm,
+            authentication_scope=context.authentication.token_scope,
             verified_hash=verified_hash,
         )
     return respond.json(personal_tokens.to_json(row) | {"secret": secret}, 201)

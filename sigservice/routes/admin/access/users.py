@@ -13,7 +13,7 @@ from sigservice.db.statements import Row
 from sigservice.repository.access import users as repository
 from sigservice.services.access import passwords, reset_tokens, users
 from sigservice.services.identity import ADMIN, VIEW, Identity
-from sigservice.web import password_links, respond
+from sigservice.web import reset_links, respond
 from sigservice.web.body import read_query
 from sigservice.web.guards import AdminGuard
 from sigservice.web.router import Router
@@ -33,7 +33,7 @@ class NewUserBody(msgspec.Struct):
     sendEmail: bool = True
 
     def profile(self) -> users.Profile:
-        return users.profile(
+        return users.check_profile(
             username=self.username, email=self.email, name=self.name, root_role=self.rootRole
         )
 
@@ -86,11 +86,11 @@ def create(context: Context, identity: Identity, body: NewUserBody) -> HTTPRespo
     who, environ = body.profile(), request.environ
     if body.password:
         passwords.check(body.password, who.username, who.email)
-    made = password_links.invite(
+    made = reset_links.invite_user(
         context, environ, who, body.password or "", identity, by_mail=body.sendEmail
     )
     shown = users.to_json(made.user) | {
-        "inviteLink": password_links.shown(context, environ, "welcome", made.secret),
+        "inviteLink": reset_links.make_link(context, environ, "welcome", made.secret),
         "emailSent": made.is_mailed,
     }
     return respond.json(shown, 201, location=f"{context.prefix}{PATH}/{made.user['id']}")
@@ -137,11 +137,11 @@ def validate_password(context: Context, identity: Identity, body: PasswordBody) 
 
 @router.post(f"{PATH}/reset-password", needs=ADMIN, takes=ResetBody)
 def hand_out_link(context: Context, identity: Identity, body: ResetBody) -> HTTPResponse:
-    password_links.demand_passwords(context)
+    reset_links.require_passwords(context)
     with context.database.transaction() as conn:
         user = users.find(conn, body.id)
         secret = reset_tokens.hand_out(conn, user, identity, context.clock.now())
-    link = password_links.shown(context, request.environ, "reset", secret)
+    link = reset_links.make_link(context, request.environ, "reset", secret)
     return respond.json({"resetPasswordUrl": link})
 
 

@@ -16,7 +16,7 @@ from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints
 from sigservice.web import respond
 from sigservice.web.guards import AdminGuard
-from sigservice.web.links import signal_url
+from sigservice.web.links import make_signal_url
 from sigservice.web.router import Router
 
 PATH = "/api/admin/signal-endpoints"
@@ -40,7 +40,7 @@ def full(context: Context, conn: Connection, row: Row) -> dict[str, Any]:
     tokens = signal_endpoint_tokens.list_of_endpoint(conn, row["id"])
     return signal_endpoints.to_json(row) | {
         "tokens": [signal_endpoints.token_to_json(token) for token in tokens],
-        "url": signal_url(context, request.environ, row["name"]),
+        "url": make_signal_url(context, request.environ, row["name"]),
     }
 
 

@@ -14,7 +14,7 @@ from sigservice.services.system import settings
 from sigservice.version import __version__
 from sigservice.web import respond
 from sigservice.web.guards import AdminGuard
-from sigservice.web.links import own_url
+from sigservice.web.links import make_own_url
 from sigservice.web.router import Router
 
 PATH = "/api/admin/ui-config"
@@ -33,7 +33,7 @@ def read(context: Context, identity: Identity) -> HTTPResponse:
         instance_id = settings.find_instance_id(conn)
         origins = settings.list_frontend_origins(conn)
     current = {
-        "unleashUrl": own_url(context, request.environ),
+        "unleashUrl": make_own_url(context, request.environ),
         "frontendApiOrigins": origins,
         "versionInfo": {
             "current": {"oss": __version__, "enterprise": ""},

@@ -59,7 +59,7 @@ def list_instances(
 ) -> HTTPResponse:
     with context.database.autocommit() as conn:
         rows = repository.list_instances(conn, name, environment=environment, limit=LARGEST_LIMIT)
-    shows_addresses = identity.may(ADMIN)
+    shows_addresses = identity.has_permission(ADMIN)
     shown = [
         {
             "instanceId": row["instance_id"],

@@ -10,7 +10,7 @@ from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError, InvalidTokenError, UsedTokenError
 from sigservice.services.access import passwords, reset_tokens
 from sigservice.services.system.mails import PAGES, format_lifetime
-from sigservice.web import password_links, respond
+from sigservice.web import reset_links, respond
 from sigservice.web.body import FORM_LIMIT, read_query
 from sigservice.web.guards import Public
 from sigservice.web.public_forms import PublicForm
@@ -31,10 +31,10 @@ def send_reset_link(context: Context) -> HTTPResponse:
     form = PublicForm(context, "forgot-password").read("password")
     email = form.get("email", "").strip()
     if "@" not in email:
-        problem = {"message": "This is not an e-mail address.", "path": "email"}
+        problem = {"message": "Enter a valid email address.", "path": "email"}
         title = "Problem: Forgot your password?"
         return _render_request(context, status=400, problems=[problem], title=title, email=email)
-    password_links.ask(context, request.environ, email)
+    reset_links.send_reset_link(context, request.environ, email)
     return _render_request(context, is_sent=True, email=email)
 
 
@@ -65,7 +65,7 @@ def _set_password(context: Context, kind: str) -> HTTPResponse:
     try:
         if password != form.get("confirm", ""):
             raise BadDataError("The two passwords differ.", path="confirm")
-        password_links.redeem(context, request.environ, token, password)
+        reset_links.redeem_link(context, request.environ, token, password)
     except AppError as error:
         if error.status not in (400, 401, 403):
             raise
@@ -79,7 +79,7 @@ def _set_password(context: Context, kind: str) -> HTTPResponse:
 
 def _render_request(context: Context, **more: Any) -> HTTPResponse:
     """The page that asks for the email address of the account."""
-    password_links.demand_passwords(context)
+    reset_links.require_passwords(context)
     values = {"title": "Forgot your password?", "email": "", "is_sent": False}
     values["sends_mail"] = context.mail_server is not None
     values["lifetime"] = format_lifetime(context.reset_lifetime)
@@ -89,7 +89,7 @@ def _render_request(context: Context, **more: Any) -> HTTPResponse:
 
 def _render_link(context: Context, kind: str, token: str, **more: Any) -> HTTPResponse:
     """The form that sets a password, or what is wrong with the link."""
-    password_links.demand_passwords(context)
+    reset_links.require_passwords(context)
     form = PublicForm(context, "reset-password")
     values: dict[str, Any] = {"title": TITLES[kind], "path": f"/{PAGES[kind]}", "token": token}
     values["sends_mail"] = context.mail_server is not None

@@ -11,9 +11,9 @@ from sigservice.context import Context
 from sigservice.errors import BadDataError, PasswordMismatch
 from sigservice.services.access import sessions
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import authentication, respond, session, sign_in
+from sigservice.web import request_identity, respond, session, sign_in
 from sigservice.web.body import FORM_LIMIT, read_query
-from sigservice.web.guards import PageGuard, Public, safe_next
+from sigservice.web.guards import PageGuard, Public, make_next_path
 from sigservice.web.public_forms import PublicForm
 from sigservice.web.router import Router
 
@@ -36,8 +36,8 @@ def form_page(context: Context, values: dict[str, str], **more: Any) -> HTTPResp
 @router.get("/sign-in")
 def show(context: Context) -> HTTPResponse:
     query = read_query(request.environ)
-    next_path = safe_next(query.get("next", ""))
-    if authentication.find(context, request.environ):
+    next_path = make_next_path(query.get("next", ""))
+    if request_identity.find_identity(context, request.environ):
         return respond.redirect(context, next_path)
     return form_page(context, {"next": next_path}, notice=NOTICES.get(query.get("done", ""), ""))
 
@@ -48,7 +48,7 @@ def submit(context: Context) -> HTTPResponse:
         return respond.redirect(context, "/sign-in")
     environ, sent = request.environ, PublicForm(context, "sign-in").read("sign-in")
     values = {name: sent.get(name, "") for name in ("username", "email")}
-    values["next"] = safe_next(sent.get("next", ""))
+    values["next"] = make_next_path(sent.get("next", ""))
     try:
         if context.authentication.type.takes_email:
             _, new = sign_in.by_address(context, environ, values["email"])

@@ -16,7 +16,7 @@ from sigservice.repository.system import mails as mail_repository
 from sigservice.services import outbox
 from sigservice.services.access import passwords, reset_tokens, users
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import password_links, respond
+from sigservice.web import reset_links, respond
 from sigservice.web.body import read_query
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
@@ -90,10 +90,10 @@ def create(context: Context, identity: Identity, form: dict[str, str]) -> HTTPRe
     values, password = _values(form), form.get("password", "")
     by_mail = form.get("send_mail") == "on"
     try:
-        who = users.profile(**_given(values))
+        who = users.check_profile(**_given(values))
         if password:
             passwords.check(password, who.username, who.email)
-        made = password_links.invite(
+        made = reset_links.invite_user(
             context, request.environ, who, password, identity, by_mail=by_mail
         )
     except AppError as error:
@@ -115,7 +115,7 @@ def link_page(
         "access/users/link",
         identity,
         user=user,
-        link=password_links.shown(context, request.environ, kind, secret),
+        link=reset_links.make_link(context, request.environ, kind, secret),
         is_mailed=is_mailed,
         title=f"Password link for {_login(user)}",
     )
@@ -130,7 +130,7 @@ def link_again(context: Context, identity: Identity, user_id: int) -> HTTPRespon
 def hand_out_link(
     context: Context, identity: Identity, user_id: int, form: dict[str, str]
 ) -> HTTPResponse:
-    password_links.demand_passwords(context)
+    reset_links.require_passwords(context)
     with context.database.transaction() as conn:
         user = users.get(conn, user_id)
         secret = reset_tokens.hand_out(conn, user, identity, context.clock.now())

@@ -108,7 +108,7 @@ def feature_page(
         row=row,
         feature=feature,
         flag_path=flag_path,
-        may_edit=identity.may("EDIT") and not row["archived_at"],
+        may_edit=identity.has_permission("EDIT") and not row["archived_at"],
         environments=[
             environment
             | {

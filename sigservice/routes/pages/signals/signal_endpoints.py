@@ -18,7 +18,7 @@ from sigservice.web import respond
 from sigservice.web.body import read_query
 from sigservice.web.forms import Field
 from sigservice.web.guards import PageGuard
-from sigservice.web.links import signal_url
+from sigservice.web.links import make_signal_url
 from sigservice.web.router import Router
 from sigservice.web.sparkline import bars
 
@@ -51,7 +51,7 @@ def show_list(context: Context, identity: Identity) -> HTTPResponse:
     endpoints = [
         row
         | {
-            "url": signal_url(context, request.environ, row["name"]),
+            "url": make_signal_url(context, request.environ, row["name"]),
             "tokens": [t for t in tokens if t["signal_endpoint_id"] == row["id"]],
             "last": _last_of(last, row["id"]),
             "bars": bars(
@@ -86,7 +86,7 @@ def form_page(
         token_name=Field(
             "token_name", "Token name", values["token_name"], hint="e.g. alertmanager-eu"
         ),
-        call_url=signal_url(context, request.environ, values["name"] or "NAME"),
+        call_url=make_signal_url(context, request.environ, values["name"] or "NAME"),
         **({"title": "New signal endpoint"} | more),
     )
 
@@ -214,7 +214,7 @@ def created_page(
         endpoint=endpoint,
         token=token,
         secret=secret,
-        call_url=signal_url(context, request.environ, endpoint["name"]),
+        call_url=make_signal_url(context, request.environ, endpoint["name"]),
         **more,
     )
 
@@ -246,7 +246,7 @@ def edit_page(
         token_limit=context.config["signals"]["tokensPerEndpointLimit"],
         values=values,
         fields=_fields(values),
-        call_url=signal_url(context, request.environ, endpoint["name"]),
+        call_url=make_signal_url(context, request.environ, endpoint["name"]),
         **({"title": f"Signal endpoint {endpoint['name']}"} | more),
     )
 

@@ -19,7 +19,7 @@ from sigservice.services.signals import signal_endpoints, signals
 from sigservice.web import respond
 from sigservice.web.body import read_number, read_query
 from sigservice.web.guards import PageGuard
-from sigservice.web.links import signal_url
+from sigservice.web.links import make_signal_url
 from sigservice.web.paging import read_paging
 from sigservice.web.router import Router
 
@@ -72,7 +72,7 @@ def show(context: Context, identity: Identity, id: int) -> HTTPResponse:
         searched_to_end=page.searched_to_end,
         live=asked.before is None and not text and query.get("live") != "off",
         paused=query.get("live") == "off",
-        call_url=signal_url(context, request.environ, endpoint["name"]),
+        call_url=make_signal_url(context, request.environ, endpoint["name"]),
     )
 
 

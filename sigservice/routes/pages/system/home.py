@@ -25,7 +25,7 @@ def home(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
         endpoints = signal_endpoints.list_all(conn)
         flags = features.count(conn)
-        newest = _newest_signals(conn) if identity.may(ADMIN) else []
+        newest = _newest_signals(conn) if identity.has_permission(ADMIN) else []
     return respond.page(
         context,
         "system/home/show",

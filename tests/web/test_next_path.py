@@ -8,7 +8,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
 
-from sigservice.web.guards import safe_next
+from sigservice.web.guards import make_next_path
 
 OURS = "https://flags.example.com/sign-in"
 
@@ -37,7 +37,7 @@ def where_a_browser_goes(location: str) -> str:
     ],
 )
 def test_a_path_of_ours_is_kept_as_it_is(path):
-    assert safe_next(path) == path
+    assert make_next_path(path) == path
     assert where_a_browser_goes(path) == "flags.example.com"
 
 
@@ -58,7 +58,7 @@ def test_a_path_of_ours_is_kept_as_it_is(path):
     ],
 )
 def test_what_a_header_can_not_carry_is_encoded(path, sent):
-    assert safe_next(path) == sent
+    assert make_next_path(path) == sent
     assert unquote(sent) == path
 
 
@@ -114,13 +114,13 @@ def test_what_a_header_can_not_carry_is_encoded(path, sent):
     ],
 )
 def test_anything_else_leads_home(target):
-    assert safe_next(target) == "/"
+    assert make_next_path(target) == "/"
 
 
 def test_a_very_long_path_is_never_cut_in_half():
     long = "/" + "é" * 50_000
-    assert safe_next(long) == "/" + "%C3%A9" * 50_000
-    assert safe_next("/" * 100_000) == "/"
+    assert make_next_path(long) == "/" + "%C3%A9" * 50_000
+    assert make_next_path("/" * 100_000) == "/"
 
 
 def test_nothing_leads_elsewhere():
@@ -136,9 +136,9 @@ def test_nothing_leads_elsewhere():
         target = "".join(random_.choices(pieces, k=random_.randrange(1, 7)))
         if random_.random() < 0.7:
             target = "/" + target
-        sent = safe_next(target)
+        sent = make_next_path(target)
         assert re.fullmatch(r"/[!-~]*", sent), target
         assert where_a_browser_goes(sent) == "flags.example.com", target
-        assert safe_next(sent) == sent, target
+        assert make_next_path(sent) == sent, target
         kept += sent != "/"
     assert kept > 500

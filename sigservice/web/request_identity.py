@@ -14,41 +14,41 @@ from sigservice.context import Context
 from sigservice.errors import AppError, AuthenticationRequired, BadDataError, ForbiddenError
 from sigservice.log import format_trace
 from sigservice.services.access import sessions
-from sigservice.services.access.authentication import vouched_user
+from sigservice.services.access.passwordless_users import find_custom_user
 from sigservice.services.identity import UNKNOWN, Identity
 from sigservice.web import session
-from sigservice.web.client_ip import client_ip
+from sigservice.web.client_ip import find_client_ip
 
 
-def find(context: Context, environ: dict[str, Any]) -> Identity | None:
+def find_identity(context: Context, environ: dict[str, Any]) -> Identity | None:
     """None for who has to sign in. Raises what a custom handler raises on purpose, and
     ForbiddenError for a foreign Host where authentication is off."""
     kind = context.authentication.type
     if kind.is_open:
         _check_host(context, environ)
-        return replace(UNKNOWN, ip=client_ip(environ, context.trusted_proxies))
-    identity = _vouched(context, environ) or session.find(context, environ)
+        return replace(UNKNOWN, ip=find_client_ip(environ, context.trusted_proxies))
+    identity = _vouched(context, environ) or session.find_identity(context, environ)
     if identity is None or kind.has_passwords:
         return identity
-    if is_shut_out(context, identity):
+    if is_locked_out(context, identity):
         return None
     return replace(identity, has_default_password=False, default_password_works=False)
 
 
-def needs_no_cookie(context: Context) -> bool:
+def can_identify_without_cookie(context: Context) -> bool:
     """Whether somebody may be known who sends neither cookie nor token."""
     custom = context.authentication.custom
     return context.authentication.type.is_open or bool(custom and custom.identify)
 
 
-def is_shut_out(context: Context, identity: Identity) -> bool:
+def is_locked_out(context: Context, identity: Identity) -> bool:
     """Whether this is an admin known by an address alone, where those may not sign in: whoever
     typed the address before its owner became an admin."""
     allowed = context.config["authentication"]["demoAllowAdminLogin"]
     return context.authentication.type.takes_email and identity.role == "Admin" and not allowed
 
 
-def required(context: Context) -> AuthenticationRequired:
+def make_sign_in_error(context: Context) -> AuthenticationRequired:
     """The 401 that tells a program where people sign in."""
     authentication = context.authentication
     if authentication.lacks_handler:
@@ -79,10 +79,10 @@ def _vouched(context: Context, environ: dict[str, Any]) -> Identity | None:
         return None
     if given is None:
         return None
-    ip = client_ip(environ, context.trusted_proxies)
+    ip = find_client_ip(environ, context.trusted_proxies)
     try:
         with context.database.transaction() as conn:
-            return sessions.identity_of(vouched_user(conn, given, ip=ip), ip=ip)
+            return sessions.identity_of(find_custom_user(conn, given, ip=ip), ip=ip)
     except BadDataError as error:
         logger.error("customAuthHandler: the user it names is refused: %s", error.message)
         return None

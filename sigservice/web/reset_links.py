@@ -11,24 +11,24 @@ from sigservice.services.access import reset_tokens, users
 from sigservice.services.access.reset_tokens import Invitation
 from sigservice.services.identity import Identity
 from sigservice.services.system import mails
-from sigservice.web.client_ip import client_ip
+from sigservice.web.client_ip import find_client_ip
 from sigservice.web.limits import build_rate_limit_error
-from sigservice.web.links import mail_url, own_url
+from sigservice.web.links import make_mail_url, make_own_url
 from sigservice.web.password_attempts import account_key, limited_hashing, remember
 
 
-def demand_passwords(context: Context) -> None:
+def require_passwords(context: Context) -> None:
     """Raises DisabledError where nobody signs in by password."""
     if not context.authentication.type.has_passwords:
         raise DisabledError("Nobody signs in by password here.")
 
 
-def ask(context: Context, environ: dict[str, Any], email: str) -> None:
+def send_reset_link(context: Context, environ: dict[str, Any], email: str) -> None:
     """Tells nobody whether there is such a user. Without a mail server nothing happens.
 
     Raises RateLimitError after too many requests for one address, known or not.
     """
-    demand_passwords(context)
+    require_passwords(context)
     if context.mail_server is None:
         return
     account = account_key(email.strip())
@@ -39,18 +39,18 @@ def ask(context: Context, environ: dict[str, Any], email: str) -> None:
         reset_tokens.ask(
             conn,
             email.strip(),
-            base_url=mail_url(context, environ),
-            ip=client_ip(environ, context.trusted_proxies),
+            base_url=make_mail_url(context, environ),
+            ip=find_client_ip(environ, context.trusted_proxies),
             now=context.clock.now(),
         )
     context.mails_waiting.set()
 
 
-def redeem(context: Context, environ: dict[str, Any], secret: str, password: str) -> None:
+def redeem_link(context: Context, environ: dict[str, Any], secret: str, password: str) -> None:
     """Raises what services/access/reset_tokens.py does, and RateLimitError. A link that does not
     work takes none of the room for hashing."""
-    demand_passwords(context)
-    ip, now = client_ip(environ, context.trusted_proxies), context.clock.now()
+    require_passwords(context)
+    ip, now = find_client_ip(environ, context.trusted_proxies), context.clock.now()
     database, hasher = context.database, context.passwords
     with database.autocommit() as conn:
         user = reset_tokens.find(conn, secret, now)
@@ -59,7 +59,7 @@ def redeem(context: Context, environ: dict[str, Any], secret: str, password: str
     remember(context, user["user_id"], user, ip)
 
 
-def invite(
+def invite_user(
     context: Context,
     environ: dict[str, Any],
     who: users.Profile,
@@ -74,7 +74,7 @@ def invite(
         with context.database.transaction() as conn:
             return Invitation(users.create(conn, who, None, by), "", is_mailed=False)
     password_hash = context.passwords.hash(password) if password else None
-    mail_from = mail_url(context, environ) if by_mail and context.mail_server else ""
+    mail_from = make_mail_url(context, environ) if by_mail and context.mail_server else ""
     with context.database.transaction() as conn:
         made = reset_tokens.invite(
             conn, who, password_hash, by, mail_from=mail_from, now=context.clock.now()
@@ -84,7 +84,7 @@ def invite(
     return made
 
 
-def shown(context: Context, environ: dict[str, Any], kind: str, secret: str) -> str:
+def make_link(context: Context, environ: dict[str, Any], kind: str, secret: str) -> str:
     """A link for who asks; `kind` is reset or welcome. Without a secret to where people sign in."""
-    base = own_url(context, environ)
+    base = make_own_url(context, environ)
     return mails.make_link(base, kind, secret) if secret else base
