@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import execute
+from sigservice.db.statements import execute, fetch_one
 
 _SQL = queries.load("system/defaults")
 
 
 def mark_seeded(conn: Connection, instance_id: str) -> bool:
     """Whether this transaction must write the built-in rows."""
-    return one(conn, _SQL["mark_seeded"], id=instance_id) is not None
+    return fetch_one(conn, _SQL["mark_seeded"], id=instance_id) is not None
 
 
 def insert_environments(conn: Connection) -> None:
@@ -20,7 +20,7 @@ def insert_environments(conn: Connection) -> None:
 
 def insert_project(conn: Connection) -> None:
     """Inserts the project `default` with all environments."""
-    affected(conn, _SQL["insert_project"])
+    execute(conn, _SQL["insert_project"])
 
 
 def insert_tag_type(conn: Connection) -> None:

@@ -98,12 +98,12 @@ def list_newest(
     offset: int = 0,
 ) -> list[Row]:
     page = {"before": before, "limit": limit, "offset": offset}
-    return many(conn, _SQL["list_events"], **page, **event_filter.to_parameters())
+    return fetch_all(conn, _SQL["list_events"], **page, **event_filter.to_parameters())
 
 
 def count(conn: Connection, event_filter: EventFilter) -> int:
     """At most 100,000."""
-    return int(value(conn, _SQL["count_events"], **event_filter.to_parameters()))
+    return int(fetch_value(conn, _SQL["count_events"], **event_filter.to_parameters()))
 
 
 def list_types(conn: Connection) -> list[str]:
@@ -112,4 +112,4 @@ def list_types(conn: Connection) -> list[str]:
 
 def fill_created_by(conn: Connection, *, system_id: int, token_id: int) -> int:
     """Fills a batch of up to 100 events; returns how many."""
-    return affected(conn, _SQL["fill_created_by"], system_id=system_id, token_id=token_id)
+    return execute(conn, _SQL["fill_created_by"], system_id=system_id, token_id=token_id)

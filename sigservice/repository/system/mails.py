@@ -6,14 +6,14 @@ from datetime import datetime
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute
+from sigservice.db.statements import Row, execute, fetch_one
 
 _SQL = queries.load("system/mails")
 
 
 def delete_waiting(conn: Connection, user_id: int | None, *, before: datetime | None = None) -> int:
     """Deletes the user's waiting mails, only those from `before` or earlier if it is given."""
-    return affected(conn, _SQL["delete_waiting_mails"], user_id=user_id, before=before)
+    return execute(conn, _SQL["delete_waiting_mails"], user_id=user_id, before=before)
 
 
 def insert(
@@ -28,7 +28,7 @@ def insert(
 ) -> bool:
     """False if nothing will be sent: without a user, after a mail later than `before`, and after
     `max_per_hour` mails within the last hour."""
-    row = one(
+    row = fetch_one(
         conn,
         _SQL["insert_mail"],
         kind=kind,
@@ -43,7 +43,7 @@ def insert(
 
 def claim(conn: Connection, *, now: datetime, until: datetime) -> Row | None:
     """The next mail that is due, with its user's email address and name."""
-    return one(conn, _SQL["claim_mail"], now=now, until=until)
+    return fetch_one(conn, _SQL["claim_mail"], now=now, until=until)
 
 
 def settle(
@@ -73,7 +73,7 @@ def settle(
 
 def find_last(conn: Connection, user_id: int) -> Row | None:
     """The newest mail to the user."""
-    return one(conn, _SQL["find_last_mail"], user_id=user_id)
+    return fetch_one(conn, _SQL["find_last_mail"], user_id=user_id)
 
 
 def delete_old(conn: Connection, *, days: int, chunk: int) -> int:

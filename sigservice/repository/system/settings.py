@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import execute
+from sigservice.db.statements import execute, fetch_value
 
 _SQL = queries.load("system/settings")
 
 
 def find(conn: Connection, key: str) -> str | None:
     """The setting as JSON text."""
-    return value(conn, _SQL["find_setting"], key=key)
+    return fetch_value(conn, _SQL["find_setting"], key=key)
 
 
 def put(conn: Connection, key: str, value: str) -> None:
@@ -21,4 +21,4 @@ def put(conn: Connection, key: str, value: str) -> None:
 
 def delete(conn: Connection, key: str, value: str) -> bool:
     """False if the setting doesn't have this `value`, which is JSON text."""
-    return affected(conn, _SQL["delete_setting"], key=key, value=value) > 0
+    return execute(conn, _SQL["delete_setting"], key=key, value=value) > 0
