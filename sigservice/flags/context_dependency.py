@@ -28,56 +28,56 @@ _OF_STRATEGIES: dict[str, set[Need]] = {
 }
 
 
-class Constraint(msgspec.Struct):
+class EngineConstraint(msgspec.Struct):
     contextName: str
     operator: str
 
 
-class Override(msgspec.Struct):
+class EngineOverride(msgspec.Struct):
     contextName: str
 
 
-class Variant(msgspec.Struct):
+class EngineVariant(msgspec.Struct):
     stickiness: str = "default"
-    overrides: list[Override] = []
+    overrides: list[EngineOverride] = []
 
 
-class Strategy(msgspec.Struct):
+class EngineStrategy(msgspec.Struct):
     name: str
     parameters: dict[str, str] = {}
-    constraints: list[Constraint] = []
-    variants: list[Variant] = []
+    constraints: list[EngineConstraint] = []
+    variants: list[EngineVariant] = []
     segments: list[int] = []
 
 
-class Parent(msgspec.Struct):
+class EngineParent(msgspec.Struct):
     feature: str
 
 
-class Flag(msgspec.Struct):
+class EngineFlag(msgspec.Struct):
     name: str
     project: str
     enabled: bool
-    strategies: list[Strategy]
+    strategies: list[EngineStrategy]
     impressionData: bool = False
-    variants: list[Variant] = []
-    dependencies: list[Parent] = []
+    variants: list[EngineVariant] = []
+    dependencies: list[EngineParent] = []
 
 
-class Segment(msgspec.Struct):
+class EngineSegment(msgspec.Struct):
     id: int
-    constraints: list[Constraint] = []
+    constraints: list[EngineConstraint] = []
 
 
-class Document(msgspec.Struct):
+class EngineDocument(msgspec.Struct):
     """As much of the client API's document as matters here."""
 
-    features: list[Flag]
-    segments: list[Segment] = []
+    features: list[EngineFlag]
+    segments: list[EngineSegment] = []
 
 
 class ContextDependency:
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: EngineDocument) -> None:
         self._segments = {segment.id: segment.constraints for segment in document.segments}
         self._flags = {flag.name: flag for flag in document.features}
         self._names = {*ROOT_FIELDS, *self._looked_at(document)}
@@ -102,7 +102,7 @@ class ContextDependency:
             for need in self._needs.get(project, ())
         )
 
-    def _family(self, flag: Flag) -> list[str]:
+    def _family(self, flag: EngineFlag) -> list[str]:
         """The flag and those that it depends on."""
         names = [flag.name]
         for name in names:
@@ -110,7 +110,7 @@ class ContextDependency:
             names += [parent for parent in parents if parent in self._flags and parent not in names]
         return names
 
-    def _own_needs(self, flag: Flag) -> set[Need]:
+    def _own_needs(self, flag: EngineFlag) -> set[Need]:
         needs: set[Need] = set()
         if flag.enabled:
             needs |= _needs_of_variants(flag.variants)
@@ -124,12 +124,12 @@ class ContextDependency:
                 needs |= {(name,) for name in names.intersection(_MADE_UP)}
         return needs
 
-    def _constraints(self, strategy: Strategy) -> Iterator[Constraint]:
+    def _constraints(self, strategy: EngineStrategy) -> Iterator[EngineConstraint]:
         yield from strategy.constraints
         for id in strategy.segments:
             yield from self._segments.get(id, ())
 
-    def _looked_at(self, document: Document) -> Iterator[str]:
+    def _looked_at(self, document: EngineDocument) -> Iterator[str]:
         for flag in document.features:
             variants = list(flag.variants)
             for strategy in flag.strategies:
@@ -141,14 +141,14 @@ class ContextDependency:
                 yield from (override.contextName for override in variant.overrides)
 
 
-def _needs_of_variants(variants: list[Variant], *stickiness: str) -> set[Need]:
+def _needs_of_variants(variants: list[EngineVariant], *stickiness: str) -> set[Need]:
     """An absent field makes the engine draw lots, unless there is nothing to choose."""
     if len(variants) < 2:
         return set()
     return {_sticky(field) for field in (*stickiness, *(v.stickiness for v in variants))}
 
 
-def _needs_of_rollout(strategy: Strategy, stickiness: str) -> set[Need]:
+def _needs_of_rollout(strategy: EngineStrategy, stickiness: str) -> set[Need]:
     """Without the field it is off; nobody and everybody need none."""
     is_partial = strategy.parameters.get("rollout") not in ("0", "100")
     if strategy.name != "flexibleRollout" or not is_partial:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from yggdrasil_engine.engine import UnleashEngine
 
-from sigservice.flags.context_dependency import ContextDependency, Document
+from sigservice.flags.context_dependency import ContextDependency, EngineDocument
 
 
 class EngineError(Exception):
@@ -29,7 +29,7 @@ class FlagEngine:
         """`document` is the client API's, of all projects. Raises EngineError."""
         self.revision = revision
         self.mark = object()  # of its answers: whoever keeps one keeps no engine
-        flags = msgspec.json.decode(document, type=Document)
+        flags = msgspec.json.decode(document, type=EngineDocument)
         self._engine = _Engine()
         self._engine.take_state(document.decode())
         # It does not tell that it took nothing, as it does when one member has a wrong type.

@@ -32,13 +32,13 @@ class Selection:
     document: Json
 
 
-def context_of(given: Mapping[str, Any], environment: str, path: str = "") -> Context:
+def build_context(given: Mapping[str, Any], environment: str, path: str = "") -> Context:
     """As make_context, but an address that is not given is absent."""
     made = make_context(given, environment=environment, remote_address="", path=path)
     return {name: value for name, value in made.items() if value != ""}
 
 
-def select(
+def select_flags(
     conn: Connection, environment: str, projects: Sequence[str], text: str = ""
 ) -> Selection:
     """The flags of these projects (`*`: all) whose names hold `text`. Raises BadDataError for an
@@ -70,7 +70,7 @@ def explain_flags(
     parents = [flag for flag in document["features"] if flag["name"] in wanted - names]
     segments = {segment["id"]: segment for segment in document["segments"]}
     by_flag: dict[str, list[Json]] = defaultdict(list)
-    for row in feature_strategies.list_of_features(conn, list(names), selection.environment):
+    for row in feature_strategies.list_by_features(conn, list(names), selection.environment):
         # One that was assigned between the two reads is not in the document.
         asked = [id for id in row["segments"] if id in segments]
         by_flag[row["feature"]].append(strategies.to_json(row | {"segments": asked}))

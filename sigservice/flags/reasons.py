@@ -33,7 +33,7 @@ class Reasons:
     strategies: list[Check]
 
 
-def reasons(it: Explanation, environment: str) -> Reasons:
+def build_reasons(it: Explanation, environment: str) -> Reasons:
     given = it.variant["enabled"]
     return Reasons(
         name=it.name,
@@ -61,7 +61,7 @@ def _why(it: Explanation, environment: str) -> str:
     for found in it.parents:
         if not found.is_satisfied:
             # The client API leaves out the variants when none are asked for.
-            wanted = strategy_summaries.parent({"variants": []} | found.parent)
+            wanted = strategy_summaries.summarize_parent({"variants": []} | found.parent)
             return f"It asks that {found.parent['feature']} {wanted}, which does not hold."
     if not it.active:
         return "It has no active strategy: it is on for everybody."
@@ -77,7 +77,7 @@ def _strategy(it: StrategyResult, number: int) -> Check:
     title, disabled = it.strategy["title"], it.strategy["disabled"]
     bare = it.strategy | {"constraints": [], "segments": [], "variants": []}
     note = "drawn by lot" if it.by_lot else ""
-    inner = [Check(strategy_summaries.strategy(bare, {}), _verdict(it.rollout), note)]
+    inner = [Check(strategy_summaries.summarize_strategy(bare, {}), _verdict(it.rollout), note)]
     inner += _constraints(it.constraints)
     inner += [
         Check(
@@ -97,7 +97,8 @@ def _strategy(it: StrategyResult, number: int) -> Check:
 
 def _constraints(found: Sequence[ConstraintResult]) -> list[Check]:
     return [
-        Check(strategy_summaries.constraint(it.constraint), _verdict(it.result)) for it in found
+        Check(strategy_summaries.summarize_constraint(it.constraint), _verdict(it.result))
+        for it in found
     ]
 
 

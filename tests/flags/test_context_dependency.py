@@ -7,7 +7,12 @@ import time
 import msgspec
 import pytest
 
-from sigservice.flags.context_dependency import ContextDependency, Document, Flag, Parent
+from sigservice.flags.context_dependency import (
+    ContextDependency,
+    EngineDocument,
+    EngineFlag,
+    EngineParent,
+)
 from tests.flags.kit import constraint, context, engine, flag, rollout, strategy, variant
 
 UNTIL = constraint("currentTime", "DATE_BEFORE", value="2100-01-01T00:00:00Z")
@@ -96,9 +101,9 @@ def test_parents_that_are_gone_or_go_round_do_no_harm():
 
 
 def test_thousands_of_children_are_looked_through_quickly():
-    child = Flag("c", "default", True, [], dependencies=[Parent("parent")])
+    child = EngineFlag("c", "default", True, [], dependencies=[EngineParent("parent")])
     children = [msgspec.structs.replace(child, name=f"c{n}") for n in range(5000)]
-    document = Document([Flag("parent", "default", True, []), *children])
+    document = EngineDocument([EngineFlag("parent", "default", True, []), *children])
     began = time.thread_time()
     ContextDependency(document)
     assert time.thread_time() - began < 1

@@ -7,8 +7,8 @@ import pytest
 from sigservice.errors import BadDataError
 from sigservice.flags import explanation
 from sigservice.flags.explanation import OFF, explain
-from sigservice.flags.playground import context_of
-from sigservice.flags.reasons import reasons
+from sigservice.flags.playground import build_context
+from sigservice.flags.reasons import build_reasons
 from tests.flags.kit import constraint, flag, rollout, strategy, variant
 
 HALF = {"percentage": "50", "groupId": "f"}
@@ -27,7 +27,7 @@ def why(*strategies, parents=(), disabled=(), more=None, **given):
         for n, it in enumerate(strategies)
     ]
     active = [it for n, it in enumerate(strategies) if n not in disabled]
-    asked = context_of(given, "development")
+    asked = build_context(given, "development")
     (found,) = explain(
         [flag("f", *active, **more or {})], list(parents), {1: EU}, {"f": stored}, asked
     )
@@ -68,7 +68,7 @@ def test_disabled_strategies_are_judged_and_do_not_count():
     assert (found.is_enabled, found.result) == (False, False)
     found = why(rollout(0), disabled={0})
     assert (found.is_enabled, found.result) == (True, True)  # as the client API sends it
-    told = reasons(found, "development")
+    told = build_reasons(found, "development")
     assert (told.state, told.why) == (
         "on",
         "It has no active strategy: it is on for everybody.",
@@ -155,7 +155,7 @@ def test_the_lot_of_a_flag_is_that_of_its_parent():
     assert why(parents=parents, more=asked).by_lot
     both = [flag("f", **asked), *parents]
     for _ in range(10):
-        child, parent = explain(both, [], {}, {"parent": []}, context_of({}, "development"))
+        child, parent = explain(both, [], {}, {"parent": []}, build_context({}, "development"))
         assert child.is_enabled == parent.is_enabled
 
 

@@ -9,11 +9,11 @@ from sigservice.db.statements import Row, execute, fetch_all
 _SQL = queries.load("flags/feature_dependencies")
 
 
-def put(conn: Connection, child: str, parent: str, *, enabled: bool, variants: str) -> None:
+def upsert(conn: Connection, child: str, parent: str, *, enabled: bool, variants: str) -> None:
     """Replaces the parent that the child had. `variants` is JSON text."""
     execute(
         conn,
-        _SQL["put_dependency"],
+        _SQL["upsert_dependency"],
         child=child,
         parent=parent,
         enabled=enabled,
@@ -21,7 +21,7 @@ def put(conn: Connection, child: str, parent: str, *, enabled: bool, variants: s
     )
 
 
-def list_around(conn: Connection, features: list[str]) -> list[Row]:
+def list_related(conn: Connection, features: list[str]) -> list[Row]:
     """{child, parent, enabled, variants, child_lives} where one of them is either."""
     return fetch_all(conn, _SQL["list_dependencies"], features=features)
 
@@ -36,6 +36,6 @@ def delete(conn: Connection, child: str, parent: str | None = None) -> int:
     return execute(conn, _SQL["delete_dependencies"], child=child, parent=parent)
 
 
-def delete_of(conn: Connection, features: list[str]) -> None:
+def delete_by_children(conn: Connection, features: list[str]) -> None:
     """The parents that these flags have."""
-    execute(conn, _SQL["delete_dependencies_of"], features=features)
+    execute(conn, _SQL["delete_dependencies_by_children"], features=features)

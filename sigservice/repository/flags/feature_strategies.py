@@ -14,7 +14,7 @@ def set_segments(conn: Connection, ids: list[str], segments: list[int]) -> None:
     execute(conn, _SQL["set_strategy_segments"], ids=ids, segments=segments)
 
 
-def list_of_features(
+def list_by_features(
     conn: Connection, features: list[str], environment: str | None = None
 ) -> list[Row]:
     return fetch_all(conn, _SQL["list_strategies"], features=features, environment=environment)

@@ -24,7 +24,7 @@ def remove(conn: Connection, features: list[str], tags: list[Tag]) -> list[Row]:
     )
 
 
-def list_of_features(conn: Connection, features: list[str]) -> list[Row]:
+def list_by_features(conn: Connection, features: list[str]) -> list[Row]:
     return fetch_all(conn, _SQL["list_feature_tags"], features=features)
 
 

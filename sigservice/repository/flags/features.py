@@ -12,7 +12,7 @@ _SQL = queries.load("flags/features")
 
 
 @dataclass(frozen=True)
-class Filter:
+class FeatureFilter:
     """What a list of flags is narrowed to; None does not narrow. `tags` are `type:value`. By name,
     by time of creation if `newest`."""
 
@@ -73,7 +73,7 @@ def list_by_name(conn: Connection, names: list[str]) -> list[Row]:
     return fetch_all(conn, _SQL["list_features_by_name"], names=names)
 
 
-def search(conn: Connection, wanted: Filter) -> list[Row]:
+def search(conn: Connection, wanted: FeatureFilter) -> list[Row]:
     """In the filter's order; each row has the `total` that the filter finds."""
     return fetch_all(
         conn,

@@ -8,7 +8,7 @@ from typing import Any
 from sigservice.db.pool import Connection
 from sigservice.repository.actions import action_sets
 from sigservice.repository.flags import feature_tags, features
-from sigservice.repository.flags.features import Filter
+from sigservice.repository.flags.features import FeatureFilter
 from sigservice.repository.projects import environments
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_sets import check_project
@@ -49,12 +49,12 @@ def _environments(conn: Connection, project: str) -> Choices:
 
 
 def _features(conn: Connection, project: str) -> Choices:
-    return [row["name"] for row in features.search(conn, Filter(projects=[project]))]
+    return [row["name"] for row in features.search(conn, FeatureFilter(projects=[project]))]
 
 
 def _tags(conn: Connection, project: str) -> Choices:
     names = _features(conn, project)
-    rows = feature_tags.list_of_features(conn, names)
+    rows = feature_tags.list_by_features(conn, names)
     return sorted({f"{row['type']}:{row['value']}" for row in rows})
 
 

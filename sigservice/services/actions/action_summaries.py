@@ -28,7 +28,7 @@ def filter(one: Filter) -> str:
         return " or ".join(filter(inner) for inner in one.any)
     if one.operator == "EXISTS":
         return f"{one.path} {OPERATORS['EXISTS'][one.inverted]}"
-    text = strategy_summaries.constraint(
+    text = strategy_summaries.summarize_constraint(
         {
             "contextName": one.path,
             "operator": one.operator,

@@ -15,7 +15,7 @@ from sigservice.services import revisions
 from sigservice.services.actions.action_kinds.kind import Change, Outcome
 from sigservice.services.actions.action_kinds.set_rollout import set_rollout
 from sigservice.services.flags import feature_switches
-from sigservice.services.flags.feature_states import Place, get_state
+from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
 from sigservice.services.flags.strategies import get as get_strategy
 from sigservice.services.identity import Identity
 
@@ -35,7 +35,7 @@ def restore(conn: Connection, project: str, runs: list[Row], actor: Identity) ->
     kept: list[str] = []
     seen: set[tuple[str, ...]] = set()
     for change in (change for run in runs for change in reversed(changes_of(run))):
-        place = Place(project, change.feature, change.environment)
+        place = FeatureEnvironment(project, change.feature, change.environment)
         what = (change.what, change.feature, change.environment, change.strategy)
         try:
             is_as_left = _current(conn, place, change) == change.after
@@ -57,13 +57,13 @@ def restore(conn: Connection, project: str, runs: list[Row], actor: Identity) ->
     return Outcome(" ".join([text, *kept[:20]]), undone)
 
 
-def _current(conn: Connection, place: Place, change: Change) -> Any:
+def _current(conn: Connection, place: FeatureEnvironment, change: Change) -> Any:
     if change.what == "state":
         return get_state(conn, place)["enabled"]
     return get_strategy(conn, place, change.strategy)["parameters"].get("rollout", "")
 
 
-def _put_back(conn: Connection, place: Place, change: Change, actor: Identity) -> None:
+def _put_back(conn: Connection, place: FeatureEnvironment, change: Change, actor: Identity) -> None:
     if change.what == "state":
         feature_switches.switch(conn, place, bool(change.before), actor)
     else:

@@ -18,7 +18,7 @@ from sigservice.services.identity import Identity
 from sigservice.services.system import events
 
 
-def put(
+def set_parent(
     conn: Connection,
     project: str,
     child: str,
@@ -39,7 +39,7 @@ def put(
         )
     _check_parent(conn, project, child, parent)
     before = _parent_of(conn, child)
-    feature_dependencies.put(
+    feature_dependencies.upsert(
         conn,
         child,
         parent,
@@ -59,7 +59,7 @@ def put(
     revisions.bump(conn)
 
 
-def remove(
+def remove_parent(
     conn: Connection, project: str, child: str, by: Identity, parent: str | None = None
 ) -> None:
     """Without `parent`: whichever it is. None is no error. Raises NotFoundError for the child."""
@@ -72,7 +72,7 @@ def remove(
         revisions.bump(conn)
 
 
-def possible_parents(conn: Connection, project: str, child: str) -> list[str]:
+def list_possible_parents(conn: Connection, project: str, child: str) -> list[str]:
     """Raises NotFoundError."""
     features.get(conn, project, child)
     return feature_dependencies.list_possible_parents(conn, project, child)
@@ -88,7 +88,7 @@ def to_json(row: Row) -> dict[str, Any]:
 
 
 def _parent_of(conn: Connection, child: str) -> dict[str, Any] | None:
-    links = feature_dependencies.list_around(conn, [child])
+    links = feature_dependencies.list_related(conn, [child])
     return next((to_json(link) for link in links if link["child"] == child), None)
 
 
@@ -100,7 +100,7 @@ def _check_parent(conn: Connection, project: str, child: str, parent: str) -> No
         raise ForbiddenError(f"There is no flag {parent} that could be a parent.")
     if row["project"] != project:
         raise ForbiddenError(f"{parent} belongs to another project.")
-    for link in feature_dependencies.list_around(conn, [child, parent]):
+    for link in feature_dependencies.list_related(conn, [child, parent]):
         if link["child"] == parent:
             raise ForbiddenError(f"{parent} has a parent itself: dependencies have one level.")
         if link["parent"] == child and link["child_lives"]:

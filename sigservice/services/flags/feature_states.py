@@ -16,7 +16,7 @@ from sigservice.services.system import events
 
 
 @dataclass(frozen=True)
-class Place:
+class FeatureEnvironment:
     """A flag in an environment."""
 
     project: str
@@ -24,22 +24,24 @@ class Place:
     environment: str
 
 
-def get_state(conn: Connection, place: Place) -> Row:
+def get_state(conn: Connection, target: FeatureEnvironment) -> Row:
     """{enabled, variants, default_strategy, is_active (has an active strategy), archived,
     generation}. Raises NotFoundError for a flag or environment that there is not, or that is not
     the project's."""
-    state = feature_environments.find_state(conn, place.feature, place.environment)
-    if state is None or state["project"] != place.project:
-        features.get(conn, place.project, place.feature)
-        raise NotFoundError(f"The project {place.project} has no environment {place.environment}.")
+    state = feature_environments.find_state(conn, target.feature, target.environment)
+    if state is None or state["project"] != target.project:
+        features.get(conn, target.project, target.feature)
+        raise NotFoundError(
+            f"The project {target.project} has no environment {target.environment}."
+        )
     return state | {"archived": state["archived_at"] is not None}
 
 
-def set_enabled(conn: Connection, place: Place, enabled: bool, by: Identity) -> bool:
+def set_enabled(conn: Connection, target: FeatureEnvironment, enabled: bool, by: Identity) -> bool:
     """Whether that changed anything; if not there is no event. Raises NotFoundError."""
-    if get_state(conn, place)["enabled"] == enabled:
+    if get_state(conn, target)["enabled"] == enabled:
         return False
-    write_enabled(conn, place.project, [place.feature], place.environment, enabled, by)
+    write_enabled(conn, target.project, [target.feature], target.environment, enabled, by)
     return True
 
 

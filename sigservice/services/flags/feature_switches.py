@@ -1,4 +1,4 @@
-"""Switching flags on and off: the one place for people, tools and actions."""
+"""Switching flags on and off: the one target for people, tools and actions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository.flags import feature_environments, feature_strategies
 from sigservice.services import revisions
 from sigservice.services.flags import features, strategies
-from sigservice.services.flags.feature_states import Place, get_state, write_enabled
+from sigservice.services.flags.feature_states import FeatureEnvironment, get_state, write_enabled
 from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import Identity
 from sigservice.services.system import events
@@ -20,7 +20,7 @@ from sigservice.services.system import events
 
 def switch(
     conn: Connection,
-    place: Place,
+    target: FeatureEnvironment,
     enabled: bool,
     by: Identity,
     *,
@@ -32,16 +32,16 @@ def switch(
     everybody), or its disabled ones back with `activate_disabled`. Raises NotFoundError,
     BadDataError for an archived flag, ExceedsLimitError when there is no room for a strategy.
     """
-    state = _switchable(conn, place)
+    state = _switchable(conn, target)
     if state["enabled"] == enabled:  # without the lock, which most who repeat themselves need not
         return False
     if revisions.lock(conn) != state["generation"]:
-        state = _switchable(conn, place)
+        state = _switchable(conn, target)
         if state["enabled"] == enabled:
             return False
     if enabled and not state["is_active"]:
-        _make_active(conn, place, [place.feature], by, activate_disabled)
-    write_enabled(conn, place.project, [place.feature], place.environment, enabled, by)
+        _make_active(conn, target, [target.feature], by, activate_disabled)
+    write_enabled(conn, target.project, [target.feature], target.environment, enabled, by)
     return True
 
 
@@ -72,50 +72,56 @@ def switch_all(
     if enabled:
         inactive = [name for name in changed if not states[name]["active_strategies"]]
         if inactive:
-            where = Place(project, inactive[0], environment)
+            where = FeatureEnvironment(project, inactive[0], environment)
             _make_active(conn, where, inactive, by, activate_disabled)
     write_enabled(conn, project, changed, environment, enabled, by)
 
 
-def _switchable(conn: Connection, place: Place) -> Row:
-    state = get_state(conn, place)
+def _switchable(conn: Connection, target: FeatureEnvironment) -> Row:
+    state = get_state(conn, target)
     if state["archived"]:
-        raise BadDataError(f"{place.feature} is archived; revive it first.")
+        raise BadDataError(f"{target.feature} is archived; revive it first.")
     return state
 
 
 def _make_active(
-    conn: Connection, place: Place, names: Sequence[str], by: Identity, activate_disabled: bool
+    conn: Connection,
+    target: FeatureEnvironment,
+    names: Sequence[str],
+    by: Identity,
+    activate_disabled: bool,
 ) -> None:
-    """Of the flags `names`, all in the project and environment of `place`, which is one of them."""
+    """`target` is one of `names`; all are flags of its project, in its environment."""
     rows: dict[str, list[Row]] = {name: [] for name in names}
-    for row in feature_strategies.list_of_features(conn, list(names), place.environment):
+    for row in feature_strategies.list_by_features(conn, list(names), target.environment):
         rows[row["feature"]].append(row)
     inactive = {
         name: found for name, found in rows.items() if all(row["disabled"] for row in found)
     }
     if activate_disabled:
-        _enable_strategies(conn, place, [row for found in inactive.values() for row in found], by)
+        _enable_strategies(conn, target, [row for found in inactive.values() for row in found], by)
         inactive = {name: [] for name, found in inactive.items() if not found}
     if inactive:
-        new, default = Strategy("flexibleRollout"), get_state(conn, place)["default_strategy"]
+        new, default = Strategy("flexibleRollout"), get_state(conn, target)["default_strategy"]
         if default:
             new = msgspec.json.decode(default, type=Strategy)
         most = len(new.segments)
         strategies.add_to_all(
-            conn, place.project, place.environment, inactive, new, by, most_segments=most
+            conn, target.project, target.environment, inactive, new, by, most_segments=most
         )
 
 
-def _enable_strategies(conn: Connection, place: Place, rows: Sequence[Row], by: Identity) -> None:
+def _enable_strategies(
+    conn: Connection, target: FeatureEnvironment, rows: Sequence[Row], by: Identity
+) -> None:
     feature_strategies.enable_all(conn, [row["id"] for row in rows])
     recorded = []
     for row in rows:
         before = strategies.to_json(row)
         recorded.append(
             {
-                "project": place.project,
-                "environment": place.environment,
+                "project": target.project,
+                "environment": target.environment,
                 "feature_name": row["feature"],
                 "data": before | {"disabled": False},
                 "pre_data": before,

@@ -19,20 +19,20 @@ from sigservice.repository.flags import (
     feature_tags,
     features,
 )
-from sigservice.repository.flags.features import Filter
+from sigservice.repository.flags.features import FeatureFilter
 from sigservice.services.flags import dependencies, strategies
 from sigservice.services.flags import features as service
 
 
-def one(conn: Connection, project: str, name: str) -> dict[str, Any]:
+def build_view(conn: Connection, project: str, name: str) -> dict[str, Any]:
     """A flag with everything about it. Raises NotFoundError."""
     row = service.get(conn, project, name)
-    around = feature_dependencies.list_around(conn, [name])
+    around = feature_dependencies.list_related(conn, [name])
     by_environment: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for strategy in feature_strategies.list_of_features(conn, [name]):
+    for strategy in feature_strategies.list_by_features(conn, [name]):
         by_environment[strategy["environment"]].append(strategies.to_json(strategy))
     environments = [
-        environment(state)
+        state_to_json(state)
         | {
             "variants": msgspec.json.decode(state["variants"]),
             "strategies": by_environment[state["environment"]],
@@ -40,7 +40,7 @@ def one(conn: Connection, project: str, name: str) -> dict[str, Any]:
         for state in feature_environments.list_states(conn, [name])
         if state["shown"]
     ]
-    tags = feature_tags.list_of_features(conn, [name])
+    tags = feature_tags.list_by_features(conn, [name])
     return service.to_json(row) | {
         "environments": environments,
         "tags": [{"type": tag["type"], "value": tag["value"]} for tag in tags],
@@ -52,26 +52,26 @@ def one(conn: Connection, project: str, name: str) -> dict[str, Any]:
     }
 
 
-def search(conn: Connection, wanted: Filter) -> tuple[list[dict[str, Any]], int]:
+def search(conn: Connection, wanted: FeatureFilter) -> tuple[list[dict[str, Any]], int]:
     """A page of flags with the state in each environment and tags, and how many there are."""
     rows = features.search(conn, wanted)
     if not rows and wanted.offset:  # past the last page no row is left that has the total
         first = features.search(conn, replace(wanted, limit=1, offset=0))
         return [], first[0]["total"] if first else 0
-    return many(conn, rows), rows[0]["total"] if rows else 0
+    return build_summaries(conn, rows), rows[0]["total"] if rows else 0
 
 
-def many(conn: Connection, rows: Sequence[Row]) -> list[dict[str, Any]]:
+def build_summaries(conn: Connection, rows: Sequence[Row]) -> list[dict[str, Any]]:
     names = [row["name"] for row in rows]
     states: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for state in feature_environments.list_states(conn, names):
         if state["shown"]:
-            states[state["feature"]].append(environment(state))
+            states[state["feature"]].append(state_to_json(state))
     tags: dict[str, list[dict[str, str]]] = defaultdict(list)
-    for tag in feature_tags.list_of_features(conn, names):
+    for tag in feature_tags.list_by_features(conn, names):
         tags[tag["feature"]].append({"type": tag["type"], "value": tag["value"]})
     kinds: dict[str, str] = {}
-    for link in feature_dependencies.list_around(conn, names):
+    for link in feature_dependencies.list_related(conn, names):
         kinds[link["child"]] = "child"
         kinds[link["parent"]] = "parent"
     return [
@@ -85,7 +85,7 @@ def many(conn: Connection, rows: Sequence[Row]) -> list[dict[str, Any]]:
     ]
 
 
-def environment(state: Row) -> dict[str, Any]:
+def state_to_json(state: Row) -> dict[str, Any]:
     """A flag's state in an environment, without the strategies themselves."""
     seen = state["last_seen_at"]
     return {

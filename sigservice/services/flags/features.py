@@ -47,7 +47,7 @@ def check_name(name: str) -> None:
     Problems().check_name(name).raise_if_any()
 
 
-def check_free(conn: Connection, name: str) -> None:
+def check_name_available(conn: Connection, name: str) -> None:
     """Raises NameExistsError, for the name of an archived flag too."""
     row = features.find(conn, name)
     if row is not None:
@@ -69,7 +69,7 @@ def create(conn: Connection, project: str, name: str, metadata: Metadata, by: Id
     problems = Problems().check_name(name)
     check_metadata(conn, metadata, problems)
     problems.raise_if_any()
-    check_free(conn, name)
+    check_name_available(conn, name)
     _check_room(conn, 1)
     try:
         row = features.insert(
@@ -161,14 +161,14 @@ def archive(conn: Connection, project: str, names: Sequence[str], by: Identity) 
     revisions.lock(conn)
     rows = get_all(conn, project, names)
     found = [row["name"] for row in rows]
-    links = feature_dependencies.list_around(conn, found)
+    links = feature_dependencies.list_related(conn, found)
     for link in links:
         if link["parent"] in found and link["child"] not in found and link["child_lives"]:
             raise ForbiddenError(
                 f"{link['parent']} is the parent of {link['child']}; remove the dependency first."
             )
     orphans = [link for link in links if link["child"] in found]
-    feature_dependencies.delete_of(conn, found)
+    feature_dependencies.delete_by_children(conn, found)
     features.archive(conn, found)
     events.record_many(
         conn,

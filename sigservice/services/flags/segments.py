@@ -30,14 +30,14 @@ MOST_SEGMENTS = 300
 
 
 @dataclass(frozen=True)
-class Fields:
+class SegmentFields:
     name: str
     description: str | None
     project: str | None
     constraints: list[constraints.Constraint]
 
 
-def create(conn: Connection, new: Fields, by: Identity, *, most_values: int) -> Row:
+def create(conn: Connection, new: SegmentFields, by: Identity, *, most_values: int) -> Row:
     """Raises BadDataError, NameExistsError, ExceedsLimitError."""
     revisions.lock(conn)
     columns = _checked(conn, new, most_values)
@@ -65,7 +65,7 @@ def get(conn: Connection, id: int) -> Row:
     return row
 
 
-def update(conn: Connection, id: int, new: Fields, by: Identity, *, most_values: int) -> Row:
+def update(conn: Connection, id: int, new: SegmentFields, by: Identity, *, most_values: int) -> Row:
     """Raises NotFoundError, BadDataError, NameExistsError."""
     revisions.lock(conn)
     before = get(conn, id)
@@ -105,7 +105,7 @@ def delete(conn: Connection, id: int, by: Identity) -> None:
     events.record(conn, "segment-deleted", by, pre_data=to_json(before), project=before["project"])
 
 
-def check_free(conn: Connection, name: str) -> None:
+def check_name_available(conn: Connection, name: str) -> None:
     """Raises BadDataError for a name that is none, NameExistsError."""
     problems = Problems()
     problems.check_text(name.strip(), "name", min_length=1, max_length=200)
@@ -127,7 +127,7 @@ def to_json(row: Row) -> dict[str, Any]:
     }
 
 
-def _checked(conn: Connection, new: Fields, most_values: int) -> dict[str, Any]:
+def _checked(conn: Connection, new: SegmentFields, most_values: int) -> dict[str, Any]:
     """The columns. Raises BadDataError with all that is wrong."""
     problems = Problems()
     name = new.name.strip()

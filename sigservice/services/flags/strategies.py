@@ -20,7 +20,7 @@ from sigservice.repository.flags import feature_strategies, segments
 from sigservice.repository.transfer import definitions
 from sigservice.services import revisions
 from sigservice.services.flags import constraints, variants
-from sigservice.services.flags.feature_states import Place, get_state, set_enabled
+from sigservice.services.flags.feature_states import FeatureEnvironment, get_state, set_enabled
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 from sigservice.services.system import events
@@ -44,13 +44,13 @@ class Strategy(msgspec.Struct, omit_defaults=True):
 
 
 def add(
-    conn: Connection, place: Place, new: Strategy, by: Identity, *, most_segments: int
+    conn: Connection, target: FeatureEnvironment, new: Strategy, by: Identity, *, most_segments: int
 ) -> dict[str, Any]:
     """The strategy on the wire. Raises NotFoundError, BadDataError, ExceedsLimitError."""
     revisions.lock(conn)
-    existing = {place.feature: _rows(conn, place)}
+    existing = {target.feature: _rows(conn, target)}
     (body,) = add_to_all(
-        conn, place.project, place.environment, existing, new, by, most_segments=most_segments
+        conn, target.project, target.environment, existing, new, by, most_segments=most_segments
     )
     return body
 
@@ -98,7 +98,7 @@ def add_to_all(
 
 def replace(
     conn: Connection,
-    place: Place,
+    target: FeatureEnvironment,
     id: str,
     new: Strategy,
     by: Identity,
@@ -107,9 +107,11 @@ def replace(
 ) -> dict[str, Any]:
     """Title, state and order stay when they are not given. Raises NotFoundError, BadDataError."""
     revisions.lock(conn)
-    existing = _rows(conn, place)
+    existing = _rows(conn, target)
     before = _find(existing, id)
-    stored = checked(conn, new, place.feature, project=place.project, most_segments=most_segments)
+    stored = validate(
+        conn, new, target.feature, project=target.project, most_segments=most_segments
+    )
     if new.title is UNSET:
         stored["title"] = before["title"]
     if new.disabled is None:
@@ -118,53 +120,55 @@ def replace(
     feature_strategies.update(conn, id, **_columns(stored, order))
     feature_strategies.set_segments(conn, [id], stored["segments"])
     body = _body(id, stored, order)
-    _record(conn, "feature-strategy-update", place, by, data=body, pre_data=to_json(before))
+    _record(conn, "feature-strategy-update", target, by, data=body, pre_data=to_json(before))
     if stored["disabled"] and not _others_active(existing, id):
-        set_enabled(conn, place, False, by)
-    revisions.bump(conn, place.environment)
+        set_enabled(conn, target, False, by)
+    revisions.bump(conn, target.environment)
     return body
 
 
-def remove(conn: Connection, place: Place, id: str, by: Identity) -> None:
+def remove(conn: Connection, target: FeatureEnvironment, id: str, by: Identity) -> None:
     """Raises NotFoundError."""
     revisions.lock(conn)
-    existing = _rows(conn, place)
+    existing = _rows(conn, target)
     before = _find(existing, id)
     feature_strategies.delete(conn, id)
-    _record(conn, "feature-strategy-remove", place, by, pre_data=to_json(before))
+    _record(conn, "feature-strategy-remove", target, by, pre_data=to_json(before))
     if not _others_active(existing, id):
-        set_enabled(conn, place, False, by)
-    revisions.bump(conn, place.environment)
+        set_enabled(conn, target, False, by)
+    revisions.bump(conn, target.environment)
 
 
-def sort(conn: Connection, place: Place, orders: dict[str, int], by: Identity) -> None:
+def sort(
+    conn: Connection, target: FeatureEnvironment, orders: dict[str, int], by: Identity
+) -> None:
     """Ids that are not this environment's are ignored. Raises NotFoundError."""
     revisions.lock(conn)
-    before = [row["id"] for row in _rows(conn, place)]
-    feature_strategies.set_sort_orders(conn, place.feature, place.environment, orders)
-    after = [row["id"] for row in _rows(conn, place)]
+    before = [row["id"] for row in _rows(conn, target)]
+    feature_strategies.set_sort_orders(conn, target.feature, target.environment, orders)
+    after = [row["id"] for row in _rows(conn, target)]
     _record(
         conn,
         "strategy-order-changed",
-        place,
+        target,
         by,
         data={"strategyIds": after},
         pre_data={"strategyIds": before},
     )
-    revisions.bump(conn, place.environment)
+    revisions.bump(conn, target.environment)
 
 
-def list_of(conn: Connection, place: Place) -> list[dict[str, Any]]:
+def list_strategies(conn: Connection, target: FeatureEnvironment) -> list[dict[str, Any]]:
     """On the wire, in order. Raises NotFoundError."""
-    return [to_json(row) for row in _rows(conn, place)]
+    return [to_json(row) for row in _rows(conn, target)]
 
 
-def get(conn: Connection, place: Place, id: str) -> dict[str, Any]:
+def get(conn: Connection, target: FeatureEnvironment, id: str) -> dict[str, Any]:
     """Raises NotFoundError."""
-    return to_json(_find(_rows(conn, place), id))
+    return to_json(_find(_rows(conn, target), id))
 
 
-def checked(
+def validate(
     conn: Connection, new: Strategy, feature: str, *, most_segments: int, project: str
 ) -> dict[str, Any]:
     """The strategy as it is stored. Raises BadDataError with all that is wrong, NotFoundError for
@@ -271,10 +275,10 @@ def _columns(stored: dict[str, Any], order: int) -> dict[str, Any]:
     return columns | {"sort_order": order}
 
 
-def _rows(conn: Connection, place: Place) -> list[Row]:
+def _rows(conn: Connection, target: FeatureEnvironment) -> list[Row]:
     """Raises NotFoundError for a flag, project or environment that there is not."""
-    get_state(conn, place)
-    return feature_strategies.list_of_features(conn, [place.feature], place.environment)
+    get_state(conn, target)
+    return feature_strategies.list_by_features(conn, [target.feature], target.environment)
 
 
 def _find(rows: list[Row], id: str) -> Row:
@@ -291,7 +295,7 @@ def _others_active(rows: list[Row], id: str) -> bool:
 def _record(
     conn: Connection,
     type: str,
-    place: Place,
+    target: FeatureEnvironment,
     by: Identity,
     *,
     data: Mapping[str, Any] | None = None,
@@ -303,7 +307,7 @@ def _record(
         by,
         data=data,
         pre_data=pre_data,
-        project=place.project,
-        environment=place.environment,
-        feature_name=place.feature,
+        project=target.project,
+        environment=target.environment,
+        feature_name=target.feature,
     )

@@ -41,25 +41,25 @@ _LISTS = {
 }
 
 
-def strategy(stored: Mapping[str, Any], segment_names: Mapping[int, str]) -> str:
+def summarize_strategy(stored: Mapping[str, Any], segment_names: Mapping[int, str]) -> str:
     """A strategy as it is on the wire; `segment_names` are by id."""
-    asked = [constraint(item) for item in stored["constraints"]]
+    asked = [summarize_constraint(item) for item in stored["constraints"]]
     asked += [f"in the segment {segment_names.get(id, id)}" for id in stored["segments"]]
     text = _who(stored["name"], stored["parameters"])
     if asked:
         text += f", if {_and(asked)}"
     if stored["variants"]:
-        text += f"; variants: {variants(stored['variants'])}"
+        text += f"; variants: {summarize_variants(stored['variants'])}"
     return _sentence(text)
 
 
-def segment(stored: Mapping[str, Any]) -> str:
+def summarize_segment(stored: Mapping[str, Any]) -> str:
     """A segment as it is on the wire."""
-    asked = [constraint(item) for item in stored["constraints"]]
+    asked = [summarize_constraint(item) for item in stored["constraints"]]
     return _sentence(f"if {_and(asked)}" if asked else "everybody")
 
 
-def constraint(stored: Mapping[str, Any]) -> str:
+def summarize_constraint(stored: Mapping[str, Any]) -> str:
     """Such as `country is one of DE, FR`."""
     operator, values = stored["operator"], stored.get("values") or []
     words = OPERATORS.get(operator, (operator, f"not {operator}"))[bool(stored.get("inverted"))]
@@ -74,12 +74,12 @@ def constraint(stored: Mapping[str, Any]) -> str:
     return f"{stored['contextName']} {words} {_some(values)}{ending}"
 
 
-def variants(stored: Sequence[Mapping[str, Any]]) -> str:
+def summarize_variants(stored: Sequence[Mapping[str, Any]]) -> str:
     """Such as `a 50 %, b 50 %`."""
     return ", ".join(f"{variant['name']} {_percent(variant['weight'])}" for variant in stored)
 
 
-def parent(stored: Mapping[str, Any]) -> str:
+def summarize_parent(stored: Mapping[str, Any]) -> str:
     """What a flag asks of its parent, such as `is on`."""
     if not stored["enabled"]:
         return "is off"

@@ -56,7 +56,7 @@ def set_default_strategy(
     """
     revisions.lock(conn)
     projects.get(conn, project)
-    checked = strategies.checked(conn, new, "", project=project, most_segments=most_segments)
+    checked = strategies.validate(conn, new, "", project=project, most_segments=most_segments)
     strategy = checked | {
         "parameters": {
             name: checked["parameters"][name]

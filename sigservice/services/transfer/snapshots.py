@@ -220,10 +220,10 @@ def _segment(row: Row) -> Segment:
 def _features(conn: Connection, rows: list[Row], segment_names: dict[int, str]) -> list[Feature]:
     names = [row["name"] for row in rows]
     tags: dict[str, list[Tag]] = defaultdict(list)
-    for row in feature_tags.list_of_features(conn, names):
+    for row in feature_tags.list_by_features(conn, names):
         tags[row["feature"]].append(Tag(row["type"], row["value"]))
     parents: dict[str, list[Parent]] = defaultdict(list)
-    for row in feature_dependencies.list_around(conn, names):
+    for row in feature_dependencies.list_related(conn, names):
         wanted = msgspec.json.decode(row["variants"], type=list[str])
         parents[row["child"]].append(Parent(row["parent"], row["enabled"], wanted))
     states = _states(conn, names, segment_names)
@@ -251,7 +251,7 @@ def _states(
 ) -> dict[str, list[State]]:
     """By flag; an environment where nothing is set is left out."""
     strategies: dict[tuple[str, str], list[Strategy]] = defaultdict(list)
-    for row in feature_strategies.list_of_features(conn, names):
+    for row in feature_strategies.list_by_features(conn, names):
         strategies[row["feature"], row["environment"]].append(_strategy(row, segment_names))
     found: dict[tuple[str, str], State] = {}
     for row in definitions.list_states(conn, names):

@@ -1,6 +1,6 @@
 -- A flag's one parent.
 
--- name: put_dependency
+-- name: upsert_dependency
 INSERT INTO feature_dependencies (child, parent, enabled, variants)
 VALUES (%(child)s, %(parent)s, %(enabled)s, %(variants)s::jsonb)
 ON CONFLICT (child) DO UPDATE
@@ -25,5 +25,5 @@ ORDER BY f.name;
 DELETE FROM feature_dependencies
 WHERE child = %(child)s AND (%(parent)s::text IS NULL OR parent = %(parent)s);
 
--- name: delete_dependencies_of
+-- name: delete_dependencies_by_children
 DELETE FROM feature_dependencies WHERE child = ANY(%(features)s);

@@ -108,9 +108,9 @@ def test_segments_are_in_the_order_of_their_numbers(conn):
 def test_dependencies(conn):
     for name in ("b", "c", "d"):
         add_flag(conn, name)
-    feature_dependencies.put(conn, "a", "d", enabled=True, variants='["red"]')
-    feature_dependencies.put(conn, "b", "d", enabled=False, variants='["red"]')
-    feature_dependencies.put(conn, "c", "d", enabled=True, variants="[]")
+    feature_dependencies.upsert(conn, "a", "d", enabled=True, variants='["red"]')
+    feature_dependencies.upsert(conn, "b", "d", enabled=False, variants='["red"]')
+    feature_dependencies.upsert(conn, "c", "d", enabled=True, variants="[]")
     rows = client_features.list_bodies(conn, "development")
     found = [json.loads(row["dependencies"] or "null") for row in rows]
     assert found == [

@@ -18,23 +18,23 @@ def conn(conn):
 
 
 def put(conn, child, parent, enabled=True, variants="[]"):
-    feature_dependencies.put(conn, child, parent, enabled=enabled, variants=variants)
+    feature_dependencies.upsert(conn, child, parent, enabled=enabled, variants=variants)
 
 
 def around(conn, *names):
-    rows = feature_dependencies.list_around(conn, list(names))
+    rows = feature_dependencies.list_related(conn, list(names))
     return [(row["child"], row["parent"]) for row in rows]
 
 
 def test_a_second_parent_replaces_the_first(conn):
     put(conn, "a", "b")
     put(conn, "a", "c", False, '["red"]')
-    (row,) = feature_dependencies.list_around(conn, ["a"])
+    (row,) = feature_dependencies.list_related(conn, ["a"])
     assert (row["parent"], row["enabled"], row["variants"]) == ("c", False, '["red"]')
     assert row["child_lives"] is True
     assert around(conn, "b") == []
     features.archive(conn, ["a"])
-    assert feature_dependencies.list_around(conn, ["c"])[0]["child_lives"] is False
+    assert feature_dependencies.list_related(conn, ["c"])[0]["child_lives"] is False
 
 
 def test_links_are_found_from_either_end(conn):
@@ -63,7 +63,7 @@ def test_deleting(conn):
     assert feature_dependencies.delete(conn, "b") == 0
     put(conn, "a", "c")
     put(conn, "d", "c")
-    feature_dependencies.delete_of(conn, ["c", "a"])
+    feature_dependencies.delete_by_children(conn, ["c", "a"])
     assert around(conn, "a", "c", "d") == [("d", "c")]
 
 

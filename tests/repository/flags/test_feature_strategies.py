@@ -33,12 +33,12 @@ def test_they_come_in_order(conn):
     add_strategy(conn, "1", sort_order=5)
     add_strategy(conn, "4", environment="production")
     add_strategy(conn, "5", "b")
-    rows = feature_strategies.list_of_features(conn, ["a"], "development")
+    rows = feature_strategies.list_by_features(conn, ["a"], "development")
     assert ids(rows) == ["3", "1", "2"]
     run(conn, "UPDATE feature_strategies SET created_at = now() + '1s' WHERE id = '1'")
-    assert ids(feature_strategies.list_of_features(conn, ["a"], "development")) == ["3", "2", "1"]
-    assert ids(feature_strategies.list_of_features(conn, ["b", "a"])) == ["3", "2", "1", "4", "5"]
-    assert feature_strategies.list_of_features(conn, []) == []
+    assert ids(feature_strategies.list_by_features(conn, ["a"], "development")) == ["3", "2", "1"]
+    assert ids(feature_strategies.list_by_features(conn, ["b", "a"])) == ["3", "2", "1", "4", "5"]
+    assert feature_strategies.list_by_features(conn, []) == []
 
 
 def test_a_strategy_is_found_wherever_it_is(conn):
@@ -66,7 +66,7 @@ def test_an_update_replaces_one(conn):
     assert feature_strategies.find(conn, "2")["name"] == "default"
     feature_strategies.delete(conn, "1")
     feature_strategies.delete(conn, "1")
-    assert ids(feature_strategies.list_of_features(conn, ["a"])) == ["2"]
+    assert ids(feature_strategies.list_by_features(conn, ["a"])) == ["2"]
 
 
 def test_only_those_of_the_place_are_sorted_and_enabled(conn):
@@ -92,7 +92,7 @@ def test_a_copy_has_everything_but_the_id(conn):
     add_strategy(conn, "x", title="third", constraints="[1]", variants="[2]")
     run(conn, "UPDATE feature_strategies SET created_at = now() + '1s' WHERE id = 'x'")
     feature_strategies.copy(conn, "a", "b", "b")
-    rows = feature_strategies.list_of_features(conn, ["b"])
+    rows = feature_strategies.list_by_features(conn, ["b"])
     assert [row["title"] for row in rows] == ["first", "third", "second"]
     assert [json.loads(row["parameters"]) for row in rows] == [{"groupId": "b"}, {}, {}]
     assert [row["segments"] for row in rows] == [[segment], [], []]
@@ -104,7 +104,7 @@ def test_a_copy_has_everything_but_the_id(conn):
     assert not {"x", "y", "z"} & set(ids(rows))
     add_flag(conn, "c")
     feature_strategies.copy(conn, "a", "c", None)
-    first = feature_strategies.list_of_features(conn, ["c"])[0]
+    first = feature_strategies.list_by_features(conn, ["c"])[0]
     assert json.loads(first["parameters"]) == {"groupId": "a"}
 
 

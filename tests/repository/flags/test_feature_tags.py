@@ -30,7 +30,7 @@ def test_what_is_new_is_told(conn):
     assert feature_tags.add(conn, ["a", "b"], [ONE]) == []
     assert feature_tags.add(conn, [], [ONE]) == feature_tags.add(conn, ["a"], []) == []
     assert run(conn, "SELECT value FROM tags ORDER BY value") == [("one",), ("two",)]
-    listed = feature_tags.list_of_features(conn, ["b", "a", "none"])
+    listed = feature_tags.list_by_features(conn, ["b", "a", "none"])
     assert [row["value"] for row in listed] == ["one", "two"] * 2
 
 
@@ -39,7 +39,7 @@ def test_what_is_gone_is_told_and_the_tag_stays(conn):
     gone = feature_tags.remove(conn, ["a", "none"], [ONE, ("simple", "no"), ("no", "one")])
     assert triples(gone) == [("a", *ONE)]
     assert feature_tags.remove(conn, ["a"], [ONE]) == []
-    assert triples(feature_tags.list_of_features(conn, ["a", "b"])) == [
+    assert triples(feature_tags.list_by_features(conn, ["a", "b"])) == [
         ("a", *TWO),
         ("b", *ONE),
         ("b", *TWO),

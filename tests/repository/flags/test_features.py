@@ -7,7 +7,7 @@ import pytest
 from sigservice.db.errors import UniqueViolation
 from sigservice.errors import ConflictError
 from sigservice.repository.flags import feature_environments, feature_tags, features
-from sigservice.repository.flags.features import Filter
+from sigservice.repository.flags.features import FeatureFilter
 from tests.repository.kit import add_built_ins, add_flag, add_project, attempt, named, run
 
 
@@ -18,7 +18,7 @@ def conn(conn):
 
 
 def found(conn, **wanted):
-    rows = features.search(conn, Filter(**wanted))
+    rows = features.search(conn, FeatureFilter(**wanted))
     assert {row["total"] for row in rows} <= {len(rows)} or "limit" in wanted
     return named(rows)
 
@@ -132,9 +132,9 @@ def test_the_search_narrows(conn):
 def test_pages_know_the_total(conn):
     for n in range(5):
         add_flag(conn, f"f{n}")
-    rows = features.search(conn, Filter(limit=2, offset=3))
+    rows = features.search(conn, FeatureFilter(limit=2, offset=3))
     assert (named(rows), rows[0]["total"]) == (["f3", "f4"], 5)
-    assert features.search(conn, Filter(limit=2, offset=5)) == []
+    assert features.search(conn, FeatureFilter(limit=2, offset=5)) == []
 
 
 def test_types_are_listed(conn):

@@ -49,7 +49,7 @@ def test_what_the_version_before_has_written_counts_while_it_is_later(conn):
     assert (by_environment[DEVELOPMENT], anywhere) == (later, later)
     for listed in (
         features.list_by_name(conn, ["a"]),
-        features.search(conn, features.Filter()),
+        features.search(conn, features.FeatureFilter()),
     ):
         assert [row["last_seen_at"] for row in listed] == [later]
 

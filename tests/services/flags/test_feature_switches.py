@@ -13,7 +13,7 @@ from sigservice.errors import BadDataError
 from sigservice.repository.flags import feature_strategies
 from sigservice.services import revisions
 from sigservice.services.flags import feature_switches, features, strategies
-from sigservice.services.flags.feature_states import Place, get_state
+from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
 from sigservice.services.flags.features import Metadata
 from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import SYSTEM
@@ -37,7 +37,7 @@ def make(conn, names):
 
 
 def rows(conn, names):
-    found = feature_strategies.list_of_features(conn, names, DEV)
+    found = feature_strategies.list_by_features(conn, names, DEV)
     return [(row["feature"], row["disabled"], row["sort_order"]) for row in found]
 
 
@@ -65,9 +65,11 @@ def test_twenty_cost_the_statements_of_two(conn, monkeypatch):
     assert cost > 0
     assert statements(monkeypatch, on(many)) == cost
     assert rows(conn, many) == [(name, False, 0) for name in many]
-    groups = [row["parameters"] for row in feature_strategies.list_of_features(conn, many, DEV)]
+    groups = [row["parameters"] for row in feature_strategies.list_by_features(conn, many, DEV)]
     assert all(f'"groupId": "{name}"' in text for name, text in zip(many, groups, strict=True))
-    assert all(get_state(conn, Place("default", name, DEV))["enabled"] for name in many)
+    assert all(
+        get_state(conn, FeatureEnvironment("default", name, DEV))["enabled"] for name in many
+    )
 
 
 @pytest.mark.parametrize("activate", [False, True])
@@ -75,8 +77,8 @@ def test_disabled_strategies_come_back_or_get_one_beside_them(conn, activate):
     names = make(conn, ["active", "bare", "off"])
     for name, disabled in (("active", False), ("off", True)):
         strategy = Strategy("default", disabled=disabled)
-        place = Place("default", name, DEV)
-        strategies.add(conn, place, strategy, SYSTEM, most_segments=5)
+        target = FeatureEnvironment("default", name, DEV)
+        strategies.add(conn, target, strategy, SYSTEM, most_segments=5)
     feature_switches.switch_all(
         conn, "default", DEV, names, True, SYSTEM, activate_disabled=activate
     )
@@ -94,13 +96,13 @@ def test_an_archived_flag_refuses_all(conn):
 
 def test_who_has_waited_for_another_switch_looks_again(service, database):
     """The state is read before the lock is there; the lock's generation tells that it is old."""
-    place, done = Place("default", "raced", DEV), []
+    target, done = FeatureEnvironment("default", "raced", DEV), []
     with service.context.database.transaction() as conn:
         make(conn, ["raced"])
 
     def second():
         with service.context.database.transaction() as conn:
-            done.append(feature_switches.switch(conn, place, True, SYSTEM))
+            done.append(feature_switches.switch(conn, target, True, SYSTEM))
 
     waiting = threading.Thread(target=second)
     with service.context.database.transaction() as conn:
@@ -108,7 +110,7 @@ def test_who_has_waited_for_another_switch_looks_again(service, database):
         waiting.start()
         with contextlib.closing(database.connect()) as other:
             until(lambda: locks_waited_for(other), "the second one waits")
-        assert feature_switches.switch(conn, place, True, SYSTEM)
+        assert feature_switches.switch(conn, target, True, SYSTEM)
     waiting.join(DEADLINE_SECONDS)
     assert done == [False]
     with service.context.database.autocommit() as conn:

@@ -7,12 +7,12 @@ import pytest
 
 from sigservice.errors import BadDataError, NotFoundError
 from sigservice.services.flags import features, strategies
-from sigservice.services.flags.feature_states import Place
+from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.flags.features import Metadata
 from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import SYSTEM
 
-PLACE = Place("default", "a", "development")
+TARGET = FeatureEnvironment("default", "a", "development")
 
 
 @pytest.fixture
@@ -26,12 +26,12 @@ def conn(service):
 
 def checked(conn, **given):
     strategy = msgspec.convert({"name": "flexibleRollout"} | given, Strategy)
-    return strategies.checked(conn, strategy, "a", project="default", most_segments=5)
+    return strategies.validate(conn, strategy, "a", project="default", most_segments=5)
 
 
 def add(conn, **given):
     strategy = msgspec.convert({"name": "default"} | given, Strategy)
-    return strategies.add(conn, PLACE, strategy, SYSTEM, most_segments=5)
+    return strategies.add(conn, TARGET, strategy, SYSTEM, most_segments=5)
 
 
 def test_a_rollout_lacks_nothing(conn):
@@ -74,34 +74,34 @@ def test_segments_are_sorted_once_each_and_must_exist(conn):
 
 def test_they_are_listed_in_their_order(conn):
     ids = [add(conn, sortOrder=order)["id"] for order in (5, -1, 5, 0)]
-    listed = [strategy["id"] for strategy in strategies.list_of(conn, PLACE)]
+    listed = [strategy["id"] for strategy in strategies.list_strategies(conn, TARGET)]
     assert (listed[0], listed[1], set(listed[2:])) == (ids[1], ids[3], {ids[0], ids[2]})
     assert add(conn)["sortOrder"] == 6
-    assert strategies.get(conn, PLACE, ids[0])["sortOrder"] == 5
+    assert strategies.get(conn, TARGET, ids[0])["sortOrder"] == 5
     with pytest.raises(NotFoundError):
-        strategies.get(conn, Place("default", "a", "production"), ids[0])
+        strategies.get(conn, FeatureEnvironment("default", "a", "production"), ids[0])
 
 
 @pytest.mark.parametrize(
-    "place",
+    "target",
     [
-        Place("other", "a", "development"),
-        Place("default", "b", "development"),
-        Place("default", "a", "other"),
-        Place("", "", ""),
+        FeatureEnvironment("other", "a", "development"),
+        FeatureEnvironment("default", "b", "development"),
+        FeatureEnvironment("default", "a", "other"),
+        FeatureEnvironment("", "", ""),
     ],
 )
-def test_what_does_not_exist(conn, place):
+def test_what_does_not_exist(conn, target):
     id = add(conn)["id"]
     new = Strategy("default")
     for ask in (
-        lambda: strategies.add(conn, place, new, SYSTEM, most_segments=5),
-        lambda: strategies.replace(conn, place, id, new, SYSTEM, most_segments=5),
-        lambda: strategies.remove(conn, place, id, SYSTEM),
-        lambda: strategies.sort(conn, place, {id: 1}, SYSTEM),
-        lambda: strategies.list_of(conn, place),
-        lambda: strategies.get(conn, place, id),
+        lambda: strategies.add(conn, target, new, SYSTEM, most_segments=5),
+        lambda: strategies.replace(conn, target, id, new, SYSTEM, most_segments=5),
+        lambda: strategies.remove(conn, target, id, SYSTEM),
+        lambda: strategies.sort(conn, target, {id: 1}, SYSTEM),
+        lambda: strategies.list_strategies(conn, target),
+        lambda: strategies.get(conn, target, id),
     ):
         with pytest.raises(NotFoundError):
             ask()
-    assert len(strategies.list_of(conn, PLACE)) == 1
+    assert len(strategies.list_strategies(conn, TARGET)) == 1

@@ -44,7 +44,7 @@ def strategy(name="flexibleRollout", **more):
     ],
 )  # fmt: skip
 def test_constraint(stored, words):
-    assert strategy_summaries.constraint(stored) == words
+    assert strategy_summaries.summarize_constraint(stored) == words
 
 
 def test_every_operator_has_words_of_its_own():
@@ -97,7 +97,7 @@ def test_every_operator_has_words_of_its_own():
     ],
 )
 def test_who(name, parameters, words):
-    assert strategy_summaries.strategy(strategy(name, parameters=parameters), {}) == words
+    assert strategy_summaries.summarize_strategy(strategy(name, parameters=parameters), {}) == words
 
 
 def test_whole_strategy():
@@ -107,7 +107,7 @@ def test_whole_strategy():
         segments=[3, 4],
         variants=[{"name": "a", "weight": 334}, {"name": "b", "weight": 666}],
     )
-    assert strategy_summaries.strategy(stored, {3: "beta-users"}) == (
+    assert strategy_summaries.summarize_strategy(stored, {3: "beta-users"}) == (
         "50 % of users, by userId, group x, if country is one of DE, FR and in the segment "
         "beta-users and in the segment 4; variants: a 33.4 %, b 66.6 %"
     )
@@ -116,10 +116,10 @@ def test_whole_strategy():
 def test_segment():
     two = [constraint("IN", ["DE"]), constraint("NUM_LT", value="9", field="age")]
     assert (
-        strategy_summaries.segment({"constraints": two})
+        strategy_summaries.summarize_segment({"constraints": two})
         == "If country is DE and age is less than 9"
     )
-    assert strategy_summaries.segment({"constraints": []}) == "Everybody"
+    assert strategy_summaries.summarize_segment({"constraints": []}) == "Everybody"
 
 
 @pytest.mark.parametrize(
@@ -131,4 +131,4 @@ def test_segment():
     ],
 )
 def test_parent(stored, words):
-    assert strategy_summaries.parent(stored) == words
+    assert strategy_summaries.summarize_parent(stored) == words

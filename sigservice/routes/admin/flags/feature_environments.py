@@ -10,7 +10,7 @@ from bottle import HTTPResponse, request
 from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.services.flags import feature_states, feature_switches, strategies
-from sigservice.services.flags.feature_states import Place
+from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.web import respond
 from sigservice.web.body import read_query
@@ -33,7 +33,7 @@ def read(
     context: Context, identity: Identity, project: str, name: str, environment: str
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        return respond.json(_state(conn, Place(project, name, environment)))
+        return respond.json(_state(conn, FeatureEnvironment(project, name, environment)))
 
 
 @router.get(f"{STATE}/variants", needs=VIEW)
@@ -41,17 +41,19 @@ def variants(
     context: Context, identity: Identity, project: str, name: str, environment: str
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        state = feature_states.get_state(conn, Place(project, name, environment))
+        state = feature_states.get_state(conn, FeatureEnvironment(project, name, environment))
     variants = msgspec.Raw(state["variants"].encode())
     return respond.json({"version": 1, "variants": variants})
 
 
-def switch(context: Context, place: Place, enabled: bool, identity: Identity) -> HTTPResponse:
+def switch(
+    context: Context, target: FeatureEnvironment, enabled: bool, identity: Identity
+) -> HTTPResponse:
     query = read_query(request.environ)
     with context.database.transaction() as conn:
         feature_switches.switch(
             conn,
-            place,
+            target,
             enabled,
             identity,
             activate_disabled=query.get("shouldActivateDisabledStrategies") == "true",
@@ -63,14 +65,14 @@ def switch(context: Context, place: Place, enabled: bool, identity: Identity) ->
 def switch_on(
     context: Context, identity: Identity, project: str, name: str, environment: str
 ) -> HTTPResponse:
-    return switch(context, Place(project, name, environment), True, identity)
+    return switch(context, FeatureEnvironment(project, name, environment), True, identity)
 
 
 @router.post(f"{STATE}/off", needs=EDIT)
 def switch_off(
     context: Context, identity: Identity, project: str, name: str, environment: str
 ) -> HTTPResponse:
-    return switch(context, Place(project, name, environment), False, identity)
+    return switch(context, FeatureEnvironment(project, name, environment), False, identity)
 
 
 def switch_all(
@@ -100,12 +102,12 @@ def all_off(
     return switch_all(context, project, environment, body.features, False, identity)
 
 
-def _state(conn: Connection, place: Place) -> dict[str, Any]:
-    state = feature_states.get_state(conn, place)
+def _state(conn: Connection, target: FeatureEnvironment) -> dict[str, Any]:
+    state = feature_states.get_state(conn, target)
     return {
-        "name": place.feature,
-        "featureName": place.feature,
-        "environment": place.environment,
+        "name": target.feature,
+        "featureName": target.feature,
+        "environment": target.environment,
         "enabled": state["enabled"],
-        "strategies": strategies.list_of(conn, place),
+        "strategies": strategies.list_strategies(conn, target),
     }

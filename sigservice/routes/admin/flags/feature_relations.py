@@ -72,7 +72,7 @@ def put_parent(
     context: Context, identity: Identity, project: str, name: str, body: ParentBody
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        dependencies.put(
+        dependencies.set_parent(
             conn,
             project,
             name,
@@ -87,7 +87,7 @@ def put_parent(
 @router.delete(f"{FEATURE}/dependencies", needs=EDIT)
 def remove_parents(context: Context, identity: Identity, project: str, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
-        dependencies.remove(conn, project, name, identity)
+        dependencies.remove_parent(conn, project, name, identity)
     return respond.empty()
 
 
@@ -96,17 +96,17 @@ def remove_parent(
     context: Context, identity: Identity, project: str, name: str, parent: str
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        dependencies.remove(conn, project, name, identity, parent)
+        dependencies.remove_parent(conn, project, name, identity, parent)
     return respond.empty()
 
 
 @router.get(f"{FEATURE}/parents", needs=VIEW)
 def list_parents(context: Context, identity: Identity, project: str, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
-        return respond.json(dependencies.possible_parents(conn, project, name))
+        return respond.json(dependencies.list_possible_parents(conn, project, name))
 
 
 def _tags(conn: Connection, name: str) -> HTTPResponse:
-    rows = repository.list_of_features(conn, [name])
+    rows = repository.list_by_features(conn, [name])
     tags = [{"type": row["type"], "value": row["value"]} for row in rows]
     return respond.json({"version": 1, "tags": tags})

@@ -6,7 +6,7 @@ from bottle import HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.errors import BadDataError
-from sigservice.repository.flags.features import Filter
+from sigservice.repository.flags.features import FeatureFilter
 from sigservice.services.flags import feature_view
 from sigservice.services.identity import VIEW, Identity
 from sigservice.web import respond
@@ -28,7 +28,7 @@ def search(context: Context, identity: Identity) -> HTTPResponse:
     query = dict(pairs)
     asked = read_paging(query)
     environment, enabled = _status(query)
-    wanted = Filter(
+    wanted = FeatureFilter(
         archived=_one_of(query, "archived", ("IS:false", "IS:true")) == "IS:true",
         projects=read_values(query, "project"),
         types=read_values(query, "type"),

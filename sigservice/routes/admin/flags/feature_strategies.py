@@ -10,7 +10,7 @@ from sigservice.context import Context
 from sigservice.services import revisions
 from sigservice.services.flags import constraints, strategies
 from sigservice.services.flags.constraints import Constraint
-from sigservice.services.flags.feature_states import Place
+from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.problems import Problems
@@ -35,17 +35,19 @@ def list_all(
     context: Context, identity: Identity, project: str, name: str, environment: str
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        return respond.json(strategies.list_of(conn, Place(project, name, environment)))
+        return respond.json(
+            strategies.list_strategies(conn, FeatureEnvironment(project, name, environment))
+        )
 
 
 @router.post(STRATEGIES, needs=EDIT, takes=Strategy)
 def add(
     context: Context, identity: Identity, project: str, name: str, environment: str, body: Strategy
 ) -> HTTPResponse:
-    place = Place(project, name, environment)
+    target = FeatureEnvironment(project, name, environment)
     with context.database.transaction() as conn:
         added = strategies.add(
-            conn, place, body, identity, most_segments=context.config["strategySegmentsLimit"]
+            conn, target, body, identity, most_segments=context.config["strategySegmentsLimit"]
         )
     return respond.json(added)
 
@@ -66,7 +68,7 @@ def sort(
     problems.raise_if_any()
     orders = {order.id: order.sortOrder for order in body}
     with context.database.transaction() as conn:
-        strategies.sort(conn, Place(project, name, environment), orders, identity)
+        strategies.sort(conn, FeatureEnvironment(project, name, environment), orders, identity)
     return respond.empty()
 
 
@@ -75,7 +77,9 @@ def read(
     context: Context, identity: Identity, project: str, name: str, environment: str, id: str
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        return respond.json(strategies.get(conn, Place(project, name, environment), id))
+        return respond.json(
+            strategies.get(conn, FeatureEnvironment(project, name, environment), id)
+        )
 
 
 @router.put(f"{STRATEGIES}/<id>", needs=EDIT, takes=Strategy)
@@ -88,10 +92,10 @@ def replace(
     id: str,
     body: Strategy,
 ) -> HTTPResponse:
-    place = Place(project, name, environment)
+    target = FeatureEnvironment(project, name, environment)
     with context.database.transaction() as conn:
         stored = strategies.replace(
-            conn, place, id, body, identity, most_segments=context.config["strategySegmentsLimit"]
+            conn, target, id, body, identity, most_segments=context.config["strategySegmentsLimit"]
         )
     return respond.json(stored)
 
@@ -106,15 +110,15 @@ def patch(
     id: str,
     body: Patch,
 ) -> HTTPResponse:
-    place = Place(project, name, environment)
+    target = FeatureEnvironment(project, name, environment)
     with context.database.transaction() as conn:
         revisions.lock(conn)  # what is read here stays until it is written
-        changed = apply(body, strategies.get(conn, place, id), Strategy)
+        changed = apply(body, strategies.get(conn, target, id), Strategy)
         if changed.title is UNSET:  # the document had one: it was removed
             changed.title = None
         stored = strategies.replace(
             conn,
-            place,
+            target,
             id,
             changed,
             identity,
@@ -128,7 +132,7 @@ def remove(
     context: Context, identity: Identity, project: str, name: str, environment: str, id: str
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        strategies.remove(conn, Place(project, name, environment), id, identity)
+        strategies.remove(conn, FeatureEnvironment(project, name, environment), id, identity)
     return respond.empty()
 
 

@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 from sigservice.context import Context
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, ForbiddenError
-from sigservice.repository.flags.features import Filter
+from sigservice.repository.flags.features import FeatureFilter
 from sigservice.services import revisions
 from sigservice.services.flags import feature_tags, feature_view, features
 from sigservice.services.flags.feature_tags import Tag
@@ -61,7 +61,7 @@ router = Router(AdminGuard)
 @router.get(FEATURES, needs=VIEW)
 def list_all(context: Context, identity: Identity, project: str) -> HTTPResponse:
     pairs = query_pairs(request.environ)
-    wanted = Filter(
+    wanted = FeatureFilter(
         projects=[project],
         prefix=dict(pairs).get("namePrefix") or None,
         tags=[text for name, text in pairs if name in ("tag", "tag[]")] or None,
@@ -85,7 +85,7 @@ def create(context: Context, identity: Identity, project: str, body: NewFeature)
 def read(context: Context, identity: Identity, project: str, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         features.get_active(conn, project, name)
-        return respond.json(feature_view.one(conn, project, name))
+        return respond.json(feature_view.build_view(conn, project, name))
 
 
 @router.put(FEATURE, needs=EDIT, takes=FeatureBody)
@@ -144,7 +144,7 @@ def clone(
 def validate(context: Context, identity: Identity, body: NameBody) -> HTTPResponse:
     features.check_name(body.name)
     with context.database.transaction() as conn:
-        features.check_free(conn, body.name)
+        features.check_name_available(conn, body.name)
     return respond.empty()
 
 

@@ -16,9 +16,9 @@ from sigservice.db.pool import Connection
 from sigservice.errors import NotFoundError
 from sigservice.repository.flags import feature_strategies
 from sigservice.repository.flags import features as repository
-from sigservice.repository.flags.features import Filter
+from sigservice.repository.flags.features import FeatureFilter
 from sigservice.services.flags import feature_switches, feature_view, features, strategies
-from sigservice.services.flags.feature_states import Place
+from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.flags.features import Metadata
 from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import DEFAULT_ENVIRONMENT, EDIT, VIEW, Identity
@@ -54,7 +54,7 @@ disabled_router = Router(AdminGuard, is_enabled=lambda config: not _is_enabled(c
 @router.get(FEATURES, needs=VIEW)
 def list_all(context: Context, identity: Identity) -> HTTPResponse:
     pairs = query_pairs(request.environ)
-    wanted = Filter(
+    wanted = FeatureFilter(
         projects=[text for name, text in pairs if name == "project"] or None,
         prefix=dict(pairs).get("namePrefix") or None,
         tags=[text for name, text in pairs if name == "tag"] or None,
@@ -72,30 +72,34 @@ def refuse_to_create(context: Context, identity: Identity) -> HTTPResponse:
 
 
 def answer(conn: Connection, name: str, status: int = 200) -> HTTPResponse:
-    flag = feature_view.one(conn, _project(conn, name), name)
+    flag = feature_view.build_view(conn, _project(conn, name), name)
     return respond.json(_to_json(flag, _strategies(conn, [name]).get(name, [])), status)
 
 
 def put_strategies(
-    context: Context, conn: Connection, place: Place, wanted: list[Strategy], identity: Identity
+    context: Context,
+    conn: Connection,
+    target: FeatureEnvironment,
+    wanted: list[Strategy],
+    identity: Identity,
 ) -> None:
-    for row in strategies.list_of(conn, place):
-        strategies.remove(conn, place, row["id"], identity)
+    for row in strategies.list_strategies(conn, target):
+        strategies.remove(conn, target, row["id"], identity)
     for strategy in wanted:
         strategies.add(
-            conn, place, strategy, identity, most_segments=context.config["strategySegmentsLimit"]
+            conn, target, strategy, identity, most_segments=context.config["strategySegmentsLimit"]
         )
 
 
 @legacy_router.post(FEATURES, needs=EDIT, takes=LegacyFeature)
 def create(context: Context, identity: Identity, body: LegacyFeature) -> HTTPResponse:
-    place = Place(body.project, body.name, DEFAULT_ENVIRONMENT)
+    target = FeatureEnvironment(body.project, body.name, DEFAULT_ENVIRONMENT)
     with context.database.transaction() as conn:
         features.create(conn, body.project, body.name, _metadata(body), identity)
         if body.strategies:
-            put_strategies(context, conn, place, body.strategies, identity)
+            put_strategies(context, conn, target, body.strategies, identity)
         if body.enabled:
-            feature_switches.switch(conn, place, True, identity)
+            feature_switches.switch(conn, target, True, identity)
         return answer(conn, body.name, 201)
 
 
@@ -108,10 +112,10 @@ def read(context: Context, identity: Identity, name: str) -> HTTPResponse:
 @legacy_router.put(FEATURE, needs=EDIT, takes=LegacyFeature)
 def replace(context: Context, identity: Identity, name: str, body: LegacyFeature) -> HTTPResponse:
     with context.database.transaction() as conn:
-        place = _place(conn, name)
-        features.update(conn, place.project, name, _metadata(body), identity)
-        put_strategies(context, conn, place, body.strategies, identity)
-        feature_switches.switch(conn, place, body.enabled, identity)
+        target = _find_target(conn, name)
+        features.update(conn, target.project, name, _metadata(body), identity)
+        put_strategies(context, conn, target, body.strategies, identity)
+        feature_switches.switch(conn, target, body.enabled, identity)
         return answer(conn, name)
 
 
@@ -125,23 +129,23 @@ def archive(context: Context, identity: Identity, name: str) -> HTTPResponse:
 @legacy_router.post(f"{FEATURE}/toggle", needs=EDIT)
 def toggle(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
-        place = _place(conn, name)
-        if not feature_switches.switch(conn, place, True, identity):
-            feature_switches.switch(conn, place, False, identity)
+        target = _find_target(conn, name)
+        if not feature_switches.switch(conn, target, True, identity):
+            feature_switches.switch(conn, target, False, identity)
         return answer(conn, name)
 
 
 @legacy_router.post(f"{FEATURE}/toggle/on", needs=EDIT)
 def switch_on(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
-        feature_switches.switch(conn, _place(conn, name), True, identity)
+        feature_switches.switch(conn, _find_target(conn, name), True, identity)
         return answer(conn, name)
 
 
 @legacy_router.post(f"{FEATURE}/toggle/off", needs=EDIT)
 def switch_off(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
-        feature_switches.switch(conn, _place(conn, name), False, identity)
+        feature_switches.switch(conn, _find_target(conn, name), False, identity)
         return answer(conn, name)
 
 
@@ -171,13 +175,13 @@ def _project(conn: Connection, name: str) -> str:
     return str(row["project"])
 
 
-def _place(conn: Connection, name: str) -> Place:
-    return Place(_project(conn, name), name, DEFAULT_ENVIRONMENT)
+def _find_target(conn: Connection, name: str) -> FeatureEnvironment:
+    return FeatureEnvironment(_project(conn, name), name, DEFAULT_ENVIRONMENT)
 
 
 def _strategies(conn: Connection, names: list[str]) -> dict[str, list[dict[str, Any]]]:
     by_flag: dict[str, list[dict[str, Any]]] = {}
-    for row in feature_strategies.list_of_features(conn, names, DEFAULT_ENVIRONMENT):
+    for row in feature_strategies.list_by_features(conn, names, DEFAULT_ENVIRONMENT):
         by_flag.setdefault(row["feature"], []).append(strategies.to_json(row))
     return by_flag
 

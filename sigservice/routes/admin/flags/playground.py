@@ -11,7 +11,7 @@ from bottle import HTTPResponse
 from sigservice.context import Context
 from sigservice.errors import BadDataError
 from sigservice.flags.explanation import ConstraintResult, Explanation, StrategyResult
-from sigservice.flags.playground import context_of, explain_flags, select
+from sigservice.flags.playground import build_context, explain_flags, select_flags
 from sigservice.services.identity import VIEW, Identity
 from sigservice.web import respond
 from sigservice.web.guards import AdminGuard
@@ -33,10 +33,10 @@ router = Router(AdminGuard)
 
 @router.post("/api/admin/playground", needs=VIEW, takes=PlaygroundBody)
 def explain(context: Context, identity: Identity, body: PlaygroundBody) -> HTTPResponse:
-    meant = context_of(body.context, body.environment, "context.")
+    meant = build_context(body.context, body.environment, "context.")
     projects = _projects(body.projects)
     with context.database.transaction() as conn:
-        selection = select(conn, body.environment, projects)
+        selection = select_flags(conn, body.environment, projects)
         if len(selection.flags) > MOST_FLAGS:
             raise BadDataError(
                 f"At most {MOST_FLAGS} flags are explained at once, "

@@ -15,8 +15,8 @@ from sigservice.repository.flags import segments as repository
 from sigservice.services import revisions
 from sigservice.services.flags import segments, strategies
 from sigservice.services.flags.constraints import Constraint
-from sigservice.services.flags.feature_states import Place
-from sigservice.services.flags.segments import Fields
+from sigservice.services.flags.feature_states import FeatureEnvironment
+from sigservice.services.flags.segments import SegmentFields
 from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.web import respond
@@ -33,8 +33,8 @@ class SegmentBody(msgspec.Struct):
     description: str | None = None
     project: str | None = None
 
-    def fields(self) -> Fields:
-        return Fields(self.name, self.description, self.project, self.constraints)
+    def fields(self) -> SegmentFields:
+        return SegmentFields(self.name, self.description, self.project, self.constraints)
 
 
 class NameBody(msgspec.Struct):
@@ -71,7 +71,7 @@ def create(context: Context, identity: Identity, body: SegmentBody) -> HTTPRespo
 @router.post(f"{SEGMENTS}/validate", needs=EDIT, takes=NameBody)
 def validate(context: Context, identity: Identity, body: NameBody) -> HTTPResponse:
     with context.database.transaction() as conn:
-        segments.check_free(conn, body.name)
+        segments.check_name_available(conn, body.name)
     return respond.empty(204)
 
 
@@ -88,11 +88,11 @@ def assign(context: Context, identity: Identity, body: StrategySegments) -> HTTP
     with context.database.transaction() as conn:
         revisions.lock(conn)  # what is read here stays until it is written
         row = _strategy(feature_strategies.find(conn, body.strategyId))
-        place = Place(body.projectId, row["feature"], body.environmentId)
-        changed = strategies.get(conn, place, row["id"]) | {"segments": body.segmentIds}
+        target = FeatureEnvironment(body.projectId, row["feature"], body.environmentId)
+        changed = strategies.get(conn, target, row["id"]) | {"segments": body.segmentIds}
         strategies.replace(
             conn,
-            place,
+            target,
             row["id"],
             msgspec.convert(changed, Strategy),
             identity,

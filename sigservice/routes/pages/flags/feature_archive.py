@@ -26,7 +26,7 @@ def confirm(
         row = find(conn, name)
         if (row["archived_at"] is None) != (action == "archive"):
             return respond.redirect(context, flag_path(name))
-        feature = feature_view.one(conn, row["project"], name)
+        feature = feature_view.build_view(conn, row["project"], name)
     title = f"{action.title()} {name}?"
     return respond.page(
         context,

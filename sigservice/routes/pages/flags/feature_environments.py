@@ -7,7 +7,7 @@ from bottle import HTTPResponse
 from sigservice.context import Context
 from sigservice.routes.pages.flags.feature_page import find, flag_path, list_path
 from sigservice.services.flags import feature_switches
-from sigservice.services.flags.feature_states import Place
+from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, Identity
 from sigservice.web import respond
 from sigservice.web.guards import PageGuard
@@ -28,7 +28,7 @@ def switch(
     enabled: bool,
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        place = Place(find(conn, name)["project"], name, environment)
+        place = FeatureEnvironment(find(conn, name)["project"], name, environment)
         feature_switches.switch(conn, place, enabled, identity)
     done = "on" if enabled else "off"
     if "back" in form:

@@ -83,7 +83,7 @@ def feature_page(
     """`values` are what was submitted if that was wrong; `error` tells how, `what` where."""
     with context.database.transaction() as conn:
         row = find(conn, name)
-        feature = feature_view.one(conn, row["project"], name)
+        feature = feature_view.build_view(conn, row["project"], name)
         usage = client_metrics.list_hours(conn, name, HOURS)
         wanted = event_service.restrict_to_readable(identity, EventFilter(features=[name]))
         latest = events.list_newest(conn, wanted, limit=SHOWN_EVENTS)
@@ -114,15 +114,15 @@ def feature_page(
             | {
                 "chart": charts.get(environment["name"]),
                 "strategies": [
-                    strategy | {"words": strategy_summaries.strategy(strategy, names)}
+                    strategy | {"words": strategy_summaries.summarize_strategy(strategy, names)}
                     for strategy in environment["strategies"]
                 ],
-                "variants": strategy_summaries.variants(environment["variants"]),
+                "variants": strategy_summaries.summarize_variants(environment["variants"]),
             }
             for environment in feature["environments"]
         ],
         parent=next(iter(feature["dependencies"]), None),
-        parent_words=[strategy_summaries.parent(d) for d in feature["dependencies"]],
+        parent_words=[strategy_summaries.summarize_parent(d) for d in feature["dependencies"]],
         parents=parents,
         types=types,
         events=[row | {"run": _run(row)} for row in latest],
@@ -140,7 +140,7 @@ def _parents(conn: Connection, row: Row, feature: dict[str, Any]) -> list[str]:
     """The first that can be one, to choose from; none for a flag that is a parent itself."""
     if feature["children"]:
         return []
-    return dependencies.possible_parents(conn, row["project"], row["name"])[:OFFERED_PARENTS]
+    return dependencies.list_possible_parents(conn, row["project"], row["name"])[:OFFERED_PARENTS]
 
 
 def _charts(usage: list[Row], now: datetime) -> dict[str, dict[str, Any]]:

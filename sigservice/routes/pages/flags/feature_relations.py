@@ -61,7 +61,7 @@ def put_parent(
     values = {key: form.get(key, "").strip() for key in ("parent", "state", "parent_variants")}
     try:
         with context.database.transaction() as conn:
-            dependencies.put(
+            dependencies.set_parent(
                 conn,
                 find(conn, name)["project"],
                 name,
@@ -84,5 +84,5 @@ def remove_parent(
     context: Context, identity: Identity, name: str, form: dict[str, str]
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        dependencies.remove(conn, find(conn, name)["project"], name, identity)
+        dependencies.remove_parent(conn, find(conn, name)["project"], name, identity)
     return respond.redirect(context, f"{flag_path(name)}?done=no-parent#parent-flag")

@@ -14,7 +14,7 @@ from sigservice.routes.pages.flags import strategy_fields
 from sigservice.routes.pages.flags.feature_page import find, flag_path
 from sigservice.routes.pages.flags.strategy_fields import Values
 from sigservice.services.flags import strategies, strategy_summaries
-from sigservice.services.flags.feature_states import Place
+from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, Identity
 from sigservice.web import respond
 from sigservice.web.growing_forms import GROWING_FORM
@@ -30,7 +30,7 @@ router = Router(PageGuard)
 def form_page(
     context: Context,
     identity: Identity,
-    place: Place,
+    place: FeatureEnvironment,
     offered: dict[str, Any],
     values: Values,
     *,
@@ -55,7 +55,7 @@ def form_page(
         parameters=strategy_fields.parameters_of(offered["types"], values.type),
         parameter_field=strategy_fields.parameter_field,
         segment_limit=context.config["strategySegmentsLimit"],
-        segment_words=strategy_summaries.segment,
+        segment_words=strategy_summaries.summarize_segment,
         **{name: value for name, value in offered.items() if name != "types"},
         types=_choices(offered["types"], values.type),
     )
@@ -65,7 +65,7 @@ def form_page(
 def new(context: Context, identity: Identity, name: str, environment: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         place = _place(conn, name, environment)
-        strategies.list_of(conn, place)
+        strategies.list_strategies(conn, place)
         offered = strategy_fields.offered(conn)
     parameters = {"rollout": "100", "stickiness": "default", "groupId": name}
     return form_page(context, identity, place, offered, Values(parameters=parameters))
@@ -151,7 +151,7 @@ def confirm_delete(
         stored, number = _find(conn, place, strategy_id)
         others = [
             item
-            for item in strategies.list_of(conn, place)
+            for item in strategies.list_strategies(conn, place)
             if item["id"] != strategy_id and not item["disabled"]
         ]
         asked = segments_repository.list_by_id(conn, stored["segments"])
@@ -164,7 +164,9 @@ def confirm_delete(
         path=flag_path(name),
         action=context.prefix + request.environ["PATH_INFO"],
         number=number,
-        words=strategy_summaries.strategy(stored, {row["id"]: row["name"] for row in asked}),
+        words=strategy_summaries.summarize_strategy(
+            stored, {row["id"]: row["name"] for row in asked}
+        ),
         is_last=not others,
     )
 
@@ -183,13 +185,15 @@ def delete(
     return respond.redirect(context, f"{flag_path(name)}?done=strategy-removed#in-{environment}")
 
 
-def _place(conn: Connection, name: str, environment: str) -> Place:
-    return Place(find(conn, name)["project"], name, environment)
+def _place(conn: Connection, name: str, environment: str) -> FeatureEnvironment:
+    return FeatureEnvironment(find(conn, name)["project"], name, environment)
 
 
-def _find(conn: Connection, place: Place, strategy_id: str) -> tuple[dict[str, Any], int]:
+def _find(
+    conn: Connection, place: FeatureEnvironment, strategy_id: str
+) -> tuple[dict[str, Any], int]:
     """The strategy and which one it is, counted from 1."""
-    for number, item in enumerate(strategies.list_of(conn, place), 1):
+    for number, item in enumerate(strategies.list_strategies(conn, place), 1):
         if item["id"] == strategy_id:
             return item, number
     raise NotFoundError("There is no such strategy.")

@@ -12,7 +12,7 @@ from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.errors import AppError, BadDataError
 from sigservice.repository.flags import features as repository
-from sigservice.repository.flags.features import Filter
+from sigservice.repository.flags.features import FeatureFilter
 from sigservice.repository.projects import environments, projects
 from sigservice.routes.pages.flags.feature_page import feature_page, find, flag_path, said
 from sigservice.services.flags import feature_tags, feature_view, features
@@ -161,9 +161,9 @@ def clone(context: Context, identity: Identity, name: str, form: dict[str, str])
     return respond.redirect(context, f"{flag_path(to)}?done=cloned")
 
 
-def _filter(asked: dict[str, str], offset: int) -> Filter:
+def _filter(asked: dict[str, str], offset: int) -> FeatureFilter:
     state, _, environment = asked["state"].partition(":")
-    return Filter(
+    return FeatureFilter(
         archived=asked["life"] == "archived",
         stale=True if asked["life"] == "stale" else None,
         projects=[asked["project"]] if asked["project"] else None,

@@ -8,8 +8,8 @@ from bottle import HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError
-from sigservice.flags.playground import context_of, explain_flags, select
-from sigservice.flags.reasons import Reasons, reasons
+from sigservice.flags.playground import build_context, explain_flags, select_flags
+from sigservice.flags.reasons import Reasons, build_reasons
 from sigservice.repository.projects import environments, projects
 from sigservice.routes.pages.flags.feature_page import flag_path
 from sigservice.services.identity import VIEW, Identity
@@ -60,11 +60,11 @@ def explain(context: Context, values: dict[str, str]) -> tuple[list[Reasons], in
     given = {name: values[name] for name in FIELDS}
     properties = _properties(values["properties"])
     environment, project = values["environment"], values["project"] or "*"
-    meant = context_of(given | {"properties": properties}, environment)
+    meant = build_context(given | {"properties": properties}, environment)
     with context.database.transaction() as conn:
-        selection = select(conn, environment, [project], values["flag"])
+        selection = select_flags(conn, environment, [project], values["flag"])
         found = explain_flags(conn, selection, meant, SHOWN)
-    return [reasons(it, environment) for it in found], len(selection.flags)
+    return [build_reasons(it, environment) for it in found], len(selection.flags)
 
 
 def _properties(text: str) -> dict[str, str]:

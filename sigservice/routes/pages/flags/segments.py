@@ -13,7 +13,7 @@ from sigservice.repository.projects import projects
 from sigservice.routes.pages.flags import constraint_fields
 from sigservice.routes.pages.flags.feature_page import flag_path
 from sigservice.services.flags import segments, strategy_summaries
-from sigservice.services.flags.segments import Fields
+from sigservice.services.flags.segments import SegmentFields
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.web import respond
 from sigservice.web.body import read_query
@@ -42,7 +42,8 @@ def show_list(context: Context, identity: Identity) -> HTTPResponse:
         identity,
         title="Segments",
         segments=[
-            row | {"words": strategy_summaries.segment(segments.to_json(row))} for row in rows
+            row | {"words": strategy_summaries.summarize_segment(segments.to_json(row))}
+            for row in rows
         ],
         flag_path=flag_path,
         notice=NOTICES.get(read_query(request.environ).get("done", ""), ""),
@@ -181,8 +182,8 @@ def _read(form: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def _fields(values: dict[str, Any]) -> Fields:
-    return Fields(
+def _fields(values: dict[str, Any]) -> SegmentFields:
+    return SegmentFields(
         values["name"],
         values["description"],
         values["project"] or None,

@@ -18,7 +18,7 @@ from sigservice.services.actions.action_kinds.kind import (
     plural,
 )
 from sigservice.services.flags import strategies
-from sigservice.services.flags.feature_states import Place, get_state
+from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
 from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
@@ -54,7 +54,7 @@ class SetRollout:
         place, wanted = self._place(project, params), str(int(params["rollout"]))
         revisions.lock(conn)
         get_state(conn, place)
-        rows = feature_strategies.list_of_features(conn, [place.feature], place.environment)
+        rows = feature_strategies.list_by_features(conn, [place.feature], place.environment)
         changes = []
         for row in rows:
             if row["name"] == ROLLOUT:
@@ -65,12 +65,12 @@ class SetRollout:
             return Outcome(f"No rollout of {where} had to be changed.")
         return Outcome(f"Set {plural(len(changes), 'rollout')} of {where} to {wanted} %.", changes)
 
-    def _place(self, project: str, params: Params) -> Place:
-        return Place(project, params["featureName"], params["environment"])
+    def _place(self, project: str, params: Params) -> FeatureEnvironment:
+        return FeatureEnvironment(project, params["featureName"], params["environment"])
 
 
 def set_rollout(
-    conn: Connection, place: Place, id: str, wanted: str, actor: Identity
+    conn: Connection, place: FeatureEnvironment, id: str, wanted: str, actor: Identity
 ) -> Change | None:
     """None when it has that share already. Raises NotFoundError."""
     stored = strategies.get(conn, place, id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sigservice.db.pool import Connection
 from sigservice.repository.flags import feature_environments, features
-from sigservice.repository.flags.features import Filter
+from sigservice.repository.flags.features import FeatureFilter
 from sigservice.repository.projects import environments
 from sigservice.services import revisions
 from sigservice.services.actions.action_kinds.kind import (
@@ -47,7 +47,8 @@ class ToggleByTag:
         environment, tag = params["environment"], params["tag"]
         revisions.lock(conn)
         names = [
-            row["name"] for row in features.search(conn, Filter(projects=[project], tags=[tag]))
+            row["name"]
+            for row in features.search(conn, FeatureFilter(projects=[project], tags=[tag]))
         ]
         before = {
             state["feature"]: state["enabled"]

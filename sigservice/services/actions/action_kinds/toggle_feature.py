@@ -13,7 +13,7 @@ from sigservice.services.actions.action_kinds.kind import (
     Params,
 )
 from sigservice.services.flags import feature_switches
-from sigservice.services.flags.feature_states import Place, get_state
+from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 
@@ -46,5 +46,5 @@ class ToggleFeature:
         change = Change("state", place.feature, place.environment, not self._on, self._on)
         return Outcome(f"Switched {where} {self._word}.", [change])
 
-    def _place(self, project: str, params: Params) -> Place:
-        return Place(project, params["featureName"], params["environment"])
+    def _place(self, project: str, params: Params) -> FeatureEnvironment:
+        return FeatureEnvironment(project, params["featureName"], params["environment"])
