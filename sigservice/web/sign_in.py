@@ -24,7 +24,10 @@ def by_password(
     RateLimitError, UnavailableError, and DisabledError where passwords are not asked for."""
     if not context.authentication.type.has_passwords:
         raise DisabledError("Nobody signs in by password here.")
-    ip, count = find_client_ip(environ, context.trusted_proxies), context.telemetry.sign_ins.attempted
+    ip, count = (
+        find_client_ip(environ, context.trusted_proxies),
+        context.telemetry.sign_ins.attempted,
+    )
     account = password_attempts.account_key(login)
 
     def find_session() -> bytes | None:
@@ -64,7 +67,10 @@ def by_password(
 
 def by_address(context: Context, environ: dict[str, Any], login: str) -> Signed:
     """For the type demo. Raises BadDataError."""
-    ip, count = find_client_ip(environ, context.trusted_proxies), context.telemetry.sign_ins.attempted
+    ip, count = (
+        find_client_ip(environ, context.trusted_proxies),
+        context.telemetry.sign_ins.attempted,
+    )
     allow_admin = context.config["authentication"]["demoAllowAdminLogin"]
     try:
         with context.database.transaction() as conn:

@@ -15,7 +15,7 @@ from sigservice.services.signals import signals
 from sigservice.web import respond
 from sigservice.web.body import MISSING, read_json
 from sigservice.web.client_ip import find_client_ip
-from sigservice.web.guards import AuthenticationAttempt, Public, bearer
+from sigservice.web.guards import AuthenticationAttempt, Public, read_bearer_token
 from sigservice.web.limits import build_rate_limit_error
 from sigservice.web.router import Router
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sigservice.config.authentication import TYPES, AuthenticationType
+from sigservice.config.authentication_types import TYPES, AuthenticationType
 
 Identify = Callable[[dict[str, Any]], Mapping[str, Any] | None]
 
@@ -44,4 +44,4 @@ class AuthenticationScheme:
     def token_scope(self) -> str:
         """The authentication scope of personal tokens; "" if passwords or a handler authenticate
         their owners."""
-        return self.type.name if self.type.takes_address else ""
+        return self.type.name if self.type.takes_email else ""
