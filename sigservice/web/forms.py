@@ -11,7 +11,7 @@ Problems = Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Field:
-    """One control. `type` is an input type of HTML, `select`, `textarea` or `checkbox`;
+    """One control. `type` is an input type of HTML, `select`, `textarea`, `checkbox` or `radio`;
     `attributes` are further attributes of the element (`min`, `rows`, `list`, `autocomplete`)."""
 
     name: str
@@ -21,6 +21,7 @@ class Field:
     hint: str = ""
     is_required: bool = False
     choices: Sequence[tuple[str, str]] = ()
+    choice_hints: Mapping[str, str] = field(default_factory=dict)  # of a radio group
     attributes: Mapping[str, Any] = field(default_factory=dict)
     id: str = ""  # where several fields of a page have one name
 

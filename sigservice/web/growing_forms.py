@@ -17,14 +17,24 @@ GROWING_FORM: dict[str, Any] = {"form_fields": 1000, "form_limit": 1_000_000}
 
 
 @dataclass(frozen=True)
-class FieldGroup:
-    """The fields of one row, as `templates/partials/field_group.tpl` prints them, with a button
-    that removes the row."""
+class FieldRow:
+    """The fields of one row, which a button removes."""
 
-    id: str
-    legend: str
     fields: Sequence[Field]
     checkboxes: Sequence[Field] = ()
+
+
+@dataclass(frozen=True)
+class GrowingSection:
+    """The rows of one `name` and a button that adds an `item`, as
+    `templates/partials/growing_section.tpl` prints them; `fields` follow the rows."""
+
+    name: str
+    legend: str
+    item: str
+    hint: str
+    rows: Sequence[FieldRow]
+    fields: Sequence[Field] = ()
 
 
 def find_rows(form: Mapping[str, str], name: str) -> list[str]:

@@ -11,6 +11,20 @@
 <span class="hint" id="{{field.element_id}}-hint">{{field.hint}}</span>
 % end
 </div>
+% elif field.type == "radio":
+<fieldset id="{{field.element_id}}">
+<legend>{{field.label}}</legend>
+% if errors:
+<p class="wrong">{{errors}}</p>
+% end
+% for value, text in field.choices:
+<div class="check">
+<input type="radio" id="{{field.element_id}}-{{value}}" name="{{field.name}}" value="{{value}}" aria-describedby="{{field.element_id}}-{{value}}-hint" {{"checked" if value == field.value else ""}}>
+<label for="{{field.element_id}}-{{value}}">{{text}}</label>
+<span class="hint" id="{{field.element_id}}-{{value}}-hint">{{field.choice_hints.get(value, "")}}</span>
+</div>
+% end
+</fieldset>
 % else:
 <div class="field">
 <label for="{{field.element_id}}">{{field.label}}</label>
@@ -20,22 +34,6 @@
 % if errors:
 <p class="wrong" id="{{field.element_id}}-problem">{{errors}}</p>
 % end
-<{{field.element}} id="{{field.element_id}}" name="{{field.name}}" aria-describedby="{{field.describe(problems)}}" aria-invalid="{{"true" if errors else "false"}}" {{"required" if field.is_required else ""}}\\
-% for name, value in field.html_attributes.items():
- {{name}}="{{value}}"\\
-% end
->\\
-% if field.type == "select":
-
-% for value, text in field.choices:
-<option value="{{value}}" {{"selected" if value == field.value else ""}}>{{text}}</option>
-% end
-</select>
-% elif field.type == "textarea":
-
-{{field.value}}</textarea>
-% else:
-
-% end
+% include("partials/control.tpl", field=field)
 </div>
 % end

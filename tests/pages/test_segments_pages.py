@@ -11,34 +11,34 @@ NEW = f"{LIST}/new"
 
 
 def cards(page):
-    found = page.html.find_all("li", class_="card")
-    return {card.h2.get_text(): " ".join(card.get_text(" ").split()) for card in found}
+    rows = page.html.find_all("li", class_="card")
+    return {card.h2.get_text(): " ".join(card.get_text(" ").split()) for card in rows}
 
 
 def get(web, id):
     return web.get(f"/api/admin/segments/{id}", headers=ADMIN).json
 
 
-def test_list_tells_who_is_meant_and_where_it_is_used(vera, flags):
-    assert "No segment yet." in vera.get(LIST).text
+def test_list_shows_constraints_and_flags_of_each_segment(vera, flags):
+    assert "No segments yet." in vera.get(LIST).text
     id = flags.segment("beta", description="Volunteers")
-    flags.segment("nobody asks", constraints=[], project="default")
+    flags.segment("unused", constraints=[], project="default")
     for n in range(7):
         flags.flag(f"f{n}")
         flags.strategy(f"f{n}", segments=[id])
     flags.strategy("f0", "development", segments=[id])
     page = vera.get(LIST)
-    found = cards(page)
-    assert found["beta"] == (
-        "beta Volunteers If userId is ada Project all Used by f0 f1 f2 f3 f4 and 2 more"
+    segments = cards(page)
+    assert segments["beta"] == (
+        "beta Volunteers If userId is ada Project All Used by f0 f1 f2 f3 f4 and 2 more"
     )
-    assert found["nobody asks"] == "nobody asks Everybody Project default Used by no flag"
+    assert segments["unused"] == "unused Everybody Project default Used by Not used"
     assert page.html.find("a", string="f3")["href"] == "/admin/features/f3"
     assert not page.html.find("main").find("form")
     assert not page.html.find("a", href=NEW)
 
 
-def test_segment_is_made(ada, web):
+def test_segment_is_created(ada, web):
     page = follow(ada.get(LIST), "New segment")
     form = form_to(page, NEW)
     form["name"], form["description"] = " beta ", "Two\r\nlines"
@@ -47,15 +47,19 @@ def test_segment_is_made(ada, web):
     form["constraints.1.contextName"], form["constraints.1.values"] = "since", "2026-01-01"
     form["constraints.1.operator"] = "DATE_AFTER"
     page = form.submit(status=303).follow()
-    assert "was created" in notice(page)
-    (made,) = web.get("/api/admin/segments", headers=ADMIN).json["segments"]
-    assert (made["name"], made["description"], made["project"]) == ("beta", "Two\nlines", None)
-    first, second = made["constraints"]
+    assert "Segment created." in notice(page)
+    (segment,) = web.get("/api/admin/segments", headers=ADMIN).json["segments"]
+    assert (segment["name"], segment["description"], segment["project"]) == (
+        "beta",
+        "Two\nlines",
+        None,
+    )
+    first, second = segment["constraints"]
     assert first["values"] == ["ada", "bob"]
     assert second["value"] == "2026-01-01T00:00:00.000Z"
 
 
-def test_known_context_fields_and_values_are_offered(ada, database):
+def test_context_fields_and_legal_values_are_suggested(ada, database):
     conn = database.connect()
     with conn.cursor() as cursor:
         cursor.execute(
@@ -64,17 +68,17 @@ def test_known_context_fields_and_values_are_offered(ada, database):
         )
     conn.close()
     page = ada.get(NEW)
-    offered = [option["value"] for option in page.html.find("datalist").find_all("option")]
-    assert {"userId", "plan", "appName"} <= set(offered)
+    choices = [option["value"] for option in page.html.find("datalist").find_all("option")]
+    assert {"userId", "plan", "appName"} <= set(choices)
     assert page.html.find(id="constraints.0.contextName")["list"] == "context-fields"
     form = form_to(page, NEW)
     form["constraints.0.contextName"] = "plan"
     page = form.submit("do", value="add-constraints")
-    assert "Known ones: free, <b>." in page.html.find(id="constraints.0.values-hint").get_text()
+    assert "Legal values: free, <b>." in page.html.find(id="constraints.0.values-hint").get_text()
     assert faults(page) == []
 
 
-def test_all_that_is_wrong_is_told_and_kept(ada, stored):
+def test_every_problem_is_shown_beside_its_field_and_the_values_stay(ada, stored):
     before = stored()
     form = form_to(ada.get(NEW), NEW)
     form["name"], form["description"] = " ", "d" * 1001
@@ -94,7 +98,7 @@ def test_all_that_is_wrong_is_told_and_kept(ada, stored):
     assert stored() == before
 
 
-def test_more_values_than_a_segment_may_hold_are_told_as_a_whole(ada):
+def test_too_many_values_are_a_problem_of_all_constraints(ada):
     fields = {"csrf": ada.csrf, "name": "large"}
     for n in range(2):
         fields[f"constraints.{n}.contextName"], fields[f"constraints.{n}.operator"] = "a", "IN"
@@ -119,22 +123,22 @@ def test_segment_is_edited(ada, web, flags):
     form["name"], form["description"], form["project"] = "gamma", "", ""
     form = form_to(form.submit("do", value="remove-constraints.0", status=200), path)
     page = form.submit(status=303).follow()
-    assert notice(page) == "The segment was saved."
-    made = get(web, id)
-    assert (made["name"], made["description"], made["project"]) == ("gamma", None, None)
-    assert made["constraints"] == []
+    assert notice(page) == "Segment saved."
+    segment = get(web, id)
+    assert (segment["name"], segment["description"], segment["project"]) == ("gamma", None, None)
+    assert segment["constraints"] == []
 
 
 def test_unused_segment_is_deleted(ada, web, flags):
     flags.segment("beta")
     page = follow(ada.get(LIST), "Delete beta")
-    assert "No flag uses it." in page.text
+    assert "No flag uses this segment." in page.text
     page = page.forms[1].submit(status=303).follow()
-    assert notice(page) == "The segment was deleted."
+    assert notice(page) == "Segment deleted."
     assert web.get("/api/admin/segments", headers=ADMIN).json["segments"] == []
 
 
-def test_used_segment_stays_and_tells_who_uses_it(ada, web, flags):
+def test_used_segment_is_not_deleted_and_its_flags_are_listed(ada, web, flags):
     id = flags.segment("beta")
     flags.flag()
     flags.strategy(segments=[id])

@@ -28,8 +28,8 @@ def values(form):
     return {name: (form[name].value or "").split() for name in names}
 
 
-def test_new_strategy_proposes_a_rollout_to_everybody(ada, flags):
-    page = follow(ada.get("/admin/features/checkout"), "Add a strategy in production")
+def test_new_strategy_defaults_to_a_rollout_to_all_users(ada, flags):
+    page = follow(ada.get("/admin/features/checkout"), "Add strategy in production")
     assert heading(page) == "New strategy"
     form = form_to(page, NEW)
     assert form["name"].value == "flexibleRollout"
@@ -42,18 +42,18 @@ def test_new_strategy_proposes_a_rollout_to_everybody(ada, flags):
         "sessionId",
     ]
     page = form.submit(status=303).follow()
-    assert notice(page) == "The strategy was saved."
-    (made,) = flags.strategies()
-    assert made["parameters"] == {
+    assert notice(page) == "Strategy saved."
+    (strategy,) = flags.strategies()
+    assert strategy["parameters"] == {
         "rollout": "100",
         "stickiness": "default",
         "groupId": "checkout",
     }
-    assert (made["title"], made["disabled"], made["constraints"]) == (None, False, [])
+    assert (strategy["title"], strategy["disabled"], strategy["constraints"]) == (None, False, [])
     assert not flags.is_on()
 
 
-def test_form_grows_and_shrinks_and_keeps_what_was_typed(ada, flags):
+def test_form_adds_and_removes_rows_and_keeps_the_values(ada, flags):
     form = form_to(ada.get(NEW), NEW)
     fill(form, parameters__rollout="12", title="For some")
     for n, (name, operator, values) in enumerate(
@@ -89,9 +89,9 @@ def test_form_grows_and_shrinks_and_keeps_what_was_typed(ada, flags):
     assert (form["variants.1.name"].value, form["variants.1.weight"].value) == ("c", "12.5")
     assert flags.strategies() == []
     form.submit(status=303)
-    (made,) = flags.strategies()
-    assert made["title"] == "For some"
-    assert made["constraints"] == [
+    (strategy,) = flags.strategies()
+    assert strategy["title"] == "For some"
+    assert strategy["constraints"] == [
         {
             "contextName": "country",
             "operator": "IN",
@@ -108,11 +108,11 @@ def test_form_grows_and_shrinks_and_keeps_what_was_typed(ada, flags):
             "caseInsensitive": False,
         },
     ]
-    weights = [(v["name"], v["weight"], v["weightType"]) for v in made["variants"]]
+    weights = [(v["name"], v["weight"], v["weightType"]) for v in strategy["variants"]]
     assert weights == [("b", 875, "variable"), ("c", 125, "fix")]
 
 
-def test_all_that_is_wrong_is_told_beside_its_field_and_kept(ada, flags, stored):
+def test_every_problem_is_shown_beside_its_field_and_the_values_stay(ada, flags, stored):
     segments = [flags.segment(f"s{n}") for n in range(6)]
     before = stored()
     form = form_to(ada.get(NEW), NEW)
@@ -154,9 +154,9 @@ def test_all_that_is_wrong_is_told_beside_its_field_and_kept(ada, flags, stored)
         ("variants.2.payload", "not a number"),
     ):
         assert words in beside(page, field), field
-    sent, kept = values(form), values(form_to(page, NEW))
-    assert len(kept) > 30
-    assert kept == sent
+    before_values, after_values = values(form), values(form_to(page, NEW))
+    assert len(after_values) > 30
+    assert after_values == before_values
     form = form_to(ada.get(NEW), NEW)
     for id in segments:
         form[f"segments.{id}"] = True
@@ -167,7 +167,7 @@ def test_all_that_is_wrong_is_told_beside_its_field_and_kept(ada, flags, stored)
     assert stored() == before
 
 
-def test_weights_that_do_not_fit_together_are_told(ada):
+def test_weights_that_do_not_fit_together_are_rejected(ada):
     form = form_to(form_to(ada.get(NEW), NEW).submit("do", value="add-variants"), NEW)
     fill(form, variants__0__name="a", variants__0__weightType="fix", variants__0__weight="50,5")
     page = form.submit(status=400)
@@ -175,10 +175,10 @@ def test_weights_that_do_not_fit_together_are_told(ada):
     form = form_to(form_to(page, NEW).submit("do", value="add-variants"), NEW)
     assert form["variants.0.weight"].value == "50,5"
     fill(form, variants__1__name="b", variants__1__weightType="fix", variants__1__weight="60")
-    assert "more than 100 %" in alert(form.submit(status=400))
+    assert "more than 100%" in alert(form.submit(status=400))
 
 
-def test_weight_that_is_none_is_told(ada):
+def test_text_that_is_no_weight_is_rejected(ada):
     page = form_to(ada.get(NEW), NEW).submit("do", value="add-variants")
     for weight in ("", "x", "-1", "NaN", "1e999999999999", "0.05", "101"):
         form = fill(form_to(page, NEW), variants__0__name="a", variants__0__weightType="fix")
@@ -202,36 +202,36 @@ def test_type_is_changed_before_its_fields_are_filled(ada, flags, database):
         assert flags.strategies() == []
         form = form_to(page, NEW)
         assert "parameters.rollout" not in form.fields
-    assert "Of the moon. One on each line." in page.text
+    assert "Of the moon. One per line." in page.text
     form["parameters.the%20phase"] = "full\r\nnew"
     form["parameters.bright"] = "true"
     form.submit(status=303)
-    (made,) = flags.strategies()
-    assert made["parameters"] == {"the phase": "full,new", "bright": "true"}
+    (strategy,) = flags.strategies()
+    assert strategy["parameters"] == {"the phase": "full,new", "bright": "true"}
 
 
 @pytest.mark.parametrize(
-    ("type", "field", "typed", "stored"),
+    ("type", "field", "text", "parameter"),
     [
         ("remoteAddress", "IPs", "10.0.0.0/8\r\n ::1 ", "10.0.0.0/8,::1"),
         ("applicationHostname", "hostNames", "web1", "web1"),
         ("default", None, None, None),
     ],
 )
-def test_other_types_have_fields_of_their_own(ada, flags, type, field, typed, stored):
+def test_other_types_have_fields_of_their_own(ada, flags, type, field, text, parameter):
     form = form_to(ada.get(NEW), NEW)
     form["name"] = type
     form = form_to(form.submit("do", value="type"), NEW)
     fields = [name for name in form.fields if name and name.startswith("parameters.")]
     assert fields == ([f"parameters.{field}"] if field else [])
     if field:
-        form[f"parameters.{field}"] = typed
+        form[f"parameters.{field}"] = text
     form.submit(status=303)
-    (made,) = flags.strategies()
-    assert (made["name"], made["parameters"]) == (type, {field: stored} if field else {})
+    (strategy,) = flags.strategies()
+    assert (strategy["name"], strategy["parameters"]) == (type, {field: parameter} if field else {})
 
 
-def test_saving_what_is_shown_changes_nothing(ada, flags):
+def test_saving_an_unchanged_form_changes_nothing(ada, flags):
     segment = flags.segment()
     id = flags.strategy(
         title="One",
@@ -289,9 +289,13 @@ def test_strategy_is_changed(ada, flags):
     fill(form, title="", parameters__rollout="5", disabled=True, variant_stickiness="random")
     page = form.submit(status=303).follow()
     assert "left out" in page.html.find(id="in-production").get_text()
-    (made,) = flags.strategies()
-    assert (made["title"], made["disabled"], made["parameters"]["rollout"]) == ("", True, "5")
-    assert made["variants"][0]["stickiness"] == "random"
+    (strategy,) = flags.strategies()
+    assert (strategy["title"], strategy["disabled"], strategy["parameters"]["rollout"]) == (
+        "",
+        True,
+        "5",
+    )
+    assert strategy["variants"][0]["stickiness"] == "random"
     assert not flags.is_on()
 
 
@@ -306,25 +310,25 @@ def test_segment_of_another_project_is_not_offered(ada, flags, database):
     assert f"segments.{theirs}" not in form.fields
 
 
-def test_last_strategy_is_removed_and_the_flag_goes_off(ada, flags):
+def test_removing_the_last_strategy_disables_the_flag(ada, flags):
     first, second = flags.strategy(), flags.strategy(parameters={"rollout": "5"})
     flags.switch()
     page = follow(ada.get("/admin/features/checkout"), "Remove strategy 2 in production")
     assert heading(page) == "Remove strategy 2 of checkout in production?"
     assert "5 % of users" in page.text
-    assert "switched off" not in page.text
+    assert "will be disabled" not in page.text
     page = form_to(page, f"{PRODUCTION}/{second}/delete").submit(status=303).follow()
-    assert notice(page) == "The strategy was removed."
+    assert notice(page) == "Strategy removed."
     assert flags.is_on()
     page = ada.get(f"{PRODUCTION}/{first}/delete")
-    assert "the flag is switched off in production" in page.text
+    assert "the flag will be disabled in production" in page.text
     form_to(page, f"{PRODUCTION}/{first}/delete").submit(status=303)
     assert (flags.strategies(), flags.is_on()) == ([], False)
     ada.get(f"{PRODUCTION}/{first}", status=404)
     ada.get("/admin/features/checkout/environments/none/strategies/new", status=404)
 
 
-def test_made_up_forms_are_answered(ada, flags, stored):
+def test_forms_that_no_browser_sends_are_rejected(ada, flags, stored):
     before = stored()
     base = {"csrf": ada.csrf, "name": "default", "shown_type": "default"}
     for more in (
@@ -348,7 +352,7 @@ def test_made_up_forms_are_answered(ada, flags, stored):
     assert stored() == before
 
 
-def test_as_much_as_a_strategy_may_hold_fits_the_form(ada, flags):
+def test_largest_strategy_fits_the_form(ada, flags):
     values = [f"value-{n}" for n in range(250)]
     constraints = [
         {"contextName": "country", "operator": "IN", "values": values} for _ in range(30)
@@ -358,7 +362,7 @@ def test_as_much_as_a_strategy_may_hold_fits_the_form(ada, flags):
     form = form_to(ada.get(f"{PRODUCTION}/{id}"), f"{PRODUCTION}/{id}")
     form["title"] = "Large"
     form.submit(status=303)
-    (made,) = flags.strategies()
-    assert made["title"] == "Large"
-    assert [c["values"] for c in made["constraints"]] == [values] * 30
-    assert len(made["variants"]) == 100
+    (strategy,) = flags.strategies()
+    assert strategy["title"] == "Large"
+    assert [c["values"] for c in strategy["constraints"]] == [values] * 30
+    assert len(strategy["variants"]) == 100

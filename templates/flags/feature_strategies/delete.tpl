@@ -1,8 +1,8 @@
 % rebase("layout.tpl", title=title, live=False)
-<h1>Remove strategy {{number}} of {{place.feature}} in {{place.environment}}?</h1>
-<p><bdi>{{words}}</bdi></p>
+<h1>{{title}}</h1>
+<p><bdi>{{summary}}</bdi></p>
 % if is_last:
-<p>It is the last one in use there, so the flag is switched off in {{place.environment}}.</p>
+<p>This is the last active strategy; the flag will be disabled in {{place.environment}}.</p>
 % end
 <form method="post" action="{{action}}" class="actions">
 % include("partials/csrf.tpl")

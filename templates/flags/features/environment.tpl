@@ -45,7 +45,7 @@
 % end
 <p class="actions">
 % if may_edit:
-<a href="{{url(place + '/strategies/new')}}">Add a strategy<span class="hidden"> in {{environment["name"]}}</span></a>
+<a href="{{url(place + '/strategies/new')}}">Add strategy<span class="hidden"> in {{environment["name"]}}</span></a>
 % end
 % if not row["archived_at"]:
 <a href="{{url('/admin/playground?flag=%s&environment=%s' % (name, environment['name']))}}#result">Why?<span class="hidden"> Explain {{name}} in {{environment["name"]}}</span></a>

@@ -6,11 +6,10 @@
 <a class="button" href="{{url('/admin/segments/new')}}">New segment</a>
 % end
 </div>
-<p class="hint">Groups of users, such as beta testers, described once and used by many strategies. A change holds at once wherever the segment is used.</p>
+<p class="hint">Reusable sets of constraints. Changes apply immediately to every strategy that uses them.</p>
 % if not segments:
-<p class="empty">No segment yet.</p>
-% end
-% if segments:
+<p class="empty">No segments yet. A segment is a reusable set of constraints, e.g. beta testers.</p>
+% else:
 <ul class="cards">
 % for segment in segments:
 <li class="card">
@@ -18,9 +17,9 @@
 % if segment["description"]:
 <p class="text">{{segment["description"]}}</p>
 % end
-<p><bdi>{{segment["words"]}}</bdi></p>
+<p><bdi>{{segment["summary"]}}</bdi></p>
 <dl>
-<div><dt>Project</dt><dd>{{segment["project"] or "all"}}</dd></div>
+<div><dt>Project</dt><dd>{{segment["project"] or "All"}}</dd></div>
 <div><dt>Used by</dt><dd>
 % if segment["first_features"]:
 <ul class="names">
@@ -32,14 +31,14 @@
 % end
 </ul>
 % else:
-no flag
+Not used
 % end
 </dd></div>
 </dl>
 % if may_edit:
 <p class="actions">
-<a href="{{url('/admin/segments/%d' % segment['id'])}}">Edit<span class="hidden"> {{segment["name"]}}</span></a>
-<a href="{{url('/admin/segments/%d/delete' % segment['id'])}}">Delete<span class="hidden"> {{segment["name"]}}</span></a>
+<a href="{{url('/admin/segments', segment['id'])}}">Edit<span class="hidden"> {{segment["name"]}}</span></a>
+<a href="{{url('/admin/segments', segment['id'], 'delete')}}">Delete<span class="hidden"> {{segment["name"]}}</span></a>
 </p>
 % end
 </li>

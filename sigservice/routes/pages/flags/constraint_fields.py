@@ -1,7 +1,4 @@
-"""Constraints as fields of a form that strategies and segments share: `constraints.0.operator` …
-
-Without JavaScript a form grows by being sent: `do` names what is to be added or removed.
-"""
+"""Constraints as rows of fields (`constraints.0.operator` …) of strategies and segments."""
 
 from __future__ import annotations
 
@@ -11,12 +8,12 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db.pool import Connection
-from sigservice.repository.projects import context_fields
 from sigservice.services.flags.constraints import TEXT_OPERATORS, Constraint
 from sigservice.services.flags.strategy_summaries import OPERATORS
-from sigservice.web.growing_forms import Row, find_rows, split_lines
+from sigservice.web.forms import Field
+from sigservice.web.growing_forms import FieldRow, GrowingSection, Row, find_rows, split_lines
 
+MAX_LEGAL_VALUES = 20
 BLANK: Row = {
     "contextName": "",
     "operator": "IN",
@@ -24,39 +21,40 @@ BLANK: Row = {
     "inverted": False,
     "caseInsensitive": False,
 }
-_ITEM = re.compile(r"\[(\d+)\]")
+OPERATOR_CHOICES = [(name, f"{texts[0]} ({name})") for name, texts in OPERATORS.items()]
+VALUES_HINT = "One value per line (a single value for number, date, semver and regex operators)."
+_INDEX = re.compile(r"\[(\d+)\]")
 _VALUE = re.compile(r"^(constraints\.\d+)\.values?(?:\.(\d+))?$")
 
 
-def read(form: dict[str, str]) -> list[Row]:
+def read_rows(form: dict[str, str]) -> list[Row]:
     return [
         {
-            "contextName": form.get(f"{at}.contextName", "").strip(),
-            "operator": form.get(f"{at}.operator", ""),
-            "values": form.get(f"{at}.values", "").replace("\r\n", "\n"),
-            "inverted": f"{at}.inverted" in form,
-            "caseInsensitive": f"{at}.caseInsensitive" in form,
+            "contextName": form.get(f"{row}.contextName", "").strip(),
+            "operator": form.get(f"{row}.operator", ""),
+            "values": form.get(f"{row}.values", "").replace("\r\n", "\n"),
+            "inverted": f"{row}.inverted" in form,
+            "caseInsensitive": f"{row}.caseInsensitive" in form,
         }
-        for at in find_rows(form, "constraints")
+        for row in find_rows(form, "constraints")
     ]
 
 
-def show(stored: Sequence[dict[str, Any]]) -> list[Row]:
-    """Stored constraints as a form's rows."""
+def to_rows(constraints: Sequence[dict[str, Any]]) -> list[Row]:
     return [
         {
-            "contextName": item["contextName"],
-            "operator": item["operator"],
-            "values": str(item.get("value") or "\n".join(item.get("values") or [])),
-            "inverted": bool(item.get("inverted")),
-            "caseInsensitive": bool(item.get("caseInsensitive")),
+            "contextName": constraint["contextName"],
+            "operator": constraint["operator"],
+            "values": str(constraint.get("value") or "\n".join(constraint.get("values") or [])),
+            "inverted": bool(constraint.get("inverted")),
+            "caseInsensitive": bool(constraint.get("caseInsensitive")),
         }
-        for item in stored
+        for constraint in constraints
     ]
 
 
 def to_constraints(rows: Sequence[Row]) -> list[Constraint]:
-    """Operators that compare with several take a value from each line, others the whole text."""
+    """Operators with several values take one from each line, the others the whole text."""
     return [
         Constraint(
             row["contextName"],
@@ -70,26 +68,69 @@ def to_constraints(rows: Sequence[Row]) -> list[Constraint]:
     ]
 
 
-def offered(conn: Connection) -> dict[str, Any]:
-    """What the fields let choose from; `legal` are the values that a context field may have."""
-    fields = context_fields.list_all(conn)
-    legal = {row["name"]: msgspec.json.decode(row["legal_values"]) for row in fields}
-    return {
-        "context_fields": [row["name"] for row in fields],
-        "legal": {name: [str(v["value"]) for v in values] for name, values in legal.items()},
-        "stickiness": [row["name"] for row in fields if row["stickiness"]],
-        "operators": [(name, f"{words[0]} ({name})") for name, words in OPERATORS.items()],
-    }
+def make_section(rows: Sequence[Row], context_rows: Sequence[Row], hint: str) -> GrowingSection:
+    """`context_rows` are the context fields."""
+    legal_values = {row["name"]: msgspec.json.decode(row["legal_values"]) for row in context_rows}
+    return GrowingSection(
+        "constraints",
+        "Constraints",
+        "constraint",
+        hint,
+        [
+            _make_row(f"constraints.{number}", row, legal_values.get(row["contextName"], []))
+            for number, row in enumerate(rows)
+        ],
+    )
 
 
-def beside(details: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Problems with the names of this form's fields: `constraints[0].values[2]` is the third line
+def _make_row(name: str, row: Row, legal_values: Sequence[Row]) -> FieldRow:
+    legal = ", ".join(str(item["value"]) for item in legal_values[:MAX_LEGAL_VALUES])
+    return FieldRow(
+        [
+            Field(
+                f"{name}.contextName",
+                "Context field",
+                row["contextName"],
+                hint="Sent by the SDK, e.g. userId.",
+                is_required=True,
+                attributes={"list": "context-fields"},
+            ),
+            Field(
+                f"{name}.operator",
+                "Operator",
+                row["operator"],
+                type="select",
+                choices=OPERATOR_CHOICES,
+            ),
+            Field(
+                f"{name}.values",
+                "Values",
+                row["values"],
+                type="textarea",
+                hint=f"{VALUES_HINT} Legal values: {legal}." if legal else VALUES_HINT,
+                attributes={"rows": min(10, max(2, row["values"].count("\n") + 2))},
+            ),
+        ],
+        [
+            Field(f"{name}.inverted", "Negate (NOT)", row["inverted"], type="checkbox"),
+            Field(
+                f"{name}.caseInsensitive",
+                "Case-insensitive (contains, starts with, ends with)",
+                row["caseInsensitive"],
+                type="checkbox",
+            ),
+        ],
+    )
+
+
+def to_form_problems(details: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Problems under the names of the form's fields: `constraints[0].values[2]` is the third line
     of `constraints.0.values`."""
-    found = []
+    problems = []
     for detail in details:
-        path, message = _ITEM.sub(r".\1", detail.get("path", "")), detail["message"]
+        path, message = _INDEX.sub(r".\1", detail.get("path", "")), detail["message"]
         if match := _VALUE.match(path):
             path = f"{match[1]}.values"
             message = f"Line {int(match[2]) + 1}: {message}" if match[2] else message
-        found.append({"message": message, "path": path} if path else {"message": message})
-    return found
+        problems.append({"message": message, "path": path} if path else {"message": message})
+    return problems

@@ -6,7 +6,7 @@ from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.errors import AppError
-from sigservice.routes.pages.flags.feature_page import find, flag_path
+from sigservice.routes.pages.flags.feature_page import find_feature, flag_path
 from sigservice.services.flags import feature_view, features
 from sigservice.services.identity import EDIT, Identity
 from sigservice.web import respond
@@ -23,7 +23,7 @@ def confirm(
     context: Context, identity: Identity, name: str, action: str, error: AppError | None = None
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        row = find(conn, name)
+        row = find_feature(conn, name)
         if (row["archived_at"] is None) != (action == "archive"):
             return respond.redirect(context, flag_path(name))
         feature = feature_view.build_view(conn, row["project"], name)
@@ -51,7 +51,7 @@ def confirm_archive(context: Context, identity: Identity, name: str) -> HTTPResp
 def archive(context: Context, identity: Identity, name: str, form: dict[str, str]) -> HTTPResponse:
     try:
         with context.database.transaction() as conn:
-            features.archive(conn, find(conn, name)["project"], [name], identity)
+            features.archive(conn, find_feature(conn, name)["project"], [name], identity)
     except AppError as error:
         if error.status != 403:
             raise
@@ -74,6 +74,6 @@ def confirm_delete(context: Context, identity: Identity, name: str) -> HTTPRespo
 @router.post(f"{FLAG}/delete", needs=EDIT)
 def delete(context: Context, identity: Identity, name: str, form: dict[str, str]) -> HTTPResponse:
     with context.database.transaction() as conn:
-        find(conn, name)
+        find_feature(conn, name)
         features.delete(conn, [name], identity)
     return respond.redirect(context, "/admin/features?life=archived&done=deleted")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bottle import HTTPResponse
 
 from sigservice.context import Context
-from sigservice.routes.pages.flags.feature_page import find, flag_path, list_path
+from sigservice.routes.pages.flags.feature_page import find_feature, flag_path, list_path
 from sigservice.services.flags import feature_switches
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, Identity
@@ -28,7 +28,7 @@ def switch(
     enabled: bool,
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        place = FeatureEnvironment(find(conn, name)["project"], name, environment)
+        place = FeatureEnvironment(find_feature(conn, name)["project"], name, environment)
         feature_switches.switch(conn, place, enabled, identity)
     done = "on" if enabled else "off"
     if "back" in form:

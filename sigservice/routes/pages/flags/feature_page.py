@@ -37,8 +37,8 @@ NOTICES = {
     "archived": "The flag was archived.",
     "revived": "The flag is back. It is off everywhere.",
     "deleted": "The flag was deleted for good.",
-    "strategy-saved": "The strategy was saved.",
-    "strategy-removed": "The strategy was removed.",
+    "strategy-saved": "Strategy saved.",
+    "strategy-removed": "Strategy removed.",
     "tagged": "The tag was added.",
     "untagged": "The tag was removed.",
     "parent": "The parent was set.",
@@ -51,7 +51,7 @@ def said(query: dict[str, str]) -> str:
     return NOTICES.get(query.get("done", ""), "")
 
 
-def find(conn: Connection, name: str) -> Row:
+def find_feature(conn: Connection, name: str) -> Row:
     """The flag of that name in whichever project. Raises NotFoundError."""
     row = repository.find(conn, name)
     if row is None:
@@ -82,7 +82,7 @@ def feature_page(
 ) -> HTTPResponse:
     """`values` are what was submitted if that was wrong; `error` tells how, `what` where."""
     with context.database.transaction() as conn:
-        row = find(conn, name)
+        row = find_feature(conn, name)
         feature = feature_view.build_view(conn, row["project"], name)
         usage = client_metrics.list_hours(conn, name, HOURS)
         wanted = event_service.restrict_to_readable(identity, EventFilter(features=[name]))

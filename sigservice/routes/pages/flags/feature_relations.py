@@ -6,7 +6,7 @@ from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError
-from sigservice.routes.pages.flags.feature_page import feature_page, find, flag_path
+from sigservice.routes.pages.flags.feature_page import feature_page, find_feature, flag_path
 from sigservice.services.flags import dependencies, feature_tags
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.identity import EDIT, Identity
@@ -63,7 +63,7 @@ def put_parent(
         with context.database.transaction() as conn:
             dependencies.set_parent(
                 conn,
-                find(conn, name)["project"],
+                find_feature(conn, name)["project"],
                 name,
                 values["parent"],
                 identity,
@@ -84,5 +84,5 @@ def remove_parent(
     context: Context, identity: Identity, name: str, form: dict[str, str]
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        dependencies.remove_parent(conn, find(conn, name)["project"], name, identity)
+        dependencies.remove_parent(conn, find_feature(conn, name)["project"], name, identity)
     return respond.redirect(context, f"{flag_path(name)}?done=no-parent#parent-flag")

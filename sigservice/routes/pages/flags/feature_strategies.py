@@ -10,9 +10,9 @@ from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.errors import AppError, NotFoundError
 from sigservice.repository.flags import segments as segments_repository
-from sigservice.routes.pages.flags import strategy_fields
-from sigservice.routes.pages.flags.feature_page import find, flag_path
-from sigservice.routes.pages.flags.strategy_fields import Values
+from sigservice.routes.pages.flags import constraint_fields, strategy_fields, variant_fields
+from sigservice.routes.pages.flags.feature_page import find_feature, flag_path
+from sigservice.routes.pages.flags.strategy_fields import StrategyChoices, StrategyValues
 from sigservice.services.flags import strategies, strategy_summaries
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, Identity
@@ -27,88 +27,102 @@ STRATEGIES = "/admin/features/<name>/environments/<environment>/strategies"
 router = Router(PageGuard)
 
 
-def form_page(
+def _render_form(
     context: Context,
     identity: Identity,
     place: FeatureEnvironment,
-    offered: dict[str, Any],
-    values: Values,
+    choices: StrategyChoices,
+    values: StrategyValues,
     *,
     number: int | None = None,
     error: AppError | None = None,
 ) -> HTTPResponse:
-    what = f"Strategy {number}" if number else "New strategy"
-    title = f"{what} of {place.feature} in {place.environment}"
+    """`number` counts the environment's strategies from 1; None for a new one."""
+    heading = f"Strategy {number}" if number else "New strategy"
+    title = f"{heading} of {place.feature} in {place.environment}"
+    stickiness = strategy_fields.make_stickiness_choices(
+        choices.stickiness, values.variant_stickiness
+    )
     return respond.page(
         context,
         "flags/feature_strategies/form",
         identity,
         status=error.status if error else 200,
         title=f"Problem: {title}" if error else title,
-        problems=strategy_fields.beside(error.details) if error else [],
-        heading=what,
+        problems=strategy_fields.to_form_problems(error.details) if error else [],
+        heading=heading,
         place=place,
         path=flag_path(place.feature),
         action=context.prefix + request.environ["PATH_INFO"],
-        values=values,
-        constraints=values.constraints,
-        parameters=strategy_fields.parameters_of(offered["types"], values.type),
-        parameter_field=strategy_fields.parameter_field,
-        segment_limit=context.config["strategySegmentsLimit"],
-        segment_words=strategy_summaries.summarize_segment,
-        **{name: value for name, value in offered.items() if name != "types"},
-        types=_choices(offered["types"], values.type),
+        type=strategy_fields.make_type_field(values.type, choices),
+        parameters=strategy_fields.make_parameter_fields(values, choices),
+        constraints=constraint_fields.make_section(
+            values.constraints, choices.context_fields, "All constraints must match (AND)."
+        ),
+        context_fields=choices.context_fields,
+        segments=strategy_fields.make_segment_fields(values, choices, place.project),
+        max_segments=context.config["strategySegmentsLimit"],
+        variants=variant_fields.make_section(
+            values.variants, values.variant_stickiness, stickiness
+        ),
+        general=strategy_fields.make_general_fields(values),
     )
 
 
 @router.get(f"{STRATEGIES}/new", needs=EDIT)
-def new(context: Context, identity: Identity, name: str, environment: str) -> HTTPResponse:
+def show_new_strategy(
+    context: Context, identity: Identity, name: str, environment: str
+) -> HTTPResponse:
     with context.database.transaction() as conn:
-        place = _place(conn, name, environment)
+        place = _find_place(conn, name, environment)
         strategies.list_strategies(conn, place)
-        offered = strategy_fields.offered(conn)
+        choices = strategy_fields.load_choices(conn)
     parameters = {"rollout": "100", "stickiness": "default", "groupId": name}
-    return form_page(context, identity, place, offered, Values(parameters=parameters))
+    return _render_form(context, identity, place, choices, StrategyValues(parameters=parameters))
 
 
 @router.post(f"{STRATEGIES}/new", needs=EDIT, **GROWING_FORM)
-def add(
+def add_strategy(
     context: Context, identity: Identity, name: str, environment: str, form: dict[str, str]
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        place = _place(conn, name, environment)
-        offered = strategy_fields.offered(conn)
-    values = strategy_fields.read(form, offered["types"])
+        place = _find_place(conn, name, environment)
+        choices = strategy_fields.load_choices(conn)
+    values = strategy_fields.read_values(form, choices)
     if not _is_complete(form):
-        values = strategy_fields.grown(values, form.get("do", ""))
-        return form_page(context, identity, place, offered, values)
+        values = strategy_fields.press_button(values, form.get("do", ""))
+        return _render_form(context, identity, place, choices, values)
     try:
-        new = strategy_fields.to_strategy(values, offered["types"])
+        strategy = strategy_fields.to_strategy(values, choices)
         with context.database.transaction() as conn:
             strategies.add(
-                conn, place, new, identity, most_segments=context.config["strategySegmentsLimit"]
+                conn,
+                place,
+                strategy,
+                identity,
+                most_segments=context.config["strategySegmentsLimit"],
             )
     except AppError as error:
         if error.status >= 500:
             raise
-        return form_page(context, identity, place, offered, values, error=error)
+        return _render_form(context, identity, place, choices, values, error=error)
     return respond.redirect(context, f"{flag_path(name)}?done=strategy-saved#in-{environment}")
 
 
 @router.get(f"{STRATEGIES}/<strategy_id>", needs=EDIT)
-def edit(
+def show_strategy(
     context: Context, identity: Identity, name: str, environment: str, strategy_id: str
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        place = _place(conn, name, environment)
-        stored, number = _find(conn, place, strategy_id)
-        offered = strategy_fields.offered(conn)
-    values = strategy_fields.show(stored, offered["types"])
-    return form_page(context, identity, place, offered, values, number=number)
+        place = _find_place(conn, name, environment)
+        strategy, number = _find_strategy(conn, place, strategy_id)
+        choices = strategy_fields.load_choices(conn)
+    values = strategy_fields.to_values(strategy, choices)
+    return _render_form(context, identity, place, choices, values, number=number)
 
 
 @router.post(f"{STRATEGIES}/<strategy_id>", needs=EDIT, **GROWING_FORM)
-def save(
+def save_strategy(
     context: Context,
     identity: Identity,
     name: str,
@@ -117,44 +131,44 @@ def save(
     form: dict[str, str],
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        place = _place(conn, name, environment)
-        stored, number = _find(conn, place, strategy_id)
-        offered = strategy_fields.offered(conn)
-    values = strategy_fields.read(form, offered["types"])
+        place = _find_place(conn, name, environment)
+        existing, number = _find_strategy(conn, place, strategy_id)
+        choices = strategy_fields.load_choices(conn)
+    values = strategy_fields.read_values(form, choices)
     if not _is_complete(form):
-        values = strategy_fields.grown(values, form.get("do", ""))
-        return form_page(context, identity, place, offered, values, number=number)
+        values = strategy_fields.press_button(values, form.get("do", ""))
+        return _render_form(context, identity, place, choices, values, number=number)
     try:
-        new = strategy_fields.to_strategy(values, offered["types"], stored)
+        strategy = strategy_fields.to_strategy(values, choices, existing)
         with context.database.transaction() as conn:
             strategies.replace(
                 conn,
                 place,
                 strategy_id,
-                new,
+                strategy,
                 identity,
                 most_segments=context.config["strategySegmentsLimit"],
             )
     except AppError as error:
         if error.status >= 500:
             raise
-        return form_page(context, identity, place, offered, values, number=number, error=error)
+        return _render_form(context, identity, place, choices, values, number=number, error=error)
     return respond.redirect(context, f"{flag_path(name)}?done=strategy-saved#in-{environment}")
 
 
 @router.get(f"{STRATEGIES}/<strategy_id>/delete", needs=EDIT)
-def confirm_delete(
+def confirm_strategy_removal(
     context: Context, identity: Identity, name: str, environment: str, strategy_id: str
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        place = _place(conn, name, environment)
-        stored, number = _find(conn, place, strategy_id)
+        place = _find_place(conn, name, environment)
+        strategy, number = _find_strategy(conn, place, strategy_id)
         others = [
-            item
-            for item in strategies.list_strategies(conn, place)
-            if item["id"] != strategy_id and not item["disabled"]
+            other
+            for other in strategies.list_strategies(conn, place)
+            if other["id"] != strategy_id and not other["disabled"]
         ]
-        asked = segments_repository.list_by_id(conn, stored["segments"])
+        segments = segments_repository.list_by_id(conn, strategy["segments"])
     return respond.page(
         context,
         "flags/feature_strategies/delete",
@@ -163,16 +177,15 @@ def confirm_delete(
         place=place,
         path=flag_path(name),
         action=context.prefix + request.environ["PATH_INFO"],
-        number=number,
-        words=strategy_summaries.summarize_strategy(
-            stored, {row["id"]: row["name"] for row in asked}
+        summary=strategy_summaries.summarize_strategy(
+            strategy, {row["id"]: row["name"] for row in segments}
         ),
         is_last=not others,
     )
 
 
 @router.post(f"{STRATEGIES}/<strategy_id>/delete", needs=EDIT)
-def delete(
+def remove_strategy(
     context: Context,
     identity: Identity,
     name: str,
@@ -181,35 +194,25 @@ def delete(
     form: dict[str, str],
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        strategies.remove(conn, _place(conn, name, environment), strategy_id, identity)
+        strategies.remove(conn, _find_place(conn, name, environment), strategy_id, identity)
     return respond.redirect(context, f"{flag_path(name)}?done=strategy-removed#in-{environment}")
 
 
-def _place(conn: Connection, name: str, environment: str) -> FeatureEnvironment:
-    return FeatureEnvironment(find(conn, name)["project"], name, environment)
+def _find_place(conn: Connection, name: str, environment: str) -> FeatureEnvironment:
+    return FeatureEnvironment(find_feature(conn, name)["project"], name, environment)
 
 
-def _find(
+def _find_strategy(
     conn: Connection, place: FeatureEnvironment, strategy_id: str
 ) -> tuple[dict[str, Any], int]:
-    """The strategy and which one it is, counted from 1."""
-    for number, item in enumerate(strategies.list_strategies(conn, place), 1):
-        if item["id"] == strategy_id:
-            return item, number
-    raise NotFoundError("There is no such strategy.")
+    """The strategy and its number, counted from 1. Raises NotFoundError."""
+    for number, strategy in enumerate(strategies.list_strategies(conn, place), 1):
+        if strategy["id"] == strategy_id:
+            return strategy, number
+    raise NotFoundError("Strategy not found.")
 
 
 def _is_complete(form: dict[str, str]) -> bool:
-    """Not when a button asks for another field, nor when the type was changed: its parameters
-    have not been seen yet."""
+    """False if a button changes the form, or if the type was changed: the user hasn't filled in
+    the parameters of the new type yet."""
     return not form.get("do") and form.get("shown_type") == form.get("name")
-
-
-def _choices(types: list[dict[str, Any]], chosen: str) -> list[tuple[str, str]]:
-    """A type that somebody deleted stays to be seen where it is used."""
-    found = [
-        (row["name"], f"{row['title'] or row['name']}{' (outdated)' if row['deprecated'] else ''}")
-        for row in types
-        if row["name"] == chosen or not row["deprecated"]
-    ]
-    return found if chosen in dict(found) else [*found, (chosen, chosen)]

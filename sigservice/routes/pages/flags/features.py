@@ -14,7 +14,7 @@ from sigservice.errors import AppError, BadDataError
 from sigservice.repository.flags import features as repository
 from sigservice.repository.flags.features import FeatureFilter
 from sigservice.repository.projects import environments, projects
-from sigservice.routes.pages.flags.feature_page import feature_page, find, flag_path, said
+from sigservice.routes.pages.flags.feature_page import feature_page, find_feature, flag_path, said
 from sigservice.services.flags import feature_tags, feature_view, features
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.flags.features import Metadata
@@ -138,7 +138,7 @@ def edit(context: Context, identity: Identity, name: str, form: dict[str, str]) 
     )
     try:
         with context.database.transaction() as conn:
-            features.update(conn, find(conn, name)["project"], name, metadata, identity)
+            features.update(conn, find_feature(conn, name)["project"], name, metadata, identity)
     except BadDataError as error:
         return feature_page(
             context, identity, name, {"metadata": metadata}, error=error, what="Edit"
@@ -151,7 +151,7 @@ def clone(context: Context, identity: Identity, name: str, form: dict[str, str])
     to = form.get("clone_name", "").strip()
     try:
         with context.database.transaction() as conn:
-            project = find(conn, name)["project"]
+            project = find_feature(conn, name)["project"]
             features.clone(conn, project, name, to, replace_group_id=True, by=identity)
     except AppError as error:
         if error.status not in (400, 409):

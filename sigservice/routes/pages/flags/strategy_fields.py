@@ -1,10 +1,9 @@
-"""A strategy as fields of a form, and back."""
+"""The fields of a strategy's form, and what a submitted form holds."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
 
@@ -12,30 +11,32 @@ import msgspec
 
 from sigservice.db.pool import Connection
 from sigservice.repository.flags import segments
-from sigservice.repository.projects import strategy_types
-from sigservice.routes.pages.flags import constraint_fields
+from sigservice.repository.projects import context_fields, strategy_types
+from sigservice.routes.pages.flags import constraint_fields, variant_fields
 from sigservice.services.flags.strategies import Strategy
 from sigservice.web.body import to_struct
+from sigservice.web.forms import Field, make_choices
 from sigservice.web.growing_forms import Row, change_rows, find_rows, split_lines
 
 DEFAULT_TYPE = "flexibleRollout"
-BLANK_VARIANT = {
-    "name": "",
-    "weightType": "variable",
-    "weight": "",
-    "payloadType": "",
-    "payload": "",
+PARAMETER_LABELS = {
+    "rollout": "Rollout percentage",
+    "percentage": "Rollout percentage",
+    "stickiness": "Stickiness",
+    "groupId": "Group ID",
+    "userIds": "User IDs",
+    "IPs": "IP addresses",
+    "hostNames": "Hostnames",
 }
-# What a person types is per cent, what is stored is thousandths.
-_SAID_IN_PER_CENT = {
-    "A weight is from 0 to 1000.": "A weight is from 0 to 100, with at most one decimal.",
-    "The fixed weights come to more than 1000.": "The fixed weights come to more than 100 %.",
+PARAMETER_HINTS = {
+    "stickiness": "Context field used to keep a user in the same bucket.",
+    "groupId": "Flags with the same groupId roll out to the same users. Default: flag name.",
 }
 
 
 @dataclass(frozen=True)
-class Values:
-    """What the form holds. Parameters are by name, lists with one item on each line."""
+class StrategyValues:
+    """What the form holds. Parameters are by name, lists with one item per line."""
 
     type: str = DEFAULT_TYPE
     title: str = ""
@@ -47,162 +48,201 @@ class Values:
     variant_stickiness: str = "default"
 
 
-def read(form: dict[str, str], types: Sequence[Row]) -> Values:
+@dataclass(frozen=True)
+class StrategyChoices:
+    """The rows that the form offers."""
+
+    types: Sequence[Row]
+    segments: Sequence[Row]
+    context_fields: Sequence[Row]
+
+    @property
+    def stickiness(self) -> list[str]:
+        return [row["name"] for row in self.context_fields if row["stickiness"]]
+
+    def list_parameters(self, type: str) -> list[Row]:
+        return next((row["parameters"] for row in self.types if row["name"] == type), [])
+
+    def map_kinds(self, type: str) -> dict[str, str]:
+        """The kind of each parameter by name."""
+        return {row["name"]: row.get("type", "string") for row in self.list_parameters(type)}
+
+
+def load_choices(conn: Connection) -> StrategyChoices:
+    types = [
+        row | {"parameters": msgspec.json.decode(row["parameters"])}
+        for row in strategy_types.list_all(conn)
+    ]
+    return StrategyChoices(types, segments.list_all(conn), context_fields.list_all(conn))
+
+
+def read_values(form: dict[str, str], choices: StrategyChoices) -> StrategyValues:
     type = form.get("name", "")
-    kinds = _kinds(types, type)
     ids = [name.removeprefix("segments.") for name in form if name.startswith("segments.")]
-    return Values(
+    return StrategyValues(
         type=type,
         title=form.get("title", "").strip(),
         disabled="disabled" in form,
         parameters={
             name: form[key].replace("\r\n", "\n").strip()
-            for name in kinds
-            if (key := parameter_field(name)) in form
+            for name in choices.map_kinds(type)
+            if (key := to_field_name(name)) in form
         },
         segments=frozenset(int(id) for id in ids if id.isascii() and id.isdigit() and len(id) < 10),
-        constraints=constraint_fields.read(form),
-        variants=[
-            {name: form.get(f"{at}.{name}", "").strip() for name in BLANK_VARIANT}
-            | {"payload": form.get(f"{at}.payload", "").replace("\r\n", "\n")}
-            for at in find_rows(form, "variants")
-        ],
+        constraints=constraint_fields.read_rows(form),
+        variants=[variant_fields.read_row(form, row) for row in find_rows(form, "variants")],
         variant_stickiness=form.get("variant_stickiness", "default"),
     )
 
 
-def grown(values: Values, do: str) -> Values:
-    """After the buttons that add and remove."""
+def press_button(values: StrategyValues, button: str) -> StrategyValues:
+    """The values after a button that adds or removes a row."""
     return replace(
         values,
-        constraints=change_rows(values.constraints, "constraints", constraint_fields.BLANK, do),
-        variants=change_rows(values.variants, "variants", BLANK_VARIANT, do),
+        constraints=change_rows(values.constraints, "constraints", constraint_fields.BLANK, button),
+        variants=change_rows(values.variants, "variants", variant_fields.BLANK, button),
     )
 
 
-def show(stored: Mapping[str, Any], types: Sequence[Row]) -> Values:
-    """A stored strategy in the form."""
-    kinds = _kinds(types, stored["name"])
-    return Values(
-        type=stored["name"],
-        title=stored["title"] or "",
-        disabled=stored["disabled"],
+def to_values(strategy: Mapping[str, Any], choices: StrategyChoices) -> StrategyValues:
+    kinds = choices.map_kinds(strategy["name"])
+    return StrategyValues(
+        type=strategy["name"],
+        title=strategy["title"] or "",
+        disabled=strategy["disabled"],
         parameters={
-            name: "\n".join(_split(text)) if kinds.get(name) == "list" else text
-            for name, text in stored["parameters"].items()
+            name: "\n".join(_split_items(text)) if kinds.get(name) == "list" else text
+            for name, text in strategy["parameters"].items()
         },
-        segments=frozenset(stored["segments"]),
-        constraints=constraint_fields.show(stored["constraints"]),
-        variants=[_shown_variant(variant) for variant in stored["variants"]],
-        variant_stickiness=next((v["stickiness"] for v in stored["variants"]), "default"),
+        segments=frozenset(strategy["segments"]),
+        constraints=constraint_fields.to_rows(strategy["constraints"]),
+        variants=[variant_fields.to_row(variant) for variant in strategy["variants"]],
+        variant_stickiness=next((v["stickiness"] for v in strategy["variants"]), "default"),
     )
 
 
 def to_strategy(
-    values: Values, types: Sequence[Row], stored: Mapping[str, Any] | None = None
+    values: StrategyValues, choices: StrategyChoices, existing: Mapping[str, Any] | None = None
 ) -> Strategy:
-    """Raises BadDataError for what no honest form sends. What `stored` has beyond the form's
-    fields is kept."""
-    kinds = _kinds(types, values.type)
-    parameters = dict(stored["parameters"]) if stored and stored["name"] == values.type else {}
+    """Raises BadDataError for values that the form doesn't offer. Parameters and overrides of
+    `existing` that the form has no fields for stay."""
+    kinds = choices.map_kinds(values.type)
+    existing = existing or {"name": None, "title": None, "parameters": {}, "variants": []}
+    parameters = dict(existing["parameters"]) if existing["name"] == values.type else {}
     for name, text in values.parameters.items():
         if kinds[name] == "list":
             text = ",".join(split_lines(text))
         if text or name in parameters or (name, values.type) == ("rollout", DEFAULT_TYPE):
             parameters[name] = text
-    overrides = {v["name"]: v["overrides"] for v in _variants(stored) if v.get("overrides")}
+    overrides = {v["name"]: v["overrides"] for v in existing["variants"] if v.get("overrides")}
     body = {
         "name": values.type,
-        "title": values.title or ("" if stored and stored["title"] else None),
+        "title": values.title or ("" if existing["title"] else None),
         "disabled": values.disabled,
         "parameters": parameters,
         "segments": sorted(values.segments),
         "variants": [
-            _variant(row, values.variant_stickiness, overrides) for row in values.variants
+            variant_fields.to_variant(row, values.variant_stickiness, overrides)
+            for row in values.variants
         ],
     }
-    new = to_struct(body, Strategy)
-    new.constraints = constraint_fields.to_constraints(values.constraints)
-    return new
+    strategy = to_struct(body, Strategy)
+    strategy.constraints = constraint_fields.to_constraints(values.constraints)
+    return strategy
 
 
-def offered(conn: Connection) -> dict[str, Any]:
-    """What the form lets choose from."""
+def make_type_field(type: str, choices: StrategyChoices) -> Field:
+    """Deprecated and deleted types are offered only where they are in use."""
     types = [
-        row | {"parameters": msgspec.json.decode(row["parameters"])}
-        for row in strategy_types.list_all(conn)
+        (row["name"], f"{row['title'] or row['name']}{' (deprecated)' * row['deprecated']}")
+        for row in choices.types
+        if row["name"] == type or not row["deprecated"]
     ]
-    return constraint_fields.offered(conn) | {"types": types, "segments": segments.list_all(conn)}
+    types += [] if type in dict(types) else [(type, type)]
+    return Field("name", "Strategy type", type, type="select", choices=types)
 
 
-def parameters_of(types: Sequence[Row], type: str) -> list[Row]:
-    return next((row["parameters"] for row in types if row["name"] == type), [])
+def make_parameter_fields(values: StrategyValues, choices: StrategyChoices) -> list[Field]:
+    return [
+        _make_parameter_field(row, values.parameters.get(row["name"], ""), choices.stickiness)
+        for row in choices.list_parameters(values.type)
+    ]
 
 
-def parameter_field(name: str) -> str:
-    """A custom type's parameter may be called anything; a field's id has no blanks."""
-    return f"parameters.{quote(name, safe='')}"
+def _make_parameter_field(parameter: Row, value: str, stickiness: Sequence[str]) -> Field:
+    name: str = parameter["name"]
+    kind = parameter.get("type", "string")
+    hint = PARAMETER_HINTS.get(name) or parameter.get("description") or ""
+    type, attributes, choices = "text", {}, []
+    if name == "stickiness":
+        type, choices = "select", make_stickiness_choices(stickiness, value)
+    elif kind == "percentage":
+        type, attributes, hint = "number", {"min": 0, "max": 100, "step": 1}, "0–100%"
+    elif kind == "list":
+        type, attributes, hint = "textarea", {"rows": 4}, f"{hint} One per line.".strip()
+    elif kind == "boolean":
+        type, choices = "select", make_choices(("true", "false"), ("", "not set"))
+    return Field(
+        to_field_name(name),
+        PARAMETER_LABELS.get(name) or name,
+        value,
+        type,
+        hint,
+        choices=choices,
+        attributes=attributes,
+    )
 
 
-def beside(details: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Problems with the names of this form's fields."""
-    found = constraint_fields.beside(details)
-    for problem in found:
+def make_stickiness_choices(context_names: Sequence[str], value: str) -> list[tuple[str, str]]:
+    """`value` is offered too if no context field has its name any longer."""
+    choices = make_choices(
+        context_names,
+        ("default", "default (userId → sessionId → random)"),
+        ("random", "random (per request)"),
+    )
+    return choices if not value or value in dict(choices) else [*choices, (value, value)]
+
+
+def make_segment_fields(
+    values: StrategyValues, choices: StrategyChoices, project: str
+) -> list[Field]:
+    """A checkbox for each segment of the project, of all projects and of the strategy."""
+    return [
+        Field(
+            f"segments.{row['id']}",
+            row["name"],
+            row["id"] in values.segments,
+            type="checkbox",
+            hint=row["description"] or "",
+        )
+        for row in choices.segments
+        if row["project"] in (None, project) or row["id"] in values.segments
+    ]
+
+
+def make_general_fields(values: StrategyValues) -> list[Field]:
+    return [
+        Field("title", "Title", values.title, hint="Optional. Shown in the strategy list."),
+        Field("disabled", "Disable this strategy", values.disabled, type="checkbox"),
+    ]
+
+
+def to_field_name(parameter: str) -> str:
+    """The names of a custom type's parameters may have blanks, the id of a field can't."""
+    return f"parameters.{quote(parameter, safe='')}"
+
+
+def to_form_problems(details: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Problems under the names of the form's fields."""
+    problems = constraint_fields.to_form_problems(details)
+    for problem in problems:
         path = problem.get("path", "")
-        problem["message"] = _SAID_IN_PER_CENT.get(problem["message"], problem["message"])
         if path.startswith("parameters."):
-            problem["path"] = parameter_field(path.removeprefix("parameters."))
-        if path.startswith("variants."):
-            problem["path"] = path.replace(".payload.value", ".payload").replace(
-                ".payload.type", ".payloadType"
-            )
-        if path.endswith(".stickiness"):
-            problem["path"] = "variant_stickiness"
-    return found
+            problem["path"] = to_field_name(path.removeprefix("parameters."))
+        elif path.startswith("variants"):
+            problem |= variant_fields.to_form_problem(path, problem["message"])
+    return problems
 
 
-def _kinds(types: Sequence[Row], type: str) -> dict[str, str]:
-    return {row["name"]: row.get("type", "string") for row in parameters_of(types, type)}
-
-
-def _variants(stored: Mapping[str, Any] | None) -> list[Row]:
-    return stored["variants"] if stored else []
-
-
-def _shown_variant(variant: Row) -> Row:
-    payload = variant.get("payload") or {}
-    per_cent = f"{variant['weight'] / 10:.1f}".removesuffix(".0")
-    return {
-        "name": variant["name"],
-        "weightType": variant["weightType"],
-        "weight": per_cent if variant["weightType"] == "fix" else "",
-        "payloadType": payload.get("type", ""),
-        "payload": payload.get("value", ""),
-    }
-
-
-def _variant(row: Row, stickiness: str, overrides: Mapping[str, Any]) -> Row:
-    variant = {
-        "name": row["name"],
-        "weightType": row["weightType"],
-        "weight": _thousandths(row["weight"]) if row["weightType"] == "fix" else 0,
-        "stickiness": stickiness,
-    }
-    if row["payloadType"]:
-        variant["payload"] = {"type": row["payloadType"], "value": row["payload"]}
-    if row["name"] in overrides:
-        variant["overrides"] = overrides[row["name"]]
-    return variant
-
-
-def _thousandths(text: str) -> int:
-    """-1, which no weight may be, for what is no number of per cent with one decimal."""
-    try:
-        number = Decimal(text.replace(",", ".")) * 10
-        return int(number) if 0 <= number <= 1000 and number == int(number) else -1
-    except (ArithmeticError, ValueError):
-        return -1
-
-
-def _split(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
+def _split_items(text: str) -> list[str]:
+    return [item.strip() for item in text.split(",") if item.strip()]

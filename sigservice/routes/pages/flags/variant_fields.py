@@ -1,0 +1,132 @@
+"""Variants as rows of fields (`variants.0.name` …) in a strategy's form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from sigservice.web.forms import Field
+from sigservice.web.growing_forms import FieldRow, GrowingSection, Row
+
+BLANK: Row = {"name": "", "weightType": "variable", "weight": "", "payloadType": "", "payload": ""}
+WEIGHT_TYPES = [("variable", "Variable (equal split of the remainder)"), ("fix", "Fixed")]
+PAYLOAD_TYPES = [
+    ("", "none"),
+    ("string", "string"),
+    ("number", "number"),
+    ("json", "JSON"),
+    ("csv", "CSV"),
+]
+# The form has percentages, the service stores thousandths and names them in its messages.
+WEIGHT_PROBLEM = "The weight must be from 0 to 100, with at most one decimal."
+SUM_PROBLEM = "The fixed weights must not add up to more than 100%."
+
+
+def read_row(form: dict[str, str], row: str) -> Row:
+    payload = form.get(f"{row}.payload", "").replace("\r\n", "\n")
+    return {name: form.get(f"{row}.{name}", "").strip() for name in BLANK} | {"payload": payload}
+
+
+def to_row(variant: Row) -> Row:
+    payload = variant.get("payload") or {}
+    percentage = f"{variant['weight'] / 10:.1f}".removesuffix(".0")
+    return {
+        "name": variant["name"],
+        "weightType": variant["weightType"],
+        "weight": percentage if variant["weightType"] == "fix" else "",
+        "payloadType": payload.get("type", ""),
+        "payload": payload.get("value", ""),
+    }
+
+
+def to_variant(row: Row, stickiness: str, overrides: Mapping[str, Any]) -> Row:
+    """`overrides` are by the variant's name."""
+    variant = {
+        "name": row["name"],
+        "weightType": row["weightType"],
+        "weight": _parse_weight(row["weight"]) if row["weightType"] == "fix" else 0,
+        "stickiness": stickiness,
+    }
+    if row["payloadType"]:
+        variant["payload"] = {"type": row["payloadType"], "value": row["payload"]}
+    if row["name"] in overrides:
+        variant["overrides"] = overrides[row["name"]]
+    return variant
+
+
+def make_section(
+    rows: Sequence[Row], stickiness: str, stickiness_choices: Sequence[tuple[str, str]]
+) -> GrowingSection:
+    stickiness_field = Field(
+        "variant_stickiness",
+        "Variant stickiness",
+        stickiness,
+        type="select",
+        hint="Context field used to keep a user on the same variant.",
+        choices=stickiness_choices,
+    )
+    return GrowingSection(
+        "variants",
+        "Variants",
+        "variant",
+        "Optional. Split exposed users between variants (A/B test, remote config).",
+        [_make_row(f"variants.{number}", row) for number, row in enumerate(rows)],
+        [stickiness_field] if rows else [],
+    )
+
+
+def _make_row(name: str, row: Row) -> FieldRow:
+    return FieldRow(
+        [
+            Field(f"{name}.name", "Name", row["name"], is_required=True),
+            Field(
+                f"{name}.weightType",
+                "Weight type",
+                row["weightType"],
+                type="select",
+                choices=WEIGHT_TYPES,
+            ),
+            Field(
+                f"{name}.weight",
+                "Weight (%)",
+                row["weight"],
+                hint="Only for a fixed weight, e.g. 12.5",
+            ),
+            Field(
+                f"{name}.payloadType",
+                "Payload type",
+                row["payloadType"],
+                type="select",
+                choices=PAYLOAD_TYPES,
+            ),
+            Field(
+                f"{name}.payload",
+                "Payload value",
+                row["payload"],
+                type="textarea",
+                attributes={"rows": 2},
+            ),
+        ]
+    )
+
+
+def to_form_problem(path: str, message: str) -> dict[str, str]:
+    """A problem under the name of the form's field and with percentages."""
+    if path == "variants" and "1000" in message:
+        return {"path": path, "message": SUM_PROBLEM}
+    if path.endswith(".weight"):
+        return {"path": path, "message": WEIGHT_PROBLEM}
+    if path.endswith(".stickiness"):
+        return {"path": "variant_stickiness", "message": message}
+    path = path.replace(".payload.value", ".payload").replace(".payload.type", ".payloadType")
+    return {"path": path, "message": message}
+
+
+def _parse_weight(text: str) -> int:
+    """The thousandths of a percentage, or -1, which no weight may be, for any other text."""
+    try:
+        number = Decimal(text.replace(",", ".")) * 10
+        return int(number) if 0 <= number <= 1000 and number == int(number) else -1
+    except (ArithmeticError, ValueError):
+        return -1

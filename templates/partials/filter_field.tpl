@@ -1,0 +1,3 @@
+<span><label for="{{field.element_id}}">{{field.label}}</label>
+% include("partials/control.tpl", field=field)
+</span>

@@ -1,0 +1,26 @@
+% errors = find_errors(problems, section.name)
+<fieldset id="{{section.name}}">
+<legend>{{section.legend}}</legend>
+<p class="hint">{{section.hint}}</p>
+% if errors:
+<p class="wrong">{{errors}}</p>
+% end
+% for number, row in enumerate(section.rows):
+<fieldset id="{{section.name}}.{{number}}">
+<legend>{{section.item.capitalize()}} {{number + 1}}</legend>
+<div class="fields">
+% for field in row.fields:
+% include("partials/form_field.tpl", field=field)
+% end
+</div>
+% for field in row.checkboxes:
+% include("partials/form_field.tpl", field=field)
+% end
+<p class="actions"><button class="quiet" name="do" value="remove-{{section.name}}.{{number}}" formaction="{{action}}#{{section.name}}" formnovalidate>Remove<span class="hidden"> {{section.item}} {{number + 1}}</span></button></p>
+</fieldset>
+% end
+% for field in section.fields:
+% include("partials/form_field.tpl", field=field)
+% end
+<p class="actions"><button class="quiet" name="do" value="add-{{section.name}}" formaction="{{action}}#{{section.name}}.{{len(section.rows)}}" formnovalidate>Add {{section.item}}</button></p>
+</fieldset>
