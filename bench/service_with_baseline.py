@@ -32,7 +32,7 @@ def add_routes(app):
     def authenticates():
         value, _ = read_json(request.environ)
         with held["service"].context.database.autocommit() as conn:
-            signals.check_sender(conn, "bench", read_bearer_token(request.environ))
+            signals.check_token(conn, "bench", read_bearer_token(request.environ))
         return respond.json({"signals": [{"id": 1, "payload": value}]})
 
 

@@ -1,7 +1,7 @@
-"""What a JSON body may hold: the rules between bytes from outside and what is stored.
+"""JSON bodies: decompressed, parsed, and checked for what can't be stored.
 
-PostgreSQL takes no NUL, nobody's reader a lone surrogate, NaN or nesting without end; all of it
-is refused here with a reason, before anything is stored.
+PostgreSQL rejects NUL; JSON parsers reject lone surrogates, NaN and deep nesting. All of these are
+refused here with a reason.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _decode = msgspec.json.decode
 
 
 def inflate(data: bytes, encoding: str, limit: int) -> bytes:
-    """`data` without its Content-Encoding; never more than `limit` bytes come out.
+    """Decodes the Content-Encoding; the result has at most `limit` bytes.
 
     Raises ContentTypeError for an encoding other than gzip, BadDataError for broken gzip,
     ContentTooLargeError above the limit.
@@ -30,26 +30,26 @@ def inflate(data: bytes, encoding: str, limit: int) -> bytes:
         return data
     if encoding not in ("gzip", "x-gzip"):
         raise ContentTypeError("The body's Content-Encoding must be gzip or identity.")
-    machine = zlib.decompressobj(wbits=31)
+    decompressor = zlib.decompressobj(wbits=31)
     try:
-        plain = machine.decompress(data, limit + 1)
+        plain = decompressor.decompress(data, limit + 1)
     except zlib.error as error:
         raise BadDataError("The body is not valid gzip.") from error
     if len(plain) > limit:
-        raise too_large(limit)
-    if not machine.eof or machine.unused_data:
+        raise build_too_large_error(limit)
+    if not decompressor.eof or decompressor.unused_data:
         raise BadDataError("The body is not valid gzip.")
     return plain
 
 
-def too_large(limit: int) -> ContentTooLargeError:
+def build_too_large_error(limit: int) -> ContentTooLargeError:
     return ContentTooLargeError(f"The body is larger than {limit} bytes.")
 
 
 def parse(data: bytes) -> Any:
     """The JSON value in `data` (RFC 8259, UTF-8), checked for what can't be stored.
 
-    Raises BadDataError with the reason and, where known, the byte.
+    Raises BadDataError with the reason and, if known, the byte.
     """
     too_deep = BadDataError(f"The JSON is nested deeper than {MAX_DEPTH} levels.")
     try:
@@ -59,37 +59,37 @@ def parse(data: bytes) -> Any:
     except RecursionError as error:
         raise too_deep from error
     except msgspec.DecodeError as error:
-        raise BadDataError(f"The body is not valid JSON: {_reason(error)}.") from error
-    if data.count(b"[") + data.count(b"{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+        raise BadDataError(f"The body is not valid JSON: {_describe(error)}.") from error
+    if data.count(b"[") + data.count(b"{") > MAX_DEPTH and _measure_depth(value) > MAX_DEPTH:
         raise too_deep
     if b"\\u0000" in data and _has_nul(value):
-        raise BadDataError("The JSON holds a NUL character (\\u0000), which can't be stored.")
+        raise BadDataError("The JSON contains a NUL character (\\u0000), which can't be stored.")
     return value
 
 
-def unescaped(text: str) -> str:
-    """The same JSON value with `\\u00e9` written as é, so that a search finds it.
+def unescape(text: str) -> str:
+    """The JSON text with `\\u00e9` written as é, so that a search finds it.
 
-    `text` is JSON that parse() has accepted; nothing else in it changes.
+    `text` is JSON that parse() has accepted; the rest of it doesn't change.
     """
-    return _ESCAPE.sub(_character, text) if "\\u" in text else text
+    return _ESCAPE.sub(_unescape_match, text) if "\\u" in text else text
 
 
-def _character(escape: re.Match[str]) -> str:
+def _unescape_match(escape: re.Match[str]) -> str:
     if not escape[1]:
         return escape[0]
     character = json.loads(f'"{escape[0]}"')
     return character if character.isprintable() and character not in '"\\' else escape[0]
 
 
-def _reason(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     if isinstance(error, msgspec.ValidationError):
         return "a number is out of range"
-    return str(error).removeprefix("JSON is malformed: ").strip() or "it can't be read"
+    return str(error).removeprefix("JSON is malformed: ").strip() or "it can't be parsed"
 
 
-def _depth(value: Any) -> int:
-    """How many arrays and objects stand within each other, level by level."""
+def _measure_depth(value: Any) -> int:
+    """The number of levels of arrays and objects; iterative, because recursion is limited."""
     depth = 0
     level = [value]
     while level := [item for item in level if isinstance(item, dict | list)]:

@@ -24,19 +24,19 @@ def read_bytes(environ: dict[str, Any], limit: int) -> bytes:
     """The body, inflated; raises ContentTooLargeError above `limit` without reading it all, and for
     one that the listener did not read (see web/admission.py)."""
     if environ.get("sigservice.body_refused"):
-        raise payload.too_large(limit)
+        raise payload.build_too_large_error(limit)
     length = environ.get("CONTENT_LENGTH") or ""
     stream = environ["wsgi.input"]
     if length:
         if not (length.isascii() and length.isdigit()):
             raise BadDataError("The Content-Length is not a number.")
         if len(length.lstrip("0")) > 18 or int(length) > limit:
-            raise payload.too_large(limit)
+            raise payload.build_too_large_error(limit)
         data = stream.read(int(length))
     elif environ.get("wsgi.input_terminated"):
         data = stream.read(limit + 1)
         if len(data) > limit:
-            raise payload.too_large(limit)
+            raise payload.build_too_large_error(limit)
     else:
         data = b""
     encoding = environ.get("HTTP_CONTENT_ENCODING", "").strip().lower()

@@ -259,9 +259,9 @@ def test_unescaping_changes_the_spelling_and_never_the_value():
     for _ in range(400):
         made = {text(random_): [text(random_), value(random_, 2)]}
         written = encoded(random_, made).decode()
-        plain = payload.unescaped(written)
+        plain = payload.unescape(written)
         assert exactly(plain.encode()) == exactly(written.encode())
-        assert payload.unescaped(plain) == plain
+        assert payload.unescape(plain) == plain
         assert len(plain.encode()) <= len(written.encode())
         assert accepted(plain.encode()) is accepted(written.encode()) is True
 
@@ -283,4 +283,4 @@ def test_unescaping_changes_the_spelling_and_never_the_value():
 )
 def test_letters_are_unescaped_and_what_must_be_escaped_is_not(written, plain):
     assert accepted(written.encode())
-    assert payload.unescaped(written) == plain
+    assert payload.unescape(written) == plain

@@ -19,7 +19,7 @@ def insert(
     created_by_user_id: int,
     limit: int,
 ) -> Row | None:
-    """None when the limit is reached; raises UniqueViolation for a name that is taken."""
+    """None if the limit is reached; raises UniqueViolation for a duplicate name."""
     return fetch_one(
         conn,
         _SQL["insert_signal_endpoint_token"],
@@ -36,7 +36,7 @@ def list_all(conn: Connection) -> list[Row]:
     return fetch_all(conn, _SQL["list_all_signal_endpoint_tokens"])
 
 
-def list_of_endpoint(conn: Connection, endpoint_id: int) -> list[Row]:
+def list_for_endpoint(conn: Connection, endpoint_id: int) -> list[Row]:
     return fetch_all(conn, _SQL["list_signal_endpoint_tokens"], signal_endpoint_id=endpoint_id)
 
 
@@ -47,7 +47,7 @@ def find(conn: Connection, endpoint_id: int, id: int) -> Row | None:
 
 
 def rename(conn: Connection, endpoint_id: int, id: int, name: str) -> Row | None:
-    """Raises UniqueViolation for a name that is taken."""
+    """Raises UniqueViolation for a duplicate name."""
     return fetch_one(
         conn, _SQL["rename_signal_endpoint_token"], signal_endpoint_id=endpoint_id, id=id, name=name
     )
@@ -58,5 +58,6 @@ def delete(conn: Connection, endpoint_id: int, id: int) -> bool:
     return execute(conn, statement, signal_endpoint_id=endpoint_id, id=id) > 0
 
 
-def find_sender(conn: Connection, secret_hash: bytes) -> Row | None:
-    return fetch_one_prepared(conn, _SQL["find_signal_sender"], secret_hash=secret_hash)
+def find_by_secret(conn: Connection, secret_hash: bytes) -> Row | None:
+    """{id, name, signal_endpoint_id, endpoint_name, enabled} of the token, also if disabled."""
+    return fetch_one_prepared(conn, _SQL["find_signal_token_by_secret"], secret_hash=secret_hash)

@@ -22,7 +22,7 @@ def insert(
     created_by_user_id: int,
     limit: int,
 ) -> Row | None:
-    """None when the limit is reached; raises UniqueViolation for a name that is taken."""
+    """None if the limit is reached; raises UniqueViolation for a duplicate name."""
     return fetch_one(
         conn,
         _SQL["insert_signal_endpoint"],
@@ -49,7 +49,7 @@ def list_all(conn: Connection) -> list[Row]:
 def update(
     conn: Connection, id: int, *, name: str, description: str | None, enabled: bool
 ) -> Row | None:
-    """Raises UniqueViolation for a name that is taken."""
+    """Raises UniqueViolation for a duplicate name."""
     return fetch_one(
         conn,
         _SQL["update_signal_endpoint"],

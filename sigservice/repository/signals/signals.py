@@ -1,6 +1,6 @@
 """Signals: one function for each SQL statement. Payloads are JSON text.
 
-A page of signals ends early when its payloads exceed PAGE_BYTES (see is_cut).
+A page of signals ends early when its payloads exceed PAGE_BYTES; see is_truncated.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PAGE_BYTES = 8_000_000
 def insert(
     conn: Connection, *, endpoint_name: str, secret_hash: bytes, payload: str, payload_bytes: int
 ) -> Row | None:
-    """None when the secret is none of this endpoint's or the endpoint is disabled."""
+    """None if the secret isn't one of this endpoint's or the endpoint is disabled."""
     return fetch_one_prepared(
         conn,
         _SQL["insert_signal"],
@@ -38,7 +38,7 @@ def insert(
     )
 
 
-def insert_of_person(
+def insert_by_user(
     conn: Connection,
     endpoint_id: int,
     *,
@@ -49,7 +49,7 @@ def insert_of_person(
 ) -> Row:
     row = fetch_one(
         conn,
-        _SQL["insert_signal_of_person"],
+        _SQL["insert_signal_by_user"],
         endpoint_id=endpoint_id,
         payload=payload,
         payload_bytes=payload_bytes,
@@ -60,12 +60,12 @@ def insert_of_person(
     return row
 
 
-def list_of_endpoint(
+def list_for_endpoint(
     conn: Connection, endpoint_id: int, *, before: int | None, limit: int, offset: int = 0
 ) -> list[Row]:
     return fetch_all(
         conn,
-        _SQL["list_signals_of_endpoint"],
+        _SQL["list_signals_for_endpoint"],
         endpoint_id=endpoint_id,
         before=before,
         limit=limit,
@@ -74,7 +74,7 @@ def list_of_endpoint(
     )
 
 
-def list_of_token(
+def list_for_token(
     conn: Connection,
     endpoint_id: int,
     token_id: int,
@@ -85,7 +85,7 @@ def list_of_token(
 ) -> list[Row]:
     return fetch_all(
         conn,
-        _SQL["list_signals_of_token"],
+        _SQL["list_signals_for_token"],
         endpoint_id=endpoint_id,
         token_id=token_id,
         before=before,
@@ -95,15 +95,15 @@ def list_of_token(
     )
 
 
-def is_cut(rows: list[Row]) -> bool:
-    """Whether a page ended for its size, so that more may follow however few rows it has."""
+def is_truncated(rows: list[Row]) -> bool:
+    """Whether the page ended at its size limit, so that more rows may follow."""
     return bool(rows) and rows[-1]["bytes"] >= PAGE_BYTES
 
 
 def find_search_end(
     conn: Connection, endpoint_id: int, *, token_id: int | None, before: int | None
 ) -> tuple[int, bool]:
-    """The oldest id that one search looks at, and whether older signals may exist."""
+    """The oldest ID that one search covers, and whether older signals may exist."""
     row = fetch_one(
         conn,
         _SQL["find_search_end"],
@@ -113,7 +113,9 @@ def find_search_end(
         window_rows=SEARCH_ROWS,
         window_bytes=SEARCH_BYTES,
     )
-    return (int(row["until"]), bool(row["more"])) if row and row["until"] else (0, False)
+    return (
+        (int(row["oldest_id"]), bool(row["has_more"])) if row and row["oldest_id"] else (0, False)
+    )
 
 
 def search(
@@ -123,10 +125,10 @@ def search(
     token_id: int | None,
     pattern: str,
     before: int | None,
-    until: int,
+    oldest_id: int,
     limit: int,
 ) -> list[Row]:
-    """`pattern` is a LIKE pattern; see find_search_end for `until`."""
+    """`pattern` is a LIKE pattern; find_search_end returns `oldest_id`."""
     return fetch_all(
         conn,
         _SQL["search_signals"],
@@ -134,7 +136,7 @@ def search(
         token_id=token_id,
         pattern=pattern,
         before=before,
-        until=until,
+        oldest_id=oldest_id,
         limit=limit,
     )
 
@@ -165,24 +167,30 @@ def list_all(
 
 
 def count(
-    conn: Connection, *, from_time: datetime | None, to_time: datetime | None, most: int
+    conn: Connection, *, from_time: datetime | None, to_time: datetime | None, max_count: int
 ) -> int:
     return int(
-        fetch_value(conn, _SQL["count_signals"], from_time=from_time, to_time=to_time, most=most)
+        fetch_value(
+            conn, _SQL["count_signals"], from_time=from_time, to_time=to_time, max_count=max_count
+        )
     )
 
 
-def count_of_endpoint(conn: Connection, endpoint_id: int, *, most: int) -> int:
+def count_for_endpoint(conn: Connection, endpoint_id: int, *, max_count: int) -> int:
     return int(
-        fetch_value(conn, _SQL["count_signals_of_endpoint"], endpoint_id=endpoint_id, most=most)
+        fetch_value(
+            conn, _SQL["count_signals_for_endpoint"], endpoint_id=endpoint_id, max_count=max_count
+        )
     )
 
 
-def list_last(conn: Connection) -> list[Row]:
-    return fetch_all(conn, _SQL["list_last_signals"])
+def list_last_received(conn: Connection) -> list[Row]:
+    """{endpoint_id, token_id, created_at}; token_id is None in the row of an endpoint."""
+    return fetch_all(conn, _SQL["list_last_received"])
 
 
 def count_by_hour(conn: Connection) -> list[Row]:
+    """{endpoint_id, hours_ago, signals} of the last 24 hours."""
     return fetch_all(conn, _SQL["count_signals_by_hour"])
 
 

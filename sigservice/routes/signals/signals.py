@@ -1,4 +1,4 @@
-"""POST /api/signal-endpoint/<name>: where external systems report that something happened."""
+"""POST /api/signal-endpoint/<name>: receives the signals of external systems."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from sigservice.web.router import Router
 # A proxy, because bottle flattens dicts in a route's configuration.
 DESCRIPTION = MappingProxyType(
     {
-        "summary": "signals: report that something happened",
-        "description": "The token is one of the endpoint's own; the payload may be any JSON.",
+        "summary": "Send a signal",
+        "description": "Needs a token of this endpoint. The payload is any JSON value.",
         "security": [{"token": []}],
         "requestBody": {"content": {"application/json": {"schema": {}}}},
     }
 )
 
 
-def payload_limit(config: dict[str, Any]) -> int:
+def _payload_limit(config: dict[str, Any]) -> int:
     limit: int = config["signals"]["payloadLimit"]
     return limit
 
@@ -38,11 +38,11 @@ def payload_limit(config: dict[str, Any]) -> int:
 router = Router(Public)
 
 
-# The guard is the handler's own: the token is checked by the statement that stores the signal.
+# No guard: the statement that stores the signal checks the token.
 @router.post(
     "/api/signal-endpoint/<name>",
     described_as=DESCRIPTION,
-    body_limit=payload_limit,
+    body_limit=_payload_limit,
     needs_credentials=True,
 )
 def receive_signal(context: Context, name: str) -> HTTPResponse:
@@ -51,50 +51,48 @@ def receive_signal(context: Context, name: str) -> HTTPResponse:
     secret = read_bearer_token(environ)
     if not secret:
         telemetry.count_signal("", "unauthorized")
-        raise signals.unauthorized()
+        raise signals.build_unauthorized_error()
     key = secrets.sha256(f"{name}\n{secret}")
     is_allowed, headers = limiter.consume("signal", key)
     try:
         with AuthenticationAttempt(context, find_client_ip(environ, context.trusted_proxies), key):
             if not is_allowed:
                 _refuse(context, name, secret, key, headers)
-            signal = _store(context, environ, name, secret, payload_limit(context.config))
+            signal = _store(context, environ, name, secret)
     except AppError as error:
         if error.status >= 500 and is_allowed:
             limiter.refund("signal", key)
-        error.headers.update(
-            {header: text for header, text in headers.items() if header not in error.headers}
-        )
-        known = key in context.recent_credentials
-        telemetry.count_signal(name if known else "", error.name)
+        error.headers = headers | error.headers
+        is_known = key in context.recent_credentials
+        telemetry.count_signal(name if is_known else "", error.name)
         raise
     if signal["queued"]:
         context.signals_waiting.set()
     telemetry.count_signal(name, "accepted", signal["payload_bytes"])
     body = signals.to_json(signal) | {"createdBySourceTokenId": signal["token_id"]}
-    answer = respond.json({"signals": [body]})
-    for header, text in headers.items():
-        answer.set_header(header, text)
-    return answer
+    response = respond.json({"signals": [body]})
+    for header, value in headers.items():
+        response.set_header(header, value)
+    return response
 
 
 def _refuse(
     context: Context, name: str, secret: str, key: bytes, headers: dict[str, str]
 ) -> NoReturn:
-    """Over the limit; a stranger is told that it is one instead."""
+    """Raises RateLimitError; for an invalid token UnauthorizedError instead."""
     if key not in context.recent_credentials:
         with context.database.autocommit() as conn:
-            signals.check_sender(conn, name, secret)
+            signals.check_token(conn, name, secret)
     raise build_rate_limit_error(headers)
 
 
-def _store(context: Context, environ: dict[str, Any], name: str, secret: str, limit: int) -> Row:
+def _store(context: Context, environ: dict[str, Any], name: str, secret: str) -> Row:
+    """Stores the signal. For an invalid token raises UnauthorizedError, whatever the body is."""
     try:
-        value, data = read_json(environ, limit)
+        value, data = read_json(environ, _payload_limit(context.config))
     except AppError:
-        # A stranger is told that it is one, whatever it sent.
         with context.database.autocommit() as conn:
-            signals.check_sender(conn, name, secret)
+            signals.check_token(conn, name, secret)
         raise
     with context.database.autocommit() as conn:
         return signals.receive(conn, name, secret, b"{}" if value is MISSING else data)

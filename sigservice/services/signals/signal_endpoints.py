@@ -1,6 +1,6 @@
 """Signal endpoints and their tokens: rules, limits and audit.
 
-Limits are decided in the inserting statement under a lock, so they hold when many race.
+The inserting statements check limits under a lock, so that concurrent requests can't exceed them.
 """
 
 from __future__ import annotations
@@ -25,40 +25,40 @@ _NAME = re.compile(r"[a-z0-9_-]{1,100}")
 
 
 @dataclass(frozen=True)
-class Fields:
-    """An endpoint's checked data; `enabled` None keeps what is (true for a new one)."""
+class EndpointFields:
+    """An endpoint's checked data; `enabled` None keeps the state (true for a new endpoint)."""
 
     name: str
     description: str | None
     enabled: bool | None
 
 
-def fields(name: str, description: str | None, enabled: bool | None) -> Fields:
-    """Raises BadDataError naming each field that is wrong."""
+def check_fields(name: str, description: str | None, enabled: bool | None) -> EndpointFields:
+    """Raises BadDataError with a detail for each invalid field."""
     problems = Problems()
     if not name:
-        problems.add("name", "A name is needed.")
+        problems.add("name", "The name is required.")
     elif not _NAME.fullmatch(name):
-        problems.add("name", "A name has 1 to 100 lower-case letters, digits, - and _.")
+        problems.add("name", "The name must be 1 to 100 lower-case letters, digits, - or _.")
     description = (description or "").strip() or None
     problems.check_text(description, "description", max_length=1000).raise_if_any()
-    return Fields(name, description, enabled)
+    return EndpointFields(name, description, enabled)
 
 
-def create(conn: Connection, new: Fields, by: Identity, *, limit: int) -> Row:
+def create(conn: Connection, fields: EndpointFields, by: Identity, *, limit: int) -> Row:
     """Raises ExceedsLimitError, NameExistsError."""
     signal_endpoints.lock_all(conn)
     try:
         row = signal_endpoints.insert(
             conn,
-            name=new.name,
-            description=new.description,
-            enabled=new.enabled is not False,
+            name=fields.name,
+            description=fields.description,
+            enabled=fields.enabled is not False,
             created_by_user_id=by.user_id,
             limit=limit,
         )
     except UniqueViolation as error:
-        raise build_duplicate_error(new.name) from error
+        raise build_duplicate_error(fields.name) from error
     if row is None:
         raise ExceedsLimitError(
             f"There can't be more than {limit} signal endpoints.",
@@ -71,28 +71,28 @@ def create(conn: Connection, new: Fields, by: Identity, *, limit: int) -> Row:
 
 def get(conn: Connection, id: int) -> Row:
     """Raises NotFoundError."""
-    return _found(signal_endpoints.find(conn, id))
+    return _require(signal_endpoints.find(conn, id))
 
 
-def update(conn: Connection, id: int, new: Fields, by: Identity) -> Row:
+def update(conn: Connection, id: int, fields: EndpointFields, by: Identity) -> Row:
     """Replaces name and description; raises NotFoundError, NameExistsError."""
-    before = _found(signal_endpoints.lock(conn, id))
-    enabled = before["enabled"] if new.enabled is None else new.enabled
-    return _change(conn, before, new.name, new.description, enabled, by)
+    before = _require(signal_endpoints.lock(conn, id))
+    enabled = before["enabled"] if fields.enabled is None else fields.enabled
+    return _change(conn, before, fields.name, fields.description, enabled, by)
 
 
-def switch(conn: Connection, id: int, enabled: bool, by: Identity) -> Row:
+def set_enabled(conn: Connection, id: int, enabled: bool, by: Identity) -> Row:
     """Raises NotFoundError."""
-    before = _found(signal_endpoints.lock(conn, id))
+    before = _require(signal_endpoints.lock(conn, id))
     return _change(conn, before, before["name"], before["description"], enabled, by)
 
 
 def delete(conn: Connection, id: int, by: Identity) -> None:
-    """Its tokens go at once; its signals are unseen at once and removed by the retention job.
+    """Deletes its tokens and hides its signals; the retention job deletes the signals.
 
     Raises NotFoundError.
     """
-    before = _found(signal_endpoints.lock(conn, id))
+    before = _require(signal_endpoints.lock(conn, id))
     signal_endpoints.delete(conn, id)
     events.record(conn, "signal-endpoint-deleted", by, pre_data=to_json(before))
 
@@ -100,23 +100,23 @@ def delete(conn: Connection, id: int, by: Identity) -> None:
 def list_tokens(conn: Connection, endpoint_id: int) -> list[Row]:
     """Raises NotFoundError."""
     get(conn, endpoint_id)
-    return signal_endpoint_tokens.list_of_endpoint(conn, endpoint_id)
+    return signal_endpoint_tokens.list_for_endpoint(conn, endpoint_id)
 
 
 def get_token(conn: Connection, endpoint_id: int, id: int) -> Row:
     """Raises NotFoundError."""
-    return _token_found(signal_endpoint_tokens.find(conn, endpoint_id, id))
+    return _require_token(signal_endpoint_tokens.find(conn, endpoint_id, id))
 
 
 def create_token(
     conn: Connection, endpoint_id: int, name: str, by: Identity, *, limit: int
 ) -> tuple[Row, str]:
-    """The token and its secret, which is seen here and never again.
+    """Returns the token and its secret, of which only a hash is stored.
 
     Raises NotFoundError, BadDataError, ExceedsLimitError, NameExistsError.
     """
-    name = token_name(name)
-    _found(signal_endpoints.lock(conn, endpoint_id))
+    name = check_token_name(name)
+    _require(signal_endpoints.lock(conn, endpoint_id))
     secret = TOKEN_PREFIX + secrets.new_secret()
     try:
         row = signal_endpoint_tokens.insert(
@@ -142,11 +142,11 @@ def create_token(
 
 def rename_token(conn: Connection, endpoint_id: int, id: int, name: str, by: Identity) -> Row:
     """Raises NotFoundError, BadDataError, NameExistsError."""
-    name = token_name(name)
-    _found(signal_endpoints.lock(conn, endpoint_id))
+    name = check_token_name(name)
+    _require(signal_endpoints.lock(conn, endpoint_id))
     before = get_token(conn, endpoint_id, id)
     try:
-        row = _token_found(signal_endpoint_tokens.rename(conn, endpoint_id, id, name))
+        row = _require_token(signal_endpoint_tokens.rename(conn, endpoint_id, id, name))
     except UniqueViolation as error:
         raise build_duplicate_error(name) from error
     if row["name"] != before["name"]:
@@ -161,23 +161,23 @@ def rename_token(conn: Connection, endpoint_id: int, id: int, name: str, by: Ide
 
 
 def delete_token(conn: Connection, endpoint_id: int, id: int, by: Identity) -> None:
-    """Its next call is refused. Raises NotFoundError."""
-    _found(signal_endpoints.lock(conn, endpoint_id))
+    """Raises NotFoundError."""
+    _require(signal_endpoints.lock(conn, endpoint_id))
     before = get_token(conn, endpoint_id, id)
     signal_endpoint_tokens.delete(conn, endpoint_id, id)
     events.record(conn, "signal-endpoint-token-deleted", by, pre_data=token_to_json(before))
 
 
-def token_name(name: str) -> str:
-    """Raises BadDataError."""
+def check_token_name(name: str) -> str:
+    """The name without surrounding spaces. Raises BadDataError."""
     name = name.strip()
     if not 1 <= len(name) <= 100:
-        raise BadDataError("A token's name has 1 to 100 characters.", path="name")
+        raise BadDataError("The token name must have 1 to 100 characters.", path="name")
     return name
 
 
 def to_json(row: Row) -> dict[str, Any]:
-    """An endpoint on the wire, without tokens and url."""
+    """The JSON of an endpoint, without tokens and url."""
     return {
         "id": row["id"],
         "name": row["name"],
@@ -189,7 +189,7 @@ def to_json(row: Row) -> dict[str, Any]:
 
 
 def token_to_json(row: Row) -> dict[str, Any]:
-    """A token on the wire; `secretPrefix` is what is still visible of the secret."""
+    """The JSON of a token; of the secret it has the first characters, `secretPrefix`."""
     return {
         "id": row["id"],
         "name": row["name"],
@@ -204,7 +204,7 @@ def _change(
     conn: Connection, before: Row, name: str, description: str | None, enabled: bool, by: Identity
 ) -> Row:
     try:
-        row = _found(
+        row = _require(
             signal_endpoints.update(
                 conn, before["id"], name=name, description=description, enabled=enabled
             )
@@ -218,13 +218,13 @@ def _change(
     return row
 
 
-def _found(row: Row | None) -> Row:
+def _require(row: Row | None) -> Row:
     if row is None:
-        raise NotFoundError("There is no such signal endpoint.")
+        raise NotFoundError("Signal endpoint not found.")
     return row
 
 
-def _token_found(row: Row | None) -> Row:
+def _require_token(row: Row | None) -> Row:
     if row is None:
-        raise NotFoundError("There is no such token.")
+        raise NotFoundError("Token not found.")
     return row

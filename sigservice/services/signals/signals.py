@@ -1,4 +1,4 @@
-"""Signals: accepted and kept, listed and searched, deleted when they are old."""
+"""Signals: received from senders, sent by users, listed and searched."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import msgspec
 
 from sigservice import payload, secrets
 from sigservice.clock import format_iso
+from sigservice.db.like import make_pattern
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import ConflictError, NotFoundError, UnauthorizedError
@@ -18,42 +19,42 @@ from sigservice.services.signals import signal_endpoints
 from sigservice.services.system import events
 
 
-def receive(conn: Connection, endpoint_name: str, secret: str, text: bytes) -> Row:
-    """The stored signal: `text` is JSON that payload.parse has accepted.
+def receive(conn: Connection, endpoint_name: str, secret: str, body: bytes) -> Row:
+    """Stores a signal and returns it; `body` is JSON that payload.parse has accepted.
 
     On a connection in autocommit the signal is committed when this returns. Raises
-    UnauthorizedError, the same for every wrong name and token; NotFoundError when a disabled
-    endpoint is called with its own token.
+    UnauthorizedError, the same for every wrong name and token; NotFoundError if the token is valid
+    and the endpoint is disabled.
     """
     row = signals.insert(
         conn,
         endpoint_name=endpoint_name,
         secret_hash=secrets.sha256(secret),
-        payload=payload.unescaped(text.decode()),
-        payload_bytes=len(text),
+        payload=payload.unescape(body.decode()),
+        payload_bytes=len(body),
     )
     if row is None:
-        check_sender(conn, endpoint_name, secret)
+        check_token(conn, endpoint_name, secret)
         raise NotFoundError("The signal endpoint is disabled.")
     return row
 
 
-def check_sender(conn: Connection, endpoint_name: str, secret: str) -> None:
+def check_token(conn: Connection, endpoint_name: str, secret: str) -> None:
     """Raises UnauthorizedError unless the secret is one of this endpoint's."""
-    sender = signal_endpoint_tokens.find_sender(conn, secrets.sha256(secret))
-    if sender is None or sender["endpoint_name"] != endpoint_name:
-        raise unauthorized()
+    token = signal_endpoint_tokens.find_by_secret(conn, secrets.sha256(secret))
+    if token is None or token["endpoint_name"] != endpoint_name:
+        raise build_unauthorized_error()
 
 
-def unauthorized() -> UnauthorizedError:
-    return UnauthorizedError("The token is missing or is not one of this signal endpoint's.")
+def build_unauthorized_error() -> UnauthorizedError:
+    return UnauthorizedError("The token is missing or doesn't belong to this signal endpoint.")
 
 
 @dataclass(frozen=True)
-class Page:
+class SignalPage:
     """`next_before` is the `before` of the next older page, None on the last one.
 
-    `searched_to_end` is false when a search stopped before the oldest signal.
+    `searched_to_end` is false if a search stopped before the oldest signal.
     """
 
     rows: list[Row]
@@ -70,67 +71,81 @@ def list_page(
     offset: int = 0,
     token_id: int | None = None,
     text: str = "",
-) -> Page:
-    """The newest signals of an endpoint; `text` is looked for anywhere in the payload's text.
+) -> SignalPage:
+    """The newest signals of an endpoint; `text` restricts them to payloads that contain it.
 
-    A search looks through the newest 20 000 signals or 16 MB of payload below `before`; its
-    next page goes on from there. A search has no offset.
+    A search covers the newest 20 000 signals or 16 MB of payload below `before`; the next page
+    continues from there. A search ignores the offset.
     """
-    if text:
-        until, more = signals.find_search_end(conn, endpoint_id, token_id=token_id, before=before)
-        rows = signals.search(
-            conn,
-            endpoint_id,
-            token_id=token_id,
-            pattern=f"%{_escape_like(text)}%",
-            before=before,
-            until=until,
-            limit=limit,
-        )
-        if len(rows) == limit:
-            return Page(rows, rows[-1]["id"])
-        return Page(rows, until if more else None, searched_to_end=not more)
+    if pattern := make_pattern(text):
+        return _search(conn, endpoint_id, pattern, limit=limit, before=before, token_id=token_id)
     if token_id is None:
-        rows = signals.list_of_endpoint(
+        rows = signals.list_for_endpoint(
             conn, endpoint_id, before=before, limit=limit + 1, offset=offset
         )
     else:
-        rows = signals.list_of_token(
+        rows = signals.list_for_token(
             conn, endpoint_id, token_id, before=before, limit=limit + 1, offset=offset
         )
     page = rows[:limit]
-    more = len(rows) > limit or signals.is_cut(rows)
-    return Page(page, page[-1]["id"] if more else None)
+    has_more = len(rows) > limit or signals.is_truncated(rows)
+    return SignalPage(page, page[-1]["id"] if has_more else None)
+
+
+def _search(
+    conn: Connection,
+    endpoint_id: int,
+    pattern: str,
+    *,
+    limit: int,
+    before: int | None,
+    token_id: int | None,
+) -> SignalPage:
+    oldest_id, has_more = signals.find_search_end(
+        conn, endpoint_id, token_id=token_id, before=before
+    )
+    rows = signals.search(
+        conn,
+        endpoint_id,
+        token_id=token_id,
+        pattern=pattern,
+        before=before,
+        oldest_id=oldest_id,
+        limit=limit,
+    )
+    if len(rows) == limit:
+        return SignalPage(rows, rows[-1]["id"])
+    return SignalPage(rows, oldest_id if has_more else None, searched_to_end=not has_more)
 
 
 def get(conn: Connection, endpoint_id: int, id: int) -> Row:
     """Raises NotFoundError."""
     row = signals.find(conn, endpoint_id, id)
     if row is None:
-        raise NotFoundError("There is no such signal.")
+        raise NotFoundError("Signal not found.")
     return row
 
 
-def send(conn: Connection, endpoint_id: int, text: bytes, by: Identity, *, limit: int) -> Row:
-    """A signal that a person sends to try what happens: judged like any other.
+def send(conn: Connection, endpoint_id: int, body: bytes, by: Identity, *, limit: int) -> Row:
+    """Stores a test signal of a user, which is evaluated like any other, and returns it.
 
     Raises NotFoundError, ConflictError for a disabled endpoint, BadDataError and
     ContentTooLargeError for the payload.
     """
-    if len(text) > limit:
-        raise payload.too_large(limit)
-    payload.parse(text)
-    return _send(conn, endpoint_id, payload.unescaped(text.decode()), len(text), by, None)
+    if len(body) > limit:
+        raise payload.build_too_large_error(limit)
+    payload.parse(body)
+    return _send(conn, endpoint_id, payload.unescape(body.decode()), len(body), by, None)
 
 
 def replay(conn: Connection, endpoint_id: int, id: int, by: Identity) -> Row:
-    """The same payload as a new signal. Raises NotFoundError, ConflictError."""
+    """Stores the payload again as a new signal. Raises NotFoundError, ConflictError."""
     row = get(conn, endpoint_id, id)
     return _send(conn, endpoint_id, row["payload"], row["payload_bytes"], by, id)
 
 
 def to_json(row: Row) -> dict[str, Any]:
-    """What all three wire shapes of a signal share."""
+    """What all three JSON forms of a signal share."""
     return {
         "id": row["id"],
         "source": "signal-endpoint",
@@ -144,8 +159,8 @@ def _send(
     conn: Connection, endpoint_id: int, text: str, size: int, by: Identity, replay_of: int | None
 ) -> Row:
     if not signal_endpoints.get(conn, endpoint_id)["enabled"]:
-        raise ConflictError("The signal endpoint is disabled: it takes no signals.")
-    row = signals.insert_of_person(
+        raise ConflictError("The signal endpoint is disabled and accepts no signals.")
+    row = signals.insert_by_user(
         conn,
         endpoint_id,
         payload=text,
@@ -153,10 +168,6 @@ def _send(
         sent_by=by.username,
         replay_of=replay_of,
     )
-    sent = {"id": row["id"], "signalEndpointId": endpoint_id, "replayOf": replay_of}
-    events.record(conn, "signal-sent", by, data=sent)
+    data = {"id": row["id"], "signalEndpointId": endpoint_id, "replayOf": replay_of}
+    events.record(conn, "signal-sent", by, data=data)
     return row
-
-
-def _escape_like(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -1,7 +1,7 @@
--- Tokens of signal endpoints. Written by admins; deleted by hand or with their endpoint.
+-- Tokens of signal endpoints. Written by admins; deleted by admins or with their endpoint.
 
 -- name: insert_signal_endpoint_token
--- No row when the endpoint has as many as the limit allows. Call under lock_signal_endpoint.
+-- Returns no row if the limit is reached. Call under lock_signal_endpoint.
 INSERT INTO signal_endpoint_tokens
     (signal_endpoint_id, name, secret_hash, secret_prefix, created_by_user_id)
 SELECT %(signal_endpoint_id)s, %(name)s, %(secret_hash)s, %(secret_prefix)s, %(created_by_user_id)s
@@ -38,8 +38,8 @@ DELETE FROM signal_endpoint_tokens
 WHERE signal_endpoint_id = %(signal_endpoint_id)s
   AND id = %(id)s;
 
--- name: find_signal_sender
--- Who a secret belongs to, whether or not its endpoint takes signals.
+-- name: find_signal_token_by_secret
+-- The token of a secret, whether or not its endpoint is enabled.
 SELECT t.id, t.name, t.signal_endpoint_id, e.name AS endpoint_name, e.enabled
 FROM signal_endpoint_tokens t
 JOIN signal_endpoints e ON e.id = t.signal_endpoint_id

@@ -1,11 +1,11 @@
--- Signal endpoints. Written by admins; deleted by hand, their tokens with them.
+-- Signal endpoints. Written and deleted by admins; their tokens are deleted with them.
 
 -- name: lock_signal_endpoints
--- Serialises creations, so that the limit holds when many race.
+-- Serializes creations, so that concurrent requests can't exceed the limit.
 SELECT pg_advisory_xact_lock(hashtext('signal_endpoints'));
 
 -- name: insert_signal_endpoint
--- No row when there are as many as the limit allows. Call under lock_signal_endpoints.
+-- Returns no row if the limit is reached. Call under lock_signal_endpoints.
 INSERT INTO signal_endpoints (name, description, enabled, created_by_user_id)
 SELECT %(name)s, %(description)s, %(enabled)s, %(created_by_user_id)s
 WHERE (SELECT count(*) FROM signal_endpoints) < %(limit)s
@@ -17,7 +17,7 @@ FROM signal_endpoints
 WHERE id = %(id)s;
 
 -- name: lock_signal_endpoint
--- Serialises changes of one endpoint and of its tokens; signals are not held up.
+-- Serializes changes of one endpoint and of its tokens; doesn't block signals.
 SELECT id, name, description, enabled, created_at, created_by_user_id
 FROM signal_endpoints
 WHERE id = %(id)s

@@ -1,9 +1,9 @@
 -- Received signals. Written by senders; deleted by the retention job in chunks.
 
 -- name: insert_signal
--- Identifies the sender and stores the signal in one statement, thus one commit and one round
--- trip. No row: the token is none of this endpoint's, or the endpoint is disabled. Where an action
--- set listens the signal waits in the queue from the same commit on; `queued` tells so.
+-- Checks the token and stores the signal in one statement, which is one commit and one round trip.
+-- Returns no row if the token isn't one of this endpoint's or the endpoint is disabled. The signal is
+-- queued for evaluation if an enabled action set is triggered by the endpoint.
 WITH stored AS (
     INSERT INTO signals (endpoint_id, token_id, payload, payload_bytes)
     SELECT e.id, t.id, %(payload)s::json, %(payload_bytes)s
@@ -24,8 +24,8 @@ SELECT id, endpoint_id, token_id, payload, payload_bytes, created_at,
        EXISTS (SELECT 1 FROM queued) AS queued
 FROM stored;
 
--- name: insert_signal_of_person
--- Sent from a page, or sent again: it is judged like any other.
+-- name: insert_signal_by_user
+-- A test signal or a replay. It is queued like a sender's; `token_id` 0 says that it has no token.
 WITH stored AS (
     INSERT INTO signals (endpoint_id, token_id, payload, payload_bytes, sent_by, replay_of)
     VALUES (%(endpoint_id)s, 0, %(payload)s::json, %(payload_bytes)s, %(sent_by)s, %(replay_of)s)
@@ -40,77 +40,71 @@ SELECT id, endpoint_id, token_id, NULL AS token_name, sent_by, replay_of, payloa
        created_at
 FROM stored;
 
--- name: list_signals_of_endpoint
--- Newest first. Keyset by `before`; the offset is there for compatible clients. A page ends early
--- when its payloads exceed `page_bytes`; `bytes` is their size up to and with the row.
-SELECT id, endpoint_id, token_id, token_name, sent_by, replay_of, payload, payload_bytes,
-       created_at, bytes
+-- name: list_signals_for_endpoint
+-- Newest first. Pages by the key `before`; the offset exists for compatible clients. A page ends early
+-- when its payloads exceed `page_bytes`; `bytes` is the total size up to and including the row.
+SELECT s.id, s.endpoint_id, s.token_id, t.name AS token_name, s.sent_by, s.replay_of, s.payload,
+       s.payload_bytes, s.created_at, page.bytes
 FROM (
-    SELECT id, endpoint_id, token_id, token_name, sent_by, replay_of, payload, payload_bytes,
-           created_at, sum(payload_bytes) OVER (ORDER BY id DESC) AS bytes
+    SELECT id, sum(payload_bytes) OVER (ORDER BY id DESC) AS bytes
     FROM (
-        SELECT s.id, s.endpoint_id, s.token_id, t.name AS token_name, s.sent_by, s.replay_of,
-               s.payload, s.payload_bytes, s.created_at
-        FROM signals s
-        LEFT JOIN signal_endpoint_tokens t ON t.id = s.token_id
-        WHERE s.endpoint_id = %(endpoint_id)s
-          AND (%(before)s::bigint IS NULL OR s.id < %(before)s)
-        ORDER BY s.id DESC
+        SELECT id, payload_bytes
+        FROM signals
+        WHERE endpoint_id = %(endpoint_id)s
+          AND (%(before)s::bigint IS NULL OR id < %(before)s)
+        ORDER BY id DESC
         LIMIT %(limit)s OFFSET %(offset)s
-    ) rows
+    ) newest
 ) page
-WHERE bytes - payload_bytes < %(page_bytes)s
-ORDER BY id DESC;
+JOIN signals s ON s.id = page.id
+LEFT JOIN signal_endpoint_tokens t ON t.id = s.token_id
+WHERE page.bytes - s.payload_bytes < %(page_bytes)s
+ORDER BY s.id DESC;
 
--- name: list_signals_of_token
--- The same for one token.
-SELECT id, endpoint_id, token_id, token_name, sent_by, replay_of, payload, payload_bytes,
-       created_at, bytes
+-- name: list_signals_for_token
+-- Like list_signals_for_endpoint, by another index.
+SELECT s.id, s.endpoint_id, s.token_id, t.name AS token_name, s.sent_by, s.replay_of, s.payload,
+       s.payload_bytes, s.created_at, page.bytes
 FROM (
-    SELECT id, endpoint_id, token_id, token_name, sent_by, replay_of, payload, payload_bytes,
-           created_at, sum(payload_bytes) OVER (ORDER BY id DESC) AS bytes
+    SELECT id, sum(payload_bytes) OVER (ORDER BY id DESC) AS bytes
     FROM (
-        SELECT s.id, s.endpoint_id, s.token_id, t.name AS token_name, s.sent_by, s.replay_of,
-               s.payload, s.payload_bytes, s.created_at
-        FROM signals s
-        LEFT JOIN signal_endpoint_tokens t ON t.id = s.token_id
-        WHERE s.endpoint_id = %(endpoint_id)s
-          AND s.token_id = %(token_id)s
-          AND (%(before)s::bigint IS NULL OR s.id < %(before)s)
-        ORDER BY s.id DESC
+        SELECT id, payload_bytes
+        FROM signals
+        WHERE endpoint_id = %(endpoint_id)s
+          AND token_id = %(token_id)s
+          AND (%(before)s::bigint IS NULL OR id < %(before)s)
+        ORDER BY id DESC
         LIMIT %(limit)s OFFSET %(offset)s
-    ) rows
+    ) newest
 ) page
-WHERE bytes - payload_bytes < %(page_bytes)s
-ORDER BY id DESC;
+JOIN signals s ON s.id = page.id
+LEFT JOIN signal_endpoint_tokens t ON t.id = s.token_id
+WHERE page.bytes - s.payload_bytes < %(page_bytes)s
+ORDER BY s.id DESC;
 
 -- name: search_signals
--- Looks through the newest part of the log only: `window_rows` signals or `window_bytes` of
--- payload, whichever ends first. find_search_end tells how far that is.
-SELECT w.id, w.endpoint_id, w.token_id, w.token_name, w.sent_by, w.replay_of, w.payload,
-       w.payload_bytes, w.created_at
-FROM (
-    SELECT s.id, s.endpoint_id, s.token_id, t.name AS token_name, s.sent_by, s.replay_of,
-           s.payload, s.payload_bytes, s.created_at
-    FROM signals s
-    LEFT JOIN signal_endpoint_tokens t ON t.id = s.token_id
-    WHERE s.endpoint_id = %(endpoint_id)s
-      AND (%(token_id)s::int IS NULL OR s.token_id = %(token_id)s)
-      AND (%(before)s::bigint IS NULL OR s.id < %(before)s)
-      AND s.id >= %(until)s
-    ORDER BY s.id DESC
-) w
-WHERE w.payload::text ILIKE %(pattern)s
-ORDER BY w.id DESC
+-- Searches the part of the log that find_search_end has bounded, from `oldest_id` on.
+SELECT s.id, s.endpoint_id, s.token_id, t.name AS token_name, s.sent_by, s.replay_of, s.payload,
+       s.payload_bytes, s.created_at
+FROM signals s
+LEFT JOIN signal_endpoint_tokens t ON t.id = s.token_id
+WHERE s.endpoint_id = %(endpoint_id)s
+  AND (%(token_id)s::int IS NULL OR s.token_id = %(token_id)s)
+  AND (%(before)s::bigint IS NULL OR s.id < %(before)s)
+  AND s.id >= %(oldest_id)s
+  AND s.payload::text ILIKE %(pattern)s
+ORDER BY s.id DESC
 LIMIT %(limit)s;
 
 -- name: find_search_end
--- The oldest id of the part that search_signals looks through, and whether older ones exist.
-SELECT min(id) AS until, count(*) = %(window_rows)s OR bool_or(running > %(window_bytes)s) AS more
+-- The oldest ID that one search covers, after `window_rows` signals or `window_bytes` of payload,
+-- whichever comes first, and whether older signals may exist.
+SELECT min(id) AS oldest_id,
+       count(*) = %(window_rows)s OR bool_or(bytes > %(window_bytes)s) AS has_more
 FROM (
-    SELECT id, running
+    SELECT id, bytes
     FROM (
-        SELECT id, payload_bytes, sum(payload_bytes) OVER (ORDER BY id DESC) AS running
+        SELECT id, payload_bytes, sum(payload_bytes) OVER (ORDER BY id DESC) AS bytes
         FROM (
             SELECT id, payload_bytes
             FROM signals
@@ -120,8 +114,8 @@ FROM (
             ORDER BY id DESC
             LIMIT %(window_rows)s
         ) newest
-    ) summed
-    WHERE running - payload_bytes <= %(window_bytes)s
+    ) totals
+    WHERE bytes - payload_bytes <= %(window_bytes)s
 ) part;
 
 -- name: find_signal
@@ -134,32 +128,31 @@ WHERE s.endpoint_id = %(endpoint_id)s
   AND s.id = %(id)s;
 
 -- name: list_signals
--- Across endpoints; signals of deleted endpoints have no row to join and so are not seen.
-SELECT id, endpoint_id, token_id, token_name, sent_by, replay_of, payload, payload_bytes,
-       created_at, endpoint_name, endpoint_description, bytes
+-- Like list_signals_for_endpoint, of all endpoints. The join hides signals of deleted endpoints.
+SELECT s.id, s.endpoint_id, s.token_id, t.name AS token_name, s.sent_by, s.replay_of, s.payload,
+       s.payload_bytes, s.created_at, page.endpoint_name, page.endpoint_description, page.bytes
 FROM (
-    SELECT id, endpoint_id, token_id, token_name, sent_by, replay_of, payload, payload_bytes,
-           created_at, endpoint_name, endpoint_description,
+    SELECT id, endpoint_name, endpoint_description,
            sum(payload_bytes) OVER (ORDER BY id DESC) AS bytes
     FROM (
-        SELECT s.id, s.endpoint_id, s.token_id, t.name AS token_name, s.sent_by, s.replay_of,
-               s.payload, s.payload_bytes, s.created_at, e.name AS endpoint_name,
+        SELECT s.id, s.payload_bytes, e.name AS endpoint_name,
                e.description AS endpoint_description
         FROM signals s
         JOIN signal_endpoints e ON e.id = s.endpoint_id
-        LEFT JOIN signal_endpoint_tokens t ON t.id = s.token_id
         WHERE (%(from_time)s::timestamptz IS NULL OR s.created_at >= %(from_time)s)
           AND (%(to_time)s::timestamptz IS NULL OR s.created_at < %(to_time)s)
           AND (%(before)s::bigint IS NULL OR s.id < %(before)s)
         ORDER BY s.id DESC
         LIMIT %(limit)s OFFSET %(offset)s
-    ) rows
+    ) newest
 ) page
-WHERE bytes - payload_bytes < %(page_bytes)s
-ORDER BY id DESC;
+JOIN signals s ON s.id = page.id
+LEFT JOIN signal_endpoint_tokens t ON t.id = s.token_id
+WHERE page.bytes - s.payload_bytes < %(page_bytes)s
+ORDER BY s.id DESC;
 
 -- name: count_signals
--- Counts to `most` at the most, so that a large log costs no more than a small one.
+-- Stops at `max_count`, so that a large log costs no more than a small one.
 SELECT count(*)
 FROM (
     SELECT 1
@@ -167,15 +160,15 @@ FROM (
     JOIN signal_endpoints e ON e.id = s.endpoint_id
     WHERE (%(from_time)s::timestamptz IS NULL OR s.created_at >= %(from_time)s)
       AND (%(to_time)s::timestamptz IS NULL OR s.created_at < %(to_time)s)
-    LIMIT %(most)s
+    LIMIT %(max_count)s
 ) counted;
 
--- name: count_signals_of_endpoint
+-- name: count_signals_for_endpoint
 SELECT count(*)
-FROM (SELECT 1 FROM signals WHERE endpoint_id = %(endpoint_id)s LIMIT %(most)s) counted;
+FROM (SELECT 1 FROM signals WHERE endpoint_id = %(endpoint_id)s LIMIT %(max_count)s) counted;
 
--- name: list_last_signals
--- The newest signal of each endpoint and of each token: one index look-up for each.
+-- name: list_last_received
+-- The time of the newest signal of each endpoint and of each token: one index lookup for each.
 SELECT e.id AS endpoint_id, NULL::int AS token_id, s.created_at
 FROM signal_endpoints e
 CROSS JOIN LATERAL (
@@ -189,7 +182,7 @@ CROSS JOIN LATERAL (
 ) s;
 
 -- name: count_signals_by_hour
--- `hours_ago` 0 is the running hour. The BRIN index on created_at bounds the scan.
+-- `hours_ago` 0 is the current hour. The BRIN index on created_at bounds the scan.
 SELECT endpoint_id,
        (extract(epoch FROM date_trunc('hour', now()) - date_trunc('hour', created_at)) / 3600)::int
            AS hours_ago,
@@ -199,8 +192,8 @@ WHERE created_at >= date_trunc('hour', now()) - interval '23 hours'
 GROUP BY endpoint_id, hours_ago;
 
 -- name: delete_old_signals
--- One chunk of what is older than the retention time and does not wait to be judged. Ids grow with time, so the walk from the
--- oldest id ends at the first signal that is young enough.
+-- One chunk of the signals that are older than the retention time and not queued for evaluation. IDs
+-- grow with time, so the scan from the oldest ID ends at the first recent signal.
 DELETE FROM signals
 WHERE id IN (
     SELECT id
@@ -210,7 +203,7 @@ WHERE id IN (
 );
 
 -- name: list_endpoint_ids_with_signals
--- One index look-up for each endpoint that has signals, deleted ones included.
+-- One index lookup for each endpoint that has signals, deleted endpoints included.
 WITH RECURSIVE ids AS (
     (SELECT endpoint_id FROM signals ORDER BY endpoint_id LIMIT 1)
     UNION ALL
@@ -225,7 +218,7 @@ LEFT JOIN signal_endpoints e ON e.id = i.endpoint_id
 WHERE i.endpoint_id IS NOT NULL;
 
 -- name: delete_surplus_signals
--- One chunk of what exceeds the newest `keep` signals of an endpoint, but for those that wait.
+-- One chunk of an endpoint's signals beyond the newest `keep` ones; queued signals stay.
 DELETE FROM signals
 WHERE id IN (
     SELECT id

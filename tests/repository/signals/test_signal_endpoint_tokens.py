@@ -38,12 +38,12 @@ def two(conn):
 
 def test_an_endpoint_without_tokens_has_none(conn, two):
     assert signal_endpoint_tokens.list_all(conn) == []
-    assert signal_endpoint_tokens.list_of_endpoint(conn, two[0]) == []
-    assert signal_endpoint_tokens.list_of_endpoint(conn, 999) == []
+    assert signal_endpoint_tokens.list_for_endpoint(conn, two[0]) == []
+    assert signal_endpoint_tokens.list_for_endpoint(conn, 999) == []
     assert signal_endpoint_tokens.find(conn, two[0], 1) is None
     assert signal_endpoint_tokens.rename(conn, two[0], 1, "x") is None
     assert signal_endpoint_tokens.delete(conn, two[0], 1) is False
-    assert signal_endpoint_tokens.find_sender(conn, b"hash") is None
+    assert signal_endpoint_tokens.find_by_secret(conn, b"hash") is None
 
 
 def test_a_new_token_comes_back_as_it_is_found_and_never_with_its_hash(conn, two):
@@ -52,15 +52,15 @@ def test_a_new_token_comes_back_as_it_is_found_and_never_with_its_hash(conn, two
     assert (row["signal_endpoint_id"], row["name"]) == (two[0], "ci")
     assert (row["secret_prefix"], row["created_by_user_id"]) == ("signal_abcd", -42)
     assert signal_endpoint_tokens.find(conn, two[0], row["id"]) == row
-    assert signal_endpoint_tokens.list_of_endpoint(conn, two[0]) == [row]
+    assert signal_endpoint_tokens.list_for_endpoint(conn, two[0]) == [row]
     assert signal_endpoint_tokens.list_all(conn) == [row]
 
 
 def test_lists_are_in_order_of_ids(conn, two):
     made = [add_token(conn, two[n % 2], name) for n, name in enumerate("zaybx")]
     assert ids(signal_endpoint_tokens.list_all(conn)) == made
-    assert ids(signal_endpoint_tokens.list_of_endpoint(conn, two[0])) == made[::2]
-    assert ids(signal_endpoint_tokens.list_of_endpoint(conn, two[1])) == made[1::2]
+    assert ids(signal_endpoint_tokens.list_for_endpoint(conn, two[0])) == made[::2]
+    assert ids(signal_endpoint_tokens.list_for_endpoint(conn, two[1])) == made[1::2]
 
 
 def test_a_token_of_another_endpoint_is_not_found_renamed_or_deleted(conn, two):
@@ -113,7 +113,7 @@ def test_the_limit_is_decided_in_the_statement_for_each_endpoint(conn, two):
     assert insert(conn, a, "2", limit=2)
     assert insert(conn, a, "3", limit=2) is None
     assert insert(conn, b, "3", limit=2)
-    assert len(signal_endpoint_tokens.list_of_endpoint(conn, a)) == 2
+    assert len(signal_endpoint_tokens.list_for_endpoint(conn, a)) == 2
 
 
 def test_a_deleted_token_makes_room(conn, two):
@@ -131,14 +131,14 @@ def test_a_rename_changes_the_name_and_nothing_else(conn, two):
     assert renamed == row | {"name": "é" * 100}
     assert signal_endpoint_tokens.find(conn, two[0], row["id"]) == renamed
     assert signal_endpoint_tokens.find(conn, two[0], other["id"]) == other
-    assert signal_endpoint_tokens.find_sender(conn, b"hash")["name"] == "é" * 100
+    assert signal_endpoint_tokens.find_by_secret(conn, b"hash")["name"] == "é" * 100
 
 
 def test_a_sender_is_found_by_the_hash_with_the_endpoint_whether_or_not_it_is_enabled(conn, two):
     off = add_endpoint(conn, "off", enabled=False)
     for endpoint_id, name, enabled in ((two[0], "a", True), (off, "off", False)):
         row = insert(conn, endpoint_id, secret_hash=name.encode())
-        assert signal_endpoint_tokens.find_sender(conn, name.encode()) == {
+        assert signal_endpoint_tokens.find_by_secret(conn, name.encode()) == {
             "id": row["id"],
             "name": "ci",
             "signal_endpoint_id": endpoint_id,
@@ -146,13 +146,13 @@ def test_a_sender_is_found_by_the_hash_with_the_endpoint_whether_or_not_it_is_en
             "enabled": enabled,
         }
     for unknown in (b"", b"A", b"a ", b"b"):
-        assert signal_endpoint_tokens.find_sender(conn, unknown) is None
+        assert signal_endpoint_tokens.find_by_secret(conn, unknown) is None
 
 
 def test_no_sender_is_found_after_its_endpoint_is_gone(conn, two):
     insert(conn, two[0], secret_hash=b"hash")
     signal_endpoints.delete(conn, two[0])
-    assert signal_endpoint_tokens.find_sender(conn, b"hash") is None
+    assert signal_endpoint_tokens.find_by_secret(conn, b"hash") is None
 
 
 def test_the_limit_holds_when_many_race(pool):

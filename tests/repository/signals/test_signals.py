@@ -53,11 +53,11 @@ def insert(conn, endpoint_name, secret, payload="{}"):
 
 
 def of_endpoint(conn, id, **asked):
-    return signals.list_of_endpoint(conn, id, **{"before": None, "limit": 50} | asked)
+    return signals.list_for_endpoint(conn, id, **{"before": None, "limit": 50} | asked)
 
 
 def of_token(conn, id, token_id, **asked):
-    return signals.list_of_token(conn, id, token_id, **{"before": None, "limit": 50} | asked)
+    return signals.list_for_token(conn, id, token_id, **{"before": None, "limit": 50} | asked)
 
 
 def across(conn, **asked):
@@ -66,12 +66,12 @@ def across(conn, **asked):
 
 
 def count(conn, **asked):
-    return signals.count(conn, **{"from_time": None, "to_time": None, "most": 100} | asked)
+    return signals.count(conn, **{"from_time": None, "to_time": None, "max_count": 100} | asked)
 
 
 def test_a_signal_of_a_person_has_no_token(conn, world):
     first = world.send('{"n":1}')
-    row = signals.insert_of_person(
+    row = signals.insert_by_user(
         conn, world.a, payload='{"n":1}', payload_bytes=7, sent_by="ada", replay_of=first
     )
     assert signals.find(conn, world.a, row["id"]) == row
@@ -82,7 +82,7 @@ def test_a_signal_of_a_person_has_no_token(conn, world):
 def test_an_endpoint_without_signals_has_none(conn, world):
     assert of_endpoint(conn, world.a) == of_token(conn, world.a, world.ci) == across(conn) == []
     assert signals.find(conn, world.a, 1) is None
-    assert count(conn) == signals.count_of_endpoint(conn, world.a, most=5) == 0
+    assert count(conn) == signals.count_for_endpoint(conn, world.a, max_count=5) == 0
 
 
 def test_a_stored_signal_comes_back_with_its_payload_as_it_was_sent(conn, world):
@@ -171,7 +171,7 @@ def test_signals_of_a_deleted_endpoint_are_unseen_at_once(conn, world):
     assert ids(across(conn)) == [kept]
     assert count(conn) == 1
     assert signals.find(conn, world.a, id) is None
-    assert {row["endpoint_id"] for row in signals.list_last(conn)} == {world.b}
+    assert {row["endpoint_id"] for row in signals.list_last_received(conn)} == {world.b}
     listed = {row["endpoint_id"]: row["is_deleted"] for row in signals.list_endpoint_ids(conn)}
     assert listed == {world.a: True, world.b: False}
 
@@ -208,8 +208,8 @@ def test_counts_stop_at_their_most(conn, world):
     for _ in range(5):
         world.send()
     world.send(endpoint="b")
-    assert [count(conn, most=most) for most in (0, 1, 5, 6, 100)] == [0, 1, 5, 6, 6]
-    counted = [signals.count_of_endpoint(conn, world.a, most=most) for most in (0, 3, 5, 100)]
+    assert [count(conn, max_count=most) for most in (0, 1, 5, 6, 100)] == [0, 1, 5, 6, 6]
+    counted = [signals.count_for_endpoint(conn, world.a, max_count=most) for most in (0, 3, 5, 100)]
     assert counted == [0, 3, 5, 5]
 
 
@@ -218,12 +218,14 @@ def test_the_last_signal_of_each_endpoint_and_token_is_told(conn, world):
         id = world.send(token=token)
         run(conn, "UPDATE signals SET created_at = %s WHERE id = %s", f"2026-03-0{n + 1}Z", id)
     found = {
-        (r["endpoint_id"], r["token_id"]): r["created_at"].day for r in signals.list_last(conn)
+        (r["endpoint_id"], r["token_id"]): r["created_at"].day
+        for r in signals.list_last_received(conn)
     }
     assert found == {(world.a, None): 3, (world.a, world.ci): 3, (world.a, world.other): 1}
     signal_endpoint_tokens.delete(conn, world.a, world.ci)
     found = {
-        (r["endpoint_id"], r["token_id"]): r["created_at"].day for r in signals.list_last(conn)
+        (r["endpoint_id"], r["token_id"]): r["created_at"].day
+        for r in signals.list_last_received(conn)
     }
     assert found == {(world.a, None): 3, (world.a, world.other): 1}
 

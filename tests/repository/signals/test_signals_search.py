@@ -30,7 +30,7 @@ def world(conn):
 
 
 def search(conn, id, pattern, **asked):
-    none = {"token_id": None, "before": None, "until": 0, "limit": 50}
+    none = {"token_id": None, "before": None, "oldest_id": 0, "limit": 50}
     return ids(signals.search(conn, id, pattern=pattern, **none | asked))
 
 
@@ -52,8 +52,8 @@ def test_a_search_keeps_to_its_endpoint_token_and_span(conn, world):
     assert search(conn, world.a, "%") == made[::-1]
     assert search(conn, world.a, "%", token_id=world.other) == made[1::2][::-1]
     assert search(conn, world.a, "%", before=made[4]) == made[:4][::-1]
-    assert search(conn, world.a, "%", until=made[3]) == made[3:][::-1]
-    assert search(conn, world.a, "%", before=made[4], until=made[3], limit=5) == [made[3]]
+    assert search(conn, world.a, "%", oldest_id=made[3]) == made[3:][::-1]
+    assert search(conn, world.a, "%", before=made[4], oldest_id=made[3], limit=5) == [made[3]]
     assert search(conn, world.a, "%", limit=2) == made[-2:][::-1]
     assert search(conn, world.b, "%", token_id=world.ci) == []
 

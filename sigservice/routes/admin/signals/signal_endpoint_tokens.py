@@ -1,4 +1,4 @@
-"""Tokens of a signal endpoint, JSON. The secret is seen once, in the answer to create."""
+"""Tokens of a signal endpoint, JSON. Only the response to create contains the secret."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=ADMIN)
-def list_all(context: Context, identity: Identity, id: int) -> HTTPResponse:
+def list_signal_endpoint_tokens(context: Context, identity: Identity, id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
         rows = signal_endpoints.list_tokens(conn, id)
     return respond.json(
@@ -32,7 +32,9 @@ def list_all(context: Context, identity: Identity, id: int) -> HTTPResponse:
 
 
 @router.post(PATH, needs=ADMIN, takes=TokenBody)
-def create(context: Context, identity: Identity, id: int, body: TokenBody) -> HTTPResponse:
+def create_signal_endpoint_token(
+    context: Context, identity: Identity, id: int, body: TokenBody
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         row, secret = signal_endpoints.create_token(
             conn, id, body.name, identity, limit=context.config["signals"]["tokensPerEndpointLimit"]
@@ -44,14 +46,16 @@ def create(context: Context, identity: Identity, id: int, body: TokenBody) -> HT
 
 
 @router.get(f"{PATH}/<token_id:id>", needs=ADMIN)
-def read(context: Context, identity: Identity, id: int, token_id: int) -> HTTPResponse:
+def get_signal_endpoint_token(
+    context: Context, identity: Identity, id: int, token_id: int
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = signal_endpoints.get_token(conn, id, token_id)
     return respond.json(signal_endpoints.token_to_json(row))
 
 
 @router.put(f"{PATH}/<token_id:id>", needs=ADMIN, takes=TokenBody)
-def rename(
+def rename_signal_endpoint_token(
     context: Context, identity: Identity, id: int, token_id: int, body: TokenBody
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
@@ -60,7 +64,9 @@ def rename(
 
 
 @router.delete(f"{PATH}/<token_id:id>", needs=ADMIN)
-def delete(context: Context, identity: Identity, id: int, token_id: int) -> HTTPResponse:
+def delete_signal_endpoint_token(
+    context: Context, identity: Identity, id: int, token_id: int
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         signal_endpoints.delete_token(conn, id, token_id, identity)
     return respond.empty()

@@ -1,4 +1,4 @@
-"""Signal endpoints, JSON: list, create, read, replace, switch, delete."""
+"""Signal endpoints, JSON: list, create, read, replace, enable, disable, delete."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ PATH = "/api/admin/signal-endpoints"
 
 
 class EndpointBody(msgspec.Struct):
-    """Create and replace; an absent `enabled` keeps what is (true for a new one)."""
+    """Create and replace; without `enabled` the state stays (true for a new endpoint)."""
 
     name: str
     enabled: bool | None = None
     description: str | None = None
 
-    def fields(self) -> signal_endpoints.Fields:
-        return signal_endpoints.fields(self.name, self.description, self.enabled)
+    def check(self) -> signal_endpoints.EndpointFields:
+        return signal_endpoints.check_fields(self.name, self.description, self.enabled)
 
 
 router = Router(AdminGuard)
 
 
-def full(context: Context, conn: Connection, row: Row) -> dict[str, Any]:
-    tokens = signal_endpoint_tokens.list_of_endpoint(conn, row["id"])
+def _describe(context: Context, conn: Connection, row: Row) -> dict[str, Any]:
+    tokens = signal_endpoint_tokens.list_for_endpoint(conn, row["id"])
     return signal_endpoints.to_json(row) | {
         "tokens": [signal_endpoints.token_to_json(token) for token in tokens],
         "url": make_signal_url(context, request.environ, row["name"]),
@@ -45,60 +45,66 @@ def full(context: Context, conn: Connection, row: Row) -> dict[str, Any]:
 
 
 @router.get(PATH, needs=ADMIN)
-def list_all(context: Context, identity: Identity) -> HTTPResponse:
+def list_signal_endpoints(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
         rows = repository.list_all(conn)
         tokens = signal_endpoint_tokens.list_all(conn)
-    by_endpoint: dict[int, list[dict[str, Any]]] = {row["id"]: [] for row in rows}
+    tokens_by_endpoint: dict[int, list[dict[str, Any]]] = {row["id"]: [] for row in rows}
     for token in tokens:
-        by_endpoint.setdefault(token["signal_endpoint_id"], []).append(
+        tokens_by_endpoint.setdefault(token["signal_endpoint_id"], []).append(
             signal_endpoints.token_to_json(token)
         )
-    shown = [signal_endpoints.to_json(row) | {"tokens": by_endpoint[row["id"]]} for row in rows]
-    return respond.json({"signalEndpoints": shown})
+    endpoints = [
+        signal_endpoints.to_json(row) | {"tokens": tokens_by_endpoint[row["id"]]} for row in rows
+    ]
+    return respond.json({"signalEndpoints": endpoints})
 
 
 @router.post(PATH, needs=ADMIN, takes=EndpointBody)
-def create(context: Context, identity: Identity, body: EndpointBody) -> HTTPResponse:
+def create_signal_endpoint(
+    context: Context, identity: Identity, body: EndpointBody
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = signal_endpoints.create(
-            conn, body.fields(), identity, limit=context.config["signals"]["endpointsLimit"]
+            conn, body.check(), identity, limit=context.config["signals"]["endpointsLimit"]
         )
-        created = full(context, conn, row)
-    return respond.json(created, 201, location=f"{context.prefix}{PATH}/{row['id']}")
+        endpoint = _describe(context, conn, row)
+    return respond.json(endpoint, 201, location=f"{context.prefix}{PATH}/{row['id']}")
 
 
 @router.get(f"{PATH}/<id:id>", needs=ADMIN)
-def read(context: Context, identity: Identity, id: int) -> HTTPResponse:
+def get_signal_endpoint(context: Context, identity: Identity, id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
-        return respond.json(full(context, conn, signal_endpoints.get(conn, id)))
+        return respond.json(_describe(context, conn, signal_endpoints.get(conn, id)))
 
 
 @router.put(f"{PATH}/<id:id>", needs=ADMIN, takes=EndpointBody)
-def replace(context: Context, identity: Identity, id: int, body: EndpointBody) -> HTTPResponse:
+def replace_signal_endpoint(
+    context: Context, identity: Identity, id: int, body: EndpointBody
+) -> HTTPResponse:
     with context.database.transaction() as conn:
-        row = signal_endpoints.update(conn, id, body.fields(), identity)
-        return respond.json(full(context, conn, row))
+        row = signal_endpoints.update(conn, id, body.check(), identity)
+        return respond.json(_describe(context, conn, row))
 
 
 @router.delete(f"{PATH}/<id:id>", needs=ADMIN)
-def delete(context: Context, identity: Identity, id: int) -> HTTPResponse:
+def delete_signal_endpoint(context: Context, identity: Identity, id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
         signal_endpoints.delete(conn, id, identity)
     return respond.empty()
 
 
-def switch(context: Context, identity: Identity, id: int, enabled: bool) -> HTTPResponse:
+def _set_enabled(context: Context, identity: Identity, id: int, enabled: bool) -> HTTPResponse:
     with context.database.transaction() as conn:
-        body = full(context, conn, signal_endpoints.switch(conn, id, enabled, identity))
+        body = _describe(context, conn, signal_endpoints.set_enabled(conn, id, enabled, identity))
     return respond.json(body)
 
 
 @router.post(f"{PATH}/<id:id>/on", needs=ADMIN)
-def switch_on(context: Context, identity: Identity, id: int) -> HTTPResponse:
-    return switch(context, identity, id, True)
+def enable_signal_endpoint(context: Context, identity: Identity, id: int) -> HTTPResponse:
+    return _set_enabled(context, identity, id, True)
 
 
 @router.post(f"{PATH}/<id:id>/off", needs=ADMIN)
-def switch_off(context: Context, identity: Identity, id: int) -> HTTPResponse:
-    return switch(context, identity, id, False)
+def disable_signal_endpoint(context: Context, identity: Identity, id: int) -> HTTPResponse:
+    return _set_enabled(context, identity, id, False)

@@ -1,4 +1,4 @@
-"""Received signals, JSON: those of one endpoint, one signal, and across endpoints."""
+"""Received signals, JSON: of one endpoint, one by ID, and of all endpoints."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from sigservice.web.paging import read_days, read_paging
 from sigservice.web.router import Router
 
 PATH = "/api/admin/signal-endpoints/<id:id>/signals"
-COUNTED_AT_MOST = 100_000
-ENVELOPE = 100  # bytes around a payload
+MAX_COUNT = 100_000
+ENVELOPE_BYTES = 100  # the JSON around the payload of a test signal
 
 
 class TestSignalBody(msgspec.Struct):
@@ -31,9 +31,9 @@ router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=ADMIN)
-def list_of_endpoint(context: Context, identity: Identity, id: int) -> HTTPResponse:
+def list_endpoint_signals(context: Context, identity: Identity, id: int) -> HTTPResponse:
     query = read_query(request.environ)
-    asked = read_paging(query)
+    page_request = read_paging(query)
     token_id = read_number(query, "tokenId", None, 1, 2**31 - 1)
     text = query.get("query", "")
     with context.database.transaction(bulkhead="search" if text else "") as conn:
@@ -41,15 +41,15 @@ def list_of_endpoint(context: Context, identity: Identity, id: int) -> HTTPRespo
         page = signals.list_page(
             conn,
             id,
-            limit=asked.limit,
-            before=asked.before,
-            offset=asked.offset,
+            limit=page_request.limit,
+            before=page_request.before,
+            offset=page_request.offset,
             token_id=token_id,
             text=text,
         )
     return respond.json(
         {
-            "signalEndpointSignals": [_of_endpoint(row) for row in page.rows],
+            "signalEndpointSignals": [_to_endpoint_json(row) for row in page.rows],
             "nextBefore": page.next_before,
             "searchedToEnd": page.searched_to_end,
         }
@@ -57,55 +57,57 @@ def list_of_endpoint(context: Context, identity: Identity, id: int) -> HTTPRespo
 
 
 @router.get(f"{PATH}/<signal_id:id>", needs=ADMIN)
-def read(context: Context, identity: Identity, id: int, signal_id: int) -> HTTPResponse:
+def get_signal(context: Context, identity: Identity, id: int, signal_id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = signals.get(conn, id, signal_id)
-    return respond.json(_of_endpoint(row))
+    return respond.json(_to_endpoint_json(row))
 
 
 @router.post(
     "/api/admin/signal-endpoints/<id:id>/test-signal",
     needs=ADMIN,
     takes=TestSignalBody,
-    body_limit=lambda config: config["signals"]["payloadLimit"] + ENVELOPE,
+    body_limit=lambda config: config["signals"]["payloadLimit"] + ENVELOPE_BYTES,
 )
-def send(context: Context, identity: Identity, id: int, body: TestSignalBody) -> HTTPResponse:
+def send_test_signal(
+    context: Context, identity: Identity, id: int, body: TestSignalBody
+) -> HTTPResponse:
     text = msgspec.json.encode(body.payload)
     with context.database.transaction() as conn:
         row = signals.send(
             conn, id, text, identity, limit=context.config["signals"]["payloadLimit"]
         )
     context.signals_waiting.set()
-    return respond.json(_of_endpoint(row), 201)
+    return respond.json(_to_endpoint_json(row), 201)
 
 
 @router.post(f"{PATH}/<signal_id:id>/replay", needs=ADMIN)
-def replay(context: Context, identity: Identity, id: int, signal_id: int) -> HTTPResponse:
+def replay_signal(context: Context, identity: Identity, id: int, signal_id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = signals.replay(conn, id, signal_id, identity)
     context.signals_waiting.set()
-    return respond.json(_of_endpoint(row), 201)
+    return respond.json(_to_endpoint_json(row), 201)
 
 
 @router.get("/api/admin/signals", needs=ADMIN)
-def list_all(context: Context, identity: Identity) -> HTTPResponse:
+def list_signals(context: Context, identity: Identity) -> HTTPResponse:
     query = read_query(request.environ)
-    asked = read_paging(query)
+    page_request = read_paging(query)
     start, end = read_days(query)
     with context.database.transaction(bulkhead="search") as conn:
         rows = repository.list_all(
             conn,
             from_time=start,
             to_time=end,
-            before=asked.before,
-            limit=asked.limit,
-            offset=asked.offset,
+            before=page_request.before,
+            limit=page_request.limit,
+            offset=page_request.offset,
         )
-        total = repository.count(conn, from_time=start, to_time=end, most=COUNTED_AT_MOST)
-    return respond.json({"signals": [_of_query(row) for row in rows], "total": total})
+        total = repository.count(conn, from_time=start, to_time=end, max_count=MAX_COUNT)
+    return respond.json({"signals": [_to_query_json(row) for row in rows], "total": total})
 
 
-def _of_endpoint(row: Row) -> dict[str, Any]:
+def _to_endpoint_json(row: Row) -> dict[str, Any]:
     return signals.to_json(row) | {
         "tokenName": row["token_name"],
         "sentBy": row["sent_by"],
@@ -113,8 +115,8 @@ def _of_endpoint(row: Row) -> dict[str, Any]:
     }
 
 
-def _of_query(row: Row) -> dict[str, Any]:
-    return _of_endpoint(row) | {
+def _to_query_json(row: Row) -> dict[str, Any]:
+    return _to_endpoint_json(row) | {
         "sourceName": row["endpoint_name"],
         "sourceDescription": row["endpoint_description"],
     }

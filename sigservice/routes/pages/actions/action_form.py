@@ -150,7 +150,7 @@ def _offered(conn: Connection, project: str, rows: list[Row]) -> dict[str, Any]:
 def _last(conn: Connection, values: Values) -> dict[str, Any]:
     """The newest payload of the chosen endpoint, else the recipe's, and the paths in it."""
     id = int(values.source) if re.fullmatch("[0-9]{1,9}", values.source, re.ASCII) else 0
-    rows = signals.list_of_endpoint(conn, id, before=None, limit=1)
+    rows = signals.list_for_endpoint(conn, id, before=None, limit=1)
     recipe = RECIPES.get(values.recipe)
     sample = msgspec.json.encode(recipe.sample).decode() if recipe else ""
     payload = rows[0]["payload"] if rows else sample

@@ -40,7 +40,7 @@ def test_page(
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.find(conn, row["source_id"])
-        newest = signals.list_of_endpoint(conn, row["source_id"], before=None, limit=OFFERED)
+        newest = signals.list_for_endpoint(conn, row["source_id"], before=None, limit=OFFERED)
     return respond.page(
         context,
         "actions/action_sets/test",
@@ -104,7 +104,7 @@ def _wanted(conn: Connection, source_id: int, values: dict[str, str], limit: int
     if not data:
         raise BadDataError("Choose a signal, or write a payload.")
     if len(data) > limit:
-        raise payload.too_large(limit)
+        raise payload.build_too_large_error(limit)
     return payload.parse(data)
 
 

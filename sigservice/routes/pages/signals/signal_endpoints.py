@@ -22,7 +22,7 @@ from sigservice.web.links import make_signal_url
 from sigservice.web.router import Router
 from sigservice.web.sparkline import bars
 
-COUNTED_AT_MOST = 10_000
+MAX_COUNT = 10_000
 NOTICES = {
     "created": "The signal endpoint was created.",
     "saved": "The signal endpoint was saved.",
@@ -46,7 +46,7 @@ def show_list(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
         rows = repository.list_all(conn)
         tokens = signal_endpoint_tokens.list_all(conn)
-        last = signals.list_last(conn)
+        last = signals.list_last_received(conn)
         hours = signals.count_by_hour(conn)
     endpoints = [
         row
@@ -140,7 +140,7 @@ def edit(context: Context, identity: Identity, id: int) -> HTTPResponse:
 def save(context: Context, identity: Identity, id: int, form: dict[str, str]) -> HTTPResponse:
     values = _values(form)
     try:
-        fields = signal_endpoints.fields(
+        fields = signal_endpoints.check_fields(
             values["name"], values["description"], values["enabled"] == "on"
         )
         with context.database.transaction() as conn:
@@ -162,7 +162,7 @@ def save(context: Context, identity: Identity, id: int, form: dict[str, str]) ->
 
 def switch(context: Context, identity: Identity, id: int, enabled: bool) -> HTTPResponse:
     with context.database.transaction() as conn:
-        signal_endpoints.switch(conn, id, enabled, identity)
+        signal_endpoints.set_enabled(conn, id, enabled, identity)
     return respond.redirect(context, f"/admin/signals?done={'on' if enabled else 'off'}")
 
 
@@ -180,9 +180,9 @@ def switch_off(context: Context, identity: Identity, id: int, form: dict[str, st
 def confirm_delete(context: Context, identity: Identity, id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.get(conn, id)
-        tokens = signal_endpoint_tokens.list_of_endpoint(conn, id)
+        tokens = signal_endpoint_tokens.list_for_endpoint(conn, id)
         triggered_sets = action_sets.list_of_endpoint(conn, id)
-        count = signals.count_of_endpoint(conn, id, most=COUNTED_AT_MOST)
+        count = signals.count_for_endpoint(conn, id, max_count=MAX_COUNT)
     return respond.page(
         context,
         "signals/signal_endpoints/delete",
@@ -190,7 +190,7 @@ def confirm_delete(context: Context, identity: Identity, id: int) -> HTTPRespons
         endpoint=endpoint,
         tokens=tokens,
         triggered_sets=triggered_sets,
-        count=f"{count}{' or more' if count == COUNTED_AT_MOST else ''}",
+        count=f"{count}{' or more' if count == MAX_COUNT else ''}",
         title=f"Delete {endpoint['name']}?",
     )
 
@@ -229,8 +229,8 @@ def edit_page(
     """An endpoint's form with its tokens; `values` are what was submitted, if that was wrong."""
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.get(conn, id)
-        tokens = signal_endpoint_tokens.list_of_endpoint(conn, id)
-        last = signals.list_last(conn)
+        tokens = signal_endpoint_tokens.list_for_endpoint(conn, id)
+        last = signals.list_last_received(conn)
     stored = {
         "name": endpoint["name"],
         "description": endpoint["description"] or "",
@@ -269,19 +269,19 @@ def _values(form: dict[str, str]) -> dict[str, str]:
     return {name: form.get(name, "").strip() for name in names}
 
 
-def _checked(values: dict[str, str], with_token: bool) -> signal_endpoints.Fields:
+def _checked(values: dict[str, str], with_token: bool) -> signal_endpoints.EndpointFields:
     """Raises BadDataError naming everything that is wrong in the form of a new endpoint."""
     problems: list[dict[str, Any]] = []
     fields = None
     try:
-        fields = signal_endpoints.fields(
+        fields = signal_endpoints.check_fields(
             values["name"], values["description"], values["enabled"] == "on"
         )
     except BadDataError as error:
         problems += error.details
     try:
         if with_token:
-            signal_endpoints.token_name(values["token_name"])
+            signal_endpoints.check_token_name(values["token_name"])
     except BadDataError as error:
         problems += [detail | {"path": "token_name"} for detail in error.details]
     if problems or fields is None:

@@ -44,7 +44,7 @@ def show(context: Context, identity: Identity, id: int) -> HTTPResponse:
     text = query.get("query", "").strip()
     with context.database.transaction(bulkhead="search" if text else "") as conn:
         endpoint = signal_endpoints.get(conn, id)
-        tokens = signal_endpoint_tokens.list_of_endpoint(conn, id)
+        tokens = signal_endpoint_tokens.list_for_endpoint(conn, id)
         page = signals.list_page(
             conn,
             id,

@@ -1,0 +1,9 @@
+"""Patterns for LIKE and ILIKE."""
+
+from __future__ import annotations
+
+
+def make_pattern(text: str) -> str | None:
+    """The pattern that matches `text` anywhere, None for an empty text."""
+    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%" if text else None
