@@ -106,7 +106,7 @@ def _set_password(command: str, login: str, from_stdin: bool) -> int:
         password_hash = context.passwords.hash(password)
         with context.database.transaction() as conn:
             if command == "create-admin":
-                who = users.check_profile(**users.login_fields(login), name=None, root_role="Admin")
+                who = users.check_profile(**users.parse_login(login), name=None, root_role="Admin")
                 users.create(conn, who, password_hash, SYSTEM)
             else:
                 found = user_repository.find_by_login(conn, login)

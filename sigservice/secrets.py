@@ -23,23 +23,23 @@ _CODE_LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's: none looks li
 _LOOK_ALIKES = str.maketrans("OIL", "011", " -")
 
 
-def new_secret() -> str:
+def generate_secret() -> str:
     """43 url-safe characters, 256 bits."""
     return secrets.token_urlsafe(32)
 
 
-def new_hex() -> str:
+def generate_hex_secret() -> str:
     """56 hexadecimal digits, 224 bits: what tokens of the field end in."""
     return secrets.token_hex(28)
 
 
-def new_code() -> str:
+def generate_code() -> str:
     """Eight characters in two groups, 40 bits, for a person to type."""
     letters = "".join(secrets.choice(_CODE_LETTERS) for _ in range(8))
     return f"{letters[:4]}-{letters[4:]}"
 
 
-def normal_code(text: str) -> str:
+def normalize_code(text: str) -> str:
     """What a person typed as `new_code` writes it."""
     letters = text.upper().translate(_LOOK_ALIKES)
     return f"{letters[:4]}-{letters[4:]}"
@@ -62,7 +62,7 @@ def derive(secret: str, purpose: str) -> str:
     return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
 
-def equal(left: str, right: str) -> bool:
+def is_equal(left: str, right: str) -> bool:
     """Compares in constant time."""
     return hmac.compare_digest(
         left.encode("utf-8", "surrogatepass"), right.encode("utf-8", "surrogatepass")
@@ -86,7 +86,7 @@ class Passwords:
         self._dummy = ""
 
     @contextmanager
-    def admitted(self) -> Iterator[None]:
+    def admit(self) -> Iterator[None]:
         """Admits the calling thread for all the hashes of one piece of work, so that it is refused
         before it has begun or not at all. Raises UnavailableError at once when it is refused.
         """
@@ -104,7 +104,7 @@ class Passwords:
 
     def hash(self, password: str) -> str:
         """Raises UnavailableError."""
-        with self.admitted(), self._running:
+        with self.admit(), self._running:
             return self._hash(password)
 
     def _hash(self, password: str) -> str:
@@ -117,9 +117,9 @@ class Passwords:
     def matches(self, stored: str | None, password: str) -> bool:
         """False for a wrong password; as slow for no stored hash, so names can't be probed.
         Raises UnavailableError."""
-        with self.admitted():
+        with self.admit():
             if not self._dummy:
-                self._dummy = self.hash(new_secret())
+                self._dummy = self.hash(generate_secret())
             with self._running:
                 return self._verify(stored or self._dummy, password) and stored is not None
 

@@ -93,7 +93,7 @@ class RevisionCache:
 
     def _find(self, secret: str) -> Access | None:
         with self._database.autocommit() as conn:
-            row = api_tokens.identify(conn, secret, now=self._clock.now())
+            row = api_tokens.find_valid(conn, secret, now=self._clock.now())
         if row is None:
             return None
         return Access(

@@ -14,10 +14,10 @@ def run_once(context: Context) -> int:
     last_used = context.revision_cache.last_used
     if api := last_used.drain_api_tokens():
         with context.database.autocommit() as conn:
-            api_tokens.mark_seen(conn, api)
+            api_tokens.mark_used(conn, api)
     if personal := last_used.drain_personal_tokens():
         with context.database.autocommit() as conn:
-            personal_tokens.mark_seen(conn, personal)
+            personal_tokens.mark_used(conn, personal)
     if uses := last_used.drain_sessions():
         with context.database.autocommit() as conn:
             sessions.mark_used(conn, uses)

@@ -14,7 +14,7 @@ from sigservice.repository import revisions
 from sigservice.repository.access import users
 from sigservice.repository.system import defaults
 from sigservice.services.access import api_tokens, sign_in_codes
-from sigservice.services.access.users import ADMIN_ROLE, get, login_fields, to_json
+from sigservice.services.access.users import ADMIN_ROLE, get, parse_login, to_json
 from sigservice.services.identity import SYSTEM
 from sigservice.services.projects import environments
 from sigservice.services.system import events
@@ -37,7 +37,7 @@ def seed(
             if users.count(conn) == 0:
                 id = users.insert(
                     conn,
-                    **login_fields(admin["username"]),
+                    **parse_login(admin["username"]),
                     name=None,
                     role_id=ADMIN_ROLE,
                     password_hash=password_hash,
@@ -71,7 +71,7 @@ def _write_built_ins(conn: Connection) -> None:
 def issue_sign_in_code(database: Database) -> str:
     """The one-time code to print while the default password works, else ""."""
     with database.transaction() as conn:
-        return sign_in_codes.issue(conn) if users.exists_default_password(conn) else ""
+        return sign_in_codes.create_code(conn) if users.exists_default_password(conn) else ""
 
 
 def default_password_works(database: Database) -> bool:

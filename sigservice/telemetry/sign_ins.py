@@ -14,5 +14,5 @@ class SignIns:
             Counter("login_attempts_total", "Attempts to sign in, by result.", ("result",))
         )
 
-    def attempted(self, result: str) -> None:
+    def count_attempt(self, result: str) -> None:
         self._attempts.inc(result)

@@ -38,7 +38,7 @@ def admission(context: Context, root: Bottle, *, has_wrapper: bool) -> Admit:
             route, arguments = root.router.match(environ)
         except (AppError, HTTPError):
             return Admission(ANY_SIZE if has_wrapper else SMALL_BODY, False, address)
-        secret, session_id = read_bearer_token(environ), session.session_id(context, environ)
+        secret, session_id = read_bearer_token(environ), session.read_session_id(context, environ)
         keys = (
             secrets.sha256(secret),
             secrets.sha256(session_id),

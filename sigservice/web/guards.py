@@ -92,10 +92,10 @@ class AdminGuard:
         secret = read_bearer_token(environ)
         ip = find_client_ip(environ, context.trusted_proxies)
         with AuthenticationAttempt(context, ip, secrets.sha256(secret)):
-            if personal_tokens.is_personal(secret):
+            if personal_tokens.is_personal_token(secret):
                 return self._by_personal_token(secret, ip)
             with context.database.autocommit() as conn:
-                token = api_tokens.identify(conn, secret, now=context.clock.now())
+                token = api_tokens.find_valid(conn, secret, now=context.clock.now())
             if token is None:
                 raise UnauthorizedError("The API token is unknown or has expired.")
         if token["type"] != "admin":
@@ -107,9 +107,9 @@ class AdminGuard:
         context = self._context
         authentication_scope, now = context.authentication.token_scope, context.clock.now()
         with context.database.autocommit() as conn:
-            identity, token_id = personal_tokens.identify(conn, secret, now=now, ip=ip)
+            identity, token_id = personal_tokens.find_identity(conn, secret, now=now, ip=ip)
             if identity is None and authentication_scope:
-                identity, token_id = personal_tokens.identify(
+                identity, token_id = personal_tokens.find_identity(
                     conn, secret, now=now, ip=ip, authentication_scope=authentication_scope
                 )
                 if identity and request_identity.is_locked_out(context, identity):
@@ -211,7 +211,7 @@ class PageGuard:
                 return respond.redirect(context, "/sign-in" + _next(environ))
             nonce = ""
             if not identity.session_hash:
-                nonce = session.form_nonce(context, environ)
+                nonce = session.read_form_nonce(context, environ)
                 identity = replace(identity, csrf=secrets.derive(nonce, "form"))
             if environ["REQUEST_METHOD"] not in SAFE_METHODS:
                 check_same_origin(context, environ)
@@ -226,7 +226,7 @@ class PageGuard:
                 raise NoPermissionError("Your role does not allow this.")
             answer = callback(identity, **kwargs)
             if nonce:
-                session.keep_form_nonce(context, answer, nonce)
+                session.set_form_nonce(context, answer, nonce)
             return answer
 
         return guarded
@@ -311,7 +311,7 @@ def _is_unknown_origin(environ: dict[str, Any]) -> bool:
 
 
 def check_csrf(identity: Identity, token: str) -> None:
-    if not identity.csrf or not secrets.equal(identity.csrf, token):
+    if not identity.csrf or not secrets.is_equal(identity.csrf, token):
         raise ForbiddenError("The form has expired or did not come from here. Load it again.")
 
 

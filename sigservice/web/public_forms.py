@@ -24,14 +24,14 @@ class PublicForm:
 
     def page(self, template: str, **values: Any) -> HTTPResponse:
         """A page whose form has `form_token` in its field `csrf`."""
-        nonce = session.form_nonce(self._context, request.environ)
+        nonce = session.read_form_nonce(self._context, request.environ)
         token = secrets.derive(nonce, self._name)
         is_lost = self._context.is_secure and is_apparently_plain_http(request.environ)
         warning = _why_it_can_not_stick(self._context) if is_lost else ""
         answer = respond.page(
             self._context, template, None, form_token=token, warning=warning, **values
         )
-        session.keep_form_nonce(self._context, answer, nonce)
+        session.set_form_nonce(self._context, answer, nonce)
         return answer
 
     def read(self, what: str) -> dict[str, str]:
@@ -39,8 +39,8 @@ class PublicForm:
         environ = request.environ
         check_same_origin(self._context, environ)
         form = read_form(environ)
-        expected = secrets.derive(session.form_nonce(self._context, environ), self._name)
-        if not secrets.equal(expected, form.get("csrf", "")):
+        expected = secrets.derive(session.read_form_nonce(self._context, environ), self._name)
+        if not secrets.is_equal(expected, form.get("csrf", "")):
             raise ForbiddenError(
                 f"The {what} form has expired, or your browser sent no cookie. Load it again. "
                 + (_why_it_can_not_stick(self._context) if self._context.is_secure else "")
@@ -49,7 +49,7 @@ class PublicForm:
 
     def done(self, answer: HTTPResponse) -> HTTPResponse:
         """Forgets the cookie."""
-        session.keep_form_nonce(self._context, answer, "")
+        session.set_form_nonce(self._context, answer, "")
         return answer
 
 

@@ -82,7 +82,7 @@ def _vouched(context: Context, environ: dict[str, Any]) -> Identity | None:
     ip = find_client_ip(environ, context.trusted_proxies)
     try:
         with context.database.transaction() as conn:
-            return sessions.identity_of(find_custom_user(conn, given, ip=ip), ip=ip)
+            return sessions.make_identity(find_custom_user(conn, given, ip=ip), ip=ip)
     except BadDataError as error:
         logger.error("customAuthHandler: the user it names is refused: %s", error.message)
         return None

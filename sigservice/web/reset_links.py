@@ -36,7 +36,7 @@ def send_reset_link(context: Context, environ: dict[str, Any], email: str) -> No
     if not is_allowed:
         raise build_rate_limit_error(headers)
     with context.database.transaction() as conn:
-        reset_tokens.ask(
+        reset_tokens.request_link(
             conn,
             email.strip(),
             base_url=make_mail_url(context, environ),
@@ -53,9 +53,9 @@ def redeem_link(context: Context, environ: dict[str, Any], secret: str, password
     ip, now = find_client_ip(environ, context.trusted_proxies), context.clock.now()
     database, hasher = context.database, context.passwords
     with database.autocommit() as conn:
-        user = reset_tokens.find(conn, secret, now)
+        user = reset_tokens.find_link(conn, secret, now)
     with limited_hashing(context, secrets.sha256(secret)):
-        reset_tokens.redeem(database, hasher, user, secret, password, ip=ip, now=now)
+        reset_tokens.redeem_link(database, hasher, user, secret, password, ip=ip, now=now)
     remember(context, user["user_id"], user, ip)
 
 
@@ -76,7 +76,7 @@ def invite_user(
     password_hash = context.passwords.hash(password) if password else None
     mail_from = make_mail_url(context, environ) if by_mail and context.mail_server else ""
     with context.database.transaction() as conn:
-        made = reset_tokens.invite(
+        made = reset_tokens.invite_user(
             conn, who, password_hash, by, mail_from=mail_from, now=context.clock.now()
         )
     if made.is_mailed:

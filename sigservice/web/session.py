@@ -20,7 +20,7 @@ FORM_SECONDS = 24 * 3600
 _NONCE = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
-def cookies(environ: dict[str, Any]) -> dict[str, str]:
+def _parse_cookies(environ: dict[str, Any]) -> dict[str, str]:
     """The Cookie header's pairs; of two with one name the first, which has the longer path."""
     pairs: dict[str, str] = {}
     for part in environ.get("HTTP_COOKIE", "").split(";"):
@@ -29,19 +29,19 @@ def cookies(environ: dict[str, Any]) -> dict[str, str]:
     return pairs
 
 
-def session_id(context: Context, environ: dict[str, Any]) -> str:
+def read_session_id(context: Context, environ: dict[str, Any]) -> str:
     """What the browser sent, or ""."""
-    return cookies(environ).get(context.cookie_name, "")
+    return _parse_cookies(environ).get(context.cookie_name, "")
 
 
 def find_identity(context: Context, environ: dict[str, Any]) -> Identity | None:
     """Who is signed in."""
-    sent = session_id(context, environ)
+    sent = read_session_id(context, environ)
     if not sent:
         return None
     last_used = context.revision_cache.last_used
     with context.database.autocommit() as conn:
-        identity = sessions.identify(
+        identity = sessions.find_identity(
             conn,
             sent,
             now=context.clock.now(),
@@ -57,23 +57,25 @@ def find_identity(context: Context, environ: dict[str, Any]) -> Identity | None:
     return identity
 
 
-def list_own(context: Context, identity: Identity) -> list[Row]:
+def list_own_sessions(context: Context, identity: Identity) -> list[Row]:
     """The sessions of the user who asks."""
     with context.database.autocommit() as conn:
-        return sessions.list_own(conn, identity, now=context.clock.now(), idle=context.session_idle)
+        return sessions.list_own_sessions(
+            conn, identity, now=context.clock.now(), idle=context.session_idle
+        )
 
 
-def start(context: Context, environ: dict[str, Any], user: Row) -> str:
+def start_session(context: Context, environ: dict[str, Any], user: Row) -> str:
     """The new session's id, for a user that something other than a password vouches for; a session
     that the browser had ends. Raises ConflictError when the user was deleted meanwhile."""
     with context.database.transaction() as conn:
-        started = open_for(context, environ, conn, user)
+        started = open_session(context, environ, conn, user)
     if started is None:
         raise ConflictError("This user was deleted meanwhile.")
     return started
 
 
-def open_for(
+def open_session(
     context: Context,
     environ: dict[str, Any],
     conn: Connection,
@@ -86,7 +88,7 @@ def open_for(
         user,
         now=context.clock.now(),
         ttl_hours=context.config["session"]["ttlHours"],
-        replaces=session_id(context, environ) or None,
+        replaces=read_session_id(context, environ) or None,
         authentication_scope=context.authentication.session_scope,
         ip=find_client_ip(environ, context.trusted_proxies),
         user_agent=_user_agent(environ),
@@ -102,17 +104,17 @@ def _user_agent(environ: dict[str, Any]) -> str:
     return "".join(letter for letter in text if letter.isprintable())
 
 
-def form_nonce(context: Context, environ: dict[str, Any]) -> str:
+def read_form_nonce(context: Context, environ: dict[str, Any]) -> str:
     """A random text that the browser keeps and our forms' token follows from, where there is no
     session; a new one for who has none."""
-    nonce = cookies(environ).get(_form_cookie(context), "")
+    nonce = _parse_cookies(environ).get(_form_cookie(context), "")
     # A made-up one may not even fit into a cookie.
-    return nonce if _NONCE.fullmatch(nonce) else secrets.new_secret()
+    return nonce if _NONCE.fullmatch(nonce) else secrets.generate_secret()
 
 
-def keep_form_nonce(context: Context, answer: HTTPResponse, nonce: str) -> None:
+def set_form_nonce(context: Context, answer: HTTPResponse, nonce: str) -> None:
     """An empty one makes the browser forget it."""
-    put(context, answer, _form_cookie(context), nonce, FORM_SECONDS if nonce else 0)
+    _write_cookie(context, answer, _form_cookie(context), nonce, FORM_SECONDS if nonce else 0)
 
 
 def _form_cookie(context: Context) -> str:
@@ -120,16 +122,20 @@ def _form_cookie(context: Context) -> str:
 
 
 def set_cookie(context: Context, answer: HTTPResponse, value: str) -> None:
-    put(context, answer, context.cookie_name, value, context.config["session"]["ttlHours"] * 3600)
+    _write_cookie(
+        context, answer, context.cookie_name, value, context.config["session"]["ttlHours"] * 3600
+    )
 
 
 def clear_cookie(context: Context, answer: HTTPResponse) -> None:
-    put(context, answer, context.cookie_name, "", 0)
+    _write_cookie(context, answer, context.cookie_name, "", 0)
     if context.config["session"]["clearSiteDataOnLogout"]:
         answer.set_header("Clear-Site-Data", '"cookies", "storage"')
 
 
-def put(context: Context, answer: HTTPResponse, name: str, value: str, max_age: int) -> None:
+def _write_cookie(
+    context: Context, answer: HTTPResponse, name: str, value: str, max_age: int
+) -> None:
     """A cookie of ours; cleared with the path it was set with, or the browser keeps it."""
     by_tls = is_https(request.environ, context.trusted_proxies)
     answer.set_cookie(

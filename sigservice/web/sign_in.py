@@ -9,7 +9,7 @@ from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, DisabledError, RateLimitError, UnavailableError
 from sigservice.services.access import sessions, sign_in_codes
-from sigservice.services.access.failed_sign_ins import SignInRefused
+from sigservice.services.access.failed_sign_ins import SignInError
 from sigservice.services.access.passwordless_users import find_demo_user
 from sigservice.web import password_attempts, session
 from sigservice.web.client_ip import find_client_ip, is_public
@@ -26,7 +26,7 @@ def by_password(
         raise DisabledError("Nobody signs in by password here.")
     ip, count = (
         find_client_ip(environ, context.trusted_proxies),
-        context.telemetry.sign_ins.attempted,
+        context.telemetry.sign_ins.count_attempt,
     )
     account = password_attempts.account_key(login)
 
@@ -36,13 +36,13 @@ def by_password(
         return who.session_hash if who and is_own else None
 
     def open_for(conn: Connection, user: Row) -> str | None:
-        session_id = session.open_for(context, environ, conn, user, user["password_hash"])
+        session_id = session.open_session(context, environ, conn, user, user["password_hash"])
         if (
             session_id
             and user["has_built_in_password"]
             and is_public(environ, context.trusted_proxies)
         ):
-            sign_in_codes.use(conn, user, code)
+            sign_in_codes.use_code(conn, user, code)
         return session_id
 
     try:
@@ -50,7 +50,7 @@ def by_password(
             user, session_id = sessions.sign_in(
                 context.database, context.passwords, login, password, open_for
             )
-    except SignInRefused as refused:
+    except SignInError as refused:
         count("failed")
         context.failed_sign_ins.record(context.database, refused, ip)
         raise
@@ -69,7 +69,7 @@ def by_address(context: Context, environ: dict[str, Any], login: str) -> Signed:
     """For the type demo. Raises BadDataError."""
     ip, count = (
         find_client_ip(environ, context.trusted_proxies),
-        context.telemetry.sign_ins.attempted,
+        context.telemetry.sign_ins.count_attempt,
     )
     allow_admin = context.config["authentication"]["demoAllowAdminLogin"]
     try:
@@ -77,9 +77,9 @@ def by_address(context: Context, environ: dict[str, Any], login: str) -> Signed:
             user = find_demo_user(conn, login, allow_admin=allow_admin, ip=ip)
     except BadDataError as error:
         count("failed")
-        refused = SignInRefused(error.message, "address refused")
+        refused = SignInError(error.message, "address refused")
         context.failed_sign_ins.record(context.database, refused, ip)
         raise
-    session_id = session.start(context, environ, user)
+    session_id = session.start_session(context, environ, user)
     count("success")
     return user, session_id

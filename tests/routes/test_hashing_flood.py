@@ -195,7 +195,7 @@ def occupied_places(passwords, count):
     gate, end = threading.Barrier(count + 1), threading.Event()
 
     def occupy():
-        with passwords.admitted():
+        with passwords.admit():
             gate.wait(DEADLINE)
             end.wait(DEADLINE)
 

@@ -59,7 +59,7 @@ def test_the_code_opens_a_session(browser, code):
 
 def test_a_code_counts_however_it_is_typed(browser, fresh, code):
     attempt(browser, f" {code.lower().replace('-', ' ')} ", 200)
-    assert secrets.normal_code("oil0 - abcd") == "0110-ABCD"
+    assert secrets.normalize_code("oil0 - abcd") == "0110-ABCD"
 
 
 def test_a_code_counts_once(browser, code):

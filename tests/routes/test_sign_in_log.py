@@ -10,7 +10,7 @@ from sigservice.services import startup
 from sigservice.services.access.failed_sign_ins import (
     MAX_EVENTS_PER_MINUTE,
     MAX_NAMES,
-    SignInRefused,
+    SignInError,
 )
 from sigservice.services.system.capped_log import MAX_LINES_PER_MINUTE
 from tests.conftest import Cast
@@ -122,7 +122,7 @@ def test_the_names_of_a_summary_are_bounded(service, rows):
     failed = service.context.failed_sign_ins
     for n in range(MAX_EVENTS_PER_MINUTE + MAX_NAMES + 5):
         user = {"id": n, "username": f"u{n}", "email": None}
-        refused = SignInRefused("", "wrong password", user)
+        refused = SignInError("", "wrong password", user)
         failed.record(service.context.database, refused, "")
     failed.record_summary(service.context.database)
     ((data,),) = rows("SELECT data FROM events WHERE type = 'user-sign-ins-failed'")

@@ -37,7 +37,7 @@ def people(service):
 
 def signs_in(service, username, password):
     context = service.context
-    return sessions.verify(context.database, context.passwords, username, password)
+    return sessions.verify_password(context.database, context.passwords, username, password)
 
 
 def logged(service):
@@ -129,15 +129,16 @@ def test_configured_tokens_are_stored_by_hash_with_their_scope(make_service):
     service = make_service(environ=environ)
     with service.context.database.autocommit() as conn:
         found = [
-            api_tokens.identify(conn, secret, now=NOW) for secret in (ADMIN_TOKEN, CLIENT, FRONTEND)
+            api_tokens.find_valid(conn, secret, now=NOW)
+            for secret in (ADMIN_TOKEN, CLIENT, FRONTEND)
         ]
         assert [(row["type"], row["environment"], row["projects"]) for row in found] == [
             ("admin", "*", ["*"]),
             ("client", "development", ["default"]),
             ("frontend", "production", ["*"]),
         ]
-        assert api_tokens.identify(conn, CLIENT + "x", now=NOW) is None
-        assert api_tokens.identify(conn, "", now=NOW) is None
+        assert api_tokens.find_valid(conn, CLIENT + "x", now=NOW) is None
+        assert api_tokens.find_valid(conn, "", now=NOW) is None
         with conn.cursor() as cursor:
             cursor.execute("SELECT api_tokens::text, secret_prefix FROM api_tokens ORDER BY id")
             rows = cursor.fetchall()
@@ -161,8 +162,8 @@ def test_configured_tokens_go_into_an_empty_table_only(make_service):
     make_service()
     service = make_service(environ={"INIT_CLIENT_API_TOKENS": CLIENT})
     with service.context.database.autocommit() as conn:
-        assert api_tokens.identify(conn, CLIENT, now=NOW) is None
-        assert api_tokens.identify(conn, ADMIN_TOKEN, now=NOW)
+        assert api_tokens.find_valid(conn, CLIENT, now=NOW) is None
+        assert api_tokens.find_valid(conn, ADMIN_TOKEN, now=NOW)
     assert len(logged(service)) == 1
 
 

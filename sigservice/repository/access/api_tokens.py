@@ -91,9 +91,9 @@ def remove_project(conn: Connection, project: str) -> list[Row]:
     return fetch_all(conn, _SQL["remove_project_of_api_tokens"], project=project)
 
 
-def mark_seen(conn: Connection, seen: Mapping[int, datetime]) -> int:
+def mark_used(conn: Connection, seen: Mapping[int, datetime]) -> int:
     return execute(
-        conn, _SQL["mark_api_tokens_seen"], ids=list(seen.keys()), times=list(seen.values())
+        conn, _SQL["mark_api_tokens_used"], ids=list(seen.keys()), times=list(seen.values())
     )
 
 

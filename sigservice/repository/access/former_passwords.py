@@ -9,9 +9,9 @@ from sigservice.db.statements import execute, fetch_all
 _SQL = queries.load("access/former_passwords")
 
 
-def keep(conn: Connection, user_id: int) -> None:
+def add_current(conn: Connection, user_id: int) -> None:
     """Adds today's hash; nothing for who has no password."""
-    execute(conn, _SQL["keep_password"], user_id=user_id)
+    execute(conn, _SQL["add_current_password"], user_id=user_id)
 
 
 def delete_surplus(conn: Connection, user_id: int, *, keep: int) -> int:

@@ -62,7 +62,7 @@ def delete_of_user(conn: Connection, user_id: int) -> list[int]:
     return sorted(row["id"] for row in rows)
 
 
-def mark_seen(conn: Connection, seen: Mapping[int, datetime]) -> int:
+def mark_used(conn: Connection, seen: Mapping[int, datetime]) -> int:
     return execute(
-        conn, _SQL["mark_personal_tokens_seen"], ids=list(seen.keys()), times=list(seen.values())
+        conn, _SQL["mark_personal_tokens_used"], ids=list(seen.keys()), times=list(seen.values())
     )

@@ -22,7 +22,7 @@ def lock(conn: Connection) -> None:
     execute(conn, _SQL["lock_users"])
 
 
-def lock_one(conn: Connection, id: int) -> Row | None:
+def lock_user(conn: Connection, id: int) -> Row | None:
     """The user as `find` returns it, locked until the transaction ends."""
     return fetch_one(conn, _SQL["lock_user"], id=id)
 
@@ -116,9 +116,9 @@ def replace_hash(conn: Connection, id: int, *, old_hash: str, new_hash: str) -> 
     return done > 0
 
 
-def mark_seen(conn: Connection, id: int, verified_hash: str | None = None) -> bool:
+def record_sign_in(conn: Connection, id: int, verified_hash: str | None = None) -> bool:
     """False when there is no such user, or another password hash than `verified_hash`."""
-    return execute(conn, _SQL["mark_seen"], id=id, verified_hash=verified_hash) > 0
+    return execute(conn, _SQL["record_sign_in"], id=id, verified_hash=verified_hash) > 0
 
 
 def delete(conn: Connection, id: int) -> bool:

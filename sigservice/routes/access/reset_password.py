@@ -44,7 +44,7 @@ def validate(context: Context) -> HTTPResponse:
     require_passwords(context)
     token = read_query(request.environ).get("token", "")
     with context.database.autocommit() as conn:
-        row = reset_tokens.find(conn, token, context.clock.now())
+        row = reset_tokens.find_link(conn, token, context.clock.now())
     return respond.json(
         {
             "id": row["user_id"],

@@ -50,6 +50,8 @@ def sign_in_by_address(context: Context) -> HTTPResponse:
 
 
 def signed(context: Context, user: Row, session_id: str) -> HTTPResponse:
-    answer = respond.json(users.to_json(user) | {"csrfToken": sessions.csrf_token(session_id)})
+    answer = respond.json(
+        users.to_json(user) | {"csrfToken": sessions.derive_csrf_token(session_id)}
+    )
     session.set_cookie(context, answer, session_id)
     return answer

@@ -31,7 +31,7 @@ def validate(context: Context, body: TokensBody) -> HTTPResponse:
     if any(key not in context.recent_credentials for key in tokens):
         check_failed_auth(context, address)
     with context.database.autocommit() as conn:
-        valid = token_validation.valid_tokens(conn, tokens)
+        valid = token_validation.find_valid_tokens(conn, tokens)
     for key in tokens:
         if key in valid:
             context.recent_credentials.add(key)

@@ -31,7 +31,7 @@ def ready(context: Context) -> HTTPResponse:
 def metrics(context: Context) -> HTTPResponse:
     if not context.telemetry.enabled:
         raise NotFoundError("Metrics are switched off.")
-    if context.config["server"]["metricsToken"] and not secrets.equal(
+    if context.config["server"]["metricsToken"] and not secrets.is_equal(
         read_bearer_token(request.environ), context.config["server"]["metricsToken"]
     ):
         raise UnauthorizedError("The metrics need their token (SERVICE_METRICS_TOKEN).")

@@ -23,14 +23,14 @@ from sigservice.services.identity import SYSTEM_ID, Identity
 from sigservice.services.problems import Problems
 from sigservice.services.system import events
 
-MOST_TOKENS = 2000
+MAX_TOKENS = 2000
 ALL = "*"
 _NO_DATE = "expiresAt is a date such as 2030-12-31T23:59:59Z."
 _INIT = Identity(SYSTEM_ID, "init-api-tokens", frozenset())
 
 
 @dataclass(frozen=True)
-class Fields:
+class TokenFields:
     """A new token's checked data; whether environment and projects exist is asked on creation."""
 
     name: str
@@ -40,14 +40,14 @@ class Fields:
     expires_at: datetime | None = None
 
 
-def fields(
+def check_fields(
     *,
     name: str | None,
     type: str,
     environment: str | None,
     projects: Sequence[str] | None,
     expires_at: str | None,
-) -> Fields:
+) -> TokenFields:
     """Raises BadDataError naming each field that is wrong."""
     problems = Problems()
     name = (name or "").strip()
@@ -73,29 +73,29 @@ def fields(
     if expires_at and expires is None:
         problems.add("expiresAt", _NO_DATE)
     problems.raise_if_any()
-    return Fields(name, kind, environment, named, expires)
+    return TokenFields(name, kind, environment, named, expires)
 
 
-def identify(conn: Connection, secret: str, *, now: datetime) -> Row | None:
+def find_valid(conn: Connection, secret: str, *, now: datetime) -> Row | None:
     """{id, token_name, type, environment, projects, expires_at}; None when unknown or expired."""
     return api_tokens.find(conn, secrets.sha256(secret), now)
 
 
-def create(conn: Connection, new: Fields, by: Identity) -> tuple[Row, str]:
+def create(conn: Connection, new: TokenFields, by: Identity) -> tuple[Row, str]:
     """The token and its secret, which is seen here and never again.
 
     Raises BadDataError (no such environment, project), ExceedsLimitError.
     """
     revisions.lock(conn)
     _check_scope(conn, new)
-    if api_tokens.count(conn) >= MOST_TOKENS:
+    if api_tokens.count(conn) >= MAX_TOKENS:
         raise ExceedsLimitError(
-            f"There can't be more than {MOST_TOKENS} API tokens.",
+            f"There can't be more than {MAX_TOKENS} API tokens.",
             resource="apiTokens",
-            limit=MOST_TOKENS,
+            limit=MAX_TOKENS,
         )
     scope = new.projects[0] if len(new.projects) == 1 else "[]"
-    secret = f"{scope}:{new.environment}.{secrets.new_hex()}"
+    secret = f"{scope}:{new.environment}.{secrets.generate_hex_secret()}"
     row = api_tokens.insert(
         conn,
         secret_hash=secrets.sha256(secret),
@@ -158,7 +158,7 @@ def delete(conn: Connection, token: str | int, by: Identity) -> None:
     _record(conn, "api-token-deleted", by, before=before)
 
 
-def delete_of_project(conn: Connection, project: str, token: str, by: Identity) -> None:
+def delete_from_project(conn: Connection, project: str, token: str, by: Identity) -> None:
     """Raises NotFoundError; BadDataError when the token opens more or other than `project`."""
     revisions.lock(conn)
     row = _found(find(conn, token))
@@ -167,7 +167,7 @@ def delete_of_project(conn: Connection, project: str, token: str, by: Identity) 
     delete(conn, row["id"], by)
 
 
-def forget_project(conn: Connection, project: str, by: Identity) -> None:
+def remove_project(conn: Connection, project: str, by: Identity) -> None:
     """For the deletion of a project: tokens lose it, and go when it was their last one. An id
     that is used again later opens nothing for them."""
     revisions.lock(conn)
@@ -259,7 +259,7 @@ def to_json(row: Row) -> dict[str, Any]:
     }
 
 
-def _check_scope(conn: Connection, new: Fields) -> None:
+def _check_scope(conn: Connection, new: TokenFields) -> None:
     projects = [name for name in new.projects if name != ALL]
     scope = api_tokens.find_scope(conn, environment=new.environment, projects=projects)
     problems = Problems()

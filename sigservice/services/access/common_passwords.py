@@ -27,7 +27,7 @@ def is_common(password: str) -> bool:
     )
 
 
-def holds_name(password: str, names: tuple[str | None, ...]) -> bool:
+def contains_name(password: str, names: tuple[str | None, ...]) -> bool:
     """Whether it contains the service's name or one of `names`, also with other characters for
     letters; `names` are user names or email addresses, of which the part before the @ counts."""
     words = [(name or "").partition("@")[0].lower() for name in names]

@@ -18,7 +18,7 @@ MAX_EVENTS_PER_MINUTE = 30
 MAX_NAMES = 20
 
 
-class SignInRefused(PasswordMismatch):
+class SignInError(PasswordMismatch):
     """`user` is the account, None for an unknown name; `reason` is for the audit log alone."""
 
     def __init__(self, message: str, reason: str, user: Row | None = None, path: str = "") -> None:
@@ -39,7 +39,7 @@ class FailedSignIns:
         self._omitted = 0
         self._omitted_by_user: Counter[str] = Counter()
 
-    def record(self, database: Database, refused: SignInRefused, ip: str) -> None:
+    def record(self, database: Database, refused: SignInError, ip: str) -> None:
         """Raises DatabaseUnavailable."""
         data: dict[str, Any] = {"reason": refused.reason}
         if refused.user:

@@ -34,28 +34,28 @@ UNCOMMON = "The password must not be a common one, even with digits and special 
 NAMELESS = "The password must not contain the user name or the name of this service."
 
 
-def rule_texts() -> list[str]:
+def list_rules() -> list[str]:
     return [*(text for _, text in RULES), UNCOMMON, NAMELESS]
 
 
-def failed_rules(password: str, *names: str | None) -> list[str]:
+def list_failed_rules(password: str, *names: str | None) -> list[str]:
     failed = [text for pattern, text in RULES if not pattern.fullmatch(password)]
     if failed:  # common passwords fail most of these: the answer stays the compared server's
         return failed
     failed += [UNCOMMON] if common_passwords.is_common(password) else []
-    return failed + ([NAMELESS] if common_passwords.holds_name(password, names) else [])
+    return failed + ([NAMELESS] if common_passwords.contains_name(password, names) else [])
 
 
 def check(password: str, *names: str | None) -> None:
     """Raises OwaspValidationError with every rule that the password fails; `names` are the user's
     name and email address."""
-    failed = failed_rules(password, *names)
+    failed = list_failed_rules(password, *names)
     if failed:
         detail = {"message": failed[0], "validationErrors": failed, "path": "password"}
         raise OwaspValidationError(failed[0], details=[detail])
 
 
-def problems_of(error: AppError) -> list[dict[str, Any]]:
+def list_problems(error: AppError) -> list[dict[str, Any]]:
     """{message, path} for a form: one for each failed rule."""
     return [
         {"message": text, "path": detail.get("path")}

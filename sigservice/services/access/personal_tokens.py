@@ -26,21 +26,21 @@ from sigservice.services.identity import PERMISSIONS, Identity
 from sigservice.services.problems import Problems
 from sigservice.services.system import events
 
-MOST_TOKENS = 10
+MAX_TOKENS = 10
 PREFIX = "user:"
 # No API token looks like this, not even one for a project named user: that one has a dot.
 _SECRET = re.compile(rf"{PREFIX}[0-9a-f]{{56}}")
 
 
 @dataclass(frozen=True)
-class Fields:
+class PersonalTokenFields:
     description: str
     expires_at: datetime
 
 
-def fields(
+def check_fields(
     description: str, expires_at: str, *, now: datetime, max_days: int | None = None
-) -> Fields:
+) -> PersonalTokenFields:
     """Raises BadDataError naming each field that is wrong."""
     description = description.strip()
     problems = Problems().check_text(description, "description", min_length=1, max_length=255)
@@ -53,15 +53,15 @@ def fields(
         text = f"expiresAt is at most {max_days} days away: {latest} or earlier."
         problems.add("expiresAt", text)
     problems.raise_if_any()
-    return Fields(description, moment)
+    return PersonalTokenFields(description, moment)
 
 
-def is_personal(secret: str) -> bool:
+def is_personal_token(secret: str) -> bool:
     """Whether a secret has the shape of a personal token's."""
     return _SECRET.fullmatch(secret) is not None
 
 
-def identify(
+def find_identity(
     conn: Connection, secret: str, *, now: datetime, ip: str, authentication_scope: str = ""
 ) -> tuple[Identity | None, int]:
     """The token's owner, None if it is unknown in this authentication scope or has expired; and
@@ -86,7 +86,7 @@ def identify(
 def create(
     conn: Connection,
     owner_id: int,
-    new: Fields,
+    new: PersonalTokenFields,
     by: Identity,
     *,
     authentication_scope: str = "",
@@ -98,12 +98,12 @@ def create(
     Raises NotFoundError, ExceedsLimitError, NameExistsError, and PasswordMismatch when
     `verified_hash` is given and is no longer the owner's.
     """
-    owner = users.lock_one(conn, owner_id)  # so that the limit holds when many race
+    owner = users.lock_user(conn, owner_id)  # so that the limit holds when many race
     if owner is None:
         raise NotFoundError("There is no such user.")
     if verified_hash is not None and owner["password_hash"] != verified_hash:
         raise PasswordMismatch("The password was changed meanwhile.", path="password")
-    secret = PREFIX + secrets.new_hex()
+    secret = PREFIX + secrets.generate_hex_secret()
     try:
         row = personal_tokens.insert(
             conn,
@@ -112,7 +112,7 @@ def create(
             secret_hash=secrets.hash_in_scope(secret, authentication_scope),
             secret_prefix=secret[: len(PREFIX) + 4],
             expires_at=new.expires_at,
-            limit=MOST_TOKENS,
+            limit=MAX_TOKENS,
         )
     except UniqueViolation as error:
         raise NameExistsError(
@@ -120,9 +120,9 @@ def create(
         ) from error
     if row is None:
         raise ExceedsLimitError(
-            f"Nobody can have more than {MOST_TOKENS} personal tokens.",
+            f"Nobody can have more than {MAX_TOKENS} personal tokens.",
             resource="personalTokens",
-            limit=MOST_TOKENS,
+            limit=MAX_TOKENS,
         )
     events.record(conn, "pat-created", by, data=to_json(row))
     return row, secret

@@ -33,7 +33,7 @@ class Invitation(NamedTuple):
     is_mailed: bool
 
 
-def invite(
+def invite_user(
     conn: Connection,
     who: users.Profile,
     password_hash: str | None,
@@ -52,7 +52,7 @@ def invite(
     return Invitation(user, secret, is_mailed)
 
 
-def hand_out(conn: Connection, user: Row, by: Identity, now: datetime) -> str:
+def create_link(conn: Connection, user: Row, by: Identity, now: datetime) -> str:
     """A link's secret for an admin to pass on; a mail that waits is not sent any more."""
     mail_repository.delete_waiting(conn, user["id"])
     secret = _issue(conn, user["id"], by.username, now)
@@ -61,7 +61,7 @@ def hand_out(conn: Connection, user: Row, by: Identity, now: datetime) -> str:
     return secret
 
 
-def ask(conn: Connection, email: str, *, base_url: str, ip: str, now: datetime) -> bool:
+def request_link(conn: Connection, email: str, *, base_url: str, ip: str, now: datetime) -> bool:
     """Whether a mail will be sent. Whoever asks is told nothing, and takes about the same time for
     an address that nobody has."""
     user = None
@@ -89,7 +89,7 @@ def claim_mail(
     return mail | {"link_lifetime": lifetime}, secret
 
 
-def find(conn: Connection, secret: str, now: datetime) -> Row:
+def find_link(conn: Connection, secret: str, now: datetime) -> Row:
     """Whose link it is. Raises InvalidTokenError, UsedTokenError."""
     row = reset_tokens.find(conn, secrets.sha256(secret), now)
     if row is None:
@@ -99,7 +99,7 @@ def find(conn: Connection, secret: str, now: datetime) -> Row:
     return row
 
 
-def redeem(
+def redeem_link(
     database: Database,
     hasher: Passwords,
     user: Row,
@@ -114,16 +114,16 @@ def redeem(
     Raises what `find` does, OwaspValidationError, PasswordPreviouslyUsedError, UnavailableError.
     """
     passwords.check(password, user["username"], user["email"])
-    with hasher.admitted():
-        users.refuse_former(database, hasher, user["user_id"], password)
+    with hasher.admit():
+        users.check_former_passwords(database, hasher, user["user_id"], password)
         password_hash = hasher.hash(password)
     by = Identity(
         user["user_id"], user["username"] or user["email"], PERMISSIONS[user["role"]], ip=ip
     )
     with database.transaction() as conn:
-        user_repository.lock_one(conn, user["user_id"])
+        user_repository.lock_user(conn, user["user_id"])
         if not reset_tokens.use(conn, secrets.sha256(secret), now):
-            find(conn, secret, now)  # says what has happened meanwhile
+            find_link(conn, secret, now)  # says what has happened meanwhile
             raise InvalidTokenError("This link is unknown or has expired. Ask for another one.")
         users.set_password(conn, user["user_id"], password_hash, by)
 
@@ -136,7 +136,7 @@ def _issue(conn: Connection, user_id: int, created_by: str, now: datetime) -> st
 def _insert(
     conn: Connection, user_id: int, created_by: str, now: datetime, lifetime: timedelta
 ) -> str:
-    secret = secrets.new_secret()
+    secret = secrets.generate_secret()
     reset_tokens.insert(
         conn,
         token_hash=secrets.sha256(secret),

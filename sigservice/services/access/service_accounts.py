@@ -25,7 +25,7 @@ def create(conn: Connection, given: Mapping[str, Any], by: Identity) -> Row:
     try:
         id = service_accounts.insert(conn, username=username, name=name, role_id=role_id)
     except UniqueViolation as error:
-        raise users.taken(error) from error
+        raise users.make_duplicate_error(error) from error
     row = get(conn, id)
     events.record(conn, "service-account-created", by, data=to_json(row))
     return row
@@ -47,7 +47,7 @@ def update(conn: Connection, id: int, given: Mapping[str, Any], by: Identity) ->
     try:
         service_accounts.update(conn, id, username=username, name=name, role_id=role_id)
     except UniqueViolation as error:
-        raise users.taken(error) from error
+        raise users.make_duplicate_error(error) from error
     after = get(conn, id)
     events.record(
         conn, "service-account-updated", by, data=to_json(after), pre_data=to_json(before)
@@ -70,7 +70,7 @@ def list_tokens(conn: Connection, id: int) -> list[Row]:
 
 
 def create_token(
-    conn: Connection, id: int, new: personal_tokens.Fields, by: Identity
+    conn: Connection, id: int, new: personal_tokens.PersonalTokenFields, by: Identity
 ) -> tuple[Row, str]:
     """Raises NotFoundError, ExceedsLimitError, NameExistsError."""
     get(conn, id)
@@ -99,7 +99,7 @@ def to_json(row: Row, tokens: Sequence[Row] = ()) -> dict[str, Any]:
 
 def _checked(row: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[str, str | None, int]:
     """User name, name and role; raises BadDataError."""
-    who = users.changed(row, given)
+    who = users.apply_changes(row, given)
     if who.username is None:
         raise BadDataError("A service account has a user name.", path="username")
     return who.username, who.name, who.role_id

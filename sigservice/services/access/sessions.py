@@ -17,7 +17,7 @@ from sigservice.db.pool import Connection, Database
 from sigservice.db.statements import Row
 from sigservice.errors import NotFoundError
 from sigservice.repository.access import sessions, users
-from sigservice.services.access.failed_sign_ins import SignInRefused
+from sigservice.services.access.failed_sign_ins import SignInError
 from sigservice.services.identity import PERMISSIONS, Identity
 from sigservice.services.system import events
 
@@ -29,15 +29,17 @@ MAX_LISTED = 100
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
-def verify(database: Database, passwords: secrets.Passwords, login: str, password: str) -> Row:
-    """The user, with the hash that was verified; raises SignInRefused, with the same message for
+def verify_password(
+    database: Database, passwords: secrets.Passwords, login: str, password: str
+) -> Row:
+    """The user, with the hash that was verified; raises SignInError, with the same message for
     an unknown name and a wrong password, and UnavailableError.
 
     Holds no connection while the password is hashed.
     """
     if len(login) > MAX_LOGIN or len(password) > MAX_PASSWORD:
         raise _mismatch(None)
-    with passwords.admitted():
+    with passwords.admit():
         with database.autocommit() as conn:
             user = users.find_by_login(conn, login)
         stored = user["password_hash"] if user else None
@@ -64,7 +66,7 @@ def sign_in(
     """
     user = None
     for _ in range(MAX_SIGN_IN_TRIES):
-        user = verify(database, passwords, login, password)
+        user = verify_password(database, passwords, login, password)
         with database.transaction() as conn:
             session_id = open_for(conn, user)
         if session_id:
@@ -72,9 +74,9 @@ def sign_in(
     raise _mismatch(user)
 
 
-def _mismatch(user: Row | None) -> SignInRefused:
+def _mismatch(user: Row | None) -> SignInError:
     reason = "wrong password" if user else "unknown user"
-    return SignInRefused("The user name or the password is wrong.", reason, user)
+    return SignInError("The user name or the password is wrong.", reason, user)
 
 
 def open_session(
@@ -94,11 +96,11 @@ def open_session(
     None, and nothing is changed, when the user is gone or `verified_hash` is given and is no
     longer the stored one.
     """
-    if not users.mark_seen(conn, user["id"], verified_hash):
+    if not users.record_sign_in(conn, user["id"], verified_hash):
         return None
     if replaces:
         sessions.delete(conn, secrets.hash_in_scope(replaces, authentication_scope))
-    session_id = secrets.new_secret()
+    session_id = secrets.generate_secret()
     sessions.insert(
         conn,
         id_hash=secrets.hash_in_scope(session_id, authentication_scope),
@@ -108,12 +110,12 @@ def open_session(
         ip=ip,
         user_agent=user_agent[:MAX_USER_AGENT],
     )
-    by = identity_of(user, ip=ip)
+    by = make_identity(user, ip=ip)
     events.record(conn, "user-signed-in", by, data={"id": by.user_id, "username": by.username})
     return session_id
 
 
-def identify(
+def find_identity(
     conn: Connection,
     session_id: str,
     *,
@@ -133,17 +135,17 @@ def identify(
         return None
     if idle is not None and max(user["last_used_at"], last_use(id_hash) or _NEVER) <= now - idle:
         return None
-    identity = identity_of(user, ip=ip)
+    identity = make_identity(user, ip=ip)
     return replace(
         identity,
         has_default_password=user["has_built_in_password"],
         default_password_works=user["default_password_works"],
         session_hash=id_hash,
-        csrf=csrf_token(session_id),
+        csrf=derive_csrf_token(session_id),
     )
 
 
-def identity_of(user: Row, *, ip: str) -> Identity:
+def make_identity(user: Row, *, ip: str) -> Identity:
     return Identity(
         user_id=user["id"],
         username=user["username"] or user["email"],
@@ -155,12 +157,12 @@ def identity_of(user: Row, *, ip: str) -> Identity:
     )
 
 
-def csrf_token(session_id: str) -> str:
+def derive_csrf_token(session_id: str) -> str:
     """Follows from the session id, so that nothing more need be stored."""
     return secrets.derive(session_id, "csrf")
 
 
-def list_own(
+def list_own_sessions(
     conn: Connection, identity: Identity, *, now: datetime, idle: timedelta | None
 ) -> list[Row]:
     """The user's sessions: the current one, then those that were used last."""
@@ -174,7 +176,7 @@ def list_own(
     )
 
 
-def end(conn: Connection, identity: Identity, id: int) -> bool:
+def end_session(conn: Connection, identity: Identity, id: int) -> bool:
     """Ends one of the user's sessions; whether it was the current one. Raises NotFoundError, also
     for another user's."""
     row = sessions.delete_own(conn, identity.user_id, id, current_hash=identity.session_hash)
@@ -184,7 +186,7 @@ def end(conn: Connection, identity: Identity, id: int) -> bool:
     return bool(row["is_current"])
 
 
-def end_others(conn: Connection, identity: Identity) -> None:
+def end_other_sessions(conn: Connection, identity: Identity) -> None:
     """Ends the user's sessions but for the current one."""
     count = sessions.delete_of_user(conn, identity.user_id, identity.session_hash)
     if count:
@@ -204,7 +206,7 @@ def to_json(row: Row) -> dict[str, Any]:
     }
 
 
-def close_all(conn: Connection, identity: Identity) -> None:
+def sign_out(conn: Connection, identity: Identity) -> None:
     """Sign-out ends all sessions of the user."""
     if sessions.delete_of_user(conn, identity.user_id):
         data = {"id": identity.user_id, "username": identity.username}

@@ -11,34 +11,34 @@ from sigservice import secrets
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.system import settings
-from sigservice.services.access.failed_sign_ins import SignInRefused
+from sigservice.services.access.failed_sign_ins import SignInError
 
 _KEY = "sign_in_code"
 
 
-class CodeRefused(SignInRefused):
+class CodeError(SignInError):
     name = "OneTimeCodeRequired"
 
 
-def issue(conn: Connection) -> str:
+def create_code(conn: Connection) -> str:
     """A new code, which replaces the one before it."""
-    code = secrets.new_code()
+    code = secrets.generate_code()
     settings.put(conn, _KEY, _stored(code))
     return code
 
 
-def use(conn: Connection, user: Row, code: str) -> None:
-    """Raises CodeRefused for a missing, wrong or used one."""
+def use_code(conn: Connection, user: Row, code: str) -> None:
+    """Raises CodeError for a missing, wrong or used one."""
     if not code.strip():
-        raise CodeRefused(
+        raise CodeError(
             "A sign-in with the built-in password from a public address needs the one-time code "
             "that the service printed at its last start.",
             "no one-time code",
             user,
             path="code",
         )
-    if not settings.delete(conn, _KEY, _stored(secrets.normal_code(code))):
-        raise CodeRefused(
+    if not settings.delete(conn, _KEY, _stored(secrets.normalize_code(code))):
+        raise CodeError(
             "The one-time code is wrong or was used. A restart of the service prints another one.",
             "wrong one-time code",
             user,

@@ -9,7 +9,7 @@ from sigservice.db.pool import Connection
 from sigservice.repository.access import token_validation
 
 
-def valid_tokens(conn: Connection, tokens: Mapping[bytes, str]) -> dict[bytes, dict[str, Any]]:
+def find_valid_tokens(conn: Connection, tokens: Mapping[bytes, str]) -> dict[bytes, dict[str, Any]]:
     """By hash, on the wire: those of `tokens` (hash: secret) that are ours and have not expired.
 
     Never an admin token: a relay has no use for one.

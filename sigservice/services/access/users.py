@@ -80,7 +80,7 @@ def role_to_json(row: Row) -> dict[str, Any]:
     return {"id": row["id"], "type": "root", "name": row["name"], "description": row["description"]}
 
 
-def login_fields(login: str) -> dict[str, str | None]:
+def parse_login(login: str) -> dict[str, str | None]:
     """What a person signs in with, as the column it belongs to: sign-in tells them apart by @."""
     is_email = "@" in login
     return {"username": None if is_email else login, "email": login if is_email else None}
@@ -98,7 +98,7 @@ def create(conn: Connection, who: Profile, password_hash: str | None, by: Identi
             password_hash=password_hash,
         )
     except UniqueViolation as error:
-        raise taken(error) from error
+        raise make_duplicate_error(error) from error
     row = get(conn, id)
     events.record(conn, "user-created", by, data=to_json(row))
     return row
@@ -122,7 +122,7 @@ def find(conn: Connection, login: str | int) -> Row:
     return row
 
 
-def changed(row: Mapping[str, Any], given: Mapping[str, Any]) -> Profile:
+def apply_changes(row: Mapping[str, Any], given: Mapping[str, Any]) -> Profile:
     """The profile of `row` with what is `given` of username, email, name and root_role.
 
     Raises BadDataError.
@@ -135,7 +135,7 @@ def update(conn: Connection, id: int, given: Mapping[str, Any], by: Identity) ->
     """Changes what is `given`. Raises NotFoundError, BadDataError, ConflictError (last admin)."""
     users.lock(conn)
     before = get(conn, id)
-    who = changed(before, given)
+    who = apply_changes(before, given)
     if who.role_id != ADMIN_ROLE:
         _keep_an_admin(conn, before)
     try:
@@ -143,7 +143,7 @@ def update(conn: Connection, id: int, given: Mapping[str, Any], by: Identity) ->
             conn, id, username=who.username, email=who.email, name=who.name, role_id=who.role_id
         )
     except UniqueViolation as error:
-        raise taken(error) from error
+        raise make_duplicate_error(error) from error
     after = get(conn, id)
     if after["email"] != before["email"]:  # links that were mailed there
         reset_tokens.delete_unused(conn, id)
@@ -176,7 +176,7 @@ def set_password(
     Raises NotFoundError, and PasswordMismatch when `verified_hash` is given and is no longer the
     stored one.
     """
-    row = users.lock_one(conn, id)
+    row = users.lock_user(conn, id)
     if row is None or row["account_type"] != "user":
         raise NotFoundError("There is no such user.")
     if verified_hash is not None and row["password_hash"] != verified_hash:
@@ -184,7 +184,7 @@ def set_password(
     # The mail before its link: a mail that is being sent has made its link when it lets go.
     mails.delete_waiting(conn, id)
     reset_tokens.delete_unused(conn, id)
-    former_passwords.keep(conn, id)
+    former_passwords.add_current(conn, id)
     former_passwords.delete_surplus(conn, id, keep=FORMER_PASSWORDS)
     users.update_password(conn, id, password_hash=password_hash, has_default_password=False)
     sessions.delete_of_user(conn, id, keep_session)
@@ -220,10 +220,10 @@ def change_own_password(
 ) -> None:
     """Ends the user's other sessions. Raises PasswordMismatch, OwaspValidationError,
     UnavailableError; a ForbiddenError for a token, which has no password."""
-    with hasher.admitted():
+    with hasher.admit():
         verified_hash = verify_own_password(database, hasher, who, old, "oldPassword")
         passwords.check(new, who.username, who.email)
-        refuse_former(database, hasher, who.user_id, new)
+        check_former_passwords(database, hasher, who.user_id, new)
         password_hash = hasher.hash(new)
     with database.transaction() as conn:
         set_password(
@@ -237,7 +237,7 @@ def change_own_password(
         )
 
 
-def refuse_former(database: Database, hasher: Passwords, id: int, password: str) -> None:
+def check_former_passwords(database: Database, hasher: Passwords, id: int, password: str) -> None:
     """Raises PasswordPreviouslyUsedError for today's password and the ones before it."""
     with database.autocommit() as conn:
         hashes = former_passwords.list_hashes(conn, id)
@@ -272,7 +272,7 @@ def _keep_an_admin(conn: Connection, user: Row) -> None:
         raise ConflictError("This is the last admin; make somebody else an admin first.")
 
 
-def taken(error: UniqueViolation) -> BadDataError:
+def make_duplicate_error(error: UniqueViolation) -> BadDataError:
     """What to raise instead: it names the field."""
     path = "email" if error.constraint == "users_email_key" else "username"
     what = "e-mail address" if path == "email" else "user name"

@@ -152,7 +152,7 @@ def delete(conn: Connection, id: str, by: Identity) -> None:
         raise ConflictError(f"The project {id} still holds flags: {before['feature_count']}.")
     if segments := projects.list_segments(conn, id):
         raise ConflictError(f"The project {id} still holds segments: {', '.join(segments)}.")
-    api_tokens.forget_project(conn, id, by)
+    api_tokens.remove_project(conn, id, by)
     gone = projects.delete_archived_features(conn, id)
     projects.delete(conn, id)
     events.record_many(

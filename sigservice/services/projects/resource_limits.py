@@ -24,7 +24,7 @@ def resource_limits(config: dict[str, Any]) -> dict[str, int]:
         "constraintValues": constraints.MOST_VALUES,
         "environments": environments.MAX_ENVIRONMENTS,
         "projects": projects.MAX_PROJECTS,
-        "apiTokens": api_tokens.MOST_TOKENS,
+        "apiTokens": api_tokens.MAX_TOKENS,
         "segments": segments.MOST_SEGMENTS,
         "featureFlags": features.MOST_FEATURES,
         "releaseTemplates": 5,

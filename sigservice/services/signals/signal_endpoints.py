@@ -117,7 +117,7 @@ def create_token(
     """
     name = check_token_name(name)
     _require(signal_endpoints.lock(conn, endpoint_id))
-    secret = TOKEN_PREFIX + secrets.new_secret()
+    secret = TOKEN_PREFIX + secrets.generate_secret()
     try:
         row = signal_endpoint_tokens.insert(
             conn,

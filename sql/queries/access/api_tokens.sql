@@ -65,7 +65,7 @@ WHERE %(project)s::text = ANY (projects)
 RETURNING id, secret_prefix, token_name, type, environment, projects, created_at, expires_at,
           created_by, created_by_user_id, seen_at;
 
--- name: mark_api_tokens_seen
+-- name: mark_api_tokens_used
 -- In the order of ids, so that two processes that write the same tokens don't meet crosswise.
 WITH seen AS (
     SELECT t.id, s.seen_at

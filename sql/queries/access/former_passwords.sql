@@ -1,6 +1,6 @@
 -- Hashes of passwords that were: kept when a new one is set, so that the last ones don't come back.
 
--- name: keep_password
+-- name: add_current_password
 -- Today's, before it is replaced.
 INSERT INTO former_passwords (user_id, password_hash)
 SELECT id, password_hash FROM users WHERE id = %(user_id)s AND password_hash IS NOT NULL;

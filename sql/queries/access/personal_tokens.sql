@@ -41,7 +41,7 @@ DELETE FROM personal_tokens WHERE user_id = %(user_id)s AND id = %(id)s;
 -- name: delete_personal_tokens_of_user
 DELETE FROM personal_tokens WHERE user_id = %(user_id)s RETURNING id;
 
--- name: mark_personal_tokens_seen
+-- name: mark_personal_tokens_used
 -- In the order of ids, so that two processes that write the same tokens don't meet crosswise.
 WITH seen AS (
     SELECT t.id, s.seen_at

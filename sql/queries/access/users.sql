@@ -97,7 +97,7 @@ UPDATE users
 SET password_hash = %(new_hash)s
 WHERE id = %(id)s AND password_hash = %(old_hash)s;
 
--- name: mark_seen
+-- name: record_sign_in
 -- At sign-in, before its session is inserted: nothing happens when the user is gone or when the
 -- hash that was verified is no longer the stored one. The row stays locked until the commit.
 UPDATE users

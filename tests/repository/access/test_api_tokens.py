@@ -138,10 +138,10 @@ def test_a_project_is_taken_from_tokens(conn):
 def test_last_use_only_moves_forward(conn):
     first, second = add(conn, b"1"), add(conn, b"2")
     now = datetime.now(UTC)
-    assert api_tokens.mark_seen(conn, {first: now, 2**31 - 1: now}) == 1
-    assert api_tokens.mark_seen(conn, {second: now, first: now - timedelta(1)}) == 1
+    assert api_tokens.mark_used(conn, {first: now, 2**31 - 1: now}) == 1
+    assert api_tokens.mark_used(conn, {second: now, first: now - timedelta(1)}) == 1
     assert [row["seen_at"] for row in api_tokens.list_all(conn)] == [now, now]
-    assert api_tokens.mark_seen(conn, {}) == 0
+    assert api_tokens.mark_used(conn, {}) == 0
 
 
 def test_a_scope_is_told_by_what_is_missing(conn):

@@ -67,8 +67,8 @@ def test_the_limit_and_the_description_are_the_owners(conn):
 def test_last_use_only_moves_forward(conn):
     ada = add_user(conn)
     first, second = add(conn, ada), add(conn, ada, "b")
-    assert personal_tokens.mark_seen(conn, {first: NOW, 2**31 - 1: NOW}) == 1
-    assert personal_tokens.mark_seen(conn, {first: NOW - timedelta(1), second: NOW}) == 1
+    assert personal_tokens.mark_used(conn, {first: NOW, 2**31 - 1: NOW}) == 1
+    assert personal_tokens.mark_used(conn, {first: NOW - timedelta(1), second: NOW}) == 1
     assert [row["seen_at"] for row in personal_tokens.list_of_user(conn, ada)] == [NOW, NOW]
 
 
@@ -84,7 +84,7 @@ def test_an_owner_is_locked_alone(pool):
     with pool.autocommit() as conn:
         ada, bob = add_user(conn), add_user(conn, "bob")
     with pool.transaction() as first:
-        assert users.lock_one(first, ada)["id"] == ada
-        assert users.lock_one(first, 0) is None
-        assert is_locked_out(pool, lambda conn: users.lock_one(conn, ada))
-        assert not is_locked_out(pool, lambda conn: users.lock_one(conn, bob))
+        assert users.lock_user(first, ada)["id"] == ada
+        assert users.lock_user(first, 0) is None
+        assert is_locked_out(pool, lambda conn: users.lock_user(conn, ada))
+        assert not is_locked_out(pool, lambda conn: users.lock_user(conn, bob))

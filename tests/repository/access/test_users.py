@@ -193,8 +193,8 @@ def test_the_built_in_password_is_known_until_it_is_changed(conn):
 def test_each_sign_in_is_counted_and_dated(conn):
     id = add_user(conn)
     other = add_user(conn, "bob")
-    users.mark_seen(conn, id)
-    users.mark_seen(conn, id)
+    users.record_sign_in(conn, id)
+    users.record_sign_in(conn, id)
     row = users.find(conn, id)
     assert row["login_attempts"] == 2
     assert row["seen_at"] is not None

@@ -87,15 +87,15 @@ def test_a_failure_gives_its_room_back():
     passwords = HeldPasswords()
     passwords.release.set()
     for _ in range(ROOM + 1):
-        with pytest.raises(ZeroDivisionError), passwords.admitted():
+        with pytest.raises(ZeroDivisionError), passwords.admit():
             raise ZeroDivisionError
     assert passwords.hash("x")
 
 
 def test_several_hashes_of_one_thread_take_one_place():
     passwords = HeldPasswords()
-    with admitted_threads(passwords, ROOM - 1), passwords.admitted():
-        with passwords.admitted():
+    with admitted_threads(passwords, ROOM - 1), passwords.admit():
+        with passwords.admit():
             passwords.release.set()
             assert passwords.matches(passwords.hash("x"), "x")
         assert passwords.hash("y")

@@ -15,7 +15,7 @@ import pytest
 from sigservice.errors import AppError, InvalidTokenError, NotFoundError, PasswordMismatch
 from sigservice.repository.access import users as repository
 from sigservice.services.access import reset_tokens, sessions, users
-from sigservice.services.access.failed_sign_ins import SignInRefused
+from sigservice.services.access.failed_sign_ins import SignInError
 from sigservice.services.identity import SYSTEM
 from tests.repository.kit import run
 from tests.server.process import until
@@ -89,7 +89,7 @@ def test_sign_in_with_the_old_password_waits_for_the_change_and_is_refused(servi
         with service.context.database.transaction() as conn:
             change(service, conn, ada["id"], NEW)
             start_and_wait(database, thread)
-    assert isinstance(outcome[0], SignInRefused)
+    assert isinstance(outcome[0], SignInError)
     assert count_sessions(service) == 0
 
 
@@ -115,7 +115,7 @@ def test_change_between_the_hash_and_the_session_is_noticed(service, ada):
             change(service, other, ada["id"], NEW)
         return open_for(conn, user)
 
-    with pytest.raises(SignInRefused):
+    with pytest.raises(SignInError):
         sign_in(service, open=change_first)
     assert len(calls) == 1  # the second look sees that the password is wrong
     assert count_sessions(service) == 0
@@ -157,7 +157,7 @@ def test_sign_in_of_a_user_who_is_deleted_is_refused(service, database, ada):
         with service.context.database.transaction() as conn:
             users.delete(conn, ada["id"], SYSTEM)
             start_and_wait(database, thread)
-    assert isinstance(outcome[0], SignInRefused)
+    assert isinstance(outcome[0], SignInError)
 
 
 def test_change_of_a_password_that_was_reset_meanwhile_is_refused(service, database, ada):
@@ -178,22 +178,22 @@ def test_change_of_a_password_that_was_reset_meanwhile_is_refused(service, datab
 def redeem(service, secret, password):
     context = service.context
     with context.database.autocommit() as conn:
-        user = reset_tokens.find(conn, secret, NOW)
-    return reset_tokens.redeem(
+        user = reset_tokens.find_link(conn, secret, NOW)
+    return reset_tokens.redeem_link(
         context.database, context.passwords, user, secret, password, ip="", now=NOW
     )
 
 
 def hand_out(service, ada):
     with service.context.database.transaction() as conn:
-        return reset_tokens.hand_out(conn, ada, SYSTEM, NOW)
+        return reset_tokens.create_link(conn, ada, SYSTEM, NOW)
 
 
 def test_link_that_is_used_while_the_password_changes_is_refused(service, database, ada):
     secret = hand_out(service, ada)
     with meanwhile(database, lambda: redeem(service, secret, NEW)) as (thread, outcome):
         with service.context.database.transaction() as conn:
-            repository.lock_one(conn, ada["id"])
+            repository.lock_user(conn, ada["id"])
             start_and_wait(database, thread)
             change(service, conn, ada["id"], THIRD)  # no deadlock: the link locks the user first
     assert isinstance(outcome[0], InvalidTokenError)
@@ -224,4 +224,4 @@ def test_two_changes_keep_both_former_passwords(service, database, ada):
     context = service.context
     for former in (OLD, NEW, THIRD):
         with pytest.raises(users.PasswordPreviouslyUsedError):
-            users.refuse_former(context.database, context.passwords, ada["id"], former)
+            users.check_former_passwords(context.database, context.passwords, ada["id"], former)

@@ -30,11 +30,11 @@ class TokenBody(msgspec.Struct):
     project: str | None = None
     expiresAt: str | None = None
 
-    def fields(self) -> api_tokens.Fields:
+    def fields(self) -> api_tokens.TokenFields:
         legacy = None if self.project is None else [self.project]
         if legacy and self.projects is not None and self.project != ",".join(self.projects):
             raise BadDataError("project says something else; send projects alone.", path="projects")
-        return api_tokens.fields(
+        return api_tokens.check_fields(
             name=self.tokenName if self.tokenName is not None else self.username,
             type=self.type,
             environment=self.environment,

@@ -41,7 +41,7 @@ def list_own(context: Context, identity: Identity) -> HTTPResponse:
 def create(context: Context, identity: Identity, body: PersonalTokenBody) -> HTTPResponse:
     if not identity.session_hash:
         raise ForbiddenError("Personal tokens are made by people who are signed in.")
-    fields = personal_tokens.fields(
+    fields = personal_tokens.check_fields(
         body.description,
         body.expiresAt,
         now=context.clock.now(),

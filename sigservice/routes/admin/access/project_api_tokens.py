@@ -40,7 +40,7 @@ def list_all(context: Context, identity: Identity, project: str) -> HTTPResponse
 def create(
     context: Context, identity: Identity, project: str, body: ProjectTokenBody
 ) -> HTTPResponse:
-    fields = api_tokens.fields(
+    fields = api_tokens.check_fields(
         name=body.tokenName,
         type=body.type,
         environment=body.environment,
@@ -58,5 +58,5 @@ def create(
 def delete(context: Context, identity: Identity, project: str, token: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         api_tokens.check_project(conn, project)
-        api_tokens.delete_of_project(conn, project, token, identity)
+        api_tokens.delete_from_project(conn, project, token, identity)
     return respond.empty()

@@ -85,7 +85,7 @@ def list_tokens(context: Context, identity: Identity, id: int) -> HTTPResponse:
 def create_token(
     context: Context, identity: Identity, id: int, body: ServiceTokenBody
 ) -> HTTPResponse:
-    fields = personal_tokens.fields(body.description, body.expiresAt, now=context.clock.now())
+    fields = personal_tokens.check_fields(body.description, body.expiresAt, now=context.clock.now())
     with context.database.transaction() as conn:
         row, secret = service_accounts.create_token(conn, id, fields, identity)
     return respond.json(personal_tokens.to_json(row) | {"secret": secret}, 201)

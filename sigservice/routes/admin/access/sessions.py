@@ -21,7 +21,7 @@ router = Router(AdminGuard)
 @router.get(PATH, needs=VIEW)
 def list_own(context: Context, identity: Identity) -> HTTPResponse:
     _demand_session(identity)
-    rows = session.list_own(context, identity)
+    rows = session.list_own_sessions(context, identity)
     return respond.json({"sessions": [sessions.to_json(row) for row in rows]})
 
 
@@ -29,7 +29,7 @@ def list_own(context: Context, identity: Identity) -> HTTPResponse:
 def end_others(context: Context, identity: Identity) -> HTTPResponse:
     _demand_session(identity)
     with context.database.transaction() as conn:
-        sessions.end_others(conn, identity)
+        sessions.end_other_sessions(conn, identity)
     return respond.empty()
 
 
@@ -37,7 +37,7 @@ def end_others(context: Context, identity: Identity) -> HTTPResponse:
 def end(context: Context, identity: Identity, id: int) -> HTTPResponse:
     _demand_session(identity)
     with context.database.transaction() as conn:
-        is_current = sessions.end(conn, identity, id)
+        is_current = sessions.end_session(conn, identity, id)
     answer = respond.empty()
     if is_current:
         session.clear_cookie(context, answer)

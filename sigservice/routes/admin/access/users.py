@@ -140,7 +140,7 @@ def hand_out_link(context: Context, identity: Identity, body: ResetBody) -> HTTP
     reset_links.require_passwords(context)
     with context.database.transaction() as conn:
         user = users.find(conn, body.id)
-        secret = reset_tokens.hand_out(conn, user, identity, context.clock.now())
+        secret = reset_tokens.create_link(conn, user, identity, context.clock.now())
     link = reset_links.make_link(context, request.environ, "reset", secret)
     return respond.json({"resetPasswordUrl": link})
 

@@ -70,7 +70,7 @@ def create(context: Context, identity: Identity, form: dict[str, str]) -> HTTPRe
     values = _values(form)
     is_admin = values["type"] == "admin"
     try:
-        fields = api_tokens.fields(
+        fields = api_tokens.check_fields(
             name=values["tokenName"],
             type=values["type"],
             environment=None if is_admin else values["environment"],

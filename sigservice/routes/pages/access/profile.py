@@ -32,9 +32,9 @@ router = Router(PageGuard)
 
 def profile_page(context: Context, identity: Identity, **more: Any) -> HTTPResponse:
     values: dict[str, Any] = {"title": "Your account", "sessions": []}
-    values["rules"] = passwords.rule_texts()
+    values["rules"] = passwords.list_rules()
     if identity.session_hash and not identity.has_default_password:
-        values["sessions"] = session.list_own(context, identity)
+        values["sessions"] = session.list_own_sessions(context, identity)
     return respond.page(context, "access/profile/show", identity, **(values | more))
 
 
@@ -88,10 +88,10 @@ def end_sessions(context: Context, identity: Identity, form: dict[str, str]) -> 
     chosen, is_current = form.get("session", ""), False
     with context.database.transaction() as conn:
         if chosen == "others":
-            sessions.end_others(conn, identity)
+            sessions.end_other_sessions(conn, identity)
         else:
             id = int(chosen) if _ID.fullmatch(chosen) else 0
-            is_current = sessions.end(conn, identity, id)
+            is_current = sessions.end_session(conn, identity, id)
     if not is_current:
         return respond.redirect(context, "/profile?done=sessions")
     answer = respond.redirect(context, "/sign-in?done=signed-out")
@@ -101,7 +101,7 @@ def end_sessions(context: Context, identity: Identity, form: dict[str, str]) -> 
 
 def _by_field(error: AppError) -> list[dict[str, Any]]:
     """One problem for each failed rule of the policy."""
-    problems = passwords.problems_of(error)
+    problems = passwords.list_problems(error)
     return [
         problem | {"path": FIELDS.get(problem["path"], problem["path"])} for problem in problems
     ]

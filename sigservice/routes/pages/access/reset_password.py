@@ -70,7 +70,7 @@ def _set_password(context: Context, kind: str) -> HTTPResponse:
         if error.status not in (400, 401, 403):
             raise
         title = f"Problem: {TITLES[kind]}"
-        problems = passwords.problems_of(error)
+        problems = passwords.list_problems(error)
         return _render_link(
             context, kind, token, status=error.status, problems=problems, title=title
         )
@@ -95,11 +95,11 @@ def _render_link(context: Context, kind: str, token: str, **more: Any) -> HTTPRe
     values["sends_mail"] = context.mail_server is not None
     try:
         with context.database.autocommit() as conn:
-            user = reset_tokens.find(conn, token, context.clock.now())
+            user = reset_tokens.find_link(conn, token, context.clock.now())
     except (InvalidTokenError, UsedTokenError) as error:
         problems = [{"message": error.message}]
         title = f"Problem: {TITLES[kind]}"
         more = {"status": error.status, "problems": problems, "title": title}
         return form.page("access/reset_password/set", user=None, rules=[], **(values | more))
-    rules = passwords.rule_texts()
+    rules = passwords.list_rules()
     return form.page("access/reset_password/set", user=user, rules=rules, **(values | more))

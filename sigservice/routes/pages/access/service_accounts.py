@@ -54,7 +54,7 @@ def form_page(
         identity,
         account=account,
         tokens=tokens,
-        token_limit=personal_tokens.MOST_TOKENS,
+        token_limit=personal_tokens.MAX_TOKENS,
         roles=roles,
         values={"description": "", "expiresAt": ""} | values | (typed or {}),
         **({"title": title} | more),
@@ -132,7 +132,7 @@ def create_token(
 ) -> HTTPResponse:
     typed = _typed(form, "description", "expiresAt")
     try:
-        fields = personal_tokens.fields(
+        fields = personal_tokens.check_fields(
             typed["description"], typed["expiresAt"], now=context.clock.now()
         )
         with context.database.transaction() as conn:

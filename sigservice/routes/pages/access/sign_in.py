@@ -72,7 +72,7 @@ def submit(context: Context) -> HTTPResponse:
 @signed_in_router.post("/logout", needs=VIEW, while_default_password=True, for_scripts=True)
 def sign_out(context: Context, identity: Identity, form: dict[str, str]) -> HTTPResponse:
     with context.database.transaction() as conn:
-        sessions.close_all(conn, identity)
+        sessions.sign_out(conn, identity)
     answer = respond.redirect(context, "/sign-in?done=signed-out")
     session.clear_cookie(context, answer)
     return answer

@@ -72,7 +72,7 @@ def form_page(
         user=user,
         values=values,
         roles=roles,
-        rules=passwords.rule_texts(),
+        rules=passwords.list_rules(),
         sends_mail=context.mail_server is not None,
         mail=mail,
         mail_state=outbox.describe_state(mail) if mail else "",
@@ -133,7 +133,7 @@ def hand_out_link(
     reset_links.require_passwords(context)
     with context.database.transaction() as conn:
         user = users.get(conn, user_id)
-        secret = reset_tokens.hand_out(conn, user, identity, context.clock.now())
+        secret = reset_tokens.create_link(conn, user, identity, context.clock.now())
     return link_page(context, identity, user, "reset", secret, None)
 
 
@@ -232,5 +232,5 @@ def _given(values: dict[str, str]) -> dict[str, Any]:
 
 def _told(error: AppError, what: str) -> dict[str, Any]:
     """What a page with a problem needs: one line for each failed rule."""
-    problems = passwords.problems_of(error)
+    problems = passwords.list_problems(error)
     return {"status": error.status, "problems": problems, "title": f"Problem: {what}"}

@@ -166,7 +166,7 @@ def test_a_deleted_admin_token_is_out_at_once(web):
 
 
 def test_there_is_a_limit(web, monkeypatch):
-    monkeypatch.setattr(api_tokens, "MOST_TOKENS", 2)
+    monkeypatch.setattr(api_tokens, "MAX_TOKENS", 2)
     create(web)
     body = {"tokenName": "x", "type": "client"}
     answer = web.post_json(PATH, body, headers=ADMIN, status=400)
@@ -214,7 +214,7 @@ def test_a_forgotten_project_never_widens_a_token(service, web):
     everything = create(web)
     assert all(opens(service, answer) for answer in (only, both, everything))
     with service.context.database.transaction() as conn:
-        api_tokens.forget_project(conn, "web", SYSTEM)
+        api_tokens.remove_project(conn, "web", SYSTEM)
     access, _ = opened(service.context.revision_cache, both.json["secret"])
     assert access.projects == ("default",)
     assert not opens(service, only)

@@ -208,7 +208,7 @@ def test_the_own_password_change_revokes_tokens_when_the_user_asks_for_it(web, e
 def test_no_token_is_created_with_a_password_that_was_reset_meanwhile(ed, service, clock):
     id = ed.get("/api/admin/user").json["user"]["id"]
     expires_at = (clock.now() + timedelta(1)).isoformat()
-    fields = personal_tokens.fields("ci", expires_at, now=clock.now())
+    fields = personal_tokens.check_fields("ci", expires_at, now=clock.now())
     with service.context.database.transaction() as conn:
         verified_hash = users.get(conn, id)["password_hash"]
         users.set_password(conn, id, "another hash", SYSTEM)
