@@ -142,7 +142,7 @@ class _DatabaseObserver:
     """Counts what is done with the database."""
 
     def __init__(self, telemetry: Telemetry) -> None:
-        self.on_query = telemetry.work.queried
+        self.on_query = telemetry.work.observe_query
         self._telemetry = telemetry
 
     def on_commit(self, notes: Sequence[Any]) -> None:
@@ -152,7 +152,7 @@ class _DatabaseObserver:
 
     def on_rollback(self, error: BaseException) -> None:
         if isinstance(error, ExceedsLimitError) and error.resource:
-            self._telemetry.work.limit_held(error.resource, error.limit)
+            self._telemetry.work.count_exceeded_limit(error.resource, error.limit)
 
 
 def _count(database: Database, reported: list[str]) -> Row:

@@ -84,7 +84,9 @@ class Context:
     @property
     def mail_server(self) -> MailServer | None:
         """None when mails can't be sent."""
-        return MailServer.of(self.config, urlsplit(self.public_url).hostname or "localhost")
+        return MailServer.from_config(
+            self.config, urlsplit(self.public_url).hostname or "localhost"
+        )
 
     @property
     def cookie_name(self) -> str:

@@ -61,7 +61,7 @@ class ClientDocuments:
 
     def _build(self, query: Query, revision: int) -> Body:
         now = self._clock.monotonic()
-        timed = self._telemetry.work.timed("ClientBodies", "build")
+        timed = self._telemetry.work.measure("ClientBodies", "build")
         with timed, self._database.autocommit() as conn:
             plain = SharedBody(client_features.build(conn, query, revision))
         body = Body(revision, now, plain)

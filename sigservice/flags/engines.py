@@ -64,9 +64,9 @@ class Engines:
     def _build(self, environment: str, revision: int) -> FlagEngine:
         with self._database.autocommit() as conn:
             document = client_features.build(conn, Query(environment), revision)
-        with self._telemetry.work.timed("Engines", "build"):
+        with self._telemetry.work.measure("Engines", "build"):
             engine = FlagEngine(document, revision)
-        self._telemetry.work.engine_built()
+        self._telemetry.work.count_engine_build()
         with self._lock:
             self._kept[environment] = engine, self._clock.monotonic()
             self._kept.move_to_end(environment)

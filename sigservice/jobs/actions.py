@@ -77,7 +77,7 @@ def _judge_and_begin(context: Context, logger: Logger) -> tuple[int, int]:
     steps: list[Step] = []
     with context.database.transaction(prepared=True) as conn:
         action_runs.lock(conn)
-        with context.telemetry.work.timed("Evaluator", "evaluate_batch"):
+        with context.telemetry.work.measure("Judge", "take"):
             judged, runs = context.evaluator.evaluate_batch(conn, logger)
         if runs:
             steps = _advance(conn, logger, since=0)

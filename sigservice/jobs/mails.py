@@ -9,7 +9,7 @@ from sigservice.context import Context
 from sigservice.db.statements import Row
 from sigservice.errors import describe_fault
 from sigservice.log import report
-from sigservice.outgoing.smtp import Failed, MailServer
+from sigservice.outgoing.smtp import MailError, MailServer
 from sigservice.services.access import reset_tokens
 from sigservice.services.system import mails
 
@@ -30,7 +30,7 @@ def run_once(context: Context) -> int:
         failed = _send(context, server, *claimed)
         _settle(context, claimed[0], failed)
         done += 1
-        if failed and failed.is_away:
+        if failed and failed.is_unavailable:
             break
     return done
 
@@ -41,21 +41,21 @@ def run_quietly(context: Context) -> int:
     return 0
 
 
-def _send(context: Context, server: MailServer, mail: Row, secret: str) -> Failed | None:
+def _send(context: Context, server: MailServer, mail: Row, secret: str) -> MailError | None:
     try:
         mails.deliver(context.render, server, mail, secret, context.clock.now())
-    except Failed as failed:
+    except MailError as failed:
         return failed
     except Exception as error:  # noqa: BLE001  a bug must not leave the others waiting
         error_id = report(context.get_logger("mails"), f"sending mail {mail['id']} failed", error)
-        return Failed(describe_fault(error_id))
+        return MailError(describe_fault(error_id))
     return None
 
 
-def _settle(context: Context, mail: Row, failed: Failed | None) -> None:
+def _settle(context: Context, mail: Row, failed: MailError | None) -> None:
     with context.database.autocommit() as conn:
         result = mails.settle(conn, mail, failed, context.clock.now())
-    context.telemetry.messages.mailed(mail["kind"], "failed" if result == "waiting" else result)
+    context.telemetry.messages.count_mail(mail["kind"], "failed" if result == "waiting" else result)
     logger = context.get_logger("mails")
     if failed is None:
         logger.info("mail %d (%s) is sent", mail["id"], mail["kind"])

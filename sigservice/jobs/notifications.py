@@ -34,7 +34,7 @@ class _Sending(NamedTuple):
 def run_once(context: Context) -> int:
     """How many were settled, one way or another. Returns when none is due and none under way."""
     context.notifications_waiting.clear()
-    settings = Settings.of(context.config)
+    settings = Settings.from_config(context.config)
     answers: queue.SimpleQueue[tuple[int, Outcome]] = queue.SimpleQueue()
     under_way: dict[int, _Sending] = {}
     done = 0
@@ -104,7 +104,7 @@ def _settle(context: Context, row: Row, outcome: Outcome) -> None:
     kind = msgspec.json.decode(row["channel"])["type"]
     with context.database.autocommit() as conn:
         result = notifications.settle(conn, row, outcome, context.clock.now())
-    context.telemetry.messages.notified(kind, "failed" if result == "waiting" else result)
+    context.telemetry.messages.count_notification(kind, "failed" if result == "waiting" else result)
     if result == "given up":
         logger = context.get_logger("notifications")
         logger.warn("notification %d (%s) is given up: %s", row["id"], kind, outcome.error)

@@ -71,7 +71,7 @@ class Runner:
                 complaints.end(logger)
             except Exception as error:  # noqa: BLE001  a job's bug must not end the others
                 complaints.add(logger, error)
-            self._context.telemetry.work.job_ran(job.name, time.monotonic() - began)
+            self._context.telemetry.work.observe_job(job.name, time.monotonic() - began)
             wait = job.every_seconds
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sigservice.context import Context
-from sigservice.outgoing.addresses import Refused
-from sigservice.outgoing.post import Failed
+from sigservice.outgoing.addresses import DestinationError
+from sigservice.outgoing.post import DeliveryError
 from sigservice.outgoing.proxies import Proxies
 from sigservice.services.system import settings, version_check
 
@@ -15,8 +15,8 @@ def run_once(context: Context) -> int:
         instance_id = settings.find_instance_id(conn)
     try:
         url = context.config["versionCheck"]["url"]
-        report = version_check.fetch_versions(url, instance_id, Proxies.of(context.config))
-    except (Refused, Failed) as error:
+        report = version_check.fetch_versions(url, instance_id, Proxies.from_config(context.config))
+    except (DestinationError, DeliveryError) as error:
         logger.info("version check failed: %s", error)
         return 0
     context.version_status.update(report)

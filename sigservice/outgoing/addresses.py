@@ -1,6 +1,6 @@
-"""Which addresses may be reached from here: public ones, and what the operator allows beside them.
+"""The addresses that the service may connect to: public ones, and those that the operator allows.
 
-Names are checked by what they resolve to, at the moment in which they are used.
+A name is checked by the addresses that it resolves to, at the moment of its use.
 """
 
 from __future__ import annotations
@@ -9,36 +9,36 @@ import ipaddress
 import socket
 from dataclasses import dataclass
 
-from sigservice.outgoing.special_addresses import Address, kind_of
+from sigservice.outgoing.special_addresses import Address, classify_address
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
-PUBLIC_PORTS = (80, 443)  # and those that need no privilege: no mail, no SSH
-_FIRST_FREE_PORT = 1024
+PUBLIC_PORTS = (80, 443)  # and unprivileged ones; mail and SSH are not allowed
+_MIN_UNPRIVILEGED_PORT = 1024
 
 
-class Refused(Exception):
-    """The text says to a person what is not allowed."""
+class DestinationError(Exception):
+    """The service may not connect there; the text is for people."""
 
 
 @dataclass(frozen=True)
-class Reach:
-    """What is allowed beside public addresses: SERVICE_WEBHOOK_*. `allowed_hosts` are names,
-    `*.suffixes`, addresses and networks. Neither `allow_private` nor a suffix opens this machine
-    itself: its address or the very name has to be there."""
+class AddressPolicy:
+    """What SERVICE_WEBHOOK_* allows besides public addresses. `allowed_hosts` are names,
+    `*.suffixes`, addresses and networks. Neither `allow_private` nor a suffix allows this machine
+    itself: its address or its exact name must be listed."""
 
     allow_private: bool = False
     allowed_hosts: tuple[str, ...] = ()
 
     def allows(self, host: str, address: Address | None = None) -> bool:
-        """Whether `host`, or a network that `address` is in, is named."""
-        name = _plain(host)
+        """Whether `host`, or a network with `address`, is listed."""
+        name = _normalize(host)
         for allowed in self.allowed_hosts:
             if allowed == name or (allowed.startswith("*.") and name.endswith(allowed[1:])):
                 return True
-        return address is not None and self.names(address)
+        return address is not None and self.allows_address(address)
 
-    def names(self, address: Address) -> bool:
-        """Whether the address itself is allowed, not just its name."""
+    def allows_address(self, address: Address) -> bool:
+        """Whether the address itself is listed, not only its name."""
         return any(
             address in network
             for network in map(_network, self.allowed_hosts)
@@ -46,9 +46,8 @@ class Reach:
         )
 
 
-def literal(host: str) -> Address | None:
-    """The address that a host is, in whatever form the system takes one (0x7f.1, 2130706433);
-    None for a name."""
+def parse_ip(host: str) -> Address | None:
+    """The IP address in any form that the system accepts (0x7f.1, 2130706433); None for a name."""
     try:
         return ipaddress.ip_address(host)
     except ValueError:
@@ -59,49 +58,53 @@ def literal(host: str) -> Address | None:
         return None
 
 
-def check_address(host: str, address: Address, reach: Reach) -> None:
-    """Raises Refused for what is neither public nor allowed. `host` is the name that resolved to
-    the address, or the address itself."""
-    if reach.names(address):
+def check_address(host: str, address: Address, policy: AddressPolicy) -> None:
+    """Raises DestinationError if the address is neither public nor allowed. `host` is the name
+    that resolved to the address, or the address itself."""
+    if policy.allows_address(address):
         return
-    kind = kind_of(address)
-    if kind == "private" and (reach.allow_private or reach.allows(host)):
+    kind = classify_address(address)
+    if kind == "private" and (policy.allow_private or policy.allows(host)):
         return
-    if kind == "loopback" and _plain(host) in reach.allowed_hosts:
+    if kind == "loopback" and _normalize(host) in policy.allowed_hosts:
         return
     if kind != "public":
-        raise Refused(
-            "Its address is this machine's, in a private network, or not for web servers "
+        raise DestinationError(
+            "The address belongs to this machine or a private network, or is reserved "
             "(SERVICE_WEBHOOK_ALLOWED_HOSTS, SERVICE_WEBHOOK_ALLOW_PRIVATE)."
         )
 
 
-def check_port(host: str, port: int, reach: Reach) -> None:
-    """Raises Refused for the ports of other protocols, unless the host is named."""
-    if port in PUBLIC_PORTS or port >= _FIRST_FREE_PORT or reach.allows(host, literal(host)):
+def check_port(host: str, port: int, policy: AddressPolicy) -> None:
+    """Raises DestinationError for ports of other protocols, unless the host is listed."""
+    if (
+        port in PUBLIC_PORTS
+        or port >= _MIN_UNPRIVILEGED_PORT
+        or policy.allows(host, parse_ip(host))
+    ):
         return
-    raise Refused("Its port must be 80, 443 or from 1024 on.")
+    raise DestinationError("The port must be 80, 443, or 1024 and above.")
 
 
-def resolve(host: str, port: int, reach: Reach) -> list[str]:
-    """The addresses of a host, each of them checked. Raises Refused, OSError."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    addresses = list(dict.fromkeys(str(item[4][0]) for item in found))
+def resolve(host: str, port: int, policy: AddressPolicy) -> list[str]:
+    """The addresses of a host, all of them checked. Raises DestinationError, OSError."""
+    infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    addresses = list(dict.fromkeys(str(info[4][0]) for info in infos))
     for address in addresses:
-        check_address(host, ipaddress.ip_address(address), reach)
+        check_address(host, ipaddress.ip_address(address), policy)
     return addresses
 
 
-def check_through_proxy(host: str, port: int, reach: Reach) -> None:
-    """Raises Refused for a host that is known here and may not be reached; a name that only the
-    proxy can resolve is the proxy's to refuse."""
+def check_through_proxy(host: str, port: int, policy: AddressPolicy) -> None:
+    """Raises DestinationError if the host resolves to an address that is not allowed. The proxy
+    decides about names that only it can resolve."""
     try:
-        resolve(host, port, reach)
+        resolve(host, port, policy)
     except (OSError, UnicodeError):
         pass
 
 
-def _plain(host: str) -> str:
+def _normalize(host: str) -> str:
     return host.lower().rstrip(".")
 
 

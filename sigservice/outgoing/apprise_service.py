@@ -1,6 +1,6 @@
-"""One of apprise's services, made from its address: what is accepted, and how it sends.
+"""Creates one of the services of Apprise from its URL, and sends through it.
 
-apprise is optional and takes a second to import, so it is imported on use.
+Apprise is optional and takes a second to import, so it is imported on first use.
 """
 
 from __future__ import annotations
@@ -13,24 +13,30 @@ from urllib.parse import parse_qsl, urlsplit
 
 from urllib3.util import parse_url
 
-from sigservice.outgoing.addresses import DEFAULT_PORTS, Reach, Refused, check_address, literal
+from sigservice.outgoing.addresses import (
+    DEFAULT_PORTS,
+    AddressPolicy,
+    DestinationError,
+    check_address,
+    parse_ip,
+)
 from sigservice.outgoing.special_addresses import Address
 
 CONNECT_SECONDS, READ_SECONDS = 5.0, 10.0
-MISSING = "Apprise is not installed here (pip install 'sigservice[notify]')."
+MISSING = "Apprise is not installed (pip install 'sigservice[notify]')."
 
-# They reach the machine itself: its desktop, log, devices, or files that the address names.
+# These use the machine itself: its desktop, log, devices, or files that the URL names.
 _LOCAL = {"blink1", "dbus", "glib", "gio", "gnome", "kde", "macosx", "qt", "syslog", "windows"}
 _LOCAL |= {"deltachat", "deltachats", "fcm", "vapid"}
 _FILES = {"keyfile", "pem", "pgp", "pgpkey", "pgpprv", "pgppub", "subfile", "template"}
 
 
-class Missing(Exception):
-    """Apprise, or what one of its services needs, is not installed."""
+class AppriseMissingError(Exception):
+    """Apprise, or a dependency of one of its services, is not installed."""
 
 
 def is_installed() -> bool:
-    """Without importing it."""
+    """Whether Apprise is there; doesn't import it."""
     try:
         return importlib.util.find_spec("apprise") is not None
     except ValueError:
@@ -38,36 +44,38 @@ def is_installed() -> bool:
 
 
 def load() -> None:
-    """Imports apprise and all its services. Raises Missing."""
+    """Imports Apprise and all its services. Raises AppriseMissingError."""
     _apprise().Apprise.instantiate("json://localhost")
 
 
-def watch_requests(check: Callable[[str, int], None]) -> None:
-    """For the rest of the process: `check(host, port)` comes before each HTTP request and may
-    raise. Where there is a proxy a connection alone does not show whom a request is for."""
+def hook_requests(check: Callable[[str, int], None]) -> None:
+    """Calls `check(host, port)`, which may raise, before each HTTP request of this process. A
+    connection to a proxy doesn't show the destination of the request."""
     adapter = importlib.import_module("requests.adapters").HTTPAdapter
     send = adapter.send
 
-    def checked(self: Any, request: Any, *args: Any, **more: Any) -> Any:
+    def send_checked(self: Any, request: Any, *args: Any, **more: Any) -> Any:
         url = parse_url(request.url)
         check((url.host or "").strip("[]"), url.port or DEFAULT_PORTS.get(url.scheme or "", 0))
         return send(self, request, *args, **more)
 
-    adapter.send = checked
+    adapter.send = send_checked
 
 
-def make_service(url: str, reach: Reach) -> Any:
-    """Resolves and connects to nothing. Raises Missing, Refused."""
+def make_service(url: str, policy: AddressPolicy) -> Any:
+    """Doesn't resolve or connect. Raises AppriseMissingError, DestinationError."""
     apprise = _apprise()
     try:
         scheme = urlsplit(url).scheme.lower()
         arguments = {name.lower() for name, _ in parse_qsl(urlsplit(url).query)}
     except ValueError:
-        raise Refused("This is no address.") from None
+        raise DestinationError("This is not a valid URL.") from None
     if not url.isprintable():
-        raise Refused("This is no address.")
+        raise DestinationError("This is not a valid URL.")
     if scheme in _LOCAL or arguments & _FILES:
-        raise Refused("Services and arguments that use this machine's own files are not allowed.")
+        raise DestinationError(
+            "Services and parameters that use files of this machine are not allowed."
+        )
     asset = apprise.AppriseAsset(
         app_id="sigservice",
         async_mode=False,
@@ -78,34 +86,34 @@ def make_service(url: str, reach: Reach) -> Any:
     )
     service = apprise.Apprise.instantiate(url, asset=asset, suppress_exceptions=True)
     if service is None or not getattr(service, "enabled", True):
-        raise Refused("Apprise does not know this kind of address, or it is not complete.")
+        raise DestinationError("Apprise does not support this URL, or it is incomplete.")
     if not service.verify_certificate:
-        raise Refused("Certificates are always verified: verify=no is not allowed.")
-    for host, address in _literals(service).items():
-        check_address(host, address, reach)
+        raise DestinationError("verify=no is not allowed: certificates are always verified.")
+    for host, address in _list_ip_hosts(service).items():
+        check_address(host, address, policy)
     return service
 
 
 def notify(service: Any, title: str, body: str, tone: str) -> str:
-    """ "" when it was delivered, else what went wrong."""
+    """Sends a message; returns "" or an error."""
     service.socket_connect_timeout = min(service.socket_connect_timeout, CONNECT_SECONDS)
     service.socket_read_timeout = min(service.socket_read_timeout, READ_SECONDS)
     service.redirects = False
     sender = _apprise().Apprise(asset=service.asset)
     sender.add(service)
     try:
-        done = sender.notify(body=body, title=title, notify_type=tone, body_format="text")
-    except Exception as error:  # noqa: BLE001  a hundred services, each with errors of its own
+        is_sent = sender.notify(body=body, title=title, notify_type=tone, body_format="text")
+    except Exception as error:  # noqa: BLE001  each of a hundred services raises its own
         return f"Apprise failed: {type(error).__name__}."
-    return "" if done else "The service did not take it, or can't be reached."
+    return "" if is_sent else "The service rejected the message or can't be reached."
 
 
-def _literals(service: Any) -> dict[str, Address]:
-    """The hosts that are addresses in numbers. Where a cloud's service has a token in their place,
-    it may look like one number, which no host is."""
+def _list_ip_hosts(service: Any) -> dict[str, Address]:
+    """The hosts that are IP addresses. The URL of a cloud service has a token in their place, which
+    may look like one number; a host never does."""
     names_host = any("{host}" in template for template in service.templates)
     hosts = {str(getattr(service, name, None) or "") for name in ("host", "smtp_host")}
-    addresses = {host: literal(host.strip("[]")) for host in hosts}
+    addresses = {host: parse_ip(host.strip("[]")) for host in hosts}
     return {
         host: address
         for host, address in addresses.items()
@@ -117,4 +125,4 @@ def _apprise() -> Any:
     try:
         return importlib.import_module("apprise")
     except ImportError:
-        raise Missing(MISSING) from None
+        raise AppriseMissingError(MISSING) from None

@@ -1,4 +1,4 @@
-"""One POST to somebody's web server: checked, bounded, and never led elsewhere."""
+"""One POST to an external web server: checked, bounded in time and size, without redirects."""
 
 from __future__ import annotations
 
@@ -23,35 +23,35 @@ from urllib3.util import Timeout, Url, parse_url
 from sigservice.log import escape_line
 from sigservice.outgoing import proxies as proxy_rules
 from sigservice.outgoing.addresses import (
-    Reach,
-    Refused,
+    AddressPolicy,
+    DestinationError,
     check_address,
     check_port,
     check_through_proxy,
-    literal,
+    parse_ip,
     resolve,
 )
 from sigservice.outgoing.proxies import Proxies
 
 CONNECT_SECONDS = 5.0
 TOTAL_SECONDS = 15.0
-MOST_BYTES = 65_536  # of the answer
+MAX_BYTES = 65_536  # of the response
 
 
-class Failed(Exception):
-    """No answer came; the text says why, without the address that was asked."""
+class DeliveryError(Exception):
+    """No response came. The text has the reason, but not the URL, which may be secret."""
 
 
-class Answer(NamedTuple):
-    """`body` is what came within MOST_BYTES and the time, maybe not all of it."""
+class Response(NamedTuple):
+    """`body` ends after MAX_BYTES or when the time is over, so it may be incomplete."""
 
     status: int
     retry_after: str
     body: bytes
 
 
-class Place(NamedTuple):
-    """An address that has been taken apart."""
+class Target(NamedTuple):
+    """The parts of a URL."""
 
     url: Url
     scheme: str
@@ -59,27 +59,27 @@ class Place(NamedTuple):
     port: int
 
 
-def parse(url: str, reach: Reach) -> Place:
-    """Raises Refused for what is no address of a web server, or is known to be out of reach."""
+def parse_target(url: str, policy: AddressPolicy) -> Target:
+    """Raises DestinationError if the URL is not one of a web server, or the policy refuses it."""
     if not url.isascii() or not url.isprintable() or " " in url or "\\" in url:
-        raise Refused("An address has none but ASCII characters, and no blanks.")
+        raise DestinationError("A URL must consist of ASCII characters without spaces.")
     try:
         parts = parse_url(url)
     except LocationParseError:
-        raise Refused("This is no address.") from None
+        raise DestinationError("This is not a valid URL.") from None
     if parts.scheme not in ("http", "https"):
-        raise Refused("It must begin with https:// or http://.")
+        raise DestinationError("The URL must begin with https:// or http://.")
     if not parts.host:
-        raise Refused("This is no address: there is no host in it.")
+        raise DestinationError("The URL must have a host.")
     if parts.auth is not None:
-        raise Refused("There can't be a name and a password in it.")
+        raise DestinationError("The URL must not contain a username or password.")
     host = parts.host.strip("[]").replace("%25", "%", 1)
     port = parts.port or (443 if parts.scheme == "https" else 80)
-    check_port(host, port, reach)
-    address = literal(host)
+    check_port(host, port, policy)
+    address = parse_ip(host)
     if address is not None:
-        check_address(host, address, reach)
-    return Place(parts, parts.scheme, host, port)
+        check_address(host, address, policy)
+    return Target(parts, parts.scheme, host, port)
 
 
 def post(
@@ -87,83 +87,83 @@ def post(
     body: bytes,
     headers: Mapping[str, str],
     *,
-    reach: Reach,
+    policy: AddressPolicy,
     proxies: Proxies,
     seconds: float = TOTAL_SECONDS,
-) -> Answer:
-    """Raises Refused, Failed. It may take `seconds`."""
-    place = parse(url, reach)
+) -> Response:
+    """Takes at most `seconds`. Raises DestinationError, DeliveryError."""
+    target = parse_target(url, policy)
     try:
-        proxy = proxies.find(place.scheme, place.host, place.port)
+        proxy = proxies.find(target.scheme, target.host, target.port)
         if proxy:
-            check_through_proxy(place.host, place.port, reach)
-            return _through(proxy, place, body, headers, seconds)
-        return _directly(place, body, headers, reach, seconds)
+            check_through_proxy(target.host, target.port, policy)
+            return _post_through_proxy(proxy, target, body, headers, seconds)
+        return _post_directly(target, body, headers, policy, seconds)
     except socket.gaierror:
-        raise Failed("Its name can't be resolved.") from None
+        raise DeliveryError("The hostname can't be resolved.") from None
     except (HTTPError, OSError, ValueError) as error:
-        raise Failed(_reason(error, seconds)) from None
+        raise DeliveryError(_describe_error(error, seconds)) from None
 
 
-def _directly(
-    place: Place, body: bytes, headers: Mapping[str, str], reach: Reach, seconds: float
-) -> Answer:
-    """Connects to the very address that was checked, so that a name can't change its mind."""
-    addresses = resolve(place.host, place.port, reach)
-    headers = {"Host": place.url.netloc or "", **headers}
+def _post_directly(
+    target: Target, body: bytes, headers: Mapping[str, str], policy: AddressPolicy, seconds: float
+) -> Response:
+    """Connects to the address that was checked, so that a second look-up can't change it."""
+    addresses = resolve(target.host, target.port, policy)
+    headers = {"Host": target.url.netloc or "", **headers}
     for n, address in enumerate(addresses, 1):
         pool: HTTPConnectionPool
-        if place.scheme == "https":
+        if target.scheme == "https":
             pool = HTTPSConnectionPool(
-                address, place.port, server_hostname=place.host, assert_hostname=place.host
+                address, target.port, server_hostname=target.host, assert_hostname=target.host
             )
         else:
-            pool = HTTPConnectionPool(address, place.port)
+            pool = HTTPConnectionPool(address, target.port)
         try:
-            return _ask(pool, pool.urlopen, place.url.request_uri, body, headers, seconds)
+            return _send(pool, pool.urlopen, target.url.request_uri, body, headers, seconds)
         except (ConnectTimeoutError, NewConnectionError):
             if n == min(len(addresses), 2):
                 raise
-    raise Failed("Its name has no address.")
+    raise DeliveryError("The hostname has no address.")
 
 
-def _through(
-    proxy: str, place: Place, body: bytes, headers: Mapping[str, str], seconds: float
-) -> Answer:
-    """The proxy resolves the name once more, maybe to something else."""
+def _post_through_proxy(
+    proxy: str, target: Target, body: bytes, headers: Mapping[str, str], seconds: float
+) -> Response:
+    """The proxy resolves the name again, possibly to another address."""
     try:
-        manager = proxy_rules.manager(proxy)
+        manager = proxy_rules.make_manager(proxy)
     except (HTTPError, ValueError):
-        raise Failed("The proxy that the environment names can't be used.") from None
-    pool = manager.connection_from_host(place.url.host, place.port, place.scheme)
-    return _ask(pool, manager.urlopen, place.url.url, body, headers, seconds)
+        raise DeliveryError("The configured proxy can't be used.") from None
+    pool = manager.connection_from_host(target.url.host, target.port, target.scheme)
+    return _send(pool, manager.urlopen, target.url.url, body, headers, seconds)
 
 
-def _ask(
+def _send(
     pool: HTTPConnectionPool,
     urlopen: Callable[..., Any],
     target: str,
     body: bytes,
     headers: Mapping[str, str],
     seconds: float,
-) -> Answer:
-    """Whoever answers byte by byte is cut off when the time is over."""
-    made: list[HTTPConnection] = []
-    build: Any = pool.ConnectionCls
+) -> Response:
+    """Closes the connection when the time is over, so that a slow server can't prolong it."""
+    connections: list[HTTPConnection] = []
+    connection_class: Any = pool.ConnectionCls
 
-    def connection(**settings: Any) -> HTTPConnection:
-        made.append(build(**settings))
-        return made[-1]
+    def connect(**options: Any) -> HTTPConnection:
+        connections.append(connection_class(**options))
+        return connections[-1]
 
-    pool.ConnectionCls = connection  # type: ignore[assignment]
-    is_over = threading.Event()
+    pool.ConnectionCls = connect  # type: ignore[assignment]
+    is_timed_out = threading.Event()
 
-    def cut() -> None:
-        is_over.set()
-        for one in made:
-            _shut(one)
+    def time_out() -> None:
+        is_timed_out.set()
+        for connection in connections:
+            _shut_down(connection)
 
-    timer = threading.Timer(seconds, cut)
+    timer = threading.Timer(seconds, time_out)
     timer.daemon = True
     timer.start()
     try:
@@ -178,25 +178,25 @@ def _ask(
             preload_content=False,
             decode_content=False,
         )
-        if is_over.is_set():  # what was cut in the middle of its head looks like an answer
+        if is_timed_out.is_set():  # headers that were cut look like a response
             raise HTTPError
-        text = b""
+        content = b""
         try:
-            text = response.read(MOST_BYTES)
+            content = response.read(MAX_BYTES)
         except (HTTPError, OSError):
-            pass  # its status has been said
-        return Answer(response.status, response.headers.get("Retry-After", ""), text)
+            pass  # the status is known
+        return Response(response.status, response.headers.get("Retry-After", ""), content)
     except (HTTPError, OSError, ValueError):
-        if is_over.is_set():
-            raise Failed(f"There was no answer within {seconds:.0f} s.") from None
+        if is_timed_out.is_set():
+            raise DeliveryError(f"No response within {seconds:.0f} s.") from None
         raise
     finally:
         timer.cancel()
-        for one in made:
-            one.close()
+        for connection in connections:
+            connection.close()
 
 
-def _shut(connection: HTTPConnection) -> None:
+def _shut_down(connection: HTTPConnection) -> None:
     try:
         if connection.sock is not None:
             connection.sock.shutdown(socket.SHUT_RDWR)
@@ -204,19 +204,19 @@ def _shut(connection: HTTPConnection) -> None:
         pass
 
 
-def _reason(error: Exception, seconds: float) -> str:
-    """Nothing of urllib3's own words: they hold the address."""
+def _describe_error(error: Exception, seconds: float) -> str:
+    """Not urllib3's own messages: they contain the URL."""
     if isinstance(error, ProxyError):
-        return "The proxy can't be reached, or it refuses."
+        return "The proxy can't be reached or refuses the connection."
     if isinstance(error, NewConnectionError):
         cause = error.__cause__ or error.__context__
-        why = getattr(cause, "strerror", None)
-        return escape_line(f"There is no connection: {why}." if why else "There is no connection.")
+        reason = getattr(cause, "strerror", None)
+        return escape_line(f"Connection failed: {reason}." if reason else "Connection failed.")
     if isinstance(error, ConnectTimeoutError):
-        return f"There was no connection within {CONNECT_SECONDS:.0f} s."
+        return f"No connection within {CONNECT_SECONDS:.0f} s."
     if isinstance(error, ReadTimeoutError):
-        return f"There was no answer within {seconds:.0f} s."
+        return f"No response within {seconds:.0f} s."
     if isinstance(error, SSLError):
-        why = getattr(error.args[0] if error.args else None, "verify_message", None)
-        return escape_line(f"TLS failed: {why}." if why else "TLS failed.")
-    return "The connection was cut, or the answer is not HTTP."
+        reason = getattr(error.args[0] if error.args else None, "verify_message", None)
+        return escape_line(f"TLS failed: {reason}." if reason else "TLS failed.")
+    return "The connection was closed, or the response is not HTTP."

@@ -1,4 +1,4 @@
-"""The proxies that HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY name."""
+"""The proxies of HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY."""
 
 from __future__ import annotations
 
@@ -21,24 +21,22 @@ class Proxies:
     none: str = ""
 
     @classmethod
-    def of(cls, config: Mapping[str, Any]) -> Proxies:
-        found = config["outgoing"]
-        return cls(
-            *(found[name] or "" for name in ("httpProxy", "httpsProxy", "allProxy", "noProxy"))
-        )
+    def from_config(cls, config: Mapping[str, Any]) -> Proxies:
+        names = ("httpProxy", "httpsProxy", "allProxy", "noProxy")
+        return cls(*(config["outgoing"][name] or "" for name in names))
 
     def find(self, scheme: str, host: str, port: int) -> str:
-        """The proxy for an address, "" when it is reached directly."""
+        """The proxy for a destination, "" for a direct connection."""
         proxy = (self.https if scheme == "https" else self.http) or self.all
-        return "" if any(_matches(one, host, port) for one in self.none.split(",")) else proxy
+        return "" if any(_matches(rule, host, port) for rule in self.none.split(",")) else proxy
 
-    def variables(self) -> dict[str, str]:
-        """As other programs know them."""
-        named = {"http_proxy": self.http, "https_proxy": self.https}
-        named |= {"all_proxy": self.all, "no_proxy": self.none}
-        return {name: value for name, value in named.items() if value}
+    def to_environment(self) -> dict[str, str]:
+        """The environment variables that other programs read."""
+        variables = {"http_proxy": self.http, "https_proxy": self.https}
+        variables |= {"all_proxy": self.all, "no_proxy": self.none}
+        return {name: value for name, value in variables.items() if value}
 
-    def endpoints(self) -> set[tuple[str, int]]:
+    def list_endpoints(self) -> set[tuple[str, int]]:
         """(host, port) of each proxy."""
         urls = [_parse(proxy) for proxy in (self.http, self.https, self.all) if proxy]
         return {
@@ -47,20 +45,19 @@ class Proxies:
         }
 
 
-def _matches(excepted: str, host: str, port: int) -> bool:
-    """`excepted` is `*`, a name, which stands for those below it too, with or without a port, an
-    address or a network."""
-    excepted, host = excepted.strip().lower().lstrip("."), host.lower().rstrip(".")
+def _matches(rule: str, host: str, port: int) -> bool:
+    """`rule` is `*`, a domain (with its subdomains, with or without a port), an address or a
+    network."""
+    rule, host = rule.strip().lower().lstrip("."), host.lower().rstrip(".")
     try:
-        return ipaddress.ip_address(host) in ipaddress.ip_network(excepted.strip("[]"), False)
+        return ipaddress.ip_address(host) in ipaddress.ip_network(rule.strip("[]"), False)
     except ValueError:
-        excepted = excepted.removesuffix(f":{port}")
-        return bool(excepted) and (excepted in ("*", host) or host.endswith(f".{excepted}"))
+        rule = rule.removesuffix(f":{port}")
+        return bool(rule) and (rule in ("*", host) or host.endswith(f".{rule}"))
 
 
-def manager(proxy: str, **settings: Any) -> urllib3.ProxyManager:
-    """Connections through a proxy. Raises urllib3's HTTPError, ValueError for one that can't be
-    used."""
+def make_manager(proxy: str, **settings: Any) -> urllib3.ProxyManager:
+    """Connections through a proxy. Raises urllib3's HTTPError or ValueError for an invalid one."""
     address = _parse(proxy)
     headers = make_headers(proxy_basic_auth=address.auth) if address.auth else None
     return urllib3.ProxyManager(address.url, proxy_headers=headers, **settings)

@@ -1,7 +1,7 @@
-"""Sends by apprise in a process of its own, in which each connection is checked: see guard.py.
+"""Sends with Apprise in a separate process that checks each connection (connection_guard.py).
 
-The process has imported apprise, which takes a second, and forks a child for each message. It is
-started by the first message and ends when none has come for a while.
+The first message starts the process. It imports Apprise once, which takes a second, forks a child
+for each message, and ends after a while without one.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import threading
 
 import msgspec
 
-from sigservice.outgoing.addresses import Refused
-from sigservice.outgoing.post import Failed
+from sigservice.outgoing.addresses import DestinationError
+from sigservice.outgoing.post import DeliveryError
 from sigservice.outgoing.proxies import Proxies
 
-SECONDS = 40  # for one message, from the moment at which it is read
+MESSAGE_SECONDS = 40  # from the moment at which the process reads a message
 _START_SECONDS = 15
 _PROGRAM = """
 import json, sys
@@ -30,7 +30,7 @@ sender_process.main(int(sys.argv[1]))
 
 
 class Message(msgspec.Struct):
-    """All that the process needs to know."""
+    """What the process needs to send one message."""
 
     url: str
     title: str
@@ -41,15 +41,15 @@ class Message(msgspec.Struct):
     proxies: Proxies
 
 
-class Sent(msgspec.Struct):
-    """`error` is "" for what was delivered; `refused` says what was not allowed."""
+class SendResult(msgspec.Struct):
+    """`error` is "" if the message was delivered; `refusal` says what is not allowed."""
 
     error: str = ""
-    refused: str = ""
+    refusal: str = ""
 
 
 class Sender:
-    """Several threads may send at once."""
+    """Thread-safe."""
 
     def __init__(self) -> None:
         self._lock, self._is_closed = threading.Lock(), False
@@ -57,23 +57,23 @@ class Sender:
         self._control: socket.socket | None = None
 
     def send(self, message: Message) -> None:
-        """Returns when it was delivered. Raises Refused, Failed."""
-        ours, theirs = socket.socketpair()
-        with ours:
-            with theirs:
-                self._hand_over(theirs)
-            ours.settimeout(SECONDS + _START_SECONDS)
+        """Returns when it was delivered. Raises DestinationError, DeliveryError."""
+        local, remote = socket.socketpair()
+        with local:
+            with remote:
+                self._hand_over(remote)
+            local.settimeout(MESSAGE_SECONDS + _START_SECONDS)
             try:
-                ours.sendall(msgspec.json.encode(message))
-                ours.shutdown(socket.SHUT_WR)
-                with ours.makefile("rb") as file:
-                    answer = msgspec.json.decode(file.read(), type=Sent)
+                local.sendall(msgspec.json.encode(message))
+                local.shutdown(socket.SHUT_WR)
+                with local.makefile("rb") as file:
+                    result = msgspec.json.decode(file.read(), type=SendResult)
             except (OSError, msgspec.DecodeError):
-                raise Failed("There was no end to it, or its process was ended.") from None
-        if answer.refused:
-            raise Refused(answer.refused)
-        if answer.error:
-            raise Failed(answer.error)
+                raise DeliveryError("Sending took too long, or its process ended.") from None
+        if result.refusal:
+            raise DestinationError(result.refusal)
+        if result.error:
+            raise DeliveryError(result.error)
 
     def close(self) -> None:
         """Ends the process and what it is sending. Nothing can be sent afterwards."""
@@ -82,7 +82,7 @@ class Sender:
             self._forget()
 
     def _hand_over(self, conn: socket.socket) -> None:
-        """Starts a process where there is none, or the last one has ended. Raises Failed."""
+        """Starts a process where there is none, or the last one has ended. Raises DeliveryError."""
         with self._lock:
             for _ in range(0 if self._is_closed else 2):
                 try:
@@ -93,18 +93,18 @@ class Sender:
                     return
                 except OSError:
                     self._forget()
-        raise Failed("The process that sends can't be started.")
+        raise DeliveryError("The process that sends can't be started.")
 
     def _start(self) -> None:
-        self._control, theirs = socket.socketpair()
+        self._control, remote = socket.socketpair()
         path = msgspec.json.encode([os.path.abspath(entry) for entry in sys.path]).decode()
-        with theirs:
+        with remote:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", _PROGRAM, str(theirs.fileno()), path],
+                [sys.executable, "-P", "-c", _PROGRAM, str(remote.fileno()), path],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                pass_fds=(theirs.fileno(),),
+                pass_fds=(remote.fileno(),),
                 start_new_session=True,
                 cwd="/",
             )

@@ -1,4 +1,4 @@
-"""One mail to a mail server: over TLS where there is any, and no password without it."""
+"""Sends one email to a mail server: over TLS where available, and no password without it."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from typing import Any
 
 from sigservice.log import escape_line
 
-TIMEOUT = 10.0  # seconds for each answer
-TOTAL_SECONDS = 60.0  # for all of them
-MOST_BYTES = 65_536  # of all of them
+REPLY_SECONDS = 10.0
+TOTAL_SECONDS = 60.0
+MAX_BYTES = 65_536  # of all replies
 SMTPS_PORT = 465
 
 
-class Failed(Exception):
-    """Not sent; the text says why, without any address. `is_final`: it will not go better the
-    next time. `is_away`: nor will other mails just now."""
+class MailError(Exception):
+    """The email was not sent; the text has the reason, without any address. `is_final`: a retry is
+    useless. `is_unavailable`: other emails would fail too at the moment."""
 
-    def __init__(self, text: str, *, is_final: bool = False, is_away: bool = False) -> None:
+    def __init__(self, text: str, *, is_final: bool = False, is_unavailable: bool = False) -> None:
         super().__init__(text)
-        self.text, self.is_final, self.is_away = text, is_final, is_away
+        self.text, self.is_final, self.is_unavailable = text, is_final, is_unavailable
 
 
 @dataclass(frozen=True)
 class MailServer:
-    """What the operator has configured. `secure`: TLS from the first byte."""
+    """The operator's configuration. `secure` means TLS from the first byte."""
 
     host: str
     port: int
@@ -43,77 +43,77 @@ class MailServer:
     sender: str
 
     @classmethod
-    def of(cls, config: Mapping[str, Any], public_host: str) -> MailServer | None:
-        """None when there is no mail server. Without a sender it is the user, if that is an
-        address, or noreply at `public_host`."""
-        found = config["email"]
-        if not found["host"]:
+    def from_config(cls, config: Mapping[str, Any], public_host: str) -> MailServer | None:
+        """None without a mail server. The default sender is the user, if that is an address, else
+        noreply at `public_host`."""
+        email = config["email"]
+        if not email["host"]:
             return None
-        user, secure = found["smtpuser"] or "", found["secure"]
-        other = user if "@" in user else f"noreply@{public_host}"
+        user, secure = email["smtpuser"] or "", email["secure"]
+        default_sender = user if "@" in user else f"noreply@{public_host}"
         return cls(
-            found["host"],
-            found["port"],
-            found["port"] == SMTPS_PORT if secure is None else secure,
+            email["host"],
+            email["port"],
+            email["port"] == SMTPS_PORT if secure is None else secure,
             user,
-            found["smtppass"] or "",
-            found["sender"] or other,
+            email["smtppass"] or "",
+            email["sender"] or default_sender,
         )
 
     @property
     def domain(self) -> str:
-        """The sender's, by which we say hello; asking the system for our own name may take long."""
+        """The sender's domain, for EHLO. The lookup of this machine's own name may take long."""
         return parseaddr(self.sender)[1].rpartition("@")[2]
 
 
 def send(server: MailServer, message: EmailMessage, recipient: str) -> None:
-    """Raises Failed."""
+    """Raises MailError."""
     try:
         smtp = _connect(server)
     except (smtplib.SMTPException, OSError, ValueError) as error:
-        raise Failed(_reason(error), is_away=True) from None
+        raise MailError(_describe_error(error), is_unavailable=True) from None
     try:
         _prepare(smtp, server)
         smtp.send_message(message, parseaddr(server.sender)[1], [recipient])
-    except Failed:
+    except MailError:
         raise
     except (smtplib.SMTPException, OSError, ValueError) as error:
-        raise _failed(error) from None
+        raise _make_error(error) from None
     finally:
         with contextlib.suppress(smtplib.SMTPException, OSError):
-            smtp.quit()  # whatever it answers: the mail is sent, or not
+            smtp.quit()  # any reply: the outcome is decided
         smtp.close()
 
 
 class _Replies:
-    """The lines that the server sends, no more and for no longer than we care to listen. In place
-    of a file, which waits anew for each byte and whose user keeps each line."""
+    """The lines of the server, bounded in size and time. Replaces smtplib's file, whose timeout
+    starts again with each byte and which accepts any number of lines."""
 
     def __init__(self, sock: socket.socket, deadline: float) -> None:
         self._sock, self._deadline = sock, deadline
-        self._buffer, self._room = b"", MOST_BYTES
+        self._buffer, self._budget = b"", MAX_BYTES
 
-    def readline(self, most: int) -> bytes:
+    def readline(self, limit: int) -> bytes:
         """Raises OSError."""
-        while b"\n" not in self._buffer and len(self._buffer) < most:
-            left = self._deadline - time.monotonic()
-            if left <= 0 or self._room <= 0:
+        while b"\n" not in self._buffer and len(self._buffer) < limit:
+            remaining = self._deadline - time.monotonic()
+            if remaining <= 0 or self._budget <= 0:
                 raise TimeoutError
-            self._sock.settimeout(min(TIMEOUT, left))
+            self._sock.settimeout(min(REPLY_SECONDS, remaining))
             data = self._sock.recv(4096)
             if not data:
                 break
-            self._buffer, self._room = self._buffer + data, self._room - len(data)
-        end = min(self._buffer.find(b"\n") + 1 or len(self._buffer), most)
+            self._buffer, self._budget = self._buffer + data, self._budget - len(data)
+        end = min(self._buffer.find(b"\n") + 1 or len(self._buffer), limit)
         line, self._buffer = self._buffer[:end], self._buffer[end:]
         return line
 
     def close(self) -> None:
-        """The socket has an owner."""
+        """Does nothing: the socket has an owner."""
 
 
 class _Bounded:
-    """smtplib with bounds on what the server says, from its greeting on."""
+    """smtplib with bounds on the replies of the server, from its greeting on."""
 
     _deadline = 0.0
     file: Any
@@ -141,14 +141,14 @@ def _connect(server: MailServer) -> smtplib.SMTP:
             server.host,
             server.port,
             local_hostname=server.domain,
-            timeout=TIMEOUT,
+            timeout=REPLY_SECONDS,
             context=ssl.create_default_context(),
         )
-    return _Plain(server.host, server.port, local_hostname=server.domain, timeout=TIMEOUT)
+    return _Plain(server.host, server.port, local_hostname=server.domain, timeout=REPLY_SECONDS)
 
 
 def _prepare(smtp: smtplib.SMTP, server: MailServer) -> None:
-    """Encrypts where the server offers it, signs in where a user is set."""
+    """Starts TLS if the server offers it, signs in if a user is configured."""
     try:
         smtp.ehlo_or_helo_if_needed()
         is_encrypted = server.secure
@@ -158,57 +158,57 @@ def _prepare(smtp: smtplib.SMTP, server: MailServer) -> None:
             is_encrypted = True
         if not server.user:
             return
-        if not is_encrypted and not _is_here(smtp):
-            raise Failed(
-                "The server offers no encryption, and without it no password is sent.",
-                is_away=True,
+        if not is_encrypted and not _is_local(smtp):
+            raise MailError(
+                "The server offers no encryption; the password is not sent without it.",
+                is_unavailable=True,
             )
         smtp.login(server.user, server.password)
     except (smtplib.SMTPException, OSError, ValueError) as error:
-        raise Failed(_reason(error), is_away=True) from None
+        raise MailError(_describe_error(error), is_unavailable=True) from None
 
 
-def _is_here(smtp: smtplib.SMTP) -> bool:
-    """Whether the peer is this machine, whatever it is called."""
+def _is_local(smtp: smtplib.SMTP) -> bool:
+    """Whether the peer is this machine, whatever its name."""
     assert smtp.sock is not None
     peer = ipaddress.ip_address(smtp.sock.getpeername()[0].partition("%")[0])
     mapped = getattr(peer, "ipv4_mapped", None)
     return bool((mapped or peer).is_loopback)
 
 
-def _failed(error: Exception) -> Failed:
-    """What a server that listens to us says of one mail."""
+def _make_error(error: Exception) -> MailError:
+    """The error of one email, for a server that accepts the connection."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         code = next(iter(error.recipients.values()))[0]
-        return Failed(f"The server refuses the recipient ({code}).", is_final=code >= 500)
-    if isinstance(error, smtplib.SMTPSenderRefused):  # mended by the operator: not for ever
-        return Failed(f"The server refuses the sender ({error.smtp_code}).")
+        return MailError(f"The server refuses the recipient ({code}).", is_final=code >= 500)
+    if isinstance(error, smtplib.SMTPSenderRefused):  # the operator can fix it
+        return MailError(f"The server refuses the sender ({error.smtp_code}).")
     if isinstance(error, smtplib.SMTPDataError):
         code = error.smtp_code
-        return Failed(f"The server refuses the mail ({code}).", is_final=code >= 500)
-    return Failed(_reason(error))
+        return MailError(f"The server refuses the email ({code}).", is_final=code >= 500)
+    return MailError(_describe_error(error))
 
 
-def _reason(error: Exception) -> str:
-    """Nothing of the server's own words: they may hold the address."""
+def _describe_error(error: Exception) -> str:
+    """Not the server's own text: it may contain the address."""
     if isinstance(error, smtplib.SMTPAuthenticationError):
-        return f"The server refuses user name and password ({error.smtp_code})."
+        return f"The server refuses username and password ({error.smtp_code})."
     if isinstance(error, smtplib.SMTPResponseException):
-        return f"The server answers {error.smtp_code}."
+        return f"The server replied {error.smtp_code}."
     if type(error) in (smtplib.SMTPNotSupportedError, smtplib.SMTPException):
-        return "The server takes no user name and password."
+        return "The server doesn't support sign-in with username and password."
     if isinstance(error, smtplib.SMTPServerDisconnected):
         return "The server closed the connection."
     if isinstance(error, ssl.SSLCertVerificationError):
         return escape_line(f"TLS failed: {error.verify_message}.")
     if isinstance(error, ssl.SSLError):
-        return "TLS failed: the port may be for the other kind of encryption (EMAIL_SECURE)."
+        return "TLS failed: the port may expect the other kind of encryption (EMAIL_SECURE)."
     if isinstance(error, socket.gaierror):
-        return "Its name can't be resolved."
+        return "The hostname can't be resolved."
     if isinstance(error, TimeoutError):
-        return f"There was no answer within {TIMEOUT:.0f} s."
+        return f"No reply within {REPLY_SECONDS:.0f} s."
     if isinstance(error, UnicodeError):
-        return "User name and password must be ASCII."
+        return "Username and password must be ASCII."
     if isinstance(error, OSError) and error.strerror:
-        return escape_line(f"There is no connection: {error.strerror}.")
-    return "The server does not speak SMTP."
+        return escape_line(f"Connection failed: {error.strerror}.")
+    return "The server doesn't speak SMTP."

@@ -1,7 +1,7 @@
-"""What an IP address is for: the special-purpose registries of IANA, and what clouds add to them.
+"""The purpose of an IP address: the special-purpose registries of IANA, and additions of clouds.
 
 https://www.iana.org/assignments/iana-ipv4-special-registry and iana-ipv6-special-registry, read in
-2025. Not ipaddress.is_global: what that knows depends on the version of Python.
+2025. ipaddress.is_global is not used because its data depends on the version of Python.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import ipaddress
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-# No web server has such an address, or a cloud tells a machine its secrets there.
+# No web server has these addresses; clouds serve the secrets of a machine at some of them.
 NEVER = (
     "0.0.0.0/8",
     "169.254.0.0/16",
@@ -60,8 +60,8 @@ _NETWORKS = tuple(
 )
 
 
-def kind_of(address: Address) -> str:
-    """public, private, loopback or never; of the IPv4 address that packets to an IPv6 one go to."""
+def classify_address(address: Address) -> str:
+    """public, private, loopback or never. An embedded IPv4 address decides for an IPv6 one."""
     if getattr(address, "scope_id", None) is not None:
         return "never"
     for network, kind in _NETWORKS:
@@ -69,13 +69,13 @@ def kind_of(address: Address) -> str:
             return kind
     if isinstance(address, ipaddress.IPv4Address):
         return "public"
-    inner = _embedded(address)
+    inner = _find_embedded(address)
     if inner is not None:
-        return kind_of(inner)
+        return classify_address(inner)
     return "public" if address in _UNICAST else "private"
 
 
-def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+def _find_embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
     if any(address in network for network in _EMBEDDING):
         return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
     return address.sixtofour

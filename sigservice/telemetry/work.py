@@ -1,4 +1,4 @@
-"""What the service does inside: statements, functions, jobs, limits that held."""
+"""Metrics of internal work: statements, functions, jobs, exceeded limits."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ class Work:
         queries = make.add(
             Histogram(
                 "db_query_duration_seconds",
-                "Time of a statement, by the table's file and its name there.",
+                "Duration of a SQL statement, by its file and name.",
                 ("store", "action"),
                 bounds=_SECONDS,
             )
         )
-        self.queried: Callable[[float, str, str], None] = queries.observe
+        self.observe_query: Callable[[float, str, str], None] = queries.observe
         self._functions = make.add(
             Histogram(
                 "function_duration_seconds",
-                "Time of what is costly beside statements.",
+                "Duration of expensive functions.",
                 ("functionName", "className"),
                 bounds=_SECONDS,
             )
@@ -33,7 +33,7 @@ class Work:
         self._jobs = make.add(
             Histogram(
                 "scheduler_duration_seconds",
-                "Time of a run of a background job.",
+                "Duration of a background job.",
                 ("jobId",),
                 bounds=_SECONDS,
             )
@@ -41,42 +41,42 @@ class Work:
         self._engines = make.add(
             Counter(
                 "frontend_engine_builds_total",
-                "Times that the flags of an environment were compiled for the frontend API.",
+                "Compilations of an environment's flags for the frontend API.",
             )
         )
         self._exceeded = make.add(
             Counter(
                 "exceeds_limit_error",
-                "Refusals because there was no room, by what there was too much of.",
+                "Requests refused because of a limit, by resource and limit.",
                 ("resource", "limit"),
             )
         )
         self._events_filled = make.add(
-            Counter("event_created_by_migration_count", "Past events that were given a user id.")
+            Counter("event_created_by_migration_count", "Past events that received a user ID.")
         )
         self._features_filled = make.add(
-            Counter("feature_created_by_migration_count", "Past flags that were given a user id.")
+            Counter("feature_created_by_migration_count", "Past flags that received a user ID.")
         )
 
-    def job_ran(self, name: str, seconds: float) -> None:
+    def observe_job(self, name: str, seconds: float) -> None:
         self._jobs.observe(seconds, name)
 
     @contextmanager
-    def timed(self, class_name: str, function: str) -> Iterator[None]:
-        began = time.monotonic()
+    def measure(self, class_name: str, function: str) -> Iterator[None]:
+        start = time.monotonic()
         try:
             yield
         finally:
-            self._functions.observe(time.monotonic() - began, function, class_name)
+            self._functions.observe(time.monotonic() - start, function, class_name)
 
-    def engine_built(self) -> None:
+    def count_engine_build(self) -> None:
         self._engines.inc()
 
-    def limit_held(self, resource: str, limit: int) -> None:
+    def count_exceeded_limit(self, resource: str, limit: int) -> None:
         self._exceeded.inc(resource, str(limit))
 
-    def events_filled(self, amount: int) -> None:
+    def count_filled_events(self, amount: int) -> None:
         self._events_filled.inc(amount=amount)
 
-    def features_filled(self, amount: int) -> None:
+    def count_filled_features(self, amount: int) -> None:
         self._features_filled.inc(amount=amount)

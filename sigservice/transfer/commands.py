@@ -136,7 +136,7 @@ def _inventory(value: dict[str, Any]) -> Inventory:
 
 def _import_server(chosen: argparse.Namespace, context: Context, limits: Limits) -> int:
     token = sys.stdin.readline() if chosen.token_stdin else chosen.token
-    source = Source(chosen.source, token, proxies=Proxies.of(context.config))
+    source = Source(chosen.source, token, proxies=Proxies.from_config(context.config))
     reader = Reader(source, Progress(sys.stderr), chosen.project)
     wanted = reader.read()
     notes = [*reader.notes, *skipped.count_others(source)]

@@ -147,6 +147,6 @@ def _pool(base: str, proxies: Proxies, settings: dict[str, Any]) -> urllib3.Pool
     if not proxy:
         return urllib3.PoolManager(**settings)
     try:
-        return proxy_rules.manager(proxy, **settings)
+        return proxy_rules.make_manager(proxy, **settings)
     except (HTTPError, ValueError):
         raise StartError("The proxy that the environment names can't be used.") from None

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from sigservice.outgoing.addresses import Reach
+from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.services.actions.notification_channels import problems
 
 PAGE = (Path(__file__).parents[2] / "docs" / "notifications.md").read_text()
@@ -41,6 +41,6 @@ def test_the_snippet_verifies():
 def test_the_examples_are_accepted():
     channels, event = (json.loads(block) for block in re.findall(r"```json\n(.*?)```", PAGE, re.S))
     webhook, apprise = channels
-    assert not problems("webhook", webhook["url"], webhook["secret"], Reach())
+    assert not problems("webhook", webhook["url"], webhook["secret"], AddressPolicy())
     assert apprise["type"] == "apprise"
     assert event["type"] == "action.run.success"

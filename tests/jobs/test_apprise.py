@@ -14,9 +14,9 @@ from contextlib import closing
 import pytest
 import webtest
 
-from sigservice.outgoing.addresses import Reach, Refused
-from sigservice.outgoing.apprise_service import Missing
-from sigservice.outgoing.post import Failed
+from sigservice.outgoing.addresses import AddressPolicy, DestinationError
+from sigservice.outgoing.apprise_service import AppriseMissingError
+from sigservice.outgoing.post import DeliveryError
 from sigservice.outgoing.proxies import Proxies
 from sigservice.outgoing.sender import Sender
 from sigservice.services.actions import apprise_channels
@@ -31,7 +31,7 @@ from tests.waiting import DEADLINE_SECONDS
 needs_apprise = pytest.mark.skipif(
     importlib.util.find_spec("apprise") is None, reason="apprise is not installed (extra notify)"
 )
-HERE = Reach(False, ("127.0.0.1", "localhost"))
+HERE = AddressPolicy(False, ("127.0.0.1", "localhost"))
 TEXT = Text("A title", "A line\n* <b>another</b>", "warning")
 
 
@@ -62,8 +62,8 @@ def sender():
 
 @pytest.fixture
 def send(sender):
-    def send(url, reach=HERE, proxies=None):
-        apprise_channels.send(url, TEXT, reach, proxies or Proxies(), sender)
+    def send(url, policy=HERE, proxies=None):
+        apprise_channels.send(url, TEXT, policy, proxies or Proxies(), sender)
 
     return send
 
@@ -104,7 +104,7 @@ def test_text_stays_text(receiver, send):
 @needs_apprise
 def test_a_redirect_is_not_followed(receiver, send):
     receiver.answers = [(307, {"Location": f"{receiver.url}/other"})]
-    with pytest.raises(Failed):
+    with pytest.raises(DeliveryError):
         send(address(receiver, "?redirect=yes"))
     assert [asked.path for asked in receiver.asked] == ["/s3cret"]
 
@@ -133,8 +133,8 @@ NSEC = "1" * 64
 )
 def test_this_machine_is_refused_whatever_the_service(receiver, send, url):
     """Refused by the one rule or the other, and nothing connects before a later message does."""
-    with pytest.raises((Refused, Missing)):
-        send(url.format(port=receiver.port), Reach(allow_private=True))
+    with pytest.raises((DestinationError, AppriseMissingError)):
+        send(url.format(port=receiver.port), AddressPolicy(allow_private=True))
     send(address(receiver, "/later"))
     assert [asked.path for asked in receiver.asked] == ["/s3cret/later"]
 
@@ -147,7 +147,7 @@ def test_a_server_that_names_another_one_does_not_open_it(send):
         other = f"https://10.255.255.1:{server.port}"
         server.body = json.dumps({"m.homeserver": {"base_url": other}}).encode()
         url = f"matrixs://u:p@localhost:{server.port}/%23room?discovery=yes"
-        with pytest.raises(Refused):
+        with pytest.raises(DestinationError):
             send(url)
         assert {asked.path for asked in server.asked} == {"/.well-known/matrix/client"}
 
@@ -160,7 +160,7 @@ def test_certificates_are_verified(send):
             f"jsons://127.0.0.1:{server.port}/",
             f"jsons://localhost:{server.port}/?verify=0",
         ):
-            with pytest.raises((Failed, Refused)):
+            with pytest.raises((DeliveryError, DestinationError)):
                 send(url)
         assert [asked.path for asked in server.asked] == ["/x"]
 
@@ -170,9 +170,9 @@ def test_through_a_proxy(receiver, send):
     """It may be anywhere, and is not asked for what may not be reached from here."""
     proxies = Proxies(http=receiver.url)
     for host in ("localhost", "127.0.0.1"):
-        with pytest.raises(Refused):
-            send(f"json://{host}:9999/", Reach(), proxies)
-    send("json://hooks.example/x", Reach(), proxies)
+        with pytest.raises(DestinationError):
+            send(f"json://{host}:9999/", AddressPolicy(), proxies)
+    send("json://hooks.example/x", AddressPolicy(), proxies)
     assert [asked.path for asked in receiver.asked] == ["http://hooks.example/x"]
 
 
@@ -182,7 +182,7 @@ def test_through_a_proxy(receiver, send):
     [
         ("json://127.0.0.1/", "private"),
         ("json://2130706433/", "private"),
-        ("json://0x7f.1/", "does not know"),
+        ("json://0x7f.1/", "does not support"),
         ("ntfy://[::1]/topic", "private"),
         ("mailto://u:p@example.com?smtp=10.0.0.1", "private"),
         ("dbus://", "machine"),
@@ -196,15 +196,15 @@ def test_through_a_proxy(receiver, send):
         ("jsons://a.example/?verify=no", "verify"),
         ("jsons://a.example/?verify=yes&verify=False", "verify"),
         ("zulip://bot@chat.example.com/" + "a" * 32 + "?Verify=off", "verify"),
-        ("nothing://x", "does not know"),
-        ("slack://", "does not know"),
-        ("no address", "does not know"),
-        ("json://a.example/\n", "no address"),
-        ("json://[", "no address"),
+        ("nothing://x", "does not support"),
+        ("slack://", "does not support"),
+        ("no address", "does not support"),
+        ("json://a.example/\n", "not a valid URL"),
+        ("json://[", "not a valid URL"),
     ],
 )
 def test_addresses_that_are_refused(url, why):
-    assert why in apprise_channels.problem(url, Reach())
+    assert why in apprise_channels.problem(url, AddressPolicy())
 
 
 @needs_apprise
@@ -219,7 +219,7 @@ def test_addresses_that_are_refused(url, why):
     ],
 )
 def test_addresses_that_are_taken(url):
-    assert apprise_channels.problem(url, Reach()) == ""
+    assert apprise_channels.problem(url, AddressPolicy()) == ""
 
 
 def test_without_apprise(told, receiver, monkeypatch):
@@ -259,7 +259,7 @@ def test_what_is_being_sent_ends_with_the_service(receiver, sender, send):
     def run():
         try:
             send(address(receiver))
-        except Failed as error:
+        except DeliveryError as error:
             errors.append(error)
 
     receiver.hold = threading.Event()
@@ -272,7 +272,7 @@ def test_what_is_being_sent_ends_with_the_service(receiver, sender, send):
         assert process.returncode is not None
         thread.join(DEADLINE_SECONDS)
         assert len(errors) == 1
-        with pytest.raises(Failed):
+        with pytest.raises(DeliveryError):
             send(address(receiver))
     finally:
         receiver.hold.set()

@@ -201,7 +201,7 @@ def test_a_server_that_was_away(make_post):
         post.user(name=name)
         post.ask(f"{name}@example.com")
     assert post.send() == 1  # the others need not wait for nothing
-    assert ("waiting", "There is no connection: Connection refused.") in post.states()
+    assert ("waiting", "Connection failed: Connection refused.") in post.states()
     with mail_server(mails, port=mails.port):
         assert post.send() == 2
         assert post.send() == 0
@@ -230,7 +230,7 @@ def test_given_up_after_a_day(post, mails):
         post.clock.advance(300)
         waited += 300
     ((state, error),) = post.states()
-    assert (state, error) == ("given up", "The server refuses the mail (451).")
+    assert (state, error) == ("given up", "The server refuses the email (451).")
     assert 22 <= attempts <= 36
     assert mails.got == []
     shown = json.dumps([post.lines, post.web.get("/internal-backstage/prometheus").text])
@@ -288,7 +288,7 @@ def test_killed_between_sending_and_noting_it(post, mails):
     first, second = mails.got
     assert first.message["Message-ID"] == second.message["Message-ID"]
     assert [post.status_of(link) for link in mails.links()] == [200, 200]
-    failed = service_of.Failed("late", is_final=True)
+    failed = service_of.MailError("late", is_final=True)
     with context.database.autocommit() as conn:  # the first one comes back after all
         service_of.settle(conn, mail, failed, context.clock.now())
     assert post.states() == [("sent", None)]

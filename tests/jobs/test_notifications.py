@@ -28,7 +28,7 @@ URL = "https://flags.example/base"
 
 
 class Told(Alerts):
-    """A service that may reach this machine, with somebody who listens."""
+    """A service that may policy this machine, with somebody who listens."""
 
     def __init__(self, service, web, make, receiver):
         super().__init__(service, web, make)
@@ -245,7 +245,7 @@ def test_killed_between_sending_and_noting_it(told):
     context = told.service.context
     with context.database.autocommit() as conn:
         row = service_of.claim(conn, context.clock.now(), [])
-    settings = notification_channels.Settings.of(context.config)
+    settings = notification_channels.Settings.from_config(context.config)
     assert (
         notification_channels.deliver(row, settings, context.sender, context.clock.now()).error
         == ""

@@ -106,7 +106,7 @@ def test_the_address_may_have_api_at_its_end(peer, end):
 
 def test_the_proxy_of_the_environment_is_used(peer):
     environ = {"http_proxy": peer.url.replace("//", "//me:secret@"), "NO_PROXY": "127.0.0.1"}
-    proxies = Proxies.of(load_config(None, environ).config)
+    proxies = Proxies.from_config(load_config(None, environ).config)
     with pytest.raises(StartError, match="404"):
         Source("http://flags.example", TOKEN, proxies=proxies).get("projects")
     path, headers = peer.asked[0]

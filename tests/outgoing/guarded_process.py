@@ -15,8 +15,8 @@ import sys
 import threading
 import urllib.request
 
-from sigservice.outgoing.addresses import Reach
-from sigservice.outgoing.guard import Guard
+from sigservice.outgoing.addresses import AddressPolicy
+from sigservice.outgoing.connection_guard import ConnectionGuard
 
 PORT = int(sys.argv[1])
 NAMES = {
@@ -130,7 +130,7 @@ ATTEMPTS = {
 
 numeric = socket.getaddrinfo
 socket.getaddrinfo = resolve
-guard = Guard(Reach(True, ("allowed.example",)), [("proxy.example", PORT)])
+guard = ConnectionGuard(AddressPolicy(True, ("allowed.example",)), [("proxy.example", PORT)])
 guard.install()
 outcomes = {}
 for name, attempt in ATTEMPTS.items():

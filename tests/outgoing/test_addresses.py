@@ -7,8 +7,14 @@ import socket
 
 import pytest
 
-from sigservice.outgoing.addresses import Reach, Refused, check_address, literal, resolve
-from sigservice.outgoing.post import parse
+from sigservice.outgoing.addresses import (
+    AddressPolicy,
+    DestinationError,
+    check_address,
+    parse_ip,
+    resolve,
+)
+from sigservice.outgoing.post import parse_target
 
 # The registries of special-purpose addresses, with the first and last address of each entry, and
 # what lies beside them.
@@ -51,10 +57,10 @@ NEVER += ["ff00::", "ff02::1", "fd00:ec2::254", "fd20:ce::254", "2a00:1450::1%lo
 NEVER += ["::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::"]
 
 
-def is_allowed(address, reach, host="name.example"):
+def is_allowed(address, policy, host="name.example"):
     try:
-        check_address(host, ipaddress.ip_address(address), reach)
-    except Refused:
+        check_address(host, ipaddress.ip_address(address), policy)
+    except DestinationError:
         return False
     return True
 
@@ -62,20 +68,20 @@ def is_allowed(address, reach, host="name.example"):
 @pytest.mark.parametrize("address", PUBLIC + LOOPBACK + PRIVATE + NEVER)
 def test_table(address):
     is_public, is_private = address in PUBLIC, address in PRIVATE
-    assert is_allowed(address, Reach()) is is_public
-    assert is_allowed(address, Reach(allow_private=True)) is (is_public or is_private)
-    assert is_allowed(address, Reach(False, ("*.example",))) is (is_public or is_private)
-    assert is_allowed(address, Reach(False, ("name.example",))) is (address not in NEVER)
-    assert is_allowed(address, Reach(False, (address.partition("%")[0],))) or "%" in address
-    assert not is_allowed("10.7.0.1", Reach(False, (address.partition("%")[0],)))
+    assert is_allowed(address, AddressPolicy()) is is_public
+    assert is_allowed(address, AddressPolicy(allow_private=True)) is (is_public or is_private)
+    assert is_allowed(address, AddressPolicy(False, ("*.example",))) is (is_public or is_private)
+    assert is_allowed(address, AddressPolicy(False, ("name.example",))) is (address not in NEVER)
+    assert is_allowed(address, AddressPolicy(False, (address.partition("%")[0],))) or "%" in address
+    assert not is_allowed("10.7.0.1", AddressPolicy(False, (address.partition("%")[0],)))
 
 
 def test_an_address_does_not_open_loopback_for_other_names():
-    reach = Reach(True, ("localhost", "10.0.0.0/8"))
-    assert is_allowed("127.0.0.1", reach, "localhost")
-    assert not is_allowed("127.0.0.1", reach, "127.0.0.1")
-    assert not is_allowed("127.0.0.1", reach, "rebind.example")
-    assert is_allowed("127.0.0.1", Reach(False, ("127.0.0.0/8",)), "127.0.0.1")
+    policy = AddressPolicy(True, ("localhost", "10.0.0.0/8"))
+    assert is_allowed("127.0.0.1", policy, "localhost")
+    assert not is_allowed("127.0.0.1", policy, "127.0.0.1")
+    assert not is_allowed("127.0.0.1", policy, "rebind.example")
+    assert is_allowed("127.0.0.1", AddressPolicy(False, ("127.0.0.0/8",)), "127.0.0.1")
 
 
 @pytest.mark.parametrize(
@@ -90,9 +96,9 @@ def test_an_address_does_not_open_loopback_for_other_names():
     ],
 )
 def test_names_that_are_allowed(host, allowed):
-    reach = Reach(False, ("hooks.example", "*.inside.example", "10.1.0.0/16"))
-    assert is_allowed("10.2.0.1", reach, host) is allowed
-    assert is_allowed("10.1.0.1", reach, host)
+    policy = AddressPolicy(False, ("hooks.example", "*.inside.example", "10.1.0.0/16"))
+    assert is_allowed("10.2.0.1", policy, host) is allowed
+    assert is_allowed("10.1.0.1", policy, host)
 
 
 SPELLINGS = [
@@ -115,8 +121,8 @@ SPELLINGS = [
 
 @pytest.mark.parametrize("url", SPELLINGS)
 def test_every_spelling_of_an_own_address_is_refused(url):
-    with pytest.raises(Refused, match="private"):
-        parse(url, Reach())
+    with pytest.raises(DestinationError, match="private"):
+        parse_target(url, AddressPolicy())
 
 
 @pytest.mark.parametrize(
@@ -126,30 +132,32 @@ def test_every_spelling_of_an_own_address_is_refused(url):
         ("file:///etc/passwd", "must begin"),
         ("gopher://a.example/", "must begin"),
         ("//a.example/", "must begin"),
-        ("https:///x", "no host"),
-        ("https://", "no host"),
-        ("https://me:secret@a.example/", "name and a password"),
-        ("https://a.example@127.0.0.1/", "name and a password"),
+        ("https:///x", "must have a host"),
+        ("https://", "must have a host"),
+        ("https://me:secret@a.example/", "username or password"),
+        ("https://a.example@127.0.0.1/", "username or password"),
         ("https://a.example:22/", "port"),
         ("https://a.example:25/", "port"),
-        ("https://a.example:99999/", "no address"),
+        ("https://a.example:99999/", "not a valid URL"),
         ("https://a.example\\@b.example/", "ASCII"),
         ("https://a.example/\r\nHost: b", "ASCII"),
         ("https://a example/", "ASCII"),
         ("https://127。0。0。1/", "ASCII"),
         ("https://ⓛocalhost/", "ASCII"),
-        ("https://[::1/", "no address"),
+        ("https://[::1/", "not a valid URL"),
     ],
 )
 def test_what_is_no_address_is_refused(url, why):
-    with pytest.raises(Refused, match=why):
-        parse(url, Reach(allow_private=True))
+    with pytest.raises(DestinationError, match=why):
+        parse_target(url, AddressPolicy(allow_private=True))
 
 
 def test_an_allowed_host_has_any_port():
-    assert parse("https://mail.example:25/", Reach(False, ("mail.example",))).port == 25
-    assert parse("http://10.0.0.7:81/", Reach(False, ("10.0.0.0/8",))).port == 81
-    assert parse("https://a.example:8443/x", Reach()).port == 8443
+    assert (
+        parse_target("https://mail.example:25/", AddressPolicy(False, ("mail.example",))).port == 25
+    )
+    assert parse_target("http://10.0.0.7:81/", AddressPolicy(False, ("10.0.0.0/8",))).port == 81
+    assert parse_target("https://a.example:8443/x", AddressPolicy()).port == 8443
 
 
 def test_a_name_is_refused_if_any_of_its_addresses_is_private(monkeypatch):
@@ -158,17 +166,17 @@ def test_a_name_is_refused_if_any_of_its_addresses_is_private(monkeypatch):
         return [(0, 0, 0, "", (address, port)) for address in answers[host]]
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
-    assert resolve("good.example", 443, Reach()) == ["8.8.8.8"]
-    with pytest.raises(Refused, match="private"):
-        resolve("mixed.example", 443, Reach())
+    assert resolve("good.example", 443, AddressPolicy()) == ["8.8.8.8"]
+    with pytest.raises(DestinationError, match="private"):
+        resolve("mixed.example", 443, AddressPolicy())
 
 
 def test_localhost_is_refused_by_its_name():
-    with pytest.raises(Refused, match="private"):
-        resolve("localhost", 80, Reach())
-    assert resolve("localhost", 80, Reach(False, ("localhost",)))
+    with pytest.raises(DestinationError, match="private"):
+        resolve("localhost", 80, AddressPolicy())
+    assert resolve("localhost", 80, AddressPolicy(False, ("localhost",)))
 
 
 def test_a_name_is_no_literal():
-    assert literal("a.example") is None
-    assert str(literal("0x7f.1")) == "127.0.0.1"
+    assert parse_ip("a.example") is None
+    assert str(parse_ip("0x7f.1")) == "127.0.0.1"

@@ -9,18 +9,18 @@ import time
 import pytest
 
 from sigservice.outgoing import post as module
-from sigservice.outgoing.addresses import Reach, Refused
-from sigservice.outgoing.post import Failed, post
+from sigservice.outgoing.addresses import AddressPolicy, DestinationError
+from sigservice.outgoing.post import DeliveryError, post
 from sigservice.outgoing.proxies import Proxies
 from tests.receiver import CERTIFICATE, receiving
 from tests.waiting import DEADLINE_SECONDS, take_time
 
-HERE = Reach(False, ("127.0.0.1", "localhost"))
+HERE = AddressPolicy(False, ("127.0.0.1", "localhost"))
 HEADERS = {"Content-Type": "application/json"}
 
 
-def ask(url, reach=HERE, proxies=None, **more):
-    return post(url, b"{}", HEADERS, reach=reach, proxies=proxies or Proxies(), **more)
+def ask(url, policy=HERE, proxies=None, **more):
+    return post(url, b"{}", HEADERS, policy=policy, proxies=proxies or Proxies(), **more)
 
 
 @pytest.fixture
@@ -37,10 +37,10 @@ def test_it_arrives(receiver):
 
 
 def test_nobody_is_asked_who_may_not_be(receiver, monkeypatch):
-    with pytest.raises(Refused):
-        ask(receiver.url, Reach())
-    with pytest.raises(Refused):
-        ask(f"http://localhost:{receiver.port}/", Reach())
+    with pytest.raises(DestinationError):
+        ask(receiver.url, AddressPolicy())
+    with pytest.raises(DestinationError):
+        ask(f"http://localhost:{receiver.port}/", AddressPolicy())
     assert receiver.asked == []
 
 
@@ -65,26 +65,28 @@ def test_a_name_can_not_change_its_mind(receiver, monkeypatch, scheme):
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
     monkeypatch.setattr(module, "CONNECT_SECONDS", 0.05)
-    with pytest.raises(Failed):
-        ask(f"{scheme}://rebind.example:{receiver.port}/", Reach(False, ("203.0.113.0/24",)))
+    with pytest.raises(DeliveryError):
+        ask(
+            f"{scheme}://rebind.example:{receiver.port}/", AddressPolicy(False, ("203.0.113.0/24",))
+        )
     assert (len(answers), set(connected)) == (1, {"203.0.113.1"})
     assert receiver.asked == []
 
 
 def test_tls_is_verified_by_name_at_the_address_that_was_checked(monkeypatch):
     with receiving("https") as receiver:
-        with pytest.raises(Failed, match="TLS failed"):
+        with pytest.raises(DeliveryError, match="TLS failed"):
             ask(receiver.url)
         monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
         assert ask(f"{receiver.url}/x").status == 204
-        with pytest.raises(Failed, match="TLS failed"):  # the certificate is localhost's
+        with pytest.raises(DeliveryError, match="TLS failed"):  # the certificate is localhost's
             ask(f"https://127.0.0.1:{receiver.port}/x")
         assert [asked.path for asked in receiver.asked] == ["/x"]
 
 
 def test_through_a_proxy(receiver):
     proxies = Proxies(http=receiver.url.replace("//", "//me:pass@"))
-    assert ask("http://hooks.example/x", Reach(), proxies).status == 204
+    assert ask("http://hooks.example/x", AddressPolicy(), proxies).status == 204
     (asked,) = receiver.asked
     assert asked.path == "http://hooks.example/x"
     assert asked.headers["Host"] == "hooks.example"
@@ -95,9 +97,9 @@ def test_through_a_proxy(receiver):
 @pytest.mark.parametrize("host", ["10.0.0.1", "0x7f.1", "[::1]", "localhost"])
 def test_a_proxy_is_not_asked_for_what_may_not_be_reached(receiver, host):
     proxies = Proxies(http=receiver.url)
-    with pytest.raises(Refused):
-        ask(f"http://{host}/", Reach(), proxies)
-    assert ask("http://hooks.example/later", Reach(), proxies).status == 204
+    with pytest.raises(DestinationError):
+        ask(f"http://{host}/", AddressPolicy(), proxies)
+    assert ask("http://hooks.example/later", AddressPolicy(), proxies).status == 204
     assert [asked.path for asked in receiver.asked] == ["http://hooks.example/later"]
 
 
@@ -114,19 +116,19 @@ def test_through_a_proxy_with_tls(receiver, monkeypatch):
 
 @pytest.mark.parametrize("proxy", ["http://127.0.0.1:9", "socks5://127.0.0.1:9", "http://[", "x:y"])
 def test_a_proxy_that_can_not_be_used(proxy):
-    with pytest.raises(Failed, match="proxy"):
-        ask("http://hooks.example/s3cret", Reach(), Proxies(http=proxy))
+    with pytest.raises(DeliveryError, match="proxy"):
+        ask("http://hooks.example/s3cret", AddressPolicy(), Proxies(http=proxy))
 
 
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        (b"", "cut"),
-        (b"SSH-2.0-OpenSSH\r\n", "cut"),
+        (b"", "connection was closed"),
+        (b"SSH-2.0-OpenSSH\r\n", "connection was closed"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab", None),
         (b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 1_000_000, None),
         (b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc", None),
-        (b"HTTP/1.1 200 OK\r\nX: " + b"x" * 100_000, "cut"),
+        (b"HTTP/1.1 200 OK\r\nX: " + b"x" * 100_000, "connection was closed"),
     ],
 )
 def test_strange_answers(answer, why):
@@ -134,7 +136,7 @@ def test_strange_answers(answer, why):
         if why is None:
             assert ask(url).status == 200
         else:
-            with pytest.raises(Failed, match=why):
+            with pytest.raises(DeliveryError, match=why):
                 ask(url)
 
 
@@ -147,7 +149,7 @@ def test_who_answers_byte_by_byte_is_cut_off():
 
     with listening(dribble) as url:
         began = time.monotonic()
-        with pytest.raises(Failed, match="no answer within"):
+        with pytest.raises(DeliveryError, match="No response within"):
             ask(url, seconds=0.3)
         assert time.monotonic() - began < 30
 
@@ -155,14 +157,14 @@ def test_who_answers_byte_by_byte_is_cut_off():
 def test_who_never_answers():
     over = threading.Event()
     with listening(lambda conn: over.wait(DEADLINE_SECONDS)) as url:
-        with pytest.raises(Failed, match="no answer within"):
+        with pytest.raises(DeliveryError, match="No response within"):
             ask(url, seconds=0.3)
         over.set()
 
 
 def test_failures_do_not_tell_the_address():
     for url in ("http://127.0.0.1:9999/s3cret?t=s3cret", "http://s3cret.invalid/s3cret"):
-        with pytest.raises(Failed) as error:
+        with pytest.raises(DeliveryError) as error:
             ask(url)
         assert "s3cret" not in str(error.value)
         assert error.value.__cause__ is None

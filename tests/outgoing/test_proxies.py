@@ -32,7 +32,7 @@ ENVIRON = {
     ],
 )
 def test_choice(scheme, host, port, proxy):
-    assert Proxies.of(load_config(None, ENVIRON).config).find(scheme, host, port) == proxy
+    assert Proxies.from_config(load_config(None, ENVIRON).config).find(scheme, host, port) == proxy
 
 
 def test_one_for_all_and_none_for_any():

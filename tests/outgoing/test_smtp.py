@@ -14,7 +14,7 @@ import pytest
 
 from sigservice.config import load_config
 from sigservice.outgoing import smtp
-from sigservice.outgoing.smtp import Failed, MailServer
+from sigservice.outgoing.smtp import MailError, MailServer
 from tests.mail_server import PASSWORD, USER, Certificates, Mails, mail_server
 from tests.waiting import DEADLINE_SECONDS, take_time
 
@@ -45,8 +45,8 @@ def send(server: MailServer, recipient: str = TO) -> None:
     smtp.send(server, message, recipient)
 
 
-def refusal(server: MailServer, recipient: str = TO) -> Failed:
-    with pytest.raises(Failed) as caught:
+def refusal(server: MailServer, recipient: str = TO) -> MailError:
+    with pytest.raises(MailError) as caught:
         send(server, recipient)
     assert "@" not in caught.value.text
     assert PASSWORD not in caught.value.text
@@ -72,7 +72,7 @@ def test_an_unknown_certificate_is_refused(certificates, kind):
         failed = refusal(server)
     assert failed.text.startswith("TLS failed: ")
     assert "certificate" in failed.text
-    assert failed.is_away
+    assert failed.is_unavailable
     assert not failed.is_final
     assert (mails.got, mails.tried) == ([], [])
 
@@ -89,10 +89,10 @@ def test_the_certificate_must_name_the_server(trusted):
 def test_a_password_needs_encryption_unless_the_server_is_here(monkeypatch):
     with mail_server(auth=True) as mails:
         send(to(mails, user=USER, password=PASSWORD, host="localhost"))
-        monkeypatch.setattr(smtp, "_is_here", lambda _: False)
+        monkeypatch.setattr(smtp, "_is_local", lambda _: False)
         failed = refusal(to(mails, user=USER, password=PASSWORD))
         assert "no encryption" in failed.text
-        assert failed.is_away
+        assert failed.is_unavailable
         assert (len(mails.got), mails.tried) == (1, [USER])
     with mail_server() as mails:
         send(to(mails))
@@ -112,14 +112,14 @@ def test_a_password_needs_encryption_unless_the_server_is_here(monkeypatch):
 )
 def test_which_peer_is_this_machine(peer, is_here):
     sock = SimpleNamespace(getpeername=lambda: (peer, 25))
-    assert smtp._is_here(SimpleNamespace(sock=sock)) == is_here
+    assert smtp._is_local(SimpleNamespace(sock=sock)) == is_here
 
 
 def test_passwords_that_do_not_fit():
     with mail_server(auth=True) as mails:
         failed = refusal(to(mails, user=USER, password="wrong"))
-        assert (failed.text, failed.is_final, failed.is_away) == (
-            "The server refuses user name and password (535).",
+        assert (failed.text, failed.is_final, failed.is_unavailable) == (
+            "The server refuses username and password (535).",
             False,
             True,
         )
@@ -127,10 +127,10 @@ def test_passwords_that_do_not_fit():
         assert failed.text == "The server refuses the sender (530)."
         assert not failed.is_final
         failed = refusal(to(mails, user=USER, password="пароль"))
-        assert failed.text == "User name and password must be ASCII."
+        assert failed.text == "Username and password must be ASCII."
     with mail_server() as mails:
         failed = refusal(to(mails, user=USER, password=PASSWORD))
-        assert failed.text == "The server takes no user name and password."
+        assert failed.text == "The server doesn't support sign-in with username and password."
         assert mails.got == []
 
 
@@ -140,20 +140,20 @@ def test_refusals_say_whether_it_may_go_better(code):
         mails.refuses[TO] = f"{code} nobody@example.com is not here"
         failed = refusal(to(mails))
         assert failed.text == f"The server refuses the recipient ({code})."
-        assert (failed.is_final, failed.is_away) == (code == 550, False)
+        assert (failed.is_final, failed.is_unavailable) == (code == 550, False)
         mails.answer = f"{code} bo@example.com wants no such thing"
         failed = refusal(to(mails), "ann@example.com")
-        assert failed.text == f"The server refuses the mail ({code})."
+        assert failed.text == f"The server refuses the email ({code})."
         assert failed.is_final == (code == 550)
 
 
 def test_who_is_no_mail_server(certificates, monkeypatch):
     with mail_server(smtps=certificates.context) as mails, monkeypatch.context() as patch:
-        patch.setattr(smtp, "TIMEOUT", 0.2)
-        assert refusal(to(mails)).is_away  # each waits for the other to begin
+        patch.setattr(smtp, "REPLY_SECONDS", 0.2)
+        assert refusal(to(mails)).is_unavailable  # each waits for the other to begin
     with mail_server() as mails:
         assert "EMAIL_SECURE" in refusal(to(mails, secure=True)).text
-    assert "no connection" in refusal(to(mails)).text
+    assert "Connection failed" in refusal(to(mails)).text
     with socket.create_server(("127.0.0.1", 0)) as other:
         mails.port = other.getsockname()[1]
 
@@ -163,7 +163,7 @@ def test_who_is_no_mail_server(certificates, monkeypatch):
 
         thread = threading.Thread(target=talk)
         thread.start()
-        assert refusal(to(mails)).is_away
+        assert refusal(to(mails)).is_unavailable
         thread.join(DEADLINE_SECONDS)
 
 
@@ -184,7 +184,7 @@ def test_a_server_that_never_comes_to_an_end(monkeypatch, said, pause):
         thread.start()
         began = time.monotonic()
         server = MailServer("127.0.0.1", other.getsockname()[1], False, "", "", "a@b")
-        assert refusal(server).is_away
+        assert refusal(server).is_unavailable
         assert time.monotonic() - began < 30
         thread.join(DEADLINE_SECONDS)
     assert not thread.is_alive()
@@ -193,7 +193,7 @@ def test_a_server_that_never_comes_to_an_end(monkeypatch, said, pause):
 def test_what_is_not_configured_follows():
     def server(**environ):
         config = load_config(None, {f"EMAIL_{name}": text for name, text in environ.items()})
-        return MailServer.of(config.config, "flags.example")
+        return MailServer.from_config(config.config, "flags.example")
 
     assert server() is None
     assert server(PORT="25", USER="a") is None

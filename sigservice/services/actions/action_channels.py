@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from sigservice.outgoing.addresses import Reach
+from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.secrets import sha256
 from sigservice.services.actions import notification_channels
 from sigservice.services.problems import Problems
@@ -27,8 +27,8 @@ class Channel(msgspec.Struct, omit_defaults=True):
     secret: str = ""
 
 
-def check(channels: list[Channel], problems: Problems, reach: Reach) -> None:
-    """`reach` is what webhooks may reach."""
+def check(channels: list[Channel], problems: Problems, policy: AddressPolicy) -> None:
+    """`policy` is what webhooks may policy."""
     if len(channels) > MOST_CHANNELS:
         problems.add(
             "options.notifications", f"There can't be more than {MOST_CHANNELS} notifications."
@@ -42,7 +42,7 @@ def check(channels: list[Channel], problems: Problems, reach: Reach) -> None:
             problems.add(f"{at}.secret", "The whole secret is needed.")
             continue
         for path, text in notification_channels.problems(
-            channel.type, channel.url, channel.secret, reach
+            channel.type, channel.url, channel.secret, policy
         ):
             problems.add(f"{at}.{path}", text)
 

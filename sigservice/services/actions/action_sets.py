@@ -12,7 +12,7 @@ from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import ConflictError, ExceedsLimitError, NameExistsError, NotFoundError
-from sigservice.outgoing.addresses import Reach
+from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.repository.access import service_accounts
 from sigservice.repository.actions import action_sets
 from sigservice.repository.projects import projects
@@ -77,13 +77,13 @@ class Fields:
 
 @dataclass(frozen=True)
 class Limits:
-    """SERVICE_ACTION_*_LIMIT, and whom notifications may reach."""
+    """SERVICE_ACTION_*_LIMIT, and whom notifications may policy."""
 
     sets: int
     filters: int
     values: int
     actions: int
-    reach: Reach = field(default_factory=Reach)
+    policy: AddressPolicy = field(default_factory=AddressPolicy)
 
 
 def limits_of(config: dict[str, Any]) -> Limits:
@@ -93,7 +93,7 @@ def limits_of(config: dict[str, Any]) -> Limits:
         found["filtersLimit"],
         found["filterValuesLimit"],
         found["actionsLimit"],
-        notification_channels.Settings.of(config).reach,
+        notification_channels.Settings.from_config(config).policy,
     )
 
 
@@ -269,7 +269,7 @@ def _check(conn: Connection, project: str, new: Fields, limits: Limits) -> None:
         paths=new.filter_paths,
     )
     _check_actions(conn, project, new.actions, problems, limits.actions)
-    _check_settings(new.settings, problems, limits.reach)
+    _check_settings(new.settings, problems, limits.policy)
     problems.raise_if_any()
 
 
@@ -307,7 +307,7 @@ def _check_actions(
                 problems.add(f"{at}.executionParams.{found['path']}", found["message"])
 
 
-def _check_settings(settings: Settings, problems: Problems, reach: Reach) -> None:
+def _check_settings(settings: Settings, problems: Problems, policy: AddressPolicy) -> None:
     if not 0 <= settings.cooldownSeconds <= LONGEST_COOLDOWN:
         problems.add("options.cooldownSeconds", "The cooldown is from 0 to 604800 seconds.")
     if settings.maxRunsPerHour is not None and not 1 <= settings.maxRunsPerHour <= 10_000:
@@ -322,7 +322,7 @@ def _check_settings(settings: Settings, problems: Problems, reach: Reach) -> Non
                 problems.add(f"options.restoreWhenResolved.{name}", f"The {name} is no path.")
         if not resolved.values or len(resolved.values) > 25:
             problems.add("options.restoreWhenResolved.values", "1 to 25 values are needed.")
-    action_channels.check(settings.notifications, problems, reach)
+    action_channels.check(settings.notifications, problems, policy)
 
 
 def _columns(new: Fields) -> dict[str, Any]:

@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 from sigservice.outgoing import apprise_service
-from sigservice.outgoing.addresses import Reach, Refused
-from sigservice.outgoing.apprise_service import Missing
+from sigservice.outgoing.addresses import AddressPolicy, DestinationError
+from sigservice.outgoing.apprise_service import AppriseMissingError
 from sigservice.outgoing.proxies import Proxies
 from sigservice.outgoing.sender import Message, Sender
 from sigservice.services.actions.notification_text import Text
 
 
-def problem(url: str, reach: Reach) -> str:
+def problem(url: str, policy: AddressPolicy) -> str:
     """What is wrong with an address, "" if nothing is. A name is not resolved."""
     try:
-        apprise_service.make_service(url, reach)
-    except (Missing, Refused) as error:
+        apprise_service.make_service(url, policy)
+    except (AppriseMissingError, DestinationError) as error:
         return str(error)
     return ""
 
 
-def send(url: str, text: Text, reach: Reach, proxies: Proxies, sender: Sender) -> None:
-    """Returns when it was delivered. Raises Missing, Refused, Failed."""
+def send(url: str, text: Text, policy: AddressPolicy, proxies: Proxies, sender: Sender) -> None:
+    """Returns when it was delivered. Raises AppriseMissingError, DestinationError, DeliveryError."""
     if not apprise_service.is_installed():
-        raise Missing(apprise_service.MISSING)
+        raise AppriseMissingError(apprise_service.MISSING)
     sender.send(
         Message(
             url=url,
             title=text.title,
             body=text.body,
             tone=text.tone,
-            allow_private=reach.allow_private,
-            allowed_hosts=reach.allowed_hosts,
+            allow_private=policy.allow_private,
+            allowed_hosts=policy.allowed_hosts,
             proxies=proxies,
         )
     )

@@ -14,8 +14,8 @@ from standardwebhooks import Webhook
 
 from sigservice.db.statements import Row
 from sigservice.outgoing import post
-from sigservice.outgoing.addresses import Reach, Refused
-from sigservice.outgoing.apprise_service import Missing
+from sigservice.outgoing.addresses import AddressPolicy, DestinationError
+from sigservice.outgoing.apprise_service import AppriseMissingError
 from sigservice.outgoing.proxies import Proxies
 from sigservice.outgoing.sender import Sender
 from sigservice.services.actions import apprise_channels
@@ -31,15 +31,15 @@ _GONE = 410
 class Settings:
     """What the operator has configured. `public_url` is SERVICE_URL or ""."""
 
-    reach: Reach = field(default_factory=Reach)
+    policy: AddressPolicy = field(default_factory=AddressPolicy)
     proxies: Proxies = field(default_factory=Proxies)
     public_url: str = ""
 
     @classmethod
-    def of(cls, config: dict[str, Any]) -> Settings:
+    def from_config(cls, config: dict[str, Any]) -> Settings:
         allowed = config["webhooks"]
-        reach = Reach(allowed["allowPrivate"], tuple(allowed["allowedHosts"]))
-        return cls(reach, Proxies.of(config), config["server"]["unleashUrl"] or "")
+        policy = AddressPolicy(allowed["allowPrivate"], tuple(allowed["allowedHosts"]))
+        return cls(policy, Proxies.from_config(config), config["server"]["unleashUrl"] or "")
 
 
 @dataclass(frozen=True)
@@ -51,18 +51,18 @@ class Outcome:
     pause: timedelta = timedelta(0)
 
 
-def problems(kind: str, url: str, secret: str, reach: Reach) -> list[tuple[str, str]]:
+def problems(kind: str, url: str, secret: str, policy: AddressPolicy) -> list[tuple[str, str]]:
     """(field, message) of what is wrong with a channel. Nothing is resolved or asked."""
     found = []
     if not 5 <= len(url) <= LONGEST_URL:
         found.append(("url", f"An address has 5 to {LONGEST_URL} characters."))
     elif kind == "webhook":
         try:
-            post.parse(url, reach)
-        except Refused as refused:
+            post.parse_target(url, policy)
+        except DestinationError as refused:
             found.append(("url", str(refused)))
     else:
-        wrong = apprise_channels.problem(url, reach)
+        wrong = apprise_channels.problem(url, policy)
         if wrong:
             found.append(("url", wrong))
     if secret and kind != "webhook":
@@ -81,11 +81,11 @@ def deliver(row: Row, settings: Settings, sender: Sender, now: datetime) -> Outc
         if channel["type"] == "webhook":
             return _post(row, channel, settings, now)
         text = text_of(row, settings.public_url)
-        apprise_channels.send(channel["url"], text, settings.reach, settings.proxies, sender)
+        apprise_channels.send(channel["url"], text, settings.policy, settings.proxies, sender)
         return Outcome()
-    except (Refused, Missing) as error:
+    except (DestinationError, AppriseMissingError) as error:
         return Outcome(str(error), is_final=True)
-    except post.Failed as error:
+    except post.DeliveryError as error:
         return Outcome(str(error))
 
 
@@ -102,7 +102,7 @@ def _post(row: Row, channel: dict[str, Any], settings: Settings, now: datetime) 
         signed = Webhook(channel["secret"]).sign(headers["webhook-id"], now, body.decode())
         headers["webhook-signature"] = signed
     answer = post.post(
-        channel["url"], body, headers, reach=settings.reach, proxies=settings.proxies
+        channel["url"], body, headers, policy=settings.policy, proxies=settings.proxies
     )
     if 200 <= answer.status < 300:
         return Outcome()

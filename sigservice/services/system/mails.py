@@ -17,7 +17,7 @@ from email.utils import format_datetime
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.outgoing import smtp
-from sigservice.outgoing.smtp import Failed, MailServer
+from sigservice.outgoing.smtp import MailError, MailServer
 from sigservice.render import Renderer
 from sigservice.repository.system import mails
 from sigservice.services import outbox
@@ -57,18 +57,18 @@ def claim(conn: Connection, now: datetime) -> Row | None:
     while (mail := mails.claim(conn, now=now, until=now + CLAIM_DURATION)) is not None:
         if now < mail["created_at"] + MAX_AGE:
             return mail
-        expired = Failed(mail["last_error"] or "Expired before it could be sent.", is_final=True)
+        expired = MailError(mail["last_error"] or "Expired before it could be sent.", is_final=True)
         settle(conn, mail, expired, now)
     return None
 
 
 def deliver(render: Renderer, server: MailServer, mail: Row, secret: str, now: datetime) -> None:
-    """Sends the mail. Raises Failed."""
+    """Sends the mail. Raises MailError."""
     recipient = _parse_recipient(mail["email"])
     smtp.send(server, compose(render, server, mail, recipient, secret, now), recipient)
 
 
-def settle(conn: Connection, mail: Row, failed: Failed | None, now: datetime) -> str:
+def settle(conn: Connection, mail: Row, failed: MailError | None, now: datetime) -> str:
     """Stores and returns the result of an attempt: sent, waiting or given up."""
     due_at = now + outbox.draw_retry_delay(mail["attempts"])
     result = "waiting" if failed else "sent"
@@ -129,9 +129,9 @@ def clean_name(name: str) -> str:
 
 
 def _parse_recipient(email: str | None) -> str:
-    """One address in the form of SMTP, without a name, list or comment. Raises Failed."""
+    """One address in the form of SMTP, without a name, list or comment. Raises MailError."""
     if not email:
-        raise Failed("The user no longer has an email address.", is_final=True)
+        raise MailError("The user no longer has an email address.", is_final=True)
     try:
         parsed = Address(addr_spec=email)
         domain = parsed.domain.encode("idna").decode()
@@ -139,5 +139,5 @@ def _parse_recipient(email: str | None) -> str:
         if not (address.isascii() and parsed.addr_spec == email):
             raise ValueError
     except Exception:  # noqa: BLE001  the parser fails in many ways
-        raise Failed("The email address is not valid.", is_final=True) from None
+        raise MailError("The email address is not valid.", is_final=True) from None
     return address

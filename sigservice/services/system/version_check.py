@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from sigservice.outgoing.addresses import Reach
-from sigservice.outgoing.post import Failed, post
+from sigservice.outgoing.addresses import AddressPolicy
+from sigservice.outgoing.post import DeliveryError, post
 from sigservice.outgoing.proxies import Proxies
 from sigservice.outgoing.special_addresses import LOOPBACK
 from sigservice.version import __version__
@@ -46,22 +46,22 @@ class VersionStatus:
 
 
 def fetch_versions(url: str, instance_id: str, proxies: Proxies) -> _Report:
-    """Sends this version and the instance's ID, nothing else. Raises Refused, Failed."""
+    """Sends this version and the instance's ID, nothing else. Raises DestinationError, DeliveryError."""
     payload = {"versions": {"oss": __version__, "enterprise": ""}, "instanceId": instance_id}
     # The operator chose the address, so private and local ones are allowed.
     host = urlsplit(url).hostname or ""
-    reach = Reach(allow_private=True, allowed_hosts=(host, *LOOPBACK))
+    policy = AddressPolicy(allow_private=True, allowed_hosts=(host, *LOOPBACK))
     response = post(
         url,
         msgspec.json.encode(payload),
         {"Content-Type": "application/json", "User-Agent": f"sigservice/{__version__}"},
-        reach=reach,
+        policy=policy,
         proxies=proxies,
         seconds=TIMEOUT_SECONDS,
     )
     if not 200 <= response.status < 300:
-        raise Failed(f"The server responded with status {response.status}.")
+        raise DeliveryError(f"The server responded with status {response.status}.")
     try:
         return msgspec.json.decode(response.body, type=_Report)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise Failed("The response contains no versions.") from None
+        raise DeliveryError("The response contains no versions.") from None
