@@ -55,8 +55,8 @@ def refusal(server: MailServer, recipient: str = TO) -> MailError:
 
 @pytest.mark.parametrize("auth", [False, True])
 @pytest.mark.parametrize("kind", ["plain", "starttls", "smtps"])
-def test_each_kind_of_connection(trusted, kind, auth):
-    tls = {} if kind == "plain" else {kind: trusted.context}
+def test_each_kind_of_connection(trusted_proxies, kind, auth):
+    tls = {} if kind == "plain" else {kind: trusted_proxies.context}
     who = {"user": USER, "password": PASSWORD} if auth else {}
     with mail_server(**tls, auth=auth) as mails:
         send(to(mails, secure=kind == "smtps", **who))
@@ -77,10 +77,10 @@ def test_an_unknown_certificate_is_refused(certificates, kind):
     assert (mails.got, mails.tried) == ([], [])
 
 
-def test_the_certificate_must_name_the_server(trusted):
-    with mail_server(smtps=trusted.context) as mails:
+def test_the_certificate_must_name_the_server(trusted_proxies):
+    with mail_server(smtps=trusted_proxies.context) as mails:
         send(to(mails, secure=True, host="localhost"))
-    with mail_server(smtps=trusted.elsewhere) as other:
+    with mail_server(smtps=trusted_proxies.elsewhere) as other:
         failed = refusal(to(other, secure=True, host="localhost"))
     assert "Hostname mismatch" in failed.text
     assert (len(mails.got), other.got) == (1, [])

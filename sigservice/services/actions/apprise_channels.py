@@ -20,7 +20,7 @@ def problem(url: str, policy: AddressPolicy) -> str:
 
 
 def send(url: str, text: Text, policy: AddressPolicy, proxies: Proxies, sender: Sender) -> None:
-    """Returns when it was delivered. Raises AppriseMissingError, DestinationError, DeliveryError."""
+    """Raises AppriseMissingError, DestinationError, DeliveryError."""
     if not apprise_service.is_installed():
         raise AppriseMissingError(apprise_service.MISSING)
     sender.send(

@@ -46,7 +46,8 @@ class VersionStatus:
 
 
 def fetch_versions(url: str, instance_id: str, proxies: Proxies) -> _Report:
-    """Sends this version and the instance's ID, nothing else. Raises DestinationError, DeliveryError."""
+    """Sends this version and the instance's ID, nothing else. Raises DestinationError and
+    DeliveryError."""
     payload = {"versions": {"oss": __version__, "enterprise": ""}, "instanceId": instance_id}
     # The operator chose the address, so private and local ones are allowed.
     host = urlsplit(url).hostname or ""
