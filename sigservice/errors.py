@@ -41,7 +41,7 @@ class AppError(Exception):
 
 def describe_fault(error_id: str) -> str:
     """What a record says of an unexpected error, which the log has under this ID."""
-    return f"Something went wrong on our side (error {error_id})."
+    return f"Internal server error (error {error_id})."
 
 
 class BadDataError(AppError):

@@ -6,6 +6,6 @@
 % end
 % end
 % if error.status >= 500:
-<p>If you report this, give its id: <code>{{error_id}}</code></p>
+<p>Include this error ID when you report the problem: <code>{{error_id}}</code></p>
 % end
-<p><a href="{{url('/')}}">Go to the first page</a></p>
+<p><a href="{{url('/')}}">Back to home</a></p>

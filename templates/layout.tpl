@@ -24,7 +24,7 @@
 </header>
 <main id="main" tabindex="-1">
 % if identity and identity.default_password_works:
-<p class="problem" role="alert">The built-in admin password still works, and everybody can read it in the documentation. <a href="{{url('/profile')}}">Set a new one.</a></p>
+<p class="problem" role="alert">The default admin password still works, and it is public. <a href="{{url('/profile')}}">Change it now.</a></p>
 % end
 % if authentication.banner:
 <p class="problem" role="alert">{{authentication.banner}}</p>
@@ -39,7 +39,7 @@
 <p>{{ui["slogan"]}}</p>
 % end
 % if newer_version:
-<p>A newer version, {{newer_version}}, is available.</p>
+<p>Version {{newer_version}} is available.</p>
 % end
 <p>sigservice {{version()}}\\
 % if identity:

@@ -86,7 +86,7 @@ def _log_refusal(context: Context, error: AppError, path: str) -> None:
 
 def unexpected(context: Context, error: BaseException, path: str) -> HTTPResponse:
     """A bug of ours: everything goes to the log, nothing but an id to the client."""
-    return shape(context, AppError("Something went wrong on our side."), path, error)
+    return shape(context, AppError("Internal server error."), path, error)
 
 
 class ErrorPlugin:
@@ -117,7 +117,7 @@ def router_error(context: Context, error: HTTPError, environ: dict[str, Any]) ->
     """What bottle's router refuses: 404, and 405 with the methods that there are."""
     path = environ["PATH_INFO"]
     if error.status_code == 404:
-        return shape(context, NotFoundError("There is nothing at this address."), path)
+        return shape(context, NotFoundError("Page not found."), path)
     if error.status_code == 405:
         allowed = set(error.get_header("Allow", "").split(",")) - {"", "PROXY"}
         if "GET" in allowed:

@@ -1,4 +1,4 @@
-"""Answers: JSON, a page, a redirect. Handlers return what these make and set no header else."""
+"""Responses: JSON, a page, a redirect. Handlers return them and set no other header."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sigservice.context import Context
 from sigservice.services.identity import Identity
 from sigservice.web.body import read_query
 from sigservice.web.links import make_own_url
+from sigservice.web.navigation import build_menu
 
 JSON = "application/json; charset=utf-8"
 HTML = "text/html; charset=utf-8"
@@ -19,7 +20,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def json(value: Any, status: int = 200, **headers: str) -> HTTPResponse:
-    """`location="…"` style keywords become headers, `_` turned into `-`."""
+    """Keywords become headers: `location="…"`, with `-` for each `_`."""
     fields = {name.replace("_", "-").title(): text for name, text in headers.items()}
     return HTTPResponse(_encode(value), status, {"Content-Type": JSON, **fields})
 
@@ -35,8 +36,7 @@ def text(value: str, kind: str = "text/plain") -> HTTPResponse:
 def page(
     context: Context, template: str, identity: Identity | None, status: int = 200, **values: Any
 ) -> HTTPResponse:
-    """A page in the layout. `title` is needed; `notice` is a line shown above the content."""
-    here = request.environ["PATH_INFO"]
+    """A page in the layout. `title` is required; `notice` is a message above the content."""
     shared = {
         "notice": "",
         "problems": [],
@@ -44,8 +44,8 @@ def page(
         "identity": identity,
         "authentication": context.authentication.type,
         "csrf": identity.csrf if identity else "",
-        "is_current": lambda path: here == path or (path != "/" and here.startswith(path)),
         "own_url": lambda: make_own_url(context, request.environ),
+        "menu": build_menu(identity, request.environ["PATH_INFO"]) if identity else None,
         "ui": context.config["ui"],
         "newer_version": context.version_status.newer_version if identity else "",
     }
@@ -54,7 +54,7 @@ def page(
 
 
 def redirect(context: Context, path: str) -> HTTPResponse:
-    """303 to one of our own paths; never made from the Host header."""
+    """303 to a path of this service; never built from the Host header."""
     return HTTPResponse(b"", 303, {"Location": context.prefix + path, "Content-Type": HTML})
 
 

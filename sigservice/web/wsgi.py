@@ -130,7 +130,7 @@ def clean_path(environ: Environ, base: str) -> None:
         path = path[:-1]
     if base:
         if path != base and not path.startswith(base + "/"):
-            raise NotFoundError("There is nothing at this address.")
+            raise NotFoundError("Page not found.")
         path = path[len(base) :] or "/"
         environ["SCRIPT_NAME"] = environ.get("SCRIPT_NAME", "") + base
     environ["PATH_INFO"] = path

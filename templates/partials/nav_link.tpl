@@ -1,7 +1,5 @@
-% if identity.has_permission(permission):
-<li><a href="{{url(path)}}"\\
-% if is_current(path):
+<li><a href="{{url(item.path)}}"\\
+% if item.is_current:
  aria-current="page"\\
 % end
->{{label}}</a></li>
-% end
+>{{item.label}}</a></li>

@@ -192,11 +192,11 @@ def test_live_refresh_leaves_the_focus_on_the_pager(tab, log, call, expect):
     page = tab("ada")
     page.clock.install()
     page.goto(log["address"])
-    page.get_by_role("link", name="Older").focus()
+    page.get_by_role("link", name="Older →").focus()
     call("deploys", log["secret"], {"n": 21})
     page.clock.run_for(5000)
     expect(page.locator("#signals summary").first).to_contain_text('"n": 21')
-    assert focus(page)["name"] == "Older"
+    assert focus(page)["name"] == "Older →"
 
 
 def test_live_refresh_tells_when_the_session_has_ended(tab, log, database, expect):

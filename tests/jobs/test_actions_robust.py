@@ -13,7 +13,7 @@ from sigservice.services.actions import action_runs as service
 from tests.actions_kit import SETS, Alerts
 from tests.conftest import ADMIN
 
-OUR_FAULT = re.compile(r"Something went wrong on our side \(error [0-9a-f-]{36}\)\.")
+OUR_FAULT = re.compile(r"Internal server error \(error [0-9a-f-]{36}\)\.")
 
 
 @pytest.fixture

@@ -70,7 +70,7 @@ def test_it_is_asked_told_and_shown(make_service, receiver):
     page = web.get("/sign-in")
     page.form["username"], page.form["password"] = "ada", "Correct-Horse-7"
     page.form.submit()
-    assert "A newer version, 9.1.0, is available." in web.get("/").text
+    assert "Version 9.1.0 is available." in web.get("/").text
     answer(receiver, NEWER | {"latest": True})
     version_check.run_once(service.context)
     assert web.get(UI_CONFIG, headers=ADMIN).json["versionInfo"]["isLatest"] is True

@@ -99,6 +99,6 @@ def test_history_has_pages(ada, sets, endpoint, token, send):
     sets.work()
     page = ada.get(f"{PATH}/{id}/runs")
     assert len(states(page)) == 20
-    page = follow(page, "Older")
+    page = follow(page, "Older →")
     assert len(states(page)) == 1
-    assert page.html.find("a", string="Newest")["href"] == "?"
+    assert page.html.find("a", string="← Newest")["href"] == "?"

@@ -57,11 +57,11 @@ def test_a_page_has_fifty_events_and_links_to_the_others(ada, web, endpoint):
         web.post(f"{path}/{'off' if n % 2 == 0 else 'on'}", headers=ADMIN)
     page = ada.get("/admin/events?type=signal-endpoint-updated")
     assert len(rows(page)) == 50
-    page = page.goto(page.html.find("a", string="Older")["href"])
+    page = page.goto(page.html.find("a", string="Older →")["href"])
     assert len(rows(page)) == 10
     assert set(types(page)) == {"signal-endpoint-updated"}
-    assert not page.html.find("a", string="Older")
-    page = page.goto(page.html.find("a", string="Newest")["href"])
+    assert not page.html.find("a", string="Older →")
+    page = page.goto(page.html.find("a", string="← Newest")["href"])
     assert len(rows(page)) == 50
 
 

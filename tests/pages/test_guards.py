@@ -221,7 +221,7 @@ def test_unknown_address_is_a_404_page(web):
     for address in ("/nowhere", "/admin", "/admin/signals/x", "/profile/x", "/sign-in/x"):
         answer = web.get(address, status=404)
         assert is_page(answer), address
-        assert heading(answer) == "404: There is nothing at this address."
+        assert heading(answer) == "404: Page not found."
 
 
 def test_error_page_keeps_the_navigation_of_who_is_signed_in(ada, vera):

@@ -237,7 +237,7 @@ def test_built_in_admin_is_led_to_a_new_password_first(built_in):
         path = re.sub(r"{\w+}", "1", path)
         assert built_in.get(path, status=303).headers["Location"].endswith("/profile"), path
     page = built_in.get("/profile")
-    assert "built-in admin password still works" in alert(page)
+    assert "default admin password still works" in alert(page)
 
 
 def test_built_in_admin_can_change_nothing_else(built_in):
@@ -283,4 +283,4 @@ def test_every_page_warns_others_while_the_built_in_password_works(make_service,
     web = webtest.TestApp(built_in.app)
     sign_in(web)
     for path in ("/", "/admin/signals", "/admin/events", "/profile"):
-        assert "built-in admin password still works" in alert(web.get(path, status=200))
+        assert "default admin password still works" in alert(web.get(path, status=200))

@@ -60,7 +60,7 @@ def test_wrong_name_and_wrong_password_are_told_the_same(web):
     ):
         page = sign_in(web, name, password, status=401)
         assert is_page(page)
-        assert alert(page) == f"There is a problem {WRONG}"
+        assert alert(page) == f"Check the highlighted fields {WRONG}"
         assert page.html.find(id="username-problem").get_text() == WRONG
         assert page.html.find(id="username")["aria-invalid"] == "true"
         assert page.form["username"].value == name

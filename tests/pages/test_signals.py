@@ -95,15 +95,15 @@ def test_twenty_are_shown_and_links_lead_to_all_the_others(log, ada, endpoint, t
     while True:
         found = [payload["n"] for payload in payloads(page)]
         seen, sizes = seen + found, [*sizes, len(found)]
-        older = page.html.find("a", string="Older")
+        older = page.html.find("a", string="Older →")
         if older is None:
             break
         page = log(older["href"])
     assert sizes == [20, 20, 5]
     assert seen == list(range(44, -1, -1))
-    page = log(page.html.find("a", string="Newest")["href"])
+    page = log(page.html.find("a", string="← Newest")["href"])
     assert payloads(page)[0] == {"n": 44}
-    assert not page.html.find("a", string="Newest")
+    assert not page.html.find("a", string="← Newest")
 
 
 def test_page_that_ends_exactly_has_no_older_one(log, endpoint, token, send):
@@ -115,7 +115,7 @@ def test_page_that_ends_exactly_has_no_older_one(log, endpoint, token, send):
 def test_new_signals_do_not_shift_older_pages(log, endpoint, token, send):
     for n in range(25):
         send(endpoint, token, {"n": n})
-    older = log().html.find("a", string="Older")["href"]
+    older = log().html.find("a", string="Older →")["href"]
     send(endpoint, token, {"n": 25})
     assert [payload["n"] for payload in payloads(log(older))] == [4, 3, 2, 1, 0]
 
@@ -154,12 +154,12 @@ def test_search_keeps_its_words_over_the_pages(log, make, endpoint, token, send)
         send(endpoint, other, {"n": n, "word": "a&b"})
     page = log(params={"query": "a&b", "token": token["id"]})
     assert len(rows(page)) == 20
-    page = page.goto(page.html.find("a", string="Older")["href"])
+    page = page.goto(page.html.find("a", string="Older →")["href"])
     assert [p["n"] for p in payloads(page)] == [4, 3, 2, 1, 0]
     assert page.html.find(id="query")["value"] == "a&b"
     selected = page.html.find(id="token").find("option", selected=True)
     assert selected.string == "ci"
-    page = page.goto(page.html.find("a", string="Newest")["href"])
+    page = page.goto(page.html.find("a", string="← Newest")["href"])
     assert len(rows(page)) == 20
 
 
@@ -198,7 +198,7 @@ def test_newest_page_refreshes_itself_and_others_do_not(log, endpoint, token, se
     refresh = page.html.head.noscript.find("meta", attrs={"http-equiv": "refresh"})
     assert int(refresh["content"]) >= 5
     assert page.html.find(id="signals").has_attr("data-live")
-    for query in ("?query=n", page.html.find("a", string="Older")["href"]):
+    for query in ("?query=n", page.html.find("a", string="Older →")["href"]):
         page = log(query)
         assert not page.html.head.find("noscript")
         assert not page.html.find(id="signals").has_attr("data-live")

@@ -44,7 +44,7 @@ def sign_in_by_password(context: Context) -> HTTPResponse:
 def sign_in_by_address(context: Context) -> HTTPResponse:
     environ = request.environ
     if not context.authentication.type.takes_email:
-        raise NotFoundError("There is nothing at this address.")
+        raise NotFoundError("Page not found.")
     check_same_origin(context, environ)
     return signed(context, *sign_in.by_address(context, environ, read_struct(environ, Demo).email))
 

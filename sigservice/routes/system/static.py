@@ -21,7 +21,7 @@ router = Router(Public)
 def serve(context: Context, name: str) -> HTTPResponse:
     files = _read_files()
     if name not in files:
-        raise NotFoundError("There is nothing at this address.")
+        raise NotFoundError("Page not found.")
     data, kind = files[name]
     headers = {"Content-Type": kind, "Cache-Control": "public, max-age=31536000, immutable"}
     return HTTPResponse(data, 200, headers)
