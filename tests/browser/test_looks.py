@@ -166,7 +166,7 @@ def visit(page, addresses):
         page.evaluate("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
         yield address
     page.goto("/admin/features/plain/environments/default/strategies/new")
-    page.get_by_role("button", name="Add a constraint").click()
+    page.get_by_role("button", name="Add constraint").click()
     page.evaluate("document.forms[1].noValidate = true")
     page.get_by_role("button", name="Save strategy").click()
     page.get_by_role("alert").wait_for()

@@ -1,4 +1,4 @@
-"""Flags: new, one flag, edit, clone, tags, parent, archive; its list is in test_feature_list."""
+"""One flag: new, page, edit, clone, tags, parent, archive. test_feature_list.py has the list."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def submit_new(person, *, status, **fields):
     return form.submit(status=status)
 
 
-def test_new_flag_is_made_with_all_fields(ada, flags):
+def test_new_flag_is_created_with_all_fields(ada, flags):
     page = submit_new(
         ada,
         status=303,
@@ -29,15 +29,15 @@ def test_new_flag_is_made_with_all_fields(ada, flags):
         impression_data=True,
     ).follow()
     assert heading(page) == "checkout"
-    assert "It is off everywhere" in notice(page)
-    made = flags.look()
-    assert (made["type"], made["impressionData"], made["stale"]) == ("kill-switch", True, False)
-    assert made["description"] == "Two\nlines"
-    assert [tag["value"] for tag in made["tags"]] == ["shop", "two words"]
-    assert not any(environment["enabled"] for environment in made["environments"])
+    assert "disabled in every environment" in notice(page)
+    flag = flags.look()
+    assert (flag["type"], flag["impressionData"], flag["stale"]) == ("kill-switch", True, False)
+    assert flag["description"] == "Two\nlines"
+    assert [tag["value"] for tag in flag["tags"]] == ["shop", "two words"]
+    assert not any(environment["enabled"] for environment in flag["environments"])
 
 
-def test_form_explains_the_types(ada):
+def test_form_describes_the_types(ada):
     page = ada.get("/admin/features/new")
     form = form_to(page, "/admin/features/new")
     assert form["type"].value == "release"
@@ -46,14 +46,14 @@ def test_form_explains_the_types(ada):
     assert "40 days" in hint
 
 
-def test_all_that_is_wrong_is_told_beside_its_field_and_kept(ada, stored):
+def test_every_problem_is_shown_beside_its_field_and_the_values_stay(ada, stored):
     before = stored()
     page = submit_new(
         ada, status=400, name="a b", description="d" * 5001, tags="x\nnone:shop", type="permission"
     )
     assert "letters" in beside(page, "name")
     assert "5000" in beside(page, "description")
-    assert beside(page, "tags") == "x is not like type:value."
+    assert beside(page, "tags") == '"x" must be in the form type:value.'
     form = form_to(page, "/admin/features/new")
     assert (form["name"].value, form["type"].value) == ("a b", "permission")
     assert (form["description"].value, form["tags"].value) == ("d" * 5001, "x\nnone:shop")
@@ -67,7 +67,7 @@ def test_all_that_is_wrong_is_told_beside_its_field_and_kept(ada, stored):
     assert stored() == before
 
 
-def test_taken_name_is_409_beside_the_field(ada, flags, stored):
+def test_existing_name_is_409_beside_the_field(ada, flags, stored):
     flags.flag()
     flags.flag("old")
     flags.archive("old")
@@ -88,7 +88,7 @@ def test_flag_may_be_called_new(ada, flags):
 # one flag
 
 
-def test_page_tells_strategies_in_words(vera, flags):
+def test_page_summarizes_strategies(vera, flags):
     flags.flag(description="Two\nlines")
     segment = flags.segment()
     flags.strategy(
@@ -107,14 +107,14 @@ def test_page_tells_strategies_in_words(vera, flags):
         "First 50 % of users, by userId, group x, if country is one of DE, FR and in the segment "
         "beta users; variants: a 50 %, b 50 %"
     )
-    assert second == "left out The users ada"
+    assert second == "Disabled The users ada"
     assert card.find("strong").string == "on"
-    assert "Switched on, it gets" in page.html.find(id="in-development").get_text()
+    assert "Enabling adds the default strategy" in page.html.find(id="in-development").get_text()
     assert page.html.find("p", class_="text").get_text() == "Two\nlines"
     assert not page.html.find("main").find("form")
 
 
-def test_usage_is_drawn_by_hour_and_told_in_figures(ada, flags, database):
+def test_usage_is_a_chart_by_hour_and_a_table(ada, flags, database):
     flags.flag()
     conn = database.connect()
     with conn.cursor() as cursor:
@@ -128,7 +128,7 @@ def test_usage_is_drawn_by_hour_and_told_in_figures(ada, flags, database):
     conn.close()
     page = ada.get("/admin/features/checkout")
     card = page.html.find(id="in-production")
-    assert card.svg["aria-label"] == "6 yes and 4 no in the last 24 hours in production"
+    assert card.svg["aria-label"] == "6 exposed and 4 not exposed in the last 24 hours in production"
     bars = {
         (bar["class"][0], int(bar["x"])): (int(bar["y"]), int(bar["height"]))
         for bar in card.svg.find_all("rect")
@@ -136,10 +136,11 @@ def test_usage_is_drawn_by_hour_and_told_in_figures(ada, flags, database):
     assert bars == {("yes", 230): (0, 24), ("no", 230): (24, 4), ("no", 180): (24, 12)}
     rows = [[cell.get_text() for cell in row.find_all("td")] for row in card.tbody.find_all("tr")]
     assert [row[1:] for row in rows] == [["0", "3"], ["6", "1"]]
-    assert "No application has asked" in page.html.find(id="in-development").get_text()
+    assert "6 exposed (60%, upwards), 4 not exposed" in card.get_text()
+    assert "No evaluations in the last 24 h" in page.html.find(id="in-development").get_text()
 
 
-def test_latest_changes_lead_to_all_events_of_the_flag(ada, vera, flags):
+def test_recent_changes_link_to_the_event_log_of_the_flag(ada, vera, flags):
     flags.flag("other")
     flags.flag()
     for to in ("on", "off") * 6:
@@ -150,15 +151,15 @@ def test_latest_changes_lead_to_all_events_of_the_flag(ada, vera, flags):
     assert " ".join(rows[0].get_text(" ").split()).endswith(
         "feature-environment-disabled in production by admin"
     )
-    events = page.goto(page.html.find("a", string="All events of this flag")["href"])
-    listed = [row.summary.get_text() for row in events.html.find("ol", class_="log").find_all("li")]
-    assert len(listed) == 14
-    assert all("other" not in text for text in listed)
+    events = page.goto(page.html.find("a", string="View full event log")["href"])
+    summaries = [row.summary.get_text() for row in events.html.find("ol", class_="log").find_all("li")]
+    assert len(summaries) == 14
+    assert all("other" not in text for text in summaries)
     form = events.forms[1]
     assert form["feature"].value == "checkout"
     form["type"] = "feature-created"
     assert len(form.submit().html.find("ol", class_="log").find_all("li")) == 1
-    assert "All events" not in vera.get("/admin/features/checkout").text
+    assert "event log" not in vera.get("/admin/features/checkout").text
 
 
 def test_metadata_is_edited(ada, flags):
@@ -175,13 +176,13 @@ def test_metadata_is_edited(ada, flags):
     assert (form["type"].value, form["stale"].checked) == ("permission", True)
     form["description"] = ""
     page = form.submit(status=303).follow()
-    assert notice(page) == "The flag was saved."
-    made = flags.look()
-    assert (made["description"], made["type"], made["stale"]) == (None, "permission", True)
-    assert made["impressionData"] is True
+    assert notice(page) == "Flag saved."
+    flag = flags.look()
+    assert (flag["description"], flag["type"], flag["stale"]) == (None, "permission", True)
+    assert flag["impressionData"] is True
 
 
-def test_clone_has_the_strategies_and_is_off(ada, flags):
+def test_clone_has_the_strategies_and_is_disabled(ada, flags):
     flags.flag()
     flags.strategy(parameters={"rollout": "7"})
     flags.switch()
@@ -201,16 +202,16 @@ def test_clone_has_the_strategies_and_is_off(ada, flags):
     assert not flags.is_on("copy")
 
 
-def test_tags_come_and_go(ada, flags):
+def test_tags_are_added_and_removed(ada, flags):
     flags.flag()
     path = "/admin/features/checkout/tags"
     page = ada.get("/admin/features/checkout")
-    for wrong in ("shop", "none:shop", "simple:s", "simple:" + "x" * 51):
+    for tag in ("shop", "none:shop", "simple:s", "simple:" + "x" * 51):
         form = form_to(page, path)
-        form["tag"] = wrong
+        form["tag"] = tag
         page = form.submit(status=400)
         assert beside(page, "tag")
-        assert form_to(page, path)["tag"].value == wrong
+        assert form_to(page, path)["tag"].value == tag
     for value in ("shop", "a:b"):
         form = form_to(page, path)
         form["tag"] = f"simple:{value}"
@@ -219,7 +220,7 @@ def test_tags_come_and_go(ada, flags):
     remove = [form for form in page.forms.values() if form.action == f"{path}/remove"]
     assert remove[0]["tag"].value == "simple:a:b"
     page = remove[0].submit(status=303).follow()
-    assert notice(page) == "The tag was removed."
+    assert notice(page) == "Tag removed."
     assert [tag["value"] for tag in flags.look()["tags"]] == ["shop"]
 
 
@@ -232,8 +233,8 @@ def test_parent_is_set_and_removed(ada, flags):
     page = ada.get("/admin/features/parent")
     path = "/admin/features/parent/parent"
     form = form_to(page, path)
-    offered = page.html.find("datalist", id="parents").find_all("option")
-    assert [option["value"] for option in offered] == ["checkout"]
+    parents = page.html.find("datalist", id="parents").find_all("option")
+    assert [option["value"] for option in parents] == ["checkout"]
     form["parent"] = "none"
     page = form.submit(status=403)
     assert "no flag none" in beside(page, "parent")
@@ -248,7 +249,7 @@ def test_parent_is_set_and_removed(ada, flags):
     form["state"], form["parent_variants"] = "on", "a\r\nb"
     page = form.submit(status=303).follow()
     text = " ".join(page.html.find(id="parent-flag").get_text(" ").split())
-    assert "On only while checkout is on with the variant a or b ." in text
+    assert "Evaluated only when checkout is on with the variant a or b ." in text
     page = form_to(page, f"{path}/remove").submit(status=303).follow()
     assert flags.look("parent")["dependencies"] == []
     fields = {"csrf": ada.csrf, "parent": "child"}
@@ -256,25 +257,25 @@ def test_parent_is_set_and_removed(ada, flags):
     assert "has a parent itself" in beside(page, "parent")
 
 
-# the end
+# archive
 
 
 def test_flag_is_archived_revived_and_deleted(ed, flags):
     flags.flag()
     flags.switch()
-    page = follow(ed.get("/admin/features/checkout"), "Archive this flag")
-    assert "It is on in production now." in page.text
+    page = follow(ed.get("/admin/features/checkout"), "Archive flag…")
+    assert "Currently enabled in: production" in page.text
     page = form_to(page, "/admin/features/checkout/archive").submit(status=303).follow()
-    assert notice(page) == "The flag was archived."
+    assert notice(page) == "Flag archived."
     assert not page.html.find(role="switch")
-    assert "Change this flag" not in page.text
+    assert "Edit details" not in page.text
     page = form_to(page, "/admin/features/checkout/revive").submit(status=303).follow()
-    assert notice(page) == "The flag is back. It is off everywhere."
+    assert notice(page) == "Flag revived; disabled in every environment."
     assert not flags.is_on()
     flags.archive("checkout")
-    page = follow(ed.get("/admin/features/checkout"), "Delete for good")
+    page = follow(ed.get("/admin/features/checkout"), "Delete permanently…")
     page = form_to(page, "/admin/features/checkout/delete").submit(status=303).follow()
-    assert notice(page) == "The flag was deleted for good."
+    assert notice(page) == "Flag permanently deleted."
     assert not page.html.find("li", id="flag-checkout")
     ed.get("/admin/features/checkout", status=404)
 
@@ -285,12 +286,13 @@ def test_parent_can_not_be_archived_before_its_children(ada, flags):
     flags.depend("child", "parent")
     page = ada.get("/admin/features/parent/archive")
     assert page.html.find("main").find("a", string="child")
-    page = form_to(page, "/admin/features/parent/archive").submit(status=403)
+    assert not page.html.find("button", class_="danger")
+    page = ada.post("/admin/features/parent/archive", {"csrf": ada.csrf}, status=403)
     assert "is the parent of child" in alert(page)
     assert not flags.look("parent")["archived"]
 
 
-def test_living_flag_is_not_deleted(ada, flags):
+def test_active_flag_is_not_deleted(ada, flags):
     flags.flag()
     ada.post("/admin/features/checkout/delete", {"csrf": ada.csrf}, status=400)
     ada.post("/admin/features/checkout/revive", {"csrf": ada.csrf}, status=404)
@@ -351,7 +353,7 @@ def test_rejected_hostile_text_comes_back_as_text(ada, flags):
         assert faults(ada.post(path, fields, status=400)) == []
 
 
-def test_the_history_tells_which_run_switched_the_flag_but_not_the_payload(
+def test_recent_changes_name_the_run_but_not_the_payload(
     sets, endpoint, token, send, ed, ada
 ):
     set_id = sets.set("kill <checkout>")
@@ -368,7 +370,7 @@ def test_the_history_tells_which_run_switched_the_flag_but_not_the_payload(
         path = f"/admin/projects/default/actions/{set_id}/runs/{run['id']}"
         assert links == ([path] if browser is ada else [])
     event = ed.get("/api/admin/events/checkout").json["events"][0]
-    shown = {"id": run["id"], "actionSetId": set_id, "actionSet": "kill <checkout>"}
-    assert event["data"] == {"name": "checkout", "actionRun": shown}
+    action_run = {"id": run["id"], "actionSetId": set_id, "actionSet": "kill <checkout>"}
+    assert event["data"] == {"name": "checkout", "actionRun": action_run}
     ada.get(path, status=200)
     ed.get(path, status=403)

@@ -202,7 +202,7 @@ def test_a_flag_leads_here_and_back(ada, vera, add):
     for person in (ada, vera):
         flag = person.get("/admin/features/new/flag")
         (why,) = [a for a in flag.html.find_all("a") if "new in development" in a.get_text()][-1:]
-        assert why.get_text().startswith("Why?")
+        assert why.get_text().startswith("Evaluate in playground")
         answer = person.get(why["href"])
         assert state(answer, "new") == "on"
         back = answer.html.find(id="flag-new").find("a")

@@ -288,7 +288,7 @@ def test_strategy_is_changed(ada, flags):
     form = form_to(page, f"{PRODUCTION}/{id}")
     fill(form, title="", parameters__rollout="5", disabled=True, variant_stickiness="random")
     page = form.submit(status=303).follow()
-    assert "left out" in page.html.find(id="in-production").get_text()
+    assert "Disabled" in page.html.find(id="in-production").get_text()
     (strategy,) = flags.strategies()
     assert (strategy["title"], strategy["disabled"], strategy["parameters"]["rollout"]) == (
         "",

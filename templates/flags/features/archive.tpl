@@ -1,21 +1,22 @@
 % rebase("layout.tpl", title=title, live=False)
-% name = feature["name"]
 <h1>Archive {{name}}?</h1>
 % include("partials/problems.tpl")
-<p>Applications don't get it any more, and answer “off”, wherever they still ask. Its strategies and tags stay; it can be revived, switched off.</p>
-% if on:
-<p>It is on in {{", ".join(on)}} now.</p>
-% end
-% if feature["children"]:
-<p>These flags depend on it and must be freed first:</p>
+% if children:
+<p>Remove these dependent flags first:</p>
 <ul>
-% for child in feature["children"]:
+% for child in children:
 <li><a href="{{url(flag_path(child))}}">{{child}}</a></li>
 % end
 </ul>
+<p><a href="{{url(flag_path(name))}}">Back to {{name}}</a></p>
+% else:
+<p>SDKs will evaluate it as disabled. You can revive it later; it comes back disabled everywhere.</p>
+% if enabled_in:
+<p>Currently enabled in: {{enabled_in}}</p>
 % end
-<form method="post" action="{{url('/admin/features/%s/archive' % name)}}" class="actions">
+<form method="post" action="{{url('/admin/features', name, 'archive')}}" class="actions">
 % include("partials/csrf.tpl")
 <button class="danger">Archive flag</button>
-<a href="{{url(path)}}">Cancel</a>
+<a href="{{url(flag_path(name))}}">Cancel</a>
 </form>
+% end

@@ -1,16 +1,14 @@
 % rebase("layout.tpl", title=title, live=False)
-% name = row["name"]
-% here = "/admin/features/" + name
 <p><a href="{{url('/admin/features')}}">Flags</a></p>
-<h1>{{name}}</h1>
+<h1>{{row["name"]}}</h1>
 % include("partials/problems.tpl")
 % if row["archived_at"]:
-<p class="problem">This flag is archived: applications don't get it any more.</p>
+<p class="problem">Archived. SDKs no longer receive this flag.</p>
 % if identity.has_permission("EDIT"):
-<form method="post" action="{{url(here + '/revive')}}" class="actions">
+<form method="post" action="{{url(path, 'revive')}}" class="actions">
 % include("partials/csrf.tpl")
 <button>Revive</button>
-<a href="{{url(here + '/delete')}}">Delete for good …</a>
+<a href="{{url(path, 'delete')}}">Delete permanently…</a>
 </form>
 % end
 % end
@@ -19,19 +17,19 @@
 % end
 <dl>
 <div><dt>Project</dt><dd>{{row["project"]}}</dd></div>
-<div><dt>Type</dt><dd>{{next((t["name"] for t in types if t["id"] == row["type"]), row["type"])}}</dd></div>
+<div><dt>Type</dt><dd>{{type_name}}</dd></div>
 % if row["stale"]:
-<div><dt>State</dt><dd>stale: it has done its work and can go</dd></div>
+<div><dt>Lifecycle</dt><dd>Stale: ready to be removed from code</dd></div>
 % end
 <div><dt>Impression data</dt><dd>{{"yes" if row["impression_data"] else "no"}}</dd></div>
 <div><dt>Created</dt><dd>
 % include("partials/time.tpl", at=row["created_at"])
 by <bdi>{{row["created_by"]}}</bdi></dd></div>
-<div><dt>Last seen</dt><dd>
+<div><dt>Last evaluated</dt><dd>
 % if row["last_seen_at"]:
 % include("partials/time.tpl", at=row["last_seen_at"])
 % else:
-not yet
+never
 % end
 </dd></div>
 </dl>
@@ -40,12 +38,16 @@ not yet
 % include("flags/features/environment.tpl", environment=environment)
 % end
 % if not environments:
-<p class="empty">The project has no environment that is on.</p>
+<p class="empty">No active environments in this project.\\
+% if can_edit:
+ <a href="{{url('/admin/projects', row['project'], 'edit')}}">Project settings →</a>\\
+% end
+</p>
 % end
 % include("flags/features/tags.tpl")
 % include("flags/features/parent.tpl")
 <section id="events">
-<h2>Latest changes</h2>
+<h2>Recent changes</h2>
 <ul class="rows">
 % for event in events:
 <li>
@@ -56,7 +58,7 @@ not yet
 % end
 <span>by <bdi>{{event["created_by"]}}</bdi></span>
 % if event["run"] and identity.has_permission("ADMIN"):
-<a href="{{url('/admin/projects/%s/actions/%d/runs/%d' % (event['project'], event['run']['actionSetId'], event['run']['id']))}}">run {{event["run"]["id"]}} of <bdi>{{event["run"]["actionSet"]}}</bdi></a>
+<a href="{{url('/admin/projects', event['project'], 'actions', event['run']['actionSetId'], 'runs', event['run']['id'])}}">run {{event["run"]["id"]}} of <bdi>{{event["run"]["actionSet"]}}</bdi></a>
 % elif event["run"]:
 <span>run {{event["run"]["id"]}} of <bdi>{{event["run"]["actionSet"]}}</bdi></span>
 % end
@@ -64,31 +66,30 @@ not yet
 % end
 </ul>
 % if identity.has_permission("ADMIN"):
-<p><a href="{{url('/admin/events?feature=' + name)}}">All events of this flag</a></p>
+<p><a href="{{url('/admin/events?feature=' + row['name'])}}">View full event log</a></p>
 % end
 </section>
-% if may_edit:
+% if can_edit:
 <section>
-<h2>Change this flag</h2>
-<details {{"open" if what == "Edit" else ""}}>
-<summary>Edit description and type</summary>
-<form method="post" action="{{url(here + '/edit')}}">
+<h2>Settings</h2>
+<details {{"open" if open_form == "Edit" else ""}}>
+<summary>Edit details</summary>
+<form method="post" action="{{url(path, 'edit')}}">
 % include("partials/csrf.tpl")
-% include("flags/features/types.tpl", chosen=values["metadata"].type)
-% include("partials/textarea.tpl", name="description", label="Description", value=values["metadata"].description or "")
-% include("partials/check.tpl", name="impression_data", label="Impression data: SDKs tell the application each time that it asks", checked=values["metadata"].impression_data)
-% include("partials/check.tpl", name="stale", label="Stale: it has done its work and can go", checked=values["metadata"].stale)
+% for field in edit_fields:
+% include("partials/form_field.tpl", field=field)
+% end
 <button>Save flag</button>
 </form>
 </details>
-<details {{"open" if what == "Clone" else ""}}>
+<details {{"open" if open_form == "Clone" else ""}}>
 <summary>Clone</summary>
-<form method="post" action="{{url(here + '/clone')}}">
+<form method="post" action="{{url(path, 'clone')}}">
 % include("partials/csrf.tpl")
-% include("partials/field.tpl", name="clone_name", label="Name of the clone", value=values["clone_name"], required=True, hint="It gets the strategies of this flag and is off everywhere.")
+% include("partials/form_field.tpl", field=clone_field)
 <button class="quiet">Clone flag</button>
 </form>
 </details>
-<p class="actions"><a href="{{url(here + '/archive')}}">Archive this flag …</a></p>
+<p class="actions"><a href="{{url(path, 'archive')}}">Archive flag…</a></p>
 </section>
 % end

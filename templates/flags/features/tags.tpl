@@ -1,29 +1,28 @@
 <section id="tags">
 <h2>Tags</h2>
-% if feature["tags"]:
+% if tags:
 <ul class="names">
-% for tag in feature["tags"]:
-% text = tag["type"] + ":" + tag["value"]
+% for tag in tags:
 <li>
-% if may_edit:
-<form method="post" action="{{url(here + '/tags/remove')}}" class="inline">
+% if can_edit:
+<form method="post" action="{{url(path, 'tags', 'remove')}}" class="inline">
 % include("partials/csrf.tpl")
-<input type="hidden" name="tag" value="{{text}}">
-<span class="badge"><bdi>{{text}}</bdi></span> <button class="quiet" aria-label="Remove the tag {{text}}">Remove</button>
+<input type="hidden" name="tag" value="{{tag}}">
+<span class="badge"><bdi>{{tag}}</bdi></span> <button class="quiet" aria-label="Remove tag {{tag}}">Remove</button>
 </form>
 % else:
-<span class="badge"><bdi>{{text}}</bdi></span>
+<span class="badge"><bdi>{{tag}}</bdi></span>
 % end
 </li>
 % end
 </ul>
 % else:
-<p class="muted">None.</p>
+<p class="muted">No tags</p>
 % end
-% if may_edit:
-<form method="post" action="{{url(here + '/tags')}}">
+% if can_edit:
+<form method="post" action="{{url(path, 'tags')}}">
 % include("partials/csrf.tpl")
-% include("partials/field.tpl", name="tag", label="New tag", value=values["tag"], required=True, hint="Like type:value, such as simple:checkout.")
+% include("partials/form_field.tpl", field=tag_field)
 <button class="quiet">Add tag</button>
 </form>
 % end

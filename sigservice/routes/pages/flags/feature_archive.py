@@ -1,4 +1,4 @@
-"""The end of flags, pages: archive, revive, delete for good."""
+"""Archiving, reviving and permanently deleting flags, pages."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ FLAG = "/admin/features/<name>"
 router = Router(PageGuard)
 
 
-def confirm(
+def _render_confirmation(
     context: Context, identity: Identity, name: str, action: str, error: AppError | None = None
 ) -> HTTPResponse:
+    """`action` is archive, for a flag that isn't archived, or delete, for one that is."""
     with context.database.transaction() as conn:
         row = find_feature(conn, name)
         if (row["archived_at"] is None) != (action == "archive"):
@@ -35,44 +36,50 @@ def confirm(
         status=error.status if error else 200,
         title=f"Problem: {title}" if error else title,
         problems=error.details if error else [],
-        feature=feature,
-        path=flag_path(name),
+        name=name,
+        children=feature["children"],
         flag_path=flag_path,
-        on=[e["name"] for e in feature["environments"] if e["enabled"]],
+        enabled_in=", ".join(e["name"] for e in feature["environments"] if e["enabled"]),
     )
 
 
 @router.get(f"{FLAG}/archive", needs=EDIT)
-def confirm_archive(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    return confirm(context, identity, name, "archive")
+def confirm_feature_archiving(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    return _render_confirmation(context, identity, name, "archive")
 
 
 @router.post(f"{FLAG}/archive", needs=EDIT)
-def archive(context: Context, identity: Identity, name: str, form: dict[str, str]) -> HTTPResponse:
+def archive_feature(
+    context: Context, identity: Identity, name: str, form: dict[str, str]
+) -> HTTPResponse:
     try:
         with context.database.transaction() as conn:
             features.archive(conn, find_feature(conn, name)["project"], [name], identity)
     except AppError as error:
         if error.status != 403:
             raise
-        return confirm(context, identity, name, "archive", error)
+        return _render_confirmation(context, identity, name, "archive", error)
     return respond.redirect(context, f"{flag_path(name)}?done=archived")
 
 
 @router.post(f"{FLAG}/revive", needs=EDIT)
-def revive(context: Context, identity: Identity, name: str, form: dict[str, str]) -> HTTPResponse:
+def revive_feature(
+    context: Context, identity: Identity, name: str, form: dict[str, str]
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         features.revive(conn, [name], identity)
     return respond.redirect(context, f"{flag_path(name)}?done=revived")
 
 
 @router.get(f"{FLAG}/delete", needs=EDIT)
-def confirm_delete(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    return confirm(context, identity, name, "delete")
+def confirm_feature_deletion(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    return _render_confirmation(context, identity, name, "delete")
 
 
 @router.post(f"{FLAG}/delete", needs=EDIT)
-def delete(context: Context, identity: Identity, name: str, form: dict[str, str]) -> HTTPResponse:
+def delete_feature(
+    context: Context, identity: Identity, name: str, form: dict[str, str]
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         find_feature(conn, name)
         features.delete(conn, [name], identity)

@@ -1,6 +1,8 @@
-"""Switching flags on and off, pages."""
+"""Enabling and disabling a flag in an environment, pages."""
 
 from __future__ import annotations
+
+from urllib.parse import urlencode
 
 from bottle import HTTPResponse
 
@@ -19,7 +21,7 @@ STATE = "/admin/features/<name>/environments/<environment>"
 router = Router(PageGuard)
 
 
-def switch(
+def _switch(
     context: Context,
     identity: Identity,
     name: str,
@@ -30,21 +32,21 @@ def switch(
     with context.database.transaction() as conn:
         place = FeatureEnvironment(find_feature(conn, name)["project"], name, environment)
         feature_switches.switch(conn, place, enabled, identity)
-    done = "on" if enabled else "off"
+    done = {"done": "on" if enabled else "off", "flag": name, "environment": environment}
     if "back" in form:
-        return respond.redirect(context, f"{list_path(form['back'], done)}#flag-{name}")
-    return respond.redirect(context, f"{flag_path(name)}?done={done}#in-{environment}")
+        return respond.redirect(context, f"{list_path(form['back'], **done)}#flag-{name}")
+    return respond.redirect(context, f"{flag_path(name)}?{urlencode(done)}#in-{environment}")
 
 
 @router.post(f"{STATE}/on", needs=EDIT)
-def on(
+def enable_feature(
     context: Context, identity: Identity, name: str, environment: str, form: dict[str, str]
 ) -> HTTPResponse:
-    return switch(context, identity, name, environment, form, True)
+    return _switch(context, identity, name, environment, form, True)
 
 
 @router.post(f"{STATE}/off", needs=EDIT)
-def off(
+def disable_feature(
     context: Context, identity: Identity, name: str, environment: str, form: dict[str, str]
 ) -> HTTPResponse:
-    return switch(context, identity, name, environment, form, False)
+    return _switch(context, identity, name, environment, form, False)

@@ -1,14 +1,13 @@
-"""The page of one flag, which every form on it comes back to."""
+"""The page of one flag, to which every form on it redirects."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from datetime import datetime
+import re
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 import msgspec
-from bottle import HTTPResponse
+from bottle import HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.db.pool import Connection
@@ -19,40 +18,49 @@ from sigservice.repository.flags import segments
 from sigservice.repository.system import events
 from sigservice.repository.system.events import EventFilter
 from sigservice.repository.usage import client_metrics
+from sigservice.routes.pages.flags import feature_fields
+from sigservice.routes.pages.flags.environment_cards import make_cards
 from sigservice.services.flags import dependencies, feature_view, strategy_summaries
 from sigservice.services.flags.features import Metadata
 from sigservice.services.identity import Identity
 from sigservice.services.system import events as event_service
 from sigservice.web import respond
-from sigservice.web.sparkline import HOURS, yes_and_no
+from sigservice.web.body import read_query
+from sigservice.web.sparkline import HOURS
 
-SHOWN_EVENTS = 10
-OFFERED_PARENTS = 200
+MAX_EVENTS = 10
+MAX_PARENTS = 200
 NOTICES = {
-    "created": "The flag was created. It is off everywhere: switch it on where it is wanted.",
-    "saved": "The flag was saved.",
-    "cloned": "The flag was cloned. The clone is off everywhere.",
-    "on": "The flag was switched on.",
-    "off": "The flag was switched off.",
-    "archived": "The flag was archived.",
-    "revived": "The flag is back. It is off everywhere.",
-    "deleted": "The flag was deleted for good.",
+    "created": "Flag created. It's disabled in every environment.",
+    "saved": "Flag saved.",
+    "cloned": "Flag cloned; the clone is disabled in every environment.",
+    "on": "Flag enabled.",
+    "off": "Flag disabled.",
+    "archived": "Flag archived.",
+    "revived": "Flag revived; disabled in every environment.",
+    "deleted": "Flag permanently deleted.",
     "strategy-saved": "Strategy saved.",
     "strategy-removed": "Strategy removed.",
-    "tagged": "The tag was added.",
-    "untagged": "The tag was removed.",
-    "parent": "The parent was set.",
-    "no-parent": "The parent was removed.",
+    "tagged": "Tag added.",
+    "untagged": "Tag removed.",
+    "parent": "Parent flag added.",
+    "no-parent": "Parent flag removed.",
 }
+_NAME = re.compile(r"[A-Za-z0-9._~-]{1,100}")
 
 
-def said(query: dict[str, str]) -> str:
-    """The notice after a form that worked."""
-    return NOTICES.get(query.get("done", ""), "")
+def find_notice() -> str:
+    """The message after a redirect. It names the flag and the environment if the query has names
+    and no other text, which a link could otherwise put into the page."""
+    query = read_query(request.environ)
+    names = [query.get("flag", ""), query.get("environment", "")]
+    if query.get("done") in ("on", "off") and all(map(_NAME.fullmatch, names)):
+        return f"{'Enabled' if query['done'] == 'on' else 'Disabled'} {' in '.join(names)}."
+    return respond.find_notice(NOTICES)
 
 
 def find_feature(conn: Connection, name: str) -> Row:
-    """The flag of that name in whichever project. Raises NotFoundError."""
+    """The flag in whichever project. Raises NotFoundError."""
     row = repository.find(conn, name)
     if row is None:
         raise NotFoundError(f"There is no flag {name}.")
@@ -60,104 +68,84 @@ def find_feature(conn: Connection, name: str) -> Row:
 
 
 def flag_path(name: str) -> str:
-    """The flag's page; /admin/features/new is the form."""
+    """The flag's page; /admin/features/new is the form of a new flag."""
     return f"/admin/features/{name}" + ("/flag" if name == "new" else "")
 
 
-def list_path(back: str, done: str) -> str:
-    """The list as it was filtered when a form was sent; `back` is its query string."""
-    kept = dict(parse_qsl(back[:2000])) | {"done": done}
-    return f"/admin/features?{urlencode(kept)}"
+def list_path(back: str, **changes: str) -> str:
+    """The flag list with the filters of the query string `back`."""
+    return f"/admin/features?{urlencode(dict(parse_qsl(back[:2000])) | changes)}"
 
 
-def feature_page(
+def render_feature(
     context: Context,
     identity: Identity,
     name: str,
     values: dict[str, Any] | None = None,
     *,
     error: AppError | None = None,
-    what: str = "",
+    form: str = "",
     notice: str = "",
 ) -> HTTPResponse:
-    """`values` are what was submitted if that was wrong; `error` tells how, `what` where."""
+    """`values` are what was submitted with `form` if that led to `error`."""
     with context.database.transaction() as conn:
         row = find_feature(conn, name)
         feature = feature_view.build_view(conn, row["project"], name)
         usage = client_metrics.list_hours(conn, name, HOURS)
-        wanted = event_service.restrict_to_readable(identity, EventFilter(features=[name]))
-        latest = events.list_newest(conn, wanted, limit=SHOWN_EVENTS)
-        used = [
+        filter = event_service.restrict_to_readable(identity, EventFilter(features=[name]))
+        event_rows = events.list_newest(conn, filter, limit=MAX_EVENTS)
+        segment_ids = {
             id for e in feature["environments"] for s in e["strategies"] for id in s["segments"]
-        ]
-        names = {s["id"]: s["name"] for s in segments.list_by_id(conn, sorted(set(used)))}
-        parents = [] if row["archived_at"] else _parents(conn, row, feature)
+        }
+        segment_names = {s["id"]: s["name"] for s in segments.list_by_id(conn, [*segment_ids])}
+        parents = [] if row["archived_at"] else _list_parents(conn, row, feature)
         types = repository.list_types(conn)
-    charts = _charts(usage, context.clock.now())
-    metadata = Metadata(row["type"], row["description"], row["impression_data"], row["stale"])
-    kept = {"metadata": metadata, "clone_name": "", "tag": "", "parent": "", "state": "on"}
+    form_values: dict[str, Any] = {
+        "metadata": Metadata(row["type"], row["description"], row["impression_data"], row["stale"]),
+        "clone_name": "",
+        "tag": "",
+        "parent": "",
+        "state": "on",
+        "parent_variants": "",
+    } | (values or {})
     return respond.page(
         context,
         "flags/features/show",
         identity,
         status=error.status if error else 200,
-        title=f"Problem: {what} {name}" if error else f"Flag {name}",
+        title=f"Problem: {form} {name}" if error else f"Flag {name}",
         problems=error.details if error else [],
-        what=what if error else "",
+        open_form=form,
         notice=notice,
         row=row,
         feature=feature,
+        type_name=next((t["name"] for t in types if t["id"] == row["type"]), row["type"]),
+        tags=[f"{tag['type']}:{tag['value']}" for tag in feature["tags"]],
+        path=f"/admin/features/{name}",
         flag_path=flag_path,
-        may_edit=identity.has_permission("EDIT") and not row["archived_at"],
-        environments=[
-            environment
-            | {
-                "chart": charts.get(environment["name"]),
-                "strategies": [
-                    strategy | {"words": strategy_summaries.summarize_strategy(strategy, names)}
-                    for strategy in environment["strategies"]
-                ],
-                "variants": strategy_summaries.summarize_variants(environment["variants"]),
-            }
-            for environment in feature["environments"]
+        can_edit=identity.has_permission("EDIT") and not row["archived_at"],
+        environments=make_cards(feature, segment_names, usage, context.clock.now()),
+        dependencies=[
+            dependency | {"summary": strategy_summaries.summarize_parent(dependency)}
+            for dependency in feature["dependencies"]
         ],
-        parent=next(iter(feature["dependencies"]), None),
-        parent_words=[strategy_summaries.summarize_parent(d) for d in feature["dependencies"]],
         parents=parents,
-        types=types,
-        events=[row | {"run": _run(row)} for row in latest],
-        values=kept | (values or {}),
+        parent_fields=feature_fields.make_parent_fields(form_values),
+        tag_field=feature_fields.make_tag_field(form_values["tag"]),
+        edit_fields=feature_fields.make_edit_fields(form_values["metadata"], types),
+        clone_field=feature_fields.make_clone_field(form_values["clone_name"]),
+        events=[event | {"run": _find_run(event)} for event in event_rows],
     )
 
 
-def _run(event: Row) -> dict[str, Any] | None:
+def _find_run(event: Row) -> dict[str, Any] | None:
     """The run of an action set that made the change."""
     run: dict[str, Any] | None = msgspec.json.decode(event["data"] or "{}").get("actionRun")
     return run
 
 
-def _parents(conn: Connection, row: Row, feature: dict[str, Any]) -> list[str]:
-    """The first that can be one, to choose from; none for a flag that is a parent itself."""
+def _list_parents(conn: Connection, row: Row, feature: dict[str, Any]) -> list[str]:
+    """The first possible parents; none for a flag that is a parent itself."""
     if feature["children"]:
         return []
-    return dependencies.list_possible_parents(conn, row["project"], row["name"])[:OFFERED_PARENTS]
-
-
-def _charts(usage: list[Row], now: datetime) -> dict[str, dict[str, Any]]:
-    """By environment: bars, sums and the hours of a table."""
-    hours: dict[str, dict[int, tuple[int, int]]] = defaultdict(dict)
-    rows: dict[str, list[Row]] = defaultdict(list)
-    this_hour = now.replace(minute=0, second=0, microsecond=0)
-    for row in usage:
-        ago = int((this_hour - row["hour"]).total_seconds() // 3600)
-        hours[row["environment"]][ago] = (row["yes"], row["no"])
-        rows[row["environment"]].append(row)
-    return {
-        name: {
-            "bars": yes_and_no(pairs),
-            "yes": sum(pair[0] for pair in pairs.values()),
-            "no": sum(pair[1] for pair in pairs.values()),
-            "hours": rows[name],
-        }
-        for name, pairs in hours.items()
-    }
+    return dependencies.list_possible_parents(conn, row["project"], row["name"])[:MAX_PARENTS]

@@ -1,4 +1,4 @@
-"""What ties flags together, pages: tags and parents."""
+"""Tags and the parent flag of a flag, pages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError
-from sigservice.routes.pages.flags.feature_page import feature_page, find_feature, flag_path
+from sigservice.routes.pages.flags.feature_page import find_feature, flag_path, render_feature
 from sigservice.services.flags import dependencies, feature_tags
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.identity import EDIT, Identity
@@ -21,26 +21,26 @@ FLAG = "/admin/features/<name>"
 router = Router(PageGuard)
 
 
-# The answer to a form with a problem is a page; loading its address again shows the flag.
+# The response to a form with a problem is a page; reloading its address shows the flag.
 @router.get(f"{FLAG}/tags", needs=EDIT)
 @router.get(f"{FLAG}/parent", needs=EDIT)
-def show_flag_again(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def redirect_to_feature(context: Context, identity: Identity, name: str) -> HTTPResponse:
     return respond.redirect(context, flag_path(name))
 
 
 @router.post(f"{FLAG}/tags", needs=EDIT)
 def add_tag(context: Context, identity: Identity, name: str, form: dict[str, str]) -> HTTPResponse:
-    typed = form.get("tag", "").strip()
-    type, colon, value = typed.partition(":")
+    text = form.get("tag", "").strip()
+    type, colon, value = text.partition(":")
     try:
         if not colon:
-            raise BadDataError("Write a tag like type:value, such as simple:checkout.")
+            raise BadDataError("The tag must be in the form type:value, e.g. simple:checkout.")
         with context.database.transaction() as conn:
             tag = Tag(type.strip(), value.strip())
             feature_tags.change(conn, [name], identity, add=[tag])
     except BadDataError as error:
         error.details = [detail | {"path": "tag"} for detail in error.details]
-        return feature_page(context, identity, name, {"tag": typed}, error=error, what="Tag")
+        return render_feature(context, identity, name, {"tag": text}, error=error, form="Tag")
     return respond.redirect(context, f"{flag_path(name)}?done=tagged#tags")
 
 
@@ -55,7 +55,7 @@ def remove_tag(
 
 
 @router.post(f"{FLAG}/parent", needs=EDIT)
-def put_parent(
+def set_parent(
     context: Context, identity: Identity, name: str, form: dict[str, str]
 ) -> HTTPResponse:
     values = {key: form.get(key, "").strip() for key in ("parent", "state", "parent_variants")}
@@ -75,7 +75,7 @@ def put_parent(
             raise
         path = "parent_variants" if error.details[0].get("path") == "variants" else "parent"
         error.details = [detail | {"path": path} for detail in error.details]
-        return feature_page(context, identity, name, values, error=error, what="Parent")
+        return render_feature(context, identity, name, values, error=error, form="Parent")
     return respond.redirect(context, f"{flag_path(name)}?done=parent#parent-flag")
 
 

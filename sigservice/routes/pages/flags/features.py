@@ -14,7 +14,13 @@ from sigservice.errors import AppError, BadDataError
 from sigservice.repository.flags import features as repository
 from sigservice.repository.flags.features import FeatureFilter
 from sigservice.repository.projects import environments, projects
-from sigservice.routes.pages.flags.feature_page import feature_page, find_feature, flag_path, said
+from sigservice.routes.pages.flags import feature_fields
+from sigservice.routes.pages.flags.feature_page import (
+    find_feature,
+    find_notice,
+    flag_path,
+    render_feature,
+)
 from sigservice.services.flags import feature_tags, feature_view, features
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.flags.features import Metadata
@@ -25,9 +31,9 @@ from sigservice.web.growing_forms import split_lines
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
 
-SHOWN = 50
+PAGE_SIZE = 50
+MAX_PREVIEW = 200
 FILTERS = ("query", "project", "type", "tag", "state", "life")
-LIVES = (("", "in use"), ("stale", "stale"), ("archived", "archived"))
 FLAG = "/admin/features/<name>"
 
 
@@ -35,101 +41,104 @@ router = Router(PageGuard)
 
 
 @router.get("/admin/features", needs=VIEW)
-def show_list(context: Context, identity: Identity) -> HTTPResponse:
+def list_features(context: Context, identity: Identity) -> HTTPResponse:
     query = read_query(request.environ)
-    asked = {name: query.get(name, "").strip() for name in FILTERS}
+    filters = {name: query.get(name, "").strip() for name in FILTERS}
     offset = read_number(query, "offset", 0, 0, 10**9) or 0
     with context.database.transaction() as conn:
-        found, total = feature_view.search(conn, _filter(asked, offset))
-        choices = _choices(conn)
-        places = environments.list_all(conn)
-    kept = {name: value for name, value in asked.items() if value}
-    states = [
-        (f"{state}:{place['name']}", f"{state} in {place['name']}")
-        for place in places
-        if place["enabled"]
-        for state in ("on", "off")
-    ]
+        rows, total = feature_view.search(conn, _to_filter(filters, offset))
+        fields = feature_fields.make_filter_fields(
+            filters,
+            projects.list_all(conn),
+            repository.list_types(conn),
+            [row["name"] for row in environments.list_all(conn) if row["enabled"]],
+        )
+    used = {name: value for name, value in filters.items() if value}
+    end, can_edit = offset + len(rows), identity.has_permission("EDIT")
     return respond.page(
         context,
         "flags/features/list",
         identity,
         title="Flags",
+        fields=fields,
         features=[
-            row | {"path": flag_path(row["name"]), "seen": _moment(row["lastSeenAt"])}
-            for row in found
+            row
+            | {
+                "path": flag_path(row["name"]),
+                "preview": (row["description"] or "")[:MAX_PREVIEW],
+                "last_seen_at": _parse_time(row["lastSeenAt"]),
+            }
+            for row in rows
         ],
+        count=f"{offset + 1}–{end} of {total} flags" if total > len(rows) else None,
         total=total,
-        offset=offset,
-        filters=asked,
-        is_filtered=bool(kept),
-        here=urlencode(kept | ({"offset": offset} if offset else {})),
-        previous=urlencode(kept | {"offset": max(0, offset - SHOWN)}) if offset else "",
-        next=urlencode(kept | {"offset": offset + SHOWN}) if total > offset + SHOWN else "",
-        states=[("", "any"), *states],
-        lives=LIVES,
-        notice=said(query),
-        **choices,
+        is_filtered=bool(used),
+        is_empty=not (rows or used or offset),
+        is_archive=filters["life"] == "archived",
+        can_edit=can_edit,
+        has_switches=can_edit and any(row["environments"] and not row["archived"] for row in rows),
+        here=urlencode(used | ({"offset": offset} if offset else {})),
+        previous=urlencode(used | {"offset": max(0, offset - PAGE_SIZE)}) if offset else "",
+        next=urlencode(used | {"offset": offset + PAGE_SIZE}) if total > offset + PAGE_SIZE else "",
+        notice=find_notice(),
     )
 
 
-def form_page(
-    context: Context, identity: Identity, values: dict[str, Any], **more: Any
+def _render_form(
+    context: Context, identity: Identity, values: dict[str, str], error: AppError | None = None
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        choices = _choices(conn)
+        fields = feature_fields.make_new_fields(
+            values, projects.list_all(conn), repository.list_types(conn)
+        )
     return respond.page(
         context,
         "flags/features/form",
         identity,
-        values=values,
-        **choices,
-        **({"title": "New flag"} | more),
+        status=error.status if error else 200,
+        title="Problem: New flag" if error else "New flag",
+        problems=error.details if error else [],
+        fields=fields,
     )
 
 
 @router.get("/admin/features/new", needs=EDIT)
-def new(context: Context, identity: Identity) -> HTTPResponse:
+def show_new_feature(context: Context, identity: Identity) -> HTTPResponse:
     project = read_query(request.environ).get("project") or "default"
-    return form_page(context, identity, _values({"project": project, "type": "release"}))
+    return _render_form(context, identity, _read_values({"project": project, "type": "release"}))
 
 
 @router.post("/admin/features/new", needs=EDIT)
-def create(context: Context, identity: Identity, form: dict[str, str]) -> HTTPResponse:
-    values = _values(form)
+def create_feature(context: Context, identity: Identity, form: dict[str, str]) -> HTTPResponse:
+    values = _read_values(form)
     try:
         with context.database.transaction() as conn:
             _create(conn, values, identity)
     except AppError as error:
         if error.status >= 500:
             raise
-        return form_page(
-            context,
-            identity,
-            values,
-            status=error.status,
-            problems=error.details,
-            title="Problem: New flag",
-        )
+        return _render_form(context, identity, values, error)
     return respond.redirect(context, f"{flag_path(values['name'])}?done=created")
 
 
-# A flag may be called new; its page is at the second address.
+# The second address is for a flag with the name "new".
 @router.get(FLAG, needs=VIEW)
 @router.get(f"{FLAG}/flag", needs=VIEW)
-def show(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    return feature_page(context, identity, name, notice=said(read_query(request.environ)))
+def show_feature(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    return render_feature(context, identity, name, notice=find_notice())
 
 
-# The answer to a form with a problem is a page; loading its address again shows the flag.
+# The response to a form with a problem is a page; reloading its address shows the flag.
 @router.get(f"{FLAG}/edit", needs=EDIT)
 @router.get(f"{FLAG}/clone", needs=EDIT)
-def show_flag_again(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def redirect_to_feature(context: Context, identity: Identity, name: str) -> HTTPResponse:
     return respond.redirect(context, flag_path(name))
 
 
 @router.post(f"{FLAG}/edit", needs=EDIT)
-def edit(context: Context, identity: Identity, name: str, form: dict[str, str]) -> HTTPResponse:
+def edit_feature(
+    context: Context, identity: Identity, name: str, form: dict[str, str]
+) -> HTTPResponse:
     metadata = Metadata(
         form.get("type", ""),
         form.get("description", "").replace("\r\n", "\n").strip() or None,
@@ -140,55 +149,53 @@ def edit(context: Context, identity: Identity, name: str, form: dict[str, str]) 
         with context.database.transaction() as conn:
             features.update(conn, find_feature(conn, name)["project"], name, metadata, identity)
     except BadDataError as error:
-        return feature_page(
-            context, identity, name, {"metadata": metadata}, error=error, what="Edit"
-        )
+        values = {"metadata": metadata}
+        return render_feature(context, identity, name, values, error=error, form="Edit")
     return respond.redirect(context, f"{flag_path(name)}?done=saved")
 
 
 @router.post(f"{FLAG}/clone", needs=EDIT)
-def clone(context: Context, identity: Identity, name: str, form: dict[str, str]) -> HTTPResponse:
-    to = form.get("clone_name", "").strip()
+def clone_feature(
+    context: Context, identity: Identity, name: str, form: dict[str, str]
+) -> HTTPResponse:
+    clone = form.get("clone_name", "").strip()
     try:
         with context.database.transaction() as conn:
             project = find_feature(conn, name)["project"]
-            features.clone(conn, project, name, to, replace_group_id=True, by=identity)
+            features.clone(conn, project, name, clone, replace_group_id=True, by=identity)
     except AppError as error:
         if error.status not in (400, 409):
             raise
-        error.details = [d | {"path": "clone_name"} for d in error.details]
-        return feature_page(context, identity, name, {"clone_name": to}, error=error, what="Clone")
-    return respond.redirect(context, f"{flag_path(to)}?done=cloned")
+        error.details = [detail | {"path": "clone_name"} for detail in error.details]
+        values = {"clone_name": clone}
+        return render_feature(context, identity, name, values, error=error, form="Clone")
+    return respond.redirect(context, f"{flag_path(clone)}?done=cloned")
 
 
-def _filter(asked: dict[str, str], offset: int) -> FeatureFilter:
-    state, _, environment = asked["state"].partition(":")
+def _to_filter(filters: dict[str, str], offset: int) -> FeatureFilter:
+    state, _, environment = filters["state"].partition(":")
     return FeatureFilter(
-        archived=asked["life"] == "archived",
-        stale=True if asked["life"] == "stale" else None,
-        projects=[asked["project"]] if asked["project"] else None,
-        types=[asked["type"]] if asked["type"] else None,
-        tags=[asked["tag"]] if asked["tag"] else None,
-        text=asked["query"] or None,
+        archived=filters["life"] == "archived",
+        stale=True if filters["life"] == "stale" else None,
+        projects=[filters["project"]] if filters["project"] else None,
+        types=[filters["type"]] if filters["type"] else None,
+        tags=[filters["tag"]] if filters["tag"] else None,
+        text=filters["query"] or None,
         environment=environment or None,
         enabled=state == "on",
-        limit=SHOWN,
+        limit=PAGE_SIZE,
         offset=offset,
     )
 
 
-def _choices(conn: Connection) -> dict[str, Any]:
-    return {"projects": projects.list_all(conn), "types": repository.list_types(conn)}
-
-
-def _values(form: dict[str, str]) -> dict[str, str]:
+def _read_values(form: dict[str, str]) -> dict[str, str]:
     names = ("name", "project", "type", "description", "tags", "impression_data")
     return {name: form.get(name, "").replace("\r\n", "\n").strip() for name in names}
 
 
 def _create(conn: Connection, values: dict[str, str], by: Identity) -> None:
-    """Raises AppError that names everything which is wrong in the form."""
-    tags, problems = _tags(conn, values["tags"])
+    """Raises AppError with all problems of the form."""
+    tags, problems = _parse_tags(conn, values["tags"])
     metadata = Metadata(
         values["type"], values["description"] or None, bool(values["impression_data"])
     )
@@ -203,14 +210,15 @@ def _create(conn: Connection, values: dict[str, str], by: Identity) -> None:
         feature_tags.change(conn, [values["name"]], by, add=tags)
 
 
-def _tags(conn: Connection, text: str) -> tuple[list[Tag], list[dict[str, Any]]]:
-    """The tags of a text with one `type:value` on each line, and what is wrong with them."""
+def _parse_tags(conn: Connection, text: str) -> tuple[list[Tag], list[dict[str, Any]]]:
+    """The tags of a text with one `type:value` per line, and their problems."""
     tags, problems = [], []
     for line in split_lines(text):
         type, colon, value = line.partition(":")
         tags.append(Tag(type.strip(), value.strip()))
         if not colon:
-            problems.append({"message": f"{line} is not like type:value.", "path": "tags"})
+            message = f'"{line}" must be in the form type:value.'
+            problems.append({"message": message, "path": "tags"})
     if not problems:
         try:
             feature_tags.check(conn, tags)
@@ -219,5 +227,5 @@ def _tags(conn: Connection, text: str) -> tuple[list[Tag], list[dict[str, Any]]]
     return tags, problems
 
 
-def _moment(text: str | None) -> datetime | None:
+def _parse_time(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text else None

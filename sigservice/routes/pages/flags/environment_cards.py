@@ -1,0 +1,57 @@
+"""What the page of a flag shows for each environment: strategies, variants and usage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from sigservice.db.statements import Row
+from sigservice.services.flags import strategy_summaries
+from sigservice.web.sparkline import yes_and_no
+
+
+def make_cards(
+    feature: dict[str, Any],
+    segment_names: Mapping[int, str],
+    usage: Sequence[Row],
+    now: datetime,
+) -> list[dict[str, Any]]:
+    """`usage` are the hours of the last day in all environments."""
+    cards = []
+    for environment in feature["environments"]:
+        name = environment["name"]
+        hours = [row for row in usage if row["environment"] == name]
+        query = urlencode({"flag": feature["name"], "environment": name})
+        cards.append(
+            environment
+            | {
+                "strategies": [
+                    strategy
+                    | {"summary": strategy_summaries.summarize_strategy(strategy, segment_names)}
+                    for strategy in environment["strategies"]
+                ],
+                "variants": strategy_summaries.summarize_variants(environment["variants"]),
+                "chart": _make_chart(name, hours, now) if hours else None,
+                "playground": f"/admin/playground?{query}",
+            }
+        )
+    return cards
+
+
+def _make_chart(environment: str, hours: Sequence[Row], now: datetime) -> dict[str, Any]:
+    this_hour = now.replace(minute=0, second=0, microsecond=0)
+    counts = {
+        int((this_hour - row["hour"]).total_seconds() // 3600): (row["yes"], row["no"])
+        for row in hours
+    }
+    yes, no = sum(row["yes"] for row in hours), sum(row["no"] for row in hours)
+    percentage = round(100 * yes / (yes + no)) if yes else 0
+    return {
+        "bars": yes_and_no(counts),
+        "label": f"{yes:,} exposed and {no:,} not exposed in the last 24 hours in {environment}",
+        "summary": f"{yes:,} exposed ({percentage}%, upwards), {no:,} not exposed (downwards)"
+        " · per hour",
+        "hours": hours,
+    }
