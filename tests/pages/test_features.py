@@ -128,7 +128,9 @@ def test_usage_is_a_chart_by_hour_and_a_table(ada, flags, database):
     conn.close()
     page = ada.get("/admin/features/checkout")
     card = page.html.find(id="in-production")
-    assert card.svg["aria-label"] == "6 exposed and 4 not exposed in the last 24 hours in production"
+    assert (
+        card.svg["aria-label"] == "6 exposed and 4 not exposed in the last 24 hours in production"
+    )
     bars = {
         (bar["class"][0], int(bar["x"])): (int(bar["y"]), int(bar["height"]))
         for bar in card.svg.find_all("rect")
@@ -152,7 +154,9 @@ def test_recent_changes_link_to_the_event_log_of_the_flag(ada, vera, flags):
         "feature-environment-disabled in production by admin"
     )
     events = page.goto(page.html.find("a", string="View full event log")["href"])
-    summaries = [row.summary.get_text() for row in events.html.find("ol", class_="log").find_all("li")]
+    summaries = [
+        row.summary.get_text() for row in events.html.find("ol", class_="log").find_all("li")
+    ]
     assert len(summaries) == 14
     assert all("other" not in text for text in summaries)
     form = events.forms[1]
@@ -353,9 +357,7 @@ def test_rejected_hostile_text_comes_back_as_text(ada, flags):
         assert faults(ada.post(path, fields, status=400)) == []
 
 
-def test_recent_changes_name_the_run_but_not_the_payload(
-    sets, endpoint, token, send, ed, ada
-):
+def test_recent_changes_name_the_run_but_not_the_payload(sets, endpoint, token, send, ed, ada):
     set_id = sets.set("kill <checkout>")
     send(endpoint, token, {"secret": "hunter2"})
     sets.work()
