@@ -77,7 +77,7 @@ def build_context(
         clock,
         revision_cache,
         telemetry,
-        max_age=None if refresh is None else refresh / 1000,
+        max_age_seconds=None if refresh is None else refresh / 1000,
     )
     return Context(
         config=config,
@@ -94,7 +94,7 @@ def build_context(
             clock,
             telemetry,
             enabled=caching["enabled"],
-            max_age=caching["maxAge"] / 1000,
+            max_age_seconds=caching["maxAge"] / 1000,
         ),
         frontend_documents=FrontendDocuments(engines),
         cors_origins=CorsOrigins(database, revision_cache),

@@ -1,4 +1,4 @@
-"""A body of which one object answers many requests, compressed once for all of them."""
+"""A response body that answers many requests and is compressed once for all of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 
 
 class SharedBody(bytes):
-    """For what anybody may request: a flood of requests costs one compression, not one each."""
+    """For public resources: a flood of requests costs one compression, not one for each."""
 
     _gzipped: bytes | None
     _lock: threading.Lock

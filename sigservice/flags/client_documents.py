@@ -1,4 +1,4 @@
-"""Serialised answers of the client API, kept by query for as long as nothing changed."""
+"""Caches the serialized documents of the client API, by query and revision."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from sigservice.services.flags.client_features import Query
 from sigservice.shared_body import SharedBody
 from sigservice.telemetry import Telemetry
 
-MOST_BODIES = 200
-MOST_BYTES = 64 * 2**20
+MAX_DOCUMENTS = 200
+MAX_BYTES = 64 * 2**20
 
 
 @dataclass
-class Body:
+class ClientDocument:
     revision: int
     built_at: float
-    plain: SharedBody
+    body: SharedBody
 
 
 class ClientDocuments:
-    """`enabled` and `max_age` (seconds) are the options clientFeatureCaching.*.
+    """`enabled` and `max_age_seconds` are the options clientFeatureCaching.*.
 
-    A body is given only with the revision that it was built for, so none is ever old; the age
-    bounds how long memory is held.
+    A document is returned only for the revision that it was built for, so none is ever stale; the
+    age only limits how long memory is held.
     """
 
     def __init__(
@@ -39,44 +39,45 @@ class ClientDocuments:
         telemetry: Telemetry,
         *,
         enabled: bool,
-        max_age: float,
+        max_age_seconds: float,
     ) -> None:
         self._database, self._clock, self._telemetry = database, clock, telemetry
-        self._enabled, self._max_age = enabled, max_age
-        self._kept: OrderedDict[Query, Body] = OrderedDict()
+        self._enabled, self._max_age_seconds = enabled, max_age_seconds
+        self._documents: OrderedDict[Query, ClientDocument] = OrderedDict()
         self._lock = threading.Lock()
-        self._flights = SingleFlight[tuple[Query, int], Body]()
+        self._flights = SingleFlight[tuple[Query, int], ClientDocument]()
 
-    def get(self, query: Query, revision: int) -> Body:
+    def get(self, query: Query, revision: int) -> ClientDocument:
         """Raises DatabaseUnavailable."""
         return self._find(query, revision) or self._flights.get(
             (query, revision), lambda: self._find(query, revision) or self._build(query, revision)
         )
 
-    def _find(self, query: Query, revision: int) -> Body | None:
-        body = self._kept.get(query)
-        if body is None or body.revision != revision:
+    def _find(self, query: Query, revision: int) -> ClientDocument | None:
+        document = self._documents.get(query)
+        if document is None or document.revision != revision:
             return None
-        return body if self._clock.monotonic() - body.built_at <= self._max_age else None
+        age_seconds = self._clock.monotonic() - document.built_at
+        return document if age_seconds <= self._max_age_seconds else None
 
-    def _build(self, query: Query, revision: int) -> Body:
+    def _build(self, query: Query, revision: int) -> ClientDocument:
         now = self._clock.monotonic()
-        timed = self._telemetry.work.measure("ClientBodies", "build")
-        with timed, self._database.autocommit() as conn:
-            plain = SharedBody(client_features.build(conn, query, revision))
-        body = Body(revision, now, plain)
+        timer = self._telemetry.work.measure("ClientBodies", "build")
+        with timer, self._database.autocommit() as conn:
+            body = SharedBody(client_features.build_document(conn, query, revision))
+        document = ClientDocument(revision, now, body)
         if self._enabled:
-            self._keep(query, body, now)
-        return body
+            self._cache(query, document, now)
+        return document
 
-    def _keep(self, query: Query, body: Body, now: float) -> None:
+    def _cache(self, query: Query, document: ClientDocument, now: float) -> None:
         with self._lock:
-            self._kept[query] = body
-            self._kept.move_to_end(query)
-            size = sum(len(kept.plain) for kept in self._kept.values())
-            while self._kept and (
-                len(self._kept) > MOST_BODIES
-                or size > MOST_BYTES
-                or now - next(iter(self._kept.values())).built_at > self._max_age
+            self._documents[query] = document
+            self._documents.move_to_end(query)
+            size = sum(len(document.body) for document in self._documents.values())
+            while self._documents and (
+                len(self._documents) > MAX_DOCUMENTS
+                or size > MAX_BYTES
+                or now - next(iter(self._documents.values())).built_at > self._max_age_seconds
             ):
-                size -= len(self._kept.popitem(last=False)[1].plain)
+                size -= len(self._documents.popitem(last=False)[1].body)

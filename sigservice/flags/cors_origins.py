@@ -1,4 +1,4 @@
-"""Which web pages may ask the frontend API: kept until the settings change."""
+"""The origins of web pages that may call the frontend API, cached until the settings change."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from sigservice.services.system import settings
 
 
 class CorsOrigins:
-    def __init__(self, database: Database, state: RevisionCache) -> None:
-        self._database, self._state = database, state
-        self._kept: tuple[int, frozenset[str]] | None = None
+    def __init__(self, database: Database, revision_cache: RevisionCache) -> None:
+        self._database, self._revision_cache = database, revision_cache
+        self._cached: tuple[int, frozenset[str]] | None = None
 
-    def get(self, known: Revisions | None = None) -> frozenset[str]:
-        """Those that hold now; `known` spares asking. Raises DatabaseUnavailable."""
-        revision = (known or self._state.read_revisions()).topics.get("tokens", 0)
-        if self._kept is None or self._kept[0] != revision:
+    def get(self, revisions: Revisions | None = None) -> frozenset[str]:
+        """The current ones; `revisions` saves a read. Raises DatabaseUnavailable."""
+        revision = (revisions or self._revision_cache.read_revisions()).topics.get("tokens", 0)
+        if self._cached is None or self._cached[0] != revision:
             with self._database.autocommit() as conn:
-                self._kept = revision, frozenset(settings.list_frontend_origins(conn))
-        return self._kept[1]
+                self._cached = revision, frozenset(settings.list_frontend_origins(conn))
+        return self._cached[1]
 
     def get_cached(self) -> frozenset[str]:
-        """For when the database is away."""
-        return self._kept[1] if self._kept else frozenset()
+        """The last ones read, for when the database is unavailable."""
+        return self._cached[1] if self._cached else frozenset()

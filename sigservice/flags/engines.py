@@ -1,4 +1,4 @@
-"""One engine for each environment, made anew when a flag has changed."""
+"""Caches one engine for each environment and rebuilds it after a change."""
 
 from __future__ import annotations
 
@@ -14,62 +14,63 @@ from sigservice.services.flags.client_features import Query
 from sigservice.telemetry import Telemetry
 
 # A segment's values are copied into each strategy that uses it, so one may weigh 50 MB.
-MOST_ENGINES = 10
+MAX_ENGINES = 10
 
 
 class Engines:
-    """`max_age` (seconds) is the option frontendApi.refreshIntervalInMs; None: any age.
+    """`max_age_seconds` is the option frontendApi.refreshIntervalInMs; None: any age.
 
-    An engine is only given for the revision that it was made for, whatever its age.
+    An engine is only returned for the revision that it was built for, whatever its age.
     """
 
     def __init__(
         self,
         database: Database,
         clock: Clock,
-        state: RevisionCache,
+        revision_cache: RevisionCache,
         telemetry: Telemetry,
         *,
-        max_age: float | None,
+        max_age_seconds: float | None,
     ) -> None:
         self._database, self._clock = database, clock
-        self._state, self._telemetry = state, telemetry
-        self._max_age = max_age
-        self._kept: OrderedDict[str, tuple[FlagEngine, float]] = OrderedDict()
+        self._revision_cache, self._telemetry = revision_cache, telemetry
+        self._max_age_seconds = max_age_seconds
+        self._engines: OrderedDict[str, tuple[FlagEngine, float]] = OrderedDict()
         self._lock = threading.Lock()
-        self._building: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+        self._build_locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
     def get(self, environment: str, revision: int) -> FlagEngine:
-        """One of this revision or a later one. Raises DatabaseUnavailable."""
-        kept = self._find(environment, revision)
-        if kept:
-            return kept
+        """Returns the engine of this revision or a later one. Raises DatabaseUnavailable."""
+        cached = self._find(environment, revision)
+        if cached:
+            return cached
         with self._lock:
-            building = self._building[environment]
-        with building:
-            kept = self._find(environment, revision)
-            if kept:
-                return kept
-            # Who has waited may find a later one; asking again keeps it from being replaced.
-            revision = self._state.read_revisions().of_environment(environment)
+            build_lock = self._build_locks[environment]
+        with build_lock:
+            cached = self._find(environment, revision)
+            if cached:
+                return cached
+            # The engine built meanwhile may be of a later revision; reading it again keeps it.
+            revision = self._revision_cache.read_revisions().of_environment(environment)
             return self._find(environment, revision) or self._build(environment, revision)
 
     def _find(self, environment: str, revision: int) -> FlagEngine | None:
-        engine, built_at = self._kept.get(environment) or (None, 0.0)
+        engine, built_at = self._engines.get(environment) or (None, 0.0)
         if engine is None or engine.revision != revision:
             return None
-        is_young = self._max_age is None or self._clock.monotonic() - built_at < self._max_age
+        max_age = self._max_age_seconds
+        is_young = max_age is None or self._clock.monotonic() - built_at < max_age
         return engine if is_young else None
 
     def _build(self, environment: str, revision: int) -> FlagEngine:
         with self._database.autocommit() as conn:
-            document = client_features.build(conn, Query(environment), revision)
+            document = client_features.build_document(conn, Query(environment), revision)
         with self._telemetry.work.measure("Engines", "build"):
             engine = FlagEngine(document, revision)
         self._telemetry.work.count_engine_build()
         with self._lock:
-            self._kept[environment] = engine, self._clock.monotonic()
-            self._kept.move_to_end(environment)
-            if len(self._kept) > MOST_ENGINES:
-                self._kept.popitem(last=False)
+            self._engines[environment] = engine, self._clock.monotonic()
+            self._engines.move_to_end(environment)
+            if len(self._engines) > MAX_ENGINES:
+                self._engines.popitem(last=False)
         return engine

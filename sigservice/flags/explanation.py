@@ -1,7 +1,7 @@
-"""Why flags are on or off: the engine's own answer for each flag and for each part of it.
+"""Explains why flags are enabled or not: the engine evaluates each flag and each part of it.
 
-A part (a strategy, the same without conditions, a constraint, a segment) is judged as a flag of its
-own, so that no rule of the engine is told a second time here.
+A part (a strategy, its rollout alone, a constraint, a segment) is evaluated as a flag of its own,
+so no rule of the engine is implemented twice.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import msgspec
 
 from sigservice.errors import BadDataError
 from sigservice.flags.engine import FlagEngine
-from sigservice.flags.random_stickiness import Context, Lots
+from sigservice.flags.random_stickiness import Context, RandomStickiness
 
-MOST_PARTS = 20_000
-# What the engine decides by the context alone. An application's host name is the application's.
-KNOWN = (
+MAX_PARTS = 20_000
+# Strategies that the engine evaluates by the context alone. The hostname is the application's.
+KNOWN_STRATEGIES = (
     "default",
     "userWithId",
     "flexibleRollout",
@@ -27,9 +27,9 @@ KNOWN = (
     "gradualRolloutRandom",
     "remoteAddress",
 )
-# No flag has such a name, nor a strategy: the engine takes it for false.
+# No strategy has this name: the engine evaluates it to false.
 _UNKNOWN = "unknown:"
-OFF = {"name": "disabled", "enabled": False, "feature_enabled": False}
+DISABLED_VARIANT = {"name": "disabled", "enabled": False, "feature_enabled": False}
 
 Json = dict[str, Any]
 Result = bool | Literal["unknown"]
@@ -51,52 +51,52 @@ class SegmentResult:
 
 @dataclass(frozen=True)
 class StrategyResult:
-    """`rollout` is what it says without constraints and segments. `result` and `rollout` are
-    unknown when only the application can tell."""
+    """`rollout` is the result without constraints and segments. `result` and `rollout` are
+    unknown when only the application can evaluate the strategy."""
 
     strategy: Json
     result: Result
     rollout: Result
-    by_lot: bool
+    is_random: bool
     constraints: list[ConstraintResult]
     segments: list[SegmentResult]
 
     @property
     def is_known(self) -> bool:
-        return self.strategy["name"] in KNOWN
+        return self.strategy["name"] in KNOWN_STRATEGIES
 
 
 @dataclass(frozen=True)
 class ParentResult:
     parent: Json
     is_satisfied: bool
-    by_lot: bool
+    is_random: bool
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """`is_enabled` is what an SDK answers, `is_on_here` the flag's switch in the environment."""
+    """`is_enabled` is the result in an SDK, `is_enabled_here` the state in the environment."""
 
     name: str
     project: str
     is_enabled: bool
-    is_on_here: bool
+    is_enabled_here: bool
     strategies: list[StrategyResult]
     parents: list[ParentResult]
     variant: Json
     variants: list[Json]
-    variant_by_lot: bool
+    is_variant_random: bool
 
     @property
-    def active(self) -> list[StrategyResult]:
+    def active_strategies(self) -> list[StrategyResult]:
         return [it for it in self.strategies if not it.strategy["disabled"]]
 
     @property
     def result(self) -> Result:
-        """What the strategies say together."""
-        results = [it.result for it in self.active]
+        """The combined result of the strategies."""
+        results = [it.result for it in self.active_strategies]
         if not results:
-            return self.is_on_here
+            return self.is_enabled_here
         return True if True in results else "unknown" if "unknown" in results else False
 
     @property
@@ -104,11 +104,13 @@ class Explanation:
         return not all(parent.is_satisfied for parent in self.parents)
 
     @property
-    def by_lot(self) -> bool:
-        """Whether the same question may get another answer."""
-        rollouts = (it.by_lot and _hold(it.constraints, it.segments) for it in self.active)
-        parents = (parent.by_lot for parent in self.parents)
-        return any((*rollouts, *parents, self.is_enabled and self.variant_by_lot))
+    def is_random(self) -> bool:
+        """Whether the next evaluation with the same context may have another result."""
+        rollouts = (
+            it.is_random and _match(it.constraints, it.segments) for it in self.active_strategies
+        )
+        parents = (parent.is_random for parent in self.parents)
+        return any((*rollouts, *parents, self.is_enabled and self.is_variant_random))
 
 
 def explain(
@@ -118,147 +120,157 @@ def explain(
     strategies: Mapping[str, Sequence[Json]],
     context: Context,
 ) -> list[Explanation]:
-    """Each of `flags`. They, `parents` and `segments` (by id) are as the client API sends them,
-    `strategies` as the admin API does: by flag, the disabled ones too. Raises BadDataError."""
-    lots = Lots(context)
+    """Explains each of `flags`. Flags, `parents` and `segments` (by ID) are in the format of the
+    client API, `strategies` (by flag, including disabled ones) in that of the admin API. Raises
+    BadDataError for too many parts."""
+    randomness = RandomStickiness(context)
     names: dict[bytes, str] = {}
     for flag in flags:
-        for part in _parts(flag, strategies.get(flag["name"], ()), segments, lots):
+        for part in _list_parts(flag, strategies.get(flag["name"], ()), segments, randomness):
             names.setdefault(msgspec.json.encode(part), f"{len(names)}:part")
-    if len(names) > MOST_PARTS:
+    if len(names) > MAX_PARTS:
         raise BadDataError(
-            "That is too much to explain at once: ask for fewer projects or flags.", path="projects"
+            "These flags have too many strategies to explain at once. Select fewer.",
+            path="projects",
         )
     documents = {flag["name"]: flag for flag in (*flags, *parents)}
     document = {
         "version": 2,
-        "features": [_settled(flag, lots) for flag in documents.values()]
-        + [_flag(name, part) for part, name in names.items()],
+        "features": [_fix_flag(flag, randomness) for flag in documents.values()]
+        + [_make_flag(name, part) for part, name in names.items()],
         "segments": list(segments.values()),
     }
     engine = FlagEngine(msgspec.json.encode(document), 0)
-    on = {toggle["name"]: toggle["variant"] for toggle in engine.evaluate(lots.context, ("*",))}
-    judge = _Judge(documents, segments, lots, names, on)
-    return [judge.explain(flag, strategies.get(flag["name"], ())) for flag in flags]
+    enabled = {
+        toggle["name"]: toggle["variant"] for toggle in engine.evaluate(randomness.context, ("*",))
+    }
+    explainer = _Explainer(documents, segments, randomness, names, enabled)
+    return [explainer.explain(flag, strategies.get(flag["name"], ())) for flag in flags]
 
 
-def _parts(
-    flag: Json, strategies: Sequence[Json], segments: Mapping[int, Json], lots: Lots
+def _list_parts(
+    flag: Json,
+    strategies: Sequence[Json],
+    segments: Mapping[int, Json],
+    randomness: RandomStickiness,
 ) -> Iterator[Json]:
-    """What is asked beside the flag itself; each is a flag but for its name."""
-    yield from (_parent(parent) for parent in flag.get("dependencies", ()))
+    """What the engine evaluates in addition to the flag; each part is a flag without a name."""
+    yield from (_make_parent_part(parent) for parent in flag.get("dependencies", ()))
     for strategy in strategies:
-        settled = lots.settle(strategy, flag["name"])
-        yield _whole(settled)
-        yield _rollout(settled)
-        yield from map(_constraint, strategy["constraints"])
+        fixed = randomness.fix_strategy(strategy, flag["name"])
+        yield _make_strategy_part(fixed)
+        yield _make_rollout_part(fixed)
+        yield from map(_make_constraint_part, strategy["constraints"])
         for id in strategy["segments"]:
-            yield _segment(id)
-            yield from map(_constraint, segments[id]["constraints"])
+            yield _make_segment_part(id)
+            yield from map(_make_constraint_part, segments[id]["constraints"])
 
 
 @dataclass(frozen=True)
-class _Judge:
-    """What the engine was asked, and in `on` what it found to be on."""
+class _Explainer:
+    """What the engine evaluated; `enabled` has the variants of the enabled parts, by name."""
 
     documents: Mapping[str, Json]
     segments: Mapping[int, Json]
-    lots: Lots
+    randomness: RandomStickiness
     names: Mapping[bytes, str]
-    on: Mapping[str, Json]
+    enabled: Mapping[str, Json]
 
     def explain(self, flag: Json, strategies: Sequence[Json]) -> Explanation:
         name = flag["name"]
-        found = [self._strategy(strategy, name) for strategy in strategies]
-        chosen = _giving_variants(found)
-        variants = chosen["variants"] if chosen else flag["variants"]
+        results = [self._explain_strategy(strategy, name) for strategy in strategies]
+        strategy = _find_strategy_with_variants(results)
+        variants = strategy["variants"] if strategy else flag["variants"]
         return Explanation(
             name=name,
             project=flag["project"],
-            is_enabled=name in self.on,
-            is_on_here=flag["enabled"],
-            strategies=found,
-            parents=[self._parent(parent) for parent in flag.get("dependencies", ())],
-            variant=self.on.get(name, OFF),
+            is_enabled=name in self.enabled,
+            is_enabled_here=flag["enabled"],
+            strategies=results,
+            parents=[self._explain_parent(parent) for parent in flag.get("dependencies", ())],
+            variant=self.enabled.get(name, DISABLED_VARIANT),
             variants=variants,
-            variant_by_lot=len(variants) > 1 and self.lots.decide(variants, chosen),
+            is_variant_random=len(variants) > 1
+            and self.randomness.is_random_choice(variants, strategy),
         )
 
-    def _strategy(self, strategy: Json, flag: str) -> StrategyResult:
-        settled = self.lots.settle(strategy, flag)
-        constraints = self._constraints(strategy["constraints"])
-        segments = [self._asked_segment(id) for id in strategy["segments"]]
-        result: Result = self._holds(_whole(settled))
-        rollout: Result = self._holds(_rollout(settled))
-        if strategy["name"] not in KNOWN:
+    def _explain_strategy(self, strategy: Json, flag: str) -> StrategyResult:
+        fixed = self.randomness.fix_strategy(strategy, flag)
+        constraints = self._explain_constraints(strategy["constraints"])
+        segments = [self._explain_segment(id) for id in strategy["segments"]]
+        result: Result = self._matches(_make_strategy_part(fixed))
+        rollout: Result = self._matches(_make_rollout_part(fixed))
+        if strategy["name"] not in KNOWN_STRATEGIES:
             rollout = "unknown"
-            result = "unknown" if _hold(constraints, segments) else False
-        by_lot = self.lots.decide_rollout(strategy)
-        return StrategyResult(strategy, result, rollout, by_lot, constraints, segments)
+            result = "unknown" if _match(constraints, segments) else False
+        is_random = self.randomness.is_random_rollout(strategy)
+        return StrategyResult(strategy, result, rollout, is_random, constraints, segments)
 
-    def _asked_segment(self, id: int) -> SegmentResult:
-        found = self.segments[id]
-        constraints = self._constraints(found["constraints"])
-        return SegmentResult(id, found["name"], self._holds(_segment(id)), constraints)
+    def _explain_segment(self, id: int) -> SegmentResult:
+        segment = self.segments[id]
+        constraints = self._explain_constraints(segment["constraints"])
+        result = self._matches(_make_segment_part(id))
+        return SegmentResult(id, segment["name"], result, constraints)
 
-    def _constraints(self, constraints: Sequence[Json]) -> list[ConstraintResult]:
-        return [ConstraintResult(it, self._holds(_constraint(it))) for it in constraints]
+    def _explain_constraints(self, constraints: Sequence[Json]) -> list[ConstraintResult]:
+        return [
+            ConstraintResult(it, self._matches(_make_constraint_part(it))) for it in constraints
+        ]
 
-    def _parent(self, parent: Json) -> ParentResult:
+    def _explain_parent(self, parent: Json) -> ParentResult:
         strategies = self.documents.get(parent["feature"], {}).get("strategies", ())
-        by_lot = any(map(self.lots.decide_rollout, strategies))
-        return ParentResult(parent, self._holds(_parent(parent)), by_lot)
+        is_random = any(map(self.randomness.is_random_rollout, strategies))
+        return ParentResult(parent, self._matches(_make_parent_part(parent)), is_random)
 
-    def _holds(self, part: Json) -> bool:
-        return self.names[msgspec.json.encode(part)] in self.on
+    def _matches(self, part: Json) -> bool:
+        return self.names[msgspec.json.encode(part)] in self.enabled
 
 
-def _giving_variants(found: Sequence[StrategyResult]) -> Json | None:
-    """The first strategy that applies, if it has variants; the flag's own count if not."""
-    for it in found:
+def _find_strategy_with_variants(results: Sequence[StrategyResult]) -> Json | None:
+    """The first matching strategy, if it has variants; None means those of the flag."""
+    for it in results:
         if it.result is True and not it.strategy["disabled"]:
             return it.strategy if it.strategy["variants"] else None
     return None
 
 
-def _hold(constraints: Sequence[ConstraintResult], segments: Sequence[SegmentResult]) -> bool:
+def _match(constraints: Sequence[ConstraintResult], segments: Sequence[SegmentResult]) -> bool:
     return all(it.result for it in constraints) and all(it.result for it in segments)
 
 
-# Parts: what a flag has that asks for just this.
+def _make_strategy_part(strategy: Json) -> Json:
+    keys = ("name", "parameters", "constraints", "segments")
+    return {"strategies": [{key: strategy[key] for key in keys}]}
 
 
-def _whole(settled: Json) -> Json:
-    asked = ("name", "parameters", "constraints", "segments")
-    return {"strategies": [{key: settled[key] for key in asked}]}
+def _make_rollout_part(strategy: Json) -> Json:
+    return {"strategies": [{key: strategy[key] for key in ("name", "parameters")}]}
 
 
-def _rollout(settled: Json) -> Json:
-    return {"strategies": [{key: settled[key] for key in ("name", "parameters")}]}
-
-
-def _constraint(constraint: Json) -> Json:
+def _make_constraint_part(constraint: Json) -> Json:
     return {"strategies": [{"name": "default", "parameters": {}, "constraints": [constraint]}]}
 
 
-def _segment(id: int) -> Json:
+def _make_segment_part(id: int) -> Json:
     return {"strategies": [{"name": "default", "parameters": {}, "segments": [id]}]}
 
 
-def _parent(parent: Json) -> Json:
+def _make_parent_part(parent: Json) -> Json:
     return {"strategies": [], "dependencies": [parent]}
 
 
-def _flag(name: str, part: bytes) -> msgspec.Raw:
+def _make_flag(name: str, part: bytes) -> msgspec.Raw:
     head = msgspec.json.encode({"name": name, "project": "", "enabled": True})
     return msgspec.Raw(head[:-1] + b"," + part[1:])
 
 
-def _settled(flag: Json, lots: Lots) -> Json:
+def _fix_flag(flag: Json, randomness: RandomStickiness) -> Json:
     return flag | {
         "strategies": [
-            lots.settle(it, flag["name"]) if it["name"] in KNOWN else it | {"name": _UNKNOWN}
+            randomness.fix_strategy(it, flag["name"])
+            if it["name"] in KNOWN_STRATEGIES
+            else it | {"name": _UNKNOWN}
             for it in flag["strategies"]
         ],
-        "variants": lots.settle_variants(flag["variants"]),
+        "variants": randomness.fix_variants(flag["variants"]),
     }

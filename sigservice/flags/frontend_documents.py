@@ -1,4 +1,4 @@
-"""Serialised answers of the frontend API, kept by context for as long as nothing changed."""
+"""Caches the serialized documents of the frontend API, by evaluation context and engine."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from sigservice.flags.engine import FlagEngine
 from sigservice.flags.engines import Engines
 from sigservice.flags.revision_cache import Access
 
-MOST_BODIES = 10_000
-MOST_BYTES = 64_000_000
-OVERHEAD = 1000  # bytes that keeping an answer costs beside its text, roughly
+MAX_DOCUMENTS = 10_000
+MAX_BYTES = 64_000_000
+OVERHEAD = 1000  # bytes that caching a document costs beside its text, roughly
 
 Key = tuple[str, tuple[str, ...], bytes]
 
@@ -30,53 +30,53 @@ class FrontendDocument:
 
 
 class FrontendDocuments:
-    """What would be different next time is not kept."""
+    """Documents that random stickiness or the clock decides aren't cached."""
 
     def __init__(self, engines: Engines) -> None:
         self._engines = engines
-        self._kept: OrderedDict[Key, FrontendDocument] = OrderedDict()
+        self._documents: OrderedDict[Key, FrontendDocument] = OrderedDict()
         self._bytes = 0
         self._lock = threading.Lock()
 
     def get(self, access: Access, revision: int, context: dict[str, Any]) -> FrontendDocument:
-        """The token's flags that are on for `context`. Raises DatabaseUnavailable."""
+        """The token's flags that are enabled for `context`. Raises DatabaseUnavailable."""
         engine = self._engines.get(access.environment, revision)
         context = engine.context_dependency.reduce_context(context)
         if not engine.context_dependency.is_deterministic(context, access.projects):
             return _evaluate(engine, access, context)
         key = (access.environment, access.projects, msgspec.json.encode(context, order="sorted"))
-        body = self._find(key)
-        if body is None or body.mark is not engine.mark:
-            body = _evaluate(engine, access, context)
-            self._keep(key, body)
-        return body
+        document = self._find(key)
+        if document is None or document.mark is not engine.mark:
+            document = _evaluate(engine, access, context)
+            self._cache(key, document)
+        return document
 
     def _find(self, key: Key) -> FrontendDocument | None:
         with self._lock:
-            body = self._kept.get(key)
-            if body is not None:
-                self._kept.move_to_end(key)
-            return body
+            document = self._documents.get(key)
+            if document is not None:
+                self._documents.move_to_end(key)
+            return document
 
-    def _keep(self, key: Key, body: FrontendDocument) -> None:
+    def _cache(self, key: Key, document: FrontendDocument) -> None:
         with self._lock:
-            self._drop(key, self._kept.pop(key, None))
-            self._kept[key] = body
-            self._bytes += _weight(key, body)
-            while len(self._kept) > MOST_BODIES or self._bytes > MOST_BYTES:
-                self._drop(*self._kept.popitem(last=False))
+            self._drop(key, self._documents.pop(key, None))
+            self._documents[key] = document
+            self._bytes += _weigh(key, document)
+            while len(self._documents) > MAX_DOCUMENTS or self._bytes > MAX_BYTES:
+                self._drop(*self._documents.popitem(last=False))
 
-    def _drop(self, key: Key, body: FrontendDocument | None) -> None:
-        if body is not None:
-            self._bytes -= _weight(key, body)
+    def _drop(self, key: Key, document: FrontendDocument | None) -> None:
+        if document is not None:
+            self._bytes -= _weigh(key, document)
 
 
-def _weight(key: Key, body: FrontendDocument) -> int:
-    return len(key[2]) + len(body.text) + OVERHEAD
+def _weigh(key: Key, document: FrontendDocument) -> int:
+    return len(key[2]) + len(document.text) + OVERHEAD
 
 
 def _evaluate(engine: FlagEngine, access: Access, context: dict[str, Any]) -> FrontendDocument:
-    """Without a session one is made up, so that stickiness has something to stick to."""
+    """A context without a sessionId gets a random one, which stickiness needs."""
     toggles = engine.evaluate({"sessionId": uuid.uuid4().hex} | context, access.projects)
     text = msgspec.json.encode({"toggles": toggles})
     return FrontendDocument(

@@ -1,4 +1,4 @@
-"""When tokens and sessions were used last: noted in memory, written once a minute by a job."""
+"""When tokens and sessions were last used: kept in memory, written by a job once a minute."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from sigservice.clock import Clock
 
 
 class LastUsedBuffer:
-    """Three notes, each with the last use: ids of API tokens and of personal tokens, and hashes of
-    sessions."""
+    """The last use of API tokens and personal tokens, by ID, and of sessions, by hash."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._api: dict[int, datetime] = {}
         self._personal: dict[int, datetime] = {}
         self._sessions: dict[bytes, datetime] = {}
-        self._former_sessions: dict[bytes, datetime] = {}  # which may not be written yet
+        self._former_sessions: dict[bytes, datetime] = {}  # the job may not have written them yet
 
     def record_api_token(self, id: int) -> None:
         self._api[id] = self._clock.now()
@@ -28,26 +27,26 @@ class LastUsedBuffer:
         self._sessions[id_hash] = self._clock.now()
 
     def find_session_use(self, id_hash: bytes) -> datetime | None:
-        """By this process, in the last minute or two."""
+        """The last use in this process within the last minute or two, else None."""
         return self._sessions.get(id_hash) or self._former_sessions.get(id_hash)
 
     def drain_api_tokens(self) -> dict[int, datetime]:
-        """What was noted since the last call; each note is handed out once."""
-        return _take(self._api)
+        """Returns and removes the uses since the last call."""
+        return _drain(self._api)
 
     def drain_personal_tokens(self) -> dict[int, datetime]:
-        return _take(self._personal)
+        return _drain(self._personal)
 
     def drain_sessions(self) -> dict[bytes, datetime]:
-        """What was noted since the last call."""
+        """Returns the uses since the last call."""
         self._former_sessions = self._sessions
         self._sessions = {}
         return dict(self._former_sessions)
 
 
-def _take(notes: dict[int, datetime]) -> dict[int, datetime]:
-    taken: dict[int, datetime] = {}
-    while notes:  # popitem is atomic; requests go on noting meanwhile
-        id, at = notes.popitem()
-        taken.setdefault(id, at)
-    return taken
+def _drain(uses: dict[int, datetime]) -> dict[int, datetime]:
+    drained: dict[int, datetime] = {}
+    while uses:  # popitem is atomic; other threads add uses at the same time
+        id, used_at = uses.popitem()
+        drained.setdefault(id, used_at)
+    return drained

@@ -1,4 +1,4 @@
-"""Reads what is asked to be explained: the flags of projects in an environment."""
+"""Selects flags of projects in an environment for the playground, and explains them."""
 
 from __future__ import annotations
 
@@ -25,53 +25,53 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Selection:
-    """Flags of an environment by name; `document` is the client API's, of all of them."""
+    """Flags of an environment by name; `document` is the client API's, of all flags."""
 
     environment: str
     flags: list[Json]
     document: Json
 
 
-def build_context(given: Mapping[str, Any], environment: str, path: str = "") -> Context:
-    """As make_context, but an address that is not given is absent."""
-    made = make_context(given, environment=environment, remote_address="", path=path)
-    return {name: value for name, value in made.items() if value != ""}
+def build_context(fields: Mapping[str, Any], environment: str, path: str = "") -> Context:
+    """As make_context, but without a default remote address. Raises BadDataError."""
+    context = make_context(fields, environment=environment, remote_address="", path=path)
+    return {name: value for name, value in context.items() if value != ""}
 
 
 def select_flags(
     conn: Connection, environment: str, projects: Sequence[str], text: str = ""
 ) -> Selection:
-    """The flags of these projects (`*`: all) whose names hold `text`. Raises BadDataError for an
-    environment or projects that there are not."""
+    """Returns the flags of these projects (`*`: all) whose names contain `text`. Raises
+    BadDataError for an unknown environment or project."""
     problems = Problems()
     if not environments.list_all(conn, environment):
-        problems.add("environment", f"There is no environment {environment}.")
-    known = repository.list_ids(conn) | {"*"}
+        problems.add("environment", f"Environment {environment} not found.")
+    ids = repository.list_ids(conn) | {"*"}
     for n, project in enumerate(projects):
-        if project not in known:
-            problems.add(f"projects[{n}]", f"There is no project {project}.")
+        if project not in ids:
+            problems.add(f"projects[{n}]", f"Project {project} not found.")
     problems.raise_if_any()
-    document = msgspec.json.decode(client_features.build(conn, Query(environment), 0))
-    found = [
+    document = msgspec.json.decode(client_features.build_document(conn, Query(environment), 0))
+    flags = [
         flag
         for flag in document["features"]
         if ("*" in projects or flag["project"] in projects) and text.lower() in flag["name"].lower()
     ]
-    return Selection(environment, found, document)
+    return Selection(environment, flags, document)
 
 
 def explain_flags(
-    conn: Connection, selection: Selection, context: Context, most: int
+    conn: Connection, selection: Selection, context: Context, limit: int
 ) -> list[Explanation]:
-    """The first `most` of them. Raises BadDataError when that is too much at once."""
-    flags, document = selection.flags[:most], selection.document
+    """Explains the first `limit` flags. Raises BadDataError when they have too many parts."""
+    flags, document = selection.flags[:limit], selection.document
     names = {flag["name"] for flag in flags}
-    wanted = {parent["feature"] for flag in flags for parent in flag.get("dependencies", ())}
-    parents = [flag for flag in document["features"] if flag["name"] in wanted - names]
+    parent_names = {parent["feature"] for flag in flags for parent in flag.get("dependencies", ())}
+    parents = [flag for flag in document["features"] if flag["name"] in parent_names - names]
     segments = {segment["id"]: segment for segment in document["segments"]}
     by_flag: dict[str, list[Json]] = defaultdict(list)
     for row in feature_strategies.list_by_features(conn, list(names), selection.environment):
-        # One that was assigned between the two reads is not in the document.
-        asked = [id for id in row["segments"] if id in segments]
-        by_flag[row["feature"]].append(strategies.to_json(row | {"segments": asked}))
+        # The document lacks a segment that was assigned between the two reads.
+        ids = [id for id in row["segments"] if id in segments]
+        by_flag[row["feature"]].append(strategies.to_json(row | {"segments": ids}))
     return explain(flags, parents, segments, by_flag, context)

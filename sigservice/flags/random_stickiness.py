@@ -1,7 +1,7 @@
-"""Lots that the engine would draw at each look, drawn once for a whole explanation.
+"""Makes random decisions of the engine the same for all parts of one explanation.
 
-So its parts agree with each other: what sticks to nothing sticks to a context field that is made up
-for one explanation. A rollout and a choice among variants get their lots by that field's hash.
+What sticks to nothing sticks to a context field that exists for one explanation only, so rollouts
+and choices among variants are decided by the hash of that field.
 """
 
 from __future__ import annotations
@@ -11,59 +11,60 @@ from collections.abc import Sequence
 from typing import Any
 
 Context = dict[str, Any]
-# Variants stick to none of these, whatever is given.
+# Variants never stick to these, whatever the context has.
 _NEVER = ("random", "currentTime", "")
 
 
-class Lots:
+class RandomStickiness:
     def __init__(self, context: Context) -> None:
-        self._lot = uuid.uuid4().hex
-        self._given = {*context, *context["properties"]}
-        self.context = context | {"properties": context["properties"] | {self._lot: self._lot}}
+        self._field = uuid.uuid4().hex
+        self._names = {*context, *context["properties"]}
+        properties = context["properties"] | {self._field: self._field}
+        self.context = context | {"properties": properties}
 
-    def settle(self, strategy: dict[str, Any], flag: str) -> dict[str, Any]:
-        """The strategy with its lot drawn, as it decides for `flag`."""
+    def fix_strategy(self, strategy: dict[str, Any], flag: str) -> dict[str, Any]:
+        """Returns the strategy of `flag` without randomness."""
         if strategy["name"] == "gradualRolloutRandom":
-            share = {"rollout": strategy["parameters"].get("percentage", "0"), "groupId": flag}
-            parameters = share | {"stickiness": self._lot}
+            rollout = {"rollout": strategy["parameters"].get("percentage", "0"), "groupId": flag}
+            parameters = rollout | {"stickiness": self._field}
             return strategy | {"name": "flexibleRollout", "parameters": parameters}
-        if strategy["name"] == "flexibleRollout" and self._is_drawn(_stickiness(strategy)):
-            return strategy | {"parameters": strategy["parameters"] | {"stickiness": self._lot}}
+        if strategy["name"] == "flexibleRollout" and self._is_random(_get_stickiness(strategy)):
+            return strategy | {"parameters": strategy["parameters"] | {"stickiness": self._field}}
         return strategy
 
-    def settle_variants(self, variants: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    def fix_variants(self, variants: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         return [
-            variant | {"stickiness": self._lot} if self.decide([variant]) else variant
+            variant | {"stickiness": self._field} if self.is_random_choice([variant]) else variant
             for variant in variants
         ]
 
-    def decide_rollout(self, strategy: dict[str, Any]) -> bool:
-        """Whether it is by lot if the strategy applies. Nobody and everybody need none."""
-        share = "percentage" if strategy["name"] == "gradualRolloutRandom" else "rollout"
-        if strategy["parameters"].get(share, "0") in ("0", "100"):
+    def is_random_rollout(self, strategy: dict[str, Any]) -> bool:
+        """Whether a matching strategy decides at random; 0% and 100% don't."""
+        percentage = "percentage" if strategy["name"] == "gradualRolloutRandom" else "rollout"
+        if strategy["parameters"].get(percentage, "0") in ("0", "100"):
             return False
         if strategy["name"] == "gradualRolloutRandom":
             return True
-        return strategy["name"] == "flexibleRollout" and self._is_drawn(_stickiness(strategy))
+        is_flexible = strategy["name"] == "flexibleRollout"
+        return is_flexible and self._is_random(_get_stickiness(strategy))
 
-    def decide(
+    def is_random_choice(
         self, variants: Sequence[dict[str, Any]], strategy: dict[str, Any] | None = None
     ) -> bool:
-        """Whether lots decide which of the variants it is; those of a strategy stick to what it
-        sticks to."""
+        """Whether the variant is chosen at random. Variants of a strategy use its stickiness."""
         fields = [variant.get("stickiness", "default") for variant in variants]
         if strategy is not None:
-            fields = [_stickiness(strategy)]
+            fields = [_get_stickiness(strategy)]
         return any(
-            field in _NEVER or self._is_drawn(field) or field not in {*self._given, "default"}
+            field in _NEVER or self._is_random(field) or field not in {*self._names, "default"}
             for field in fields
         )
 
-    def _is_drawn(self, field: str) -> bool:
+    def _is_random(self, field: str) -> bool:
         return field == "random" or (
-            field == "default" and self._given.isdisjoint(("userId", "sessionId"))
+            field == "default" and self._names.isdisjoint(("userId", "sessionId"))
         )
 
 
-def _stickiness(strategy: dict[str, Any]) -> str:
+def _get_stickiness(strategy: dict[str, Any]) -> str:
     return str(strategy["parameters"].get("stickiness", "default"))

@@ -1,4 +1,4 @@
-"""A read that many share without anybody being given an old answer."""
+"""A read that many threads share, without a stale answer for any of them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ Answer = TypeVar("Answer")
 
 
 class CoalescedRead(Generic[Answer]):
-    """`get()` answers what `read()` says, from a read that began after `get` was called.
+    """`get()` returns what `read()` returns, from a read that began after `get` was called.
 
-    Whoever asks while a read is under way waits for the next one, together with all others who
-    wait; so under load one read serves many, and a change is never missed.
+    A caller that comes while a read runs waits for the next one, together with all other waiting
+    callers. So one read serves many under load, and no change is missed.
     """
 
     def __init__(self, read: Callable[[], Answer]) -> None:
@@ -23,27 +23,27 @@ class CoalescedRead(Generic[Answer]):
         self._next: _Turn[Answer] | None = None
 
     def get(self) -> Answer:
-        """Raises what `read` raises, for all who shared it."""
+        """Raises what `read` raises, in each thread that shares it."""
         with self._lock:
-            turn, leads = self._next, False
+            turn, is_leader = self._next, False
             if turn is None:
                 turn = self._next = _Turn()
-                leads = True
-        if leads:
-            self._take(turn)
+                is_leader = True
+        if is_leader:
+            self._run(turn)
         else:
             turn.done.wait()
         if turn.error is not None:
             raise turn.error
         return turn.answer
 
-    def _take(self, turn: _Turn[Answer]) -> None:
+    def _run(self, turn: _Turn[Answer]) -> None:
         with self._reading:
             with self._lock:
-                self._next = None  # who comes from here on may have seen a later change
+                self._next = None  # callers from here on may expect a later change
             try:
                 turn.answer = self._read()
-            except BaseException as error:  # noqa: BLE001  raised again by each who waits
+            except BaseException as error:  # noqa: BLE001  raised again in each waiting thread
                 turn.error = error
             finally:
                 turn.done.set()

@@ -1,7 +1,7 @@
-"""What this process knows of tokens and revisions: kept in memory, asked for before each use.
+"""Tokens and revisions in memory, checked against the database before each use.
 
-Each question costs at most one small statement, shared by all requests that wait for it; so a
-flipped flag is seen and a revoked token refused at the very next request, in every process.
+A check costs at most one small statement, which concurrent requests share; so the next request in
+every process sees a changed flag and rejects a revoked token.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from sigservice.db.pool import Database
 from sigservice.flags.last_used import LastUsedBuffer
 from sigservice.flags.read_coalescing import CoalescedRead
 from sigservice.repository import revisions as repository
-from sigservice.services import revisions
+from sigservice.services import revisions as revision_service
 from sigservice.services.access import api_tokens
 from sigservice.services.identity import DEFAULT_ENVIRONMENT
 
-MOST_TOKENS = 10_000
+MAX_TOKENS = 10_000
 
 
 @dataclass(frozen=True)
 class Access:
-    """What a client or frontend token opens. `projects` is ("*",) for all of them."""
+    """What a client or frontend token gives access to. `projects` is ("*",) for all projects."""
 
     token_id: int
     token_name: str
@@ -34,59 +34,59 @@ class Access:
 
     @property
     def is_anonymous(self) -> bool:
-        """Whether there is no token, where the configuration demands none."""
+        """Whether the request has no token, which the configuration allows."""
         return self.token_id == 0
 
     @property
-    def all_projects(self) -> bool:
+    def has_all_projects(self) -> bool:
         return "*" in self.projects
 
 
 @dataclass(frozen=True)
 class Revisions:
-    """The ids at one moment; `generation` grows with every change."""
+    """The revisions at one moment; `generation` grows with every change."""
 
     generation: int
     topics: dict[str, int]
 
     def of_environment(self, environment: str) -> int:
-        return revisions.sum_for_environment(self.topics, environment)
+        return revision_service.sum_for_environment(self.topics, environment)
 
 
 class RevisionCache:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
-        self._known = Revisions(-1, {})
+        self._revisions = Revisions(-1, {})
         self._tokens: dict[bytes, Access] = {}
         self._tokens_revision = -1
-        self._latest = CoalescedRead(self._read)
+        self._read = CoalescedRead(self._read_changes)
         self.last_used = LastUsedBuffer(clock)
 
     def read_revisions(self) -> Revisions:
-        """Those that hold now. Raises DatabaseUnavailable."""
-        return self._latest.get()
+        """The current ones. Raises DatabaseUnavailable."""
+        return self._read.get()
 
-    def find_cached_access(self, key: bytes, known: Revisions) -> Access | None:
-        """What the secret with this SHA-256 opens now, if that is in memory."""
-        access = self._tokens_of(known).get(key)
+    def find_cached_access(self, key: bytes, revisions: Revisions) -> Access | None:
+        """The access of the secret with this SHA-256, if it is cached and hasn't expired."""
+        access = self._list_tokens(revisions).get(key)
         if access is None or (access.expires_at and access.expires_at <= self._clock.now()):
             return None
         self.last_used.record_api_token(access.token_id)
         return access
 
-    def find_access(self, secret: str, key: bytes, known: Revisions) -> Access | None:
-        """The same from the database; None when it is unknown, revoked or expired."""
-        tokens = self._tokens_of(known)
+    def find_access(self, secret: str, key: bytes, revisions: Revisions) -> Access | None:
+        """The same from the database; None for an unknown, revoked or expired secret."""
+        tokens = self._list_tokens(revisions)
         access = self._find(secret)
         if access is not None:
             self.last_used.record_api_token(access.token_id)
-            if len(tokens) < MOST_TOKENS:
+            if len(tokens) < MAX_TOKENS:
                 tokens[key] = access
         return access
 
-    def _tokens_of(self, known: Revisions) -> dict[bytes, Access]:
-        """Those that were found since tokens changed last."""
-        revision = known.topics.get("tokens", 0)
+    def _list_tokens(self, revisions: Revisions) -> dict[bytes, Access]:
+        """Those cached since tokens last changed."""
+        revision = revisions.topics.get("tokens", 0)
         if revision != self._tokens_revision:
             self._tokens, self._tokens_revision = {}, revision
         return self._tokens
@@ -105,10 +105,10 @@ class RevisionCache:
             expires_at=row["expires_at"],
         )
 
-    def _read(self) -> Revisions:
+    def _read_changes(self) -> Revisions:
         with self._database.autocommit() as conn:
             generation = repository.find_generation(conn)
-            if generation != self._known.generation:
+            if generation != self._revisions.generation:
                 topics = repository.list_all(conn)
-                self._known = Revisions(topics.get("", 0), topics)
-        return self._known
+                self._revisions = Revisions(topics.get("", 0), topics)
+        return self._revisions

@@ -1,4 +1,4 @@
-"""One builds, all others who need the same wait for it."""
+"""One thread builds a value; the others that need the same value wait for it."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ Value = TypeVar("Value")
 
 
 class SingleFlight(Generic[Key, Value]):
-    """No lock is held while something is built; what has been built is not kept here."""
+    """Holds no lock while a value is built, and doesn't cache values."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._flights: dict[Key, _Flight[Value]] = {}
 
     def get(self, key: Key, build: Callable[[], Value]) -> Value:
-        """What `build` returns, or what it returns to the caller that builds for this key now.
-
-        Raises what that `build` raises, for all who waited for it.
-        """
+        """Returns what `build` returns, or what it returns to a caller that is already building
+        for this key. Raises what that `build` raises, in each waiting thread."""
         with self._lock:
             flight = self._flights.get(key)
             if is_builder := flight is None:
@@ -37,7 +35,7 @@ class SingleFlight(Generic[Key, Value]):
     def _build(self, key: Key, flight: _Flight[Value], build: Callable[[], Value]) -> None:
         try:
             flight.value = build()
-        except BaseException as error:  # noqa: BLE001  raised again by each who waits
+        except BaseException as error:  # noqa: BLE001  raised again in each waiting thread
             flight.error = error
         finally:
             with self._lock:

@@ -24,13 +24,13 @@ class Statements:
 
     def __init__(self, monkeypatch):
         self.count = 0
-        original = client_features.list_bodies
+        original = client_features.list_documents
 
         def counted(*args, **more):
             self.count += 1
             return original(*args, **more)
 
-        monkeypatch.setattr(client_features, "list_bodies", counted)
+        monkeypatch.setattr(client_features, "list_documents", counted)
 
 
 @pytest.fixture
@@ -109,11 +109,11 @@ def test_gzip_is_the_same_document(make_service, statements):
 
 
 def test_the_number_of_bodies_is_bounded(make_service, monkeypatch, statements):
-    monkeypatch.setattr(client_documents, "MOST_BODIES", 3)
+    monkeypatch.setattr(client_documents, "MAX_DOCUMENTS", 3)
     _, bodies = start(make_service)
     for prefix in "abcde":
         bodies.get(Query("development", prefix=prefix), 1)
-    assert len(bodies._kept) == 3
+    assert len(bodies._documents) == 3
     statements.count = 0
     bodies.get(Query("development", prefix="e"), 1)
     assert statements.count == 0
@@ -123,14 +123,14 @@ def test_the_number_of_bodies_is_bounded(make_service, monkeypatch, statements):
 
 def test_the_bytes_are_bounded(make_service, monkeypatch):
     _, bodies = start(make_service)
-    size = len(bodies.get(Query("development", prefix="a"), 1).plain)
-    monkeypatch.setattr(client_documents, "MOST_BYTES", 3 * size)
+    size = len(bodies.get(Query("development", prefix="a"), 1).body)
+    monkeypatch.setattr(client_documents, "MAX_BYTES", 3 * size)
     for prefix in "bcde":
         bodies.get(Query("development", prefix=prefix), 1)
-    assert [query.prefix for query in bodies._kept] == ["c", "d", "e"]
-    monkeypatch.setattr(client_documents, "MOST_BYTES", size - 1)
-    assert bodies.get(Query("development", prefix="f"), 1).plain
-    assert not bodies._kept
+    assert [query.prefix for query in bodies._documents] == ["c", "d", "e"]
+    monkeypatch.setattr(client_documents, "MAX_BYTES", size - 1)
+    assert bodies.get(Query("development", prefix="f"), 1).body
+    assert not bodies._documents
 
 
 def test_old_bodies_go_when_new_ones_come(make_service, clock):
@@ -139,7 +139,7 @@ def test_old_bodies_go_when_new_ones_come(make_service, clock):
         bodies.get(Query("development", prefix=prefix), 1)
     clock.advance(5)
     bodies.get(Query("development", prefix="d"), 1)
-    assert [query.prefix for query in bodies._kept] == ["d"]
+    assert [query.prefix for query in bodies._documents] == ["d"]
 
 
 def test_a_body_of_another_revision_is_not_given(make_service, statements):
@@ -147,7 +147,7 @@ def test_a_body_of_another_revision_is_not_given(make_service, statements):
     query = Query("development")
     old, new = bodies.get(query, 1), bodies.get(query, 2)
     assert (old.revision, new.revision) == (1, 2)
-    assert b'"revisionId":2' in new.plain
+    assert b'"revisionId":2' in new.body
     assert bodies.get(query, 2) is new
     bodies.get(query, 1)  # a request that had asked for the revision before the change
     assert statements.count == 3
@@ -156,7 +156,7 @@ def test_a_body_of_another_revision_is_not_given(make_service, statements):
 def test_after_a_flip_one_poll_builds_and_the_others_wait_for_it(make_service, monkeypatch):
     _, bodies = start(make_service)
     begun, gate, builds = threading.Event(), threading.Event(), []
-    original = client_features.list_bodies
+    original = client_features.list_documents
 
     def slow(*args, **more):
         builds.append(True)
@@ -164,7 +164,7 @@ def test_after_a_flip_one_poll_builds_and_the_others_wait_for_it(make_service, m
         assert gate.wait(DEADLINE_SECONDS)
         return original(*args, **more)
 
-    monkeypatch.setattr(client_features, "list_bodies", slow)
+    monkeypatch.setattr(client_features, "list_documents", slow)
     query, answers = Query("development"), []
     threads = [threading.Thread(target=lambda: answers.append(bodies.get(query, 1)))]
     threads[0].start()
@@ -187,7 +187,7 @@ def test_a_failing_build_fails_its_polls_and_not_the_next_one(make_service, monk
     _, bodies = start(make_service)
     query = Query("development")
     with monkeypatch.context() as patch:
-        patch.setattr(client_features, "list_bodies", lambda *args, **more: 1 / 0)
+        patch.setattr(client_features, "list_documents", lambda *args, **more: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             bodies.get(query, 1)
     assert bodies.get(query, 1).revision == 1

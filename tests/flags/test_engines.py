@@ -11,7 +11,7 @@ from tests.waiting import DEADLINE_SECONDS
 def test_an_environment_is_built_while_another_one_is_being_built(service, monkeypatch):
     engines = service.context.frontend_documents._engines
     begun, gate, built = threading.Event(), threading.Event(), []
-    original = client_features.build
+    original = client_features.build_document
 
     def slow(conn, query, revision):
         built.append(query.environment)
@@ -20,7 +20,7 @@ def test_an_environment_is_built_while_another_one_is_being_built(service, monke
             assert gate.wait(DEADLINE_SECONDS)
         return original(conn, query, revision)
 
-    monkeypatch.setattr(client_features, "build", slow)
+    monkeypatch.setattr(client_features, "build_document", slow)
 
     def get(environment):
         revision = service.context.revision_cache.read_revisions().of_environment(environment)

@@ -6,7 +6,7 @@ import pytest
 
 from sigservice.errors import BadDataError
 from sigservice.flags import explanation
-from sigservice.flags.explanation import OFF, explain
+from sigservice.flags.explanation import DISABLED_VARIANT, explain
 from sigservice.flags.playground import build_context
 from sigservice.flags.reasons import build_reasons
 from tests.flags.kit import constraint, flag, rollout, strategy, variant
@@ -52,14 +52,14 @@ def test_each_part_has_its_own_result():
     assert [it.result for it in segment.constraints] == [True]
     assert (first.result, first.rollout) == (False, True)
     assert (second.result, second.rollout) == (False, False)
-    assert (found.is_enabled, found.is_on_here, found.result) == (False, True, False)
-    assert found.variant == OFF
-    assert not found.by_lot
+    assert (found.is_enabled, found.is_enabled_here, found.result) == (False, True, False)
+    assert found.variant == DISABLED_VARIANT
+    assert not found.is_random
 
 
 def test_a_flag_that_is_off_here_tells_what_its_strategies_would_say():
     found = why(strategy(), more={"enabled": False})
-    assert (found.is_enabled, found.is_on_here, found.result) == (False, False, True)
+    assert (found.is_enabled, found.is_enabled_here, found.result) == (False, False, True)
 
 
 def test_disabled_strategies_are_judged_and_do_not_count():
@@ -71,7 +71,7 @@ def test_disabled_strategies_are_judged_and_do_not_count():
     told = build_reasons(found, "development")
     assert (told.state, told.why) == (
         "on",
-        "It has no active strategy: it is on for everybody.",
+        "No active strategies: enabled for everyone.",
     )
 
 
@@ -116,7 +116,7 @@ def test_parents(wanted, parent, satisfied):
 
 
 @pytest.mark.parametrize(
-    ("asked", "given", "by_lot"),
+    ("asked", "given", "is_random"),
     [
         (rollout(50), {}, True),
         (rollout(50), {"userId": "7"}, False),
@@ -135,16 +135,16 @@ def test_parents(wanted, parent, satisfied):
         (rollout(100, "userId", variants=by("random")), {"userId": "7"}, False),
     ],
 )
-def test_what_is_drawn_by_lot_says_so_and_agrees_with_itself(asked, given, by_lot):
+def test_what_is_drawn_by_lot_says_so_and_agrees_with_itself(asked, given, is_random):
     seen = set()
     for _ in range(25):
         found = why(asked, strategy("mine"), more={"variants": by("environment")}, **given)
         (first, _) = found.strategies
         assert found.is_enabled == (first.result is True)
-        assert found.by_lot == by_lot or not found.is_enabled  # off has no variant to draw
+        assert found.is_random == is_random or not found.is_enabled  # off has no variant to draw
         assert first.rollout or not first.result
         seen.add((found.is_enabled, found.variant["name"]))
-    assert (len(seen) > 1) == by_lot
+    assert (len(seen) > 1) == is_random
 
 
 def test_the_lot_of_a_flag_is_that_of_its_parent():
@@ -152,31 +152,31 @@ def test_the_lot_of_a_flag_is_that_of_its_parent():
     parents = [flag("parent", rollout(50, "random"))]
     seen = {why(parents=parents, more=asked).is_enabled for _ in range(25)}
     assert seen == {True, False}
-    assert why(parents=parents, more=asked).by_lot
+    assert why(parents=parents, more=asked).is_random
     both = [flag("f", **asked), *parents]
     for _ in range(10):
         child, parent = explain(both, [], {}, {"parent": []}, build_context({}, "development"))
         assert child.is_enabled == parent.is_enabled
 
 
-@pytest.mark.parametrize(("stickiness", "by_lot"), [("userId", True), ("appName", False)])
-def test_variants_of_the_flag(stickiness, by_lot):
+@pytest.mark.parametrize(("stickiness", "is_random"), [("userId", True), ("appName", False)])
+def test_variants_of_the_flag(stickiness, is_random):
     more = {"variants": by(stickiness)}
     found = [why(more=more, appName="shop") for _ in range(25)]
-    assert {it.by_lot for it in found} == {by_lot}
-    assert (len({it.variant["name"] for it in found}) == 2) == by_lot
+    assert {it.is_random for it in found} == {is_random}
+    assert (len({it.variant["name"] for it in found}) == 2) == is_random
     assert found[0].variants == more["variants"]
     one = [variant("only", stickiness=stickiness)]
-    assert not why(more={"variants": one}).by_lot
+    assert not why(more={"variants": one}).is_random
     mine = [variant("mine", 1000)]
     assert why(rollout(0, variants=TWO), strategy(variants=mine), more=more).variants == mine
     first = [why(strategy(), strategy(variants=mine), more=more, appName="x") for _ in range(25)]
     assert {it.variant["name"] for it in first} <= {"a", "b"}
-    assert {it.by_lot for it in first} == {by_lot}
+    assert {it.is_random for it in first} == {is_random}
 
 
 def test_there_is_a_limit_to_what_is_judged_at_once(monkeypatch):
-    monkeypatch.setattr(explanation, "MOST_PARTS", 3)
+    monkeypatch.setattr(explanation, "MAX_PARTS", 3)
     asked = [constraint("plan", "IN", "pro")]
     why(rollout(50, constraints=asked), rollout(50, constraints=asked))  # the same parts
     with pytest.raises(BadDataError):

@@ -66,8 +66,8 @@ def test_what_a_token_opens(state):
         "development",
         ("default",),
     )
-    assert access.all_projects is False
-    assert opened(state, ALL)[0].all_projects is True
+    assert access.has_all_projects is False
+    assert opened(state, ALL)[0].has_all_projects is True
     assert opened(state, "unknown")[0] is None
     assert opened(state, "")[0] is None
     assert known.generation == state.read_revisions().generation

@@ -152,7 +152,7 @@ def events(service: Service) -> int:
 def seen_by_sdks(service: Service, environment: str) -> tuple[Any, Any]:
     """The document of an environment; segments by name, because ids differ."""
     with service.context.database.transaction() as conn:
-        document = json.loads(client_features.build(conn, Query(environment), 1))
+        document = json.loads(client_features.build_document(conn, Query(environment), 1))
     names = {segment["id"]: segment["name"] for segment in document["segments"]}
     for feature in document["features"]:
         for strategy in feature["strategies"]:

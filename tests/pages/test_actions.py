@@ -72,8 +72,8 @@ def test_card_says_what_a_set_does(ada, web, sets, endpoint, token, send):
         for words in (
             "Payments fail",
             "deploys receives a signal where",
-            "status is one of firing, open (in upper or lower case)",
-            "n is more than 4 or x is there",
+            "status IN [firing, open] (in upper or lower case)",
+            "n > 4 or x is there",
             "silent is missing",
             "Switch checkout off in production",
             "switcher",
@@ -309,7 +309,7 @@ def test_tester_says_what_each_filter_makes_of_a_signal(ada, sets, flags, endpoi
     for words in (
         "It would run",
         "(in upper or lower case) : yes found: firing",
-        "n is more than 4 : no found: 3",
+        "n > 4 : no found: 3",
         "x is there : yes found: null",
         "silent is missing : yes nothing is there",
         "checkout in production: on → off",

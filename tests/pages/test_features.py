@@ -104,10 +104,10 @@ def test_page_summarizes_strategies(vera, flags):
     card = page.html.find(id="in-production")
     first, second = (" ".join(li.get_text(" ").split()) for li in card.ol.find_all("li"))
     assert first == (
-        "First 50 % of users, by userId, group x, if country is one of DE, FR and in the segment "
-        "beta users; variants: a 50 %, b 50 %"
+        "First 50% of users · sticky on userId · group x · country IN [DE, FR]"
+        " · segment beta users · variants a 50%, b 50%"
     )
-    assert second == "Disabled The users ada"
+    assert second == "Disabled userId IN [ada]"
     assert card.find("strong").string == "on"
     assert "Enabling adds the default strategy" in page.html.find(id="in-development").get_text()
     assert page.html.find("p", class_="text").get_text() == "Two\nlines"
@@ -253,7 +253,7 @@ def test_parent_is_set_and_removed(ada, flags):
     form["state"], form["parent_variants"] = "on", "a\r\nb"
     page = form.submit(status=303).follow()
     text = " ".join(page.html.find(id="parent-flag").get_text(" ").split())
-    assert "Evaluated only when checkout is on with the variant a or b ." in text
+    assert "Evaluated only when checkout is enabled with variant a or b ." in text
     page = form_to(page, f"{path}/remove").submit(status=303).follow()
     assert flags.look("parent")["dependencies"] == []
     fields = {"csrf": ada.csrf, "parent": "child"}

@@ -97,38 +97,37 @@ def test_reasons_in_words(vera, web, add):
     add("web")
     page = ask(vera, userId="7", properties="region=eu")
     for name, expected in (
-        ("all", "on variant blue default Strategy 2 applies. Payload of the variant: <b>&</b>"),
-        ("all", "Strategy 1: Friends : no The users 8, 9 : no"),
+        ("all", "on variant blue default Matched strategy 2. Payload of the variant: <b>&</b>"),
+        ("all", "Strategy 1: Friends : no userId IN [8, 9] : no"),
         (
             "all",
-            "Strategy 2 : yes Everybody : yes userId is 7 : yes "
-            "in the segment Europe : yes region is one of eu, uk : yes",
+            "Strategy 2 : yes 100% of users : yes userId IN [7] : yes "
+            "segment Europe : yes region IN [eu, uk] : yes",
         ),
-        ("all", "Strategy 3 : disabled SDKs never see it Everybody : yes"),
+        ("all", "Strategy 3 : disabled SDKs never receive it 100% of users : yes"),
         (
             "child",
-            "off default It asks that all is on with the variant green, which does not hold.",
+            "off default Parent flag all is not enabled with variant green.",
         ),
-        ("mine", "unknown default Only the application can tell"),
-        ("mine", "As the strategy type mine decides : unknown"),
-        ("none", "off default No strategy applies. Strategy 1 : no Nobody : no"),
+        ("mine", "unknown default Only the application can evaluate"),
+        ("mine", "custom strategy mine : unknown"),
+        ("none", "off default No strategy matched. Strategy 1 : no 0% of users : no"),
         (
             "off",
-            "off default It is switched off in development. "
-            "Switched on, it would find a strategy that applies.",
+            "off default Disabled in development. If enabled, strategy 1 would match.",
         ),
-        ("off-too", "off default It is switched off in development. Strategy 1"),
-        ("web", "on default Strategy 1 applies."),
+        ("off-too", "off default Disabled in development. Strategy 1"),
+        ("web", "on default Matched strategy 1."),
     ):
         assert expected in told(page, name), told(page, name)
-    assert "by lot" not in page.html.find("main").get_text().lower()
+    assert "random" not in page.html.find("main").get_text().lower()
     page = ask(vera, flag="half")
-    assert "Drawn by lot" in told(page, "half")
-    assert "by userId or else sessionId, group f : " in told(page, "half")
-    assert told(page, "half").endswith("drawn by lot Open half")
+    assert "Random stickiness" in told(page, "half")
+    assert "sticky on userId or sessionId · group f : " in told(page, "half")
+    assert told(page, "half").endswith("random Open half")
     page = ask(vera, userId="7", properties="region=us", flag="all")
     assert (state(page, "all"), page.html.h2.string) == ("off", "1 flag in development")
-    assert "in the segment Europe : no region is one of eu, uk : no" in told(page, "all")
+    assert "segment Europe : no region IN [eu, uk] : no" in told(page, "all")
 
 
 def test_projects_names_and_places(ada, web, add, monkeypatch):
@@ -161,8 +160,8 @@ def test_projects_names_and_places(ada, web, add, monkeypatch):
 @pytest.mark.parametrize(
     ("given", "field", "message"),
     [
-        ({"environment": "nowhere"}, "environment", "no environment nowhere"),
-        ({"project": "none"}, "project", "no project none"),
+        ({"environment": "nowhere"}, "environment", "Environment nowhere not found"),
+        ({"project": "none"}, "project", "Project none not found"),
         ({"currentTime": "soon"}, "currentTime", "ISO 8601"),
         ({"properties": "a=1\nplan"}, "properties", "unlike plan"),
         ({"properties": "=1"}, "properties", "name=value"),

@@ -30,9 +30,9 @@ def test_list_shows_constraints_and_flags_of_each_segment(vera, flags):
     page = vera.get(LIST)
     segments = cards(page)
     assert segments["beta"] == (
-        "beta Volunteers If userId is ada Project All Used by f0 f1 f2 f3 f4 and 2 more"
+        "beta Volunteers userId IN [ada] Project All Used by f0 f1 f2 f3 f4 and 2 more"
     )
-    assert segments["unused"] == "unused Everybody Project default Used by Not used"
+    assert segments["unused"] == "unused 100% of users Project default Used by Not used"
     assert page.html.find("a", string="f3")["href"] == "/admin/features/f3"
     assert not page.html.find("main").find("form")
     assert not page.html.find("a", href=NEW)

@@ -315,7 +315,7 @@ def test_removing_the_last_strategy_disables_the_flag(ada, flags):
     flags.switch()
     page = follow(ada.get("/admin/features/checkout"), "Remove strategy 2 in production")
     assert heading(page) == "Remove strategy 2 of checkout in production?"
-    assert "5 % of users" in page.text
+    assert "5% of users" in page.text
     assert "will be disabled" not in page.text
     page = form_to(page, f"{PRODUCTION}/{second}/delete").submit(status=303).follow()
     assert notice(page) == "Strategy removed."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sigservice.flags.explanation import KNOWN, explain
+from sigservice.flags.explanation import KNOWN_STRATEGIES, explain
 from tests.flags.kit import context, engine, flag
 from tests.properties.test_context_dependency import Dice
 
@@ -57,18 +57,18 @@ def test_an_explanation_is_the_engines_answer_and_its_parts_agree(seed):
                 for inner in part.segments:
                     assert inner.result == all(c.result for c in inner.constraints)
                 holds = all(condition.result for condition in conditions)
-                if part.strategy["name"] in KNOWN:
+                if part.strategy["name"] in KNOWN_STRATEGIES:
                     assert part.result == (part.rollout and holds)
                 else:
                     assert part.result == ("unknown" if holds else False)
-            together = it.is_on_here and not it.has_unsatisfied_parent and it.result is True
+            together = it.is_enabled_here and not it.has_unsatisfied_parent and it.result is True
             assert it.is_enabled == together
             for parent in it.parents:
                 wanted = parent.parent
                 assert parent.is_satisfied == (
                     found[wanted["feature"]].is_enabled == wanted["enabled"]
                 )
-            if not it.by_lot:
+            if not it.is_random:
                 sure += 1
                 on += it.is_enabled
                 for answer in answers:

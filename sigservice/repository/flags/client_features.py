@@ -9,7 +9,7 @@ from sigservice.db.statements import Row, fetch_all
 _SQL = queries.load("flags/client_features")
 
 
-def list_bodies(
+def list_documents(
     conn: Connection,
     environment: str,
     *,

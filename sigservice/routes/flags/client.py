@@ -34,7 +34,7 @@ def list_all(context: Context, access: Access) -> HTTPResponse:
         environ.get("QUERY_STRING", ""), environ.get("HTTP_UNLEASH_CLIENT_SPEC", ""), access
     )
     revision = environ["sigservice.revisions"].of_environment(access.environment)
-    etag = client_features.etag(query, revision)
+    etag = client_features.build_etag(query, revision)
     headers = {
         "ETag": etag,
         "Content-Type": respond.JSON,
@@ -43,8 +43,8 @@ def list_all(context: Context, access: Access) -> HTTPResponse:
     }
     if matches(environ.get("HTTP_IF_NONE_MATCH", ""), etag):
         return HTTPResponse(b"", 304, headers)
-    body = context.client_documents.get(query, revision)
-    return HTTPResponse(body.plain, 200, headers)
+    document = context.client_documents.get(query, revision)
+    return HTTPResponse(document.body, 200, headers)
 
 
 @router.get("/api/client/features/<name>")
@@ -52,7 +52,7 @@ def read(context: Context, access: Access, name: str) -> HTTPResponse:
     spec = request.environ.get("HTTP_UNLEASH_CLIENT_SPEC", "")
     query = _query("", spec, access)
     with context.database.autocommit() as conn:
-        body = client_features.build_one(conn, query, name)
+        body = client_features.build_flag(conn, query, name)
     if body is None:
         raise NotFoundError("There is no such flag.")
     return HTTPResponse(body, 200, {"Content-Type": respond.JSON})
@@ -75,7 +75,7 @@ def _query(query_string: str, spec: str, access: Access) -> Query:
     if prefixes and (len(prefixes) > 1 or not prefixes[0]):
         raise BadDataError("namePrefix has one value that is not empty.", path="namePrefix")
     scope: tuple[str, ...] | None = tuple(sorted(set(projects)))
-    if not access.all_projects:
+    if not access.has_all_projects:
         scope = tuple(sorted(set(access.projects)))
     elif not projects or "*" in projects:
         scope = None

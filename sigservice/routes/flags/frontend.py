@@ -10,7 +10,7 @@ from bottle import HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.errors import NotServedError
-from sigservice.flags.evaluation_context import from_query, make_context
+from sigservice.flags.evaluation_context import make_context, parse_query
 from sigservice.flags.revision_cache import Access
 from sigservice.web import respond
 from sigservice.web.body import read_query
@@ -51,7 +51,7 @@ def evaluated(
 
 @router.get("/api/frontend")
 def by_query(context: Context, access: Access) -> HTTPResponse:
-    return evaluated(context, access, from_query(read_query(request.environ)))
+    return evaluated(context, access, parse_query(read_query(request.environ)))
 
 
 @router.post("/api/frontend", takes=ContextBody)

@@ -43,13 +43,13 @@ class Query:
         return hashlib.sha256(msgspec.json.encode(self.to_json())).hexdigest()[:8]
 
 
-def etag(query: Query, revision: int) -> str:
+def build_etag(query: Query, revision: int) -> str:
     return f'"{query.hash}:{revision}:v1"'
 
 
-def build(conn: Connection, query: Query, revision: int) -> bytes:
+def build_document(conn: Connection, query: Query, revision: int) -> bytes:
     """{version, features, query, segments, meta}; `segments` only when they are not inlined."""
-    rows = client_features.list_bodies(
+    rows = client_features.list_documents(
         conn,
         query.environment,
         inline=query.inline,
@@ -61,7 +61,7 @@ def build(conn: Connection, query: Query, revision: int) -> bytes:
     segments = ",".join(row["body"] for row in rows if row["kind"] == 2)
     meta = {
         "revisionId": revision,
-        "etag": etag(query, revision),
+        "etag": build_etag(query, revision),
         "queryHash": query.hash,
     }
     parts = [
@@ -77,9 +77,9 @@ def build(conn: Connection, query: Query, revision: int) -> bytes:
     return "".join(parts).encode()
 
 
-def build_one(conn: Connection, query: Query, name: str) -> bytes | None:
+def build_flag(conn: Connection, query: Query, name: str) -> bytes | None:
     """A single flag, None when there is no such flag within the query."""
-    rows = client_features.list_bodies(
+    rows = client_features.list_documents(
         conn,
         query.environment,
         inline=query.inline,

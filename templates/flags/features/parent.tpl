@@ -1,7 +1,7 @@
 <section id="parent-flag">
 <h2>Dependencies</h2>
 % for dependency in dependencies:
-<p>Evaluated only when <a href="{{url(flag_path(dependency['feature']))}}">{{dependency["feature"]}}</a> <bdi>{{dependency["summary"]}}</bdi>.</p>
+<p>Evaluated only when <a href="{{url(flag_path(dependency['feature']))}}">{{dependency["feature"]}}</a> is <bdi>{{dependency["summary"]}}</bdi>.</p>
 % if can_edit:
 <form method="post" action="{{url(path, 'parent', 'remove')}}">
 % include("partials/csrf.tpl")

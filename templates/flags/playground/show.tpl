@@ -40,8 +40,8 @@
 <span class="muted">{{flag.project}}</span>
 </summary>
 <p>{{flag.why}}</p>
-% if flag.by_lot:
-<p class="hint">Drawn by lot: the next answer may be another one. With a user id or session id, a rollout by the default stickiness stays the same.</p>
+% if flag.is_random:
+<p class="hint">Random stickiness: results vary per request. With a user ID or session ID, default stickiness is deterministic.</p>
 % end
 % if flag.payload:
 <p>Payload of the variant:</p>

@@ -32,7 +32,7 @@ def conn(conn):
 
 
 def bodies(conn, environment="development", kind=1, **wanted):
-    rows = client_features.list_bodies(conn, environment, **wanted)
+    rows = client_features.list_documents(conn, environment, **wanted)
     return [json.loads(row["body"]) for row in rows if row["kind"] == kind]
 
 
@@ -111,7 +111,7 @@ def test_dependencies(conn):
     feature_dependencies.upsert(conn, "a", "d", enabled=True, variants='["red"]')
     feature_dependencies.upsert(conn, "b", "d", enabled=False, variants='["red"]')
     feature_dependencies.upsert(conn, "c", "d", enabled=True, variants="[]")
-    rows = client_features.list_bodies(conn, "development")
+    rows = client_features.list_documents(conn, "development")
     found = [json.loads(row["dependencies"] or "null") for row in rows]
     assert found == [
         [{"feature": "d", "enabled": True, "variants": ["red"]}],

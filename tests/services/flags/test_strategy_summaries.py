@@ -1,4 +1,4 @@
-"""Strategies, constraints and segments in words."""
+"""Summaries of strategies, constraints and segments."""
 
 from __future__ import annotations
 
@@ -18,117 +18,122 @@ def strategy(name="flexibleRollout", **more):
 
 
 @pytest.mark.parametrize(
-    ("stored", "words"),
+    ("value", "summary"),
     [
-        (constraint("IN", ["DE", "FR"]), "country is one of DE, FR"),
-        (constraint("IN", ["DE"]), "country is DE"),
-        (constraint("IN", ["DE"], inverted=True), "country is not DE"),
-        (constraint("NOT_IN", ["DE", "FR"]), "country is not one of DE, FR"),
-        (constraint("NOT_IN", ["DE"], inverted=True), "country is DE"),
-        (constraint("STR_CONTAINS", ["a"]), "country contains a"),
+        (constraint("IN", ["DE", "FR"]), "country IN [DE, FR]"),
+        (constraint("IN", ["DE"]), "country IN [DE]"),
+        (constraint("IN", ["DE"], inverted=True), "country NOT IN [DE]"),
+        (constraint("NOT_IN", ["DE", "FR"]), "country NOT IN [DE, FR]"),
+        (constraint("NOT_IN", ["DE"], inverted=True), "country IN [DE]"),
+        (constraint("STR_CONTAINS", ["a"]), "country contains [a]"),
         (
             constraint("STR_ENDS_WITH", ["a", "b"], inverted=True, caseInsensitive=True),
-            "country doesn't end with one of a, b, in upper or lower case",
+            "country doesn't end with [a, b] (case-insensitive)",
         ),
-        (constraint("IN", ["a"], caseInsensitive=True), "country is a"),
-        (constraint("NUM_GTE", value="18", field="age"), "age is at least 18"),
-        (constraint("DATE_AFTER", value="2026-01-01T00:00:00Z"), "country is after 2026-01-01T00:0"
-         "0:00Z"),
-        (constraint("SEMVER_LT", value="2.0.0", field="app"), "app is a version before 2.0.0"),
-        (constraint("NEW", ["x"]), "country NEW x"),
-        (constraint("NEW", ["x"], inverted=True), "country not NEW x"),
+        (constraint("IN", ["a"], caseInsensitive=True), "country IN [a]"),
+        (constraint("NUM_GTE", value="18", field="age"), "age ≥ 18"),
+        (
+            constraint("DATE_AFTER", value="2026-01-01T00:00:00Z"),
+            "country after 2026-01-01T00:00:00Z",
+        ),
+        (constraint("SEMVER_LT", value="2.0.0", field="app"), "app < (semver) 2.0.0"),
+        (constraint("NEW", ["x"]), "country NEW [x]"),
+        (constraint("NEW", ["x"], inverted=True), "country not NEW [x]"),
         (
             constraint("IN", [f"v{n}" for n in range(13)]),
-            "country is one of v0, v1, v2, v3, v4, v5, v6, v7, v8, v9 and 3 more",
+            "country IN [v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, 3 more]",
         ),
     ],
 )  # fmt: skip
-def test_constraint(stored, words):
-    assert strategy_summaries.summarize_constraint(stored) == words
+def test_constraint_summary_has_field_operator_and_values(value, summary):
+    assert strategy_summaries.summarize_constraint(value) == summary
 
 
-def test_every_operator_has_words_of_its_own():
+def test_every_operator_has_its_own_label():
     assert set(strategy_summaries.OPERATORS) == set(OPERATORS)
-    words = [pair[0] for pair in strategy_summaries.OPERATORS.values()]
-    assert len(set(words)) == len(words)
+    labels = [pair[0] for pair in strategy_summaries.OPERATORS.values()]
+    assert len(set(labels)) == len(labels)
     assert all(plain != inverted for plain, inverted in strategy_summaries.OPERATORS.values())
 
 
 @pytest.mark.parametrize(
-    ("name", "parameters", "words"),
+    ("name", "parameters", "summary"),
     [
-        ("default", {}, "Everybody"),
-        ("flexibleRollout", {"rollout": "100", "stickiness": "userId"}, "Everybody"),
-        ("flexibleRollout", {"rollout": "0"}, "Nobody"),
-        ("flexibleRollout", {}, "Nobody"),
+        ("default", {}, "100% of users"),
+        ("flexibleRollout", {"rollout": "100", "stickiness": "userId"}, "100% of users"),
+        ("flexibleRollout", {"rollout": "0"}, "0% of users"),
+        ("flexibleRollout", {}, "0% of users"),
         (
             "flexibleRollout",
             {"rollout": "50", "stickiness": "userId", "groupId": "x"},
-            "50 % of users, by userId, group x",
+            "50% of users · sticky on userId · group x",
         ),
         (
             "flexibleRollout",
             {"rollout": "5", "stickiness": "default", "groupId": "x"},
-            "5 % of users, by userId or else sessionId, group x",
+            "5% of users · sticky on userId or sessionId · group x",
         ),
         (
             "flexibleRollout",
             {"rollout": "5", "stickiness": "random", "groupId": "x"},
-            "5 % of requests, at random",
+            "5% of requests · random",
         ),
-        ("flexibleRollout", {"rollout": "5", "stickiness": "tenant"}, "5 % of users, by tenant"),
-        ("gradualRolloutRandom", {"percentage": "7"}, "7 % of requests, at random"),
+        (
+            "flexibleRollout",
+            {"rollout": "5", "stickiness": "tenant"},
+            "5% of users · sticky on tenant",
+        ),
+        ("gradualRolloutRandom", {"percentage": "7"}, "7% of requests · random"),
         (
             "gradualRolloutSessionId",
             {"percentage": "7", "groupId": "g"},
-            "7 % of sessions, by sessionId, group g",
+            "7% of sessions · sticky on sessionId · group g",
         ),
-        ("gradualRolloutUserId", {"percentage": "7"}, "7 % of users, by userId"),
-        ("userWithId", {"userIds": "ada, bob ,,"}, "The users ada, bob"),
-        ("userWithId", {}, "Nobody"),
-        ("remoteAddress", {"IPs": "10.0.0.0/8"}, "The addresses 10.0.0.0/8"),
-        ("applicationHostname", {"hostNames": "web1,web2"}, "The hosts web1, web2"),
-        ("moon", {}, "As the strategy type moon decides"),
+        ("gradualRolloutUserId", {"percentage": "7"}, "7% of users · sticky on userId"),
+        ("userWithId", {"userIds": "ada, bob ,,"}, "userId IN [ada, bob]"),
+        ("userWithId", {}, "0% of users"),
+        ("remoteAddress", {"IPs": "10.0.0.0/8"}, "IP address IN [10.0.0.0/8]"),
+        ("applicationHostname", {"hostNames": "web1,web2"}, "hostname IN [web1, web2]"),
+        ("moon", {}, "custom strategy moon"),
         (
             "moon",
             {"phase": "full", "empty": "", "sky": "dark"},
-            "As the strategy type moon decides with phase full, sky dark",
+            "custom strategy moon · phase=full · sky=dark",
         ),
     ],
 )
-def test_who(name, parameters, words):
-    assert strategy_summaries.summarize_strategy(strategy(name, parameters=parameters), {}) == words
+def test_rollout_summary_has_percentage_and_stickiness(name, parameters, summary):
+    item = strategy(name, parameters=parameters)
+    assert strategy_summaries.summarize_strategy(item, {}) == summary
 
 
-def test_whole_strategy():
-    stored = strategy(
+def test_strategy_summary_joins_rollout_constraints_segments_and_variants():
+    item = strategy(
         parameters={"rollout": "50", "stickiness": "userId", "groupId": "x"},
         constraints=[constraint("IN", ["DE", "FR"])],
         segments=[3, 4],
         variants=[{"name": "a", "weight": 334}, {"name": "b", "weight": 666}],
     )
-    assert strategy_summaries.summarize_strategy(stored, {3: "beta-users"}) == (
-        "50 % of users, by userId, group x, if country is one of DE, FR and in the segment "
-        "beta-users and in the segment 4; variants: a 33.4 %, b 66.6 %"
+    assert strategy_summaries.summarize_strategy(item, {3: "beta-users"}) == (
+        "50% of users · sticky on userId · group x · country IN [DE, FR] · segment beta-users"
+        " · segment 4 · variants a 33.4%, b 66.6%"
     )
 
 
-def test_segment():
+def test_segment_summary_joins_its_constraints():
     two = [constraint("IN", ["DE"]), constraint("NUM_LT", value="9", field="age")]
-    assert (
-        strategy_summaries.summarize_segment({"constraints": two})
-        == "If country is DE and age is less than 9"
-    )
-    assert strategy_summaries.summarize_segment({"constraints": []}) == "Everybody"
+    summary = strategy_summaries.summarize_segment({"constraints": two})
+    assert summary == "country IN [DE] · age < 9"
+    assert strategy_summaries.summarize_segment({"constraints": []}) == "100% of users"
 
 
 @pytest.mark.parametrize(
-    ("stored", "words"),
+    ("value", "summary"),
     [
-        ({"enabled": True, "variants": []}, "is on"),
-        ({"enabled": False, "variants": []}, "is off"),
-        ({"enabled": True, "variants": ["a", "b"]}, "is on with the variant a or b"),
+        ({"enabled": True, "variants": []}, "enabled"),
+        ({"enabled": False, "variants": []}, "disabled"),
+        ({"enabled": True, "variants": ["a", "b"]}, "enabled with variant a or b"),
     ],
 )
-def test_parent(stored, words):
-    assert strategy_summaries.summarize_parent(stored) == words
+def test_parent_summary_is_the_required_state(value, summary):
+    assert strategy_summaries.summarize_parent(value) == summary

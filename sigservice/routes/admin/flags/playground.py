@@ -62,12 +62,12 @@ def _to_json(it: Explanation, environment: str, base: str) -> dict[str, Any]:
         "name": it.name,
         "projectId": it.project,
         "isEnabled": it.is_enabled,
-        "isEnabledInCurrentEnvironment": it.is_on_here,
+        "isEnabledInCurrentEnvironment": it.is_enabled_here,
         "hasUnsatisfiedDependency": it.has_unsatisfied_parent,
         "dependencies": [
             parent.parent | {"satisfied": parent.is_satisfied} for parent in it.parents
         ],
-        "byLot": it.by_lot,
+        "byLot": it.is_random,
         "strategies": {
             "result": it.result,
             "data": [
@@ -83,7 +83,7 @@ def _strategy(it: StrategyResult, edit: str) -> dict[str, Any]:
     shown = ("name", "id", "title", "disabled", "parameters")
     return {key: it.strategy[key] for key in shown} | {
         "links": {"edit": edit},
-        "result": _result(it) | {"byLot": it.by_lot},
+        "result": _result(it) | {"byLot": it.is_random},
         "constraints": _constraints(it.constraints),
         "segments": [
             {
