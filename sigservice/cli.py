@@ -1,4 +1,4 @@
-"""The `sigservice` command: the service, its database, first users, moving in and out."""
+"""The `sigservice` command: run the service, set up its database and users, export and import."""
 
 from __future__ import annotations
 
@@ -9,54 +9,56 @@ import sys
 from collections.abc import Sequence
 
 from sigservice import server
-from sigservice.config import check
+from sigservice.config import check, load_config
 from sigservice.config.database import LIBPQ_VARIABLES
 from sigservice.config.risks import SEVERITIES
 from sigservice.errors import AppError, ConfigError, StartError
 from sigservice.repository.access import users as user_repository
+from sigservice.routes import route_list
 from sigservice.services.access import passwords, users
 from sigservice.services.identity import SYSTEM
-from sigservice.transfer import commands as moving
+from sigservice.transfer import commands as transfer
 from sigservice.version import __version__
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit code: 0 done, 1 it can't, 2 wrong configuration or usage, 3 risks to fail on."""
+    """Returns the exit code: 0 success, 1 failure, 2 invalid configuration or usage, 3 risks."""
     parser = argparse.ArgumentParser(prog="sigservice", description=__doc__)
     parser.add_argument("--version", action="version", version=f"sigservice {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     commands.add_parser("run", help="start the service (the default)")
-    commands.add_parser("migrate", help="bring the database up to date and exit")
-    checking = commands.add_parser("check-config", help="print each option and where it came from")
-    checking.add_argument("--format", choices=("text", "json"), default="text")
+    commands.add_parser("migrate", help="migrate the database and exit")
+    checking = commands.add_parser("check-config", help="print each option, its source and risks")
     checking.add_argument(
-        "--fail-on", choices=SEVERITIES, default="", help="exit with 3 where a risk is that grave"
+        "--fail-on", choices=SEVERITIES, default="", help="exit with 3 if a risk is this severe"
     )
+    routing = commands.add_parser("routes", help="print all routes with their permissions")
+    for command in (checking, routing):
+        command.add_argument("--format", choices=("text", "json"), default="text")
     for name, text in (
-        ("create-admin", "add an admin user"),
-        (
-            "reset-password",
-            "set a user's password, end the user's sessions, revoke the user's tokens",
-        ),
+        ("create-admin", "create an admin user"),
+        ("reset-password", "set a user's password, end their sessions and revoke their tokens"),
     ):
         command = commands.add_parser(name, help=text)
-        command.add_argument("login", help="user name or e-mail address")
+        command.add_argument("login", help="username or email")
         command.add_argument(
             "--password-stdin", action="store_true", help="read the password from standard input"
         )
-    moving.add_to(commands)
-    chosen = parser.parse_args(arguments)
-    for name in LIBPQ_VARIABLES:  # this process is ours
+    transfer.add_to(commands)
+    options = parser.parse_args(arguments)
+    for name in LIBPQ_VARIABLES:  # libpq would read them
         os.environ.pop(name, None)
     try:
-        if chosen.command == "check-config":
-            return check.main(os.environ, chosen.format, chosen.fail_on)
-        if chosen.command == "migrate":
+        if options.command == "check-config":
+            return check.main(os.environ, options.format, options.fail_on)
+        if options.command == "routes":
+            return _print_routes(options.format)
+        if options.command == "migrate":
             return _migrate()
-        if chosen.command in ("create-admin", "reset-password"):
-            return _set_password(chosen.command, chosen.login, chosen.password_stdin)
-        if chosen.command in moving.COMMANDS:
-            return _move(chosen)
+        if options.command in ("create-admin", "reset-password"):
+            return _set_password(options.command, options.login, options.password_stdin)
+        if options.command in transfer.COMMANDS:
+            return _transfer(options)
         return _run()
     except ConfigError as error:
         for problem in error.problems:
@@ -76,8 +78,15 @@ def _run() -> int:
     return 0
 
 
+def _print_routes(form: str) -> int:
+    routes = route_list.list_routes(load_config(None, os.environ).config)
+    render = route_list.render_json if form == "json" else route_list.render_text
+    sys.stdout.write(render(routes))
+    return 0
+
+
 def _create() -> server.Service:
-    """For a command: the first admin is made by the first start of the service itself."""
+    """A service for a command. It creates no admin: the first start of the service does."""
     return server.create({"authentication": {"initialAdminUser": None}})
 
 
@@ -88,11 +97,11 @@ def _migrate() -> int:
     return 0
 
 
-def _move(chosen: argparse.Namespace) -> int:
-    moving.check(chosen)
+def _transfer(options: argparse.Namespace) -> int:
+    transfer.check(options)
     service = _create()
     try:
-        return moving.run(chosen, service.context)
+        return transfer.run(options, service.context)
     finally:
         service.stop()
 
@@ -106,13 +115,14 @@ def _set_password(command: str, login: str, from_stdin: bool) -> int:
         password_hash = context.passwords.hash(password)
         with context.database.transaction() as conn:
             if command == "create-admin":
-                who = users.check_profile(**users.parse_login(login), name=None, root_role="Admin")
-                users.create(conn, who, password_hash, SYSTEM)
+                fields = users.parse_login(login)
+                profile = users.check_profile(**fields, name=None, root_role="Admin")
+                users.create(conn, profile, password_hash, SYSTEM)
             else:
-                found = user_repository.find_by_login(conn, login)
-                if found is None:
-                    raise StartError(f"There is no user {login}.")
-                users.set_password(conn, found["id"], password_hash, SYSTEM)
+                user = user_repository.find_by_login(conn, login)
+                if user is None:
+                    raise StartError(f"User {login} not found.")
+                users.set_password(conn, user["id"], password_hash, SYSTEM)
     finally:
         service.stop()
     print("Done.")

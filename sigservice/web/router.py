@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, partial, update_wrapper
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from bottle import Bottle, ConfigDict, Route
 from bottle import Router as BottleRouter
@@ -22,9 +22,16 @@ Handler = TypeVar("Handler", bound=Callable[..., Any])
 SIZES = ("body_limit", "form_limit")  # bytes, or a function of the configuration
 
 
+class RouteDeclaration(NamedTuple):
+    method: str
+    path: str
+    handler: Callable[..., Any]
+    options: dict[str, Any]
+
+
 class Router:
-    """The routes of one module. `guard` makes the plugin that authenticates callers; where
-    `is_enabled` is false for a configuration, the routes don't exist.
+    """The routes of one module. `guard(context, *tokens)` makes the plugin that authenticates
+    callers; where `is_enabled` is false for a configuration, the routes don't exist.
 
     The options of a route: `needs` (a permission), `limit` (a rate limit by address), `takes` (the
     struct of the body), `body_limit` and `form_limit` (bytes); the guards and plugins read them.
@@ -32,12 +39,17 @@ class Router:
 
     def __init__(
         self,
-        guard: Callable[[Context], Any],
-        *,
+        guard: Callable[..., Any],
+        *tokens: str,
         is_enabled: Callable[[dict[str, Any]], bool] = lambda _config: True,
     ) -> None:
-        self._guard, self._is_enabled = guard, is_enabled
-        self.routes: list[tuple[str, str, Callable[..., Any], dict[str, Any]]] = []
+        self._guard, self._tokens, self.is_enabled = guard, tokens, is_enabled
+        self.routes: list[RouteDeclaration] = []
+
+    @property
+    def caller(self) -> str:
+        """Who may call routes that need no permission: `public`, or the types of API tokens."""
+        return f"{' or '.join(self._tokens)} token" if self._tokens else "public"
 
     def get(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
         return self._declare("GET", path, options)
@@ -58,7 +70,7 @@ class Router:
         self, method: str, path: str, options: dict[str, Any]
     ) -> Callable[[Handler], Handler]:
         def declare(handler: Handler) -> Handler:
-            self.routes.append((method, path, handler, options))
+            self.routes.append(RouteDeclaration(method, path, handler, options))
             return handler
 
         return declare
@@ -66,12 +78,12 @@ class Router:
     def bind(self, context: Context) -> Bottle:
         """The routes as a bottle app whose handlers get `context` first.
 
-        Errors are outside, then the guard, then limits: an unauthenticated caller uses up nobody's
-        limit except where the guard is public. The body is read last.
+        The order of the plugins: errors, guard, limits, body. So an unauthenticated caller uses up
+        no limit, except where the guard is public.
         """
-        guard = self._guard(context)
+        guard = self._guard(context, *self._tokens)
         app = _BoundRouter(ErrorPlugin(context), guard, LimitPlugin(context), BodyPlugin())
-        if self._is_enabled(context.config):
+        if self.is_enabled(context.config):
             for method, path, handler, options in self.routes:
                 sizes = {name: options[name] for name in SIZES if callable(options.get(name))}
                 settings = options | {name: size(context.config) for name, size in sizes.items()}
@@ -81,8 +93,8 @@ class Router:
 
 
 class _BoundRouter(Bottle):  # type: ignore[misc]
-    """Keeps its routes for the root that they are merged into. It never answers a request, so it
-    has only what bottle's routes need of an application: the rest is most of a start's time."""
+    """Holds routes until they are merged into the root. It never handles a request, so it has only
+    the attributes that bottle's routes need: creating a whole Bottle takes most of the start."""
 
     def __init__(self, *plugins: Any) -> None:
         self.config = ConfigDict()
@@ -94,8 +106,8 @@ class _BoundRouter(Bottle):  # type: ignore[misc]
 
 
 class _RootRouter(BottleRouter):  # type: ignore[misc]
-    """bottle's own joins all patterns again for each route, which was most of the time of a start;
-    this one does it once, when all routers are merged."""
+    """Compiles all patterns once, after the last router is merged. bottle's router does it again
+    for each route, which took most of the start."""
 
     is_complete = False
 
@@ -119,8 +131,8 @@ def _parse_path(rule: str) -> tuple[tuple[str, str | None, str | None], ...]:
 
 
 def new_root() -> Bottle:
-    """A bare Bottle with the `id` filter: bottle's own `int` takes signs and foreign digits.
-    `router.complete()` is called when all routers are merged."""
+    """A Bottle without plugins and with the `id` filter: bottle's `int` accepts signs and non-ASCII
+    digits. The caller calls `router.complete()` after merging all routers."""
     root = Bottle()
     root.uninstall(True)
     del root.router  # bottle does not allow it to be replaced

@@ -24,7 +24,7 @@ _SPEC = re.compile(
 SEGMENTS_SINCE = (4, 2, 0)
 
 
-router = Router(lambda context: ClientGuard(context, "client"))
+router = Router(ClientGuard, "client")
 
 
 @router.get("/api/client/features")

@@ -26,7 +26,7 @@ class ContextBody(msgspec.Struct):
     context: dict[str, Any] | None = None
 
 
-router = Router(lambda context: ClientGuard(context, "frontend"))
+router = Router(ClientGuard, "frontend")
 
 
 def evaluated(

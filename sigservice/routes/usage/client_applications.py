@@ -49,8 +49,8 @@ class FrontendRegistrationBody(msgspec.Struct, rename="camel"):
     app_name: Name
 
 
-router = Router(lambda context: ClientGuard(context, "client"))
-frontend_router = Router(lambda context: ClientGuard(context, "frontend"))
+router = Router(ClientGuard, "client")
+frontend_router = Router(ClientGuard, "frontend")
 
 
 @router.post("/api/client/register", takes=RegistrationBody, limit="client_register")

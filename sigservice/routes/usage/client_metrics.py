@@ -131,11 +131,9 @@ def _takes_edge_metrics(config: dict[str, Any]) -> bool:
     return bool(config["experimentalEdgeBulkMetrics"])
 
 
-router = Router(lambda context: ClientGuard(context, "client"))
-frontend_router = Router(lambda context: ClientGuard(context, "frontend"))
-edge_router = Router(
-    lambda context: ClientGuard(context, "client", "admin"), is_enabled=_takes_edge_metrics
-)
+router = Router(ClientGuard, "client")
+frontend_router = Router(ClientGuard, "frontend")
+edge_router = Router(ClientGuard, "client", "admin", is_enabled=_takes_edge_metrics)
 disabled_edge_router = Router(Public, is_enabled=lambda config: not _takes_edge_metrics(config))
 
 
