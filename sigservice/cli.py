@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command.add_argument(
             "--password-stdin", action="store_true", help="read the password from standard input"
         )
-    transfer.add_to(commands)
+    transfer.add_parsers(commands)
     options = parser.parse_args(arguments)
     for name in LIBPQ_VARIABLES:  # libpq would read them
         os.environ.pop(name, None)
@@ -98,10 +98,10 @@ def _migrate() -> int:
 
 
 def _transfer(options: argparse.Namespace) -> int:
-    transfer.check(options)
+    transfer.check_arguments(options)
     service = _create()
     try:
-        return transfer.run(options, service.context)
+        return transfer.run_command(options, service.context)
     finally:
         service.stop()
 

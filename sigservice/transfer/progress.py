@@ -1,4 +1,4 @@
-"""How far it is: a bar on a terminal, a line for each stage elsewhere."""
+"""Progress of an import: a bar on a terminal, otherwise a line for each stage."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ _WIDTH = 30
 
 
 class Progress:
-    """`stage` begins one, `step` (of any thread) goes on, `end` finishes the last."""
+    """`start_stage` shows a new stage, `advance` (from any thread) one step, `finish` the end."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream, self._is_terminal = stream, stream.isatty()
         self._lock = threading.Lock()
         self._text, self._total, self._done = "", 0, 0
 
-    def stage(self, text: str, total: int) -> None:
-        self.end()
+    def start_stage(self, text: str, total: int) -> None:
+        self.finish()
         self._text, self._total, self._done = text, total, 0
         if self._is_terminal:
             self._draw()
@@ -25,13 +25,13 @@ class Progress:
             self._stream.write(f"{text}: {total}\n")
             self._stream.flush()
 
-    def step(self) -> None:
+    def advance(self) -> None:
         with self._lock:
             self._done += 1
             if self._is_terminal:
                 self._draw()
 
-    def end(self) -> None:
+    def finish(self) -> None:
         if self._is_terminal and self._text:
             self._stream.write("\n")
             self._stream.flush()

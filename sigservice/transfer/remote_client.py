@@ -1,4 +1,4 @@
-"""The server that is moved from: its admin API, read with patience. The token is in no message."""
+"""Client of a remote server's admin API, with retries. No message contains the token."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from sigservice.outgoing import proxies as proxy_rules
 from sigservice.outgoing.proxies import Proxies
 from sigservice.version import __version__
 
-AT_ONCE = 4
-LONGEST_PAUSE = 60.0
-_AGAIN = (429, 502, 503, 504)
-_NOT_THERE = (400, 402, 403, 404, 405, 501)
+MAX_CONNECTIONS = 4
+MAX_RETRY_AFTER_SECONDS = 60.0
+_RETRY_STATUSES = (429, 502, 503, 504)
+_MISSING_STATUSES = (400, 402, 403, 404, 405, 501)
 
 
-class _Patience(Retry):
-    """A Retry-After is honoured up to a minute."""
+class _BoundedRetry(Retry):
+    """Honors Retry-After for up to MAX_RETRY_AFTER_SECONDS."""
 
     def get_retry_after(self, response: urllib3.response.BaseHTTPResponse) -> float | None:
         seconds = super().get_retry_after(response)
-        return None if seconds is None else min(seconds, LONGEST_PAUSE)
+        return None if seconds is None else min(seconds, MAX_RETRY_AFTER_SECONDS)
 
 
-class Source:
-    """`url` is the server's, with or without /api. Raises StartError, one line, whenever it can't
-    be read."""
+class RemoteClient:
+    """`url` is the server's base URL, with or without /api. Methods raise StartError with a message
+    of one line if a response can't be read."""
 
     def __init__(
         self, url: str, token: str, *, proxies: Proxies | None = None, pause: float = 0.5
     ) -> None:
-        self._base = _base(url)
+        self._base_url = _parse_base_url(url)
         token = token.strip()
         if not token or not token.isascii() or not token.isprintable():
-            raise StartError("The token is empty or holds characters that no token has.")
+            raise StartError("The token is empty or contains invalid characters.")
         headers = {
             "Authorization": token,
             "Accept": "application/json",
@@ -51,97 +51,99 @@ class Source:
         }
         settings: dict[str, Any] = {
             "headers": headers,
-            "maxsize": AT_ONCE,
+            "maxsize": MAX_CONNECTIONS,
             "block": True,
             "timeout": Timeout(connect=10, read=60),
-            "retries": _Patience(
+            "retries": _BoundedRetry(
                 total=6,
                 connect=1,
                 redirect=False,
                 allowed_methods=("GET",),
-                status_forcelist=_AGAIN,
+                status_forcelist=_RETRY_STATUSES,
                 backoff_factor=pause,
                 raise_on_status=False,
             ),
         }
-        self._pool = _pool(self._base, proxies or Proxies(), settings)
+        self._pool = _open_pool(self._base_url, proxies or Proxies(), settings)
 
     def get(self, *parts: str, **query: str) -> Any:
-        """The JSON at the path whose parts these are, below /api/admin."""
-        status, value = self._ask(parts, query)
+        """The JSON at the path below /api/admin."""
+        status, value = self._request(parts, query)
         if status != 200:
-            raise StartError(f"{self._where(parts)} answers {status}.")
+            raise StartError(f"{self._format_url(parts)} responded with status {status}.")
         return value
 
     def find(self, *parts: str, **query: str) -> Any | None:
-        """None where the server, or the token's owner, has no such thing."""
-        status, value = self._ask(parts, query)
-        if status in _NOT_THERE:
+        """The same, or None if the path doesn't exist or the token may not read it."""
+        status, value = self._request(parts, query)
+        if status in _MISSING_STATUSES:
             return None
         if status != 200:
-            raise StartError(f"{self._where(parts)} answers {status}.")
+            raise StartError(f"{self._format_url(parts)} responded with status {status}.")
         return value
 
-    def each(self, asks: Iterable[Callable[[], Any]], done: Callable[[], None]) -> list[Any]:
-        """The answers in order, several asked for at once."""
+    def run_parallel(
+        self, calls: Iterable[Callable[[], Any]], advance: Callable[[], None]
+    ) -> list[Any]:
+        """The results in order; `advance` is called after each."""
 
-        def ask(one: Callable[[], Any]) -> Any:
-            answer = one()
-            done()
-            return answer
+        def run(call: Callable[[], Any]) -> Any:
+            result = call()
+            advance()
+            return result
 
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            waiting = [pool.submit(ask, one) for one in asks]
+        with ThreadPoolExecutor(MAX_CONNECTIONS) as pool:
+            futures = [pool.submit(run, call) for call in calls]
             try:
-                return [future.result() for future in waiting]
+                return [future.result() for future in futures]
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
 
-    def _ask(self, parts: tuple[str, ...], query: Mapping[str, str]) -> tuple[int, Any]:
+    def _request(self, parts: tuple[str, ...], query: Mapping[str, str]) -> tuple[int, Any]:
         path = "/".join(quote(part, safe="") for part in parts)
-        url = f"{self._base}/api/admin/{path}" + (f"?{urlencode(query)}" if query else "")
+        url = f"{self._base_url}/api/admin/{path}" + (f"?{urlencode(query)}" if query else "")
         try:
             response = self._pool.request("GET", url, redirect=False)
         except HTTPError as error:
             reason = escape_line(str(getattr(error, "reason", None) or error))[:300]
-            raise StartError(f"{self._where(parts)} can't be read: {reason}") from None
+            raise StartError(f"{self._format_url(parts)} could not be read: {reason}") from None
         if response.status == 401:
-            raise StartError(f"{self._base} does not accept the token (401).")
+            raise StartError(f"{self._base_url} rejected the token (401).")
         if 300 <= response.status < 400:
             raise StartError(
-                f"{self._where(parts)} leads elsewhere ({response.status}); "
-                "give the address that the server really has."
+                f"{self._format_url(parts)} redirects to another URL ({response.status}); "
+                "use the URL of the server itself."
             )
         if response.status != 200:
             return response.status, None
         try:
             return 200, payload.parse(response.data)
         except AppError as error:
-            text = f"{self._where(parts)} gives what can't be read: {error.message}"
+            text = f"{self._format_url(parts)} could not be read: {error.message}"
             raise StartError(text) from None
 
-    def _where(self, parts: tuple[str, ...]) -> str:
-        return escape_line(f"{self._base}/api/admin/{'/'.join(parts)}")
+    def _format_url(self, parts: tuple[str, ...]) -> str:
+        return escape_line(f"{self._base_url}/api/admin/{'/'.join(parts)}")
 
 
-def _base(url: str) -> str:
+def _parse_base_url(url: str) -> str:
     try:
         split = urlsplit(url.strip())
-        is_good = split.scheme in ("http", "https") and bool(split.hostname) and split.port != 0
+        is_valid = split.scheme in ("http", "https") and bool(split.hostname) and split.port != 0
     except ValueError:
-        is_good = False
-    if not is_good:
-        raise StartError("--from takes an address such as https://unleash.example.com.")
+        is_valid = False
+    if not is_valid:
+        raise StartError("--from must be a URL such as https://unleash.example.com.")
     if split.username is not None or split.password is not None:
-        raise StartError("--from takes an address without a name and a password in it.")
+        raise StartError("The URL of --from must not contain a username or password.")
     path = split.path.rstrip("/").removesuffix("/admin").removesuffix("/api")
     return f"{split.scheme}://{split.netloc}{path}"
 
 
-def _pool(base: str, proxies: Proxies, settings: dict[str, Any]) -> urllib3.PoolManager:
-    """Through the proxy that the environment names for the address."""
-    split = urlsplit(base)
+def _open_pool(base_url: str, proxies: Proxies, settings: dict[str, Any]) -> urllib3.PoolManager:
+    """Uses the proxy that the environment defines for the URL."""
+    split = urlsplit(base_url)
     port = split.port or (443 if split.scheme == "https" else 80)
     proxy = proxies.find(split.scheme, split.hostname or "", port)
     if not proxy:
@@ -149,4 +151,4 @@ def _pool(base: str, proxies: Proxies, settings: dict[str, Any]) -> urllib3.Pool
     try:
         return proxy_rules.make_manager(proxy, **settings)
     except (HTTPError, ValueError):
-        raise StartError("The proxy that the environment names can't be used.") from None
+        raise StartError("The proxy that the environment defines is not valid.") from None

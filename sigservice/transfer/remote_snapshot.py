@@ -1,7 +1,7 @@
-"""A running server's flags as an inventory: lenient about how, exact about what can't be carried.
+"""Reads the flags of a running server as a snapshot and reports what it has to skip.
 
-Servers of several ages answer differently: members are missing, null or spelled otherwise, and
-what they sell separately is not there at all.
+Responses differ between versions of the server: members are missing, null or have other names, and
+features of paid editions are absent.
 """
 
 from __future__ import annotations
@@ -18,38 +18,38 @@ from sigservice.errors import StartError
 from sigservice.services.flags.constraints import Constraint
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.flags.strategies import Scalar
-from sigservice.services.transfer.feature_import import without_nulls
+from sigservice.services.transfer.feature_import import remove_nulls
 from sigservice.services.transfer.snapshots import (
     ContextField,
     Environment,
     Feature,
-    Inventory,
-    Link,
-    Parent,
+    FeatureState,
+    ParentDefinition,
     Project,
-    Segment,
-    State,
-    Strategy,
+    ProjectEnvironment,
+    SegmentDefinition,
+    Snapshot,
+    StrategyDefinition,
     StrategyType,
     TagType,
-    Variant,
+    VariantDefinition,
 )
 from sigservice.transfer.progress import Progress
-from sigservice.transfer.remote_client import Source
+from sigservice.transfer.remote_client import RemoteClient
 
 Kind = TypeVar("Kind")
-_PAGE = 100
+_PAGE_SIZE = 100
 
 
 @dataclass(frozen=True)
-class Note:
-    """Something that stays behind."""
+class SkippedItem:
+    """Something that an import leaves out."""
 
-    what: str
-    why: str
+    name: str
+    reason: str
 
 
-class PeerStrategy(msgspec.Struct):
+class RemoteStrategy(msgspec.Struct):
     name: str
     id: str | None = None
     title: str | None = None
@@ -57,226 +57,237 @@ class PeerStrategy(msgspec.Struct):
     sortOrder: int | None = None
     parameters: dict[str, Scalar] = {}
     constraints: list[Constraint] = []
-    variants: list[Variant] = []
+    variants: list[VariantDefinition] = []
     segments: list[int] = []
 
 
-class Reader:
-    """`read` once; `notes` tell what can't be carried."""
+class RemoteSnapshotReader:
+    """Call `read` once; `skipped_items` lists what can't be imported."""
 
-    def __init__(self, source: Source, progress: Progress, only: Sequence[str]) -> None:
-        self._source, self._progress, self._only = source, progress, only
-        self.notes: list[Note] = []
+    def __init__(
+        self, client: RemoteClient, progress: Progress, only_projects: Sequence[str]
+    ) -> None:
+        self._client, self._progress, self._only_projects = client, progress, only_projects
+        self.skipped_items: list[SkippedItem] = []
 
-    def read(self) -> Inventory:
-        projects = self._list_projects()
-        found = Inventory()
-        self._progress.stage("definitions", 5)
-        lists = self._source.each(
+    def read(self) -> Snapshot:
+        projects = self._fetch_projects()
+        snapshot = Snapshot()
+        self._progress.start_stage("definitions", 5)
+        lists = self._client.run_parallel(
             [
-                partial(self._list, "environments", "environments"),
-                partial(self._list, "context", ""),
-                partial(self._list, "tag-types", "tagTypes"),
-                partial(self._list, "strategies", "strategies"),
-                partial(self._list, "segments", "segments"),
+                partial(self._fetch_list, "environments", "environments"),
+                partial(self._fetch_list, "context", ""),
+                partial(self._fetch_list, "tag-types", "tagTypes"),
+                partial(self._fetch_list, "strategies", "strategies"),
+                partial(self._fetch_list, "segments", "segments"),
             ],
-            self._progress.step,
+            self._progress.advance,
         )
-        found.environments = self._convert_all("environment", lists[0], Environment)
-        found.contextFields = self._convert_all("context field", lists[1], ContextField)
-        found.tagTypes = self._convert_all("tag type", lists[2], TagType)
+        snapshot.environments = self._convert_all("environment", lists[0], Environment)
+        snapshot.contextFields = self._convert_all("context field", lists[1], ContextField)
+        snapshot.tagTypes = self._convert_all("tag type", lists[2], TagType)
         own = [item for item in lists[3] if item.get("editable", True)]
-        found.strategyTypes = self._convert_all("strategy", own, StrategyType)
+        snapshot.strategyTypes = self._convert_all("strategy", own, StrategyType)
         self._segment_names = {str(item.get("id")): str(item.get("name")) for item in lists[4]}
         ids = {str(project["id"]) for project in projects}
         for raw in lists[4]:
             if raw.get("project") in (None, "", *ids):
-                found.segments += self._convert_all("segment", [raw], Segment)
-        found.projects = [project for raw in projects for project in self._project(raw)]
-        flags = [flag for project in found.projects for flag in self._list_flags(project.id)]
-        found.features = self._features(flags)
-        self._progress.end()
-        return found
+                snapshot.segments += self._convert_all("segment", [raw], SegmentDefinition)
+        snapshot.projects = [project for raw in projects for project in self._read_project(raw)]
+        flags = [flag for project in snapshot.projects for flag in self._fetch_flags(project.id)]
+        snapshot.features = self._read_features(flags)
+        self._progress.finish()
+        return snapshot
 
-    def _list_projects(self) -> list[Mapping[str, Any]]:
-        listed = _items(self._source.get("projects"), "projects")
-        living = [raw for raw in listed if raw.get("id") and not raw.get("archivedAt")]
-        missing = set(self._only) - {str(raw.get("id")) for raw in living}
+    def _fetch_projects(self) -> list[Mapping[str, Any]]:
+        rows = _get_mappings(self._client.get("projects"), "projects")
+        active = [raw for raw in rows if raw.get("id") and not raw.get("archivedAt")]
+        missing = set(self._only_projects) - {str(raw.get("id")) for raw in active}
         if missing:
-            raise StartError(f"There is no project {', '.join(sorted(missing))} there.")
-        if not self._only:
-            for raw in listed:
+            raise StartError(f"The server has no project {', '.join(sorted(missing))}.")
+        if not self._only_projects:
+            for raw in rows:
                 if raw.get("archivedAt"):
-                    self._note(f"project {raw.get('id')}", "it is archived there")
-        return [raw for raw in living if not self._only or raw.get("id") in self._only]
+                    self._skip(f"project {raw.get('id')}", "archived on the server")
+        return [
+            raw for raw in active if not self._only_projects or raw.get("id") in self._only_projects
+        ]
 
-    def _list(self, path: str, name: str) -> list[Mapping[str, Any]]:
-        return _items(self._source.find(path), name)
+    def _fetch_list(self, path: str, name: str) -> list[Mapping[str, Any]]:
+        return _get_mappings(self._client.find(path), name)
 
-    def _project(self, raw: Mapping[str, Any]) -> list[Project]:
+    def _read_project(self, raw: Mapping[str, Any]) -> list[Project]:
         id = str(raw["id"])
-        more = self._source.find("projects", id, "overview") or self._source.find("projects", id)
+        more = self._client.find("projects", id, "overview") or self._client.find("projects", id)
         full = {**raw, **(more if isinstance(more, Mapping) else {}), "id": id}
         links = []
-        for item in _list(full, "environments"):
+        for item in get_list(full, "environments"):
             item = item if isinstance(item, Mapping) else {"environment": item}
             name = str(item.get("environment") or item.get("name"))
-            links.append(Link(name, self._default_strategy(id, name, item.get("defaultStrategy"))))
+            links.append(
+                ProjectEnvironment(
+                    name, self._read_default_strategy(id, name, item.get("defaultStrategy"))
+                )
+            )
             if item.get("changeRequestsEnabled"):
-                self._note(f"project {id}", f"change requests in {name}")
+                self._skip(f"project {id}", f"change requests in {name}")
         naming = full.get("featureNaming")
         if isinstance(naming, Mapping) and naming.get("pattern"):
-            self._note(f"project {id}", "the pattern for the names of flags")
+            self._skip(f"project {id}", "the naming pattern for flags")
         projects = self._convert_all("project", [full | {"environments": []}], Project)
         for project in projects:
             project.environments = links
         return projects
 
-    def _default_strategy(self, project: str, environment: str, raw: Any) -> Strategy | None:
+    def _read_default_strategy(
+        self, project: str, environment: str, raw: Any
+    ) -> StrategyDefinition | None:
         if not raw:
             return None
         try:
-            return self._strategy(raw)
+            return self._read_strategy(raw)
         except msgspec.ValidationError as error:
-            self._note(f"project {project}", f"the default strategy in {environment}: {error}")
+            self._skip(f"project {project}", f"the default strategy in {environment}: {error}")
             return None
 
-    def _list_flags(self, project: str) -> list[tuple[str, Mapping[str, Any]]]:
-        listed = self._source.get("projects", project, "features")
-        rows = [*_items(listed, "features"), *self._list_archived(project)]
+    def _fetch_flags(self, project: str) -> list[tuple[str, Mapping[str, Any]]]:
+        active = self._client.get("projects", project, "features")
+        rows = [*_get_mappings(active, "features"), *self._fetch_archived(project)]
         return [(project, row) for row in rows]
 
-    def _list_archived(self, project: str) -> list[Mapping[str, Any]]:
+    def _fetch_archived(self, project: str) -> list[Mapping[str, Any]]:
         rows: list[Mapping[str, Any]] = []
-        wanted = {"archived": "IS:true", "project": f"IS:{project}", "limit": str(_PAGE)}
+        filters = {"archived": "IS:true", "project": f"IS:{project}", "limit": str(_PAGE_SIZE)}
         while True:
-            page = self._source.find("search", "features", **wanted, offset=str(len(rows)))
-            found = _items(page, "features")
-            if page is None or not all(row.get("archivedAt") for row in found):
+            page = self._client.find("search", "features", **filters, offset=str(len(rows)))
+            page_rows = _get_mappings(page, "features")
+            if page is None or not all(row.get("archivedAt") for row in page_rows):
                 break
-            rows += found
-            if len(found) < _PAGE:
+            rows += page_rows
+            if len(page_rows) < _PAGE_SIZE:
                 return rows
-        older = self._source.find("archive", "features", project)
+        older = self._client.find("archive", "features", project)
         if older is None:
-            self._note(f"project {project}", "archived flags: the server does not list them")
-        return [dict(row) | {"archived": True} for row in _items(older, "features")]
+            self._skip(f"project {project}", "archived flags: the server doesn't list them")
+        return [dict(row) | {"archived": True} for row in _get_mappings(older, "features")]
 
-    def _features(self, flags: list[tuple[str, Mapping[str, Any]]]) -> list[Feature]:
-        self._progress.stage("flags", len(flags))
-        asked = [partial(self._ask_for_flag, project, row) for project, row in flags]
-        found = self._source.each(asked, self._progress.step)
-        kept = [
-            self._feature(project, raw, tags)
-            for (project, _), (raw, tags) in zip(flags, found, strict=True)
+    def _read_features(self, flags: list[tuple[str, Mapping[str, Any]]]) -> list[Feature]:
+        self._progress.start_stage("flags", len(flags))
+        calls = [partial(self._fetch_flag, project, row) for project, row in flags]
+        responses = self._client.run_parallel(calls, self._progress.advance)
+        features = [
+            self._read_feature(project, raw, tags)
+            for (project, _), (raw, tags) in zip(flags, responses, strict=True)
         ]
-        return sorted(kept, key=lambda feature: feature.name)
+        return sorted(features, key=lambda feature: feature.name)
 
-    def _ask_for_flag(
+    def _fetch_flag(
         self, project: str, row: Mapping[str, Any]
     ) -> tuple[Mapping[str, Any], list[Mapping[str, Any]]]:
-        """What the flag's own path says, and more of its row in the list."""
+        """The flag of its own path, completed from its row in the list, and its tags."""
         name = str(row.get("name"))
         path = ("projects", project, "features", name)
-        raw = self._source.find(*path, variantEnvironments="true")
+        raw = self._client.find(*path, variantEnvironments="true")
         if not isinstance(raw, Mapping):
-            raw = {"environments": [*self._piece_by_piece(row, path)]}
+            raw = {"environments": [*self._fetch_states(row, path)]}
         full = {**row, **raw, "name": name}
-        tags = self._source.find("features", name, "tags")
-        return full, _items(full if tags is None else tags, "tags")
+        tags = self._client.find("features", name, "tags")
+        return full, _get_mappings(full if tags is None else tags, "tags")
 
-    def _piece_by_piece(
+    def _fetch_states(
         self, row: Mapping[str, Any], path: tuple[str, ...]
     ) -> Iterator[Mapping[str, Any]]:
-        """The states of a flag in the archive, which many servers do not show as a whole."""
-        for state in _items(row, "environments"):
+        """The states of an archived flag, which many servers don't return in one response."""
+        for state in _get_mappings(row, "environments"):
             place = (*path, "environments", str(state.get("name")))
-            strategies = self._source.find(*place, "strategies")
+            strategies = self._client.find(*place, "strategies")
             if isinstance(strategies, list):
-                old = _items(self._source.find(*place, "variants"), "variants")
-                yield dict(state) | {"strategies": strategies, "variants": old}
+                variants = _get_mappings(self._client.find(*place, "variants"), "variants")
+                yield dict(state) | {"strategies": strategies, "variants": variants}
             else:
-                self._note(f"flag {path[-1]}", f"its state in {state.get('name')}: not shown")
+                self._skip(f"flag {path[-1]}", f"its state in {state.get('name')}: not readable")
 
-    def _feature(
+    def _read_feature(
         self, project: str, raw: Mapping[str, Any], tags: list[Mapping[str, Any]]
     ) -> Feature:
         name, author = str(raw.get("name")), raw.get("createdBy")
         author = author.get("name") if isinstance(author, Mapping) else author
         if raw.get("links"):
-            self._note(f"flag {name}", "links")
-        parents = self._convert_all(f"flag {name}: parent", _list(raw, "dependencies"), Parent)
-        once = {parent.feature: parent for parent in parents}
-        created, archived = _moment(raw.get("createdAt")), _moment(raw.get("archivedAt"))
+            self._skip(f"flag {name}", "links")
+        parents = self._convert_all(
+            f"flag {name}: parent", get_list(raw, "dependencies"), ParentDefinition
+        )
+        unique_parents = {parent.feature: parent for parent in parents}
+        created, archived = _parse_time(raw.get("createdAt")), _parse_time(raw.get("archivedAt"))
         return Feature(
             name=name,
             project=project,
             type=str(raw.get("type") or "release"),
-            description=_text(raw.get("description")),
+            description=_to_text(raw.get("description")),
             stale=_is_true(raw.get("stale")),
             impressionData=_is_true(raw.get("impressionData")),
             archivedAt=archived or (datetime.now(UTC) if _is_true(raw.get("archived")) else None),
             createdAt=created,
-            createdBy=_text(author),
+            createdBy=_to_text(author),
             tags=sorted(
                 self._convert_all(f"flag {name}: tag", tags, Tag),
                 key=lambda tag: (tag.type, tag.value),
             ),
-            dependencies=list(once.values()),
+            dependencies=list(unique_parents.values()),
             environments=[
                 state
-                for item in _items(raw, "environments")
-                for state in self._state(name, item, raw.get("variants"))
+                for item in _get_mappings(raw, "environments")
+                for state in self._read_state(name, item, raw.get("variants"))
             ],
         )
 
-    def _state(self, flag: str, raw: Mapping[str, Any], variants: Any) -> list[State]:
-        """Empty when something of it can't be read: half of it would mean something else."""
+    def _read_state(self, flag: str, raw: Mapping[str, Any], variants: Any) -> list[FeatureState]:
+        """Empty if a part can't be read: an incomplete state would have another meaning."""
         name = str(raw.get("name") or raw.get("environment"))
         if raw.get("releasePlans"):
-            self._note(f"flag {flag}", f"the release plan in {name}")
+            self._skip(f"flag {flag}", f"the release plan in {name}")
         try:
-            listed = [self._strategy(item) for item in _list(raw, "strategies")]
-            old = raw.get("variants", variants) or []
-            kept = msgspec.convert(without_nulls(old), list[Variant], strict=False)
+            strategies = [self._read_strategy(item) for item in get_list(raw, "strategies")]
+            raw_variants = remove_nulls(raw.get("variants", variants) or [])
+            state_variants = msgspec.convert(raw_variants, list[VariantDefinition], strict=False)
         except msgspec.ValidationError as error:
-            self._note(f"flag {flag}", f"its state in {name}: {error}")
+            self._skip(f"flag {flag}", f"its state in {name}: {error}")
             return []
-        return [State(name, _is_true(raw.get("enabled")), kept, listed)]
+        return [FeatureState(name, _is_true(raw.get("enabled")), state_variants, strategies)]
 
-    def _strategy(self, raw: Any) -> Strategy:
+    def _read_strategy(self, raw: Any) -> StrategyDefinition:
         """Raises msgspec.ValidationError."""
-        found = msgspec.convert(without_nulls(raw), PeerStrategy, strict=False)
-        kept = msgspec.structs.asdict(found)
-        named = [self._segment_names.get(str(id), f"#{id}") for id in found.segments]
-        return Strategy(**kept | {"segments": named})
+        strategy = msgspec.convert(remove_nulls(raw), RemoteStrategy, strict=False)
+        segments = [self._segment_names.get(str(id), f"#{id}") for id in strategy.segments]
+        return StrategyDefinition(**msgspec.structs.asdict(strategy) | {"segments": segments})
 
-    def _convert_all(self, what: str, items: Sequence[Any], kind: type[Kind]) -> list[Kind]:
-        kept = []
+    def _convert_all(self, label: str, items: Sequence[Any], kind: type[Kind]) -> list[Kind]:
+        converted = []
         for raw in items:
             try:
-                kept.append(msgspec.convert(without_nulls(raw), kind, strict=False))
+                converted.append(msgspec.convert(remove_nulls(raw), kind, strict=False))
             except msgspec.ValidationError as error:
                 name = raw.get("name") if isinstance(raw, Mapping) else raw
-                self._note(f"{what} {name}", str(error))
-        return kept
+                self._skip(f"{label} {name}", str(error))
+        return converted
 
-    def _note(self, what: str, why: str) -> None:
-        self.notes.append(Note(what, why))
+    def _skip(self, name: str, reason: str) -> None:
+        self.skipped_items.append(SkippedItem(name, reason))
 
 
-def _list(value: Any, name: str) -> list[Any]:
-    """The list in an answer, be it bare or a member."""
+def get_list(value: Any, name: str) -> list[Any]:
+    """The list in a response, which is the response itself or a member of it."""
     if isinstance(value, Mapping):
         value = value.get(name)
     return value if isinstance(value, list) else []
 
 
-def _items(value: Any, name: str) -> list[Mapping[str, Any]]:
-    return [item for item in _list(value, name) if isinstance(item, Mapping)]
+def _get_mappings(value: Any, name: str) -> list[Mapping[str, Any]]:
+    return [item for item in get_list(value, name) if isinstance(item, Mapping)]
 
 
-def _text(value: Any) -> str | None:
+def _to_text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
@@ -284,7 +295,7 @@ def _is_true(value: Any) -> bool:
     return value in (True, "true")  # 1 is True
 
 
-def _moment(value: Any) -> datetime | None:
+def _parse_time(value: Any) -> datetime | None:
     try:
         return msgspec.convert(value, datetime, strict=False)
     except msgspec.ValidationError:

@@ -1,47 +1,44 @@
-"""What a server has beside flags, which nobody can carry: counted, so that nothing is missed."""
+"""What a remote server has besides flags: counted, so that the report of an import is complete."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from sigservice.transfer.remote_client import Source
-from sigservice.transfer.remote_snapshot import Note
+from sigservice.transfer.remote_client import RemoteClient
+from sigservice.transfer.remote_snapshot import SkippedItem, get_list
 
-# Path, member with the list, name, what to do. A server that has no such path has none of it.
-PEOPLE = (
+# Path, member with the list, name, advice. A server without such a path has none.
+ACCOUNTS = (
     (("user-admin",), "users", "users", "create them here"),
     (("service-account",), "serviceAccounts", "service accounts", "create them here"),
-    (("api-tokens",), "tokens", "API tokens", "secrets can't be read: create new ones here"),
+    (("api-tokens",), "tokens", "API tokens", "secrets aren't readable: create new tokens here"),
 )
-OTHERS = (
-    (("groups",), "groups", "groups", "there are none here"),
-    (("addons",), "addons", "integrations", "there are none here"),
-    (("release-plan-templates",), "", "templates of release plans", "there are none here"),
+UNSUPPORTED = (
+    (("groups",), "groups", "groups", "not supported"),
+    (("addons",), "addons", "integrations", "not supported"),
+    (("release-plan-templates",), "", "release plan templates", "not supported"),
 )
 
 
-def count_people(source: Source) -> list[Note]:
-    """Users and tokens: expected to stay behind."""
-    return [note for row in PEOPLE for note in _count(source, *row)]
+def list_accounts(client: RemoteClient) -> list[SkippedItem]:
+    """Users and tokens, which are never imported."""
+    return [item for row in ACCOUNTS for item in _count(client, *row)]
 
 
-def count_others(source: Source) -> list[Note]:
-    """What somebody may miss."""
-    notes = [note for row in OTHERS for note in _count(source, *row)]
-    roles = _list(source.find("roles"), "roles")
+def list_unsupported(client: RemoteClient) -> list[SkippedItem]:
+    """Features of the remote server that this one lacks."""
+    items = [item for row in UNSUPPORTED for item in _count(client, *row)]
+    roles = get_list(client.find("roles"), "roles")
     custom = [r for r in roles if isinstance(r, Mapping) and "custom" in str(r.get("type"))]
     if custom:
-        notes.append(Note(f"{len(custom)} custom roles", "roles here are Admin, Editor, Viewer"))
-    return notes
+        reason = "only Admin, Editor and Viewer are supported"
+        items.append(SkippedItem(f"{len(custom)} custom roles", reason))
+    return items
 
 
-def _count(source: Source, path: tuple[str, ...], member: str, what: str, why: str) -> list[Note]:
-    found = _list(source.find(*path), member)
-    return [Note(f"{len(found)} {what}", why)] if found else []
-
-
-def _list(value: Any, member: str) -> list[Any]:
-    if isinstance(value, Mapping):
-        value = value.get(member)
-    return value if isinstance(value, list) else []
+def _count(
+    client: RemoteClient, path: tuple[str, ...], member: str, name: str, reason: str
+) -> list[SkippedItem]:
+    values: list[Any] = get_list(client.find(*path), member)
+    return [SkippedItem(f"{len(values)} {name}", reason)] if values else []

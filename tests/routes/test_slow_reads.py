@@ -58,10 +58,10 @@ def test_an_export_does_not_wait_for_a_change_of_flags(admin, service):
 def test_a_change_of_flags_does_not_wait_for_an_export(admin, service):
     path = admin.flag("a")
     with service.context.database.transaction(snapshot=True) as conn:
-        exported = feature_export.export(conn, "development", project="default")
+        exported = feature_export.export_features(conn, "development", project="default")
         admin.post(f"{path}/environments/development/on")
         admin.post(FEATURES, {"name": "b"}, 201)
-        assert feature_export.export(conn, "development", project="default") == exported
+        assert feature_export.export_features(conn, "development", project="default") == exported
     after = admin.post(EXPORT, OF_PROJECT)
     assert [flag["name"] for flag in after["features"]] == ["a", "b"]
     assert len(after["featureStrategies"]) == 1

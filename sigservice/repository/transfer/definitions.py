@@ -1,6 +1,6 @@
-"""The flag side in bulk: one function for each SQL statement.
+"""Flags and definitions in bulk, for export and import: one function for each SQL statement.
 
-`items` are objects or structs in the documents' spelling, encoded here.
+`items` are objects or structs with the member names of snapshots; they are encoded here.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from sigservice.db.pool import Connection
 from sigservice.db.statements import Row, execute, fetch_all
 
 _SQL = queries.load("transfer/definitions")
-# Rows a statement: far below the five seconds that a statement may take.
-_MOST = 5000
+MAX_ROWS = 5000  # of a statement, which then takes far less than five seconds
 Items = Sequence[Any]
 
 
@@ -52,20 +51,20 @@ def list_segments(conn: Connection) -> list[Row]:
     return fetch_all(conn, _SQL["list_segments"])
 
 
-def list_places(conn: Connection) -> list[Row]:
-    """{name, project, archived, parent} of every flag."""
-    return fetch_all(conn, _SQL["list_places"])
+def list_feature_locations(conn: Connection) -> list[Row]:
+    """{name, project, archived, parent} of each flag."""
+    return fetch_all(conn, _SQL["list_feature_locations"])
 
 
 def list_features(conn: Connection, names: list[str] | None = None) -> list[Row]:
-    """All of them without names."""
+    """All flags if `names` is None."""
     return fetch_all(conn, _SQL["list_features"], names=names)
 
 
-def list_names(
+def list_feature_names(
     conn: Connection, *, project: str | None = None, tag: str | None = None
 ) -> list[str]:
-    rows = fetch_all(conn, _SQL["list_names"], project=project, tag=tag)
+    rows = fetch_all(conn, _SQL["list_feature_names"], project=project, tag=tag)
     return [row["name"] for row in rows]
 
 
@@ -73,8 +72,8 @@ def list_states(conn: Connection, names: list[str]) -> list[Row]:
     return fetch_all(conn, _SQL["list_states"], names=names)
 
 
-def list_taken_strategy_ids(conn: Connection, ids: list[str]) -> set[str]:
-    return {row["id"] for row in fetch_all(conn, _SQL["list_taken_strategy_ids"], ids=ids)}
+def list_used_strategy_ids(conn: Connection, ids: list[str]) -> set[str]:
+    return {row["id"] for row in fetch_all(conn, _SQL["list_used_strategy_ids"], ids=ids)}
 
 
 def put_environments(conn: Connection, items: Items) -> None:
@@ -114,15 +113,15 @@ def put_tags(conn: Connection, items: Items) -> None:
 def put_segments(
     conn: Connection, items: Items, *, created_by: str, created_by_user_id: int
 ) -> None:
-    more = {"created_by": created_by, "created_by_user_id": created_by_user_id}
-    _write(conn, _SQL["put_segments"], items, **more)
+    author = {"created_by": created_by, "created_by_user_id": created_by_user_id}
+    _write(conn, _SQL["put_segments"], items, **author)
 
 
 def put_features(
     conn: Connection, items: Items, *, created_by: str, created_by_user_id: int
 ) -> None:
-    more = {"created_by": created_by, "created_by_user_id": created_by_user_id}
-    _write(conn, _SQL["put_features"], items, **more)
+    author = {"created_by": created_by, "created_by_user_id": created_by_user_id}
+    _write(conn, _SQL["put_features"], items, **author)
 
 
 def put_states(conn: Connection, items: Items) -> None:
@@ -131,7 +130,7 @@ def put_states(conn: Connection, items: Items) -> None:
 
 
 def delete_strategies(conn: Connection, items: Items) -> None:
-    """All of each {feature, environment}."""
+    """Deletes all strategies of each {feature, environment}."""
     _write(conn, _SQL["delete_strategies"], items)
 
 
@@ -154,7 +153,7 @@ def put_dependencies(conn: Connection, items: Items) -> None:
     _write(conn, _SQL["put_dependencies"], items)
 
 
-def _write(conn: Connection, statement: str, items: Items, **more: Any) -> None:
-    for start in range(0, len(items), _MOST):
-        text = msgspec.json.encode(items[start : start + _MOST]).decode()
-        execute(conn, statement, items=text, **more)
+def _write(conn: Connection, statement: str, items: Items, **parameters: Any) -> None:
+    for start in range(0, len(items), MAX_ROWS):
+        text = msgspec.json.encode(items[start : start + MAX_ROWS]).decode()
+        execute(conn, statement, items=text, **parameters)

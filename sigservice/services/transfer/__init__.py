@@ -1,1 +1,1 @@
-"""Export, import, moving in from another server."""
+"""Export, import, snapshots, import from another server."""

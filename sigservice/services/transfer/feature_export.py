@@ -1,4 +1,4 @@
-"""Flags of one environment in the exchange format, which the field's tools read and write."""
+"""Exports flags of one environment in the format that Unleash reads and writes."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from sigservice.db.pool import Connection
 from sigservice.errors import NotFoundError
 from sigservice.repository.transfer import definitions as repository
 from sigservice.services.transfer import snapshots
-from sigservice.services.transfer.snapshots import Feature, State
+from sigservice.services.transfer.snapshots import Feature, FeatureState
 
 
-def export(
+def export_features(
     conn: Connection,
     environment: str,
     *,
@@ -21,25 +21,25 @@ def export(
     project: str | None = None,
     tag: str | None = None,
 ) -> dict[str, Any]:
-    """The flags named, or those of a project or with a tag. Names that are not there are left
-    out. One state when `conn` is a snapshot. Raises NotFoundError for the environment or project.
-    """
+    """The flags with these names, of a project or with a tag; unknown names are ignored. The result
+    is consistent if `conn` is a snapshot transaction. Raises NotFoundError for the environment or
+    project."""
     if features is None:
-        features = repository.list_names(conn, project=project, tag=tag)
-    found = snapshots.read(conn, features)
-    if environment not in {item.name for item in found.environments}:
-        raise NotFoundError(f"There is no environment {environment}.")
-    if project is not None and project not in {item.id for item in found.projects}:
-        raise NotFoundError(f"There is no project {project}.")
+        features = repository.list_feature_names(conn, project=project, tag=tag)
+    snapshot = snapshots.read_snapshot(conn, features)
+    if environment not in {item.name for item in snapshot.environments}:
+        raise NotFoundError(f"Environment {environment} not found.")
+    if project is not None and project not in {item.id for item in snapshot.projects}:
+        raise NotFoundError(f"Project {project} not found.")
     ids = {row["name"]: row["id"] for row in repository.list_segments(conn)}
-    states = [(item, _state(item, environment)) for item in found.features]
-    tag_types = {tag.type for item in found.features for tag in item.tags}
-    fields = {name for _, state in states for name in _fields(state)}
+    states = [(item, _find_state(item, environment)) for item in snapshot.features]
+    tag_types = {tag.type for item in snapshot.features for tag in item.tags}
+    fields = {name for _, state in states for name in _list_context_fields(state)}
     segments = {n for _, state in states for s in state.strategies or [] for n in s.segments}
     return {
-        "features": [_feature(item) for item in found.features],
+        "features": [_feature_to_json(item) for item in snapshot.features],
         "featureStrategies": [
-            _strategy(item, strategy, ids)
+            _strategy_to_json(item, strategy, ids)
             for item, state in states
             for strategy in state.strategies or []
         ],
@@ -53,40 +53,40 @@ def export(
             }
             for item, state in states
         ],
-        "contextFields": [item for item in found.contextFields if item.name in fields],
+        "contextFields": [item for item in snapshot.contextFields if item.name in fields],
         "featureTags": [
             {"featureName": item.name, "tagType": tag.type, "tagValue": tag.value}
-            for item in found.features
+            for item in snapshot.features
             for tag in item.tags
         ],
         "segments": [{"id": ids[name], "name": name} for name in sorted(segments)],
-        "tagTypes": [item for item in found.tagTypes if item.name in tag_types],
+        "tagTypes": [item for item in snapshot.tagTypes if item.name in tag_types],
         "dependencies": [
             {"feature": item.name, "dependencies": item.dependencies}
-            for item in found.features
+            for item in snapshot.features
             if item.dependencies
         ],
     }
 
 
-def _state(feature: Feature, environment: str) -> State:
+def _find_state(feature: Feature, environment: str) -> FeatureState:
     for state in feature.environments:
         if state.environment == environment:
             return state
-    return State(environment, False, [], [])
+    return FeatureState(environment, False, [], [])
 
 
-def _fields(state: State) -> set[str]:
-    """Context fields that decide something."""
-    found = {variant.stickiness for variant in state.variants or []}
+def _list_context_fields(state: FeatureState) -> set[str]:
+    """The names of the context fields that affect the evaluation."""
+    names = {variant.stickiness for variant in state.variants or []}
     for strategy in state.strategies or []:
-        found |= {constraint.contextName for constraint in strategy.constraints}
-        found |= {variant.stickiness for variant in strategy.variants}
-        found.add(str(strategy.parameters.get("stickiness", "")))
-    return found
+        names |= {constraint.contextName for constraint in strategy.constraints}
+        names |= {variant.stickiness for variant in strategy.variants}
+        names.add(str(strategy.parameters.get("stickiness", "")))
+    return names
 
 
-def _feature(item: Feature) -> dict[str, Any]:
+def _feature_to_json(item: Feature) -> dict[str, Any]:
     return {
         "name": item.name,
         "description": item.description,
@@ -98,7 +98,7 @@ def _feature(item: Feature) -> dict[str, Any]:
     }
 
 
-def _strategy(item: Feature, strategy: Any, ids: dict[str, int]) -> dict[str, Any]:
+def _strategy_to_json(item: Feature, strategy: Any, ids: dict[str, int]) -> dict[str, Any]:
     segments = [ids[name] for name in strategy.segments]
-    kept: dict[str, Any] = msgspec.to_builtins(strategy)
-    return kept | {"featureName": item.name, "segments": sorted(segments)}
+    fields: dict[str, Any] = msgspec.to_builtins(strategy)
+    return fields | {"featureName": item.name, "segments": sorted(segments)}

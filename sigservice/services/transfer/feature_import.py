@@ -1,7 +1,7 @@
-"""Takes the exchange format in: the flags of one environment into a project's environment.
+"""Imports flags of one environment, in the format of feature_export, into a project's environment.
 
-Flags that are there get the strategies of the document instead of theirs in that environment;
-context fields, tag types and segments are matched by name and stay as they are.
+Strategies of existing flags in that environment are replaced by those of the document. Context
+fields, tag types and segments are matched by name; existing ones don't change.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.flags.strategies import Scalar
 from sigservice.services.identity import Identity
 from sigservice.services.system import events
-from sigservice.services.transfer.definition_check import Finding, Ground
-from sigservice.services.transfer.snapshot_check import Check
-from sigservice.services.transfer.snapshot_import import Limits, look_around, refuse
-from sigservice.services.transfer.snapshot_write import Changes, Writer
+from sigservice.services.transfer.definition_checker import Finding, ImportTarget
+from sigservice.services.transfer.snapshot_checker import SnapshotChecker
+from sigservice.services.transfer.snapshot_import import ImportLimits, raise_findings, read_target
+from sigservice.services.transfer.snapshot_writer import ImportChanges, SnapshotWriter
 from sigservice.services.transfer.snapshots import (
     ContextField,
     Feature,
-    Inventory,
-    Parent,
-    Segment,
-    State,
-    Strategy,
+    FeatureState,
+    ParentDefinition,
+    SegmentDefinition,
+    Snapshot,
+    StrategyDefinition,
     StrategyType,
     TagType,
-    Variant,
+    VariantDefinition,
 )
 
 
@@ -47,7 +47,7 @@ class DocumentFeature(msgspec.Struct):
 
 
 class DocumentStrategy(msgspec.Struct):
-    """`strategyName` is how older servers spell `name`."""
+    """Older servers write `strategyName` instead of `name`."""
 
     featureName: str
     name: str = ""
@@ -59,7 +59,7 @@ class DocumentStrategy(msgspec.Struct):
     sortOrder: int | None = None
     parameters: dict[str, Scalar] = {}
     constraints: list[Constraint] = []
-    variants: list[Variant] = []
+    variants: list[VariantDefinition] = []
     segments: list[int] = []
 
 
@@ -67,11 +67,11 @@ class DocumentEnvironment(msgspec.Struct):
     featureName: str
     enabled: bool = False
     environment: str | None = None
-    variants: list[Variant] = []
+    variants: list[VariantDefinition] = []
 
 
 class DocumentTag(msgspec.Struct):
-    """`tag` is how older servers wrote the pair."""
+    """Older servers write `tag` instead of the pair."""
 
     featureName: str
     tagType: str = ""
@@ -88,7 +88,7 @@ class DocumentSegment(msgspec.Struct):
 
 class DocumentParents(msgspec.Struct):
     feature: str
-    dependencies: list[Parent] = []
+    dependencies: list[ParentDefinition] = []
 
 
 class StrategySegment(msgspec.Struct):
@@ -96,7 +96,7 @@ class StrategySegment(msgspec.Struct):
     segmentId: int
 
 
-class Document(msgspec.Struct):
+class FeatureDocument(msgspec.Struct):
     features: list[DocumentFeature]
     featureStrategies: list[DocumentStrategy] = []
     featureEnvironments: list[DocumentEnvironment] = []
@@ -109,59 +109,64 @@ class Document(msgspec.Struct):
     featureStrategySegments: list[StrategySegment] = []
 
 
-def parse(data: Mapping[str, Any]) -> Document:
-    """Lenient: unknown members and nulls are left out, "5" is a number where one is wanted.
+def parse_document(data: Mapping[str, Any]) -> FeatureDocument:
+    """Ignores unknown members and nulls and reads "5" as a number where one is expected.
 
-    Raises BadDataError whose detail names the path.
+    Raises BadDataError with the path.
     """
     try:
-        return msgspec.convert(without_nulls(data), Document, strict=False)
+        return msgspec.convert(remove_nulls(data), FeatureDocument, strict=False)
     except msgspec.ValidationError as error:
         message, _, path = str(error).partition(" - at ")
         path = "data" + path.strip("`").removeprefix("$")
         raise BadDataError(message, path=path) from error
 
 
-def without_nulls(value: Any) -> Any:
-    """Members that are null are as good as absent."""
+def remove_nulls(value: Any) -> Any:
+    """The value without members that are null."""
     if isinstance(value, Mapping):
-        return {key: without_nulls(item) for key, item in value.items() if item is not None}
-    return [without_nulls(item) for item in value] if isinstance(value, list) else value
+        return {key: remove_nulls(item) for key, item in value.items() if item is not None}
+    return [remove_nulls(item) for item in value] if isinstance(value, list) else value
 
 
-def validate(
-    conn: Connection, project: str, environment: str, document: Document, limits: Limits
+def validate_import(
+    conn: Connection,
+    project: str,
+    environment: str,
+    document: FeatureDocument,
+    limits: ImportLimits,
 ) -> dict[str, Any]:
-    """{errors, warnings, permissions}: what would stand in the way of an import, and what to know
-    before. Raises NotFoundError for the project, BadDataError for the environment."""
-    ground, reading = _prepare(conn, project, environment, document, limits)
-    check = Check(ground)
-    check.run(reading.wanted)
-    there = [item.name for item in document.features if item.name in ground.places]
-    text = f"These flags exist already; their strategies in {environment} will be replaced."
+    """{errors, warnings, permissions}: what prevents the import, and what it replaces. Raises
+    NotFoundError for the project, BadDataError for the environment."""
+    target, reader = _prepare(conn, project, environment, document, limits)
+    checker = SnapshotChecker(target)
+    checker.check(reader.snapshot)
+    existing = [item.name for item in document.features if item.name in target.locations]
+    text = f"These flags already exist; their strategies in {environment} will be replaced."
     return {
-        "errors": _grouped([*reading.findings, *check.findings]),
-        "warnings": [{"message": text, "affectedItems": there}] if there else [],
+        "errors": _group_findings([*reader.findings, *checker.findings]),
+        "warnings": [{"message": text, "affectedItems": existing}] if existing else [],
         "permissions": [],
     }
 
 
-def take(
+def import_features(
     conn: Connection,
     project: str,
     environment: str,
-    document: Document,
+    document: FeatureDocument,
     by: Identity,
-    limits: Limits,
-) -> Changes:
-    """Everything or nothing. Raises as `validate` does, and BadDataError with all that is wrong."""
-    ground, reading = _prepare(conn, project, environment, document, limits)
-    check = Check(ground)
-    kept = check.run(reading.wanted)
-    refuse([*reading.findings, *(reading.as_sent(found) for found in check.findings)])
-    changes = Writer(conn, ground.have, by, overwrite=False).write(kept)
-    if changes.made:
-        data = {"features": [item.name for item in kept.features]}
+    limits: ImportLimits,
+) -> ImportChanges:
+    """Imports everything or nothing. Raises as `validate_import` does, and BadDataError with all
+    findings."""
+    target, reader = _prepare(conn, project, environment, document, limits)
+    checker = SnapshotChecker(target)
+    accepted = checker.check(reader.snapshot)
+    raise_findings([*reader.findings, *map(reader.restore_path, checker.findings)])
+    changes = SnapshotWriter(conn, target.existing, by, overwrite=False).write(accepted)
+    if changes.entries:
+        data = {"features": [item.name for item in accepted.features]}
         events.record(
             conn, "features-imported", by, data=data, project=project, environment=environment
         )
@@ -169,82 +174,90 @@ def take(
 
 
 def _prepare(
-    conn: Connection, project: str, environment: str, document: Document, limits: Limits
-) -> tuple[Ground, _Reading]:
-    ground = look_around(conn, [item.name for item in document.features], limits)
-    links = {item.id: item.environments for item in ground.have.projects}
+    conn: Connection,
+    project: str,
+    environment: str,
+    document: FeatureDocument,
+    limits: ImportLimits,
+) -> tuple[ImportTarget, _DocumentReader]:
+    target = read_target(conn, [item.name for item in document.features], limits)
+    links = {item.id: item.environments for item in target.existing.projects}
     if project not in links:
-        raise NotFoundError(f"There is no project {project}.")
+        raise NotFoundError(f"Project {project} not found.")
     if environment not in {link.environment for link in links[project]}:
         raise BadDataError(
             f"The project {project} has no environment {environment}.", path="environment"
         )
-    return ground, _Reading(document, ground.have, project, environment)
+    return target, _DocumentReader(document, target.existing, project, environment)
 
 
-def _grouped(findings: list[Finding]) -> list[dict[str, Any]]:
-    groups: dict[str, dict[str, None]] = defaultdict(dict)
-    for found in findings:
-        groups[found.message][found.item] = None
-    return [{"message": text, "affectedItems": list(items)} for text, items in groups.items()]
+def _group_findings(findings: list[Finding]) -> list[dict[str, Any]]:
+    items_by_text: dict[str, dict[str, None]] = defaultdict(dict)
+    for finding in findings:
+        items_by_text[finding.message][finding.item] = None
+    return [
+        {"message": text, "affectedItems": list(items)} for text, items in items_by_text.items()
+    ]
 
 
-class _Reading:
-    """A document as an inventory: `wanted`. `findings` are what does not fit together in it."""
+class _DocumentReader:
+    """Converts a document to a `snapshot`; `findings` are its inconsistencies."""
 
-    def __init__(self, document: Document, have: Inventory, project: str, environment: str) -> None:
+    def __init__(
+        self, document: FeatureDocument, existing: Snapshot, project: str, environment: str
+    ) -> None:
         self.findings: list[Finding] = []
-        self._origins: dict[str, str] = {}
+        self._paths: dict[str, str] = {}  # in the document, by path in the snapshot
         self._document, self._project, self._environment = document, project, environment
-        self.wanted = Inventory(
-            contextFields=self._new("contextFields", document.contextFields, have.contextFields),
-            tagTypes=self._new("tagTypes", document.tagTypes, have.tagTypes),
-            strategyTypes=self._new("strategies", document.strategies, have.strategyTypes),
-            segments=self._segments(have),
-            features=[self._feature(n, item) for n, item in enumerate(document.features)],
+        self.snapshot = Snapshot(
+            contextFields=self._read_new(
+                "contextFields", document.contextFields, existing.contextFields
+            ),
+            tagTypes=self._read_new("tagTypes", document.tagTypes, existing.tagTypes),
+            strategyTypes=self._read_new("strategies", document.strategies, existing.strategyTypes),
+            segments=self._read_segments(existing),
+            features=[self._read_feature(n, item) for n, item in enumerate(document.features)],
         )
-        self._by_name = {item.name: n for n, item in enumerate(self.wanted.features)}
+        self._indexes = {item.name: n for n, item in enumerate(self.snapshot.features)}
         self._read_environments()
         self._read_strategies()
         self._read_tags()
         self._read_parents()
 
-    def as_sent(self, found: Finding) -> Finding:
-        """With the path in the document instead of the one in the inventory."""
-        path = found.path
-        for cut in range(len(path), 0, -1):
-            if path[:cut] in self._origins and path[cut : cut + 1] in ("", ".", "["):
-                path = self._origins[path[:cut]] + path[cut:]
+    def restore_path(self, finding: Finding) -> Finding:
+        """The finding with the path in the document instead of the path in the snapshot."""
+        path = finding.path
+        for end in range(len(path), 0, -1):
+            if path[:end] in self._paths and path[end : end + 1] in ("", ".", "["):
+                path = self._paths[path[:end]] + path[end:]
                 break
-        return Finding(found.kind, found.item, path, found.message)
+        return Finding(finding.kind, finding.item, path, finding.message)
 
-    def _new(self, kind: str, items: list[Any], have: list[Any]) -> list[Any]:
-        """Those that are not there yet."""
-        there = {item.name for item in have}
-        kept: list[Any] = []
+    def _read_new(self, kind: str, items: list[Any], existing: list[Any]) -> list[Any]:
+        """The items that don't exist yet."""
+        names = {item.name for item in existing}
+        new: list[Any] = []
         for n, item in enumerate(items):
-            if item.name not in there:
-                ours = "strategyTypes" if kind == "strategies" else kind
-                self._origins[f"{ours}[{len(kept)}]"] = f"data.{kind}[{n}]"
-                kept.append(item)
-        return kept
+            if item.name not in names:
+                snapshot_kind = "strategyTypes" if kind == "strategies" else kind
+                self._paths[f"{snapshot_kind}[{len(new)}]"] = f"data.{kind}[{n}]"
+                new.append(item)
+        return new
 
-    def _segments(self, have: Inventory) -> list[Segment]:
-        there = {item.name for item in have.segments}
-        kept: list[Segment] = []
+    def _read_segments(self, existing: Snapshot) -> list[SegmentDefinition]:
+        names = {item.name for item in existing.segments}
+        new: list[SegmentDefinition] = []
         for n, item in enumerate(self._document.segments):
-            if item.name not in there and item.constraints is not None:
-                self._origins[f"segments[{len(kept)}]"] = f"data.segments[{n}]"
-                kept.append(Segment(item.name, item.description, None, item.constraints))
-        return kept
+            if item.name not in names and item.constraints is not None:
+                self._paths[f"segments[{len(new)}]"] = f"data.segments[{n}]"
+                new.append(SegmentDefinition(item.name, item.description, None, item.constraints))
+        return new
 
-    def _feature(self, n: int, item: DocumentFeature) -> Feature:
-        self._origins[f"features[{n}]"] = f"data.features[{n}]"
+    def _read_feature(self, n: int, item: DocumentFeature) -> Feature:
+        self._paths[f"features[{n}]"] = f"data.features[{n}]"
         if item.archived:
             text = f"{item.name} is archived in the document."
-            self.findings.append(
-                Finding("features", item.name, f"data.features[{n}].archived", text)
-            )
+            self._add_finding(item.name, f"data.features[{n}].archived", text)
         return Feature(
             name=item.name,
             project=self._project,
@@ -252,59 +265,59 @@ class _Reading:
             description=item.description,
             stale=item.stale,
             impressionData=item.impressionData,
-            environments=[State(self._environment, strategies=[])],
+            environments=[FeatureState(self._environment, strategies=[])],
         )
 
-    def _find(self, name: str, path: str) -> tuple[Feature, str] | None:
-        n = self._by_name.get(name)
+    def _add_finding(self, item: str, path: str, message: str) -> None:
+        self.findings.append(Finding("features", item, path, message))
+
+    def _find_feature(self, name: str, path: str) -> tuple[Feature, str] | None:
+        """The flag with its path in the snapshot."""
+        n = self._indexes.get(name)
         if n is None:
-            text = f"The document has no flag {name}."
-            self.findings.append(Finding("features", name, path, text))
+            self._add_finding(name, path, f"The document has no flag {name}.")
             return None
-        return self.wanted.features[n], f"features[{n}]"
+        return self.snapshot.features[n], f"features[{n}]"
 
     def _read_environments(self) -> None:
         for n, item in enumerate(self._document.featureEnvironments):
-            origin = f"data.featureEnvironments[{n}]"
-            found = self._find(item.featureName, f"{origin}.featureName")
-            if found:
-                (state,) = found[0].environments
+            path = f"data.featureEnvironments[{n}]"
+            if match := self._find_feature(item.featureName, f"{path}.featureName"):
+                feature, feature_path = match
+                (state,) = feature.environments
                 state.enabled, state.variants = item.enabled, item.variants
-                self._origins[f"{found[1]}.environments[0]"] = origin
+                self._paths[f"{feature_path}.environments[0]"] = path
 
     def _read_strategies(self) -> None:
         names = {item.id: item.name for item in self._document.segments}
-        more: dict[str, list[int]] = defaultdict(list)
+        segment_ids: dict[str, list[int]] = defaultdict(list)
         for pair in self._document.featureStrategySegments:
-            more[pair.featureStrategyId].append(pair.segmentId)
-        times = Counter(item.id for item in self._document.featureStrategies)
+            segment_ids[pair.featureStrategyId].append(pair.segmentId)
+        counts = Counter(item.id for item in self._document.featureStrategies)
         sources = {item.environment for item in self._document.featureStrategies}
         if len(sources) > 1:
-            text = "The strategies are of several environments; export one."
-            self.findings.append(
-                Finding("features", self._environment, "data.featureStrategies", text)
-            )
+            text = "The strategies are of several environments; export a single environment."
+            self._add_finding(self._environment, "data.featureStrategies", text)
         for n, item in enumerate(self._document.featureStrategies):
-            origin = f"data.featureStrategies[{n}]"
-            found = self._find(item.featureName, f"{origin}.featureName")
-            if item.id in more and times[item.id] > 1:
-                text = f"Segments refer to the strategy {item.id}, which is there twice."
-                self.findings.append(Finding("features", item.featureName, f"{origin}.id", text))
+            path = f"data.featureStrategies[{n}]"
+            match = self._find_feature(item.featureName, f"{path}.featureName")
+            if item.id in segment_ids and counts[item.id] > 1:
+                text = f"Segments refer to the strategy {item.id}, which appears twice."
+                self._add_finding(item.featureName, f"{path}.id", text)
                 continue
-            ids = [*item.segments, *more.get(item.id or "", ())]
+            ids = [*item.segments, *segment_ids.get(item.id or "", ())]
             missing = next((id for id in ids if id not in names), None)
             if missing is not None:
                 text = f"The document has no segment {missing}."
-                finding = Finding("features", item.featureName, f"{origin}.segments", text)
-                self.findings.append(finding)
-            if found:
-                (state,) = found[0].environments
+                self._add_finding(item.featureName, f"{path}.segments", text)
+            if match:
+                feature, feature_path = match
+                (state,) = feature.environments
                 assert state.strategies is not None
-                self._origins[f"{found[1]}.environments[0].strategies[{len(state.strategies)}]"] = (
-                    origin
-                )
+                index = len(state.strategies)
+                self._paths[f"{feature_path}.environments[0].strategies[{index}]"] = path
                 state.strategies.append(
-                    Strategy(
+                    StrategyDefinition(
                         name=item.name or item.strategyName,
                         title=item.title,
                         disabled=item.disabled,
@@ -318,16 +331,16 @@ class _Reading:
 
     def _read_tags(self) -> None:
         for n, item in enumerate(self._document.featureTags):
-            origin = f"data.featureTags[{n}]"
-            found = self._find(item.featureName, f"{origin}.featureName")
-            if found:
-                self._origins[f"{found[1]}.tags[{len(found[0].tags)}]"] = origin
-                found[0].tags.append(item.tag or Tag(item.tagType or "simple", item.tagValue))
+            path = f"data.featureTags[{n}]"
+            if match := self._find_feature(item.featureName, f"{path}.featureName"):
+                feature, feature_path = match
+                self._paths[f"{feature_path}.tags[{len(feature.tags)}]"] = path
+                feature.tags.append(item.tag or Tag(item.tagType or "simple", item.tagValue))
 
     def _read_parents(self) -> None:
         for n, item in enumerate(self._document.dependencies):
-            origin = f"data.dependencies[{n}]"
-            found = self._find(item.feature, f"{origin}.feature")
-            if found:
-                self._origins[f"{found[1]}.dependencies"] = f"{origin}.dependencies"
-                found[0].dependencies += item.dependencies
+            path = f"data.dependencies[{n}]"
+            if match := self._find_feature(item.feature, f"{path}.feature"):
+                feature, feature_path = match
+                self._paths[f"{feature_path}.dependencies"] = f"{path}.dependencies"
+                feature.dependencies += item.dependencies

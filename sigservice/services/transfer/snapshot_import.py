@@ -1,4 +1,4 @@
-"""Takes an inventory in: what there is, what is wrong with what is wanted, what changes."""
+"""Imports a snapshot: reads the target, checks the snapshot, writes the differences."""
 
 from __future__ import annotations
 
@@ -11,55 +11,60 @@ from sigservice.repository.transfer import definitions
 from sigservice.services import revisions
 from sigservice.services.identity import Identity
 from sigservice.services.transfer import snapshots
-from sigservice.services.transfer.definition_check import LIMIT, Finding, Ground
-from sigservice.services.transfer.snapshot_check import Check
-from sigservice.services.transfer.snapshot_write import Changes, Writer
-from sigservice.services.transfer.snapshots import Inventory
+from sigservice.services.transfer.definition_checker import LIMIT, Finding, ImportTarget
+from sigservice.services.transfer.snapshot_checker import SnapshotChecker
+from sigservice.services.transfer.snapshot_writer import ImportChanges, SnapshotWriter
+from sigservice.services.transfer.snapshots import Snapshot
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What the configuration allows."""
+class ImportLimits:
+    """The configured limits."""
 
-    segment_values: int
-    strategy_segments: int
+    max_segment_values: int
+    max_strategy_segments: int
 
 
-def look_around(conn: Connection, names: list[str], limits: Limits) -> Ground:
-    """What there is already around these flags. Takes the lock: it stays true."""
+def read_target(conn: Connection, names: list[str], limits: ImportLimits) -> ImportTarget:
+    """What exists already, with the flags of these names. Takes the lock, so that it stays valid
+    for the transaction."""
     revisions.lock(conn)
-    return Ground(
-        have=snapshots.read(conn, names),
-        places={row.pop("name"): row for row in definitions.list_places(conn)},
+    return ImportTarget(
+        existing=snapshots.read_snapshot(conn, names),
+        locations={row.pop("name"): row for row in definitions.list_feature_locations(conn)},
         feature_types=frozenset(row["id"] for row in features.list_types(conn)),
-        segment_values=limits.segment_values,
-        strategy_segments=limits.strategy_segments,
+        max_segment_values=limits.max_segment_values,
+        max_strategy_segments=limits.max_strategy_segments,
     )
 
 
-def take_all(conn: Connection, wanted: Inventory, by: Identity, limits: Limits) -> Changes:
-    """Everything or nothing. Raises BadDataError with all that is wrong, ExceedsLimitError."""
-    check = Check(look_around(conn, [feature.name for feature in wanted.features], limits))
-    kept = check.run(wanted)
-    refuse(check.findings)
-    return Writer(conn, check.ground.have, by, overwrite=True).write(kept)
+def import_snapshot(
+    conn: Connection, snapshot: Snapshot, by: Identity, limits: ImportLimits
+) -> ImportChanges:
+    """Imports everything or nothing. Raises BadDataError with all findings, ExceedsLimitError."""
+    target = read_target(conn, [feature.name for feature in snapshot.features], limits)
+    checker = SnapshotChecker(target)
+    accepted = checker.check(snapshot)
+    raise_findings(checker.findings)
+    return SnapshotWriter(conn, target.existing, by, overwrite=True).write(accepted)
 
 
-def take_what_fits(
-    conn: Connection, wanted: Inventory, by: Identity, limits: Limits
-) -> tuple[Changes, list[Finding]]:
-    """And why the rest does not. Raises ExceedsLimitError."""
-    ground = look_around(conn, [feature.name for feature in wanted.features], limits)
-    check = Check(ground, lenient=True)
-    kept = check.run(wanted)
-    refuse([finding for finding in check.findings if finding.kind == LIMIT])
-    return Writer(conn, ground.have, by, overwrite=True).write(kept), check.findings
+def import_valid_parts(
+    conn: Connection, snapshot: Snapshot, by: Identity, limits: ImportLimits
+) -> tuple[ImportChanges, list[Finding]]:
+    """Imports what is valid; the findings explain the rest. Raises ExceedsLimitError."""
+    target = read_target(conn, [feature.name for feature in snapshot.features], limits)
+    checker = SnapshotChecker(target, lenient=True)
+    accepted = checker.check(snapshot)
+    raise_findings([finding for finding in checker.findings if finding.kind == LIMIT])
+    changes = SnapshotWriter(conn, target.existing, by, overwrite=True).write(accepted)
+    return changes, checker.findings
 
 
-def refuse(findings: list[Finding]) -> None:
-    """Raises BadDataError, or ExceedsLimitError, if there are any."""
+def raise_findings(findings: list[Finding]) -> None:
+    """Raises BadDataError, or ExceedsLimitError, if there are findings."""
     if findings:
-        details = [{"message": found.message, "path": found.path} for found in findings]
-        is_limit = any(found.kind == LIMIT for found in findings)
-        kind = ExceedsLimitError if is_limit else BadDataError
-        raise kind(findings[0].message, details=details)
+        details = [{"message": finding.message, "path": finding.path} for finding in findings]
+        is_limit = any(finding.kind == LIMIT for finding in findings)
+        error_type = ExceedsLimitError if is_limit else BadDataError
+        raise error_type(findings[0].message, details=details)

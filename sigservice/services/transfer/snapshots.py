@@ -1,4 +1,4 @@
-"""Everything that makes flags what they are, as one value: what is exported, compared, imported.
+"""Snapshots: all flags and their definitions at one moment, for export, comparison and import.
 
 The structs are the file format of `sigservice export` (docs/import-export.md). Segments are
 referenced by name, because IDs differ between servers. Tokens, users and usage are excluded.
@@ -46,7 +46,7 @@ class ContextField(msgspec.Struct):
     legalValues: list[LegalValue] = []
 
 
-class Parameter(msgspec.Struct):
+class ParameterDefinition(msgspec.Struct):
     name: str
     type: str
     description: str = ""
@@ -57,7 +57,7 @@ class StrategyType(msgspec.Struct):
     name: str
     title: str | None = None
     description: str | None = None
-    parameters: list[Parameter] = []
+    parameters: list[ParameterDefinition] = []
     deprecated: bool = False
     sortOrder: int = 9999
 
@@ -69,11 +69,11 @@ class TagType(msgspec.Struct):
     color: str | None = None
 
 
-class Variant(variants.Variant, omit_defaults=False):
-    """As it is stored: with every member that SDKs want."""
+class VariantDefinition(variants.Variant, omit_defaults=False):
+    """In the form in which it is stored, with all members that SDKs expect."""
 
 
-class Strategy(msgspec.Struct):
+class StrategyDefinition(msgspec.Struct):
     name: str
     id: str | None = None
     title: str | None = None
@@ -81,15 +81,15 @@ class Strategy(msgspec.Struct):
     sortOrder: int | None = None
     parameters: dict[str, Scalar] = {}
     constraints: list[Constraint] = []
-    variants: list[Variant] = []
+    variants: list[VariantDefinition] = []
     segments: list[str] = []
 
 
-class Link(msgspec.Struct):
+class ProjectEnvironment(msgspec.Struct):
     """An environment that a project uses."""
 
     environment: str
-    defaultStrategy: Strategy | None = None
+    defaultStrategy: StrategyDefinition | None = None
 
 
 class Project(msgspec.Struct):
@@ -98,10 +98,10 @@ class Project(msgspec.Struct):
     description: str | None = None
     mode: Literal["open", "protected", "private"] = "open"
     defaultStickiness: str = "default"
-    environments: list[Link] = []
+    environments: list[ProjectEnvironment] = []
 
 
-class Segment(msgspec.Struct):
+class SegmentDefinition(msgspec.Struct):
     name: str
     description: str | None = None
     project: str | None = None
@@ -110,23 +110,23 @@ class Segment(msgspec.Struct):
     createdBy: str | None = None
 
 
-class Parent(msgspec.Struct):
+class ParentDefinition(msgspec.Struct):
     feature: str
     enabled: bool = True
     variants: list[str] = []
 
 
-class State(msgspec.Struct):
-    """A flag in an environment. None: as it is there; off and without, for a new flag."""
+class FeatureState(msgspec.Struct):
+    """A flag in an environment. None keeps the existing value; a new flag is disabled and empty."""
 
     environment: str
     enabled: bool | None = None
-    variants: list[Variant] | None = None
-    strategies: list[Strategy] | None = None
+    variants: list[VariantDefinition] | None = None
+    strategies: list[StrategyDefinition] | None = None
 
 
 class Feature(msgspec.Struct):
-    """What is not among `tags`, `dependencies` and `environments` stays as it is."""
+    """Tags, dependencies and environments that aren't listed don't change."""
 
     name: str
     project: str
@@ -138,11 +138,11 @@ class Feature(msgspec.Struct):
     createdAt: datetime | None = None
     createdBy: str | None = None
     tags: list[Tag] = []
-    dependencies: list[Parent] = []
-    environments: list[State] = []
+    dependencies: list[ParentDefinition] = []
+    environments: list[FeatureState] = []
 
 
-class Inventory(msgspec.Struct):
+class Snapshot(msgspec.Struct):
     format: Literal["sigservice"] = "sigservice"
     version: Literal[1] = 1
     environments: list[Environment] = []
@@ -151,82 +151,84 @@ class Inventory(msgspec.Struct):
     strategyTypes: list[StrategyType] = []
     tagTypes: list[TagType] = []
     tags: list[Tag] = []
-    segments: list[Segment] = []
+    segments: list[SegmentDefinition] = []
     features: list[Feature] = []
 
 
-def read(conn: Connection, names: list[str] | None = None) -> Inventory:
-    """What there is; of the flags those with these names, without names all. Under
-    `revisions.lock`, and in a snapshot, it is one consistent state."""
+def read_snapshot(conn: Connection, names: list[str] | None = None) -> Snapshot:
+    """All definitions and the flags with these names, all flags without names. It is consistent
+    under `revisions.lock` and in a snapshot transaction."""
     segment_rows = definitions.list_segments(conn)
     segment_names = {row["id"]: row["name"] for row in segment_rows}
-    return Inventory(
+    return Snapshot(
         environments=[Environment(**row) for row in definitions.list_environments(conn)],
-        projects=_projects(conn, segment_names),
+        projects=_read_projects(conn, segment_names),
         contextFields=[
-            ContextField(**_decoded(row, legalValues=list[LegalValue]))
+            ContextField(**_decode_fields(row, legalValues=list[LegalValue]))
             for row in definitions.list_context_fields(conn)
         ],
         strategyTypes=[
-            StrategyType(**_decoded(row, parameters=list[Parameter]))
+            StrategyType(**_decode_fields(row, parameters=list[ParameterDefinition]))
             for row in definitions.list_strategy_types(conn)
         ],
         tagTypes=[TagType(**row) for row in definitions.list_tag_types(conn)],
         tags=[Tag(**row) for row in definitions.list_tags(conn)],
-        segments=[_segment(row) for row in segment_rows],
-        features=_features(conn, definitions.list_features(conn, names), segment_names),
+        segments=[_build_segment(row) for row in segment_rows],
+        features=_read_features(conn, definitions.list_features(conn, names), segment_names),
     )
 
 
-def in_order(strategies: Iterable[Strategy]) -> list[Strategy]:
-    """Sorted, with sort orders that leave no doubt."""
-    listed = sorted(strategies, key=lambda s: 2**31 if s.sortOrder is None else s.sortOrder)
-    orders = [strategy.sortOrder for strategy in listed]
+def sort_strategies(strategies: Iterable[StrategyDefinition]) -> list[StrategyDefinition]:
+    """The strategies by sort order; ambiguous sort orders are renumbered."""
+    in_order = sorted(strategies, key=lambda s: 2**31 if s.sortOrder is None else s.sortOrder)
+    orders = [strategy.sortOrder for strategy in in_order]
     if None in orders or len(set(orders)) < len(orders):
-        return [msgspec.structs.replace(s, sortOrder=n) for n, s in enumerate(listed)]
-    return listed
+        return [msgspec.structs.replace(s, sortOrder=n) for n, s in enumerate(in_order)]
+    return in_order
 
 
-def _decoded(row: Row, **kinds: Any) -> dict[str, Any]:
+def _decode_fields(row: Row, **kinds: Any) -> dict[str, Any]:
     return row | {name: msgspec.json.decode(row[name], type=kinds[name]) for name in kinds}
 
 
-def _projects(conn: Connection, segment_names: dict[int, str]) -> list[Project]:
-    links: dict[str, list[Link]] = defaultdict(list)
+def _read_projects(conn: Connection, segment_names: dict[int, str]) -> list[Project]:
+    links: dict[str, list[ProjectEnvironment]] = defaultdict(list)
     for row in definitions.list_project_environments(conn):
-        stored = row["default_strategy"]
-        strategy = _default_strategy(stored, segment_names) if stored else None
-        links[row["project"]].append(Link(row["environment"], strategy))
+        text = row["default_strategy"]
+        strategy = _parse_default_strategy(text, segment_names) if text else None
+        links[row["project"]].append(ProjectEnvironment(row["environment"], strategy))
     rows = definitions.list_projects(conn)
     return [Project(**row, environments=links[row["id"]]) for row in rows]
 
 
-def _default_strategy(text: str, segment_names: dict[int, str]) -> Strategy:
-    stored = msgspec.json.decode(text)
-    known = [segment_names[id] for id in stored.get("segments") or [] if id in segment_names]
-    return msgspec.convert(stored | {"segments": known}, Strategy)
+def _parse_default_strategy(text: str, segment_names: dict[int, str]) -> StrategyDefinition:
+    strategy = msgspec.json.decode(text)
+    segments = [segment_names[id] for id in strategy.get("segments") or [] if id in segment_names]
+    return msgspec.convert(strategy | {"segments": segments}, StrategyDefinition)
 
 
-def _segment(row: Row) -> Segment:
-    kept = {name: row[name] for name in ("name", "description", "project")}
-    return Segment(
-        **kept,
+def _build_segment(row: Row) -> SegmentDefinition:
+    fields = {name: row[name] for name in ("name", "description", "project")}
+    return SegmentDefinition(
+        **fields,
         constraints=msgspec.json.decode(row["constraints"], type=list[Constraint]),
-        createdAt=_utc(row["created_at"]),
+        createdAt=_to_utc(row["created_at"]),
         createdBy=row["created_by"],
     )
 
 
-def _features(conn: Connection, rows: list[Row], segment_names: dict[int, str]) -> list[Feature]:
+def _read_features(
+    conn: Connection, rows: list[Row], segment_names: dict[int, str]
+) -> list[Feature]:
     names = [row["name"] for row in rows]
     tags: dict[str, list[Tag]] = defaultdict(list)
     for row in feature_tags.list_by_features(conn, names):
         tags[row["feature"]].append(Tag(row["type"], row["value"]))
-    parents: dict[str, list[Parent]] = defaultdict(list)
+    parents: dict[str, list[ParentDefinition]] = defaultdict(list)
     for row in feature_dependencies.list_related(conn, names):
-        wanted = msgspec.json.decode(row["variants"], type=list[str])
-        parents[row["child"]].append(Parent(row["parent"], row["enabled"], wanted))
-    states = _states(conn, names, segment_names)
+        variants = msgspec.json.decode(row["variants"], type=list[str])
+        parents[row["child"]].append(ParentDefinition(row["parent"], row["enabled"], variants))
+    states = _read_states(conn, names, segment_names)
     return [
         Feature(
             name=row["name"],
@@ -235,8 +237,8 @@ def _features(conn: Connection, rows: list[Row], segment_names: dict[int, str]) 
             description=row["description"],
             stale=row["stale"],
             impressionData=row["impression_data"],
-            archivedAt=_utc(row["archived_at"]),
-            createdAt=_utc(row["created_at"]),
+            archivedAt=_to_utc(row["archived_at"]),
+            createdAt=_to_utc(row["created_at"]),
             createdBy=row["created_by"],
             tags=tags[row["name"]],
             dependencies=parents[row["name"]],
@@ -246,30 +248,30 @@ def _features(conn: Connection, rows: list[Row], segment_names: dict[int, str]) 
     ]
 
 
-def _states(
+def _read_states(
     conn: Connection, names: list[str], segment_names: dict[int, str]
-) -> dict[str, list[State]]:
-    """By flag; an environment where nothing is set is left out."""
-    strategies: dict[tuple[str, str], list[Strategy]] = defaultdict(list)
+) -> dict[str, list[FeatureState]]:
+    """The states by flag, without environments in which nothing is set."""
+    strategies: dict[tuple[str, str], list[StrategyDefinition]] = defaultdict(list)
     for row in feature_strategies.list_by_features(conn, names):
-        strategies[row["feature"], row["environment"]].append(_strategy(row, segment_names))
-    found: dict[tuple[str, str], State] = {}
+        strategies[row["feature"], row["environment"]].append(_build_strategy(row, segment_names))
+    states: dict[tuple[str, str], FeatureState] = {}
     for row in definitions.list_states(conn, names):
-        stored = msgspec.json.decode(row["variants"], type=list[Variant])
+        state_variants = msgspec.json.decode(row["variants"], type=list[VariantDefinition])
         place = (row["feature"], row["environment"])
-        if row["enabled"] or stored or place in strategies:
-            found[place] = State(row["environment"], row["enabled"], stored, [])
-    for place, listed in strategies.items():
-        state = found.setdefault(place, State(place[1], False, [], []))
-        state.strategies = in_order(listed)
-    by_feature: dict[str, list[State]] = defaultdict(list)
-    for feature, environment in sorted(found):
-        by_feature[feature].append(found[feature, environment])
+        if row["enabled"] or state_variants or place in strategies:
+            states[place] = FeatureState(row["environment"], row["enabled"], state_variants, [])
+    for place, items in strategies.items():
+        state = states.setdefault(place, FeatureState(place[1], False, [], []))
+        state.strategies = sort_strategies(items)
+    by_feature: dict[str, list[FeatureState]] = defaultdict(list)
+    for feature, environment in sorted(states):
+        by_feature[feature].append(states[feature, environment])
     return by_feature
 
 
-def _strategy(row: Row, segment_names: dict[int, str]) -> Strategy:
-    return Strategy(
+def _build_strategy(row: Row, segment_names: dict[int, str]) -> StrategyDefinition:
+    return StrategyDefinition(
         name=row["name"],
         id=row["id"],
         title=row["title"],
@@ -277,10 +279,10 @@ def _strategy(row: Row, segment_names: dict[int, str]) -> Strategy:
         sortOrder=row["sort_order"],
         parameters=msgspec.json.decode(row["parameters"]),
         constraints=msgspec.json.decode(row["constraints"], type=list[Constraint]),
-        variants=msgspec.json.decode(row["variants"], type=list[Variant]),
+        variants=msgspec.json.decode(row["variants"], type=list[VariantDefinition]),
         segments=sorted(segment_names[id] for id in row["segments"]),
     )
 
 
-def _utc(moment: datetime | None) -> datetime | None:
+def _to_utc(moment: datetime | None) -> datetime | None:
     return moment.astimezone(UTC) if moment else None

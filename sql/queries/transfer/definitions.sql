@@ -1,5 +1,5 @@
--- The flag side of the service in bulk, for export, import and moving in: every statement takes
--- or gives many rows, columns in the spelling of the documents. Written under lock_revisions.
+-- Flags and definitions in bulk, for export and import. Columns have the member names of snapshots.
+-- Written under lock_revisions.
 
 -- name: list_environments
 SELECT name, type, sort_order AS "sortOrder", enabled, protected
@@ -38,8 +38,8 @@ SELECT id, name, description, project, constraints, created_at, created_by
 FROM segments
 ORDER BY name;
 
--- name: list_places
--- Where every flag is, archived ones too, and its parent.
+-- name: list_feature_locations
+-- Project, archive state and parent of each flag, including archived flags.
 SELECT f.name, f.project, f.archived_at IS NOT NULL AS archived, d.parent
 FROM features f
 LEFT JOIN feature_dependencies d ON d.child = f.name;
@@ -51,8 +51,8 @@ FROM features
 WHERE %(names)s::text[] IS NULL OR name = ANY(%(names)s)
 ORDER BY name;
 
--- name: list_names
--- The living flags of a project or with a tag (type:value, or a value of whatever type).
+-- name: list_feature_names
+-- The flags that are not archived, of a project or with a tag (type:value, or a value of any type).
 SELECT f.name
 FROM features f
 WHERE f.archived_at IS NULL
@@ -69,7 +69,7 @@ JOIN environments e ON e.name = s.environment
 WHERE s.feature = ANY(%(names)s)
 ORDER BY s.feature, e.sort_order, e.name;
 
--- name: list_taken_strategy_ids
+-- name: list_used_strategy_ids
 SELECT id FROM feature_strategies WHERE id = ANY(%(ids)s);
 
 -- name: put_environments
@@ -136,7 +136,7 @@ SELECT type, value FROM jsonb_to_recordset(%(items)s::jsonb) AS x (type text, va
 ON CONFLICT DO NOTHING;
 
 -- name: put_segments
--- Who made a segment, and when, stays what it was.
+-- Creator and creation time of an existing segment don't change.
 INSERT INTO segments (name, description, project, constraints, created_at, created_by,
                       created_by_user_id)
 SELECT name, description, project, constraints, coalesce("createdAt", now()),
@@ -150,7 +150,7 @@ SET description = excluded.description, project = excluded.project,
     constraints = excluded.constraints;
 
 -- name: put_features
--- Where a flag is, who made it, and when, stays what it was.
+-- Project, creator and creation time of an existing flag don't change.
 INSERT INTO features (name, project, type, description, stale, impression_data, archived_at,
                       created_at, created_by, created_by_user_id)
 SELECT name, project, type, description, stale, "impressionData", "archivedAt",
@@ -193,16 +193,16 @@ FROM jsonb_to_recordset(%(items)s::jsonb) AS x (strategy text, segment text)
 JOIN segments g ON g.name = x.segment;
 
 -- name: put_feature_tags
-WITH wanted AS (
+WITH new_tags AS (
     SELECT feature, type, value
     FROM jsonb_to_recordset(%(items)s::jsonb) AS x (feature text, type text, value text)
-), made AS (
+), inserted_tags AS (
     INSERT INTO tags (type, value)
-    SELECT DISTINCT type, value FROM wanted
+    SELECT DISTINCT type, value FROM new_tags
     ON CONFLICT DO NOTHING
 )
 INSERT INTO feature_tags (feature, type, value)
-SELECT feature, type, value FROM wanted
+SELECT feature, type, value FROM new_tags
 ON CONFLICT DO NOTHING;
 
 -- name: put_dependencies

@@ -1,4 +1,4 @@
-"""The flag side in bulk."""
+"""Bulk statements of export and import."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def filled(conn):
     return conn
 
 
-def test_definitions_are_put_twice(conn):
+def test_a_second_write_updates_a_definition(conn):
     kinds = {
         "environments": (
             ENVIRONMENT | {"protected": True},
@@ -74,12 +74,12 @@ def test_definitions_are_put_twice(conn):
         ),
     }
     for kind, (item, change) in kinds.items():
-        put = getattr(definitions, f"put_{kind}")
-        listed = getattr(definitions, f"list_{kind}")
-        put(conn, [item])
-        put(conn, [item | change])
-        put(conn, [])
-        (row,) = listed(conn)
+        put_items = getattr(definitions, f"put_{kind}")
+        list_items = getattr(definitions, f"list_{kind}")
+        put_items(conn, [item])
+        put_items(conn, [item | change])
+        put_items(conn, [])
+        (row,) = list_items(conn)
         decoded = {
             name: json.loads(value) if name in ("legalValues", "parameters") else value
             for name, value in row.items()
@@ -87,7 +87,7 @@ def test_definitions_are_put_twice(conn):
         assert decoded == item | change
 
 
-def test_default_strategies_of_projects(filled):
+def test_default_strategies_are_written_and_removed(filled):
     link = {"project": "p", "environment": "prod"}
     definitions.put_project_environments(filled, [link | {"strategy": {"name": "default"}}])
     (row,) = definitions.list_project_environments(filled)
@@ -98,9 +98,9 @@ def test_default_strategies_of_projects(filled):
     assert definitions.list_project_environments(filled) == []
 
 
-def test_features_keep_their_place_and_maker(filled):
-    made = {"createdAt": "2020-01-02T03:04:05.678901Z", "createdBy": "eve"}
-    definitions.put_features(filled, [FLAG | made | {"name": "h"}], **AUTHOR)
+def test_a_flag_keeps_its_project_and_creator(filled):
+    creation = {"createdAt": "2020-01-02T03:04:05.678901Z", "createdBy": "eve"}
+    definitions.put_features(filled, [FLAG | creation | {"name": "h"}], **AUTHOR)
     moved = FLAG | {"name": "h", "project": "elsewhere", "stale": True, "createdBy": "mallory"}
     definitions.put_features(filled, [moved], **AUTHOR)
     row = definitions.list_features(filled, ["h"])[0]
@@ -113,7 +113,7 @@ def test_features_keep_their_place_and_maker(filled):
         definitions.put_features(filled, [FLAG | {"name": "i", "project": "unknown"}], **AUTHOR)
 
 
-def test_strategies_with_segments_by_name(filled):
+def test_strategies_refer_to_segments_by_name(filled):
     segment = {"name": "beta", "description": None, "project": None, "constraints": []}
     definitions.put_segments(filled, [segment], **AUTHOR)
     definitions.put_segments(filled, [segment | {"description": "d"}], **AUTHOR)
@@ -124,14 +124,14 @@ def test_strategies_with_segments_by_name(filled):
     assert run(filled, "SELECT strategy_id, segment_id FROM strategy_segments") == [
         ("s", beta["id"])
     ]
-    assert definitions.list_taken_strategy_ids(filled, ["s", "u"]) == {"s"}
+    assert definitions.list_used_strategy_ids(filled, ["s", "u"]) == {"s"}
     definitions.delete_strategies(filled, [{"feature": "f", "environment": "prod"}])
-    assert definitions.list_taken_strategy_ids(filled, ["s", "t"]) == {"t"}
+    assert definitions.list_used_strategy_ids(filled, ["s", "t"]) == {"t"}
     with pytest.raises(UniqueViolation), attempt(filled):
         definitions.insert_strategies(filled, [STRATEGY | {"id": "t"}])
 
 
-def test_states_tags_and_parents(filled):
+def test_states_tags_and_parents_are_written(filled):
     state = {"feature": "f", "environment": "prod", "enabled": True, "variants": [{"name": "a"}]}
     definitions.put_states(filled, [state])
     definitions.put_states(filled, [state | {"enabled": False}])
@@ -142,20 +142,20 @@ def test_states_tags_and_parents(filled):
     tag = {"feature": "f", "type": "team", "value": "core"}
     definitions.put_feature_tags(filled, [tag, tag | {"feature": "g"}, tag])
     assert [row["value"] for row in definitions.list_tags(filled)] == ["core", "unused"]
-    assert definitions.list_names(filled, tag="team:core") == ["f", "g"]
-    assert definitions.list_names(filled, tag="core", project="q") == []
-    assert definitions.list_names(filled, tag="unused") == []
+    assert definitions.list_feature_names(filled, tag="team:core") == ["f", "g"]
+    assert definitions.list_feature_names(filled, tag="core", project="q") == []
+    assert definitions.list_feature_names(filled, tag="unused") == []
     parent = {"child": "f", "parent": "g", "enabled": True, "variants": []}
     definitions.put_dependencies(filled, [parent])
     definitions.put_dependencies(filled, [parent | {"enabled": False}])
     assert run(filled, "SELECT child, parent, enabled FROM feature_dependencies") == [
         ("f", "g", False)
     ]
-    places = {row["name"]: row for row in definitions.list_places(filled)}
-    assert places["f"] == {"name": "f", "project": "p", "archived": False, "parent": "g"}
+    locations = {row["name"]: row for row in definitions.list_feature_locations(filled)}
+    assert locations["f"] == {"name": "f", "project": "p", "archived": False, "parent": "g"}
 
 
-def test_many_rows_go_in_parts(filled):
+def test_many_rows_are_written_in_batches(filled):
     names = [f"flag-{n}" for n in range(5001)]
     definitions.put_features(filled, [FLAG | {"name": name} for name in names], **AUTHOR)
-    assert len(definitions.list_places(filled)) == 5003
+    assert len(definitions.list_feature_locations(filled)) == 5003

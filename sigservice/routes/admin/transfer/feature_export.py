@@ -1,4 +1,4 @@
-"""Flags of one environment in the exchange format, JSON: export, validate, import."""
+"""Admin API: export and import of flags of one environment in the format of Unleash."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sigservice.context import Context
 from sigservice.errors import BadDataError
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.transfer import feature_export, feature_import
-from sigservice.services.transfer.snapshot_import import Limits
+from sigservice.services.transfer.snapshot_import import ImportLimits
 from sigservice.web import respond
 from sigservice.web.guards import AdminGuard
 from sigservice.web.router import Router
@@ -21,7 +21,7 @@ BODY_LIMIT = 5 * 1024 * 1024
 
 
 class ExportBody(msgspec.Struct):
-    """Of `features`, `project` and `tag` (type:value) the first that is given counts."""
+    """The first of `features`, `project` and `tag` (type:value) that is set selects the flags."""
 
     environment: str
     features: list[str] | None = None
@@ -31,7 +31,7 @@ class ExportBody(msgspec.Struct):
 
 
 class ImportBody(msgspec.Struct):
-    """`data` is what export gave, here or elsewhere."""
+    """`data` is an export of this or another server."""
 
     project: str
     environment: str
@@ -42,14 +42,14 @@ router = Router(AdminGuard)
 
 
 @router.post(f"{BATCH}/export", needs=VIEW, takes=ExportBody, body_limit=BODY_LIMIT)
-def export(context: Context, identity: Identity, body: ExportBody) -> HTTPResponse:
+def export_features(context: Context, identity: Identity, body: ExportBody) -> HTTPResponse:
     if body.features is None and body.project is None and body.tag is None:
-        raise BadDataError("Say which flags: features, project or tag.", path="features")
+        raise BadDataError("One of features, project or tag is required.", path="features")
     scope: dict[str, Any] = {"features": body.features}
     if body.features is None:
         scope = {"project": body.project} if body.project is not None else {"tag": body.tag}
     with context.database.transaction(bulkhead="search", snapshot=True) as conn:
-        document = feature_export.export(conn, body.environment, **scope)
+        document = feature_export.export_features(conn, body.environment, **scope)
     if not body.downloadFile:
         return respond.json(document)
     day = context.clock.now().date().isoformat()
@@ -58,29 +58,39 @@ def export(context: Context, identity: Identity, body: ExportBody) -> HTTPRespon
 
 
 @router.post(f"{BATCH}/validate", needs=EDIT, takes=ImportBody, body_limit=BODY_LIMIT)
-def validate(context: Context, identity: Identity, body: ImportBody) -> HTTPResponse:
-    document = feature_import.parse(body.data)
+def validate_import(context: Context, identity: Identity, body: ImportBody) -> HTTPResponse:
+    document = feature_import.parse_document(body.data)
     with context.database.transaction() as conn:
-        found = feature_import.validate(
+        result = feature_import.validate_import(
             conn,
             body.project,
             body.environment,
             document,
-            Limits(context.config["segmentValuesLimit"], context.config["strategySegmentsLimit"]),
+            ImportLimits(
+                context.config["segmentValuesLimit"], context.config["strategySegmentsLimit"]
+            ),
         )
-    return respond.json(found)
+    return respond.json(result)
 
 
 @router.post(f"{BATCH}/import", needs=EDIT, takes=ImportBody, body_limit=BODY_LIMIT)
-def take(context: Context, identity: Identity, body: ImportBody) -> HTTPResponse:
-    document = feature_import.parse(body.data)
+def import_features(context: Context, identity: Identity, body: ImportBody) -> HTTPResponse:
+    document = feature_import.parse_document(body.data)
     with context.database.transaction() as conn:
-        feature_import.take(
+        feature_import.import_features(
             conn,
             body.project,
             body.environment,
             document,
             identity,
-            Limits(context.config["segmentValuesLimit"], context.config["strategySegmentsLimit"]),
+            ImportLimits(
+                context.config["segmentValuesLimit"], context.config["strategySegmentsLimit"]
+            ),
         )
     return respond.empty()
+
+
+def _limits(context: Context) -> ImportLimits:
+    return ImportLimits(
+        context.config["segmentValuesLimit"], context.config["strategySegmentsLimit"]
+    )

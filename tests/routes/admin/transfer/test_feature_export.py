@@ -1,4 +1,4 @@
-"""Flags in the exchange format: out, checked, and in again."""
+"""Export, validation and import of flags in the format of Unleash."""
 
 from __future__ import annotations
 
@@ -55,17 +55,17 @@ DOCUMENT = {
 }
 
 
-def changed(path, value):
-    """The document with one thing changed; `path` as in details, without `data.`."""
+def replace_value(path, value):
+    """The document with another value at `path`; None removes the member."""
     document = copy.deepcopy(DOCUMENT)
-    at = document
+    parent = document
     *parts, last = [int(p) if p.isdigit() else p for p in path.split(".")]
     for part in parts:
-        at = at[part]
+        parent = parent[part]
     if value is None:
-        del at[last]
+        del parent[last]
     else:
-        at[last] = value
+        parent[last] = value
     return document
 
 
@@ -86,7 +86,7 @@ def count(web):
     return events
 
 
-def test_import_makes_what_the_document_says(web, send, service):
+def test_an_import_creates_the_flags_of_the_document(web, send, service):
     send("import")
     child = web.get(f"{FLAGS}/child", headers=ADMIN).json
     assert (child["type"], child["description"], child["stale"]) == ("experiment", "c", True)
@@ -132,10 +132,10 @@ def test_second_import_changes_nothing(send, count, service):
     assert (count(), service.context.revision_cache.read_revisions()) == (before, revision)
 
 
-def test_export_comes_back_unchanged_and_goes_elsewhere(web, send, count):
+def test_an_export_can_be_imported_into_another_environment(web, send, count):
     send("import")
-    wanted = {"environment": "production", "project": "default"}
-    document = web.post_json(f"{BATCH}/export", wanted, headers=ADMIN).json
+    scope = {"environment": "production", "project": "default"}
+    document = web.post_json(f"{BATCH}/export", scope, headers=ADMIN).json
     assert set(document) == {
         "features",
         "featureStrategies",
@@ -155,13 +155,13 @@ def test_export_comes_back_unchanged_and_goes_elsewhere(web, send, count):
     assert count() == before
     send("import", document, environment="development")
     child = web.get(f"{FLAGS}/child", headers=ADMIN).json
-    shown = [
+    strategies = [
         [strategy | {"id": ""} for strategy in state["strategies"]]
         for state in child["environments"]
         if state["name"] in ("development", "production")
     ]
-    assert shown[0] == shown[1]
-    assert len(shown[0]) == 2
+    assert strategies[0] == strategies[1]
+    assert len(strategies[0]) == 2
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_export_comes_back_unchanged_and_goes_elsewhere(web, send, count):
         ({"features": []}, []),
     ],
 )
-def test_export_of_some(web, send, scope, names):
+def test_an_export_is_limited_to_the_requested_flags(web, send, scope, names):
     send("import")
     body = {"environment": "production", "downloadFile": True, **scope}
     answer = web.post_json(f"{BATCH}/export", body, headers=ADMIN)
@@ -183,14 +183,14 @@ def test_export_of_some(web, send, scope, names):
     assert answer.headers["Content-Disposition"].startswith('attachment; filename="flags-')
 
 
-def test_import_replaces_strategies_and_keeps_what_is_defined_here(web, send):
+def test_an_import_replaces_strategies_and_keeps_definitions(web, send):
     send("import")
-    document = changed("featureStrategies.1", None)
+    document = replace_value("featureStrategies.1", None)
     document["contextFields"][0]["description"] = "theirs"
     document["featureEnvironments"][0]["enabled"] = False
-    found = send("validate", document).json
-    assert found["errors"] == []
-    assert found["warnings"][0]["affectedItems"] == ["parent", "child"]
+    result = send("validate", document).json
+    assert result["errors"] == []
+    assert result["warnings"][0]["affectedItems"] == ["parent", "child"]
     send("import", document)
     child = web.get(f"{FLAGS}/child", headers=ADMIN).json
     (state,) = [s for s in child["environments"] if s["name"] == "production"]
@@ -238,16 +238,16 @@ BAD = [
 ]
 
 
-def test_what_breaks_a_rule_is_named_with_its_path(send, count):
+def test_invalid_values_are_reported_with_their_path(send, count):
     before = count()
     for path, value, expected in BAD:
-        answer = send("import", changed(path, value), 400).json
+        answer = send("import", replace_value(path, value), 400).json
         assert f"data.{expected}" in [detail.get("path") for detail in answer["details"]], answer
     assert count() == before
 
 
-def test_everything_wrong_is_told_at_once(send):
-    document = changed("features.0.type", "unheard")
+def test_all_findings_are_reported_together(send):
+    document = replace_value("features.0.type", "unheard")
     document["featureStrategies"][0]["constraints"][0]["operator"] = "NOPE"
     document["featureTags"].append({"featureName": "nobody", "tagValue": "xx"})
     paths = [detail["path"] for detail in send("import", document, 400).json["details"]]
@@ -260,7 +260,7 @@ def test_everything_wrong_is_told_at_once(send):
     assert ["parent"] in [error["affectedItems"] for error in errors]
 
 
-def test_flags_that_are_elsewhere_or_archived_are_errors(web, send):
+def test_flags_of_other_projects_and_archived_flags_are_errors(web, send):
     web.post_json("/api/admin/projects", {"id": "other", "name": "Other"}, headers=ADMIN)
     path = "/api/admin/projects/other/features"
     web.post_json(path, {"name": "child"}, headers=ADMIN, status=201)
@@ -271,7 +271,7 @@ def test_flags_that_are_elsewhere_or_archived_are_errors(web, send):
     assert paths >= {"data.features[0].name", "data.features[1].name"}
 
 
-def test_places_that_are_not_there(web, send):
+def test_unknown_projects_and_environments_are_rejected(web, send):
     for path in ("validate", "import"):
         send(path, project="nowhere", status=404)
         answer = send(path, environment="nowhere", status=400)
@@ -285,19 +285,19 @@ def test_places_that_are_not_there(web, send):
         web.post_json(f"{BATCH}/export", body, headers=ADMIN, status=status)
 
 
-def test_who_may(cast, web):
+def test_only_editors_import(cast, web):
     viewer, editor = cast.signed_in("vera"), cast.signed_in("ed")
     body = {"project": "default", "environment": "production", "data": {"features": []}}
     scope = {"project": "default", "environment": "production"}
-    for who, status in ((viewer, 403), (editor, 200)):
-        headers = {"X-CSRF-Token": who.csrf}
-        who.post_json(f"{BATCH}/export", scope, headers=headers, status=200)
-        who.post_json(f"{BATCH}/validate", body, headers=headers, status=status)
-        who.post_json(f"{BATCH}/import", body, headers=headers, status=status)
+    for user, status in ((viewer, 403), (editor, 200)):
+        headers = {"X-CSRF-Token": user.csrf}
+        user.post_json(f"{BATCH}/export", scope, headers=headers, status=200)
+        user.post_json(f"{BATCH}/validate", body, headers=headers, status=status)
+        user.post_json(f"{BATCH}/import", body, headers=headers, status=status)
     web.post_json(f"{BATCH}/export", scope, status=401)
 
 
-def test_a_thousand_flags_are_quick(send):
+def test_a_thousand_flags_are_imported_quickly(send):
     names = [f"flag-{n}" for n in range(1000)]
     constraint = {"contextName": "userId", "operator": "IN", "values": ["1", "2", "3"]}
     document = {
@@ -318,7 +318,7 @@ def test_a_thousand_flags_are_quick(send):
     assert time.monotonic() - started < 60
 
 
-def test_the_body_may_be_large_but_not_without_end(web):
+def test_the_body_is_limited(web):
     body = {"project": "default", "environment": "production", "data": {"features": []}}
     body["data"]["filler"] = "x" * 4_000_000
     web.post_json(f"{BATCH}/import", body, headers=ADMIN, status=200)
@@ -328,8 +328,8 @@ def test_the_body_may_be_large_but_not_without_end(web):
     web.post(f"{BATCH}/import", data, headers=headers, status=413)
 
 
-def test_a_large_document_is_judged_quickly(send):
-    """Nothing in it is multiplied by anything else in it: the lock is held meanwhile."""
+def test_a_large_document_is_checked_quickly(send):
+    """The time grows linearly with the document, because the import holds the lock."""
     names = [f"flag-{n}" for n in range(30_000)]
     strategies = [{"featureName": names[0], "name": "default", "id": "s"}] * 2000
     pairs = [{"featureStrategyId": "s", "segmentId": n} for n in range(2000)]
@@ -348,7 +348,7 @@ def test_a_large_document_is_judged_quickly(send):
     assert time.monotonic() - started < 60
 
 
-def test_a_segment_of_another_project_is_no_match(web, send, count):
+def test_a_segment_of_another_project_is_rejected(web, send, count):
     web.post_json("/api/admin/projects", {"id": "other", "name": "Other"}, headers=ADMIN)
     body = {"name": "beta", "project": "other", "constraints": [EU]}
     web.post_json("/api/admin/segments", body, headers=ADMIN, status=201)

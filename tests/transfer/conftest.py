@@ -1,4 +1,4 @@
-"""Two services: one with flags of every kind, one that is empty; and the commands between them."""
+"""Two services, one with flags of every kind and one empty, and the commands that connect them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sigservice.services.flags import client_features
 from sigservice.services.flags.client_features import Query
 from sigservice.services.identity import SYSTEM
 from sigservice.services.transfer import snapshot_import, snapshots
-from sigservice.services.transfer.snapshot_import import Limits
+from sigservice.services.transfer.snapshot_import import ImportLimits
 from sigservice.testing import QuickPasswords
 from sigservice.transfer import commands
 from tests.conftest import ADMIN, ADMIN_TOKEN
@@ -34,7 +34,7 @@ def second_database(temporary_database: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def empty(make_service: Any, temporary_database: Any, second_database: Any) -> Service:
-    """A service on a database of its own, with the built-in rows only."""
+    """A service on a separate database with only the built-in rows."""
     make_service({"db": second_database}).stop()
     temporary_database.empty(SECOND)
     return make_service({"db": second_database})
@@ -42,7 +42,7 @@ def empty(make_service: Any, temporary_database: Any, second_database: Any) -> S
 
 @pytest.fixture(scope="session")
 def flags_text(temporary_database: Any) -> bytes:
-    """A file with flags of every kind, which were made through the admin API."""
+    """An export of flags of every kind, which the admin API created."""
     token = {"type": "admin", "secret": ADMIN_TOKEN, "environment": "*", "project": "*"}
     service = sigservice.create(
         {
@@ -53,9 +53,9 @@ def flags_text(temporary_database: Any) -> bytes:
         {},
         passwords=QuickPasswords(),
     )
-    fill(webtest.TestApp(service.app))
+    create_flags(webtest.TestApp(service.app))
     with service.context.database.transaction() as conn:
-        text = msgspec.json.encode(snapshots.read(conn))
+        text = msgspec.json.encode(snapshots.read_snapshot(conn))
     service.stop()
     return text
 
@@ -65,14 +65,14 @@ def full(make_service: Any, flags_text: bytes) -> Service:
     """A service with flags of every kind; it listens on 127.0.0.1."""
     server = {"host": "127.0.0.1", "port": 0, "gracefulShutdownEnable": False}
     service = make_service({"server": server})
-    wanted = msgspec.json.decode(flags_text, type=snapshots.Inventory)
+    snapshot = msgspec.json.decode(flags_text, type=snapshots.Snapshot)
     with service.context.database.transaction() as conn:
-        snapshot_import.take_all(conn, wanted, SYSTEM, Limits(1000, 5))
+        snapshot_import.import_snapshot(conn, snapshot, SYSTEM, ImportLimits(1000, 5))
     service.start()
     return service
 
 
-def fill(web: webtest.TestApp) -> None:
+def create_flags(web: webtest.TestApp) -> None:
     def post(path: str, body: Any = None) -> Any:
         answer = web.post_json(f"/api/admin/{path}", body or {}, headers=ADMIN)
         return answer.json if answer.body else None
@@ -107,15 +107,15 @@ def fill(web: webtest.TestApp) -> None:
         for environment in ("staging", "production") if n % 3 else ("development", "production"):
             place = f"{flags}/{name}/environments/{environment}"
             for k in range(n % 4):
-                post(f"{place}/strategies", strategy_of(n, k, ids, eu, old))
+                post(f"{place}/strategies", build_strategy(n, k, ids, eu, old))
             if n % 2:
                 post(f"{place}/on")
         if n % 6 == 0:
             post(f"features/{name}/tags", {"type": "team", "value": f"core-{n % 4}"})
     post("projects/shop/features/flag-04/dependencies", {"feature": "flag-05"})
     post("projects/shop/features/flag-07/dependencies", {"feature": "flag-05", "enabled": False})
-    wanted = {"feature": "flag-08", "variants": ["a"]}
-    post("projects/shop/features/flag-10/dependencies", wanted)
+    parent = {"feature": "flag-08", "variants": ["a"]}
+    post("projects/shop/features/flag-10/dependencies", parent)
     web.post_json(
         "/api/admin/projects/shop/stale", {"features": ["flag-11"], "stale": True}, headers=ADMIN
     )
@@ -123,7 +123,7 @@ def fill(web: webtest.TestApp) -> None:
     web.delete("/api/admin/projects/default/features/flag-15", headers=ADMIN)
 
 
-def strategy_of(n: int, k: int, ids: list[int], eu: Any, old: Any) -> dict[str, Any]:
+def build_strategy(n: int, k: int, ids: list[int], eu: Any, old: Any) -> dict[str, Any]:
     if k == 1:
         return {"name": "robots", "parameters": {"n": n}, "disabled": n % 3 == 0, "sortOrder": 0}
     variants = [
@@ -140,59 +140,58 @@ def strategy_of(n: int, k: int, ids: list[int], eu: Any, old: Any) -> dict[str, 
     }
 
 
-FIRST_START = 2  # events: the first admin and the first token
+FIRST_START_EVENTS = 2  # the first admin and the first token
 
 
-def events(service: Service) -> int:
-    """How many there are."""
+def count_events(service: Service) -> int:
     web = webtest.TestApp(service.app)
     return web.get("/api/admin/events?limit=1", headers=ADMIN).json["totalEvents"]
 
 
-def seen_by_sdks(service: Service, environment: str) -> tuple[Any, Any]:
-    """The document of an environment; segments by name, because ids differ."""
+def read_client_document(service: Service, environment: str) -> tuple[Any, Any]:
+    """The SDK document of an environment, with segments by name, because IDs differ."""
     with service.context.database.transaction() as conn:
         document = json.loads(client_features.build_document(conn, Query(environment), 1))
     names = {segment["id"]: segment["name"] for segment in document["segments"]}
     for feature in document["features"]:
         for strategy in feature["strategies"]:
             strategy["segments"] = sorted(names[id] for id in strategy.get("segments", []))
-    shown = sorted((s["name"], s["constraints"]) for s in document["segments"])
-    return document["features"], shown
+    segments = sorted((s["name"], s["constraints"]) for s in document["segments"])
+    return document["features"], segments
 
 
 @pytest.fixture
 def command(capsys: Any) -> Callable[..., tuple[int, str, str]]:
-    """`command(service, "import", …)`: (exit code, output, errors), within this process."""
+    """`command(service, "import", …)` runs in this process: (exit code, output, errors)."""
 
     def run(service: Service, *arguments: str) -> tuple[int, str, str]:
         parser = argparse.ArgumentParser()
-        commands.add_to(parser.add_subparsers(dest="command"))
-        chosen = parser.parse_args(arguments)
-        commands.check(chosen)
+        commands.add_parsers(parser.add_subparsers(dest="command"))
+        parsed = parser.parse_args(arguments)
+        commands.check_arguments(parsed)
         capsys.readouterr()
-        code = commands.run(chosen, service.context)
+        code = commands.run_command(parsed, service.context)
         return code, *capsys.readouterr()
 
     return run
 
 
 class Peer:
-    """A server that answers what it is told to: `answers[path]` is JSON, or a list of
-    (status, headers, JSON) given one after the other, the last for ever."""
+    """A remote server. `answers[path]` is JSON, or a list of (status, headers, JSON) that are sent
+    one after the other; the last repeats."""
 
     def __init__(self) -> None:
         self.answers: dict[str, Any] = {}
-        self.asked: list[tuple[str, Any]] = []
+        self.requests: list[tuple[str, Any]] = []
         peer = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
-            wbufsize = 65_536  # head and body in one packet: nobody waits for a delayed ACK
+            wbufsize = 65_536  # one packet for head and body avoids delayed ACKs
 
             def do_GET(self) -> None:
                 path = self.path.partition("?")[0].removeprefix("/api/admin/")
-                peer.asked.append((self.path, self.headers))
+                peer.requests.append((self.path, self.headers))
                 status, headers, body = peer.answer(path)
                 data = body if isinstance(body, bytes) else json.dumps(body).encode()
                 self.send_response(status)
@@ -211,10 +210,10 @@ class Peer:
         self.url = f"http://127.0.0.1:{self._server.server_port}"
 
     def answer(self, path: str) -> tuple[int, dict[str, str], Any]:
-        found = self.answers.get(path, [(404, {}, {"message": "no"})])
-        if isinstance(found, list) and found and isinstance(found[0], tuple):
-            return found.pop(0) if len(found) > 1 else found[0]
-        return 200, {}, found
+        answer = self.answers.get(path, [(404, {}, {"message": "no"})])
+        if isinstance(answer, list) and answer and isinstance(answer[0], tuple):
+            return answer.pop(0) if len(answer) > 1 else answer[0]
+        return 200, {}, answer
 
     def close(self) -> None:
         self._server.shutdown()

@@ -1,4 +1,4 @@
-"""Moving in from a running server: one of ours, and others that answer oddly."""
+"""Import from a running server: sigservice, and servers with unusual responses."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import webtest
 
 from sigservice.errors import StartError
 from sigservice.transfer.progress import Progress
-from sigservice.transfer.remote_client import Source
-from sigservice.transfer.remote_snapshot import Reader
+from sigservice.transfer.remote_client import RemoteClient
+from sigservice.transfer.remote_snapshot import RemoteSnapshotReader
 from tests.conftest import ADMIN, ADMIN_TOKEN
-from tests.moving.conftest import FIRST_START, events, seen_by_sdks
+from tests.transfer.conftest import FIRST_START_EVENTS, count_events, read_client_document
 
-TOKEN = "*:*.peer-token-that-nobody-sees"
+TOKEN = "*:*.secret-token-of-the-peer"
 STRATEGY = {
     "id": "01ARZ3NDEKTSV4RRFFQ69G5FAV",
     "name": "flexibleRollout",
@@ -122,27 +122,27 @@ def odd(peer):
     return peer
 
 
-def test_from_one_of_ours_everything_comes_and_only_once(full, empty, command):
+def test_everything_is_imported_from_sigservice_once(full, empty, command):
     start = ("import", "--from", full.url, "--token", ADMIN_TOKEN)
     code, out, err = command(empty, *start, "--dry-run")
     assert (code, "would change; nothing was written" in out) == (0, True), out
-    assert events(empty) == FIRST_START
+    assert count_events(empty) == FIRST_START_EVENTS
     code, out, err = command(empty, *start)
     assert (code, err) == (0, "definitions: 5\nflags: 50\n")
-    assert "API tokens" in out.partition("Never carried:")[2]
+    assert "API tokens" in out.partition("Never imported:")[2]
     assert ADMIN_TOKEN not in out + err
     for environment in ("default", "development", "staging", "production"):
-        assert seen_by_sdks(full, environment) == seen_by_sdks(empty, environment)
-    before = events(empty)
+        assert read_client_document(full, environment) == read_client_document(empty, environment)
+    before = count_events(empty)
     code, out, _ = command(empty, *start)
     assert (code, out.splitlines()[0]) == (0, "0 changed")
-    assert events(empty) == before
+    assert count_events(empty) == before
     web = webtest.TestApp(empty.app)
     archived = web.get(f"{ARCHIVED}&query=flag-13", headers=ADMIN).json["features"]
     assert [flag["name"] for flag in archived] == ["flag-13"]
 
 
-def test_a_single_project(full, empty, command):
+def test_a_single_project_is_imported(full, empty, command):
     start = ("import", "--from", full.url, "--token", ADMIN_TOKEN)
     code, _, _ = command(empty, *start, "--project", "shop")
     web = webtest.TestApp(empty.app)
@@ -153,32 +153,32 @@ def test_a_single_project(full, empty, command):
         command(empty, *start, "--project", "nowhere")
 
 
-def test_odd_answers_are_read_and_what_stays_behind_is_told(odd, empty, command):
+def test_unusual_responses_are_read_and_skipped_items_reported(odd, empty, command):
     start = ("import", "--from", f"{odd.url}/api/", "--token", TOKEN)
     code, out, err = command(empty, *start)
     assert code == 3
     assert TOKEN not in out + err
-    left = out.partition("Not carried:")[2].partition("Never carried:")[0]
-    for what in (
-        "project gone: it is archived there",
+    skipped = out.partition("Skipped:")[2].partition("Never imported:")[0]
+    for item in (
+        "project gone: archived on the server",
         "project default: change requests in development",
         "projects no blanks: id",
         "projects default: environments[1].defaultStrategy.name",
-        "projects default: environments[2].environment: There is no environment nowhere.",
+        "projects default: environments[2].environment: Environment nowhere not found.",
         "segments lost: project",
         "contextFields no blanks",
         "tag type None",
-        "features odd: type: There is no flag type sunset.",
+        "features odd: type: Flag type sunset not found.",
         "features bad name",
         "flag half: its state in production",
         "flag half: the release plan in production",
         "flag half: links",
-        "flag old: its state in development: not shown",
+        "flag old: its state in development: not readable",
         "features odd: tags",
         "1 custom roles",
     ):
-        assert what in left, left
-    assert "2 users" in out.partition("Never carried:")[2]
+        assert item in skipped, skipped
+    assert "2 users" in out.partition("Never imported:")[2]
     web = webtest.TestApp(empty.app)
     path = "/api/admin/projects/default/features"
     flag = web.get(f"{path}/odd", headers=ADMIN).json
@@ -202,13 +202,13 @@ def test_odd_answers_are_read_and_what_stays_behind_is_told(odd, empty, command)
     (old,) = web.get(f"{ARCHIVED}&query=old", headers=ADMIN).json["features"]
     assert old["archivedAt"] == "2026-02-02T00:00:00.000Z"
     assert [s["name"] for s in old["environments"] if s["enabled"]] == ["production"]
-    again, out, _ = command(empty, *start)
-    assert (again, out.splitlines()[0]) == (3, "0 changed")
+    code, out, _ = command(empty, *start)
+    assert (code, out.splitlines()[0]) == (3, "0 changed")
 
 
-def test_older_servers_are_asked_at_their_paths(odd, empty, command):
-    for gone in ("search/features", "projects/default/overview", "strategies", "segments"):
-        del odd.answers[gone]
+def test_older_servers_are_read_at_their_paths(odd, empty, command):
+    for path in ("search/features", "projects/default/overview", "strategies", "segments"):
+        del odd.answers[path]
     odd.answers["projects/default"] = {"name": "Default", "environments": ["production"]}
     odd.answers["archive/features/default"] = {"features": [{"name": "older", "type": "release"}]}
     odd.answers["projects/default/features"] = {"features": []}
@@ -216,23 +216,23 @@ def test_older_servers_are_asked_at_their_paths(odd, empty, command):
     assert "flag older: created" in out
     del odd.answers["archive/features/default"]
     _, out, _ = command(empty, "import", "--from", odd.url, "--token", TOKEN)
-    assert "archived flags: the server does not list them" in out
+    assert "archived flags: the server doesn't list them" in out
 
 
-def test_a_parent_that_stays_behind_keeps_its_child(odd, empty, command):
+def test_a_child_is_skipped_with_its_parent(odd, empty, command):
     odd.answers["projects/default/features/parent"] = {"name": "parent", "description": "x" * 6000}
     code, out, _ = command(empty, "import", "--from", odd.url, "--token", TOKEN)
     assert code == 3
-    assert "There is no flag parent that could be a parent." in out
+    assert "Parent flag parent not found." in out
     web = webtest.TestApp(empty.app)
     web.get("/api/admin/projects/default/features/odd", headers=ADMIN, status=404)
 
 
 @pytest.mark.parametrize("odd_value", [7, [None, "x", []], {"name": []}])
-def test_whatever_a_server_answers_is_read_or_refused_in_one_line(peer, odd_value):
+def test_any_response_is_read_or_rejected_with_one_line(peer, odd_value):
     for path in ANSWERS:
         peer.answers = copy.deepcopy(ANSWERS) | {path: odd_value}
-        Reader(Source(peer.url, TOKEN), Progress(io.StringIO()), []).read()
+        RemoteSnapshotReader(RemoteClient(peer.url, TOKEN), Progress(io.StringIO()), []).read()
     for members in (FLAG, FLAG["environments"][0], STRATEGY):
         for name in members:
             flag = copy.deepcopy(FLAG)
@@ -240,4 +240,4 @@ def test_whatever_a_server_answers_is_read_or_refused_in_one_line(peer, odd_valu
             at = next(m for m in (flag, state, state["strategies"][0]) if set(m) == set(members))
             at[name] = odd_value
             peer.answers = copy.deepcopy(ANSWERS) | {"projects/default/features/odd": flag}
-            Reader(Source(peer.url, TOKEN), Progress(io.StringIO()), []).read()
+            RemoteSnapshotReader(RemoteClient(peer.url, TOKEN), Progress(io.StringIO()), []).read()

@@ -1,4 +1,4 @@
-"""Everything about flags in a file, and back."""
+"""Export of all flags to a file and import from it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,21 @@ import pytest
 import webtest
 
 from tests.conftest import ADMIN, ADMIN_TOKEN
-from tests.moving.conftest import FIRST_START, events, fill, seen_by_sdks
+from tests.transfer.conftest import (
+    FIRST_START_EVENTS,
+    count_events,
+    create_flags,
+    read_client_document,
+)
 
 
-def test_a_file_comes_back_byte_for_byte(service, empty, command, tmp_path):
-    fill(webtest.TestApp(service.app))
+def test_an_export_of_an_import_is_the_same_file(service, empty, command, tmp_path):
+    create_flags(webtest.TestApp(service.app))
     first, second = str(tmp_path / "first.json"), str(tmp_path / "second.json")
     assert command(service, "export", first)[0] == 0
     code, out, _ = command(empty, "import", first, "--dry-run")
     assert (code, out.splitlines()[-1]) == (0, "60 would change; nothing was written")
-    assert events(empty) == FIRST_START
+    assert count_events(empty) == FIRST_START_EVENTS
     code, out, _ = command(empty, "import", first)
     assert (code, out.splitlines()[-1]) == (0, "60 changed")
     command(empty, "export", second)
@@ -26,10 +31,12 @@ def test_a_file_comes_back_byte_for_byte(service, empty, command, tmp_path):
     assert '"flag-13"' in text
     assert ADMIN_TOKEN not in text
     for environment in ("default", "development", "staging", "production"):
-        assert seen_by_sdks(service, environment) == seen_by_sdks(empty, environment)
-    before = events(empty)
+        assert read_client_document(service, environment) == read_client_document(
+            empty, environment
+        )
+    before = count_events(empty)
     assert command(empty, "import", first)[:2] == (0, "0 changed\n")
-    assert events(empty) == before
+    assert count_events(empty) == before
 
 
 def test_export_without_a_file_goes_to_standard_output(empty, command):
@@ -40,9 +47,7 @@ def test_export_without_a_file_goes_to_standard_output(empty, command):
     assert {item["name"] for item in document["environments"]} >= {"default", "production"}
 
 
-def test_an_import_brings_definitions_to_the_file_and_deletes_nothing(
-    full, empty, command, tmp_path
-):
+def test_an_import_updates_definitions_and_deletes_nothing(full, empty, command, tmp_path):
     file = tmp_path / "flags.json"
     command(full, "export", str(file))
     command(empty, "import", str(file))
@@ -64,8 +69,8 @@ def test_an_import_brings_definitions_to_the_file_and_deletes_nothing(
         "3 changed",
     ]
     web = webtest.TestApp(empty.app)
-    listed = web.get("/api/admin/projects/shop/features", headers=ADMIN).json["features"]
-    assert len(listed) == 32
+    features = web.get("/api/admin/projects/shop/features", headers=ADMIN).json["features"]
+    assert len(features) == 32
 
 
 @pytest.mark.parametrize(
@@ -83,7 +88,7 @@ def test_an_import_brings_definitions_to_the_file_and_deletes_nothing(
         (["features"], 7, "features"),
     ],
 )
-def test_what_breaks_a_rule_is_told_and_nothing_happens(
+def test_an_invalid_file_is_rejected_without_changes(
     empty, command, tmp_path, path, value, expected
 ):
     file = tmp_path / "flags.json"
@@ -97,25 +102,25 @@ def test_what_breaks_a_rule_is_told_and_nothing_happens(
         "segments": [{"name": "s"}],
         "features": [flag],
     }
-    at = document
+    parent = document
     for part in path[:-1]:
-        at = at[part]
-    at[path[-1]] = value
+        parent = parent[part]
+    parent[path[-1]] = value
     file.write_text(json.dumps(document))
     code, out, err = command(empty, "import", str(file))
     assert (code, out) == (1, "")
     assert expected in err
-    assert events(empty) == FIRST_START
+    assert count_events(empty) == FIRST_START_EVENTS
 
 
-def test_the_exchange_format_needs_a_place(full, empty, command, tmp_path):
+def test_an_unleash_file_requires_a_project_and_an_environment(full, empty, command, tmp_path):
     web = webtest.TestApp(full.app)
     scope = {"environment": "production", "project": "shop"}
     document = web.post_json("/api/admin/features-batch/export", scope, headers=ADMIN).json
     for segment in document["segments"]:
         segment["constraints"] = []
     document["strategies"] = [{"name": "robots"}]
-    file = tmp_path / "exchange.json"
+    file = tmp_path / "unleash.json"
     file.write_text(json.dumps(document))
     assert command(empty, "import", str(file))[0] == 1
     place = ("--project", "default", "--environment", "development")
@@ -124,7 +129,7 @@ def test_the_exchange_format_needs_a_place(full, empty, command, tmp_path):
     assert command(empty, "import", str(file), *place)[:2] == (0, "0 changed\n")
 
 
-def test_files_that_are_none(empty, command, tmp_path):
+def test_a_file_that_is_no_export_is_rejected(empty, command, tmp_path):
     for text in ("", "[]", "{", '{"format": "sigservice", "version": 1, "x": "\\u0000"}'):
         file = tmp_path / "file.json"
         file.write_text(text)
@@ -142,7 +147,7 @@ def test_files_that_are_none(empty, command, tmp_path):
         ["import", "--from", "http://x", "--token", "t", "--environment", "e"],
     ],
 )
-def test_arguments_that_do_not_fit_together(command, arguments):
+def test_arguments_that_cannot_be_combined(command, arguments):
     with pytest.raises(SystemExit) as ended:
         command(None, *arguments)
     assert ended.value.code == 2

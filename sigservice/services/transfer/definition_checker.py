@@ -1,0 +1,291 @@
+"""Checks the definitions of an import (all but flags) by the rules of their services.
+
+Invalid parts are removed from the result. Nothing is read from or written to the database.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from sigservice.errors import BadDataError
+from sigservice.services.flags import constraints, segments, strategies
+from sigservice.services.flags.feature_tags import Tag
+from sigservice.services.problems import Problems
+from sigservice.services.projects import (
+    context_fields,
+    environments,
+    projects,
+    strategy_types,
+    tag_types,
+)
+from sigservice.services.transfer.snapshots import (
+    ContextField,
+    Environment,
+    Project,
+    ProjectEnvironment,
+    SegmentDefinition,
+    Snapshot,
+    StrategyDefinition,
+    StrategyType,
+    TagType,
+)
+
+LIMIT = "limit"  # the kind of a finding that stops every import
+_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A reason why an item can't be imported; `path` is the place in the imported data."""
+
+    kind: str
+    item: str
+    path: str
+    message: str
+
+
+@dataclass(frozen=True)
+class ImportTarget:
+    """What exists already and the configured limits; `locations` has project, archive state and
+    parent of each flag by its name."""
+
+    existing: Snapshot
+    locations: dict[str, dict[str, Any]]
+    feature_types: frozenset[str]
+    max_segment_values: int
+    max_strategy_segments: int
+
+
+@dataclass
+class DefinitionChecker:
+    """Checks environments, projects, context fields, strategy types, tags and segments."""
+
+    target: ImportTarget
+    lenient: bool = False  # a flag of an unknown type becomes a release flag
+    findings: list[Finding] = field(default_factory=list)
+
+    def check_definitions(self, snapshot: Snapshot) -> Snapshot:
+        """The valid definitions, without flags, in the form in which they are stored."""
+        existing = self.target.existing
+        accepted = Snapshot()
+        accepted.environments = self._check_each(
+            "environments", snapshot.environments, self._check_environment
+        )
+        self._environments = _names(existing.environments) | _names(accepted.environments)
+        self._check_limit("environments", self._environments, environments.MAX_ENVIRONMENTS)
+        accepted.contextFields = self._check_each(
+            "contextFields", snapshot.contextFields, self._check_context_field
+        )
+        accepted.strategyTypes = self._check_each(
+            "strategyTypes", snapshot.strategyTypes, self._check_strategy_type
+        )
+        self._types = _names(existing.strategyTypes) | _names(accepted.strategyTypes)
+        accepted.tagTypes = self._check_each("tagTypes", snapshot.tagTypes, self._check_tag_type)
+        self._tag_types = _names(existing.tagTypes) | _names(accepted.tagTypes)
+        accepted.tags = self._check_each(
+            "tags", snapshot.tags, self._check_tag, lambda tag: f"{tag.type}:{tag.value}"
+        )
+        self._projects = {project.id for project in existing.projects}
+        valid_projects = self._check_each(
+            "projects", snapshot.projects, self._check_project, lambda project: project.id
+        )
+        self._projects |= {project.id for project in valid_projects}
+        accepted.segments = self._check_each("segments", snapshot.segments, self._check_segment)
+        self._segments = {
+            item.name: item.project for item in (*existing.segments, *accepted.segments)
+        }
+        self._check_limit("segments", self._segments.keys(), segments.MOST_SEGMENTS)
+        indexes = {project.id: n for n, project in enumerate(snapshot.projects)}
+        accepted.projects = [
+            self._check_project_environments(project, f"projects[{indexes[project.id]}]")
+            for project in valid_projects
+        ]
+        self._links: dict[str, set[str]] = {}
+        for project in (*existing.projects, *accepted.projects):
+            links = self._links.setdefault(project.id, set())
+            links |= {link.environment for link in project.environments}
+        self._check_limit("projects", self._links.keys(), projects.MAX_PROJECTS)
+        return accepted
+
+    def _check_each(
+        self,
+        kind: str,
+        items: Sequence[Item],
+        check: Callable[[Item, str, Problems], Item],
+        get_name: Callable[[Any], str] = lambda item: item.name,
+    ) -> list[Item]:
+        accepted: dict[str, Item] = {}
+        for n, item in enumerate(items):
+            problems, path, name = Problems(), f"{kind}[{n}]", get_name(item)
+            if name in accepted:
+                problems.add(path, f"{name} appears twice.")
+            checked = check(item, path, problems)
+            if not self._add_findings(kind, name, problems):
+                accepted[name] = checked
+        return list(accepted.values())
+
+    def _add_findings(self, kind: str, item: str, problems: Problems) -> bool:
+        """Whether there were any problems."""
+        for problem in problems.details:
+            self.findings.append(Finding(kind, item, problem["path"], problem["message"]))
+        return bool(problems.details)
+
+    def _check_limit(self, kind: str, names: Collection[str], maximum: int) -> None:
+        if len(names) > maximum:
+            text = f"There can't be more than {maximum} {kind}."
+            self.findings.append(Finding(LIMIT, kind, kind, text))
+
+    def _check_environment(self, item: Environment, path: str, problems: Problems) -> Environment:
+        problems.check_name(item.name, f"{path}.name")
+        problems.check_text(item.type, f"{path}.type", min_length=1, max_length=100)
+        _check_order(item.sortOrder, problems, path)
+        return item
+
+    def _check_context_field(
+        self, item: ContextField, path: str, problems: Problems
+    ) -> ContextField:
+        problems.check_name(item.name, f"{path}.name")
+        _check_order(item.sortOrder, problems, path)
+        with _collect_problems(path, problems):
+            fields = context_fields.fields(item.description, item.stickiness, 0, item.legalValues)
+            return replace(item, description=fields.description)
+        return item
+
+    def _check_strategy_type(
+        self, item: StrategyType, path: str, problems: Problems
+    ) -> StrategyType:
+        problems.check_text(item.name, f"{path}.name", min_length=1, max_length=100)
+        _check_order(item.sortOrder, problems, path)
+        with _collect_problems(path, problems):
+            parameters = [msgspec.to_builtins(parameter) for parameter in item.parameters]
+            fields = strategy_types.fields(item.title, item.description, parameters)
+            return replace(item, title=fields.title, description=fields.description)
+        return item
+
+    def _check_tag_type(self, item: TagType, path: str, problems: Problems) -> TagType:
+        problems.check_name(item.name, f"{path}.name", min_length=2, max_length=50)
+        with _collect_problems(path, problems):
+            fields = tag_types.fields(item.description, item.icon, item.color)
+            return replace(item, **asdict(fields))
+        return item
+
+    def _check_tag(self, tag: Tag, path: str, problems: Problems) -> Tag:
+        if tag.type not in self._tag_types:
+            problems.add(f"{path}.type", f"Tag type {tag.type} not found.")
+        if not 2 <= len(tag.value) <= 50 or tag.value != tag.value.strip():
+            text = "A tag's value must have 2 to 50 characters without surrounding blanks."
+            problems.add(f"{path}.value", text)
+        return tag
+
+    def _check_segment(
+        self, item: SegmentDefinition, path: str, problems: Problems
+    ) -> SegmentDefinition:
+        problems.check_text(item.name, f"{path}.name", min_length=1, max_length=200)
+        if item.name != item.name.strip():
+            problems.add(f"{path}.name", "A segment's name must have no surrounding blanks.")
+        problems.check_text(item.description, f"{path}.description", max_length=1000)
+        if item.project is not None and item.project not in self._projects:
+            problems.add(f"{path}.project", f"Project {item.project} not found.")
+        maximum = self.target.max_segment_values
+        constraints_path = f"{path}.constraints"
+        checked = constraints.check(
+            item.constraints, problems, constraints_path, most_values=maximum
+        )
+        if sum(len(constraint["values"]) for constraint in checked) > maximum:
+            problems.add(constraints_path, f"A segment can't have more than {maximum} values.")
+        if problems.details:
+            return item
+        return replace(item, constraints=msgspec.convert(checked, list[constraints.Constraint]))
+
+    def _check_project(self, item: Project, path: str, problems: Problems) -> Project:
+        problems.check_name(item.id, f"{path}.id")
+        with _collect_problems(path, problems):
+            fields = projects.fields(item.name, item.description, item.mode, item.defaultStickiness)
+            return replace(item, name=fields.name, description=fields.description)
+        return item
+
+    def _check_project_environments(self, item: Project, path: str) -> Project:
+        """The project with the environments that exist. An invalid default strategy is removed: it
+        has no effect until a user enables a flag."""
+        links = []
+        for n, link in enumerate(item.environments):
+            link_path, problems = f"{path}.environments[{n}]", Problems()
+            if link.environment not in self._environments:
+                text = f"Environment {link.environment} not found."
+                problems.add(f"{link_path}.environment", text)
+            if self._add_findings("projects", item.id, problems):
+                continue
+            strategy = link.defaultStrategy
+            if strategy is not None:
+                # Missing parameters stay missing: their defaults depend on the flag.
+                parameters, strategy_path = strategy.parameters, f"{link_path}.defaultStrategy."
+                strategy = self._check_strategy(strategy, item.id, "", strategy_path, problems)
+                strategy = replace(strategy, id=None, parameters=parameters)
+                if self._add_findings("projects", item.id, problems):
+                    strategy = None
+            links.append(ProjectEnvironment(link.environment, strategy))
+        return replace(item, environments=links)
+
+    def _check_strategy(
+        self,
+        definition: StrategyDefinition,
+        project: str,
+        feature: str,
+        path: str,
+        problems: Problems,
+    ) -> StrategyDefinition:
+        """`path` ends with a dot."""
+        strategy = strategies.Strategy(
+            definition.name,
+            definition.title,
+            definition.disabled,
+            definition.sortOrder,
+            definition.constraints,
+            definition.parameters,
+            list(definition.variants),
+        )
+        problems_before = len(problems.details)
+        checked = strategies.check(strategy, feature, problems, path, types=self._types)
+        names = sorted(set(definition.segments))
+        for name in names:
+            if name not in self._segments:
+                problems.add(f"{path}segments", f"Segment {name} not found.")
+            elif self._segments[name] not in (None, project):
+                text = f"Segment {name} belongs to another project."
+                problems.add(f"{path}segments", text)
+        maximum = self.target.max_strategy_segments
+        if len(names) > maximum:
+            text = f"A strategy can't have more than {maximum} segments."
+            problems.add(f"{path}segments", text)
+        if len(problems.details) > problems_before:
+            return definition
+        id = definition.id if definition.id and _ID.fullmatch(definition.id) else None
+        own = {"id": id, "segments": names, "sortOrder": definition.sortOrder}
+        return msgspec.convert(checked | own, StrategyDefinition)
+
+
+@contextmanager
+def _collect_problems(path: str, problems: Problems) -> Iterator[None]:
+    """Adds the details of a BadDataError that the block raises to `problems`."""
+    try:
+        yield
+    except BadDataError as error:
+        for detail in error.details:
+            problems.add(f"{path}.{detail['path']}", detail["message"])
+
+
+def _names(items: Sequence[Any]) -> set[str]:
+    return {item.name for item in items}
+
+
+def _check_order(order: int, problems: Problems, path: str) -> None:
+    if not -(2**31) <= order < 2**31:
+        problems.add(f"{path}.sortOrder", "The sort order must be a 32-bit integer.")

@@ -1,0 +1,388 @@
+"""Writes a checked snapshot to the database, in bulk and with its events.
+
+Only strategies are deleted, when others replace them. Differences are computed before anything is
+written, so a second import of the same snapshot changes nothing.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from sigservice.db.pool import Connection
+from sigservice.repository.transfer import definitions
+from sigservice.services import revisions
+from sigservice.services.identity import Identity
+from sigservice.services.system import events
+from sigservice.services.transfer.snapshots import (
+    Feature,
+    FeatureState,
+    Project,
+    ProjectEnvironment,
+    Snapshot,
+    StrategyDefinition,
+)
+
+MAX_EVENTS = 5000  # for one statement, which must not take longer than five seconds
+Event = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ImportChange:
+    kind: str
+    name: str
+    description: str
+
+
+@dataclass
+class ImportChanges:
+    """The changes as a report (`entries`), and the environments whose revision rises."""
+
+    entries: list[ImportChange] = field(default_factory=list)
+    environments: set[str] = field(default_factory=set)
+    affects_all_environments: bool = False
+
+
+class SnapshotWriter:
+    """Call `write` once, under `revisions.lock`. With `overwrite`, existing definitions (all but
+    flags) change to those of the snapshot; without it they stay."""
+
+    def __init__(
+        self, conn: Connection, existing: Snapshot, by: Identity, *, overwrite: bool
+    ) -> None:
+        self._conn, self._existing, self._by, self._overwrite = conn, existing, by, overwrite
+        self._author: dict[str, Any] = {
+            "created_by": by.username,
+            "created_by_user_id": by.user_id,
+        }
+        self._changes = ImportChanges()
+
+    def write(self, snapshot: Snapshot) -> ImportChanges:
+        def put_segments(conn: Connection, items: Sequence[Any]) -> None:
+            definitions.put_segments(conn, items, **self._author)
+
+        existing = self._existing
+        self._write_definitions(
+            "environment",
+            existing.environments,
+            snapshot.environments,
+            definitions.put_environments,
+        )
+        self._write_definitions(
+            "context-field",
+            existing.contextFields,
+            snapshot.contextFields,
+            definitions.put_context_fields,
+        )
+        self._write_definitions(
+            "strategy",
+            existing.strategyTypes,
+            snapshot.strategyTypes,
+            definitions.put_strategy_types,
+        )
+        self._write_definitions(
+            "tag-type", existing.tagTypes, snapshot.tagTypes, definitions.put_tag_types
+        )
+        self._write_definitions(
+            "tag", existing.tags, snapshot.tags, definitions.put_tags, _format_tag
+        )
+        self._write_definitions(
+            "project",
+            existing.projects,
+            snapshot.projects,
+            definitions.put_projects,
+            lambda project: project.id,
+        )
+        self._write_definitions("segment", existing.segments, snapshot.segments, put_segments)
+        self._write_project_environments(snapshot.projects)
+        self._write_features(snapshot.features)
+        if self._changes.affects_all_environments:
+            revisions.bump(self._conn)
+        elif self._changes.environments:
+            revisions.bump(self._conn, *sorted(self._changes.environments))
+        return self._changes
+
+    def _write_definitions(
+        self,
+        kind: str,
+        existing: Sequence[Any],
+        items: Sequence[Any],
+        write_items: Callable[[Connection, Sequence[Any]], None],
+        get_name: Callable[[Any], str] = lambda item: item.name,
+    ) -> None:
+        before = {get_name(item): item for item in existing}
+        new = [item for item in items if get_name(item) not in before]
+        pairs = [(before[get_name(item)], item) for item in items if get_name(item) in before]
+        changed = [
+            (old, item)
+            for old, item in pairs
+            if self._overwrite and _get_own_fields(old) != _get_own_fields(item)
+        ]
+        write_items(self._conn, new + [item for _, item in changed])
+        self._record(f"{kind}-created", [_build_event(item, get_name(item), kind) for item in new])
+        updates = [
+            _build_event(item, get_name(item), kind)
+            | {"pre_data": msgspec.to_builtins(_get_own_fields(old))}
+            for old, item in changed
+        ]
+        self._record(f"{kind}-updated", updates)
+        self._report(kind, [get_name(item) for item in new], "created")
+        self._report(kind, [get_name(item) for _, item in changed], "updated")
+        if changed and kind in ("environment", "segment"):
+            self._changes.affects_all_environments = True
+
+    def _write_project_environments(self, projects: Sequence[Project]) -> None:
+        """A project without flags gets exactly the environments of the snapshot."""
+        before = {project.id: project.environments for project in self._existing.projects}
+        locations = definitions.list_feature_locations(self._conn)
+        with_flags = {location["project"] for location in locations}
+        changed: list[tuple[str, ProjectEnvironment]] = []
+        removed: list[Event] = []
+        for project in projects:
+            links = {link.environment: link for link in before.get(project.id, [])}
+            for link in project.environments:
+                old = links.pop(link.environment, None)
+                if old is None or (self._overwrite and old != link):
+                    changed.append((project.id, link))
+            if project.id not in with_flags:
+                removed += [{"project": project.id, "environment": name} for name in links]
+        self._put_project_environments(changed)
+        definitions.delete_project_environments(self._conn, removed)
+        added = [_build_link_event(id, link) for id, link in changed]
+        self._record("project-environment-added", added)
+        self._record("project-environment-removed", removed)
+        if changed or removed:
+            self._changes.affects_all_environments = True
+        for id, link in changed:
+            self._report("project", [id], f"uses {link.environment}")
+        for item in removed:
+            self._report("project", [item["project"]], f"no longer uses {item['environment']}")
+
+    def _put_project_environments(self, links: list[tuple[str, ProjectEnvironment]]) -> None:
+        ids = {row["name"]: row["id"] for row in definitions.list_segments(self._conn)}
+        items = []
+        for project, link in links:
+            strategy: Any = None
+            if link.defaultStrategy is not None:
+                strategy = msgspec.to_builtins(link.defaultStrategy)
+                strategy["segments"] = [ids[name] for name in strategy["segments"]]
+                del strategy["id"]
+            items.append(
+                {"project": project, "environment": link.environment, "strategy": strategy}
+            )
+        definitions.put_project_environments(self._conn, items)
+
+    def _write_features(self, features: Sequence[Feature]) -> None:
+        before = {feature.name: feature for feature in self._existing.features}
+        new = [item for item in features if item.name not in before]
+        changed = [
+            (before[item.name], item)
+            for item in features
+            if item.name in before and _get_metadata(item) != _get_metadata(before[item.name])
+        ]
+        rows = [
+            replace(item, tags=[], dependencies=[], environments=[])
+            for item in new + [item for _, item in changed]
+        ]
+        definitions.put_features(self._conn, rows, **self._author)
+        self._record("feature-created", [_build_feature_event(item) for item in new])
+        updates = [
+            _build_feature_event(item) | {"pre_data": _get_metadata(old)} for old, item in changed
+        ]
+        self._record("feature-metadata-updated", updates)
+        self._report("flag", [item.name for item in new], "created")
+        self._report("flag", [item.name for _, item in changed], "updated")
+        if new or changed:
+            self._changes.affects_all_environments = True
+        pairs = [(before.get(item.name), item) for item in features]
+        self._write_states(pairs)
+        self._write_tags(pairs)
+        self._write_parents(pairs)
+
+    def _write_states(self, pairs: Sequence[tuple[Feature | None, Feature]]) -> None:
+        rows: list[Event] = []
+        replacements: list[tuple[Feature, FeatureState, FeatureState]] = []
+        recorded: dict[str, list[Event]] = defaultdict(list)
+        for old_feature, item in pairs:
+            states = old_feature.environments if old_feature else []
+            before = {state.environment: state for state in states}
+            for state in item.environments:
+                name = state.environment
+                old = before.get(name) or FeatureState(name, False, [], [])
+                new = _fill_state(state, old)
+                event = {"project": item.project, "environment": name, "feature_name": item.name}
+                if (new.enabled, new.variants) != (old.enabled, old.variants):
+                    rows.append(
+                        {
+                            "feature": item.name,
+                            "environment": name,
+                            "enabled": new.enabled,
+                            "variants": new.variants,
+                        }
+                    )
+                if new.enabled != old.enabled:
+                    verb = "enabled" if new.enabled else "disabled"
+                    data = {"name": item.name}
+                    recorded[f"feature-environment-{verb}"].append(event | {"data": data})
+                    self._report("flag", [item.name], f"{verb} in {name}")
+                if new.variants != old.variants:
+                    data = {"variants": msgspec.to_builtins(new.variants)}
+                    recorded["feature-environment-variants-updated"].append(event | {"data": data})
+                    self._report("flag", [item.name], f"variants in {name}")
+                if _remove_ids(new.strategies) != _remove_ids(old.strategies):
+                    replacements.append((item, old, new))
+                    self._report("flag", [item.name], f"strategies in {name}")
+        self._replace_strategies(replacements)
+        definitions.put_states(self._conn, rows)
+        for type, items in recorded.items():
+            self._record(type, items)
+        self._changes.environments |= {row["environment"] for row in rows}
+
+    def _replace_strategies(
+        self, replacements: Sequence[tuple[Feature, FeatureState, FeatureState]]
+    ) -> None:
+        rows, segments = [], []
+        removed: list[Event] = []
+        added: list[Event] = []
+        places = [
+            {"feature": item.name, "environment": old.environment}
+            for item, old, _ in replacements
+            if old.strategies
+        ]
+        definitions.delete_strategies(self._conn, places)
+        ids = [s.id for _, _, new in replacements for s in new.strategies or [] if s.id]
+        used_ids = definitions.list_used_strategy_ids(self._conn, ids)
+        for item, old, new in replacements:
+            place = {"feature": item.name, "environment": new.environment}
+            event = {
+                "project": item.project,
+                "environment": new.environment,
+                "feature_name": item.name,
+            }
+            for strategy in old.strategies or []:
+                removed.append(event | {"pre_data": msgspec.to_builtins(strategy)})
+            for strategy in new.strategies or []:
+                is_free = strategy.id and strategy.id not in used_ids
+                id = strategy.id if strategy.id and is_free else str(uuid.uuid4())
+                used_ids.add(id)
+                data = msgspec.to_builtins(replace(strategy, id=id))
+                rows.append(place | data)
+                segments += [{"strategy": id, "segment": name} for name in strategy.segments]
+                added.append(event | {"data": data})
+            self._changes.environments.add(new.environment)
+        definitions.insert_strategies(self._conn, rows)
+        definitions.insert_strategy_segments(self._conn, segments)
+        self._record("feature-strategy-remove", removed)
+        self._record("feature-strategy-add", added)
+
+    def _write_tags(self, pairs: Sequence[tuple[Feature | None, Feature]]) -> None:
+        rows, recorded = [], []
+        for old, item in pairs:
+            before = set(old.tags) if old else set()
+            for tag in dict.fromkeys(item.tags):
+                if tag not in before:
+                    data = {"type": tag.type, "value": tag.value}
+                    rows.append({"feature": item.name, **data})
+                    recorded.append(
+                        {"project": item.project, "feature_name": item.name, "data": data}
+                    )
+                    self._report("flag", [item.name], f"tagged {_format_tag(tag)}")
+        definitions.put_feature_tags(self._conn, rows)
+        self._record("feature-tagged", recorded)
+        if rows:
+            self._changes.affects_all_environments = True
+
+    def _write_parents(self, pairs: Sequence[tuple[Feature | None, Feature]]) -> None:
+        rows, recorded = [], []
+        for old, item in pairs:
+            if not item.dependencies or (old and old.dependencies == item.dependencies):
+                continue
+            (parent,) = item.dependencies
+            data = msgspec.to_builtins(parent)
+            rows.append(
+                {
+                    "child": item.name,
+                    "parent": parent.feature,
+                    "enabled": parent.enabled,
+                    "variants": parent.variants,
+                }
+            )
+            recorded.append({"project": item.project, "feature_name": item.name, "data": data})
+            self._report("flag", [item.name], f"child of {parent.feature}")
+        definitions.put_dependencies(self._conn, rows)
+        self._record("feature-dependency-added", recorded)
+        if rows:
+            self._changes.affects_all_environments = True
+
+    def _record(self, type: str, items: Sequence[Event]) -> None:
+        for start in range(0, len(items), MAX_EVENTS):
+            batch = items[start : start + MAX_EVENTS]
+            events.record_many(self._conn, type, self._by, batch)
+
+    def _report(self, kind: str, names: Sequence[str], description: str) -> None:
+        self._changes.entries += [ImportChange(kind, name, description) for name in names]
+
+
+def _get_own_fields(item: Any) -> Any:
+    """The item without fields that never change or are stored elsewhere."""
+    if isinstance(item, Project):
+        return replace(item, environments=[])
+    if hasattr(item, "createdAt"):
+        return replace(item, createdAt=None, createdBy=None)
+    return item
+
+
+def _build_event(item: Any, name: str, kind: str) -> Event:
+    data = msgspec.to_builtins(_get_own_fields(item))
+    event: Event = {"data": data}
+    if kind == "environment":
+        event["environment"] = name
+    if kind == "project":
+        event["project"] = name
+    if kind == "segment":
+        event["project"] = data["project"]
+    return event
+
+
+def _build_link_event(project: str, link: ProjectEnvironment) -> Event:
+    data = msgspec.to_builtins(link)
+    return {"project": project, "environment": link.environment, "data": data}
+
+
+def _get_metadata(item: Feature) -> Event:
+    return {
+        "name": item.name,
+        "project": item.project,
+        "type": item.type,
+        "description": item.description,
+        "stale": item.stale,
+        "impressionData": item.impressionData,
+    }
+
+
+def _build_feature_event(item: Feature) -> Event:
+    return {"project": item.project, "feature_name": item.name, "data": _get_metadata(item)}
+
+
+def _fill_state(state: FeatureState, old: FeatureState) -> FeatureState:
+    """The state with the old values in place of None."""
+    return FeatureState(
+        state.environment,
+        old.enabled if state.enabled is None else state.enabled,
+        old.variants if state.variants is None else state.variants,
+        old.strategies if state.strategies is None else state.strategies,
+    )
+
+
+def _remove_ids(strategies: Sequence[StrategyDefinition] | None) -> list[StrategyDefinition]:
+    return [replace(strategy, id=None) for strategy in strategies or []]
+
+
+def _format_tag(tag: Any) -> str:
+    return f"{tag.type}:{tag.value}"
