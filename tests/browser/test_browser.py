@@ -68,17 +68,17 @@ def test_whole_main_job(tab, call, expect, javascript):
 
     page.get_by_role("link", name="New signal endpoint").click()
     page.get_by_label("Name", exact=True).fill("deploys")
-    page.get_by_label("Create one now").check()
+    page.get_by_label("Create a token now").check()
     page.get_by_label("Token name").fill("ci")
     page.get_by_role("button", name="Create signal endpoint").click()
     secret = page.get_by_label("Token", exact=True).input_value()
     assert re.fullmatch("signal_[A-Za-z0-9_-]{43}", secret)
 
     page.get_by_role("link", name="View signals").click()
-    expect(page.get_by_role("heading", name="No signal yet")).to_be_visible()
+    expect(page.get_by_role("heading", name="No signals yet")).to_be_visible()
     assert call("deploys", secret, {"type": "deploy", "data": {"n": 1, "word": "first"}}) == 200
     wait_for_signals(1)
-    expect(page.get_by_role("heading", name="No signal yet")).to_have_count(0)
+    expect(page.get_by_role("heading", name="No signals yet")).to_have_count(0)
 
     page.locator("main summary").click()
     payload = page.locator("#signals pre")
@@ -92,7 +92,7 @@ def test_whole_main_job(tab, call, expect, javascript):
         expect(page.locator("#signals details[open]")).to_have_count(1)
         expect(page.locator("#signals details[open]")).to_contain_text("first")
 
-    page.get_by_label("Payload contains").fill("SECOND")
+    page.get_by_label("Search payload").fill("SECOND")
     page.get_by_role("button", name="Filter").click()
     expect(page.locator("#signals details")).to_have_count(1)
     expect(page.locator("#signals summary")).to_contain_text("second")
@@ -105,9 +105,9 @@ def test_whole_main_job(tab, call, expect, javascript):
     assert call("deploys", secret, {}) == 404
 
     page.get_by_role("link", name="Delete deploys").click()
-    expect(page.get_by_role("main")).to_contain_text("2 signals received")
+    expect(page.get_by_role("main")).to_contain_text("2 signals")
     page.get_by_role("button", name="Delete signal endpoint").click()
-    expect(page.get_by_role("status")).to_have_text("The signal endpoint was deleted.")
+    expect(page.get_by_role("status")).to_have_text("Signal endpoint deleted.")
     assert call("deploys", secret, {}) == 401
 
     page.get_by_role("button", name="Sign out").click()
@@ -121,7 +121,7 @@ def test_secret_is_gone_after_going_back(tab, make, expect):
     endpoint = make.endpoint()
     page = tab("ada")
     page.goto(f"/admin/signals/{endpoint['id']}")
-    page.get_by_label("New token's name").fill("ci")
+    page.get_by_label("Token name").fill("ci")
     page.get_by_role("button", name="Create token").click()
     secret = page.get_by_label("Token", exact=True).input_value()
     page.get_by_role("link", name="Back to deploys").click()
@@ -161,14 +161,14 @@ def test_live_refresh_shows_the_newest_first_and_keeps_scroll_and_text(tab, log,
     page = tab("ada", viewport={"width": 800, "height": 400})
     page.clock.install()
     page.goto(log["address"])
-    page.get_by_label("Payload contains").fill("half a wo")
+    page.get_by_label("Search payload").fill("half a wo")
     before = page.evaluate("() => { scrollTo(0, 300); return scrollY; }")
     assert before == 300
     call("deploys", log["secret"], {"n": 20})
     page.clock.run_for(5000)
     expect(page.locator("#signals summary").first).to_contain_text('"n": 20')
     assert page.evaluate("scrollY") == before
-    assert page.get_by_label("Payload contains").input_value() == "half a wo"
+    assert page.get_by_label("Search payload").input_value() == "half a wo"
     assert page.complaints == []
 
 
@@ -261,7 +261,7 @@ def test_person_with_a_keyboard_signs_in_and_works(tab, make, expect):
     expect(page.get_by_role("heading", level=1)).to_have_text("Delete deploys?")
     tab_to("button", "Delete signal endpoint")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("status")).to_have_text("The signal endpoint was deleted.")
+    expect(page.get_by_role("status")).to_have_text("Signal endpoint deleted.")
     assert page.complaints == []
 
 

@@ -242,7 +242,7 @@ def test_secret_can_be_read_in_full_on_a_phone(tab, make):
     endpoint = make.endpoint()
     page = tab("ada", viewport={"width": 360, "height": 740})
     page.goto(f"/admin/signals/{endpoint['id']}")
-    page.get_by_label("New token's name").fill("ci")
+    page.get_by_label("Token name").fill("ci")
     page.get_by_role("button", name="Create token").click()
     secret = page.locator("#secret")
     secret.wait_for()

@@ -106,14 +106,14 @@ def test_work_goes_on_below_the_base_path(ada):
     form = form_to(page, f"{BASE}/admin/signals/new")
     form["name"], form["token"] = "second", "later"
     page = form.submit(status=303).follow()
-    assert notice(page) == "The signal endpoint was created."
+    assert notice(page) == "Signal endpoint created."
     action = page.request.path
     form = form_to(page, action)
     form["name"] = "third"
-    assert notice(form.submit(status=303).follow()) == "The signal endpoint was saved."
+    assert notice(form.submit(status=303).follow()) == "Signal endpoint saved."
     assert action.startswith(f"{BASE}/admin/signals/")
     form = form_to(ada.get(f"{action}/delete"), f"{action}/delete")
-    assert notice(form.submit(status=303).follow()) == "The signal endpoint was deleted."
+    assert notice(form.submit(status=303).follow()) == "Signal endpoint deleted."
 
 
 def test_next_never_doubles_the_base_path(web):

@@ -38,11 +38,11 @@ def tokens(stored):
 
 def test_new_endpoint_with_a_token_now_shows_its_secret(ada, stored):
     page = create_with_endpoint(ada)
-    assert notice(page) == "The signal endpoint was created."
+    assert notice(page) == "Signal endpoint created."
     assert heading(page) == "Token ci created"
     assert SECRET.fullmatch(secret_of(page))
     assert page.headers["Cache-Control"] == "no-store"
-    assert "never again" in page.text
+    assert "see it again" in page.text
     assert [token["name"] for token in tokens(stored)] == ["ci"]
     assert stored()["signalEndpoints"][0]["name"] == "builds"
 
@@ -157,8 +157,8 @@ def test_limit_of_tokens_is_told_before_and_after(ada, make, stored, endpoint):
         make.token(endpoint, f"t{n}")
     path = f"/admin/signals/{endpoint['id']}"
     page = ada.get(path)
-    assert "5 of at most 5" in page.text
-    assert "Delete a token to make room" in page.text
+    assert "5 of 5" in page.text
+    assert "Delete a token to add another" in page.text
     assert not page.html.find("form", action=f"{path}/tokens")
     before = stored()
     fields = {"csrf": ada.csrf, "token_name": "sixth"}
@@ -185,8 +185,8 @@ def test_tokens_show_when_they_were_used_last(ada, make, endpoint, token, send):
         name = card.find("input", attrs={"name": "token_name"})["value"]
         told[name] = {row.dt.string: row.dd for row in card.dl.find_all("div")}
     assert told["ci"]["Last signal"].time["datetime"] == signal["createdAt"]
-    assert told["unused"]["Last signal"].get_text(strip=True) == "none yet"
-    assert told["ci"]["Begins with"].get_text() == token["secretPrefix"] + "…"
+    assert told["unused"]["Last signal"].get_text(strip=True) == "never"
+    assert told["ci"]["Token"].get_text() == token["secretPrefix"] + "…"
     assert told["ci"]["Created"].time["datetime"] == token["createdAt"]
 
 
@@ -195,7 +195,7 @@ def test_renamed_token_goes_on_working(ada, stored, endpoint, token, send):
     form = form_to(ada.get(path), f"{path}/tokens/{token['id']}")
     form["token_name"] = "jenkins"
     page = form.submit(status=303).follow()
-    assert notice(page) == "The token was renamed."
+    assert notice(page) == "Token renamed."
     assert [t["name"] for t in tokens(stored)] == ["jenkins"]
     event = stored()["events"][0]
     assert event["type"] == "signal-endpoint-token-updated"
@@ -234,7 +234,7 @@ def test_deleted_token_is_refused_and_its_signals_stay(
     send(endpoint, token, {"n": 1})
     path = f"/admin/signals/{endpoint['id']}/tokens/{token['id']}/delete"
     page = form_to(ada.get(path), path).submit(status=303).follow()
-    assert "The token was deleted" in notice(page)
+    assert "Token deleted" in notice(page)
     assert tokens(stored) == []
     clock.advance(1)
     headers = {"Authorization": token["token"]}

@@ -68,7 +68,7 @@ def test_page_has_the_url_and_the_way_back(log, endpoint):
     page = log()
     url = page.html.find("input", attrs={"readonly": True})
     assert url["value"] == "http://localhost:80/api/signal-endpoint/deploys"
-    assert page.html.find("a", string="View configuration")["href"].endswith(str(endpoint["id"]))
+    assert page.html.find("a", string="Settings")["href"].endswith(str(endpoint["id"]))
 
 
 def test_any_json_value_is_shown(log, web, clock, endpoint, token):
@@ -126,7 +126,7 @@ def test_search_finds_text_of_the_payload(log, endpoint, token, send):
     page = log("?query=checkout&token=")
     assert [p["service"] for p in payloads(page)] == ["checkOUT-eu", "Checkout"]
     assert page.html.find(id="query")["value"] == "checkout"
-    assert len(rows(log(page.html.find("a", string="Show all")["href"]))) == 3
+    assert len(rows(log(page.html.find("a", string="Clear filters")["href"]))) == 3
 
 
 def test_search_takes_every_character_as_itself(log, endpoint, token, send):
@@ -143,7 +143,7 @@ def test_search_takes_every_character_as_itself(log, endpoint, token, send):
 def test_search_without_a_hit_says_so(log, endpoint, token, send):
     send(endpoint, token, {"v": 1})
     page = log("?query=nowhere")
-    assert "No signal here matches." in page.text
+    assert "No signals match." in page.text
     assert rows(page) == []
 
 
@@ -216,7 +216,7 @@ def test_long_payload_is_cut_and_leads_to_the_whole(log, ada, endpoint, token, s
     signal = send(endpoint, token, {"text": "x" * 60_000, "zz": "end"})
     (row,) = rows(log())
     assert len(row.get_text()) < 21_000
-    assert "longer than what is shown" in row.get_text()
+    assert "Payload truncated" in row.get_text()
     link = row.find("a")["href"]
     assert link == f"/admin/signals/{endpoint['id']}/log/{signal['id']}"
     page = ada.get(link)
@@ -275,7 +275,7 @@ def test_signal_shows_its_outcomes(log, sets, endpoint, token, send):
 
 def test_signal_that_nobody_wanted_says_so(log, endpoint, token, send):
     page = log(f"/{send(endpoint, token, {})['id']}")
-    assert "No action set that was on listened" in page.html.find("main").get_text()
+    assert "No action set was triggered" in page.html.find("main").get_text()
 
 
 def test_a_person_sends_a_test_signal_and_sends_it_again(ada, log, flags, sets, endpoint):
@@ -290,12 +290,12 @@ def test_a_person_sends_a_test_signal_and_sends_it_again(ada, log, flags, sets, 
         assert form_to(page, form.action)["payload"].value == text
     form["payload"] = '{"n": 1.50}'
     page = form.submit(status=303).follow()
-    assert notice(page) == "The signal was sent."
+    assert notice(page) == "Test signal sent."
     assert page.html.find("pre").get_text().split() == ["{", '"n":', "1.50", "}"]
     sets.work()
     assert not flags.is_on()
     page = form_to(page, page.request.path + "/replay").submit().follow()
-    assert "Same payload as" in page.html.find("main").get_text()
+    assert "Replay of" in page.html.find("main").get_text()
     assert [row.find(class_="badge").get_text() for row in rows(log())] == ["sent by ada"] * 2
 
 

@@ -13,7 +13,7 @@ import webtest
 
 from sigservice import payload
 from sigservice.errors import AppError, BadDataError
-from sigservice.routes.pages.signals.signals import pretty
+from sigservice.routes.pages.signals.signals import format_payload
 from tests.conftest import ADMIN, Make
 from tests.properties.generate import (
     encoded,
@@ -160,7 +160,7 @@ def test_whatever_is_accepted_can_be_stored_and_shown(conn):
         if accepted(data):
             taken += 1
             assert takes(conn, data), data[:300]
-            assert exactly(pretty(data.decode()).encode()) == exactly(data)
+            assert exactly(format_payload(data.decode()).encode()) == exactly(data)
     assert taken > 100
 
 
@@ -172,7 +172,7 @@ def test_whatever_number_is_accepted_can_be_stored_and_shown(conn):
         if accepted(data):
             taken += 1
             assert takes(conn, data), data[:300]
-            assert exactly(pretty(data.decode()).encode()) == exactly(data)
+            assert exactly(format_payload(data.decode()).encode()) == exactly(data)
     assert taken > 250
 
 

@@ -1,6 +1,6 @@
 % rebase("layout.tpl", title=title, live=False)
 <h1>Token {{token["name"]}} created</h1>
-<p class="notice">Copy it now: it is shown this once and never again.</p>
+<p class="notice">Copy this token now. You won't be able to see it again.</p>
 <div class="field">
 <label for="secret">Token</label>
 <span class="copy">
@@ -8,13 +8,13 @@
 <button type="button" class="quiet" data-copy="secret" aria-label="Copy token" hidden>Copy</button>
 </span>
 </div>
-<h2>Try it</h2>
+<h2>Send a signal</h2>
 <pre><code id="curl">curl -X POST '{{call_url}}' \
   -H 'Authorization: Bearer {{secret}}' \
   -H 'Content-Type: application/json' \
   -d '{"type": "test", "data": {"message": "hello"}}'</code></pre>
 <p class="actions">
-<button type="button" class="quiet" data-copy="curl" hidden>Copy the command</button>
-<a class="button" href="{{url('/admin/signals/%d/log' % endpoint['id'])}}">View signals</a>
-<a href="{{url('/admin/signals/%d' % endpoint['id'])}}">Back to {{endpoint["name"]}}</a>
+<button type="button" class="quiet" data-copy="curl" hidden>Copy command</button>
+<a class="button" href="{{url('/admin/signals', endpoint['id'], 'log')}}">View signals</a>
+<a href="{{url('/admin/signals', endpoint['id'])}}">Back to {{endpoint["name"]}}</a>
 </p>

@@ -1,40 +1,40 @@
 <section id="tokens">
 <h2>Tokens</h2>
-<p class="hint">{{len(tokens)}} of at most {{token_limit}}. Give each sender its own, so that its signals can be told apart.</p>
+<p class="hint">{{len(tokens)}} of {{token_limit}} tokens. Give each sender its own token to tell their signals apart.</p>
 % if tokens:
 <ul class="cards">
 % for token in tokens:
 <li class="card">
-<form method="post" action="{{url('/admin/signals/%d/tokens/%d' % (endpoint['id'], token['id']))}}">
+<form method="post" action="{{url('/admin/signals', endpoint['id'], 'tokens', token['id'])}}">
 % include("partials/csrf.tpl")
-% include("partials/field.tpl", id="name-%d" % token["id"], name="token_name", label="Name", value=values["token_names"].get(token["id"], token["name"]), required=True)
+% include("partials/form_field.tpl", field=token["field"])
 <button class="quiet" aria-label="Rename token {{token['name']}}">Rename</button>
 </form>
 <dl>
-<div><dt>Begins with</dt><dd><code>{{token["secret_prefix"]}}…</code></dd></div>
+<div><dt>Token</dt><dd><code>{{token["secret_prefix"]}}…</code></dd></div>
 <div><dt>Created</dt><dd>
 % include("partials/time.tpl", at=token["created_at"])
 </dd></div>
 <div><dt>Last signal</dt><dd>
-% if token["last"]:
-% include("partials/time.tpl", at=token["last"])
+% if token["last_received"]:
+% include("partials/time.tpl", at=token["last_received"])
 % else:
-none yet
+never
 % end
 </dd></div>
 </dl>
-<p class="actions"><a href="{{url('/admin/signals/%d/tokens/%d/delete' % (endpoint['id'], token['id']))}}">Delete<span class="hidden"> token {{token["name"]}}</span></a></p>
+<p class="actions"><a href="{{url('/admin/signals', endpoint['id'], 'tokens', token['id'], 'delete')}}">Delete<span class="hidden"> token {{token["name"]}}</span></a></p>
 </li>
 % end
 </ul>
 % end
 % if len(tokens) < token_limit:
-<form method="post" action="{{url('/admin/signals/%d/tokens' % endpoint['id'])}}">
+<form method="post" action="{{url('/admin/signals', endpoint['id'], 'tokens')}}">
 % include("partials/csrf.tpl")
-% include("partials/field.tpl", name="token_name", label="New token's name", value=values["token_name"], required=True, hint="Who sends, such as alertmanager-eu.")
+% include("partials/form_field.tpl", field=token_name)
 <button>Create token</button>
 </form>
 % else:
-<p>Delete a token to make room for another.</p>
+<p>Delete a token to add another.</p>
 % end
 </section>

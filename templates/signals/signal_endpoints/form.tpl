@@ -16,17 +16,12 @@
 % include("partials/form_field.tpl", field=field)
 % end
 <div class="field">
-<label for="call-url">URL that senders call</label>
-% include("partials/copy.tpl", id="call-url", value=call_url, label="URL that senders call")
+<label for="{{call_url.element_id}}">{{call_url.label}}</label>
+% include("partials/copy_field.tpl", field=call_url)
 </div>
 % if not endpoint:
-<fieldset>
-<legend>Token</legend>
-<p class="hint">A sender needs a token. It is shown once, right after it was made.</p>
-<div class="check"><input type="radio" id="token-now" name="token" value="now" {{"checked" if values["token"] == "now" else ""}}><label for="token-now">Create one now</label></div>
+% include("partials/form_field.tpl", field=token_choice)
 % include("partials/form_field.tpl", field=token_name)
-<div class="check"><input type="radio" id="token-later" name="token" value="later" {{"" if values["token"] == "now" else "checked"}}><label for="token-later">Later</label></div>
-</fieldset>
 % end
 <button>{{"Save" if endpoint else "Create signal endpoint"}}</button>
 </form>
@@ -34,6 +29,6 @@
 % include("signals/signal_endpoint_tokens/list.tpl")
 <section>
 <h2>Delete</h2>
-<p><a href="{{url('/admin/signals', endpoint['id'], 'delete')}}">Delete this signal endpoint …</a></p>
+<p><a href="{{url('/admin/signals', endpoint['id'], 'delete')}}">Delete signal endpoint …</a></p>
 </section>
 % end

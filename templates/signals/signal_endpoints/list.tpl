@@ -5,24 +5,23 @@
 <a class="button" href="{{url('/admin/signals/new')}}">New signal endpoint</a>
 % end
 </div>
-<p class="hint">{{len(endpoints)}} of at most {{limit}}. External systems report here that something happened; each sender has a token of its own.{{" Delete one to make room for another." if len(endpoints) >= limit else ""}}</p>
+<p class="hint">{{len(endpoints)}} of {{limit}} endpoints. Receive webhooks from external systems.{{" Delete an endpoint to add another." if len(endpoints) >= limit else ""}}</p>
 % if not endpoints:
 <section class="empty">
-<h2>None yet</h2>
-<p>With an endpoint and a token, a sender needs one line:</p>
+<h2>No signal endpoints yet</h2>
+<p>Create an endpoint with a token, then send a signal:</p>
 <pre><code>curl -X POST '{{own_url()}}/api/signal-endpoint/NAME' \
   -H 'Authorization: Bearer TOKEN' \
   -H 'Content-Type: application/json' \
   -d '{"type": "test"}'</code></pre>
 </section>
-% end
-% if endpoints:
+% else:
 <ul class="cards">
 % for endpoint in endpoints:
 <li class="card">
 <div class="heading">
-<h2><a href="{{url('/admin/signals/%d' % endpoint['id'])}}">{{endpoint["name"]}}</a></h2>
-<form method="post" action="{{url('/admin/signals/%d/%s' % (endpoint['id'], 'off' if endpoint['enabled'] else 'on'))}}">
+<h2><a href="{{url('/admin/signals', endpoint['id'])}}">{{endpoint["name"]}}</a></h2>
+<form method="post" action="{{url('/admin/signals', endpoint['id'], 'off' if endpoint['enabled'] else 'on')}}">
 % include("partials/csrf.tpl")
 <button class="switch" role="switch" aria-checked="{{'true' if endpoint['enabled'] else 'false'}}" aria-label="Endpoint {{endpoint['name']}}">{{"on" if endpoint["enabled"] else "off"}}</button>
 </form>
@@ -30,7 +29,7 @@
 % if endpoint["description"]:
 <p>{{endpoint["description"]}}</p>
 % end
-% include("partials/copy.tpl", id="url-%d" % endpoint["id"], value=endpoint["url"], label="URL of " + endpoint["name"])
+% include("partials/copy_field.tpl", field=endpoint["url"])
 <dl>
 <div><dt>Tokens</dt><dd>
 % if endpoint["tokens"]:
@@ -40,25 +39,25 @@
 % end
 </ul>
 % else:
-<a href="{{url('/admin/signals/%d#tokens' % endpoint['id'])}}">Create a token</a>
+<a href="{{url('/admin/signals', endpoint['id'])}}#tokens">Create a token</a>
 % end
 </dd></div>
 <div><dt>Last signal</dt><dd>
-% if endpoint["last"]:
-% include("partials/time.tpl", at=endpoint["last"])
+% if endpoint["last_received"]:
+% include("partials/time.tpl", at=endpoint["last_received"])
 % else:
-none yet
+never
 % end
 </dd></div>
 <div><dt>Last 24 hours</dt><dd>
-% include("partials/sparkline.tpl", bars=endpoint["bars"], label=plural(endpoint["today"], "signal") + " in the last 24 hours")
-{{endpoint["today"]}}
+% include("partials/sparkline.tpl", bars=endpoint["bars"], label=endpoint["chart_label"])
+{{endpoint["total"]}}
 </dd></div>
 </dl>
 <p class="actions">
-<a href="{{url('/admin/signals/%d/log' % endpoint['id'])}}">View signals<span class="hidden"> of {{endpoint["name"]}}</span></a>
-<a href="{{url('/admin/signals/%d' % endpoint['id'])}}">Edit<span class="hidden"> {{endpoint["name"]}}</span></a>
-<a href="{{url('/admin/signals/%d/delete' % endpoint['id'])}}">Delete<span class="hidden"> {{endpoint["name"]}}</span></a>
+<a href="{{url('/admin/signals', endpoint['id'], 'log')}}">View signals<span class="hidden"> of {{endpoint["name"]}}</span></a>
+<a href="{{url('/admin/signals', endpoint['id'])}}">Edit<span class="hidden"> {{endpoint["name"]}}</span></a>
+<a href="{{url('/admin/signals', endpoint['id'], 'delete')}}">Delete<span class="hidden"> {{endpoint["name"]}}</span></a>
 </p>
 </li>
 % end

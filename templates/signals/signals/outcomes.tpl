@@ -3,20 +3,19 @@
 % end
 % if evaluation.outcomes:
 <ul class="checks">
-% for one in evaluation.outcomes:
-% at = "/admin/projects/%s/actions/%s" % (one.project, one.set_id)
+% for outcome in evaluation.outcomes:
 <li>
-% if one.project and one.exists:
-<a href="{{url(at)}}"><bdi>{{one.name}}</bdi><span class="hidden"> in {{one.project}}</span></a>:
+% if outcome.project and outcome.exists:
+<a href="{{url('/admin/projects', outcome.project, 'actions', outcome.set_id)}}"><bdi>{{outcome.name}}</bdi><span class="hidden"> in {{outcome.project}}</span></a>:
 % else:
-<bdi>{{one.name}}</bdi>:
+<bdi>{{outcome.name}}</bdi>:
 % end
-<strong class="result {{'yes' if one.state == 'success' else 'no' if one.state == 'failed' else ''}}">{{one.label}}</strong>
-% if one.run_id:
-<a href="{{url('%s/runs/%d' % (at, one.run_id))}}">Run {{one.run_id}}</a>
+<strong class="result {{'yes' if outcome.state == 'success' else 'no' if outcome.state == 'failed' else ''}}">{{outcome.label}}</strong>
+% if outcome.run_id:
+<a href="{{url('/admin/projects', outcome.project, 'actions', outcome.set_id, 'runs', outcome.run_id)}}">Run {{outcome.run_id}}</a>
 % end
-% if one.reason:
-<span class="muted"><bdi>{{one.reason}}</bdi></span>
+% if outcome.reason:
+<span class="muted"><bdi>{{outcome.reason}}</bdi></span>
 % end
 </li>
 % end

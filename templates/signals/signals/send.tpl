@@ -1,17 +1,17 @@
 % rebase("layout.tpl", title=title, live=False)
-<p><a href="{{url('/admin/signals/%d' % endpoint['id'])}}">{{endpoint["name"]}}</a></p>
+<p><a href="{{url('/admin/signals', endpoint['id'])}}">{{endpoint["name"]}}</a></p>
 <h1>Send a test signal to {{endpoint["name"]}}</h1>
 <p class="hint">Matching action sets will run.</p>
 % include("partials/problems.tpl")
 % if triggered_sets:
-<p>These listen:</p>
+<p>Action sets triggered by this endpoint:</p>
 % include("actions/action_sets/triggered_sets.tpl")
 % end
-<form method="post" action="{{url('/admin/signals/%d/send' % endpoint['id'])}}">
+<form method="post" action="{{url('/admin/signals', endpoint['id'], 'send')}}">
 % include("partials/csrf.tpl")
-% include("partials/textarea.tpl", name="payload", label="Payload", value=text, rows=12, hint="Any JSON.")
+% include("partials/form_field.tpl", field=payload)
 <p class="actions">
 <button>Send test signal</button>
-<a href="{{url('/admin/signals/%d/log' % endpoint['id'])}}">Cancel</a>
+<a href="{{url('/admin/signals', endpoint['id'], 'log')}}">Cancel</a>
 </p>
 </form>

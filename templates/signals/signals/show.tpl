@@ -1,10 +1,10 @@
 % rebase("layout.tpl", title=title, live=False)
-<p><a href="{{url('/admin/signals/%d/log' % endpoint['id'])}}">Signals: {{endpoint["name"]}}</a></p>
+<p><a href="{{url('/admin/signals', endpoint['id'], 'log')}}">Signals: {{endpoint["name"]}}</a></p>
 <div class="heading">
 <h1>Signal {{signal["id"]}}</h1>
-<form method="post" action="{{url('/admin/signals/%d/log/%d/replay' % (endpoint['id'], signal['id']))}}">
+<form method="post" action="{{url('/admin/signals', endpoint['id'], 'log', signal['id'], 'replay')}}">
 % include("partials/csrf.tpl")
-<button class="quiet">Send again</button>
+<button class="quiet">Replay (runs actions)</button>
 </form>
 </div>
 <dl>
@@ -14,28 +14,28 @@
 % if signal["sent_by"]:
 <div><dt>Sent by</dt><dd><bdi>{{signal["sent_by"]}}</bdi></dd></div>
 % else:
-<div><dt>Token</dt><dd><bdi>{{signal["token_name"] or "deleted token"}}</bdi></dd></div>
+<div><dt>Token</dt><dd><bdi>{{signal["token_name"] or "(deleted token)"}}</bdi></dd></div>
 % end
 % if signal["replay_of"]:
-<div><dt>Same payload as</dt><dd><a href="{{url('/admin/signals/%d/log/%d' % (endpoint['id'], signal['replay_of']))}}">Signal {{signal["replay_of"]}}</a></dd></div>
+<div><dt>Replay of</dt><dd><a href="{{url('/admin/signals', endpoint['id'], 'log', signal['replay_of'])}}">Signal {{signal["replay_of"]}}</a></dd></div>
 % end
 <div><dt>Size</dt><dd>{{signal["payload_bytes"]}} bytes</dd></div>
 </dl>
 <section>
 <h2>Actions</h2>
 % if not evaluation.is_waiting and not evaluation.outcomes:
-<p class="muted">No action set that was on listened when it arrived.</p>
+<p class="muted">No action set was triggered.</p>
 % end
 % include("signals/signals/outcomes.tpl", evaluation=evaluation)
 % if triggered_sets:
 <p class="actions">
-% for one in triggered_sets:
-<a href="{{url('/admin/projects/%s/actions/%d/test?signal=%d' % (one['project'], one['id'], signal['id']))}}">Test <bdi>{{one["name"]}}</bdi><span class="hidden"> in {{one["project"]}}</span> with it</a>
+% for action_set in triggered_sets:
+<a href="{{url('/admin/projects', action_set['project'], 'actions', action_set['id'], 'test')}}?signal={{signal['id']}}">Test <bdi>{{action_set["name"]}}</bdi><span class="hidden"> in {{action_set["project"]}}</span> with this signal</a>
 % end
 </p>
 % end
 </section>
 <section>
 <h2>Payload</h2>
-<pre><code>{{signal["pretty"]}}</code></pre>
+<pre><code>{{signal["formatted"]}}</code></pre>
 </section>

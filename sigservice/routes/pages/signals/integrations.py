@@ -1,4 +1,4 @@
-"""Where an admin looks for what connects this service with others."""
+"""The overview of integrations; signals are the only one."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ router = Router(PageGuard)
 
 
 @router.get("/admin/integrations", needs=ADMIN)
-def show_list(context: Context, identity: Identity) -> HTTPResponse:
-    with context.database.transaction() as conn:
+def list_integrations(context: Context, identity: Identity) -> HTTPResponse:
+    with context.database.autocommit() as conn:
         endpoints = signal_endpoints.list_all(conn)
     return respond.page(
         context,
         "signals/integrations/list",
         identity,
         title="Integrations",
-        signal_endpoints=len(endpoints),
-        signal_endpoints_limit=context.config["signals"]["endpointsLimit"],
+        endpoint_count=len(endpoints),
+        endpoint_limit=context.config["signals"]["endpointsLimit"],
     )

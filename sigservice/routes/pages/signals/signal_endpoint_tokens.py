@@ -1,4 +1,4 @@
-"""Tokens of a signal endpoint, pages: create (seen once), rename, delete."""
+"""Tokens of a signal endpoint, pages: create, rename, delete."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.errors import AppError, ExceedsLimitError
-from sigservice.routes.pages.signals.signal_endpoints import created_page, edit_page
+from sigservice.routes.pages.signals.signal_endpoints import render_form, render_secret
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints
 from sigservice.web import respond
@@ -20,7 +20,9 @@ router = Router(PageGuard)
 
 
 @router.post(PATH, needs=ADMIN)
-def create(context: Context, identity: Identity, id: int, form: dict[str, str]) -> HTTPResponse:
+def create_signal_endpoint_token(
+    context: Context, identity: Identity, id: int, form: dict[str, str]
+) -> HTTPResponse:
     name = form.get("token_name", "")
     try:
         with context.database.transaction() as conn:
@@ -33,7 +35,7 @@ def create(context: Context, identity: Identity, id: int, form: dict[str, str]) 
             raise
         path = {} if isinstance(error, ExceedsLimitError) else {"path": "token_name"}
         problems = [{"message": error.message, **path}]
-        return edit_page(
+        return render_form(
             context,
             identity,
             id,
@@ -42,17 +44,17 @@ def create(context: Context, identity: Identity, id: int, form: dict[str, str]) 
             problems=problems,
             title="Problem: New token",
         )
-    return created_page(context, identity, endpoint, token, secret)
+    return render_secret(context, identity, endpoint, token, secret)
 
 
-# The answer of the POST is a page: whoever loads its address again is led to the form.
+# The POST answers with a page; reloading its URL leads back to the form.
 @router.get(PATH, needs=ADMIN)
-def again(context: Context, identity: Identity, id: int) -> HTTPResponse:
+def redirect_to_tokens(context: Context, identity: Identity, id: int) -> HTTPResponse:
     return respond.redirect(context, f"/admin/signals/{id}#tokens")
 
 
 @router.post(f"{PATH}/<token_id:id>", needs=ADMIN)
-def rename(
+def rename_signal_endpoint_token(
     context: Context, identity: Identity, id: int, token_id: int, form: dict[str, str]
 ) -> HTTPResponse:
     name = form.get("token_name", "")
@@ -62,7 +64,7 @@ def rename(
     except AppError as error:
         if error.status not in (400, 409):
             raise
-        return edit_page(
+        return render_form(
             context,
             identity,
             id,
@@ -75,7 +77,9 @@ def rename(
 
 
 @router.get(f"{PATH}/<token_id:id>/delete", needs=ADMIN)
-def confirm_delete(context: Context, identity: Identity, id: int, token_id: int) -> HTTPResponse:
+def confirm_signal_endpoint_token_deletion(
+    context: Context, identity: Identity, id: int, token_id: int
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.get(conn, id)
         token = signal_endpoints.get_token(conn, id, token_id)
@@ -90,7 +94,7 @@ def confirm_delete(context: Context, identity: Identity, id: int, token_id: int)
 
 
 @router.post(f"{PATH}/<token_id:id>/delete", needs=ADMIN)
-def delete(
+def delete_signal_endpoint_token(
     context: Context, identity: Identity, id: int, token_id: int, form: dict[str, str]
 ) -> HTTPResponse:
     with context.database.transaction() as conn:

@@ -1,4 +1,4 @@
-"""Signal endpoints, pages: list, new, edit, switch, delete."""
+"""Signal endpoints, pages: list, create, edit, enable, disable, delete."""
 
 from __future__ import annotations
 
@@ -15,52 +15,51 @@ from sigservice.repository.signals import signal_endpoints as repository
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints
 from sigservice.web import respond
-from sigservice.web.body import read_query
 from sigservice.web.forms import Field
 from sigservice.web.guards import PageGuard
+from sigservice.web.helpers import plural
 from sigservice.web.links import make_signal_url
 from sigservice.web.router import Router
 from sigservice.web.sparkline import bars
 
 MAX_COUNT = 10_000
 NOTICES = {
-    "created": "The signal endpoint was created.",
-    "saved": "The signal endpoint was saved.",
-    "deleted": "The signal endpoint was deleted.",
-    "on": "The signal endpoint is enabled.",
-    "off": "The signal endpoint is disabled.",
-    "token-renamed": "The token was renamed.",
-    "token-deleted": "The token was deleted; its callers are refused from now on.",
+    "created": "Signal endpoint created.",
+    "saved": "Signal endpoint saved.",
+    "deleted": "Signal endpoint deleted.",
+    "on": "Signal endpoint enabled.",
+    "off": "Signal endpoint disabled.",
+    "token-renamed": "Token renamed.",
+    "token-deleted": "Token deleted. Senders that use it get 401.",
 }
 
 
 router = Router(PageGuard)
 
 
-def notice() -> str:
-    return NOTICES.get(read_query(request.environ).get("done", ""), "")
-
-
 @router.get("/admin/signals", needs=ADMIN)
-def show_list(context: Context, identity: Identity) -> HTTPResponse:
+def list_signal_endpoints(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
         rows = repository.list_all(conn)
         tokens = signal_endpoint_tokens.list_all(conn)
-        last = signals.list_last_received(conn)
+        last_received = signals.list_last_received(conn)
         hours = signals.count_by_hour(conn)
-    endpoints = [
-        row
-        | {
-            "url": make_signal_url(context, request.environ, row["name"]),
-            "tokens": [t for t in tokens if t["signal_endpoint_id"] == row["id"]],
-            "last": _last_of(last, row["id"]),
-            "bars": bars(
-                {h["hours_ago"]: h["signals"] for h in hours if h["endpoint_id"] == row["id"]}
-            ),
-            "today": sum(h["signals"] for h in hours if h["endpoint_id"] == row["id"]),
-        }
-        for row in rows
-    ]
+    endpoints = []
+    for row in rows:
+        counts = {h["hours_ago"]: h["signals"] for h in hours if h["endpoint_id"] == row["id"]}
+        total = sum(counts.values())
+        url = make_signal_url(context, request.environ, row["name"])
+        endpoints.append(
+            row
+            | {
+                "url": Field(f"url-{row['id']}", f"URL of {row['name']}", url),
+                "tokens": [t for t in tokens if t["signal_endpoint_id"] == row["id"]],
+                "last_received": _find_time(last_received, row["id"]),
+                "bars": bars(counts),
+                "chart_label": f"{plural(total, 'signal')} in the last 24 hours",
+                "total": total,
+            }
+        )
     return respond.page(
         context,
         "signals/signal_endpoints/list",
@@ -68,57 +67,39 @@ def show_list(context: Context, identity: Identity) -> HTTPResponse:
         title="Signal endpoints",
         endpoints=endpoints,
         limit=context.config["signals"]["endpointsLimit"],
-        notice=notice(),
-    )
-
-
-def form_page(
-    context: Context, identity: Identity, values: dict[str, Any], **more: Any
-) -> HTTPResponse:
-    return respond.page(
-        context,
-        "signals/signal_endpoints/form",
-        identity,
-        endpoint=None,
-        tokens=[],
-        values=values,
-        fields=_fields(values),
-        token_name=Field(
-            "token_name", "Token name", values["token_name"], hint="e.g. alertmanager-eu"
-        ),
-        call_url=make_signal_url(context, request.environ, values["name"] or "NAME"),
-        **({"title": "New signal endpoint"} | more),
+        notice=respond.find_notice(NOTICES),
     )
 
 
 @router.get("/admin/signals/new", needs=ADMIN)
-def new(context: Context, identity: Identity) -> HTTPResponse:
-    values = {"enabled": "on", "token": "now"}
-    return form_page(context, identity, _values(values))
+def show_new_signal_endpoint_form(context: Context, identity: Identity) -> HTTPResponse:
+    return _render_new_form(context, identity, _read_values({"enabled": "on", "token": "now"}))
 
 
 @router.post("/admin/signals/new", needs=ADMIN)
-def create(context: Context, identity: Identity, form: dict[str, str]) -> HTTPResponse:
-    values = _values(form)
-    with_token = values["token"] == "now"
+def create_signal_endpoint(
+    context: Context, identity: Identity, form: dict[str, str]
+) -> HTTPResponse:
+    values, limits = _read_values(form), context.config["signals"]
+    has_token = values["token"] == "now"
     try:
-        fields = _checked(values, with_token)
+        fields = _check_new(values, has_token)
         with context.database.transaction() as conn:
             endpoint = signal_endpoints.create(
-                conn, fields, identity, limit=context.config["signals"]["endpointsLimit"]
+                conn, fields, identity, limit=limits["endpointsLimit"]
             )
-            if with_token:
+            if has_token:
                 token, secret = signal_endpoints.create_token(
                     conn,
                     endpoint["id"],
                     values["token_name"],
                     identity,
-                    limit=context.config["signals"]["tokensPerEndpointLimit"],
+                    limit=limits["tokensPerEndpointLimit"],
                 )
     except AppError as error:
         if error.status >= 500:
             raise
-        return form_page(
+        return _render_new_form(
             context,
             identity,
             values,
@@ -126,29 +107,29 @@ def create(context: Context, identity: Identity, form: dict[str, str]) -> HTTPRe
             problems=error.details,
             title="Problem: New signal endpoint",
         )
-    if not with_token:
+    if not has_token:
         return respond.redirect(context, f"/admin/signals/{endpoint['id']}?done=created")
-    return created_page(context, identity, endpoint, token, secret, notice=NOTICES["created"])
+    return render_secret(context, identity, endpoint, token, secret, notice=NOTICES["created"])
 
 
 @router.get("/admin/signals/<id:id>", needs=ADMIN)
-def edit(context: Context, identity: Identity, id: int) -> HTTPResponse:
-    return edit_page(context, identity, id, notice=notice())
+def show_signal_endpoint_form(context: Context, identity: Identity, id: int) -> HTTPResponse:
+    return render_form(context, identity, id, notice=respond.find_notice(NOTICES))
 
 
 @router.post("/admin/signals/<id:id>", needs=ADMIN)
-def save(context: Context, identity: Identity, id: int, form: dict[str, str]) -> HTTPResponse:
-    values = _values(form)
+def update_signal_endpoint(
+    context: Context, identity: Identity, id: int, form: dict[str, str]
+) -> HTTPResponse:
+    values = _read_values(form)
     try:
-        fields = signal_endpoints.check_fields(
-            values["name"], values["description"], values["enabled"] == "on"
-        )
+        fields = _check(values)
         with context.database.transaction() as conn:
             signal_endpoints.update(conn, id, fields, identity)
     except AppError as error:
         if error.status not in (400, 409):
             raise
-        return edit_page(
+        return render_form(
             context,
             identity,
             id,
@@ -160,24 +141,28 @@ def save(context: Context, identity: Identity, id: int, form: dict[str, str]) ->
     return respond.redirect(context, f"/admin/signals/{id}?done=saved")
 
 
-def switch(context: Context, identity: Identity, id: int, enabled: bool) -> HTTPResponse:
+@router.post("/admin/signals/<id:id>/on", needs=ADMIN)
+def enable_signal_endpoint(
+    context: Context, identity: Identity, id: int, form: dict[str, str]
+) -> HTTPResponse:
+    return _set_enabled(context, identity, id, True)
+
+
+@router.post("/admin/signals/<id:id>/off", needs=ADMIN)
+def disable_signal_endpoint(
+    context: Context, identity: Identity, id: int, form: dict[str, str]
+) -> HTTPResponse:
+    return _set_enabled(context, identity, id, False)
+
+
+def _set_enabled(context: Context, identity: Identity, id: int, enabled: bool) -> HTTPResponse:
     with context.database.transaction() as conn:
         signal_endpoints.set_enabled(conn, id, enabled, identity)
     return respond.redirect(context, f"/admin/signals?done={'on' if enabled else 'off'}")
 
 
-@router.post("/admin/signals/<id:id>/on", needs=ADMIN)
-def switch_on(context: Context, identity: Identity, id: int, form: dict[str, str]) -> HTTPResponse:
-    return switch(context, identity, id, True)
-
-
-@router.post("/admin/signals/<id:id>/off", needs=ADMIN)
-def switch_off(context: Context, identity: Identity, id: int, form: dict[str, str]) -> HTTPResponse:
-    return switch(context, identity, id, False)
-
-
 @router.get("/admin/signals/<id:id>/delete", needs=ADMIN)
-def confirm_delete(context: Context, identity: Identity, id: int) -> HTTPResponse:
+def confirm_signal_endpoint_deletion(context: Context, identity: Identity, id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.get(conn, id)
         tokens = signal_endpoint_tokens.list_for_endpoint(conn, id)
@@ -190,22 +175,24 @@ def confirm_delete(context: Context, identity: Identity, id: int) -> HTTPRespons
         endpoint=endpoint,
         tokens=tokens,
         triggered_sets=triggered_sets,
-        count=f"{count}{' or more' if count == MAX_COUNT else ''}",
+        signal_count=f"{count} or more signals" if count == MAX_COUNT else plural(count, "signal"),
         title=f"Delete {endpoint['name']}?",
     )
 
 
 @router.post("/admin/signals/<id:id>/delete", needs=ADMIN)
-def delete(context: Context, identity: Identity, id: int, form: dict[str, str]) -> HTTPResponse:
+def delete_signal_endpoint(
+    context: Context, identity: Identity, id: int, form: dict[str, str]
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         signal_endpoints.delete(conn, id, identity)
     return respond.redirect(context, "/admin/signals?done=deleted")
 
 
-def created_page(
+def render_secret(
     context: Context, identity: Identity, endpoint: Row, token: Row, secret: str, **more: Any
 ) -> HTTPResponse:
-    """A new token with its secret: the answer of the POST, so that no address shows it again."""
+    """A new token with its secret, as the response to the POST: no URL shows the secret again."""
     return respond.page(
         context,
         "signals/signal_endpoint_tokens/created",
@@ -219,68 +206,123 @@ def created_page(
     )
 
 
-def edit_page(
+def render_form(
     context: Context,
     identity: Identity,
     id: int,
     values: dict[str, Any] | None = None,
     **more: Any,
 ) -> HTTPResponse:
-    """An endpoint's form with its tokens; `values` are what was submitted, if that was wrong."""
+    """An endpoint's form with its tokens; `values` are the input of a form with errors.
+
+    `token_name` is the name of a new token, `token_names` has the new names of tokens by ID.
+    """
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.get(conn, id)
         tokens = signal_endpoint_tokens.list_for_endpoint(conn, id)
-        last = signals.list_last_received(conn)
-    stored = {
+        last_received = signals.list_last_received(conn)
+    state = {
         "name": endpoint["name"],
         "description": endpoint["description"] or "",
-        "enabled": "on" if endpoint["enabled"] else "",
+        "enabled": endpoint["enabled"],
     }
-    values = {"token_name": "", "token_names": {}} | stored | (values or {})
+    values = {"token_name": "", "token_names": {}} | state | (values or {})
     return respond.page(
         context,
         "signals/signal_endpoints/form",
         identity,
         endpoint=endpoint,
-        tokens=[token | {"last": _last_of(last, id, token["id"])} for token in tokens],
+        tokens=[
+            token
+            | {
+                "last_received": _find_time(last_received, id, token["id"]),
+                "field": Field(
+                    "token_name",
+                    "Name",
+                    values["token_names"].get(token["id"], token["name"]),
+                    is_required=True,
+                    id=f"name-{token['id']}",
+                ),
+            }
+            for token in tokens
+        ],
         token_limit=context.config["signals"]["tokensPerEndpointLimit"],
-        values=values,
-        fields=_fields(values),
-        call_url=make_signal_url(context, request.environ, endpoint["name"]),
+        **_make_fields(context, endpoint["name"], values, is_new=False),
         **({"title": f"Signal endpoint {endpoint['name']}"} | more),
     )
 
 
-def _fields(values: dict[str, Any]) -> list[Field]:
+def _render_new_form(
+    context: Context, identity: Identity, values: dict[str, Any], **more: Any
+) -> HTTPResponse:
+    return respond.page(
+        context,
+        "signals/signal_endpoints/form",
+        identity,
+        endpoint=None,
+        token_choice=Field(
+            "token",
+            "Token",
+            "now" if values["token"] == "now" else "later",
+            type="radio",
+            choices=(("now", "Create a token now"), ("later", "Later")),
+            choice_hints={"now": "Senders need a token. It is shown once, after you create it."},
+        ),
+        **_make_fields(context, values["name"] or "NAME", values, is_new=True),
+        **({"title": "New signal endpoint"} | more),
+    )
+
+
+def _make_fields(
+    context: Context, name: str, values: dict[str, Any], *, is_new: bool
+) -> dict[str, Any]:
     name_hint = (
         "Part of the URL; renaming breaks existing senders. Lower-case letters, digits, - and _"
     )
-    return [
-        Field("name", "Name", values["name"], hint=name_hint, is_required=True),
-        Field(
-            "description", "Description", values["description"], hint="Optional. What sends here."
+    url = make_signal_url(context, request.environ, name)
+    return {
+        "fields": [
+            Field("name", "Name", values["name"], hint=name_hint, is_required=True),
+            Field(
+                "description",
+                "Description",
+                values["description"],
+                hint="Optional. What sends here.",
+            ),
+            Field("enabled", "Enabled", values["enabled"], type="checkbox"),
+        ],
+        "call_url": Field("call-url", "Webhook URL", url),
+        "token_name": Field(
+            "token_name",
+            "Token name",
+            values["token_name"],
+            hint="e.g. alertmanager-eu",
+            is_required=not is_new,
         ),
-        Field("enabled", "Enabled", values["enabled"], type="checkbox"),
-    ]
+    }
 
 
-def _values(form: dict[str, str]) -> dict[str, str]:
+def _read_values(form: dict[str, str]) -> dict[str, str]:
     names = ("name", "description", "enabled", "token", "token_name")
     return {name: form.get(name, "").strip() for name in names}
 
 
-def _checked(values: dict[str, str], with_token: bool) -> signal_endpoints.EndpointFields:
-    """Raises BadDataError naming everything that is wrong in the form of a new endpoint."""
+def _check(values: dict[str, str]) -> signal_endpoints.EndpointFields:
+    return signal_endpoints.check_fields(
+        values["name"], values["description"], values["enabled"] == "on"
+    )
+
+
+def _check_new(values: dict[str, str], has_token: bool) -> signal_endpoints.EndpointFields:
+    """Raises BadDataError with a detail for each invalid field of a new endpoint."""
     problems: list[dict[str, Any]] = []
     fields = None
     try:
-        fields = signal_endpoints.check_fields(
-            values["name"], values["description"], values["enabled"] == "on"
-        )
+        fields = _check(values)
     except BadDataError as error:
         problems += error.details
     try:
-        if with_token:
+        if has_token:
             signal_endpoints.check_token_name(values["token_name"])
     except BadDataError as error:
         problems += [detail | {"path": "token_name"} for detail in error.details]
@@ -289,8 +331,9 @@ def _checked(values: dict[str, str], with_token: bool) -> signal_endpoints.Endpo
     return fields
 
 
-def _last_of(last: list[dict[str, Any]], endpoint_id: int, token_id: int | None = None) -> Any:
-    for row in last:
+def _find_time(last_received: list[Row], endpoint_id: int, token_id: int | None = None) -> Any:
+    """When the endpoint or its token received the last signal, None if never."""
+    for row in last_received:
         if row["endpoint_id"] == endpoint_id and row["token_id"] == token_id:
             return row["created_at"]
     return None

@@ -1,4 +1,5 @@
-"""View signals: an endpoint's log with search, token filter, paging and live refresh."""
+"""View signals: an endpoint's log with search, token filter, paging and live refresh; one signal;
+test signals and replays."""
 
 from __future__ import annotations
 
@@ -18,28 +19,26 @@ from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints, signals
 from sigservice.web import respond
 from sigservice.web.body import read_number, read_query
+from sigservice.web.forms import Field
 from sigservice.web.guards import PageGuard
 from sigservice.web.links import make_signal_url
 from sigservice.web.paging import read_paging
 from sigservice.web.router import Router
 
-SHOWN = 20
-PREVIEW = 120
-SHOWN_PAYLOAD = 20_000
+PAGE_SIZE, MAX_PAGE_SIZE = 20, 100
+MAX_PREVIEW = 120
+MAX_PAYLOAD = 20_000  # characters of a payload in the log; a page of 100 kB payloads is megabytes
 SAMPLE = '{\n  "type": "test"\n}'
-NOTICES = {
-    "sent": "The signal was sent.",
-    "replayed": "The payload was sent again, as a new signal.",
-}
+NOTICES = {"sent": "Test signal sent.", "replayed": "Signal replayed."}
 
 
 router = Router(PageGuard)
 
 
 @router.get("/admin/signals/<id:id>/log", needs=ADMIN)
-def show(context: Context, identity: Identity, id: int) -> HTTPResponse:
+def list_signals(context: Context, identity: Identity, id: int) -> HTTPResponse:
     query = read_query(request.environ)
-    asked = read_paging(query, SHOWN)
+    page_request = read_paging(query, PAGE_SIZE)
     token_id = read_number(query, "token", None, 1, 2**31 - 1)
     text = query.get("query", "").strip()
     with context.database.transaction(bulkhead="search" if text else "") as conn:
@@ -48,56 +47,102 @@ def show(context: Context, identity: Identity, id: int) -> HTTPResponse:
         page = signals.list_page(
             conn,
             id,
-            limit=min(asked.limit, 100),
-            before=asked.before,
+            limit=min(page_request.limit, MAX_PAGE_SIZE),
+            before=page_request.before,
             token_id=token_id,
             text=text,
         )
         evaluations = signal_outcomes.list_evaluations(conn, id, [row["id"] for row in page.rows])
-    filters = {"token": token_id or "", "query": text}
-    kept = {name: value for name, value in filters.items() if value}
-    older = urlencode(kept | {"before": page.next_before}) if page.next_before else ""
+    filters = {name: value for name, value in (("token", token_id or ""), ("query", text)) if value}
+    newest = urlencode(filters)
+    at_newest, is_paused = page_request.before is None, query.get("live") == "off"
+    is_live = at_newest and not text and not is_paused
+    token_choices = [("", "all"), *((str(token["id"]), token["name"]) for token in tokens)]
     return respond.page(
         context,
         "signals/signals/log",
         identity,
         title=f"Signals: {endpoint['name']}",
         endpoint=endpoint,
-        tokens=tokens,
-        signals=[_shown(row) | {"evaluation": evaluations[row["id"]]} for row in page.rows],
-        filters=filters,
-        older=older,
-        newest=urlencode(kept),
-        at_newest=asked.before is None,
+        filters=[
+            Field("query", "Search payload", text),
+            Field("token", "Token", str(token_id or ""), type="select", choices=token_choices),
+        ],
+        is_filtered=bool(filters),
+        signals=[_abbreviate(row) | {"evaluation": evaluations[row["id"]]} for row in page.rows],
+        older=urlencode(filters | {"before": page.next_before}) if page.next_before else "",
+        newest=newest,
+        at_newest=at_newest,
         searched_to_end=page.searched_to_end,
-        live=asked.before is None and not text and query.get("live") != "off",
-        paused=query.get("live") == "off",
-        call_url=make_signal_url(context, request.environ, endpoint["name"]),
+        live=is_live,
+        is_paused=is_paused,
+        pause_query=urlencode(filters | {"live": "off"}),
+        call_url=Field(
+            "call-url",
+            "Webhook URL",
+            make_signal_url(context, request.environ, endpoint["name"]),
+        ),
     )
 
 
 @router.get("/admin/signals/<id:id>/log/<signal_id:id>", needs=ADMIN)
-def show_one(context: Context, identity: Identity, id: int, signal_id: int) -> HTTPResponse:
+def show_signal(context: Context, identity: Identity, id: int, signal_id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.get(conn, id)
         row = signals.get(conn, id, signal_id)
         evaluations = signal_outcomes.list_evaluations(conn, id, [signal_id])
         triggered_sets = action_sets.list_of_endpoint(conn, id)
-    done = read_query(request.environ).get("done", "")
     return respond.page(
         context,
         "signals/signals/show",
         identity,
         title=f"Signal {signal_id}",
         endpoint=endpoint,
-        signal=row | {"pretty": pretty(row["payload"])},
+        signal=row | {"formatted": format_payload(row["payload"])},
         evaluation=evaluations[signal_id],
         triggered_sets=triggered_sets,
-        notice=NOTICES.get(done, ""),
+        notice=respond.find_notice(NOTICES),
     )
 
 
-def send_page(
+@router.get("/admin/signals/<id:id>/send", needs=ADMIN)
+def show_test_signal_form(context: Context, identity: Identity, id: int) -> HTTPResponse:
+    return _render_test_signal_form(context, identity, id, SAMPLE)
+
+
+@router.post(
+    "/admin/signals/<id:id>/send",
+    needs=ADMIN,
+    form_limit=lambda config: 4 * config["signals"]["payloadLimit"] + 1000,
+)
+def send_test_signal(
+    context: Context, identity: Identity, id: int, form: dict[str, str]
+) -> HTTPResponse:
+    text = form.get("payload", "").replace("\r\n", "\n").strip()
+    try:
+        with context.database.transaction() as conn:
+            row = signals.send(
+                conn, id, text.encode(), identity, limit=context.config["signals"]["payloadLimit"]
+            )
+    except AppError as error:
+        if error.status not in (400, 409, 413):
+            raise
+        return _render_test_signal_form(context, identity, id, text, error)
+    context.signals_waiting.set()
+    return respond.redirect(context, f"/admin/signals/{id}/log/{row['id']}?done=sent")
+
+
+@router.post("/admin/signals/<id:id>/log/<signal_id:id>/replay", needs=ADMIN)
+def replay_signal(
+    context: Context, identity: Identity, id: int, signal_id: int, form: dict[str, str]
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        row = signals.replay(conn, id, signal_id, identity)
+    context.signals_waiting.set()
+    return respond.redirect(context, f"/admin/signals/{id}/log/{row['id']}?done=replayed")
+
+
+def _render_test_signal_form(
     context: Context, identity: Identity, id: int, text: str, error: AppError | None = None
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
@@ -113,55 +158,27 @@ def send_page(
         problems=[{"message": error.message, "path": "payload"}] if error else [],
         endpoint=endpoint,
         triggered_sets=triggered_sets,
-        text=text,
+        payload=Field(
+            "payload",
+            "Payload",
+            text,
+            type="textarea",
+            hint="Any JSON value.",
+            attributes={"rows": 12},
+        ),
     )
 
 
-@router.get("/admin/signals/<id:id>/send", needs=ADMIN)
-def write(context: Context, identity: Identity, id: int) -> HTTPResponse:
-    return send_page(context, identity, id, SAMPLE)
-
-
-@router.post(
-    "/admin/signals/<id:id>/send",
-    needs=ADMIN,
-    form_limit=lambda config: 4 * config["signals"]["payloadLimit"] + 1000,
-)
-def send(context: Context, identity: Identity, id: int, form: dict[str, str]) -> HTTPResponse:
-    text = form.get("payload", "").replace("\r\n", "\n").strip()
-    try:
-        with context.database.transaction() as conn:
-            row = signals.send(
-                conn, id, text.encode(), identity, limit=context.config["signals"]["payloadLimit"]
-            )
-    except AppError as error:
-        if error.status not in (400, 409, 413):
-            raise
-        return send_page(context, identity, id, text, error)
-    context.signals_waiting.set()
-    return respond.redirect(context, f"/admin/signals/{id}/log/{row['id']}?done=sent")
-
-
-@router.post("/admin/signals/<id:id>/log/<signal_id:id>/replay", needs=ADMIN)
-def replay(
-    context: Context, identity: Identity, id: int, signal_id: int, form: dict[str, str]
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = signals.replay(conn, id, signal_id, identity)
-    context.signals_waiting.set()
-    return respond.redirect(context, f"/admin/signals/{id}/log/{row['id']}?done=replayed")
-
-
-def pretty(payload: str) -> str:
-    """Indented JSON; the numbers stay as they were stored."""
+def format_payload(payload: str) -> str:
+    """Indented JSON; numbers stay as they are stored."""
     return msgspec.json.format(payload, indent=2)
 
 
-def _shown(row: Row) -> dict[str, Any]:
-    """A page of 100 kB payloads would be megabytes: long ones are cut, with a link to the whole."""
-    text = pretty(row["payload"])
+def _abbreviate(row: Row) -> dict[str, Any]:
+    """The signal with a preview and the beginning of its formatted payload."""
+    text = format_payload(row["payload"])
     return row | {
-        "pretty": text[:SHOWN_PAYLOAD],
-        "cut": len(text) > SHOWN_PAYLOAD,
-        "preview": row["payload"][:PREVIEW],
+        "formatted": text[:MAX_PAYLOAD],
+        "is_truncated": len(text) > MAX_PAYLOAD,
+        "preview": row["payload"][:MAX_PREVIEW],
     }

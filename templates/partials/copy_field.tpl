@@ -1,0 +1,4 @@
+<span class="copy">
+<input id="{{field.element_id}}" type="text" readonly value="{{field.value}}" aria-label="{{field.label}}" size="{{len(field.value)}}">
+<button type="button" class="quiet" data-copy="{{field.element_id}}" aria-label="Copy {{field.label}}" hidden>Copy</button>
+</span>
