@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from bottle import HTTPResponse, request
@@ -10,6 +9,7 @@ from bottle import HTTPResponse, request
 from sigservice.context import Context
 from sigservice.errors import BadDataError, NotFoundError
 from sigservice.flags.revision_cache import Access
+from sigservice.semantic_version import SemanticVersion, parse_version
 from sigservice.services.flags import client_features
 from sigservice.services.flags.client_features import Query
 from sigservice.web import respond
@@ -18,10 +18,7 @@ from sigservice.web.etag import matches
 from sigservice.web.guards import ClientGuard
 from sigservice.web.router import Router
 
-_SPEC = re.compile(
-    r"(\d{1,18})\.(\d{1,18})\.(\d{1,18})(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?", re.ASCII
-)
-SEGMENTS_SINCE = (4, 2, 0)
+FIRST_SPEC_WITH_SEGMENTS = SemanticVersion(4, 2, 0)
 
 
 router = Router(ClientGuard, "client")
@@ -84,18 +81,17 @@ def _query(query_string: str, spec: str, access: Access) -> Query:
         scope,
         tuple(sorted(set(tags))),
         prefixes[0] if prefixes else "",
-        _inlines(spec),
+        _needs_inline_segments(spec),
     )
 
 
-def _inlines(spec: str) -> bool:
-    """Whether the SDK is too old to know segments. Raises BadDataError for what is no version."""
+def _needs_inline_segments(spec: str) -> bool:
+    """Whether the SDK is too old for segments. Raises BadDataError for an invalid version."""
     if not spec.strip():
         return True
-    match = _SPEC.fullmatch(spec.strip())
-    if match is None:
+    version = parse_version(spec.strip())
+    if version is None:
         raise BadDataError(
             "Unleash-Client-Spec must be a version such as 5.1.0.", path="Unleash-Client-Spec"
         )
-    version = tuple(int(match[n]) for n in (1, 2, 3))
-    return version < SEGMENTS_SINCE or (version == SEGMENTS_SINCE and bool(match[4]))
+    return version < FIRST_SPEC_WITH_SEGMENTS

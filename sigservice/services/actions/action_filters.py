@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 import re2
 
+from sigservice.semantic_version import SemanticVersion, parse_version
 from sigservice.services.actions import payload_paths
 from sigservice.services.problems import Problems
 
@@ -25,11 +26,6 @@ LONGEST_VALUE = 100
 LONGEST_PATTERN = 500
 LONGEST_TEXT = 10_000
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
-_SEMVER = re.compile(
-    r"(0|[1-9]\d{0,17})\.(0|[1-9]\d{0,17})\.(0|[1-9]\d{0,17})"
-    r"(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z.-]+)?",
-    re.ASCII,
-)
 _EPOCH_MILLISECONDS_FROM = 10**11
 _RE2 = re2.Options()
 _RE2.log_errors = False
@@ -199,7 +195,7 @@ def _test(filter: Filter) -> Test:
 
     def test(value: Any) -> bool:
         left = read(value)
-        return left is not None and compare(left, right)
+        return left is not None and right is not None and compare(left, right)
 
     return test
 
@@ -225,14 +221,8 @@ def _number(value: Any) -> Decimal | None:
     return Decimal(text) if len(text) <= 100 and _NUMBER.fullmatch(text) else None
 
 
-def _semver(value: Any) -> tuple[Any, ...] | None:
-    """Ordered as semver.org's section 11 says: a release is higher than its pre-releases."""
-    match = _SEMVER.fullmatch(value) if isinstance(value, str) and len(value) <= 200 else None
-    if match is None:
-        return None
-    parts = (match[4] or "").split(".") if match[4] else []
-    marks = tuple((0, int(p), "") if p.isdigit() and len(p) < 19 else (1, 0, p) for p in parts)
-    return (int(match[1]), int(match[2]), int(match[3]), not parts, marks)
+def _semver(value: Any) -> SemanticVersion | None:
+    return parse_version(value) if isinstance(value, str) else None
 
 
 def _moment(value: Any) -> datetime | None:

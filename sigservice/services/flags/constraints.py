@@ -16,6 +16,7 @@ import msgspec
 import re2
 from msgspec import UNSET, UnsetType
 
+from sigservice.semantic_version import parse_version
 from sigservice.services.problems import Problems
 
 MOST_CONSTRAINTS = 30
@@ -26,12 +27,6 @@ TEXT_OPERATORS = ("IN", "NOT_IN", "STR_CONTAINS", "STR_STARTS_WITH", "STR_ENDS_W
 # Numbers and dates as the engine reads them: no other count of decimals of a second, no 24 o'clock.
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d(\.\d{3})?(Z|[+-]\d\d:\d\d)", re.ASCII)
-_SEMVER = re.compile(
-    r"(0|[1-9]\d{0,18})\.(0|[1-9]\d{0,18})\.(0|[1-9]\d{0,18})"
-    r"(-(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?"
-    r"(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?",
-    re.ASCII,
-)
 # The syntax of RE2 is the one that engines of all SDKs share: linear time, and so neither looks
 # around nor references back.
 _RE2 = re2.Options()
@@ -150,7 +145,7 @@ def _date(text: str) -> str | None:
 
 
 def _semver(text: str) -> str | None:
-    return text if len(text) <= LONGEST_VALUE and _SEMVER.fullmatch(text) else None
+    return text if len(text) <= LONGEST_VALUE and parse_version(text) else None
 
 
 def _pattern(text: str) -> str | None:
