@@ -1,4 +1,4 @@
-"""A service that really listens, and Debian's Chromium to look at it."""
+"""A listening service and Debian's Chromium."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.waiting import DEADLINE_SECONDS
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skips, and says why, where there is no browser."""
+    """Skips browser tests, with a reason, if there is no browser."""
     reason = ""
     if importlib.util.find_spec("playwright") is None:
         reason = "the Python package playwright is not installed"
@@ -34,7 +34,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def service(database: TemporaryDatabase) -> Iterator[Service]:
-    """On a port of its own and the real clock; signals are hardly limited."""
+    """A service on a free port with the real clock and hardly any limit on signals."""
     options = {
         "db": database.options(),
         "logLevel": "error",
@@ -56,7 +56,7 @@ def service(database: TemporaryDatabase) -> Iterator[Service]:
 def tab(chromium: Any, service: Service) -> Iterator[Callable[..., Any]]:
     """`tab("ada", color_scheme="dark")`: a page of a fresh browser profile, signed in if named.
 
-    `page.complaints` gathers what the console, the policy and failing scripts say.
+    `page.complaints` gathers the messages of console, policy and failing scripts.
     """
     contexts = []
 
@@ -81,7 +81,7 @@ def tab(chromium: Any, service: Service) -> Iterator[Callable[..., Any]]:
 
 
 def _note(complaints: list[str], line: Any) -> None:
-    """Statuses of pages that a test asks for on purpose are no complaint."""
+    """Ignores the statuses of error pages that a test visits."""
     if line.type in ("error", "warning") and "the server responded with a status" not in line.text:
         complaints.append(f"{line.type}: {line.text}")
 

@@ -1,4 +1,4 @@
-"""The main job in a real browser: with and without JavaScript, by mouse and by keyboard."""
+"""The main job in a real browser, with and without JavaScript, by mouse and by keyboard."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_copy_buttons_fill_the_clipboard(tab, make, service):
     assert page.complaints == []
 
 
-def test_copy_buttons_are_hidden_where_they_can_do_nothing(tab, make):
+def test_copy_buttons_are_hidden_without_javascript(tab, make):
     make.endpoint()
     page = tab("ada", java_script_enabled=False)
     page.goto("/admin/signals")
@@ -227,7 +227,7 @@ def test_skip_link_is_first_and_leads_into_the_content(tab, make):
         assert focus(page)["inMain"]
 
 
-def test_person_with_a_keyboard_signs_in_and_works(tab, make, expect):
+def test_user_signs_in_and_works_by_keyboard(tab, make, expect):
     make.endpoint()
     page = tab()
     page.goto("/sign-in?next=/admin/signals")
@@ -272,7 +272,7 @@ def test_focus_can_be_seen_on_every_control(tab, log, call, scheme):
     for address in ("/admin/signals", "/admin/signals/new", log["address"], "/profile"):
         page.goto(address)
         count = page.locator("a, button:visible, input:not([type=hidden]), select, summary").count()
-        seen = []
+        names = []
         for _ in range(count):
             page.keyboard.press("Tab")
             at = focus(page)
@@ -280,5 +280,5 @@ def test_focus_can_be_seen_on_every_control(tab, log, call, scheme):
                 break
             assert at["outline"] != "none", (address, at)
             assert at["width"] >= 2, (address, at)
-            seen.append(at["name"])
-        assert len(seen) > 8
+            names.append(at["name"])
+        assert len(names) > 8

@@ -7,7 +7,7 @@ import pytest
 pytestmark = pytest.mark.browser
 
 
-def test_strategy_is_made_by_keyboard_without_javascript(tab, flags):
+def test_strategy_is_added_by_keyboard_without_javascript(tab, flags):
     flags.flag("checkout")
     page = tab("ada", java_script_enabled=False, viewport={"width": 360, "height": 740})
     page.goto("/admin/features/checkout")
@@ -15,7 +15,7 @@ def test_strategy_is_made_by_keyboard_without_javascript(tab, flags):
     page.get_by_role("button", name="Add constraint").press("Enter")
     page.get_by_label("Context field").wait_for()
     assert page.url.endswith("#constraints.0")
-    page.keyboard.press("Tab")  # goes on where the new fields are
+    page.keyboard.press("Tab")  # from the anchor of the new fields
     page.keyboard.type("country")
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")

@@ -1,4 +1,4 @@
-"""What can be measured of how pages look: contrast in both schemes, and the width of a phone."""
+"""Contrast of pages in both colour schemes, their width on a phone and the size of targets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 pytestmark = pytest.mark.browser
 
-# Every text with its colour and what lies behind it, as (kind, text, ratio).
+# The contrast of every text with its background, as [kind, text, ratio].
 CONTRAST = """() => {
   const parse = (css) => {
     const n = css.match(/[\\d.]+/g).map(Number);
@@ -33,7 +33,7 @@ CONTRAST = """() => {
     const [high, low] = [light(a), light(b)].sort((x, y) => y - x);
     return (high + 0.05) / (low + 0.05);
   };
-  const found = [];
+  const ratios = [];
   for (const e of document.querySelectorAll("body, body *")) {
     const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
     const isField = ["INPUT", "SELECT", "TEXTAREA"].includes(e.tagName) && e.type !== "hidden";
@@ -42,13 +42,13 @@ CONTRAST = """() => {
     const kind = e.classList.length ? "." + e.classList[0] : e.localName;
     const text = (e.value || e.textContent).trim().slice(0, 40);
     const opacity = parseFloat(style.opacity);
-    found.push([kind, text, ratio(over({...parse(style.color), a: opacity}, back), back)]);
+    ratios.push([kind, text, ratio(over({...parse(style.color), a: opacity}, back), back)]);
     if (isField && !["checkbox", "radio"].includes(e.type)) {
       const around = behind(e.parentElement);
-      found.push(["border", text, 1.5 * ratio(parse(style.borderTopColor), around)]);
+      ratios.push(["border", text, 1.5 * ratio(parse(style.borderTopColor), around)]);
     }
   }
-  return found;
+  return ratios;
 }"""
 
 SMALL_TARGETS = """() => [...document.querySelectorAll(
@@ -92,7 +92,7 @@ NEEDED = {
 
 
 def fill_flags(flags, name, text):
-    """The addresses of a flag's pages, with a strategy that has all that one may have."""
+    """The addresses of the pages of a flag whose strategy has everything."""
     tags = [{"type": "simple", "value": text[:50]}, {"type": "simple", "value": "shop"}]
     flags.flag(name, description=text, tags=tags)
     segment = flags.segment(name, description=text)
@@ -130,9 +130,9 @@ def fill_flags(flags, name, text):
 
 @pytest.fixture
 def fill(make, flags, call):
-    """`fill(names, …)`: two endpoints, one switched off, and the addresses of all pages."""
+    """`fill(names, …)` creates two endpoints, one disabled; returns the addresses of all pages."""
 
-    def made(name="deploys", token_name="ci", description="What is shipped", text="words"):
+    def fill_service(name="deploys", token_name="ci", description="What is shipped", text="words"):
         endpoint = make.endpoint(name, description=description)
         make.endpoint("off", enabled=False)
         token = make.token(endpoint, token_name)
@@ -156,11 +156,11 @@ def fill(make, flags, call):
             "/nowhere",
         ]
 
-    return made
+    return fill_service
 
 
 def visit(page, addresses):
-    """Each page, lists unfolded; then the pages that answer a form."""
+    """Visits each page, lists unfolded, then the pages that respond to a form."""
     for address in addresses:
         page.goto(address)
         page.evaluate("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
@@ -222,8 +222,8 @@ def test_every_page_fits_a_phone_and_every_target_a_thumb(tab, fill):
     for where in visit(page, fill()):
         if page.evaluate("document.documentElement.scrollWidth") > 360:
             wide[where] = page.evaluate(WIDE)
-        if found := page.evaluate(SMALL_TARGETS) + page.evaluate(BROKEN_BUTTONS):
-            small[where] = found[:4]
+        if faults := page.evaluate(SMALL_TARGETS) + page.evaluate(BROKEN_BUTTONS):
+            small[where] = faults[:4]
     assert (wide, small) == ({}, {})
 
 
@@ -238,7 +238,7 @@ def test_no_page_is_wider_than_a_phone_with_long_names(tab, fill):
 
 
 def test_secret_can_be_read_in_full_on_a_phone(tab, make):
-    """Shown this once: nobody should have to scroll inside a field to see all of it."""
+    """It is shown once, so the field is as large as the secret."""
     endpoint = make.endpoint()
     page = tab("ada", viewport={"width": 360, "height": 740})
     page.goto(f"/admin/signals/{endpoint['id']}")
@@ -249,7 +249,7 @@ def test_secret_can_be_read_in_full_on_a_phone(tab, make):
     assert secret.evaluate("e => e.scrollWidth <= e.clientWidth")
 
 
-def test_labels_stand_beside_or_above_their_fields_on_a_phone(tab, make):
+def test_labels_are_beside_or_above_their_fields_on_a_phone(tab, make):
     endpoint = make.endpoint()
     page = tab("ada", viewport={"width": 360, "height": 740})
     page.goto(f"/admin/signals/{endpoint['id']}/log")

@@ -1,6 +1,6 @@
-"""What every page owes to people with a keyboard, a screen reader or a strict browser.
+"""Accessibility rules for all pages: keyboard, screen reader, strict browser.
 
-Each rule is a function of a page's soup that tells what is wrong, and nothing when all is well.
+Each rule is a function of a page's soup that yields the faults of the page.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ def title_is_there(soup: BeautifulSoup) -> Iterator[str]:
 
 @rule
 def there_is_one_h1(soup: BeautifulSoup) -> Iterator[str]:
-    found = soup.find_all("h1")
-    if len(found) != 1 or not found[0].get_text(strip=True):
-        yield f"{len(found)} h1"
-    elif not found[0].find_parent("main"):
+    headings = soup.find_all("h1")
+    if len(headings) != 1 or not headings[0].get_text(strip=True):
+        yield f"{len(headings)} h1"
+    elif not headings[0].find_parent("main"):
         yield "h1 is outside of main"
 
 
@@ -109,9 +109,9 @@ def buttons_and_links_have_a_name(soup: BeautifulSoup) -> Iterator[str]:
 
 @rule
 def same_name_leads_to_the_same_place(soup: BeautifulSoup) -> Iterator[str]:
-    seen: dict[str, str] = {}
+    links: dict[str, str] = {}
     for tag in soup.find("main").find_all("a", href=True):
-        if seen.setdefault(name_of(soup, tag), tag["href"]) != tag["href"]:
+        if links.setdefault(name_of(soup, tag), tag["href"]) != tag["href"]:
             yield f"“{name_of(soup, tag)}” leads to {tag['href']} and elsewhere"
 
 

@@ -1,4 +1,4 @@
-"""Flags, strategies and segments, made through the admin API."""
+"""Creates flags, strategies and segments through the admin API."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Flags:
         return self._web.post_json("/api/admin/segments", body, headers=ADMIN).json["id"]
 
     def look(self, flag: str = "checkout") -> dict[str, Any]:
-        """All there is about a flag, as tools see it."""
+        """The flag as the admin API returns it."""
         return self._web.get(f"{FEATURES}/{flag}", headers=ADMIN).json
 
     def is_on(self, flag: str = "checkout", environment: str = "production") -> bool:

@@ -7,7 +7,7 @@ import webtest
 
 from tests.conftest import Cast
 from tests.pages.seen import heading, is_page
-from tests.pages.test_hostile_text import HOSTILE, faults, shown
+from tests.pages.test_hostile_text import HOSTILE, faults, read_texts
 from tests.routes.sdk import CLIENT, PRODUCTION, Sdk
 
 PATH = "/admin/applications"
@@ -101,10 +101,10 @@ def test_what_applications_say_of_themselves_is_text(sdk, vera):
     page = vera.get(PATH)
     assert faults(page) == []
     for text in HOSTILE:
-        assert text in shown(page)
+        assert text in read_texts(page)
         one = vera.get(PATH, {"name": text})
         assert faults(one) == []
         assert text in one.html.h1.get_text()
-        assert shown(one).count(text) >= 4
+        assert read_texts(one).count(text) >= 4
     links = [row.a["href"] for row in page.html.select("ul.rows li")]
     assert {vera.get(PATH + link).html.h1.bdi.string for link in links} == set(HOSTILE)

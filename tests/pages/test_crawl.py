@@ -1,4 +1,4 @@
-"""Ada follows every link of the site and meets every problem page; all of them keep the rules."""
+"""Every page that links lead to, and every page with problems, keeps the rules."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ WRONG_ACTION_SET = {
 
 
 def fill(service: Service, web: webtest.TestApp, clock: FakeClock) -> int:
-    """Makes two endpoints with tokens of the same names, signals and a deleted token."""
+    """Creates two endpoints with tokens of the same names, signals and a deleted token."""
     make, ids = Make(web), []
     for name in ("deploys", "alerts"):
         endpoint = make.endpoint(name, description=f"What {name} there are")
@@ -105,7 +105,7 @@ def fill(service: Service, web: webtest.TestApp, clock: FakeClock) -> int:
 
 
 def fill_flags(flags: Flags) -> None:
-    """A flag with all that one may have, its parent, one called new and an archived one."""
+    """Creates a flag with everything, its parent, a flag named new and an archived one."""
     segment = flags.segment(description="Who asked for it")
     flags.segment("unused", constraints=[])
     tags = [{"type": "simple", "value": value} for value in ("shop", "pay")]
@@ -132,7 +132,7 @@ def fill_flags(flags: Flags) -> None:
 
 
 def fill_actions(service: Service, web: webtest.TestApp, clock: FakeClock, id: int) -> None:
-    """Sets that ran, were undone, are latched, will restore; one that restores another."""
+    """Creates action sets with runs, an undone run, run once, auto-revert and undoing a set."""
     endpoint = {"id": id, "name": "deploys"}
     sets = Actions(service, web, Flags(web), endpoint)
     type = {"path": "type", "operator": "IN", "values": ["deploys", "x"]}
@@ -146,13 +146,13 @@ def fill_actions(service: Service, web: webtest.TestApp, clock: FakeClock, id: i
     for n in range(2):
         clock.advance(60)
         body = {"payload": {"type": "deploys", "n": n}}
-        sent = web.post_json(f"{at}/test-signal", body, headers=ADMIN).json
+        signal = web.post_json(f"{at}/test-signal", body, headers=ADMIN).json
         sets.work()
     path = f"/api/admin/projects/default/actions/{first}/events"
     (run, *_) = web.get(path, headers=ADMIN).json["actionSetEvents"][::-1]
     web.post(f"{path}/{run['id']}/undo", headers=ADMIN)
     sets.work()
-    web.post(f"{at}/signals/{sent['id']}/replay", headers=ADMIN)
+    web.post(f"{at}/signals/{signal['id']}/replay", headers=ADMIN)
     sets.work()
     web.post_json(f"{at}/test-signal", {"payload": {"type": "deploys"}}, headers=ADMIN)
 
@@ -192,26 +192,26 @@ def problem_pages(ada: webtest.TestApp, id: int, clock: FakeClock) -> Pages:
         f"{ACTIONS}/2/test": {"payload": "{"},
         f"{ACTIONS}/1/runs/1/undo": {},
     }
-    found = {}
+    pages = {}
     for path, fields in forms.items():
         answer = ada.post(path, fields | {"csrf": ada.csrf}, expect_errors=True)
-        found[f"POST {path}"] = answer.html
+        pages[f"POST {path}"] = answer.html
     growing = {"csrf": ada.csrf, "do": "add-constraints", "constraints.0.operator": "IN"}
     for path in ("/admin/segments/new", "/admin/features/new/environments/default/strategies/new"):
-        found[f"POST {path} do"] = ada.post(path, growing).html
+        pages[f"POST {path} do"] = ada.post(path, growing).html
     created = ada.post(f"/admin/signals/{id}/tokens", {"csrf": ada.csrf, "token_name": "new"})
-    found["token created"] = created.html
-    found["no CSRF"] = ada.post(f"/admin/signals/{id}", {}, status=403).html
-    stranger = webtest.TestApp(ada.app)
-    found["GET /sign-in"] = stranger.get("/sign-in?done=signed-out").html
-    found["POST /sign-in"] = sign_in(stranger, password="x", status=401).html
+    pages["token created"] = created.html
+    pages["no CSRF"] = ada.post(f"/admin/signals/{id}", {}, status=403).html
+    browser = webtest.TestApp(ada.app)
+    pages["GET /sign-in"] = browser.get("/sign-in?done=signed-out").html
+    pages["POST /sign-in"] = sign_in(browser, password="x", status=401).html
     for _ in range(10):
-        stranger.post("/sign-in", {}, expect_errors=True)
-    found["429"] = stranger.post("/sign-in", {}, status=429).html
+        browser.post("/sign-in", {}, expect_errors=True)
+    pages["429"] = browser.post("/sign-in", {}, status=429).html
     clock.advance(60)
     for address in ("/nowhere", f"/admin/signals/{id}/log?query=none", "/admin/events?type=none"):
-        found[address] = ada.get(address, expect_errors=True).html
-    return found
+        pages[address] = ada.get(address, expect_errors=True).html
+    return pages
 
 
 @pytest.fixture(scope="module")
@@ -251,12 +251,12 @@ def site(temporary_database: TemporaryDatabase) -> Iterator[dict[str, Pages]]:
 
 @pytest.mark.parametrize("name", RULES)
 def test_every_page_keeps_the_rule(site, name):
-    wrong = {
+    faults = {
         f"{who} {address}": list(RULES[name](soup))
         for who, pages in site.items()
         for address, soup in pages.items()
     }
-    assert {address: faults for address, faults in wrong.items() if faults} == {}
+    assert {address: texts for address, texts in faults.items() if texts} == {}
 
 
 def test_links_lead_to_every_page(site):
@@ -336,14 +336,14 @@ def test_links_lead_to_every_page(site):
     }
 
 
-def test_titles_tell_pages_apart(site):
+def test_titles_of_pages_differ(site):
     titles: dict[str, str] = {}
     for address, soup in site["ada"].items():
         path, title = urlsplit(address).path, soup.title.get_text(strip=True)
         assert titles.setdefault(title, path) == path, title
 
 
-def test_viewer_is_offered_nothing_that_is_refused(site):
+def test_viewer_sees_only_what_is_allowed(site):
     paths = {urlsplit(address).path for address in site["vera"]}
     assert {path for path in paths if not path.startswith("/admin/features/")} == {
         "/",
@@ -359,7 +359,14 @@ def test_viewer_is_offered_nothing_that_is_refused(site):
     }
     for soup in site["vera"].values():
         text = soup.get_text()
-        for offer in ("New signal endpoint", "Delete", "New flag", "Edit", "Add a", "Archive this"):
+        for offer in (
+            "New signal endpoint",
+            "Delete",
+            "New flag",
+            "Edit",
+            "Add strategy",
+            "Archive flag",
+        ):
             assert offer not in text
         methods = {form.get("action"): form["method"] for form in soup.find_all("form")}
         assert {path for path, method in methods.items() if method == "post"} <= {
@@ -372,7 +379,7 @@ def test_viewer_is_offered_nothing_that_is_refused(site):
         assert not soup.find(role="switch")
 
 
-def test_every_page_loads_style_and_script_from_here(site):
+def test_every_page_loads_its_own_style_and_script(site):
     for pages in site.values():
         for soup in pages.values():
             assert soup.find("link", rel="stylesheet")["href"].startswith("/static/app.css?v=")
@@ -381,7 +388,7 @@ def test_every_page_loads_style_and_script_from_here(site):
             assert script["type"] == "module"
 
 
-def test_nothing_is_needed_from_other_hosts(site):
+def test_nothing_is_loaded_from_other_hosts(site):
     for pages in site.values():
         for soup in pages.values():
             for tag in soup.find_all(["link", "script", "img", "iframe", "form", "a"]):

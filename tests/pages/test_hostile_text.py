@@ -1,4 +1,4 @@
-"""Whatever people and senders write is text on every page and never markup, code or template."""
+"""Text of users and senders is text on every page, never markup, code or template."""
 
 from __future__ import annotations
 
@@ -32,31 +32,31 @@ EXISTS = {"path": "b", "operator": "EXISTS", "inverted": True}
 
 
 def faults(page: webtest.TestResponse) -> list[str]:
-    """What would tell that somebody's text became part of the page."""
-    html, found = page.html, []
+    """The signs that a user's text became part of the page."""
+    html, signs = page.html, []
     for script in html.find_all("script"):
         if script.get_text() or "/static/app.js" not in script.get("src", ""):
-            found.append(str(script))
+            signs.append(str(script))
     for tag in html.find_all(True):
         if tag.name in ("b", "i", "img", "iframe", "style", "template"):
-            found.append(str(tag)[:100])
+            signs.append(str(tag)[:100])
         for name, value in tag.attrs.items():
             if name.startswith("on") or name == "style":
-                found.append(f"{tag.name} {name}")
+                signs.append(f"{tag.name} {name}")
             if name in ("href", "action", "src") and str(value).lower().startswith("javascript"):
-                found.append(f"{tag.name} {name}={value}")
-    return found
+                signs.append(f"{tag.name} {name}={value}")
+    return signs
 
 
-def shown(page: webtest.TestResponse) -> str:
-    """All that a person can read: text and the values of fields."""
+def read_texts(page: webtest.TestResponse) -> str:
+    """All that a user can read: text and the values of fields."""
     values = [tag["value"] for tag in page.html.find_all("input") if tag.get("value")]
     return "\n".join([page.html.get_text(), *values])
 
 
 @pytest.fixture
 def hostile(ada, web, make, stored, clock, endpoint, sets):
-    """Ada at a service where every name, description and payload means harm."""
+    """Ada at a service where every name, description and payload is hostile."""
     clock.advance(60)
     texts = iter(HOSTILE)
     body = {
@@ -80,7 +80,7 @@ def hostile(ada, web, make, stored, clock, endpoint, sets):
             text = next(texts, "last")
             token = make.token(endpoint, text)
             if n == 0:
-                harm(sets, text, f"set {text}")
+                add_hostile_set(sets, text, f"set {text}")
             clock.advance(1)
             web.post(
                 f"/api/signal-endpoint/e{n}",
@@ -92,8 +92,8 @@ def hostile(ada, web, make, stored, clock, endpoint, sets):
     return ada
 
 
-def harm(sets, text, name):
-    """A set whose name, description, filters and tag mean harm."""
+def add_hostile_set(sets, text, name):
+    """An action set with a hostile name, description, filter and tag."""
     tag = {"environment": "development", "tag": f"simple:{text}"}
     sets.set(
         name,
@@ -103,23 +103,23 @@ def harm(sets, text, name):
     )
 
 
-def test_no_page_takes_text_for_markup(hostile):
+def test_text_is_markup_on_no_page(hostile):
     pages = crawl(hostile)
     assert len(pages) > 30
     assert {address: faults(page) for address, page in pages.items() if faults(page)} == {}
     assert not any("&amp;lt;script" in page.text for page in pages.values())
 
 
-def test_every_text_is_shown_as_it_was_written(hostile, stored):
-    tokens = shown(hostile.get("/admin/api-tokens"))
+def test_every_text_is_shown_unchanged(hostile, stored):
+    tokens = read_texts(hostile.get("/admin/api-tokens"))
     accounts = stored()["serviceAccounts"]
-    page = shown(hostile.get(f"/admin/service-accounts/{accounts[-1]['id']}"))
+    page = read_texts(hostile.get(f"/admin/service-accounts/{accounts[-1]['id']}"))
     for text in HOSTILE[:9]:
         assert text in tokens
         assert text in page
-    listed = shown(hostile.get("/admin/signals"))
+    texts = read_texts(hostile.get("/admin/signals"))
     for text in HOSTILE:
-        assert text in listed
+        assert text in texts
     for endpoint in stored()["signalEndpoints"]:
         page = hostile.get(f"/admin/signals/{endpoint['id']}")
         form = form_to(page, f"/admin/signals/{endpoint['id']}")
@@ -128,7 +128,7 @@ def test_every_text_is_shown_as_it_was_written(hostile, stored):
         delete = hostile.get(f"/admin/signals/{endpoint['id']}/delete")
         for token in endpoint["tokens"]:
             for where in (page, log, delete):
-                assert token["name"] in shown(where)
+                assert token["name"] in read_texts(where)
             confirm = f"/admin/signals/{endpoint['id']}/tokens/{token['id']}/delete"
             assert token["name"] in hostile.get(confirm).html.h1.get_text()
     payloads = {
@@ -140,7 +140,7 @@ def test_every_text_is_shown_as_it_was_written(hostile, stored):
     assert set(HOSTILE) <= payloads
 
 
-def test_saving_what_is_shown_changes_nothing(hostile, stored):
+def test_saving_unchanged_forms_changes_nothing(hostile, stored):
     before = stored()
     for endpoint in before["signalEndpoints"]:
         page = hostile.get(f"/admin/signals/{endpoint['id']}")
@@ -155,7 +155,7 @@ def test_saving_what_is_shown_changes_nothing(hostile, stored):
     assert stored() == before
 
 
-def test_rejected_text_comes_back_as_text(ada, web, endpoint):
+def test_rejected_text_stays_text(ada, web, endpoint):
     for text in HOSTILE:
         fields = {"csrf": ada.csrf, "name": text, "description": text, "token_name": text}
         page = ada.post("/admin/signals/new", fields | {"token": "now"}, status=400)
@@ -168,7 +168,7 @@ def test_rejected_text_comes_back_as_text(ada, web, endpoint):
         assert form_to(page, f"/admin/signals/{endpoint['id']}")["name"].value == text
 
 
-def test_name_at_the_sign_in_form_comes_back_as_text(web, clock):
+def test_username_of_a_failed_sign_in_stays_text(web, clock):
     for text in HOSTILE:
         clock.advance(60)
         page = sign_in(web, text, "x", status=401)
@@ -176,7 +176,7 @@ def test_name_at_the_sign_in_form_comes_back_as_text(web, clock):
         assert page.form["username"].value == text
 
 
-def test_query_comes_back_as_text(ada, endpoint):
+def test_query_stays_text(ada, endpoint):
     for text in HOSTILE:
         for address, field in (
             (f"/admin/signals/{endpoint['id']}/log", "query"),
@@ -191,18 +191,18 @@ def test_query_comes_back_as_text(ada, endpoint):
         assert page.html.find(id="query")["value"] == text
 
 
-def test_path_and_method_come_back_as_text(ada):
+def test_path_and_method_stay_text(ada):
     for path in ("/%3Cscript%3Ealert(1)%3C/script%3E", "/%7B%7B7*7%7D%7D", "/admin/'%22%3E"):
         page = ada.get(path, status=404)
         assert faults(page) == []
         assert "49" not in page.html.find("main").get_text()
-    stranger = webtest.TestApp(ada.app, lint=False)
-    page = stranger.request("/admin/signals", method="<B>", status=405)
+    browser = webtest.TestApp(ada.app, lint=False)
+    page = browser.request("/admin/signals", method="<B>", status=405)
     assert faults(page) == []
     assert "<B>" in page.html.h1.get_text()
 
 
-def test_hostile_name_of_a_person_is_text_in_the_navigation(hostile, web, service):
+def test_hostile_username_is_text_in_the_navigation(hostile, web, service):
     other = webtest.TestApp(service.app)
     name = "<svg/onload=alert(1)>'\"{{7*7}}"
     sign_in(other, name)
@@ -212,7 +212,7 @@ def test_hostile_name_of_a_person_is_text_in_the_navigation(hostile, web, servic
         assert page.html.find(class_="account").a.get_text() == name
 
 
-def test_direction_of_a_name_does_not_turn_the_text_around_it(ada, make, endpoint):
+def test_text_direction_of_a_name_ends_with_the_name(ada, make, endpoint):
     """U+202E in a token's name must end with the name: <bdi> or dir="auto"."""
     token = make.token(endpoint, "\u202egnp.exe")
     page = ada.get(f"/admin/signals/{endpoint['id']}/tokens/{token['id']}/delete")

@@ -1,4 +1,4 @@
-"""The playground as a person meets it: the question in the address, the reasons in words."""
+"""The playground: the input in the URL, the reasons in sentences."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ FLAGS = "/api/admin/projects/{}/features"
 
 @pytest.fixture
 def add(web):
-    """`add(name, *strategies)`: a flag that is on in development."""
+    """`add(name, *strategies)`: a flag that is enabled in development."""
 
-    def made(name, *strategies, project="default", on=True):
+    def add_flag(name, *strategies, project="default", on=True):
         path = FLAGS.format(project)
         web.post_json(path, {"name": name}, headers=ADMIN, status=201)
         path += f"/{name}/environments/development"
@@ -30,15 +30,15 @@ def add(web):
         if on:
             web.post(f"{path}/on", headers=ADMIN)
 
-    return made
+    return add_flag
 
 
-def ask(person, status=200, **given):
-    return person.get(PATH, {"environment": "development"} | given, status=status)
+def evaluate(person, status=200, **fields):
+    return person.get(PATH, {"environment": "development"} | fields, status=status)
 
 
-def told(page, name):
-    """What a person reads of a flag, line by line; the reason comes second."""
+def read_flag(page, name):
+    """The text of a flag; the reason comes second."""
     lines = page.html.find(id=f"flag-{name}").get_text(" ", strip=True)
     return " ".join(lines.split())
 
@@ -47,7 +47,7 @@ def state(page, name):
     return page.html.find(id=f"flag-{name}").summary.find(class_="result").string
 
 
-def test_form_asks_and_the_address_keeps_the_question(ada, add):
+def test_result_has_the_form_and_its_url_has_the_input(ada, add):
     add("checkout", {"name": "default", "constraints": [constraint("plan", "IN", "pro=1")]})
     page = ada.get(PATH)
     assert not page.html.main.find("details")
@@ -58,18 +58,18 @@ def test_form_asks_and_the_address_keeps_the_question(ada, add):
     form["properties"] = " plan = pro=1\r\n\r\nregion=eu"
     form["flag"] = "CHECK"
     answer = form.submit()
-    asked = parse_qs(urlsplit(answer.request.url).query)
-    assert asked["userId"] == ["7"]
+    query = parse_qs(urlsplit(answer.request.url).query)
+    assert query["userId"] == ["7"]
     assert answer.html.h1.string == "Playground"
     assert state(answer, "checkout") == "on"
-    again = form_to(answer, PATH)
-    assert (again["userId"].value, again["flag"].value) == ("7", "CHECK")
-    assert again["properties"].value.splitlines() == ["plan = pro=1", "", "region=eu"]
-    assert again["environment"].value == "development"
+    form = form_to(answer, PATH)
+    assert (form["userId"].value, form["flag"].value) == ("7", "CHECK")
+    assert form["properties"].value.splitlines() == ["plan = pro=1", "", "region=eu"]
+    assert form["environment"].value == "development"
     assert answer.html.main.find("details").has_attr("open")  # there is one flag
 
 
-def test_reasons_in_words(vera, web, add):
+def test_reasons_are_sentences(vera, web, add):
     body = {"name": "Europe", "constraints": [constraint("region", "IN", "eu", "uk")]}
     segment = web.post_json("/api/admin/segments", body, headers=ADMIN).json["id"]
     web.post_json("/api/admin/strategies", {"name": "mine", "parameters": []}, headers=ADMIN)
@@ -95,9 +95,9 @@ def test_reasons_in_words(vera, web, add):
     add("off", {"name": "default"}, on=False)
     add("off-too", rollout(0), on=False)
     add("web")
-    page = ask(vera, userId="7", properties="region=eu")
+    page = evaluate(vera, userId="7", properties="region=eu")
     for name, expected in (
-        ("all", "on variant blue default Matched strategy 2. Payload of the variant: <b>&</b>"),
+        ("all", "on variant blue default Matched strategy 2. Variant payload: <b>&</b>"),
         ("all", "Strategy 1: Friends : no userId IN [8, 9] : no"),
         (
             "all",
@@ -119,72 +119,79 @@ def test_reasons_in_words(vera, web, add):
         ("off-too", "off default Disabled in development. Strategy 1"),
         ("web", "on default Matched strategy 1."),
     ):
-        assert expected in told(page, name), told(page, name)
+        assert expected in read_flag(page, name), read_flag(page, name)
     assert "random" not in page.html.find("main").get_text().lower()
-    page = ask(vera, flag="half")
-    assert "Random stickiness" in told(page, "half")
-    assert "sticky on userId or sessionId · group f : " in told(page, "half")
-    assert told(page, "half").endswith("random Open half")
-    page = ask(vera, userId="7", properties="region=us", flag="all")
+    page = evaluate(vera, flag="half")
+    assert "Random stickiness" in read_flag(page, "half")
+    assert "sticky on userId or sessionId · group f : " in read_flag(page, "half")
+    assert read_flag(page, "half").endswith("random Open half")
+    page = evaluate(vera, userId="7", properties="region=us", flag="all")
     assert (state(page, "all"), page.html.h2.string) == ("off", "1 flag in development")
-    assert "segment Europe : no region IN [eu, uk] : no" in told(page, "all")
+    assert "segment Europe : no region IN [eu, uk] : no" in read_flag(page, "all")
 
 
-def test_projects_names_and_places(ada, web, add, monkeypatch):
+def test_flags_are_filtered_by_project_name_and_environment(ada, web, add, monkeypatch):
     web.post_json("/api/admin/projects", {"id": "shop", "name": "Shop"}, headers=ADMIN)
     for name, project in (("a1", "default"), ("a2", "shop"), ("b1", "shop")):
         add(name, project=project)
 
-    def names(**given):
+    def names(**fields):
         return [
-            it["id"].removeprefix("flag-") for it in ask(ada, **given).html.main.find_all("details")
+            it["id"].removeprefix("flag-")
+            for it in evaluate(ada, **fields).html.main.find_all("details")
         ]
 
     assert names() == ["a1", "a2", "b1"]
     assert names(project="shop") == ["a2", "b1"]
     assert names(flag="A") == ["a1", "a2"]
     assert names(flag="x") == []
-    assert "No flag has such a name" in ask(ada, flag="x").text
-    assert state(ask(ada, environment="production"), "a1") == "off"
+    assert "No matching flags." in evaluate(ada, flag="x").text
+    assert state(evaluate(ada, environment="production"), "a1") == "off"
     web.post_json("/api/admin/environments", {"name": "old", "type": "test"}, headers=ADMIN)
     web.post("/api/admin/environments/old/off", headers=ADMIN)
-    assert "old" not in [option[0] for option in form_to(ask(ada), PATH)["environment"].options]
-    assert form_to(ask(ada, environment="old"), PATH)["environment"].value == "old"
-    monkeypatch.setattr(playground, "SHOWN", 2)
+    assert "old" not in [
+        option[0] for option in form_to(evaluate(ada), PATH)["environment"].options
+    ]
+    assert form_to(evaluate(ada, environment="old"), PATH)["environment"].value == "old"
+    monkeypatch.setattr(playground, "MAX_FLAGS", 2)
     assert names() == ["a1", "a2"]
-    page = ask(ada)
-    assert "The first 2 are shown" in page.text
+    page = evaluate(ada)
+    assert "Only the first 2 flags." in page.text
     assert page.html.h2.string == "3 flags in development"
 
 
 @pytest.mark.parametrize(
-    ("given", "field", "message"),
+    ("fields", "field", "message"),
     [
         ({"environment": "nowhere"}, "environment", "Environment nowhere not found"),
         ({"project": "none"}, "project", "Project none not found"),
         ({"currentTime": "soon"}, "currentTime", "ISO 8601"),
-        ({"properties": "a=1\nplan"}, "properties", "unlike plan"),
-        ({"properties": "=1"}, "properties", "name=value"),
+        ({"properties": "a=1\nplan"}, "properties", '"plan" must be'),
+        ({"properties": "=1"}, "properties", "key=value"),
         ({"properties": f"a.b={'x' * 10_001}"}, "properties", "10000"),
         ({"userId": "x" * 10_001}, "userId", "10000"),
     ],
 )
-def test_what_is_wrong_is_told_beside_its_field_and_kept(ada, given, field, message):
-    page = ask(ada, status=400, **given)
+def test_problem_is_shown_beside_its_field_and_the_values_stay(ada, fields, field, message):
+    page = evaluate(ada, status=400, **fields)
     assert message in beside(page, field)
     assert alert(page)
     assert not page.html.main.find("details")
     form = form_to(page, PATH)
     if field not in ("environment", "project"):
-        assert form[field].value == given[field]
+        assert form[field].value == fields[field]
 
 
-def test_result_keeps_the_rules_of_every_page(ada, add):
+def test_result_is_accessible(ada, add):
     add("a", rollout(50, constraints=[constraint("plan", "IN", "x")]), {"name": "default"})
     add("b")
-    for page in (ask(ada), ask(ada, flag="a"), ask(ada, currentTime="x", status=400)):
-        wrong = {name: list(rule(page.html)) for name, rule in RULES.items()}
-        assert not any(wrong.values()), wrong
+    for page in (
+        evaluate(ada),
+        evaluate(ada, flag="a"),
+        evaluate(ada, currentTime="x", status=400),
+    ):
+        faults = {name: list(rule(page.html)) for name, rule in RULES.items()}
+        assert not any(faults.values()), faults
 
 
 def test_hostile_text_is_text(ada, add):
@@ -196,7 +203,7 @@ def test_hostile_text_is_text(ada, add):
             assert faults(page) == [], (field, text)
 
 
-def test_a_flag_leads_here_and_back(ada, vera, add):
+def test_flag_and_playground_link_to_each_other(ada, vera, add):
     add("new")
     for person in (ada, vera):
         flag = person.get("/admin/features/new/flag")

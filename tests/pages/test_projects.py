@@ -6,7 +6,7 @@ import pytest
 
 from tests.conftest import ADMIN
 from tests.pages.seen import alert, beside, form_to, heading, notice
-from tests.pages.test_hostile_text import HOSTILE, faults, shown
+from tests.pages.test_hostile_text import HOSTILE, faults, read_texts
 
 
 def new(ada, path, status=303, **fields):
@@ -210,7 +210,7 @@ def test_every_text_is_text(ada, web):
     for path in ("/admin/projects", "/admin/context"):
         page = ada.get(path)
         assert faults(page) == []
-        assert all(text in shown(page) for text in HOSTILE)
+        assert all(text in read_texts(page) for text in HOSTILE)
     for n, text in enumerate(HOSTILE):
         page = ada.get(f"/admin/projects/p{n}/edit")
         assert faults(page) == []

@@ -1,11 +1,11 @@
-"""The option `ui`: a badge and a slogan on each page, whatever they hold."""
+"""The option `ui`: a badge and a slogan on each page."""
 
 from __future__ import annotations
 
 import webtest
 
 
-def test_badge_and_slogan(make_service):
+def test_badge_and_slogan_are_escaped(make_service):
     ui = {"environment": "<b>staging</b>", "slogan": "Ship & sleep"}
     web = webtest.TestApp(make_service({"ui": ui}).app)
     for page in (web.get("/sign-in"), web.get("/nothing-here", status=404)):
@@ -13,7 +13,7 @@ def test_badge_and_slogan(make_service):
         assert "<p>Ship &amp; sleep</p>" in page.text
 
 
-def test_nothing_unless_it_is_set(web):
+def test_no_badge_and_slogan_by_default(web):
     page = web.get("/sign-in").text
     assert "badge" not in page
     assert page.partition("<footer>")[2].count("<p>") == 1

@@ -1,32 +1,25 @@
 % rebase("layout.tpl", title=title, live=False)
 <h1>Playground</h1>
-<p class="hint">What an SDK would answer for a user, and why. The address of the result can be handed on.</p>
+<p class="hint">See how flags evaluate for a given context. The URL is shareable.</p>
 % include("partials/problems.tpl")
 <form method="get" action="{{url('/admin/playground')}}#result" role="search">
 <div class="fields">
-% include("partials/select.tpl", name="environment", label="Environment", value=values["environment"], choices=environments)
-% include("partials/select.tpl", name="project", label="Project", value=values["project"], choices=projects)
-% include("partials/field.tpl", name="flag", label="Flag", value=values["flag"], hint="Optional: a part of its name.")
-% include("partials/field.tpl", name="userId", label="User id", value=values["userId"])
-% include("partials/field.tpl", name="sessionId", label="Session id", value=values["sessionId"])
-% include("partials/field.tpl", name="appName", label="Application", value=values["appName"])
-% include("partials/field.tpl", name="remoteAddress", label="Address of the user", value=values["remoteAddress"], hint="Such as 192.0.2.7.")
-% include("partials/field.tpl", name="currentTime", label="Time", value=values["currentTime"], hint="Such as 2030-01-31T12:00:00Z; now if it is empty.")
+% for field in fields:
+% include("partials/form_field.tpl", field=field)
+% end
 </div>
-% include("partials/textarea.tpl", name="properties", label="Other properties", value=values["properties"], hint="One name=value a line, such as country=DE.")
-<button>Explain</button>
+% include("partials/form_field.tpl", field=properties)
+<button>Evaluate</button>
 </form>
-% if result:
-% flags, total = result
+% if flags is not None:
 <section id="result">
 <h2>{{plural(total, "flag")}} in {{values["environment"]}}</h2>
 % if not flags:
-<p class="empty">No flag has such a name there.</p>
-% end
+<p class="empty">No matching flags.</p>
+% else:
 % if total > len(flags):
-<p class="hint">The first {{len(flags)}} are shown: choose a project or a part of the name.</p>
+<p class="hint">Only the first {{len(flags)}} flags. Select a project or enter part of the name.</p>
 % end
-% if flags:
 <ol class="log">
 % for flag in flags:
 <li>
@@ -44,7 +37,7 @@
 <p class="hint">Random stickiness: results vary per request. With a user ID or session ID, default stickiness is deterministic.</p>
 % end
 % if flag.payload:
-<p>Payload of the variant:</p>
+<p>Variant payload:</p>
 <pre><code>{{flag.payload}}</code></pre>
 % end
 % if flag.strategies:

@@ -21,7 +21,10 @@ BLANK: Row = {
     "inverted": False,
     "caseInsensitive": False,
 }
-OPERATOR_CHOICES = [(name, f"{texts[0]} ({name})") for name, texts in OPERATORS.items()]
+OPERATOR_CHOICES = [
+    (name, label if label.replace(" ", "_") == name else f"{label} ({name})")
+    for name, (label, _) in OPERATORS.items()
+]
 VALUES_HINT = "One value per line (a single value for number, date, semver and regex operators)."
 _INDEX = re.compile(r"\[(\d+)\]")
 _VALUE = re.compile(r"^(constraints\.\d+)\.values?(?:\.(\d+))?$")

@@ -53,7 +53,7 @@ def list_features(context: Context, identity: Identity) -> HTTPResponse:
             repository.list_types(conn),
             [row["name"] for row in environments.list_all(conn) if row["enabled"]],
         )
-    used = {name: value for name, value in filters.items() if value}
+    applied = {name: value for name, value in filters.items() if value}
     end, can_edit = offset + len(rows), identity.has_permission("EDIT")
     return respond.page(
         context,
@@ -72,14 +72,16 @@ def list_features(context: Context, identity: Identity) -> HTTPResponse:
         ],
         count=f"{offset + 1}–{end} of {total} flags" if total > len(rows) else None,
         total=total,
-        is_filtered=bool(used),
-        is_empty=not (rows or used or offset),
+        is_filtered=bool(applied),
+        is_empty=not (rows or applied or offset),
         is_archive=filters["life"] == "archived",
         can_edit=can_edit,
         has_switches=can_edit and any(row["environments"] and not row["archived"] for row in rows),
-        here=urlencode(used | ({"offset": offset} if offset else {})),
-        previous=urlencode(used | {"offset": max(0, offset - PAGE_SIZE)}) if offset else "",
-        next=urlencode(used | {"offset": offset + PAGE_SIZE}) if total > offset + PAGE_SIZE else "",
+        here=urlencode(applied | ({"offset": offset} if offset else {})),
+        previous=urlencode(applied | {"offset": max(0, offset - PAGE_SIZE)}) if offset else "",
+        next=urlencode(applied | {"offset": offset + PAGE_SIZE})
+        if total > offset + PAGE_SIZE
+        else "",
         notice=find_notice(),
     )
 

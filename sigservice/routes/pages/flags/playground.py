@@ -1,4 +1,4 @@
-"""The playground, page: what flags say for a context, and why; its address is the question."""
+"""The playground, page: how flags evaluate for a context, and why. The URL holds the input."""
 
 from __future__ import annotations
 
@@ -15,73 +15,118 @@ from sigservice.routes.pages.flags.feature_page import flag_path
 from sigservice.services.identity import VIEW, Identity
 from sigservice.web import respond
 from sigservice.web.body import read_query
+from sigservice.web.forms import Field, make_choices
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
 
-SHOWN = 100
-FIELDS = ("userId", "sessionId", "appName", "remoteAddress", "currentTime")
+MAX_FLAGS = 100
+CONTEXT_FIELDS = {
+    "userId": ("User ID", ""),
+    "sessionId": ("Session ID", ""),
+    "appName": ("Application", ""),
+    "remoteAddress": ("Remote address", "e.g. 192.0.2.7"),
+    "currentTime": ("Time", "e.g. 2030-01-31T12:00:00Z. Default: now."),
+}
 
 
 router = Router(PageGuard)
 
 
 @router.get("/admin/playground", needs=VIEW)
-def show(context: Context, identity: Identity) -> HTTPResponse:
+def show_playground(context: Context, identity: Identity) -> HTTPResponse:
     query = read_query(request.environ)
-    names = ("environment", "project", "flag", "properties", *FIELDS)
+    names = ("environment", "project", "flag", "properties", *CONTEXT_FIELDS)
     values = {name: query.get(name, "").strip() for name in names}
-    answer: dict[str, Any] = {"title": "Playground", "result": None}
+    flags: list[Reasons] | None = None
+    total, error = 0, None
     if values["environment"]:
         try:
-            answer["result"] = explain(context, values)
-        except AppError as error:
-            if error.status != 400:
+            flags, total = _explain(context, values)
+        except AppError as problem:
+            if problem.status != 400:
                 raise
-            problems = {"status": 400, "problems": _beside_fields(error)}
-            answer |= problems | {"title": "Problem: Playground"}
+            error = problem
     with context.database.transaction() as conn:
-        rows = environments.list_all(conn)
-        places = [r["name"] for r in rows if r["enabled"] or r["name"] == values["environment"]]
-        owners = [(row["id"], row["name"]) for row in projects.list_all(conn)]
+        environment_names = [
+            row["name"]
+            for row in environments.list_all(conn)
+            if row["enabled"] or row["name"] == values["environment"]
+        ]
+        project_choices = [(row["id"], row["name"]) for row in projects.list_all(conn)]
     return respond.page(
         context,
         "flags/playground/show",
         identity,
+        status=error.status if error else 200,
+        title="Problem: Playground" if error else "Playground",
+        problems=_to_form_problems(error) if error else [],
+        fields=_make_fields(values, environment_names, project_choices),
+        properties=Field(
+            "properties",
+            "Custom context",
+            values["properties"],
+            type="textarea",
+            hint="One key=value per line, e.g. country=DE",
+        ),
         values=values,
-        environments=[(name, name) for name in places],
-        projects=[("", "all"), *owners],
+        flags=flags,
+        total=total,
         flag_path=flag_path,
-        **answer,
     )
 
 
-def explain(context: Context, values: dict[str, str]) -> tuple[list[Reasons], int]:
-    """Those that are shown, and how many there are. Raises BadDataError."""
-    given = {name: values[name] for name in FIELDS}
-    properties = _properties(values["properties"])
+def _make_fields(
+    values: dict[str, str], environment_names: list[str], project_choices: list[tuple[str, str]]
+) -> list[Field]:
+    return [
+        Field(
+            "environment",
+            "Environment",
+            values["environment"],
+            type="select",
+            choices=make_choices(environment_names),
+        ),
+        Field(
+            "project",
+            "Project",
+            values["project"],
+            type="select",
+            choices=[("", "All projects"), *project_choices],
+        ),
+        Field("flag", "Flag", values["flag"], hint="Optional. Part of its name."),
+        *(
+            Field(name, label, values[name], hint=hint)
+            for name, (label, hint) in CONTEXT_FIELDS.items()
+        ),
+    ]
+
+
+def _explain(context: Context, values: dict[str, str]) -> tuple[list[Reasons], int]:
+    """The first flags and the number of all that match. Raises BadDataError."""
     environment, project = values["environment"], values["project"] or "*"
-    meant = build_context(given | {"properties": properties}, environment)
+    fields: dict[str, Any] = {name: values[name] for name in CONTEXT_FIELDS}
+    fields["properties"] = _parse_properties(values["properties"])
+    evaluation_context = build_context(fields, environment)
     with context.database.transaction() as conn:
         selection = select_flags(conn, environment, [project], values["flag"])
-        found = explain_flags(conn, selection, meant, SHOWN)
-    return [build_reasons(it, environment) for it in found], len(selection.flags)
+        explanations = explain_flags(conn, selection, evaluation_context, MAX_FLAGS)
+    reasons = [build_reasons(explanation, environment) for explanation in explanations]
+    return reasons, len(selection.flags)
 
 
-def _properties(text: str) -> dict[str, str]:
-    """Raises BadDataError for a line that is no `name=value`."""
+def _parse_properties(text: str) -> dict[str, str]:
+    """Raises BadDataError for a line that isn't `key=value`."""
     properties = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         name, sign, value = line.partition("=")
         if not (sign and name.strip()):
-            raise BadDataError(
-                f"A property looks like name=value, unlike {line[:100]}", path="properties"
-            )
+            raise BadDataError(f'"{line[:100]}" must be in the form key=value.', path="properties")
         properties[name.strip()] = value.strip()
     return properties
 
 
-def _beside_fields(error: AppError) -> list[dict[str, str]]:
-    """Paths as the form's fields are called."""
+def _to_form_problems(error: AppError) -> list[dict[str, str]]:
+    """Problems under the names of the form's fields."""
     problems = []
     for detail in error.details:
         path = detail.get("path", "").partition(".")[0].partition("[")[0]
