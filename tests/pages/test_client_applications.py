@@ -1,4 +1,4 @@
-"""The pages of applications: who reports, from where, with which SDK and about which flags."""
+"""The pages of applications, with their instances, SDKs and flags."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ PATH = "/admin/applications"
 
 @pytest.fixture
 def sdk(make_service, database):
-    made = Sdk(make_service, database)
-    yield made
-    made.close()
+    sdk = Sdk(make_service, database)
+    yield sdk
+    sdk.close()
 
 
 @pytest.fixture
@@ -35,8 +35,8 @@ def rows(page):
     return [" ".join(row.get_text(" ").split()) for row in page.html.select("ul.rows li")]
 
 
-def test_all_are_listed_with_instances_environments_and_sdks(sdk, vera):
-    assert "No application has reported yet." in vera.get(PATH).text
+def test_list_has_instances_environments_and_sdks(sdk, vera):
+    assert "No applications yet." in vera.get(PATH).text
     register(sdk)
     register(sdk, instance="b", sdkVersion="go:2")
     register(sdk, headers=PRODUCTION)
@@ -48,13 +48,13 @@ def test_all_are_listed_with_instances_environments_and_sdks(sdk, vera):
     assert shop.startswith("shop 3 instances development production go:2 py:1 last seen 20")
     form = page.forms[1]
     form["query"] = "HO"
-    found = form.submit()
-    assert [row.split()[0] for row in rows(found)] == ["shop"]
-    assert found.forms[1]["query"].value == "HO"
-    assert "No application has this in its name." in vera.get(f"{PATH}?query=%25").text
+    page = form.submit()
+    assert [row.split()[0] for row in rows(page)] == ["shop"]
+    assert page.forms[1]["query"].value == "HO"
+    assert "No applications match." in vera.get(f"{PATH}?query=%25").text
 
 
-def test_one_is_shown_with_its_instances_and_flags(sdk, ada, vera):
+def test_application_page_has_instances_and_flags(sdk, ada, vera):
     register(sdk, strategies=["default", "mine"])
     bucket = {"start": 0, "stop": 0, "toggles": {"one": {"yes": 3, "no": 4}}}
     body = {"appName": "shop", "instanceId": "a", "bucket": bucket}
@@ -63,11 +63,13 @@ def test_one_is_shown_with_its_instances_and_flags(sdk, ada, vera):
     page = vera.get(PATH).click("shop")
     assert heading(page) == "Application shop"
     flag, instance = rows(page)
-    assert flag == "one development 3 on, 4 off project default"
+    assert flag == "one development 3 exposed, 4 not exposed in the last 48 hours project default"
     assert instance.startswith("a development py:1 last seen 20")
     assert "192.0.2.7" not in page.text
     assert "192.0.2.7" in ada.get(PATH).click("shop").text
-    assert "doesn't know: mine" in " ".join(page.html.find(class_="problem").get_text().split())
+    assert "Unknown strategies: mine" in " ".join(
+        page.html.find(class_="problem").get_text().split()
+    )
     assert [item.get_text() for item in page.html.select("ul.names li")] == ["default", "mine"]
     sdk.rows("DELETE FROM client_instances")
     sdk.rows("DELETE FROM client_metrics")
@@ -75,27 +77,27 @@ def test_one_is_shown_with_its_instances_and_flags(sdk, ada, vera):
     assert is_page(vera.get(f"{PATH}?name=nobody", status=404))
 
 
-def test_many_are_shown_page_by_page(sdk, vera):
+def test_list_has_pages(sdk, vera):
     sdk.rows("INSERT INTO client_applications SELECT 'app-' || n FROM generate_series(100, 219) n")
     sdk.rows(
         "INSERT INTO client_instances (app_name, instance_id, environment) "
         "SELECT 'app-100', n::text, 'development' FROM generate_series(1, 101) n"
     )
-    page, seen = vera.get(f"{PATH}?query=app"), []
+    page, names = vera.get(f"{PATH}?query=app"), []
     for count in (50, 50, 20):
-        seen += [row.split()[0] for row in rows(page)]
+        names += [row.split()[0] for row in rows(page)]
         assert len(rows(page)) == count
         page = page.click("Next") if count == 50 else page.click("First")
-    assert seen == [f"app-{n}" for n in range(100, 220)]
+    assert names == [f"app-{n}" for n in range(100, 220)]
     assert rows(page)[0].startswith("app-100 101 instances")
     one = page.click("app-100")
     assert len(rows(one)) == 100
-    assert "The 100 of 101 that were seen last." in one.text
+    assert "The last 100 of 101 instances." in one.text
     for query in ("offset=x", "offset=-1", "query=%FF", "name=%00"):
         assert is_page(vera.get(f"{PATH}?{query}", status=400)), query
 
 
-def test_what_applications_say_of_themselves_is_text(sdk, vera):
+def test_text_of_applications_is_escaped(sdk, vera):
     for text in HOSTILE:
         register(sdk, text, text, sdkVersion=text, strategies=[text])
     page = vera.get(PATH)

@@ -9,10 +9,10 @@ from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_v
 _SQL = queries.load("usage/client_applications")
 
 
-def accept(
+def accept_names(
     conn: Connection, *, environments: list[str], app_names: list[str], sdk_type: str, limit: int
 ) -> set[tuple[str, str]]:
-    """The accepted pairs of environment and application; `limit` is for each environment."""
+    """The accepted pairs of environment and application; `limit` applies per environment."""
     rows = fetch_all(
         conn,
         _SQL["accept_client_applications"],
@@ -31,7 +31,7 @@ def upsert(
     environments: list[str],
     strategies: list[str | None],
 ) -> int:
-    """`strategies` are JSON lists; None where an application did not name any."""
+    """`strategies` are JSON lists, None for an application that reported none."""
     return execute(
         conn,
         _SQL["upsert_client_applications"],
@@ -52,8 +52,8 @@ def upsert_instances(
     client_ip: str | None,
     limit: int,
 ) -> int:
-    """How many were dropped; `limit` is for each environment, once for the SDK type `frontend` and
-    once for all others."""
+    """Returns how many were dropped. `limit` applies per environment, separately to the SDK type
+    `frontend` and to all others."""
     return int(
         fetch_value(
             conn,
@@ -70,7 +70,7 @@ def upsert_instances(
 
 
 def list_page(conn: Connection, *, pattern: str | None, limit: int, offset: int = 0) -> list[Row]:
-    """By name, with the number of instances, their environments and SDK versions."""
+    """In order of their names, with the number of instances, environments and SDK versions."""
     return fetch_all(
         conn, _SQL["list_client_applications"], pattern=pattern, limit=limit, offset=offset
     )
@@ -96,13 +96,13 @@ def list_instances(
     )
 
 
-def summarise_instances(conn: Connection, app_name: str) -> list[Row]:
+def summarize_instances(conn: Connection, app_name: str) -> list[Row]:
     """{environment, instances, last_seen, frontend_sdks, backend_sdks}."""
-    return fetch_all(conn, _SQL["summarise_client_instances"], app_name=app_name)
+    return fetch_all(conn, _SQL["summarize_client_instances"], app_name=app_name)
 
 
 def delete(conn: Connection, app_name: str) -> bool:
-    """With its instances; its metrics go with time."""
+    """Deletes the instances too; its metrics expire."""
     return execute(conn, _SQL["delete_client_application"], app_name=app_name) > 0
 
 
@@ -115,5 +115,5 @@ def delete_old(conn: Connection, *, days: int, chunk: int) -> int:
 
 
 def delete_old_names(conn: Connection, *, days: int, chunk: int) -> int:
-    """Accepted names that were not reported for so long make room for others."""
+    """Deletes accepted names that weren't reported for `days`, so that others are accepted."""
     return execute(conn, _SQL["delete_old_client_application_environments"], days=days, chunk=chunk)

@@ -15,33 +15,33 @@ _SQL = queries.load("usage/client_metrics")
 
 
 def add(conn: Connection, usages: Sequence[Mapping[str, Any]]) -> set[tuple[str, str]]:
-    """The pairs of flag and environment that were written; those that don't exist are not.
+    """Returns the pairs of flag and environment that exist, which are the stored ones.
 
-    `usages` are {feature, app_name, environment, hour, yes, no}, whatever else they hold.
+    `usages` are {feature, app_name, environment, hour, yes, no}; other keys are ignored.
     """
-    rows = fetch_all(conn, _SQL["add_client_metrics"], usages=_json(usages))
+    rows = fetch_all(conn, _SQL["add_client_metrics"], usages=_encode(usages))
     return {(row["feature"], row["environment"]) for row in rows}
 
 
 def add_variants(conn: Connection, usages: Sequence[Mapping[str, Any]]) -> int:
-    """How many variants of existing flags were dropped, because the flag doesn't have them.
+    """Returns how many variants were dropped because their flag doesn't have them.
 
     `usages` are {feature, app_name, environment, hour, variants: {name: count}}.
     """
-    return int(fetch_value(conn, _SQL["add_client_metrics_variants"], usages=_json(usages)))
+    return int(fetch_value(conn, _SQL["add_client_metrics_variants"], usages=_encode(usages)))
 
 
-def _json(usages: Sequence[Mapping[str, Any]]) -> str:
+def _encode(usages: Sequence[Mapping[str, Any]]) -> str:
     return msgspec.json.encode(usages).decode()
 
 
-def list_of_feature(conn: Connection, feature: str, hours: int) -> list[Row]:
-    """`variants` is JSON text, None without any."""
+def list_for_feature(conn: Connection, feature: str, hours: int) -> list[Row]:
+    """`variants` is JSON text or None."""
     return fetch_all(conn, _SQL["list_client_metrics"], feature=feature, hours=hours)
 
 
 def list_hours(conn: Connection, feature: str, hours: int) -> list[Row]:
-    """{environment, hour, yes, no} of the hours that have any, oldest first."""
+    """{environment, hour, yes, no} of the hours with metrics, oldest first."""
     return fetch_all(conn, _SQL["list_client_metrics_hours"], feature=feature, hours=hours)
 
 
@@ -53,7 +53,7 @@ def list_app_names(conn: Connection, feature: str) -> list[str]:
 
 
 def list_features(conn: Connection, app_names: list[str]) -> list[Row]:
-    """{app_name, feature, project, environment, yes, no} of flags that there are."""
+    """{app_name, feature, project, environment, yes, no} of existing flags."""
     return fetch_all(conn, _SQL["list_client_metrics_features"], app_names=app_names)
 
 

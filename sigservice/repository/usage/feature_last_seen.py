@@ -1,4 +1,4 @@
-"""When flags were reported last: one function for each SQL statement."""
+"""When flags were last evaluated: one function for each SQL statement."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from sigservice.db.statements import execute
 _SQL = queries.load("usage/feature_last_seen")
 
 
-def mark(conn: Connection, *, features: list[str], environments: list[str]) -> int:
-    """How many pairs of flag and environment were written; the lists have the same length."""
-    return execute(conn, _SQL["mark_features_seen"], features=features, environments=environments)
+def upsert(conn: Connection, *, features: list[str], environments: list[str]) -> int:
+    """Returns how many pairs of flag and environment were written; both lists have one length."""
+    return execute(conn, _SQL["upsert_last_seen"], features=features, environments=environments)
 
 
 def delete_orphaned(conn: Connection, *, chunk: int) -> int:

@@ -16,7 +16,7 @@ def count_everything(conn: Connection) -> Row:
 
 
 def count_for_metrics(conn: Connection, reported: list[str]) -> Row:
-    """`reported` are names of flags that SDKs use; `projects` and `environment_types` are JSON."""
+    """`reported` are the flags that SDKs evaluate; `projects` and `environment_types` are JSON."""
     row = fetch_one_prepared(conn, _SQL["count_for_metrics"], reported=reported)
     assert row is not None
     return row

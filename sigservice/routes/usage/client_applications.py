@@ -1,4 +1,4 @@
-"""Registration: an SDK tells at its start which application it runs in."""
+"""Registration: an SDK reports at its start in which application it runs."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.flags.revision_cache import Access
-from sigservice.routes.usage.client_metrics import Count, Moment, Name, Text, store_report
+from sigservice.routes.usage.client_metrics import Count, Name, Text, Time, store_report
 from sigservice.services.usage.client_applications import Instance
-from sigservice.services.usage.client_metrics import moment, whole
+from sigservice.services.usage.client_metrics import parse_count, parse_time
 from sigservice.telemetry.flags import SDK_LABELS
 from sigservice.web import respond
 from sigservice.web.guards import ClientGuard
 from sigservice.web.router import Router
 
-# Labels for callers without a token, who could fill the metrics with invented ones.
+# For callers without a token, who could fill the metrics with invented labels.
 NO_LABELS = ("", "", ("",) * len(SDK_LABELS))
 
 
 class RegistrationBody(msgspec.Struct, rename="camel"):
-    """Environment and projects are the token's, whatever the body says."""
+    """The token determines environment and projects, not the body."""
 
     app_name: Name
     interval: Count
-    started: Moment
+    started: Time
     strategies: list[str]
     instance_id: Text | None = None
     sdk_version: Text | None = None
@@ -33,16 +33,16 @@ class RegistrationBody(msgspec.Struct, rename="camel"):
     yggdrasil_version: Text | None = None
     spec_version: Text | None = None
 
-    def sdk(self) -> tuple[str, ...]:
-        """As telemetry's SDK_LABELS name it; SDKs write `name:version`."""
+    def to_sdk_labels(self) -> tuple[str, ...]:
+        """The values of SDK_LABELS; SDKs send `sdkVersion` as `name:version`."""
         name, _, version = (self.sdk_version or "").partition(":")
         platform = (self.platform_name, self.platform_version)
         rest = (*platform, self.yggdrasil_version, self.spec_version)
         return (name, version, *(text or "" for text in rest))
 
     def __post_init__(self) -> None:
-        whole(self.interval)
-        moment(self.started)
+        parse_count(self.interval)
+        parse_time(self.started)
 
 
 class FrontendRegistrationBody(msgspec.Struct, rename="camel"):
@@ -54,7 +54,7 @@ frontend_router = Router(ClientGuard, "frontend")
 
 
 @router.post("/api/client/register", takes=RegistrationBody, limit="client_register")
-def register(context: Context, access: Access, body: RegistrationBody) -> HTTPResponse:
+def register_application(context: Context, access: Access, body: RegistrationBody) -> HTTPResponse:
     instance = Instance(
         body.app_name,
         body.instance_id or "",
@@ -64,20 +64,20 @@ def register(context: Context, access: Access, body: RegistrationBody) -> HTTPRe
         body.strategies,
     )
     store_report(context, access, [instance], [])
-    labels = (body.app_name, str(whole(body.interval)), body.sdk())
+    labels = (body.app_name, str(parse_count(body.interval)), body.to_sdk_labels())
     app_name, interval, sdk = NO_LABELS if access.is_anonymous else labels
     context.telemetry.flags.count_registration(app_name, access.environment, interval, sdk)
     return respond.empty(202)
 
 
-# Browsers come and go: nothing is kept of them until they send metrics.
+# Browsers are stored only when they send metrics.
 @frontend_router.post(
     "/api/frontend/client/register", takes=FrontendRegistrationBody, limit="frontend_register"
 )
 @frontend_router.post(
     "/api/frontend/register", takes=FrontendRegistrationBody, limit="frontend_register"
 )
-def register_frontend(
+def register_frontend_application(
     context: Context, access: Access, body: FrontendRegistrationBody
 ) -> HTTPResponse:
     return respond.text("OK")

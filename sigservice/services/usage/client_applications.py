@@ -1,4 +1,4 @@
-"""Applications that report: stored as they come, described, deleted."""
+"""Applications that use flags, with their instances: recorded, listed, deleted."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from sigservice.clock import format_iso
+from sigservice.db.like import make_pattern
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import NotFoundError
@@ -21,7 +22,7 @@ DEFAULT_INSTANCE = "default"
 
 @dataclass(frozen=True)
 class Instance:
-    """One running copy of an application; `strategies` None when it did not name any."""
+    """One running instance of an application; `strategies` is None if it didn't report any."""
 
     app_name: str
     instance_id: str
@@ -31,10 +32,10 @@ class Instance:
     strategies: Sequence[str] | None = None
 
 
-def report(conn: Connection, instances: Sequence[Instance], ip: str, limit: int) -> int:
-    """They were seen just now; those of environments that don't exist are left out.
+def record_instances(conn: Connection, instances: Sequence[Instance], ip: str, limit: int) -> int:
+    """Records that the instances were just seen; ignores environments that don't exist.
 
-    Returns how many were dropped because their environment has `limit` instances already.
+    Returns how many were dropped because their environment already has `limit` instances.
     """
     if not instances:
         return 0
@@ -44,7 +45,7 @@ def report(conn: Connection, instances: Sequence[Instance], ip: str, limit: int)
         conn,
         app_names=app_names,
         environments=environments,
-        strategies=[_json(instance.strategies) for instance in instances],
+        strategies=[_encode(instance.strategies) for instance in instances],
     )
     return client_applications.upsert_instances(
         conn,
@@ -62,31 +63,31 @@ def get(conn: Connection, app_name: str) -> Row:
     """Raises NotFoundError."""
     row = client_applications.find(conn, app_name)
     if row is None:
-        raise NotFoundError("There is no such application.")
+        raise NotFoundError("Application not found.")
     return row
 
 
 def list_page(
     conn: Connection, *, text: str, limit: int, offset: int
 ) -> tuple[list[dict[str, Any]], int]:
-    """On the wire, and how many there are in all; `text` is looked for in their names."""
-    pattern = like(text)
+    """The JSON of a page, and the total count; `text` is a part of the name."""
+    pattern = make_pattern(text)
     rows = client_applications.list_page(conn, pattern=pattern, limit=limit, offset=offset)
     features = client_metrics.list_features(conn, [row["app_name"] for row in rows])
-    shown = [_to_json(row, row["environments"], features) for row in rows]
-    return shown, client_applications.count(conn, pattern=pattern)
+    applications = [_to_json(row, row["environments"], features) for row in rows]
+    return applications, client_applications.count(conn, pattern=pattern)
 
 
 def describe(conn: Connection, app_name: str) -> dict[str, Any]:
-    """One on the wire. Raises NotFoundError."""
+    """The JSON of an application. Raises NotFoundError."""
     row = get(conn, app_name)
-    instances = client_applications.summarise_instances(conn, app_name)
+    instances = client_applications.summarize_instances(conn, app_name)
     features = client_metrics.list_features(conn, [app_name])
     return _to_json(row, [instance["environment"] for instance in instances], features)
 
 
-def overview(conn: Connection, app_name: str) -> dict[str, Any]:
-    """On the wire. Raises NotFoundError."""
+def describe_overview(conn: Connection, app_name: str) -> dict[str, Any]:
+    """The JSON of an application by environment. Raises NotFoundError."""
     row = get(conn, app_name)
     features = client_metrics.list_features(conn, [app_name])
     return {
@@ -102,26 +103,20 @@ def overview(conn: Connection, app_name: str) -> dict[str, Any]:
                 "lastSeen": format_iso(summary["last_seen"]),
                 "issues": {"missingFeatures": [], "outdatedSdks": []},
             }
-            for summary in client_applications.summarise_instances(conn, app_name)
+            for summary in client_applications.summarize_instances(conn, app_name)
         ],
         "issues": {"missingStrategies": row["missing_strategies"]},
     }
 
 
 def delete(conn: Connection, app_name: str, by: Identity) -> None:
-    """With its instances; nothing happens when there is none."""
+    """Deletes an application with its instances, if it exists."""
     if client_applications.delete(conn, app_name):
         events.record(conn, "application-deleted", by, pre_data={"appName": app_name})
 
 
-def like(text: str) -> str | None:
-    """The pattern that finds `text` anywhere, None for no text."""
-    text = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return f"%{text}%" if text else None
-
-
 def _to_json(row: Row, environments: list[str], features: list[Row]) -> dict[str, Any]:
-    """`usage` follows from reported flags; without any the projects are not known."""
+    """`usage` follows from the reported flags; without any the projects are unknown."""
     usage: dict[str, set[str]] = {}
     for feature in features:
         if feature["app_name"] == row["app_name"]:
@@ -139,5 +134,5 @@ def _to_json(row: Row, environments: list[str], features: list[Row]) -> dict[str
     }
 
 
-def _json(strategies: Sequence[str] | None) -> str | None:
+def _encode(strategies: Sequence[str] | None) -> str | None:
     return None if strategies is None else msgspec.json.encode(list(strategies)).decode()

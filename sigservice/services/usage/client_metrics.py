@@ -1,4 +1,4 @@
-"""Client metrics: what SDKs report of flags, summed by hour, and how it is read."""
+"""Client metrics: how often SDKs evaluated flags, summed by hour."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.usage import client_metrics, feature_last_seen
 
-# A count beyond this is a mistake; sums of many stay within a bigint.
-MOST = 10**12
-MOST_PAIRS = 500
-# What is reported for a time outside of this counts as now: somebody's clock is wrong.
-OLDEST, NEWEST = timedelta(hours=48), timedelta(hours=1)
+# Larger counts are mistakes; sums of many counts stay within a bigint.
+MAX_COUNT = 10**12
+MAX_PAIRS = 500
+# A time outside of these is replaced by now, because the clock of the client is wrong.
+MAX_PAST, MAX_FUTURE = timedelta(hours=48), timedelta(hours=1)
 _NUMBER = re.compile(r"\s*\+?([0-9]{1,18})(?:\.[0-9]*)?\s*")
-_LATEST = datetime(9999, 12, 1, tzinfo=UTC).timestamp() * 1000
+_MAX_MS = datetime(9999, 12, 1, tzinfo=UTC).timestamp() * 1000
 
 
 @dataclass(frozen=True)
 class Usage:
-    """How often one application saw a flag on and off in one environment, ending at `at`."""
+    """How often one application evaluated a flag as enabled (`yes`) and disabled (`no`) in one
+    environment, until `at`."""
 
     feature: str
     app_name: str
@@ -39,31 +40,31 @@ class Usage:
     variants: Mapping[str, int]
 
 
-def whole(value: int | float | str) -> int:
-    """A count as SDKs write it: 3, 3.7, "3". Raises ValueError."""
+def parse_count(value: int | float | str) -> int:
+    """A count as SDKs write it, rounded down: 3, 3.7, "3". Raises ValueError."""
     if isinstance(value, str):
         match = _NUMBER.fullmatch(value)
         value = int(match[1]) if match else -1
-    if not 0 <= value <= MOST:
-        raise ValueError(f"A count is a number from 0 to {MOST}.")
+    if not 0 <= value <= MAX_COUNT:
+        raise ValueError(f"A count must be a number from 0 to {MAX_COUNT}.")
     return math.floor(value)
 
 
-def moment(value: int | float | str) -> datetime:
-    """ISO 8601 (UTC unless it says otherwise) or milliseconds since 1970. Raises ValueError."""
+def parse_time(value: int | float | str) -> datetime:
+    """ISO 8601 (UTC by default) or milliseconds since 1970. Raises ValueError."""
     if not isinstance(value, str):
-        return datetime.fromtimestamp(min(max(value, 0), _LATEST) / 1000, UTC)
+        return datetime.fromtimestamp(min(max(value, 0), _MAX_MS) / 1000, UTC)
     try:
         at = datetime.fromisoformat(value)
         return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
-        raise ValueError("A time is ISO 8601 text or milliseconds since 1970.") from None
+        raise ValueError("A time must be ISO 8601 text or milliseconds since 1970.") from None
 
 
 def store(
     conn: Connection, usages: Sequence[Usage], now: datetime, max_variants: int
 ) -> tuple[set[tuple[str, str]], int]:
-    """Adds to the sums of their hours; flags and environments that don't exist are left out.
+    """Adds the counts to the sums of their hours; ignores flags and environments that don't exist.
 
     Returns the stored pairs of flag and environment, and how many variants were dropped: those
     beyond `max_variants`, and those that their flag doesn't have.
@@ -73,7 +74,7 @@ def store(
             "feature": usage.feature,
             "app_name": usage.app_name,
             "environment": usage.environment,
-            "hour": _hour(_plausible(usage.at, now)),
+            "hour": _truncate_to_hour(_correct_time(usage.at, now)),
             "yes": usage.yes,
             "no": usage.no,
             "variants": {name: count for name, count in usage.variants.items() if count},
@@ -83,55 +84,41 @@ def store(
     ]
     if not rows:
         return set(), 0
-    stored = client_metrics.add(conn, rows)
-    dropped = _cut_variants(rows, max_variants)
+    pairs = client_metrics.add(conn, rows)
+    dropped = _limit_variants(rows, max_variants)
     with_variants = [row for row in rows if row["variants"]]
     if with_variants:
         dropped += client_metrics.add_variants(conn, with_variants)
-    feature_last_seen.mark(
+    feature_last_seen.upsert(
         conn,
-        features=[feature for feature, _ in stored],
-        environments=[environment for _, environment in stored],
+        features=[feature for feature, _ in pairs],
+        environments=[environment for _, environment in pairs],
     )
-    return stored, dropped
+    return pairs, dropped
 
 
-def _cut_variants(rows: Sequence[dict[str, Any]], room: int) -> int:
-    """Leaves each row the variants for which there is room; returns how many are cut off."""
+def _limit_variants(rows: Sequence[dict[str, Any]], limit: int) -> int:
+    """Removes variants beyond the limit, which applies to all rows together; returns how many."""
     dropped = 0
     for row in rows:
-        variants = dict(islice(row["variants"].items(), room))
+        variants = dict(islice(row["variants"].items(), limit))
         dropped += len(row["variants"]) - len(variants)
-        room -= len(variants)
+        limit -= len(variants)
         row["variants"] = variants
     return dropped
 
 
-def list_hours(conn: Connection, feature: str, hours: int, now: datetime) -> list[Row]:
-    """{environment, hour, yes, no}: every hour of each environment that has any, oldest first."""
-    rows = {
-        (row["environment"], row["hour"]): row
-        for row in client_metrics.list_hours(conn, feature, hours)
-    }
-    names = sorted({environment for environment, _ in rows})
-    return [
-        rows.get((name, hour)) or {"environment": name, "hour": hour, "yes": 0, "no": 0}
-        for hour in _hours(hours, now)
-        for name in names
-    ]
-
-
 def list_raw(conn: Connection, feature: str, hours: int, now: datetime) -> list[dict[str, Any]]:
-    """On the wire, by application; every hour of each application and environment that has any,
-    the first MOST_PAIRS of them: whoever has a page's token can make up application names."""
+    """The JSON of every hour of each application and environment with metrics, at most MAX_PAIRS
+    pairs of these: frontend tokens are public, so anyone can invent application names."""
     rows = {
         (row["environment"], row["app_name"], row["hour"]): row
-        for row in client_metrics.list_of_feature(conn, feature, hours)
+        for row in client_metrics.list_for_feature(conn, feature, hours)
     }
-    pairs = sorted({(environment, app_name) for environment, app_name, _ in rows})[:MOST_PAIRS]
+    pairs = sorted({(environment, app_name) for environment, app_name, _ in rows})[:MAX_PAIRS]
     return [
         _to_json(feature, environment, app_name, hour, rows.get((environment, app_name, hour)))
-        for hour in _hours(hours, now)
+        for hour in _list_hours(hours, now)
         for environment, app_name in pairs
     ]
 
@@ -139,7 +126,7 @@ def list_raw(conn: Connection, feature: str, hours: int, now: datetime) -> list[
 def _to_json(
     feature: str, environment: str, app_name: str, hour: datetime, row: Row | None
 ) -> dict[str, Any]:
-    shown = {
+    metric = {
         "featureName": feature,
         "appName": app_name,
         "environment": environment,
@@ -148,18 +135,18 @@ def _to_json(
         "no": row["no"] if row else 0,
     }
     if row and row["variants"]:
-        shown["variants"] = msgspec.Raw(row["variants"].encode())
-    return shown
+        metric["variants"] = msgspec.Raw(row["variants"].encode())
+    return metric
 
 
-def _plausible(at: datetime, now: datetime) -> datetime:
-    return at if now - OLDEST <= at <= now + NEWEST else now
+def _correct_time(at: datetime, now: datetime) -> datetime:
+    return at if now - MAX_PAST <= at <= now + MAX_FUTURE else now
 
 
-def _hour(at: datetime) -> datetime:
+def _truncate_to_hour(at: datetime) -> datetime:
     return at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
 
 
-def _hours(count: int, now: datetime) -> list[datetime]:
-    """The starts of the last `count` hours, oldest first, the running one last."""
-    return [_hour(now) - timedelta(hours=ago) for ago in reversed(range(count))]
+def _list_hours(count: int, now: datetime) -> list[datetime]:
+    """The starts of the last `count` hours, oldest first, the current hour last."""
+    return [_truncate_to_hour(now) - timedelta(hours=ago) for ago in reversed(range(count))]

@@ -1,6 +1,6 @@
-"""Reports of SDKs: applications, their instances and how often flags were on, up to the limits.
+"""Reports of SDKs: applications, their instances and how often flags were evaluated.
 
-What is beyond a limit is dropped and counted, not refused: SDKs would send it again and again.
+What exceeds a limit is dropped and counted rather than rejected, because SDKs would retry forever.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from sigservice.services.usage.client_applications import Instance
 from sigservice.services.usage.client_metrics import Usage
 
 BACKEND, FRONTEND = "backend", "frontend"
-# Of one application.
+# Per application.
 MAX_STRATEGIES, MAX_STRATEGY_NAME = 100, 100
 
 
 @dataclass(frozen=True)
-class Limits:
-    """`applications` (by the type of the token) and `instances` are for each environment,
-    `variants` for each request."""
+class ReportLimits:
+    """`applications` (by token type) and `instances` apply per environment, `variants` per
+    request."""
 
     applications: Mapping[str, int]
     instances: int
     variants: int
 
     @classmethod
-    def of(cls, config: Mapping[str, Any]) -> Limits:
+    def from_config(cls, config: Mapping[str, Any]) -> ReportLimits:
         metrics = config["metrics"]
         return cls(
             applications={
@@ -44,9 +44,8 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Stored:
-    """The usages that were stored, names of flags that don't exist, and how much was dropped by
-    kind."""
+class StoredReport:
+    """The stored usages, the names of unknown flags, and how many items were dropped, by kind."""
 
     usages: Sequence[Usage]
     unknown_flags: Sequence[str]
@@ -61,14 +60,14 @@ def store(
     sdk_type: str,
     ip: str,
     now: datetime,
-    limits: Limits,
-) -> Stored:
-    """`sdk_type` is the token's, `ip` the sender's."""
+    limits: ReportLimits,
+) -> StoredReport:
+    """Stores what the limits allow. `sdk_type` is the token's, `ip` the sender's."""
     names = {(instance.environment, instance.app_name) for instance in instances}
     names |= {(usage.environment, usage.app_name) for usage in usages}
     if not names:
-        return Stored((), (), {})
-    accepted = repository.accept(
+        return StoredReport((), (), {})
+    accepted = repository.accept_names(
         conn,
         environments=[environment for environment, _ in names],
         app_names=[app_name for _, app_name in names],
@@ -77,25 +76,27 @@ def store(
     )
     instances = [i for i in instances if (i.environment, i.app_name) in accepted]
     usages = [u for u in usages if (u.environment, u.app_name) in accepted]
-    instances, dropped_strategies = _cut_strategies(instances)
+    instances, dropped_strategies = _limit_strategies(instances)
     dropped = {
         "applications": len(names) - len(accepted),
         "strategies": dropped_strategies,
-        "instances": client_applications.report(conn, instances, ip, limits.instances),
+        "instances": client_applications.record_instances(conn, instances, ip, limits.instances),
     }
-    flags, dropped["variants"] = client_metrics.store(conn, usages, now, limits.variants)
-    return Stored(
-        usages=[u for u in usages if (u.feature, u.environment) in flags],
+    known_flags, dropped["variants"] = client_metrics.store(conn, usages, now, limits.variants)
+    return StoredReport(
+        usages=[u for u in usages if (u.feature, u.environment) in known_flags],
         unknown_flags=[
-            u.feature for u in usages if u.yes + u.no and (u.feature, u.environment) not in flags
+            u.feature
+            for u in usages
+            if u.yes + u.no and (u.feature, u.environment) not in known_flags
         ],
         dropped=dropped,
     )
 
 
-def _cut_strategies(instances: Sequence[Instance]) -> tuple[list[Instance], int]:
-    """The instances with the strategies that are stored, and how many names are cut off."""
-    cut: list[Instance] = []
+def _limit_strategies(instances: Sequence[Instance]) -> tuple[list[Instance], int]:
+    """The instances with the strategies within the limits, and how many names were dropped."""
+    limited: list[Instance] = []
     dropped = 0
     for instance in instances:
         if instance.strategies:
@@ -103,5 +104,5 @@ def _cut_strategies(instances: Sequence[Instance]) -> tuple[list[Instance], int]
             names = list(dict.fromkeys(names))[:MAX_STRATEGIES]
             dropped += len(set(instance.strategies)) - len(names)
             instance = replace(instance, strategies=names)
-        cut.append(instance)
-    return cut, dropped
+        limited.append(instance)
+    return limited, dropped

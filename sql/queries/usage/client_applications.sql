@@ -1,10 +1,10 @@
--- Applications and their running instances. Written by SDKs and relays; instances are deleted by
--- the retention job, applications by hand. Limits are checked before a row is new; requests that run
--- at the same time may exceed one by what they bring, once.
+-- Applications and their running instances. Written by SDKs and relays; deleted by the retention job,
+-- applications also by users. New rows are checked against the limits without a lock, so concurrent
+-- requests can exceed a limit by their own rows once.
 
 -- name: accept_client_applications
--- Which of the names are accepted: those known in their environment, and new ones while there is
--- room. Those known are renewed every hour, so that the retention job leaves them.
+-- Returns the accepted names: those known in their environment, and new ones up to the limit. Renews
+-- `seen_at` of known names every hour, so that the retention job keeps them.
 WITH reported AS (
     SELECT DISTINCT n.environment, n.app_name
     FROM unnest(%(environments)s::text[], %(app_names)s::text[]) AS n (environment, app_name)
@@ -42,8 +42,8 @@ UNION
 SELECT environment, app_name FROM known;
 
 -- name: upsert_client_applications
--- To the minute: instances of one application rarely wait for each other. No strategies given:
--- those known stay.
+-- Updates `seen_at` once a minute, so that instances of one application rarely wait for each other.
+-- A report without strategies keeps the existing ones.
 INSERT INTO client_applications (app_name, strategies)
 SELECT DISTINCT ON (n.app_name) n.app_name, COALESCE(n.strategies, '[]')::jsonb
 FROM unnest(%(app_names)s::text[], %(environments)s::text[], %(strategies)s::text[])
@@ -62,7 +62,8 @@ SET seen_at = now(),
                  END;
 
 -- name: upsert_client_instances
--- New ones while there is room for their environment and SDK type; how many were dropped.
+-- Inserts new instances up to the limit of their environment and SDK type; returns how many were
+-- dropped.
 WITH reported AS (
     SELECT DISTINCT ON (n.app_name, n.instance_id, n.environment)
            n.app_name, n.instance_id, n.environment, n.sdk_version, n.sdk_type,
@@ -125,7 +126,7 @@ FROM client_applications
 WHERE %(pattern)s::text IS NULL OR app_name ILIKE %(pattern)s;
 
 -- name: find_client_application
--- `missing_strategies` are those it knows and this service does not.
+-- `missing_strategies` are those that the application reports and this service doesn't have.
 SELECT a.app_name, a.description, a.strategies, a.created_at, a.seen_at,
        ARRAY(SELECT s.name
              FROM jsonb_array_elements_text(a.strategies) AS s (name)
@@ -136,7 +137,7 @@ FROM client_applications a
 WHERE a.app_name = %(app_name)s;
 
 -- name: list_client_instances
--- Those seen last first; without an environment those of all.
+-- The last seen first.
 SELECT instance_id, environment, sdk_version, sdk_type, client_ip, created_at, last_seen
 FROM client_instances
 WHERE app_name = %(app_name)s
@@ -144,7 +145,7 @@ WHERE app_name = %(app_name)s
 ORDER BY last_seen DESC, instance_id, environment
 LIMIT %(limit)s;
 
--- name: summarise_client_instances
+-- name: summarize_client_instances
 SELECT environment, count(*) AS instances, max(last_seen) AS last_seen,
        COALESCE(array_agg(DISTINCT sdk_version ORDER BY sdk_version)
                 FILTER (WHERE sdk_version IS NOT NULL AND sdk_type = 'frontend'), '{}')
@@ -174,7 +175,7 @@ WHERE ctid = ANY(ARRAY(
 ));
 
 -- name: delete_old_client_applications
--- Those that were not heard of and of which no instance is left.
+-- Applications that sent no reports and have no instances.
 DELETE FROM client_applications
 WHERE ctid = ANY(ARRAY(
     SELECT a.ctid

@@ -1,10 +1,10 @@
--- How often flags were on and off, summed by hour. Written by SDKs and relays; deleted by the
--- retention job in chunks. Rows are written in the order of their key, so that no two senders can
--- wait for each other. Reports come as one JSON text: the driver writes long arrays so slowly that it
--- would hold up all threads.
+-- How often flags were evaluated as enabled and disabled, summed by hour. Written by SDKs and relays;
+-- deleted by the retention job in chunks. Rows are written in the order of their key to avoid deadlocks.
+-- Parameters are one JSON text, because the driver formats long arrays so slowly that it would block
+-- all threads.
 
 -- name: add_client_metrics
--- Flags and environments are looked up here and not in a cache: a flag made a moment ago counts.
+-- Looks up flags and environments here rather than in a cache, so that new flags count at once.
 INSERT INTO client_metrics (feature, app_name, environment, hour, yes, no)
 SELECT m.feature, m.app_name, m.environment, m.hour, sum(m.yes), sum(m.no)
 FROM json_to_recordset(%(usages)s)
@@ -18,8 +18,8 @@ DO UPDATE SET yes = client_metrics.yes + EXCLUDED.yes, no = client_metrics.no + 
 RETURNING feature, environment;
 
 -- name: add_client_metrics_variants
--- Only variants that the flag has in the environment, of old flags or on a strategy, and `disabled`,
--- which SDKs count where a flag has none. How many were dropped; of unknown flags none count.
+-- Stores only variants that the flag has in the environment or on a strategy there, and `disabled`,
+-- which SDKs count for a flag without variants. Returns how many variants of known flags were dropped.
 WITH reported AS (
     SELECT m.feature, m.app_name, m.environment, m.hour, v.key AS variant,
            sum(v.value::bigint)::bigint AS count
@@ -55,7 +55,7 @@ WITH reported AS (
 SELECT (SELECT count(*) FROM reported) - (SELECT count(*) FROM stored) AS dropped;
 
 -- name: list_client_metrics
--- One flag's newest `hours` hours, the running one included, by application.
+-- The last `hours` hours of a flag by application, the current hour included.
 SELECT m.app_name, m.environment, m.hour, m.yes, m.no,
        (SELECT jsonb_object_agg(v.variant, v.count)
         FROM client_metrics_variants v
@@ -84,7 +84,7 @@ WHERE feature = %(feature)s
 ORDER BY app_name;
 
 -- name: list_client_metrics_features
--- What applications report, by flag and environment. One index look-up for each flag.
+-- What applications report, by flag and environment: one index lookup for each flag.
 SELECT m.app_name, f.name AS feature, f.project, m.environment,
        sum(m.yes)::bigint AS yes, sum(m.no)::bigint AS no
 FROM features f

@@ -1,8 +1,8 @@
--- When SDKs reported each flag last. Written with their metrics; rows of flags and environments that
--- are gone are deleted by the retention job.
+-- When SDKs last evaluated each flag. Written with their metrics; the retention job deletes rows of
+-- deleted flags and environments.
 
--- name: mark_features_seen
--- To the minute. Flags and environments that don't exist are left out.
+-- name: upsert_last_seen
+-- At most once a minute. Ignores flags and environments that don't exist.
 INSERT INTO feature_last_seen (feature, environment, seen_at)
 SELECT DISTINCT f.name, e.name, now()
 FROM unnest(%(features)s::text[], %(environments)s::text[]) AS m (feature, environment)

@@ -1,4 +1,4 @@
--- How much there is of everything, for people and tools that watch over an installation.
+-- Counts of everything in an installation, for its admins and for monitoring.
 
 -- name: count_everything
 SELECT
@@ -54,7 +54,7 @@ CROSS JOIN (
 CROSS JOIN (SELECT date_trunc('day', now(), 'UTC') AS day) d;
 
 -- name: count_for_metrics
--- What a scrape is told, in one statement; `reported` are names of flags that SDKs use.
+-- All gauges of a scrape in one statement; `reported` are names of flags that SDKs evaluate.
 SELECT
     current_setting('server_version') AS postgres_version,
     f.features, f.archived_features,

@@ -1,18 +1,17 @@
 % rebase("layout.tpl", title=title, live=False)
 <h1>Applications</h1>
-<p class="hint">{{plural(total, "application")}}{{" found" if query else ""}}. An application is here once its SDK has registered or sent metrics; its instances are forgotten two days after they were seen last.</p>
+<p class="hint">{{plural(total, "application")}}{{" found" if search.value else ""}}. Applications appear when their SDK connects. Instances expire after 2 days.</p>
 <form method="get" class="inline">
-<label for="query">Name</label>
-<input id="query" name="query" type="search" value="{{query}}">
+% include("partials/filter_field.tpl", field=search)
 <button class="quiet">Search</button>
 </form>
 % if not applications:
-<p class="empty">{{"No application has this in its name." if query else "No application has reported yet."}}</p>
+<p class="empty">{{"No applications match." if search.value else "No applications yet."}}</p>
 % else:
 <ul class="rows">
 % for application in applications:
 <li>
-<a href="?{{application['address']}}"><bdi>{{application["app_name"]}}</bdi></a>
+<a href="?{{application['name_query']}}"><bdi>{{application["app_name"]}}</bdi></a>
 <span>{{plural(application["instances"], "instance")}}</span>
 % for name in application["environments"]:
 <span class="badge">{{name}}</span>
@@ -27,13 +26,13 @@
 % end
 </ul>
 % end
-% if more or first is not None:
+% if next_query or first_query is not None:
 <nav class="pager" aria-label="Pages">
-% if first is not None:
-<a href="?{{first}}">First</a>
+% if first_query is not None:
+<a href="?{{first_query}}">First</a>
 % end
-% if more:
-<a href="?{{more}}" rel="next">Next</a>
+% if next_query:
+<a href="?{{next_query}}" rel="next">Next</a>
 % end
 </nav>
 % end

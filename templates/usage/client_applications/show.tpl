@@ -11,7 +11,7 @@
 % include("partials/time.tpl", at=application["seen_at"])
 </dd></div>
 % if application["strategies"]:
-<div><dt>Strategies it knows</dt><dd>
+<div><dt>Supported strategies</dt><dd>
 <ul class="names">
 % for name in application["strategies"]:
 <li><bdi>{{name}}</bdi></li>
@@ -21,19 +21,19 @@
 % end
 </dl>
 % if application["missing_strategies"]:
-<p class="problem">It names strategies that this service doesn't know: <bdi>{{", ".join(application["missing_strategies"])}}</bdi>.</p>
+<p class="problem">Unknown strategies: <bdi>{{", ".join(application["missing_strategies"])}}</bdi></p>
 % end
 <section>
-<h2>Flags it reports</h2>
+<h2>Flags used</h2>
 % if not features:
-<p class="empty">It has sent no metrics of a flag lately.</p>
+<p class="empty">No recent metrics.</p>
 % else:
 <ul class="rows">
 % for feature in features:
 <li>
 <strong>{{feature["feature"]}}</strong>
 <span class="badge">{{feature["environment"]}}</span>
-<span>{{feature["yes"]}} on, {{feature["no"]}} off</span>
+<span>{{feature["yes"]}} exposed, {{feature["no"]}} not exposed in the last {{retention_hours}} hours</span>
 <span class="muted">project {{feature["project"]}}</span>
 </li>
 % end
@@ -43,10 +43,10 @@
 <section>
 <h2>Instances</h2>
 % if not instances:
-<p class="empty">None was seen in the last two days.</p>
+<p class="empty">No instances in the last 2 days.</p>
 % else:
-% if count > len(instances):
-<p class="hint">The {{len(instances)}} of {{count}} that were seen last.</p>
+% if instance_count > len(instances):
+<p class="hint">The last {{len(instances)}} of {{instance_count}} instances.</p>
 % end
 <ul class="rows">
 % for instance in instances:
@@ -54,7 +54,7 @@
 <strong><bdi>{{instance["instance_id"]}}</bdi></strong>
 <span class="badge">{{instance["environment"]}}</span>
 <span><bdi>{{instance["sdk_version"] or "SDK unknown"}}</bdi></span>
-% if instance["client_ip"] and identity.has_permission("ADMIN"):
+% if instance["client_ip"] and can_see_addresses:
 <span class="muted">{{instance["client_ip"]}}</span>
 % end
 <span class="muted">last seen

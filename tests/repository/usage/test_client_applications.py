@@ -58,7 +58,7 @@ def test_an_instance_is_renewed_and_keeps_what_is_known(conn, environments):
 
 
 def accept(conn, *names, environment="dev", sdk_type="backend", limit=2):
-    accepted = client_applications.accept(
+    accepted = client_applications.accept_names(
         conn,
         environments=[environment] * len(names),
         app_names=list(names),
@@ -120,7 +120,7 @@ def test_applications_are_listed_with_their_instances(conn, environments):
     assert client_applications.list_page(conn, pattern=None, limit=9, offset=1) == [second]
     assert client_applications.count(conn, pattern=None) == 2
     assert client_applications.count(conn, pattern=r"%\%\_%") == 1
-    dev, prod = client_applications.summarise_instances(conn, "b%_")
+    dev, prod = client_applications.summarize_instances(conn, "b%_")
     assert (dev["environment"], dev["instances"]) == ("dev", 2)
     assert (dev["frontend_sdks"], dev["backend_sdks"]) == (["js:1"], ["py:2"])
     assert (prod["frontend_sdks"], prod["backend_sdks"]) == ([], ["py:1"])

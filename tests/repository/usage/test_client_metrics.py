@@ -8,7 +8,6 @@ from datetime import timedelta
 import pytest
 
 from sigservice.repository.usage import client_metrics
-from sigservice.services.usage import client_metrics as service
 from tests.repository.kit import add_strategy, run, set_variants
 
 
@@ -73,7 +72,7 @@ def test_the_same_key_is_summed_within_a_call_and_across_calls(conn, flags):
     assert stored(conn) == [("one", "shop", "dev", 14, 6), ("two", "shop", "dev", 0, 1)]
     set_variants(conn, "one", "dev", '[{"name": "blue"}]')
     assert add_variant(conn, "one", "blue", 2) == add_variant(conn, "one", "blue", 3) == 0
-    (row,) = client_metrics.list_of_feature(conn, "one", 1)
+    (row,) = client_metrics.list_for_feature(conn, "one", 1)
     assert json.loads(row["variants"]) == {"blue": 5}
 
 
@@ -115,15 +114,9 @@ def test_hours_are_listed_by_environment(conn, flags):
         ("prod", hour, 5, 0),
     ]
     assert len(client_metrics.list_hours(conn, "one", 1)) == 2
-    assert len(client_metrics.list_of_feature(conn, "one", 4)) == 5
+    assert len(client_metrics.list_for_feature(conn, "one", 4)) == 5
     assert client_metrics.list_app_names(conn, "one") == ["office", "shop"]
     assert client_metrics.list_app_names(conn, "none") == []
-    filled = service.list_hours(conn, "one", 3, hour)
-    assert [(row["environment"], row["yes"]) for row in filled] == [
-        ("dev", 7), ("prod", 0), ("dev", 0), ("prod", 0), ("dev", 11), ("prod", 5),
-    ]  # fmt: skip
-    assert [row["hour"] for row in filled[::2]] == [hour - timedelta(hours=n) for n in (2, 1, 0)]
-    assert service.list_hours(conn, "none", 3, hour) == []
 
 
 def test_what_applications_report_is_listed_by_flag(conn, flags):

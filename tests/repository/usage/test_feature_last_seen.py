@@ -11,7 +11,7 @@ DEVELOPMENT, PRODUCTION = "development", "production"
 
 def mark(conn, *pairs):
     names, environments = map(list, zip(*pairs, strict=True))
-    return feature_last_seen.mark(conn, features=names, environments=environments)
+    return feature_last_seen.upsert(conn, features=names, environments=environments)
 
 
 def seen(conn, name="a"):

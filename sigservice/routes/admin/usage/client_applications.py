@@ -23,50 +23,50 @@ router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=VIEW)
-def list_all(context: Context, identity: Identity) -> HTTPResponse:
+def list_applications(context: Context, identity: Identity) -> HTTPResponse:
     query = read_query(request.environ)
-    asked = read_paging(query, LARGEST_LIMIT)
+    page_request = read_paging(query, LARGEST_LIMIT)
     with context.database.transaction() as conn:
         rows, total = client_applications.list_page(
-            conn, text=query.get("query", ""), limit=asked.limit, offset=asked.offset
+            conn, text=query.get("query", ""), limit=page_request.limit, offset=page_request.offset
         )
     return respond.json({"applications": rows, "total": total})
 
 
-# A name may hold slashes.
+# A name may contain slashes.
 @router.get(f"{PATH}/<name:path>/overview", needs=VIEW)
-def overview(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def get_application_overview(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
-        return respond.json(client_applications.overview(conn, name))
+        return respond.json(client_applications.describe_overview(conn, name))
 
 
 @router.get(f"{PATH}/<name:path>", needs=VIEW)
-def read(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def get_application(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         return respond.json(client_applications.describe(conn, name))
 
 
 @router.delete(f"{PATH}/<name:path>", needs=EDIT)
-def delete(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def delete_application(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         client_applications.delete(conn, name, identity)
     return respond.empty()
 
 
 @router.get(f"{INSTANCES}/<name:path>/environment/<environment>", needs=VIEW)
-def list_instances(
+def list_application_instances(
     context: Context, identity: Identity, name: str, environment: str
 ) -> HTTPResponse:
     with context.database.autocommit() as conn:
         rows = repository.list_instances(conn, name, environment=environment, limit=LARGEST_LIMIT)
-    shows_addresses = identity.has_permission(ADMIN)
-    shown = [
+    can_see_addresses = identity.has_permission(ADMIN)
+    instances = [
         {
             "instanceId": row["instance_id"],
             "sdkVersion": row["sdk_version"],
-            "clientIp": row["client_ip"] if shows_addresses else None,
+            "clientIp": row["client_ip"] if can_see_addresses else None,
             "lastSeen": format_iso(row["last_seen"]),
         }
         for row in rows
     ]
-    return respond.json({"instances": shown})
+    return respond.json({"instances": instances})

@@ -1,4 +1,4 @@
-"""How often a flag was on and off, JSON: the running hour, and hour by hour."""
+"""How often a flag was evaluated, JSON: in the current hour, and by hour and application."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from sigservice.web.guards import AdminGuard
 from sigservice.web.router import Router
 
 PATH = "/api/admin/client-metrics/features/<name>"
-MARK = {"version": 1, "maturity": "stable"}
-HOURS, MOST_HOURS = 24, 48
+VERSION = {"version": 1, "maturity": "stable"}
+DEFAULT_HOURS, MAX_HOURS = 24, 48
 
 
 router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=VIEW)
-def show(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def get_feature_metrics(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         rows = repository.list_hours(conn, name, 1)
         applications = repository.list_app_names(conn, name)
@@ -37,14 +37,14 @@ def show(context: Context, identity: Identity, name: str) -> HTTPResponse:
         for row in rows
     ]
     return respond.json(
-        MARK | {"featureName": name, "lastHourUsage": usage, "seenApplications": applications}
+        VERSION | {"featureName": name, "lastHourUsage": usage, "seenApplications": applications}
     )
 
 
 @router.get(f"{PATH}/raw", needs=VIEW)
-def show_raw(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def list_raw_feature_metrics(context: Context, identity: Identity, name: str) -> HTTPResponse:
     query = read_query(request.environ)
-    hours = read_number(query, "hoursBack", HOURS, 1, MOST_HOURS) or HOURS
+    hours = read_number(query, "hoursBack", DEFAULT_HOURS, 1, MAX_HOURS) or DEFAULT_HOURS
     with context.database.autocommit() as conn:
         data = client_metrics.list_raw(conn, name, hours, context.clock.now())
-    return respond.json(MARK | {"data": data})
+    return respond.json(VERSION | {"data": data})

@@ -1,4 +1,4 @@
-"""How much there is of everything: JSON, and CSV for spreadsheets."""
+"""Statistics of the installation: JSON, and CSV for spreadsheets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PATH = "/api/admin/instance-admin/statistics"
 router = Router(AdminGuard)
 
 
-def collect(context: Context) -> dict[str, Any]:
+def _collect(context: Context) -> dict[str, Any]:
     with context.database.autocommit(bulkhead="search") as conn:
         row = statistics.count_everything(conn)
     return {
@@ -63,19 +63,19 @@ def collect(context: Context) -> dict[str, Any]:
 
 
 @router.get(PATH, needs=VIEW)
-def show(context: Context, identity: Identity) -> HTTPResponse:
-    return respond.json(collect(context))
+def get_statistics(context: Context, identity: Identity) -> HTTPResponse:
+    return respond.json(_collect(context))
 
 
 @router.get(f"{PATH}/csv", needs=VIEW)
-def show_csv(context: Context, identity: Identity) -> HTTPResponse:
-    columns = _flat(collect(context))
-    out = io.StringIO()
-    csv.writer(out).writerows([columns.keys(), columns.values()])
-    return respond.text(out.getvalue(), "text/csv")
+def get_statistics_csv(context: Context, identity: Identity) -> HTTPResponse:
+    columns = _flatten(_collect(context))
+    output = io.StringIO()
+    csv.writer(output).writerows([columns.keys(), columns.values()])
+    return respond.text(output.getvalue(), "text/csv")
 
 
-def _flat(statistics: dict[str, Any]) -> dict[str, Any]:
+def _flatten(statistics: dict[str, Any]) -> dict[str, Any]:
     """One column for each number: `apiTokens.admin`, `clientApps.7d`."""
     columns: dict[str, Any] = {}
     for name, value in statistics.items():

@@ -1,6 +1,7 @@
-"""Applications, pages: all of them, and one with its instances and flags.
+"""Applications, pages: a list, and one application with its instances and flags.
 
-One is asked for as `?name=`: a name may be any text, which a path can't hold.
+The name of an application is a query parameter, because it may be any text, which a path can't
+contain.
 """
 
 from __future__ import annotations
@@ -11,56 +12,59 @@ import msgspec
 from bottle import HTTPResponse, request
 
 from sigservice.context import Context
+from sigservice.db.like import make_pattern
 from sigservice.repository.usage import client_applications as repository
 from sigservice.repository.usage import client_metrics
-from sigservice.services.identity import VIEW, Identity
+from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.usage import client_applications
 from sigservice.web import respond
 from sigservice.web.body import read_query
+from sigservice.web.forms import Field
 from sigservice.web.guards import PageGuard
 from sigservice.web.paging import read_paging
 from sigservice.web.router import Router
 
 PATH = "/admin/applications"
-SHOWN = 50
-SHOWN_INSTANCES = 100
+PAGE_SIZE = 50
+MAX_INSTANCES = 100
 
 
 router = Router(PageGuard)
 
 
 @router.get(PATH, needs=VIEW)
-def show(context: Context, identity: Identity) -> HTTPResponse:
+def list_applications(context: Context, identity: Identity) -> HTTPResponse:
+    """The list, or with the parameter `name` one application."""
     query = read_query(request.environ)
     if query.get("name"):
-        return show_one(context, identity, query["name"])
+        return _render_application(context, identity, query["name"])
     text, offset = query.get("query", "").strip(), read_paging(query).offset
-    pattern = client_applications.like(text)
+    pattern = make_pattern(text)
     with context.database.transaction() as conn:
-        rows = repository.list_page(conn, pattern=pattern, limit=SHOWN + 1, offset=offset)
+        rows = repository.list_page(conn, pattern=pattern, limit=PAGE_SIZE + 1, offset=offset)
         total = repository.count(conn, pattern=pattern)
-    kept = {"query": text} if text else {}
-    more = urlencode(kept | {"offset": offset + SHOWN}) if len(rows) > SHOWN else ""
+    filters = {"query": text} if text else {}
+    has_more = len(rows) > PAGE_SIZE
     return respond.page(
         context,
         "usage/client_applications/list",
         identity,
         title="Applications",
         applications=[
-            row | {"address": urlencode({"name": row["app_name"]})} for row in rows[:SHOWN]
+            row | {"name_query": urlencode({"name": row["app_name"]})} for row in rows[:PAGE_SIZE]
         ],
         total=total,
-        query=text,
-        more=more,
-        first=urlencode(kept) if offset else None,
+        search=Field("query", "Name", text, type="search"),
+        next_query=urlencode(filters | {"offset": offset + PAGE_SIZE}) if has_more else "",
+        first_query=urlencode(filters) if offset else None,
     )
 
 
-def show_one(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def _render_application(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = client_applications.get(conn, name)
-        environments = repository.summarise_instances(conn, name)
-        instances = repository.list_instances(conn, name, environment=None, limit=SHOWN_INSTANCES)
+        environments = repository.summarize_instances(conn, name)
+        instances = repository.list_instances(conn, name, environment=None, limit=MAX_INSTANCES)
         features = client_metrics.list_features(conn, [name])
     return respond.page(
         context,
@@ -68,7 +72,9 @@ def show_one(context: Context, identity: Identity, name: str) -> HTTPResponse:
         identity,
         title=f"Application {name}",
         application=row | {"strategies": msgspec.json.decode(row["strategies"])},
-        count=sum(environment["instances"] for environment in environments),
+        instance_count=sum(environment["instances"] for environment in environments),
         instances=instances,
+        can_see_addresses=identity.has_permission(ADMIN),
         features=features,
+        retention_hours=context.config["metrics"]["hourlyRetentionHours"],
     )
