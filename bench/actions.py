@@ -1,8 +1,8 @@
-"""Matching, and working off a queue.
+"""Evaluation of filters, and of a queue of signals.
 
 usage: python bench/actions.py [signals]
-50 sets with 5 filters each against a payload of 10 kB; then a queue of 10 000 signals that appears
-at once, as after an outage: of which none changes its flag, and of which each does.
+50 sets with 5 filters each against a payload of 10 kB; then a queue of 10 000 signals that arrives
+at once, as after an outage: first none changes its flag, then each does.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Any
 
 import msgspec
 import psycopg2
-from service import ROOT, running
+from service import ROOT, run_service
 
 sys.path.insert(0, ROOT)
 from sigservice.services.actions.action_filters import Filter, Matcher
 
 SETS = 50
-TO = ("off", "on")
+STATES = ("off", "on")
 FILTERS = (
     {"path": "status", "operator": "IN", "values": ["firing", "pending"]},
     {"path": "alerts[*].labels.severity", "operator": "STR_CONTAINS", "values": ["crit", "page"]},
@@ -32,7 +32,7 @@ FILTERS = (
 )
 
 
-def payload() -> bytes:
+def build_payload() -> bytes:
     alert = {
         "labels": {"alertname": "HighErrorRate", "severity": "critical", "instance": "web-1:9090"},
         "annotations": {"runbook": "https://runbooks.example/high-errors", "text": "x" * 100},
@@ -45,33 +45,33 @@ def payload() -> bytes:
     return json.dumps(body).encode()
 
 
-def match() -> None:
-    data = payload()
-    filters = [msgspec.convert(one, Filter, strict=False) for one in FILTERS]
+def measure_matching() -> None:
+    data = build_payload()
+    filters = [msgspec.convert(filter, Filter, strict=False) for filter in FILTERS]
     matchers = [Matcher(filters) for _ in range(SETS)]
-    taken = []
+    times_ms = []
     for _ in range(50):
-        began = time.perf_counter()
+        started_at = time.perf_counter()
         decoded = msgspec.json.decode(data)
         assert all(matcher.matches(decoded) for matcher in matchers)
-        taken.append(1000 * (time.perf_counter() - began))
-    taken.sort()
+        times_ms.append(1000 * (time.perf_counter() - started_at))
+    times_ms.sort()
     print(f"{SETS} sets of {len(FILTERS)} filters, {len(data)} bytes, all matching:")
-    print(f"  p50 {taken[25]:.2f} ms, most {taken[-1]:.2f} ms (target: 5 ms)")
+    print(f"  p50 {times_ms[25]:.2f} ms, maximum {times_ms[-1]:.2f} ms (target: 5 ms)")
 
 
-def insert(cursor: Any, endpoint: int, signals: int, to: tuple[str, ...]) -> None:
-    """Visible to the worker at the commit."""
+def insert_signals(cursor: Any, endpoint: int, signals: int, states: tuple[str, ...]) -> None:
+    """Inserts signals; the worker sees them at the commit."""
     cursor.execute(
         "WITH stored AS (INSERT INTO signals (endpoint_id, token_id, payload, payload_bytes) "
         "SELECT %s, 1, json_build_object('to', (%s::text[])[1 + n %% %s]), 12 "
         "FROM generate_series(1, %s) n ORDER BY n RETURNING id, endpoint_id) "
         "INSERT INTO signal_queue (signal_id, endpoint_id) SELECT id, endpoint_id FROM stored",
-        (endpoint, list(to), len(to), signals),
+        (endpoint, list(states), len(states), signals),
     )
 
 
-def await_end(cursor: Any) -> None:
+def wait_for_end(cursor: Any) -> None:
     while True:
         cursor.execute(
             "SELECT EXISTS (SELECT 1 FROM signal_queue) "
@@ -82,27 +82,27 @@ def await_end(cursor: Any) -> None:
         time.sleep(0.05)
 
 
-def work_off(signals: int, processes: int) -> None:
+def measure_queue(signals: int, processes: int) -> None:
     with contextlib.ExitStack() as stack:
-        service = stack.enter_context(running())
+        service = stack.enter_context(run_service())
         for _ in range(processes - 1):
-            stack.enter_context(running(SERVICE_DATA_DIR=service.data))
-        endpoint, _ = service.signal_token("alerts")
-        service.flag("checkout")
-        actor = service.account()
-        for to in TO:
-            service.action_set(to, actor, endpoint, to, "checkout")
+            stack.enter_context(run_service(SERVICE_DATA_DIR=service.data))
+        endpoint, _ = service.create_signal_token("alerts")
+        service.create_flag("checkout")
+        actor = service.create_service_account()
+        for state in STATES:
+            service.create_action_set(state, actor, endpoint, state, "checkout")
         conn = psycopg2.connect(host=f"{service.data}/socket", user="sigservice", dbname="postgres")
         conn.autocommit = True
         cursor = conn.cursor()
-        for name, to in (("nothing to change", TO[:1]), ("a change each", TO)):
-            insert(cursor, endpoint, signals, to)
-            began = time.perf_counter()
-            await_end(cursor)
-            taken = time.perf_counter() - began
+        for name, states in (("nothing to change", STATES[:1]), ("a change each", STATES)):
+            insert_signals(cursor, endpoint, signals, states)
+            started_at = time.perf_counter()
+            wait_for_end(cursor)
+            duration = time.perf_counter() - started_at
             print(
                 f"{signals} waiting signals, {name}, {processes} processes: "
-                f"{signals / taken:.0f}/s (target: 500/s), load {os.getloadavg()[0]:.1f}"
+                f"{signals / duration:.0f}/s (target: 500/s), load {os.getloadavg()[0]:.1f}"
             )
         cursor.execute(
             "SELECT count(*), count(DISTINCT signal_id), count(*) FILTER (WHERE finished_at < "
@@ -114,6 +114,6 @@ def work_off(signals: int, processes: int) -> None:
 
 
 if __name__ == "__main__":
-    match()
+    measure_matching()
     for processes in (1, 2):
-        work_off(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000, processes)
+        measure_queue(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000, processes)

@@ -16,28 +16,28 @@ from subprocess import PIPE, Popen
 from typing import Any
 
 
-def measure(port: int, request: bytes, connections: int, seconds: float) -> dict[str, float]:
-    """Runs `drive` in another process: {rate (requests/s), p50, p99 (ms), errors}."""
+def measure_load(port: int, request: bytes, connections: int, seconds: float) -> dict[str, float]:
+    """Runs `run_load` in another process: {rate (requests/s), p50, p99 (ms), errors}."""
     job = {
         "port": port,
         "request": request.decode("latin-1"),
         "connections": connections,
         "seconds": seconds,
     }
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, __file__],
         input=json.dumps(job),
         capture_output=True,
         text=True,
         check=True,
     )
-    return json.loads(done.stdout)
+    return json.loads(result.stdout)
 
 
 @contextmanager
-def paced(ports: list[int], requests: list[bytes], rate: float) -> Iterator[Popen[str]]:
-    """Another process sends `rate` requests a second, in turn, while the block runs; what it
-    prints at the end is {sent, late (most seconds behind), errors}."""
+def run_paced_load(ports: list[int], requests: list[bytes], rate: float) -> Iterator[Popen[str]]:
+    """Another process sends `rate` requests per second, in turn, while the block runs. It prints
+    {sent, late (maximum delay in seconds), errors} at its end."""
     process = Popen([sys.executable, __file__], stdin=PIPE, stdout=PIPE, text=True)
     assert process.stdin is not None
     texts = [request.decode("latin-1") for request in requests]
@@ -51,80 +51,80 @@ def paced(ports: list[int], requests: list[bytes], rate: float) -> Iterator[Pope
         process.wait(30)
 
 
-def pace(ports: list[int], requests: list[str], rate: float) -> dict[str, float]:
-    """Until stdin ends; sixteen connections share the work."""
-    ended, lock, numbers = threading.Event(), threading.Lock(), itertools.count()
-    began = time.perf_counter()
-    found = {"sent": 0.0, "late": 0.0, "errors": 0.0}
+def send_paced(ports: list[int], requests: list[str], rate: float) -> dict[str, float]:
+    """Sends requests on sixteen connections until stdin ends."""
+    stop, lock, numbers = threading.Event(), threading.Lock(), itertools.count()
+    started_at = time.perf_counter()
+    counts = {"sent": 0.0, "late": 0.0, "errors": 0.0}
 
     def send(port: int) -> None:
         with socket.create_connection(("127.0.0.1", port)) as sock:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            while not ended.is_set():
+            while not stop.is_set():
                 with lock:
                     number = next(numbers)
-                wait = began + number / rate - time.perf_counter()
+                wait = started_at + number / rate - time.perf_counter()
                 if wait > 0:
                     time.sleep(wait)
                 sock.sendall(requests[number % len(requests)].encode("latin-1"))
-                answer = sock.recv(65536)
+                response = sock.recv(65536)
                 with lock:
-                    found["sent"] += 1
-                    found["late"] = max(found["late"], -wait)
-                    found["errors"] += answer[9:12] != b"200"
+                    counts["sent"] += 1
+                    counts["late"] = max(counts["late"], -wait)
+                    counts["errors"] += response[9:12] != b"200"
 
     threads = [threading.Thread(target=send, args=(ports[n % len(ports)],)) for n in range(16)]
     for thread in threads:
         thread.start()
     sys.stdin.read()
-    ended.set()
+    stop.set()
     for thread in threads:
         thread.join()
-    return found
+    return counts
 
 
-def post(path: str, body: bytes, token: str) -> bytes:
+def build_post(path: str, body: bytes, token: str) -> bytes:
     return (
         f"POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     ).encode() + body
 
 
-def get(path: str, headers: dict[str, str]) -> bytes:
+def build_get(path: str, headers: dict[str, str]) -> bytes:
     lines = "".join(f"{name}: {text}\r\n" for name, text in headers.items())
     return f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{lines}\r\n".encode()
 
 
-def drive(port: int, request: bytes, connections: int, seconds: float) -> dict[str, float]:
-    """Each connection sends its next request when the last one is answered."""
+def run_load(port: int, request: bytes, connections: int, seconds: float) -> dict[str, float]:
+    """Each connection sends its next request after the response to the last one."""
     selector = selectors.DefaultSelector()
     for _ in range(connections):
         sock = socket.create_connection(("127.0.0.1", port))
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        state: dict[str, Any] = {"data": b"", "sent": time.perf_counter()}
-        selector.register(sock, selectors.EVENT_READ, state)
+        connection: dict[str, Any] = {"data": b"", "sent": time.perf_counter()}
+        selector.register(sock, selectors.EVENT_READ, connection)
         sock.sendall(request)
     latencies, errors = [], 0
-    began = time.perf_counter()
-    while (now := time.perf_counter()) < began + seconds:
+    started_at = time.perf_counter()
+    while (now := time.perf_counter()) < started_at + seconds:
         for key, _ in selector.select(1):
-            state = key.data
-            state["data"] += key.fileobj.recv(65536)  # type: ignore[union-attr]
-            head, found, body = state["data"].partition(b"\r\n\r\n")
-            if not found:
+            connection = key.data
+            connection["data"] += key.fileobj.recv(65536)  # type: ignore[union-attr]
+            head, separator, body = connection["data"].partition(b"\r\n\r\n")
+            if not separator:
                 continue
             if head[9:12] != b"304":
                 length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
                 if len(body) < length:
                     continue
             now = time.perf_counter()
-            latencies.append(now - state["sent"])
+            latencies.append(now - connection["sent"])
             errors += head[9:12] not in (b"200", b"304")
-            state["data"], state["sent"] = b"", now
+            connection["data"], connection["sent"] = b"", now
             key.fileobj.sendall(request)  # type: ignore[union-attr]
     latencies.sort()
     return {
-        "rate": len(latencies) / (now - began),
+        "rate": len(latencies) / (now - started_at),
         "p50": 1000 * latencies[len(latencies) // 2],
         "p99": 1000 * latencies[len(latencies) * 99 // 100],
         "errors": errors,
@@ -132,9 +132,9 @@ def drive(port: int, request: bytes, connections: int, seconds: float) -> dict[s
 
 
 if __name__ == "__main__":
-    asked = json.loads(sys.stdin.readline())
-    if "rate" in asked:
-        json.dump(pace(**asked), sys.stdout)
+    job = json.loads(sys.stdin.readline())
+    if "rate" in job:
+        json.dump(send_paced(**job), sys.stdout)
     else:
-        asked["request"] = asked["request"].encode("latin-1")
-        json.dump(drive(**asked), sys.stdout)
+        job["request"] = job["request"].encode("latin-1")
+        json.dump(run_load(**job), sys.stdout)

@@ -1,4 +1,4 @@
-"""A real service for benchmarks: its own process, its own throw-away database, no limits."""
+"""A real service for benchmarks: its own process and temporary database, no rate limits."""
 
 from __future__ import annotations
 
@@ -18,66 +18,66 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 @dataclass
-class Running:
+class Service:
     pid: int
     port: int
     data: str
 
-    def call(self, path: str, body: Any = None) -> Any:
+    def send(self, path: str, body: Any = None) -> Any:
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.port}{path}",
             data=None if body is None else json.dumps(body).encode(),
             headers={"Authorization": TOKEN, "Content-Type": "application/json"},
         )
-        with urllib.request.urlopen(request) as answer:
-            text = answer.read()
+        with urllib.request.urlopen(request) as response:
+            text = response.read()
         return json.loads(text) if text else None
 
-    def features(self, token: str) -> tuple[str, bytes]:
-        """The ETag and the body that an SDK gets."""
+    def fetch_features(self, token: str) -> tuple[str, bytes]:
+        """ETag and body of the client API."""
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.port}/api/client/features",
             headers={"Authorization": token, "Unleash-Client-Spec": "5.1.9"},
         )
-        with urllib.request.urlopen(request) as answer:
-            return answer.headers["ETag"], answer.read()
+        with urllib.request.urlopen(request) as response:
+            return response.headers["ETag"], response.read()
 
-    def flag(self, name: str) -> None:
-        self.call("/api/admin/projects/default/features", {"name": name})
+    def create_flag(self, name: str) -> None:
+        self.send("/api/admin/projects/default/features", {"name": name})
 
-    def account(self) -> int:
-        """The id of a service account that may change flags."""
+    def create_service_account(self) -> int:
+        """The ID of a new service account that can change flags."""
         body = {"username": "robot", "name": "Robot", "rootRole": "Editor"}
-        return self.call("/api/admin/service-account", body)["id"]
+        return self.send("/api/admin/service-account", body)["id"]
 
-    def action_set(self, name: str, actor: int, source: int, to: str, flag: str) -> None:
-        """Switches a flag in development `to` on or off when the payload says so."""
+    def create_action_set(self, name: str, actor: int, source: int, state: str, flag: str) -> None:
+        """Enables or disables a flag in development if `to` in the payload is `state`."""
         params = {"environment": "development", "featureName": flag}
-        action = {"action": f"TOGGLE_FEATURE_{to.upper()}", "executionParams": params}
+        action = {"action": f"TOGGLE_FEATURE_{state.upper()}", "executionParams": params}
         match = {
             "source": "signal-endpoint",
             "sourceId": source,
-            "payload": {"to": {"operator": "IN", "values": [to]}},
+            "payload": {"to": {"operator": "IN", "values": [state]}},
         }
         body = {"name": name, "actorId": actor, "match": match}
         path = "/api/admin/projects/default/actions"
-        self.call(path, body | {"actions": [action | {"sortOrder": 1}]})
+        self.send(path, body | {"actions": [action | {"sortOrder": 1}]})
 
-    def signal_token(self, name: str = "bench") -> tuple[int, str]:
-        """A new endpoint's id and a token of it."""
-        id = self.call("/api/admin/signal-endpoints", {"name": name})["id"]
-        token = self.call(f"/api/admin/signal-endpoints/{id}/tokens", {"name": "t"})["token"]
+    def create_signal_token(self, name: str = "bench") -> tuple[int, str]:
+        """The ID of a new endpoint and a token of it."""
+        id = self.send("/api/admin/signal-endpoints", {"name": name})["id"]
+        token = self.send(f"/api/admin/signal-endpoints/{id}/tokens", {"name": "t"})["token"]
         return id, token
 
 
 @contextmanager
-def running(
+def run_service(
     script: str = "run.py", *, stderr: IO[bytes] | None = None, **environ: str
-) -> Iterator[Running]:
-    """The service on a real data folder (fsync on), stopped and removed at the end; a second one
-    shares it when it is given as SERVICE_DATA_DIR."""
+) -> Iterator[Service]:
+    """Starts the service on a temporary data directory (fsync on) and stops it. A second one shares
+    the directory if it gets it as SERVICE_DATA_DIR."""
     with tempfile.TemporaryDirectory(prefix="sigservice-bench-") as folder:
-        os.chmod(folder, 0o711)  # as root another account runs PostgreSQL
+        os.chmod(folder, 0o711)  # for root, whose PostgreSQL runs as another account
         settings = os.environ | {
             "SERVICE_DATA_DIR": f"{folder}/data",
             "INIT_ADMIN_API_TOKENS": TOKEN,
@@ -99,7 +99,7 @@ def running(
                 if "address" in line:
                     port = int(line.rsplit(":", 1)[1])
                     break
-            yield Running(process.pid, port, (settings | environ)["SERVICE_DATA_DIR"])
+            yield Service(process.pid, port, (settings | environ)["SERVICE_DATA_DIR"])
         finally:
             process.terminate()
             process.wait()

@@ -1,4 +1,4 @@
-"""The service without metrics, which only code can switch off."""
+"""The service without metrics, which only an option in code disables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The service with two more routes, for comparison: same frame, same body reader, no row."""
+"""The service with three more routes for comparison: same framework and body reader, no row."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from sigservice.web import respond
 from sigservice.web.body import read_json
 from sigservice.web.guards import read_bearer_token
 
-held = {}
+running = {}
 
 
 def add_routes(app):
     @app.get("/bench/two")
-    def two():
+    def answer_two_bytes():
         return HTTPResponse(b"ok", 200, {"Content-Type": "text/plain"})
 
     @app.post("/bench/parses")
-    def parses():
+    def parse_body():
         value, _ = read_json(request.environ)
         return respond.json({"signals": [{"id": 1, "payload": value}]})
 
     @app.post("/bench/authenticates")
-    def authenticates():
+    def authenticate():
         value, _ = read_json(request.environ)
-        with held["service"].context.database.autocommit() as conn:
+        with running["service"].context.database.autocommit() as conn:
             signals.check_token(conn, "bench", read_bearer_token(request.environ))
         return respond.json({"signals": [{"id": 1, "payload": value}]})
 
 
-held["service"] = sigservice.start({"preRouterHook": add_routes})
-print("\n".join(held["service"].describe()), flush=True)
-held["service"].wait()
+running["service"] = sigservice.start({"preRouterHook": add_routes})
+print("\n".join(running["service"].describe()), flush=True)
+running["service"].wait()

@@ -1,4 +1,4 @@
-"""What a durable signal costs, against a request that only authenticates and parses.
+"""A durable signal, compared with a request that only authenticates and parses.
 
 usage: python bench/signals.py [seconds]
 Prints rates and latencies at 1, 16 and 64 connections, interleaved, and the ratio at 16.
@@ -9,8 +9,8 @@ from __future__ import annotations
 import statistics
 import sys
 
-from load import measure, post
-from service import running
+from load import build_post, measure_load
+from service import run_service
 
 BODY = (
     b'{"type": "deploy", "data": {"service": "checkout", "version": "1.2.3", "labels": ["a", "b"]}}'
@@ -19,21 +19,21 @@ ROUNDS = 5
 
 
 def main(seconds: float) -> None:
-    with running("bench/service_with_baseline.py") as service:
-        _, token = service.signal_token()
-        kinds = {
-            "parses": post("/bench/parses", BODY, token),
-            "authenticates and parses": post("/bench/authenticates", BODY, token),
-            "durable signal": post("/api/signal-endpoint/bench", BODY, token),
+    with run_service("bench/service_with_baseline.py") as service:
+        _, token = service.create_signal_token()
+        requests = {
+            "parses": build_post("/bench/parses", BODY, token),
+            "authenticates and parses": build_post("/bench/authenticates", BODY, token),
+            "durable signal": build_post("/api/signal-endpoint/bench", BODY, token),
         }
-        for request in kinds.values():
-            measure(service.port, request, 16, 0.5)
+        for request in requests.values():
+            measure_load(service.port, request, 16, 0.5)
         print(f"{'request':26} {'conns':>5} {'req/s':>8} {'p50 ms':>8} {'p99 ms':>8} errors")
         for connections in (1, 16, 64):
-            rounds: dict[str, list[dict[str, float]]] = {kind: [] for kind in kinds}
+            rounds: dict[str, list[dict[str, float]]] = {kind: [] for kind in requests}
             for _ in range(ROUNDS):
-                for kind, request in kinds.items():
-                    rounds[kind].append(measure(service.port, request, connections, seconds))
+                for kind, request in requests.items():
+                    rounds[kind].append(measure_load(service.port, request, connections, seconds))
             medians = {}
             for kind, results in rounds.items():
                 middle = {

@@ -1,7 +1,7 @@
-"""From start to answering, and resident memory, of the whole process.
+"""From start to first response, and resident memory, of the whole process.
 
 usage: python bench/startup.py [runs]
-New and warm data folder in turn; targets: 3 s, 1 s, 80 MB.
+New and warm data directory in turn; targets: 3 s, 1 s, 80 MB.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import urllib.request
 from service import ROOT
 
 
-def start(folder: str) -> tuple[float, float]:
+def measure_start(folder: str) -> tuple[float, float]:
     """(seconds until /ready answers 200, resident MB then)."""
-    began = time.perf_counter()
+    started_at = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, "run.py"],
         cwd=ROOT,
@@ -29,9 +29,9 @@ def start(folder: str) -> tuple[float, float]:
     )
     assert process.stdout is not None
     port = next(int(line.rsplit(":", 1)[1]) for line in process.stdout if "address" in line)
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/ready") as answer:
-        assert answer.status == 200
-    seconds = time.perf_counter() - began
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/ready") as response:
+        assert response.status == 200
+    seconds = time.perf_counter() - started_at
     with open(f"/proc/{process.pid}/status") as status:
         resident = next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
     process.terminate()
@@ -45,17 +45,17 @@ def main(runs: int) -> None:
         os.chmod(parent, 0o711)
         for run in range(runs):
             folder = f"{parent}/data-{run}"
-            new.append(start(folder)[0])
-            seconds, resident = start(folder)
+            new.append(measure_start(folder)[0])
+            seconds, resident = measure_start(folder)
             warm.append(seconds)
             memory.append(resident)
     for name, figures, unit, target in (
-        ("new data folder", new, "s", 3),
-        ("warm data folder", warm, "s", 1),
+        ("new data directory", new, "s", 3),
+        ("warm data directory", warm, "s", 1),
         ("resident memory", memory, "MB", 80),
     ):
         print(
-            f"{name:18} median {statistics.median(figures):6.2f} {unit}  "
+            f"{name:20} median {statistics.median(figures):6.2f} {unit}  "
             f"worst {max(figures):6.2f} {unit}  target {target} {unit}"
         )
 
