@@ -72,7 +72,7 @@ def test_actions_run_in_order_and_a_failure_ends_the_run(alerts, carry_on):
     assert alerts.states(one["id"]) == [("signal", "failed")]
     first, failed, last = alerts.details(one["id"])
     assert first == ("success", "Switched checkout in production off.")
-    assert failed == ("failed", "gone is archived; revive it first.")
+    assert failed == ("failed", "gone is archived. Revive it first.")
     assert last[0] == ("success" if carry_on else "not started")
     assert (alerts.is_on(), alerts.is_on("second")) == (False, not carry_on)
 

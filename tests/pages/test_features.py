@@ -58,10 +58,10 @@ def test_every_problem_is_shown_beside_its_field_and_the_values_stay(ada, stored
     assert (form["name"].value, form["type"].value) == ("a b", "permission")
     assert (form["description"].value, form["tags"].value) == ("d" * 5001, "x\nnone:shop")
     page = submit_new(ada, status=400, name="good", tags="none:shop\nsimple:s")
-    assert "no tag type none" in beside(page, "tags")
+    assert "Tag type none not found" in beside(page, "tags")
     assert "2 to 50" in beside(page, "tags")
     fields = {"csrf": ada.csrf, "name": "good", "project": "default", "type": "none"}
-    assert "no flag type none" in alert(ada.post("/admin/features/new", fields, status=400))
+    assert "Flag type none not found" in alert(ada.post("/admin/features/new", fields, status=400))
     fields |= {"project": "none", "type": "release"}
     assert "no project none" in alert(ada.post("/admin/features/new", fields, status=404))
     assert stored() == before
@@ -72,7 +72,7 @@ def test_existing_name_is_409_beside_the_field(ada, flags, stored):
     flags.flag("old")
     flags.archive("old")
     before = stored()
-    assert "in the project" in beside(submit_new(ada, status=409, name="checkout"), "name")
+    assert "in project" in beside(submit_new(ada, status=409, name="checkout"), "name")
     assert "in the archive" in beside(submit_new(ada, status=409, name="old"), "name")
     assert stored() == before
 
@@ -241,7 +241,7 @@ def test_parent_is_set_and_removed(ada, flags):
     assert [option["value"] for option in parents] == ["checkout"]
     form["parent"] = "none"
     page = form.submit(status=403)
-    assert "no flag none" in beside(page, "parent")
+    assert "Flag none not found" in beside(page, "parent")
     form = form_to(page, path)
     assert form["parent"].value == "none"
     form["parent"] = " checkout "
@@ -258,7 +258,7 @@ def test_parent_is_set_and_removed(ada, flags):
     assert flags.look("parent")["dependencies"] == []
     fields = {"csrf": ada.csrf, "parent": "child"}
     page = ada.post(path, fields, status=403)
-    assert "has a parent itself" in beside(page, "parent")
+    assert "has a parent flag itself" in beside(page, "parent")
 
 
 # archive

@@ -88,7 +88,7 @@ def test_every_problem_is_shown_beside_its_field_and_the_values_stay(ada, stored
     assert "1 to 200" in beside(page, "name")
     assert "1000" in beside(page, "description")
     assert "1 to 100" in beside(page, "constraints.0.contextName")
-    assert beside(page, "constraints.0.values").startswith("Line 2: A value is an address")
+    assert beside(page, "constraints.0.values").startswith("Line 2: A value must be an IP address")
     form = form_to(page, NEW)
     assert form["constraints.0.values"].value.split() == ["10.0.0.0/8", "x"]
     assert (form["constraints.0.operator"].value, form["constraints.0.inverted"].checked) == (
@@ -118,7 +118,7 @@ def test_segment_is_edited(ada, web, flags):
     assert form["constraints.0.values"].value.strip() == "ada"
     form["name"] = "taken"
     page = form.submit(status=409)
-    assert "exists already" in beside(page, "name")
+    assert "already exists" in beside(page, "name")
     form = form_to(page, path)
     form["name"], form["description"], form["project"] = "gamma", "", ""
     form = form_to(form.submit("do", value="remove-constraints.0", status=200), path)

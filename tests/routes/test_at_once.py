@@ -9,7 +9,7 @@ RULE = {"contextName": "userId", "operator": "IN", "values": ["1"]}
 
 
 def test_flags_are_created_up_to_the_limit(service, admin, monkeypatch):
-    monkeypatch.setattr(features, "MOST_FEATURES", 8)
+    monkeypatch.setattr(features, "MAX_FEATURES", 8)
     for name in ("a", "b", "gone"):
         admin.flag(name)
     admin.delete(f"{FEATURES}/gone", 202)
@@ -37,8 +37,8 @@ def test_one_of_20_gets_the_name(service, admin):
 
 def test_everything_at_once(service, admin, monkeypatch):
     """Two flags in opposite orders, archive against switches, parents both ways, segments."""
-    monkeypatch.setattr(strategies, "MOST_STRATEGIES", 6)
-    monkeypatch.setattr(features, "MOST_FEATURES", 6)
+    monkeypatch.setattr(strategies, "MAX_STRATEGIES", 6)
+    monkeypatch.setattr(features, "MAX_FEATURES", 6)
     for name in ("a", "b", "c", "d"):
         admin.flag(name)
     segment = admin.segment()

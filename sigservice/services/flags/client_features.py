@@ -1,4 +1,4 @@
-"""The document that SDKs poll: one statement, text pasted to text."""
+"""Builds the document that SDKs poll from the JSON texts of one statement."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sigservice.repository.flags import client_features
 
 @dataclass(frozen=True)
 class Query:
-    """What an SDK asks for, and its token allows. `projects` None: all of them."""
+    """What an SDK requests and its token allows. `projects` is None for all projects."""
 
     environment: str
     projects: tuple[str, ...] | None = None
@@ -24,15 +24,15 @@ class Query:
     inline: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """As the document repeats it: only what applies."""
-        shown: dict[str, Any] = {}
+        """The query as the document repeats it, without absent filters."""
+        query: dict[str, Any] = {}
         if self.tags:
-            shown["tag"] = [list(tag) for tag in self.tags]
+            query["tag"] = [list(tag) for tag in self.tags]
         if self.projects is not None:
-            shown["project"] = list(self.projects)
+            query["project"] = list(self.projects)
         if self.prefix:
-            shown["namePrefix"] = self.prefix
-        return shown | {
+            query["namePrefix"] = self.prefix
+        return query | {
             "environment": self.environment,
             "inlineSegmentConstraints": self.inline,
         }
@@ -48,7 +48,7 @@ def build_etag(query: Query, revision: int) -> str:
 
 
 def build_document(conn: Connection, query: Query, revision: int) -> bytes:
-    """{version, features, query, segments, meta}; `segments` only when they are not inlined."""
+    """{version, features, query, segments, meta}; without `segments` when they are inlined."""
     rows = client_features.list_documents(
         conn,
         query.environment,
@@ -57,7 +57,7 @@ def build_document(conn: Connection, query: Query, revision: int) -> bytes:
         prefix=query.prefix or None,
         tags=[f"{type}:{value}" for type, value in query.tags] or None,
     )
-    features = ",".join(_feature(row) for row in rows if row["kind"] == 1)
+    features = ",".join(_join_feature(row) for row in rows if row["kind"] == 1)
     segments = ",".join(row["body"] for row in rows if row["kind"] == 2)
     meta = {
         "revisionId": revision,
@@ -78,7 +78,7 @@ def build_document(conn: Connection, query: Query, revision: int) -> bytes:
 
 
 def build_flag(conn: Connection, query: Query, name: str) -> bytes | None:
-    """A single flag, None when there is no such flag within the query."""
+    """One flag; None when the query has no such flag."""
     rows = client_features.list_documents(
         conn,
         query.environment,
@@ -88,11 +88,11 @@ def build_flag(conn: Connection, query: Query, name: str) -> bytes | None:
     )
     for row in rows:
         if row["kind"] == 1:
-            return _feature(row).encode()
+            return _join_feature(row).encode()
     return None
 
 
-def _feature(row: dict[str, Any]) -> str:
+def _join_feature(row: dict[str, Any]) -> str:
     body: str = row["body"]
     if row["dependencies"]:
         return f'{body[:-1]},"dependencies":{row["dependencies"]}}}'

@@ -1,6 +1,6 @@
-"""Constraints of strategies and segments: what each operator compares with.
+"""Constraints of strategies and segments: operators and their values.
 
-Operators and their values: the client specification, suites 13 to 17 and 20 to 22.
+Both follow the client specification, suites 13 to 17 and 20 to 22.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from msgspec import UNSET, UnsetType
 from sigservice.semantic_version import parse_version
 from sigservice.services.problems import Problems
 
-MOST_CONSTRAINTS = 30
-MOST_VALUES = 250
-LONGEST_VALUE = 100
-LONGEST_PATTERN = 1000
+MAX_CONSTRAINTS = 30
+MAX_VALUES = 250
+MAX_VALUE_LENGTH = 100
+MAX_PATTERN_LENGTH = 1000
 TEXT_OPERATORS = ("IN", "NOT_IN", "STR_CONTAINS", "STR_STARTS_WITH", "STR_ENDS_WITH", "IN_CIDR")
-# Numbers and dates as the engine reads them: no other count of decimals of a second, no 24 o'clock.
+# Numbers and dates in the formats of the engine: three decimals of a second or none, no 24:00.
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d(\.\d{3})?(Z|[+-]\d\d:\d\d)", re.ASCII)
-# The syntax of RE2 is the one that engines of all SDKs share: linear time, and so neither looks
-# around nor references back.
+# The engines of all SDKs share the syntax of RE2: linear time, so no look-around and no
+# back-references.
 _RE2 = re2.Options()
-# What RE2 takes and the engines of SDKs do not: it reads a huge repetition as text.
-_NOT_SHARED = re.compile(r"\(\?P?<\d|\{\d{4}")
+# RE2 accepts these and the engines of SDKs don't: it reads a huge repetition as text.
+_UNSUPPORTED = re.compile(r"\(\?P?<\d|\{\d{4}")
 _RE2.log_errors = False
 _RE2.max_mem = 1 << 20
 
@@ -52,68 +52,68 @@ def check(
     problems: Problems,
     path: str = "constraints",
     *,
-    most_values: int = MOST_VALUES,
+    max_values: int = MAX_VALUES,
 ) -> list[dict[str, Any]]:
-    """The constraints as they are stored and sent; what is wrong goes to `problems`."""
-    if len(constraints) > MOST_CONSTRAINTS:
-        problems.add(path, f"There can't be more than {MOST_CONSTRAINTS} constraints.")
+    """Returns the constraints in the stored format and adds what is wrong to `problems`."""
+    if len(constraints) > MAX_CONSTRAINTS:
+        problems.add(path, f"There can't be more than {MAX_CONSTRAINTS} constraints.")
         return []
     return [
-        check_one(constraint, problems, f"{path}[{n}]", most_values)
+        check_one(constraint, problems, f"{path}[{n}]", max_values)
         for n, constraint in enumerate(constraints)
     ]
 
 
 def check_one(
-    constraint: Constraint, problems: Problems, path: str = "", most_values: int = MOST_VALUES
+    constraint: Constraint, problems: Problems, path: str = "", max_values: int = MAX_VALUES
 ) -> dict[str, Any]:
-    """As `check`, for one that stands alone."""
+    """As `check`, for a single constraint."""
     field = constraint.contextName.strip()
-    if not 1 <= len(field) <= LONGEST_VALUE:
-        problems.add(f"{path}.contextName", "A context field has 1 to 100 characters.")
-    stored: dict[str, Any] = {
+    if not 1 <= len(field) <= MAX_VALUE_LENGTH:
+        problems.add(f"{path}.contextName", "The context field must have 1 to 100 characters.")
+    result: dict[str, Any] = {
         "contextName": field,
         "operator": constraint.operator,
         "values": [],
     }
     if constraint.operator in TEXT_OPERATORS:
-        values = [_text(value) for value in constraint.values or []]
-        stored["values"] = values
-        _check_values(constraint.operator, values, problems, f"{path}.values", most_values)
+        values = [_to_text(value) for value in constraint.values or []]
+        result["values"] = values
+        _check_values(constraint.operator, values, problems, f"{path}.values", max_values)
     elif constraint.operator in _SINGLE:
-        single = "" if constraint.value is None else _text(constraint.value).strip()
-        right, wrong = _SINGLE[constraint.operator]
-        checked = right(single)
-        if checked is None:
-            problems.add(f"{path}.value", f"{constraint.operator} needs {wrong}.")
-        stored["value"] = checked
+        text = "" if constraint.value is None else _to_text(constraint.value).strip()
+        normalize, expected = _SINGLE[constraint.operator]
+        result["value"] = normalize(text)
+        if result["value"] is None:
+            problems.add(f"{path}.value", f"The value of {constraint.operator} must be {expected}.")
     else:
-        known = ", ".join((*TEXT_OPERATORS, *_SINGLE))
-        problems.add(f"{path}.operator", f"The operator is one of {known}.")
+        problems.check_choice(constraint.operator, f"{path}.operator", OPERATORS)
     if constraint.inverted is not UNSET:
-        stored["inverted"] = constraint.inverted
+        result["inverted"] = constraint.inverted
         if constraint.inverted and constraint.operator == "REGEX":
             problems.add(f"{path}.inverted", "REGEX can't be inverted.")
     if constraint.caseInsensitive is not UNSET:
-        stored["caseInsensitive"] = constraint.caseInsensitive
-    return stored
+        result["caseInsensitive"] = constraint.caseInsensitive
+    return result
 
 
 def _check_values(
-    operator: str, values: list[str], problems: Problems, path: str, most: int
+    operator: str, values: list[str], problems: Problems, path: str, limit: int
 ) -> None:
     if not values:
         problems.add(path, f"{operator} needs at least one value.")
-    if len(values) > most:
-        problems.add(path, f"There can't be more than {most} values.")
+    if len(values) > limit:
+        problems.add(path, f"There can't be more than {limit} values.")
     for n, value in enumerate(values):
-        if not 1 <= len(value) <= LONGEST_VALUE:
-            problems.add(f"{path}[{n}]", "A value has 1 to 100 characters.")
+        if not 1 <= len(value) <= MAX_VALUE_LENGTH:
+            problems.add(f"{path}[{n}]", "A value must have 1 to 100 characters.")
         elif operator == "IN_CIDR" and not _is_network(value):
-            problems.add(f"{path}[{n}]", "A value is an address or a network such as 10.0.0.0/8.")
+            problems.add(
+                f"{path}[{n}]", "A value must be an IP address or a network such as 10.0.0.0/8."
+            )
 
 
-def _text(value: str | int | float) -> str:
+def _to_text(value: str | int | float) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
@@ -125,31 +125,31 @@ def _is_network(text: str) -> bool:
     return True
 
 
-def _number(text: str) -> str | None:
-    """`.5` becomes `0.5`, which the engine reads."""
+def _normalize_number(text: str) -> str | None:
+    """`.5` becomes `0.5`, which the engine can parse."""
     text = re.sub(r"^([+-]?)\.(?=\d)", r"\g<1>0.", text)
-    is_short = len(text) <= LONGEST_VALUE
+    is_short = len(text) <= MAX_VALUE_LENGTH
     return text if is_short and _NUMBER.fullmatch(text) and math.isfinite(float(text)) else None
 
 
-def _date(text: str) -> str | None:
-    """ISO 8601; what RFC 3339 does not know is written as it does, in UTC, for the engine."""
+def _normalize_date(text: str) -> str | None:
+    """Converts ISO 8601 to the RFC 3339 of the engine, in UTC unless it is RFC 3339 already."""
     try:
-        moment = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
         if not _DATE.fullmatch(text):
-            moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-            text = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+            time = time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+            text = time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     except (ValueError, OverflowError):
         return None
     return text
 
 
-def _semver(text: str) -> str | None:
-    return text if len(text) <= LONGEST_VALUE and parse_version(text) else None
+def _check_version(text: str) -> str | None:
+    return text if len(text) <= MAX_VALUE_LENGTH and parse_version(text) else None
 
 
-def _pattern(text: str) -> str | None:
-    if not 1 <= len(text) <= LONGEST_PATTERN or _NOT_SHARED.search(text):
+def _check_pattern(text: str) -> str | None:
+    if not 1 <= len(text) <= MAX_PATTERN_LENGTH or _UNSUPPORTED.search(text):
         return None
     try:
         re2.compile(text, options=_RE2)
@@ -158,14 +158,14 @@ def _pattern(text: str) -> str | None:
     return text
 
 
-Right = Callable[[str], str | None]
-_SINGLE: dict[str, tuple[Right, str]] = {
-    **{f"NUM_{n}": (_number, "a number") for n in ("EQ", "GT", "GTE", "LT", "LTE")},
-    **{f"DATE_{n}": (_date, "an ISO 8601 date") for n in ("AFTER", "BEFORE")},
+Normalize = Callable[[str], str | None]
+_SINGLE: dict[str, tuple[Normalize, str]] = {
+    **{f"NUM_{n}": (_normalize_number, "a number") for n in ("EQ", "GT", "GTE", "LT", "LTE")},
+    **{f"DATE_{n}": (_normalize_date, "an ISO 8601 date") for n in ("AFTER", "BEFORE")},
     **{
-        f"SEMVER_{n}": (_semver, "a version such as 1.2.3")
+        f"SEMVER_{n}": (_check_version, "a version such as 1.2.3")
         for n in ("EQ", "GT", "GTE", "LT", "LTE")
     },
-    "REGEX": (_pattern, "a pattern of RE2's syntax, of at most 1000 characters"),
+    "REGEX": (_check_pattern, "a regular expression in RE2 syntax, of at most 1000 characters"),
 }
 OPERATORS = (*TEXT_OPERATORS, *_SINGLE)

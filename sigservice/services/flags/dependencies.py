@@ -1,4 +1,4 @@
-"""Parents of flags: a child is on only when its parent is as the child wants it."""
+"""Parent flags: a flag is evaluated only when its parent is in the required state."""
 
 from __future__ import annotations
 
@@ -28,17 +28,15 @@ def set_parent(
     enabled: bool = True,
     variants: Sequence[str] = (),
 ) -> None:
-    """Replaces the parent that there was: a flag has one. Raises NotFoundError for the child,
-    BadDataError, ForbiddenError for a child that is archived and a parent that can't be one."""
+    """Replaces the parent; a flag has at most one. Raises BadDataError, NotFoundError for the
+    child, ForbiddenError for an archived child or a flag that can't be a parent."""
     revisions.lock(conn)
     if features.get(conn, project, child)["archived_at"]:
-        raise ForbiddenError(f"{child} is archived; revive it first.")
+        raise ForbiddenError(f"{child} is archived. Revive it first.")
     if variants and not enabled:
-        raise BadDataError(
-            "Variants can be asked for only of a parent that is on.", path="variants"
-        )
+        raise BadDataError("Variants can be required only of an enabled parent.", path="variants")
     _check_parent(conn, project, child, parent)
-    before = _parent_of(conn, child)
+    before = _find_parent(conn, child)
     feature_dependencies.upsert(
         conn,
         child,
@@ -62,10 +60,11 @@ def set_parent(
 def remove_parent(
     conn: Connection, project: str, child: str, by: Identity, parent: str | None = None
 ) -> None:
-    """Without `parent`: whichever it is. None is no error. Raises NotFoundError for the child."""
+    """Removes `parent`, or any parent if it is None. Does nothing without a parent. Raises
+    NotFoundError for the child."""
     revisions.lock(conn)
     features.get(conn, project, child)
-    before = _parent_of(conn, child)
+    before = _find_parent(conn, child)
     if feature_dependencies.delete(conn, child, parent):
         type = "feature-dependency-removed" if parent else "feature-dependencies-removed"
         events.record(conn, type, by, pre_data=before, project=project, feature_name=child)
@@ -79,7 +78,7 @@ def list_possible_parents(conn: Connection, project: str, child: str) -> list[st
 
 
 def to_json(row: Row) -> dict[str, Any]:
-    """A parent on the wire."""
+    """A parent in the format of the API."""
     return {
         "feature": row["parent"],
         "enabled": row["enabled"],
@@ -87,7 +86,7 @@ def to_json(row: Row) -> dict[str, Any]:
     }
 
 
-def _parent_of(conn: Connection, child: str) -> dict[str, Any] | None:
+def _find_parent(conn: Connection, child: str) -> dict[str, Any] | None:
     links = feature_dependencies.list_related(conn, [child])
     return next((to_json(link) for link in links if link["child"] == child), None)
 
@@ -97,11 +96,11 @@ def _check_parent(conn: Connection, project: str, child: str, parent: str) -> No
         raise ForbiddenError("A flag can't be its own parent.")
     row = repository.find(conn, parent)
     if row is None or row["archived_at"]:
-        raise ForbiddenError(f"There is no flag {parent} that could be a parent.")
+        raise ForbiddenError(f"Flag {parent} not found.")
     if row["project"] != project:
-        raise ForbiddenError(f"{parent} belongs to another project.")
+        raise ForbiddenError(f"{parent} is in another project.")
     for link in feature_dependencies.list_related(conn, [child, parent]):
         if link["child"] == parent:
-            raise ForbiddenError(f"{parent} has a parent itself: dependencies have one level.")
+            raise ForbiddenError(f"{parent} has a parent flag itself; only one level is allowed.")
         if link["parent"] == child and link["child_lives"]:
-            raise ForbiddenError(f"{child} is a parent itself: dependencies have one level.")
+            raise ForbiddenError(f"{child} is a parent flag itself; only one level is allowed.")

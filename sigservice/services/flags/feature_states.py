@@ -1,4 +1,4 @@
-"""Whether a flag is on in an environment: reading it and writing it with its event."""
+"""Reads and writes whether a flag is enabled in an environment, with its event."""
 
 from __future__ import annotations
 
@@ -26,19 +26,18 @@ class FeatureEnvironment:
 
 def get_state(conn: Connection, target: FeatureEnvironment) -> Row:
     """{enabled, variants, default_strategy, is_active (has an active strategy), archived,
-    generation}. Raises NotFoundError for a flag or environment that there is not, or that is not
-    the project's."""
+    generation}. Raises NotFoundError for a flag or environment that isn't in the project."""
     state = feature_environments.find_state(conn, target.feature, target.environment)
     if state is None or state["project"] != target.project:
         features.get(conn, target.project, target.feature)
         raise NotFoundError(
-            f"The project {target.project} has no environment {target.environment}."
+            f"Environment {target.environment} not found in project {target.project}."
         )
     return state | {"archived": state["archived_at"] is not None}
 
 
 def set_enabled(conn: Connection, target: FeatureEnvironment, enabled: bool, by: Identity) -> bool:
-    """Whether that changed anything; if not there is no event. Raises NotFoundError."""
+    """Returns whether the state changed; only a change has an event. Raises NotFoundError."""
     if get_state(conn, target)["enabled"] == enabled:
         return False
     write_enabled(conn, target.project, [target.feature], target.environment, enabled, by)
@@ -53,7 +52,7 @@ def write_enabled(
     enabled: bool,
     by: Identity,
 ) -> None:
-    """For flags of one project whose state is known to be the other one."""
+    """Changes flags of one project that are known to be in the other state."""
     if not names:
         return
     feature_environments.set_states(

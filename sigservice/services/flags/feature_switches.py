@@ -1,4 +1,4 @@
-"""Switching flags on and off: the one target for people, tools and actions."""
+"""Enables and disables flags, for pages, the API and actions alike."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ def switch(
     *,
     activate_disabled: bool = False,
 ) -> bool:
-    """Whether the state changed.
+    """Returns whether the state changed.
 
-    A flag that goes on without an active strategy gets the project's default one (a rollout to
-    everybody), or its disabled ones back with `activate_disabled`. Raises NotFoundError,
-    BadDataError for an archived flag, ExceedsLimitError when there is no room for a strategy.
+    Enabling a flag without an active strategy adds the project's default strategy (100% of users)
+    or, with `activate_disabled`, enables its disabled strategies. Raises NotFoundError,
+    BadDataError for an archived flag, ExceedsLimitError for too many strategies.
     """
-    state = _switchable(conn, target)
-    if state["enabled"] == enabled:  # without the lock, which most who repeat themselves need not
+    state = _get_state_for_switch(conn, target)
+    if state["enabled"] == enabled:  # a repeated request needs no lock
         return False
     if revisions.lock(conn) != state["generation"]:
-        state = _switchable(conn, target)
+        state = _get_state_for_switch(conn, target)
         if state["enabled"] == enabled:
             return False
     if enabled and not state["is_active"]:
-        _make_active(conn, target, [target.feature], by, activate_disabled)
+        _add_or_enable_strategies(conn, target, [target.feature], by, activate_disabled)
     write_enabled(conn, target.project, [target.feature], target.environment, enabled, by)
     return True
 
@@ -55,7 +55,7 @@ def switch_all(
     *,
     activate_disabled: bool = False,
 ) -> None:
-    """Switches several flags of a project. Raises as `switch` does, and then nothing changes."""
+    """Switches several flags of a project, or none of them when it raises; see `switch`."""
     revisions.lock(conn)
     rows = features.get_all(conn, project, names)
     archived = [row["name"] for row in rows if row["archived_at"]]
@@ -67,24 +67,24 @@ def switch_all(
         if state["environment"] == environment
     }
     if rows and not states:
-        raise NotFoundError(f"The project {project} has no environment {environment}.")
+        raise NotFoundError(f"Environment {environment} not found in project {project}.")
     changed = [name for name, state in states.items() if state["enabled"] != enabled]
     if enabled:
         inactive = [name for name in changed if not states[name]["active_strategies"]]
         if inactive:
-            where = FeatureEnvironment(project, inactive[0], environment)
-            _make_active(conn, where, inactive, by, activate_disabled)
+            target = FeatureEnvironment(project, inactive[0], environment)
+            _add_or_enable_strategies(conn, target, inactive, by, activate_disabled)
     write_enabled(conn, project, changed, environment, enabled, by)
 
 
-def _switchable(conn: Connection, target: FeatureEnvironment) -> Row:
+def _get_state_for_switch(conn: Connection, target: FeatureEnvironment) -> Row:
     state = get_state(conn, target)
     if state["archived"]:
-        raise BadDataError(f"{target.feature} is archived; revive it first.")
+        raise BadDataError(f"{target.feature} is archived. Revive it first.")
     return state
 
 
-def _make_active(
+def _add_or_enable_strategies(
     conn: Connection,
     target: FeatureEnvironment,
     names: Sequence[str],
@@ -95,19 +95,22 @@ def _make_active(
     rows: dict[str, list[Row]] = {name: [] for name in names}
     for row in feature_strategies.list_by_features(conn, list(names), target.environment):
         rows[row["feature"]].append(row)
-    inactive = {
-        name: found for name, found in rows.items() if all(row["disabled"] for row in found)
-    }
+    inactive = {name: own for name, own in rows.items() if all(row["disabled"] for row in own)}
     if activate_disabled:
-        _enable_strategies(conn, target, [row for found in inactive.values() for row in found], by)
-        inactive = {name: [] for name, found in inactive.items() if not found}
+        _enable_strategies(conn, target, [row for own in inactive.values() for row in own], by)
+        inactive = {name: [] for name, own in inactive.items() if not own}
     if inactive:
         new, default = Strategy("flexibleRollout"), get_state(conn, target)["default_strategy"]
         if default:
             new = msgspec.json.decode(default, type=Strategy)
-        most = len(new.segments)
         strategies.add_to_all(
-            conn, target.project, target.environment, inactive, new, by, most_segments=most
+            conn,
+            target.project,
+            target.environment,
+            inactive,
+            new,
+            by,
+            max_segments=len(new.segments),
         )
 
 
@@ -115,10 +118,10 @@ def _enable_strategies(
     conn: Connection, target: FeatureEnvironment, rows: Sequence[Row], by: Identity
 ) -> None:
     feature_strategies.enable_all(conn, [row["id"] for row in rows])
-    recorded = []
+    items = []
     for row in rows:
         before = strategies.to_json(row)
-        recorded.append(
+        items.append(
             {
                 "project": target.project,
                 "environment": target.environment,
@@ -127,4 +130,4 @@ def _enable_strategies(
                 "pre_data": before,
             }
         )
-    events.record_many(conn, "feature-strategy-update", by, recorded)
+    events.record_many(conn, "feature-strategy-update", by, items)

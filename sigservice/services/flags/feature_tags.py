@@ -1,4 +1,4 @@
-"""Tags on flags. A new value becomes a tag by being used; its type must exist."""
+"""Tags on flags. The first use of a value creates the tag; its type must exist."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ def change(
     add: Sequence[Tag] = (),
     remove: Sequence[Tag] = (),
 ) -> None:
-    """What is there already, or is not there, is no error. Raises NotFoundError (flag),
+    """Ignores tags to add that exist and tags to remove that don't. Raises NotFoundError (flag),
     BadDataError (type or value)."""
     revisions.lock(conn)
     rows = features.list_by_name(conn, list(names))
     projects = {row["name"]: row["project"] for row in rows}
     missing = [name for name in names if name not in projects]
     if missing:
-        raise NotFoundError(f"There is no flag {', '.join(missing[:10])}.")
+        raise NotFoundError(f"Flag {', '.join(missing[:10])} not found.")
     check(conn, add)
     added = feature_tags.add(conn, list(names), _pairs(add)) if add else []
-    gone = feature_tags.remove(conn, list(names), _pairs(remove)) if remove else []
+    removed = feature_tags.remove(conn, list(names), _pairs(remove)) if remove else []
     for type, key, changed in (
         ("feature-tagged", "data", added),
-        ("feature-untagged", "pre_data", gone),
+        ("feature-untagged", "pre_data", removed),
     ):
         items = [
             {
@@ -57,7 +57,7 @@ def change(
             for row in changed
         ]
         events.record_many(conn, type, by, items)
-    if added or gone:
+    if added or removed:
         revisions.bump(conn)
 
 
@@ -65,10 +65,12 @@ def check(conn: Connection, tags: Sequence[Tag]) -> None:
     """Raises BadDataError."""
     problems = Problems()
     for type in feature_tags.list_missing_types(conn, [tag.type for tag in tags]):
-        problems.add("type", f"There is no tag type {type}.")
+        problems.add("type", f"Tag type {type} not found.")
     for tag in tags:
         if not 2 <= len(tag.value) <= 50 or tag.value != tag.value.strip():
-            problems.add("value", "A tag's value has 2 to 50 characters and no blanks around it.")
+            problems.add(
+                "value", "A tag's value must have 2 to 50 characters, without spaces around it."
+            )
     problems.raise_if_any()
 
 

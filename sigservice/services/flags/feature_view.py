@@ -1,4 +1,4 @@
-"""Flags as people and tools look at them: with environments, strategies, tags and relatives."""
+"""Flags with their environments, strategies, tags and dependencies, for pages and the API."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from sigservice.services.flags import features as service
 
 
 def build_view(conn: Connection, project: str, name: str) -> dict[str, Any]:
-    """A flag with everything about it. Raises NotFoundError."""
+    """A flag with all its details. Raises NotFoundError."""
     row = service.get(conn, project, name)
-    around = feature_dependencies.list_related(conn, [name])
+    links = feature_dependencies.list_related(conn, [name])
     by_environment: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for strategy in feature_strategies.list_by_features(conn, [name]):
         by_environment[strategy["environment"]].append(strategies.to_json(strategy))
@@ -44,19 +44,19 @@ def build_view(conn: Connection, project: str, name: str) -> dict[str, Any]:
     return service.to_json(row) | {
         "environments": environments,
         "tags": [{"type": tag["type"], "value": tag["value"]} for tag in tags],
-        "dependencies": [dependencies.to_json(d) for d in around if d["child"] == name],
-        "children": [d["child"] for d in around if d["parent"] == name],
+        "dependencies": [dependencies.to_json(d) for d in links if d["child"] == name],
+        "children": [d["child"] for d in links if d["parent"] == name],
         "variants": environments[0]["variants"] if environments else [],
         "links": [],
         "collaborators": {"users": []},
     }
 
 
-def search(conn: Connection, wanted: FeatureFilter) -> tuple[list[dict[str, Any]], int]:
-    """A page of flags with the state in each environment and tags, and how many there are."""
-    rows = features.search(conn, wanted)
-    if not rows and wanted.offset:  # past the last page no row is left that has the total
-        first = features.search(conn, replace(wanted, limit=1, offset=0))
+def search(conn: Connection, filter: FeatureFilter) -> tuple[list[dict[str, Any]], int]:
+    """A page of flags with tags and the state in each environment, and the total."""
+    rows = features.search(conn, filter)
+    if not rows and filter.offset:  # past the last page no row has the total
+        first = features.search(conn, replace(filter, limit=1, offset=0))
         return [], first[0]["total"] if first else 0
     return build_summaries(conn, rows), rows[0]["total"] if rows else 0
 
@@ -87,7 +87,7 @@ def build_summaries(conn: Connection, rows: Sequence[Row]) -> list[dict[str, Any
 
 def state_to_json(state: Row) -> dict[str, Any]:
     """A flag's state in an environment, without the strategies themselves."""
-    seen = state["last_seen_at"]
+    last_seen_at = state["last_seen_at"]
     return {
         "name": state["environment"],
         "environment": state["environment"],
@@ -95,7 +95,7 @@ def state_to_json(state: Row) -> dict[str, Any]:
         "type": state["type"],
         "enabled": state["enabled"],
         "sortOrder": state["sort_order"],
-        "lastSeenAt": format_iso(seen) if seen else None,
+        "lastSeenAt": format_iso(last_seen_at) if last_seen_at else None,
         "variantCount": len(msgspec.json.decode(state["variants"])),
         "hasStrategies": state["strategies"] > 0,
         "hasEnabledStrategies": state["active_strategies"] > 0,

@@ -1,4 +1,4 @@
-"""Flags: their names, what they are for, and their life from creation to deletion."""
+"""Flags: name, metadata, and the life cycle from creation to deletion."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 from sigservice.services.system import events
 
-MOST_FEATURES = 5000
+MAX_FEATURES = 5000
 
 
 @dataclass(frozen=True)
 class Metadata:
-    """What describes a flag and decides nothing."""
+    """What describes a flag, without effect on its evaluation."""
 
     type: str = "release"
     description: str | None = None
@@ -48,29 +48,29 @@ def check_name(name: str) -> None:
 
 
 def check_name_available(conn: Connection, name: str) -> None:
-    """Raises NameExistsError, for the name of an archived flag too."""
+    """Raises NameExistsError, also for the name of an archived flag."""
     row = features.find(conn, name)
     if row is not None:
-        where = "in the archive" if row["archived_at"] else f"in the project {row['project']}"
-        raise NameExistsError(f"A flag named {name} exists already, {where}.", path="name")
+        where = "in the archive" if row["archived_at"] else f"in project {row['project']}"
+        raise NameExistsError(f"Flag {name} already exists {where}.", path="name")
 
 
 def check_metadata(conn: Connection, metadata: Metadata, problems: Problems) -> None:
     if metadata.type not in {row["id"] for row in features.list_types(conn)}:
-        problems.add("type", f"There is no flag type {metadata.type}.")
+        problems.add("type", f"Flag type {metadata.type} not found.")
     problems.check_text(metadata.description, "description", max_length=5000)
 
 
 def create(conn: Connection, project: str, name: str, metadata: Metadata, by: Identity) -> Row:
-    """Off everywhere. Raises NotFoundError (project), BadDataError, NameExistsError,
-    ExceedsLimitError."""
+    """Creates a flag that is disabled in every environment. Raises NotFoundError (project),
+    BadDataError, NameExistsError, ExceedsLimitError."""
     revisions.lock(conn)
     _check_project(conn, project)
     problems = Problems().check_name(name)
     check_metadata(conn, metadata, problems)
     problems.raise_if_any()
     check_name_available(conn, name)
-    _check_room(conn, 1)
+    _check_limit(conn, 1)
     try:
         row = features.insert(
             conn,
@@ -84,7 +84,7 @@ def create(conn: Connection, project: str, name: str, metadata: Metadata, by: Id
             created_by_user_id=by.user_id,
         )
     except UniqueViolation as error:
-        raise NameExistsError(f"A flag named {name} exists already.") from error
+        raise NameExistsError(f"Flag {name} already exists.") from error
     events.record(
         conn, "feature-created", by, data=to_json(row), project=project, feature_name=name
     )
@@ -95,10 +95,13 @@ def create(conn: Connection, project: str, name: str, metadata: Metadata, by: Id
 def clone(
     conn: Connection, project: str, source: str, name: str, *, replace_group_id: bool, by: Identity
 ) -> Row:
-    """Off everywhere, with the strategies of `source`. Raises as `create` and `get` do."""
+    """Creates a flag with the strategies of `source`, disabled in every environment. Raises as
+    `create` and `get` do."""
     revisions.lock(conn)
-    model = get(conn, project, source)
-    metadata = Metadata(model["type"], model["description"], model["impression_data"], stale=False)
+    original = get(conn, project, source)
+    metadata = Metadata(
+        original["type"], original["description"], original["impression_data"], stale=False
+    )
     row = create(conn, project, name, metadata, by)
     feature_environments.copy(conn, source, name)
     feature_strategies.copy(conn, source, name, name if replace_group_id else None)
@@ -106,25 +109,25 @@ def clone(
 
 
 def get(conn: Connection, project: str, name: str) -> Row:
-    """A flag of this project, archived or not; raises NotFoundError."""
+    """A flag of this project, archived or not. Raises NotFoundError."""
     row = features.find(conn, name)
     if row is None or row["project"] != project:
-        raise NotFoundError(f"There is no flag {name} in the project {project}.")
+        raise NotFoundError(f"Flag {name} not found in project {project}.")
     return row
 
 
 def get_active(conn: Connection, project: str, name: str) -> Row:
-    """A flag of this project that is not archived; raises NotFoundError."""
+    """A flag of this project that isn't archived. Raises NotFoundError."""
     row = get(conn, project, name)
     if row["archived_at"]:
-        raise NotFoundError(f"The flag {name} is archived.")
+        raise NotFoundError(f"Flag {name} is archived.")
     return row
 
 
 def get_all(conn: Connection, project: str, names: Sequence[str]) -> list[Row]:
-    """By name, archived or not; raises NotFoundError when one is missing."""
+    """Flags of this project by name, archived or not. Raises NotFoundError if one is missing."""
     rows = [r for r in features.list_by_name(conn, list(names)) if r["project"] == project]
-    _check_all_found(names, rows, f"in the project {project}")
+    _check_complete(names, rows, f"in project {project}")
     return rows
 
 
@@ -157,19 +160,19 @@ def update(conn: Connection, project: str, name: str, metadata: Metadata, by: Id
 
 
 def archive(conn: Connection, project: str, names: Sequence[str], by: Identity) -> None:
-    """Again is no error. Raises NotFoundError, ForbiddenError for a parent of flags that stay."""
+    """Ignores archived flags. Raises NotFoundError, ForbiddenError for a parent of other flags."""
     revisions.lock(conn)
     rows = get_all(conn, project, names)
-    found = [row["name"] for row in rows]
-    links = feature_dependencies.list_related(conn, found)
+    archived = {row["name"] for row in rows}
+    links = feature_dependencies.list_related(conn, list(archived))
     for link in links:
-        if link["parent"] in found and link["child"] not in found and link["child_lives"]:
+        if link["parent"] in archived and link["child"] not in archived and link["child_lives"]:
             raise ForbiddenError(
-                f"{link['parent']} is the parent of {link['child']}; remove the dependency first."
+                f"{link['parent']} is the parent of {link['child']}. Remove the dependency first."
             )
-    orphans = [link for link in links if link["child"] in found]
-    feature_dependencies.delete_by_children(conn, found)
-    features.archive(conn, found)
+    removed = [link for link in links if link["child"] in archived]
+    feature_dependencies.delete_by_children(conn, list(archived))
+    features.archive(conn, list(archived))
     events.record_many(
         conn,
         "feature-dependencies-removed",
@@ -180,7 +183,7 @@ def archive(conn: Connection, project: str, names: Sequence[str], by: Identity) 
                 "feature_name": link["child"],
                 "pre_data": {"feature": link["parent"]},
             }
-            for link in orphans
+            for link in removed
         ],
     )
     _record_each(conn, "feature-archived", [r for r in rows if not r["archived_at"]], by)
@@ -188,24 +191,25 @@ def archive(conn: Connection, project: str, names: Sequence[str], by: Identity) 
 
 
 def revive(conn: Connection, names: Sequence[str], by: Identity) -> None:
-    """Off everywhere. Raises NotFoundError when one of them is not in the archive,
-    ExceedsLimitError."""
+    """Revived flags are disabled in every environment. Raises NotFoundError for one that isn't
+    archived, ExceedsLimitError."""
     revisions.lock(conn)
     rows = features.list_by_name(conn, list(names))
-    _check_all_found(names, [row for row in rows if row["archived_at"]], "in the archive")
-    _check_room(conn, len(rows))
+    _check_complete(names, [row for row in rows if row["archived_at"]], "in the archive")
+    _check_limit(conn, len(rows))
     features.revive(conn, [row["name"] for row in rows])
     _record_each(conn, "feature-revived", rows, by)
     revisions.bump(conn)
 
 
 def delete(conn: Connection, names: Sequence[str], by: Identity) -> None:
-    """For good. Unknown ones are ignored; raises BadDataError for one that is not archived."""
+    """Deletes archived flags permanently and ignores unknown names. Raises BadDataError for a flag
+    that isn't archived."""
     revisions.lock(conn)
     rows = features.list_by_name(conn, list(names))
-    alive = [row["name"] for row in rows if not row["archived_at"]]
-    if alive:
-        raise BadDataError(f"{', '.join(alive)} must be archived before it is deleted.")
+    active = [row["name"] for row in rows if not row["archived_at"]]
+    if active:
+        raise BadDataError(f"{', '.join(active)} must be archived before it is deleted.")
     features.delete(conn, [row["name"] for row in rows])
     _record_each(conn, "feature-deleted", rows, by)
     revisions.bump(conn)
@@ -223,7 +227,7 @@ def set_stale(
 
 
 def to_json(row: Row) -> dict[str, Any]:
-    """A flag on the wire, without its environments."""
+    """A flag in the format of the API, without its environments."""
     return {
         "name": row["name"],
         "description": row["description"],
@@ -232,41 +236,41 @@ def to_json(row: Row) -> dict[str, Any]:
         "stale": row["stale"],
         "impressionData": row["impression_data"],
         "archived": row["archived_at"] is not None,
-        "archivedAt": _iso(row["archived_at"]),
+        "archivedAt": _format_optional_time(row["archived_at"]),
         "createdAt": format_iso(row["created_at"]),
-        "lastSeenAt": _iso(row["last_seen_at"]),
+        "lastSeenAt": _format_optional_time(row["last_seen_at"]),
         "createdBy": {"id": row["created_by_user_id"], "name": row["created_by"], "imageUrl": ""},
         "favorite": False,
     }
 
 
-def _iso(moment: Any) -> str | None:
-    return format_iso(moment) if moment else None
+def _format_optional_time(time: Any) -> str | None:
+    return format_iso(time) if time else None
 
 
 def _check_project(conn: Connection, id: str) -> None:
     if not projects.exists(conn, id):
-        raise NotFoundError(f"There is no project {id}.")
+        raise NotFoundError(f"Project {id} not found.")
 
 
-def _check_room(conn: Connection, more: int) -> None:
-    if features.count(conn) + more > MOST_FEATURES:
+def _check_limit(conn: Connection, more: int) -> None:
+    if features.count(conn) + more > MAX_FEATURES:
         raise ExceedsLimitError(
-            f"There can't be more than {MOST_FEATURES} flags.",
+            f"There can't be more than {MAX_FEATURES} flags.",
             resource="featureFlags",
-            limit=MOST_FEATURES,
+            limit=MAX_FEATURES,
         )
 
 
-def _check_all_found(names: Sequence[str], rows: Sequence[Row], where: str) -> None:
-    found = {row["name"] for row in rows}
-    missing = [name for name in names if name not in found]
+def _check_complete(names: Sequence[str], rows: Sequence[Row], where: str) -> None:
+    existing = {row["name"] for row in rows}
+    missing = [name for name in names if name not in existing]
     if missing:
-        raise NotFoundError(f"There is no flag {', '.join(missing[:10])} {where}.")
+        raise NotFoundError(f"Flag {', '.join(missing[:10])} not found {where}.")
 
 
 def _record_each(conn: Connection, type: str, rows: Sequence[Row], by: Identity) -> None:
-    """`rows` are the flags before the change, which is made already."""
+    """`rows` are the flags before the change, which has been made."""
     after = {row["name"]: row for row in features.list_by_name(conn, [r["name"] for r in rows])}
     items = []
     for row in rows:

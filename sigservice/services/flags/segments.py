@@ -1,4 +1,4 @@
-"""Segments: who is meant, said once and used by many strategies."""
+"""Segments: sets of constraints that many strategies share."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 from sigservice.services.system import events
 
-MOST_SEGMENTS = 300
+MAX_SEGMENTS = 300
 
 
 @dataclass(frozen=True)
@@ -37,22 +37,22 @@ class SegmentFields:
     constraints: list[constraints.Constraint]
 
 
-def create(conn: Connection, new: SegmentFields, by: Identity, *, most_values: int) -> Row:
+def create(conn: Connection, new: SegmentFields, by: Identity, *, max_values: int) -> Row:
     """Raises BadDataError, NameExistsError, ExceedsLimitError."""
     revisions.lock(conn)
-    columns = _checked(conn, new, most_values)
-    if segments.count(conn) >= MOST_SEGMENTS:
+    columns = _validate(conn, new, max_values)
+    if segments.count(conn) >= MAX_SEGMENTS:
         raise ExceedsLimitError(
-            f"There can't be more than {MOST_SEGMENTS} segments.",
+            f"There can't be more than {MAX_SEGMENTS} segments.",
             resource="segments",
-            limit=MOST_SEGMENTS,
+            limit=MAX_SEGMENTS,
         )
     try:
         row = segments.insert(
             conn, **columns, created_by=by.username, created_by_user_id=by.user_id
         )
     except UniqueViolation as error:
-        raise _taken(columns["name"]) from error
+        raise _build_duplicate_error(columns["name"]) from error
     events.record(conn, "segment-created", by, data=to_json(row), project=row["project"])
     return row
 
@@ -61,20 +61,20 @@ def get(conn: Connection, id: int) -> Row:
     """Raises NotFoundError."""
     row = segments.find(conn, id) if id < 2**31 else None
     if row is None:
-        raise NotFoundError(f"There is no segment {id}.")
+        raise NotFoundError(f"Segment {id} not found.")
     return row
 
 
-def update(conn: Connection, id: int, new: SegmentFields, by: Identity, *, most_values: int) -> Row:
+def update(conn: Connection, id: int, new: SegmentFields, by: Identity, *, max_values: int) -> Row:
     """Raises NotFoundError, BadDataError, NameExistsError."""
     revisions.lock(conn)
     before = get(conn, id)
-    columns = _checked(conn, new, most_values)
+    columns = _validate(conn, new, max_values)
     _check_project_fits(conn, id, columns["project"])
     try:
         row = segments.update(conn, id, **columns)
     except UniqueViolation as error:
-        raise _taken(columns["name"]) from error
+        raise _build_duplicate_error(columns["name"]) from error
     events.record(
         conn,
         "segment-updated",
@@ -88,14 +88,14 @@ def update(conn: Connection, id: int, new: SegmentFields, by: Identity, *, most_
 
 
 def delete(conn: Connection, id: int, by: Identity) -> None:
-    """Raises NotFoundError; ConflictError that names the strategies which use it."""
+    """Raises NotFoundError, and ConflictError with the strategies that use the segment."""
     revisions.lock(conn)
     before = get(conn, id)
     users = segments.list_users(conn, id)
     if users:
         names = sorted({row["feature"] for row in users})
         raise ConflictError(
-            f"The segment {before['name']} is used by {', '.join(names[:10])}.",
+            f"Segment {before['name']} is used by {', '.join(names[:10])}.",
             details=[
                 {"message": f"Used by {row['feature']} in {row['environment']}.", "path": row["id"]}
                 for row in users
@@ -106,16 +106,16 @@ def delete(conn: Connection, id: int, by: Identity) -> None:
 
 
 def check_name_available(conn: Connection, name: str) -> None:
-    """Raises BadDataError for a name that is none, NameExistsError."""
+    """Raises BadDataError for an invalid name, NameExistsError."""
     problems = Problems()
     problems.check_text(name.strip(), "name", min_length=1, max_length=200)
     problems.raise_if_any()
     if segments.find_by_name(conn, name.strip()):
-        raise _taken(name.strip())
+        raise _build_duplicate_error(name.strip())
 
 
 def to_json(row: Row) -> dict[str, Any]:
-    """A segment on the wire."""
+    """A segment in the format of the API."""
     return {
         "id": row["id"],
         "name": row["name"],
@@ -127,35 +127,37 @@ def to_json(row: Row) -> dict[str, Any]:
     }
 
 
-def _checked(conn: Connection, new: SegmentFields, most_values: int) -> dict[str, Any]:
-    """The columns. Raises BadDataError with all that is wrong."""
+def _validate(conn: Connection, new: SegmentFields, max_values: int) -> dict[str, Any]:
+    """Returns the columns. Raises BadDataError with all problems."""
     problems = Problems()
     name = new.name.strip()
     problems.check_text(name, "name", min_length=1, max_length=200)
     description = (new.description or "").strip() or None
     problems.check_text(description, "description", max_length=1000)
     if new.project and not projects.exists(conn, new.project):
-        problems.add("project", f"There is no project {new.project}.")
-    stored = constraints.check(new.constraints, problems, most_values=most_values)
-    if sum(len(constraint["values"]) for constraint in stored) > most_values:
-        problems.add("constraints", f"A segment can't have more than {most_values} values.")
+        problems.add("project", f"Project {new.project} not found.")
+    items = constraints.check(new.constraints, problems, max_values=max_values)
+    if sum(len(item["values"]) for item in items) > max_values:
+        problems.add("constraints", f"A segment can't have more than {max_values} values.")
     problems.raise_if_any()
     return {
         "name": name,
         "description": description,
         "project": new.project or None,
-        "constraints": msgspec.json.encode(stored).decode(),
+        "constraints": msgspec.json.encode(items).decode(),
     }
 
 
 def _check_project_fits(conn: Connection, id: int, project: str | None) -> None:
-    """A segment of one project can't serve the flags of another."""
+    """Flags of another project can't use a project's segment."""
     if project is None:
         return
     others = {row["project"] for row in segments.list_users(conn, id)} - {project}
     if others:
-        raise BadDataError(f"The segment is used in {', '.join(sorted(others))}.", path="project")
+        raise BadDataError(
+            f"The segment is used in project {', '.join(sorted(others))}.", path="project"
+        )
 
 
-def _taken(name: str) -> NameExistsError:
-    return NameExistsError(f"A segment named {name} exists already.", path="name")
+def _build_duplicate_error(name: str) -> NameExistsError:
+    return NameExistsError(f"Segment {name} already exists.", path="name")

@@ -1,7 +1,7 @@
-"""Strategies: when a flag is on for somebody in an environment.
+"""Strategies: the rules that enable a flag for some users in an environment.
 
-An environment whose last active strategy goes is switched off, because without one the flag would
-be on for everybody.
+Removing or disabling the last active strategy disables the flag in the environment, because a flag
+without strategies is enabled for everyone.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 from sigservice.services.system import events
 
-MOST_STRATEGIES = 30
-LAST_ORDER = 2**31 - 1
+MAX_STRATEGIES = 30
+MAX_SORT_ORDER = 2**31 - 1
 Scalar = str | int | float | bool | None
 
 
 class Strategy(msgspec.Struct, omit_defaults=True):
-    """A strategy as tools send it. Numbers in `parameters` become text, as SDKs want them."""
+    """A strategy in the format of the API. Numbers in `parameters` become text, as SDKs expect."""
 
     name: str
     title: str | UnsetType | None = UNSET
@@ -44,13 +44,13 @@ class Strategy(msgspec.Struct, omit_defaults=True):
 
 
 def add(
-    conn: Connection, target: FeatureEnvironment, new: Strategy, by: Identity, *, most_segments: int
+    conn: Connection, target: FeatureEnvironment, new: Strategy, by: Identity, *, max_segments: int
 ) -> dict[str, Any]:
-    """The strategy on the wire. Raises NotFoundError, BadDataError, ExceedsLimitError."""
+    """Returns the strategy in the format of the API. Raises as `add_to_all` does."""
     revisions.lock(conn)
-    existing = {target.feature: _rows(conn, target)}
+    existing = {target.feature: _list_rows(conn, target)}
     (body,) = add_to_all(
-        conn, target.project, target.environment, existing, new, by, most_segments=most_segments
+        conn, target.project, target.environment, existing, new, by, max_segments=max_segments
     )
     return body
 
@@ -63,35 +63,35 @@ def add_to_all(
     new: Strategy,
     by: Identity,
     *,
-    most_segments: int,
+    max_segments: int,
 ) -> list[dict[str, Any]]:
-    """The strategies on the wire, one for each flag of `existing` (its rows by its name), which
-    are known to be the project's and locked. Raises NotFoundError, BadDataError,
-    ExceedsLimitError."""
-    known = _known_type(conn, new)
-    bodies, rows, recorded = [], [], []
+    """Adds the strategy to each flag of `existing`, which has the strategies of flags by name; the
+    flags must be in the project. Returns the strategies in the format of the API. Raises
+    NotFoundError, BadDataError, ExceedsLimitError."""
+    types = _list_known_types(conn, new)
+    bodies, rows, items = [], [], []
     for feature, others in existing.items():
-        if len(others) >= MOST_STRATEGIES:
+        if len(others) >= MAX_STRATEGIES:
             raise ExceedsLimitError(
-                f"There can't be more than {MOST_STRATEGIES} strategies.",
+                f"There can't be more than {MAX_STRATEGIES} strategies.",
                 resource="featureEnvironmentStrategies",
-                limit=MOST_STRATEGIES,
+                limit=MAX_STRATEGIES,
             )
         last = max((row["sort_order"] for row in others), default=-1)
-        order = new.sortOrder if new.sortOrder is not None else min(last + 1, LAST_ORDER)
+        order = new.sortOrder if new.sortOrder is not None else min(last + 1, MAX_SORT_ORDER)
         problems = Problems()
-        stored = check(new, feature, problems, types=known)
+        fields = check(new, feature, problems, types=types)
         problems.raise_if_any()
-        body = _body(str(uuid.uuid4()), stored, order)
+        body = _build_body(str(uuid.uuid4()), fields, order)
         bodies.append(body)
         rows.append({"feature": feature, "environment": environment} | body)
-        where = {"project": project, "environment": environment, "feature_name": feature}
-        recorded.append(where | {"data": body})
-    _check_segments(conn, project, sorted(set(new.segments)), most_segments)
+        scope = {"project": project, "environment": environment, "feature_name": feature}
+        items.append(scope | {"data": body})
+    _check_segments(conn, project, sorted(set(new.segments)), max_segments)
     definitions.insert_strategies(conn, rows)
     if new.segments:
         feature_strategies.set_segments(conn, [body["id"] for body in bodies], new.segments)
-    events.record_many(conn, "feature-strategy-add", by, recorded)
+    events.record_many(conn, "feature-strategy-add", by, items)
     revisions.bump(conn, environment)
     return bodies
 
@@ -103,25 +103,23 @@ def replace(
     new: Strategy,
     by: Identity,
     *,
-    most_segments: int,
+    max_segments: int,
 ) -> dict[str, Any]:
-    """Title, state and order stay when they are not given. Raises NotFoundError, BadDataError."""
+    """Keeps an absent title, state and sort order. Raises NotFoundError, BadDataError."""
     revisions.lock(conn)
-    existing = _rows(conn, target)
-    before = _find(existing, id)
-    stored = validate(
-        conn, new, target.feature, project=target.project, most_segments=most_segments
-    )
+    existing = _list_rows(conn, target)
+    before = _find_row(existing, id)
+    fields = validate(conn, new, target.feature, project=target.project, max_segments=max_segments)
     if new.title is UNSET:
-        stored["title"] = before["title"]
+        fields["title"] = before["title"]
     if new.disabled is None:
-        stored["disabled"] = before["disabled"]
+        fields["disabled"] = before["disabled"]
     order = new.sortOrder if new.sortOrder is not None else before["sort_order"]
-    feature_strategies.update(conn, id, **_columns(stored, order))
-    feature_strategies.set_segments(conn, [id], stored["segments"])
-    body = _body(id, stored, order)
+    feature_strategies.update(conn, id, **_build_columns(fields, order))
+    feature_strategies.set_segments(conn, [id], fields["segments"])
+    body = _build_body(id, fields, order)
     _record(conn, "feature-strategy-update", target, by, data=body, pre_data=to_json(before))
-    if stored["disabled"] and not _others_active(existing, id):
+    if fields["disabled"] and not _has_other_active(existing, id):
         set_enabled(conn, target, False, by)
     revisions.bump(conn, target.environment)
     return body
@@ -130,11 +128,11 @@ def replace(
 def remove(conn: Connection, target: FeatureEnvironment, id: str, by: Identity) -> None:
     """Raises NotFoundError."""
     revisions.lock(conn)
-    existing = _rows(conn, target)
-    before = _find(existing, id)
+    existing = _list_rows(conn, target)
+    before = _find_row(existing, id)
     feature_strategies.delete(conn, id)
     _record(conn, "feature-strategy-remove", target, by, pre_data=to_json(before))
-    if not _others_active(existing, id):
+    if not _has_other_active(existing, id):
         set_enabled(conn, target, False, by)
     revisions.bump(conn, target.environment)
 
@@ -142,11 +140,11 @@ def remove(conn: Connection, target: FeatureEnvironment, id: str, by: Identity) 
 def sort(
     conn: Connection, target: FeatureEnvironment, orders: dict[str, int], by: Identity
 ) -> None:
-    """Ids that are not this environment's are ignored. Raises NotFoundError."""
+    """Ignores IDs of other environments. Raises NotFoundError."""
     revisions.lock(conn)
-    before = [row["id"] for row in _rows(conn, target)]
+    before = [row["id"] for row in _list_rows(conn, target)]
     feature_strategies.set_sort_orders(conn, target.feature, target.environment, orders)
-    after = [row["id"] for row in _rows(conn, target)]
+    after = [row["id"] for row in _list_rows(conn, target)]
     _record(
         conn,
         "strategy-order-changed",
@@ -159,87 +157,89 @@ def sort(
 
 
 def list_strategies(conn: Connection, target: FeatureEnvironment) -> list[dict[str, Any]]:
-    """On the wire, in order. Raises NotFoundError."""
-    return [to_json(row) for row in _rows(conn, target)]
+    """Strategies in the format of the API, in order. Raises NotFoundError."""
+    return [to_json(row) for row in _list_rows(conn, target)]
 
 
 def get(conn: Connection, target: FeatureEnvironment, id: str) -> dict[str, Any]:
     """Raises NotFoundError."""
-    return to_json(_find(_rows(conn, target), id))
+    return to_json(_find_row(_list_rows(conn, target), id))
 
 
 def validate(
-    conn: Connection, new: Strategy, feature: str, *, most_segments: int, project: str
+    conn: Connection, new: Strategy, feature: str, *, max_segments: int, project: str
 ) -> dict[str, Any]:
-    """The strategy as it is stored. Raises BadDataError with all that is wrong, NotFoundError for
-    a segment that there is not."""
+    """Returns the strategy in the stored format. Raises BadDataError with all problems, and
+    NotFoundError for an unknown segment."""
     problems = Problems()
-    stored = check(new, feature, problems, types=_known_type(conn, new))
+    fields = check(new, feature, problems, types=_list_known_types(conn, new))
     problems.raise_if_any()
-    _check_segments(conn, project, stored["segments"], most_segments)
-    return stored
+    _check_segments(conn, project, fields["segments"], max_segments)
+    return fields
 
 
-def _known_type(conn: Connection, new: Strategy) -> list[str]:
+def _list_known_types(conn: Connection, new: Strategy) -> list[str]:
     return [new.name] if feature_strategies.type_exists(conn, new.name) else []
 
 
 def check(
     new: Strategy, feature: str, problems: Problems, path: str = "", *, types: Container[str]
 ) -> dict[str, Any]:
-    """The strategy as it is stored, segments unchecked; what is wrong goes to `problems`, below
-    `path` (empty or ending with a dot). `types` are the strategy types that there are."""
+    """Returns the strategy in the stored format, with unchecked segments, and adds what is wrong
+    to `problems`, below `path` (empty or ending with a dot). `types` are the known types."""
     title = None if new.title is UNSET else new.title
     if new.name not in types:
-        problems.add(f"{path}name", f"There is no strategy type {new.name}.")
+        problems.add(f"{path}name", f"Strategy type {new.name} not found.")
     if title is not None and len(title) > 200:
-        problems.add(f"{path}title", "A title has at most 200 characters.")
-    if new.sortOrder is not None and not -(2**31) <= new.sortOrder <= LAST_ORDER:
-        problems.add(f"{path}sortOrder", "The sort order is a whole number of 32 bits.")
+        problems.add(f"{path}title", "The title must have at most 200 characters.")
+    if new.sortOrder is not None and not -(2**31) <= new.sortOrder <= MAX_SORT_ORDER:
+        problems.add(f"{path}sortOrder", "The sort order must be a 32-bit integer.")
     return {
         "name": new.name,
         "title": title,
         "disabled": bool(new.disabled),
         "constraints": constraints.check(new.constraints, problems, f"{path}constraints"),
-        "parameters": _parameters(new, feature, problems, path),
+        "parameters": _normalize_parameters(new, feature, problems, path),
         "variants": variants.check(new.variants, problems, f"{path}variants"),
         "segments": sorted(set(new.segments)),
     }
 
 
 def _check_segments(conn: Connection, project: str, ids: list[int], most: int) -> None:
-    """Raises BadDataError for too many and for another project's, NotFoundError."""
+    """Raises BadDataError for too many segments or one of another project, NotFoundError."""
     if len(ids) > most:
         raise BadDataError(f"A strategy can't have more than {most} segments.", path="segments")
     valid = [id for id in ids if 0 < id < 2**31]
-    found = {row["id"]: row["project"] for row in segments.list_by_id(conn, valid)} if ids else {}
-    missing = [str(id) for id in ids if id not in found]
+    owners = {row["id"]: row["project"] for row in segments.list_by_id(conn, valid)} if ids else {}
+    missing = [str(id) for id in ids if id not in owners]
     if missing:
-        raise NotFoundError(f"There is no segment {', '.join(missing)}.", path="segments")
-    foreign = [str(id) for id, owner in found.items() if owner not in (None, project)]
+        raise NotFoundError(f"Segment {', '.join(missing)} not found.", path="segments")
+    foreign = [str(id) for id, owner in owners.items() if owner not in (None, project)]
     if foreign:
-        raise BadDataError(
-            f"The segment {', '.join(foreign)} belongs to another project.", path="segments"
-        )
+        raise BadDataError(f"Segment {', '.join(foreign)} is in another project.", path="segments")
 
 
-def _parameters(new: Strategy, feature: str, problems: Problems, path: str) -> dict[str, str]:
-    """Text only; a rollout lacks nothing."""
-    texts = {name: _text(value) for name, value in new.parameters.items() if value is not None}
+def _normalize_parameters(
+    new: Strategy, feature: str, problems: Problems, path: str
+) -> dict[str, str]:
+    """Converts values to text and adds the defaults of a gradual rollout."""
+    texts = {name: _to_text(value) for name, value in new.parameters.items() if value is not None}
     if new.name == "flexibleRollout":
         texts = {"rollout": "100", "stickiness": "default", "groupId": feature} | texts
     for name in ("rollout", "percentage"):
         text = texts.get(name)
-        is_share = new.name.startswith(("flexibleRollout", "gradualRollout"))
-        if text is not None and is_share and not _is_percentage(text):
-            problems.add(f"{path}parameters.{name}", f"{name} is a whole number from 0 to 100.")
+        is_rollout = new.name.startswith(("flexibleRollout", "gradualRollout"))
+        if text is not None and is_rollout and not _is_percentage(text):
+            problems.add(
+                f"{path}parameters.{name}", f"{name} must be a whole number from 0 to 100."
+            )
     for name, text in texts.items():
         if len(name) > 100 or len(text) > 100_000:
-            problems.add(f"{path}parameters.{name[:100]}", "This parameter is too long.")
+            problems.add(f"{path}parameters.{name[:100]}", "The parameter is too long.")
     return texts
 
 
-def _text(value: Scalar) -> str:
+def _to_text(value: Scalar) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
@@ -250,7 +250,7 @@ def _is_percentage(text: str) -> bool:
 
 
 def to_json(row: Row) -> dict[str, Any]:
-    """A stored strategy on the wire."""
+    """A strategy in the format of the API."""
     return {
         "id": row["id"],
         "name": row["name"],
@@ -264,31 +264,31 @@ def to_json(row: Row) -> dict[str, Any]:
     }
 
 
-def _body(id: str, stored: dict[str, Any], order: int) -> dict[str, Any]:
-    return {"id": id, **stored, "sortOrder": order}
+def _build_body(id: str, fields: dict[str, Any], order: int) -> dict[str, Any]:
+    return {"id": id, **fields, "sortOrder": order}
 
 
-def _columns(stored: dict[str, Any], order: int) -> dict[str, Any]:
-    columns = {name: stored[name] for name in ("name", "title", "disabled")}
+def _build_columns(fields: dict[str, Any], order: int) -> dict[str, Any]:
+    columns = {name: fields[name] for name in ("name", "title", "disabled")}
     texts = ("parameters", "constraints", "variants")
-    columns |= {name: msgspec.json.encode(stored[name]).decode() for name in texts}
+    columns |= {name: msgspec.json.encode(fields[name]).decode() for name in texts}
     return columns | {"sort_order": order}
 
 
-def _rows(conn: Connection, target: FeatureEnvironment) -> list[Row]:
-    """Raises NotFoundError for a flag, project or environment that there is not."""
+def _list_rows(conn: Connection, target: FeatureEnvironment) -> list[Row]:
+    """Raises NotFoundError for an unknown flag, project or environment."""
     get_state(conn, target)
     return feature_strategies.list_by_features(conn, [target.feature], target.environment)
 
 
-def _find(rows: list[Row], id: str) -> Row:
+def _find_row(rows: list[Row], id: str) -> Row:
     for row in rows:
         if row["id"] == id:
             return row
-    raise NotFoundError("There is no such strategy.")
+    raise NotFoundError("Strategy not found.")
 
 
-def _others_active(rows: list[Row], id: str) -> bool:
+def _has_other_active(rows: list[Row], id: str) -> bool:
     return any(row["id"] != id and not row["disabled"] for row in rows)
 
 

@@ -48,7 +48,7 @@ def set_default_strategy(
     new: Strategy,
     by: Identity,
     *,
-    most_segments: int,
+    max_segments: int,
 ) -> dict[str, Any]:
     """The strategy as it is stored; what it leaves open is filled in for each flag.
 
@@ -56,7 +56,7 @@ def set_default_strategy(
     """
     revisions.lock(conn)
     projects.get(conn, project)
-    checked = strategies.validate(conn, new, "", project=project, most_segments=most_segments)
+    checked = strategies.validate(conn, new, "", project=project, max_segments=max_segments)
     strategy = checked | {
         "parameters": {
             name: checked["parameters"][name]

@@ -102,7 +102,7 @@ class DefinitionChecker:
         self._segments = {
             item.name: item.project for item in (*existing.segments, *accepted.segments)
         }
-        self._check_limit("segments", self._segments.keys(), segments.MOST_SEGMENTS)
+        self._check_limit("segments", self._segments.keys(), segments.MAX_SEGMENTS)
         indexes = {project.id: n for n, project in enumerate(snapshot.projects)}
         accepted.projects = [
             self._check_project_environments(project, f"projects[{indexes[project.id]}]")
@@ -197,7 +197,7 @@ class DefinitionChecker:
         maximum = self.target.max_segment_values
         constraints_path = f"{path}.constraints"
         checked = constraints.check(
-            item.constraints, problems, constraints_path, most_values=maximum
+            item.constraints, problems, constraints_path, max_values=maximum
         )
         if sum(len(constraint["values"]) for constraint in checked) > maximum:
             problems.add(constraints_path, f"A segment can't have more than {maximum} values.")

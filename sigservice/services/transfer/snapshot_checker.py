@@ -69,7 +69,7 @@ class SnapshotChecker(DefinitionChecker):
             if is_valid:
                 accepted[n] = replace(item, tags=tags, environments=states)
         active = {name for name, location in self._locations.items() if not location["archived"]}
-        self._check_limit("features", active, features.MOST_FEATURES)
+        self._check_limit("features", active, features.MAX_FEATURES)
         return [accepted[n] for n in sorted(accepted)]
 
     def _check_type(self, item: Feature, path: str, problems: Problems) -> None:
@@ -152,8 +152,8 @@ class SnapshotChecker(DefinitionChecker):
                 )
                 for s, strategy in enumerate(state.strategies or [])
             ]
-            if len(checked) > strategies.MOST_STRATEGIES:
-                text = f"There can't be more than {strategies.MOST_STRATEGIES} strategies."
+            if len(checked) > strategies.MAX_STRATEGIES:
+                text = f"There can't be more than {strategies.MAX_STRATEGIES} strategies."
                 problems.add(f"{state_path}.strategies", text)
             state_variants = None
             if state.variants is not None:

@@ -78,7 +78,7 @@ def test_disabled_strategies_come_back_or_get_one_beside_them(conn, activate):
     for name, disabled in (("active", False), ("off", True)):
         strategy = Strategy("default", disabled=disabled)
         target = FeatureEnvironment("default", name, DEV)
-        strategies.add(conn, target, strategy, SYSTEM, most_segments=5)
+        strategies.add(conn, target, strategy, SYSTEM, max_segments=5)
     feature_switches.switch_all(
         conn, "default", DEV, names, True, SYSTEM, activate_disabled=activate
     )

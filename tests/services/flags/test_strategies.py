@@ -26,12 +26,12 @@ def conn(service):
 
 def checked(conn, **given):
     strategy = msgspec.convert({"name": "flexibleRollout"} | given, Strategy)
-    return strategies.validate(conn, strategy, "a", project="default", most_segments=5)
+    return strategies.validate(conn, strategy, "a", project="default", max_segments=5)
 
 
 def add(conn, **given):
     strategy = msgspec.convert({"name": "default"} | given, Strategy)
-    return strategies.add(conn, TARGET, strategy, SYSTEM, most_segments=5)
+    return strategies.add(conn, TARGET, strategy, SYSTEM, max_segments=5)
 
 
 def test_a_rollout_lacks_nothing(conn):
@@ -95,8 +95,8 @@ def test_what_does_not_exist(conn, target):
     id = add(conn)["id"]
     new = Strategy("default")
     for ask in (
-        lambda: strategies.add(conn, target, new, SYSTEM, most_segments=5),
-        lambda: strategies.replace(conn, target, id, new, SYSTEM, most_segments=5),
+        lambda: strategies.add(conn, target, new, SYSTEM, max_segments=5),
+        lambda: strategies.replace(conn, target, id, new, SYSTEM, max_segments=5),
         lambda: strategies.remove(conn, target, id, SYSTEM),
         lambda: strategies.sort(conn, target, {id: 1}, SYSTEM),
         lambda: strategies.list_strategies(conn, target),

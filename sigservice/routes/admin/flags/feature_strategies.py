@@ -47,7 +47,7 @@ def add(
     target = FeatureEnvironment(project, name, environment)
     with context.database.transaction() as conn:
         added = strategies.add(
-            conn, target, body, identity, most_segments=context.config["strategySegmentsLimit"]
+            conn, target, body, identity, max_segments=context.config["strategySegmentsLimit"]
         )
     return respond.json(added)
 
@@ -95,7 +95,7 @@ def replace(
     target = FeatureEnvironment(project, name, environment)
     with context.database.transaction() as conn:
         stored = strategies.replace(
-            conn, target, id, body, identity, most_segments=context.config["strategySegmentsLimit"]
+            conn, target, id, body, identity, max_segments=context.config["strategySegmentsLimit"]
         )
     return respond.json(stored)
 
@@ -122,7 +122,7 @@ def patch(
             id,
             changed,
             identity,
-            most_segments=context.config["strategySegmentsLimit"],
+            max_segments=context.config["strategySegmentsLimit"],
         )
     return respond.json(stored)
 

@@ -87,7 +87,7 @@ def put_strategies(
         strategies.remove(conn, target, row["id"], identity)
     for strategy in wanted:
         strategies.add(
-            conn, target, strategy, identity, most_segments=context.config["strategySegmentsLimit"]
+            conn, target, strategy, identity, max_segments=context.config["strategySegmentsLimit"]
         )
 
 

@@ -17,7 +17,7 @@ from sigservice.web import respond
 from sigservice.web.guards import AdminGuard
 from sigservice.web.router import Router
 
-MOST_FLAGS = 1000
+MAX_FLAGS = 1000
 
 
 class PlaygroundBody(msgspec.Struct):
@@ -37,13 +37,13 @@ def explain(context: Context, identity: Identity, body: PlaygroundBody) -> HTTPR
     projects = _projects(body.projects)
     with context.database.transaction() as conn:
         selection = select_flags(conn, body.environment, projects)
-        if len(selection.flags) > MOST_FLAGS:
+        if len(selection.flags) > MAX_FLAGS:
             raise BadDataError(
-                f"At most {MOST_FLAGS} flags are explained at once, "
+                f"At most {MAX_FLAGS} flags are explained at once, "
                 f"these are {len(selection.flags)}: ask for fewer projects.",
                 path="projects",
             )
-        found = explain_flags(conn, selection, meant, MOST_FLAGS)
+        found = explain_flags(conn, selection, meant, MAX_FLAGS)
     features = [_to_json(it, body.environment, context.prefix) for it in found]
     return respond.json({"input": body, "features": features})
 

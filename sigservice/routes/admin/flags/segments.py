@@ -62,7 +62,7 @@ def list_all(context: Context, identity: Identity) -> HTTPResponse:
 def create(context: Context, identity: Identity, body: SegmentBody) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = segments.create(
-            conn, body.fields(), identity, most_values=context.config["segmentValuesLimit"]
+            conn, body.fields(), identity, max_values=context.config["segmentValuesLimit"]
         )
     location = f"{context.prefix}{SEGMENTS}/{row['id']}"
     return respond.json(segments.to_json(row), 201, location=location)
@@ -96,7 +96,7 @@ def assign(context: Context, identity: Identity, body: StrategySegments) -> HTTP
             row["id"],
             msgspec.convert(changed, Strategy),
             identity,
-            most_segments=context.config["strategySegmentsLimit"],
+            max_segments=context.config["strategySegmentsLimit"],
         )
     return respond.json(body, 201)
 
@@ -111,7 +111,7 @@ def read(context: Context, identity: Identity, id: str) -> HTTPResponse:
 def replace(context: Context, identity: Identity, id: str, body: SegmentBody) -> HTTPResponse:
     with context.database.transaction() as conn:
         segments.update(
-            conn, _id(id), body.fields(), identity, most_values=context.config["segmentValuesLimit"]
+            conn, _id(id), body.fields(), identity, max_values=context.config["segmentValuesLimit"]
         )
     return respond.empty(204)
 

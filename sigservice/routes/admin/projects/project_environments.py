@@ -48,6 +48,6 @@ def set_default_strategy(
             environment,
             body,
             identity,
-            most_segments=context.config["strategySegmentsLimit"],
+            max_segments=context.config["strategySegmentsLimit"],
         )
     return respond.json(stored)

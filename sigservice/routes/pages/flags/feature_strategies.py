@@ -100,7 +100,7 @@ def add_strategy(
                 place,
                 strategy,
                 identity,
-                most_segments=context.config["strategySegmentsLimit"],
+                max_segments=context.config["strategySegmentsLimit"],
             )
     except AppError as error:
         if error.status >= 500:
@@ -147,7 +147,7 @@ def save_strategy(
                 strategy_id,
                 strategy,
                 identity,
-                most_segments=context.config["strategySegmentsLimit"],
+                max_segments=context.config["strategySegmentsLimit"],
             )
     except AppError as error:
         if error.status >= 500:

@@ -114,7 +114,7 @@ def create_segment(context: Context, identity: Identity, form: dict[str, str]) -
     try:
         with context.database.transaction() as conn:
             segments.create(
-                conn, _to_fields(values), identity, most_values=context.config["segmentValuesLimit"]
+                conn, _to_fields(values), identity, max_values=context.config["segmentValuesLimit"]
             )
     except AppError as error:
         if error.status >= 500:
@@ -148,7 +148,7 @@ def save_segment(
                 segment_id,
                 _to_fields(values),
                 identity,
-                most_values=context.config["segmentValuesLimit"],
+                max_values=context.config["segmentValuesLimit"],
             )
     except AppError as error:
         if error.status not in (400, 409):

@@ -84,7 +84,7 @@ def set_rollout(
         id,
         msgspec.convert(changed, Strategy),
         actor,
-        most_segments=len(stored["segments"]),
+        max_segments=len(stored["segments"]),
     )
     return Change("rollout", place.feature, place.environment, before, wanted, strategy=id)
 

@@ -119,7 +119,7 @@ def test_the_tester_ends_where_a_run_would(alerts, carry_on):
     before = alerts.stored()
     trial = try_out(alerts, one, payload={})
     assert [act["wouldSucceed"] for act in trial["actions"]] == [False, True][: 1 + carry_on]
-    assert trial["actions"][0]["details"] == "gone is archived; revive it first."
+    assert trial["actions"][0]["details"] == "gone is archived. Revive it first."
     alerts.web.delete(f"/api/admin/service-account/{alerts.account}", headers=ADMIN)
     assert "is gone" in try_out(alerts, one, payload={})["actions"][0]["details"]
     assert alerts.stored()[:3] == before[:3]

@@ -206,7 +206,7 @@ def test_tags_of_many(admin):
 def test_the_archive_is_no_way_around_the_limit(admin, monkeypatch):
     flags(admin, "a", "b")
     admin.post(f"{PROJECT}/archive", {"features": ["a", "b"]}, 202)
-    monkeypatch.setattr(features, "MOST_FEATURES", 2)
+    monkeypatch.setattr(features, "MAX_FEATURES", 2)
     flags(admin, "c")
     answer = admin.ask("POST", f"{PROJECT}/revive", {"features": ["a", "b"]}, 400)
     assert answer.json["name"] == "ExceedsLimitError"

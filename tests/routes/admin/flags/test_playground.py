@@ -196,7 +196,7 @@ def test_what_is_not_given_is_absent(web):
 
 
 def test_more_flags_than_are_explained_at_once_are_refused(web, monkeypatch):
-    monkeypatch.setattr(playground, "MOST_FLAGS", 1)
+    monkeypatch.setattr(playground, "MAX_FLAGS", 1)
     add(web, "a", on=False)
     assert len(ask(web).json["features"]) == 1
     add(web, "b", on=False)

@@ -224,7 +224,7 @@ def test_a_change_is_seen_where_the_segment_is_used(make_service):
 
 
 def test_the_limit_holds_when_many_race(service, admin, monkeypatch):
-    monkeypatch.setattr(segments, "MOST_SEGMENTS", 5)
+    monkeypatch.setattr(segments, "MAX_SEGMENTS", 5)
 
     def create(racer, n):
         return racer.ask("POST", SEGMENTS, body(f"s{n}")).status_int
