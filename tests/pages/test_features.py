@@ -63,7 +63,7 @@ def test_every_problem_is_shown_beside_its_field_and_the_values_stay(ada, stored
     fields = {"csrf": ada.csrf, "name": "good", "project": "default", "type": "none"}
     assert "Flag type none not found" in alert(ada.post("/admin/features/new", fields, status=400))
     fields |= {"project": "none", "type": "release"}
-    assert "no project none" in alert(ada.post("/admin/features/new", fields, status=404))
+    assert "Project none not found" in alert(ada.post("/admin/features/new", fields, status=404))
     assert stored() == before
 
 

@@ -195,7 +195,7 @@ def _test(filter: Filter) -> Test:
 
     def test(value: Any) -> bool:
         left = read(value)
-        return left is not None and right is not None and compare(left, right)
+        return left is not None and compare(left, right)
 
     return test
 
