@@ -22,7 +22,7 @@ from sigservice.repository.usage import statistics
 from sigservice.secrets import Passwords
 from sigservice.services.access.authentication_scheme import AuthenticationScheme
 from sigservice.services.access.failed_sign_ins import FailedSignIns
-from sigservice.services.projects.resource_limits import resource_limits
+from sigservice.services.projects.resource_limits import list_resource_limits
 from sigservice.services.system.capped_log import CappedLog
 from sigservice.services.system.events import FlagChange
 from sigservice.services.system.mails import MAX_PER_HOUR
@@ -168,7 +168,7 @@ def _register_gauges(
             yield list(LIMITED_ROUTES[name]), rate
 
     telemetry.add_gauge("rate_limits", "Requests a minute.", ["endpoint", "method"], rates)
-    limits = [([name], float(most)) for name, most in resource_limits(config).items()]
+    limits = [([name], float(most)) for name, most in list_resource_limits(config).items()]
     telemetry.add_gauge("resource_limit", "Most of each resource.", ["resource"], lambda: limits)
     for name, text in (
         ("min", "Fewest connections kept."),

@@ -55,7 +55,7 @@ def switch_environments(database: Database, names: Sequence[str], logger: Logger
     """Enables these environments and disables all others; changes nothing without names."""
     if names:
         with database.transaction() as conn:
-            environments.override(conn, names, logger)
+            environments.apply_enabled_environments(conn, names, logger)
 
 
 def _write_built_ins(conn: Connection) -> None:

@@ -1,4 +1,4 @@
-"""Projects, environments and context fields as a person meets them."""
+"""The pages of projects, environments and context fields."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def environments(web):
 # projects
 
 
-def test_a_project_is_made_edited_linked_and_deleted(ada, web):
+def test_a_project_is_created_updated_and_deleted(ada, web):
     page = new(ada, "/admin/projects/new", name="Web shop", description="sells").follow()
     assert heading(page) == "Web shop"
     assert notice(page) == "The project was created."
@@ -38,14 +38,14 @@ def test_a_project_is_made_edited_linked_and_deleted(ada, web):
     form["name"], form["default_stickiness"] = "Shop", "userId"
     page = form.submit(status=303).follow()
     assert notice(page) == "The project was saved."
-    stored = project(web, "web-shop")
-    assert (stored["name"], stored["description"]) == ("Shop", "sells")
-    assert stored["defaultStickiness"] == "userId"
+    row = project(web, "web-shop")
+    assert (row["name"], row["description"]) == ("Shop", "sells")
+    assert row["defaultStickiness"] == "userId"
 
     page = form_to(page, f"{path}/environments/production/unlink").submit(status=303).follow()
-    assert "off" in notice(page)
-    used = [row["environment"] for row in project(web, "web-shop")["environments"]]
-    assert used == ["default", "development"]
+    assert "disabled" in notice(page)
+    names = [row["environment"] for row in project(web, "web-shop")["environments"]]
+    assert names == ["default", "development"]
     page = form_to(page, f"{path}/environments/production/link").submit(status=303).follow()
     assert len(project(web, "web-shop")["environments"]) == 3
     ada.post(f"{path}/environments/production/link", {"csrf": ada.csrf}, status=409)
@@ -55,7 +55,7 @@ def test_a_project_is_made_edited_linked_and_deleted(ada, web):
     project(web, "web-shop", 404)
 
 
-def test_problems_of_a_project_stand_beside_their_fields(ada, web):
+def test_errors_of_a_project_are_at_their_fields(ada, web):
     page = new(ada, "/admin/projects/new", status=400, name="x" * 201, description="kept")
     assert "200" in beside(page, "name")
     assert form_to(page, "/admin/projects/new")["description"].value == "kept"
@@ -67,8 +67,9 @@ def test_problems_of_a_project_stand_beside_their_fields(ada, web):
     assert len(web.get("/api/admin/projects", headers=ADMIN).json["projects"]) == 1
 
 
-def test_a_project_that_is_held_tells_by_what(ada, service):
-    assert "built in" in ada.get("/admin/projects/default/delete").html.main.get_text()
+def test_a_project_in_use_shows_why_it_cannot_be_deleted(ada, service):
+    page = ada.get("/admin/projects/default/delete")
+    assert "default project can't be deleted" in page.html.main.get_text()
     new(ada, "/admin/projects/new", name="Shop")
     with service.context.database.transaction() as conn, conn.cursor() as cursor:
         cursor.execute(
@@ -80,14 +81,14 @@ def test_a_project_that_is_held_tells_by_what(ada, service):
     path = "/admin/projects/shop/delete"
     assert path not in [form.action for form in page.forms.values()]
     page = ada.post(path, {"csrf": ada.csrf}, status=409)
-    assert "The project shop still holds flags: 1." in alert(page)
+    assert "The project shop still has flags: 1." in alert(page)
     ada.post("/admin/projects/default/delete", {"csrf": ada.csrf}, status=403)
 
 
 # environments
 
 
-def test_an_environment_is_made_moved_switched_and_deleted(ada, web):
+def test_an_environment_is_created_moved_disabled_and_deleted(ada, web):
     page = new(ada, "/admin/environments/new", name="staging", type="preproduction").follow()
     assert "created" in notice(page)
     assert [h2.get_text().split()[0] for h2 in page.html.find_all("h2")] == [
@@ -122,7 +123,7 @@ def test_an_environment_is_made_moved_switched_and_deleted(ada, web):
     assert len(environments(web)) == 3
 
 
-def test_problems_of_an_environment_stand_beside_their_fields(ada, web):
+def test_errors_of_an_environment_are_at_their_fields(ada, web):
     page = new(ada, "/admin/environments/new", status=400, name="a b")
     assert "letters" in beside(page, "name")
     assert form_to(page, "/admin/environments/new")["name"].value == "a b"
@@ -133,14 +134,14 @@ def test_problems_of_an_environment_stand_beside_their_fields(ada, web):
     assert len(environments(web)) == 3
 
 
-def test_an_environment_that_is_held_tells_by_what(ada, service):
+def test_an_environment_in_use_shows_why_it_cannot_be_deleted(ada, service):
     with service.context.database.transaction() as conn, conn.cursor() as cursor:
         cursor.execute(
             "INSERT INTO api_tokens (secret_hash, secret_prefix, token_name, type, environment, "
             "projects) VALUES ('x', 'x', 'sdk', 'client', 'production', ARRAY['*'])"
         )
     path = "/admin/environments/production/delete"
-    assert "1 API token is for it" in ada.get(path).html.main.get_text()
+    assert "1 API token uses it" in ada.get(path).html.main.get_text()
     assert "API tokens" in alert(ada.post(path, {"csrf": ada.csrf}, status=409))
     ada.post("/admin/environments/default/delete", {"csrf": ada.csrf}, status=403)
 
@@ -150,7 +151,7 @@ def test_an_environment_that_is_held_tells_by_what(ada, service):
 
 @pytest.fixture
 def field(web):
-    """`field(name)`: as the admin API tells it."""
+    """`field(name)` is the field in the admin API."""
 
     def read(name="plan", status=200):
         return web.get(f"/api/admin/context/{name}", headers=ADMIN, status=status).json
@@ -158,11 +159,11 @@ def field(web):
     return read
 
 
-def test_a_context_field_is_made_edited_and_deleted(ada, web, field):
+def test_a_context_field_is_created_updated_and_deleted(ada, web, field):
     fields = {"name": "plan", "values": " free \n\npaid\r\n", "stickiness": True}
     page = new(ada, "/admin/context/new", **fields).follow()
     assert notice(page) == "The context field was created."
-    assert "one of free, paid" in page.html.main.get_text()
+    assert "Legal values: free, paid" in page.html.main.get_text()
     assert field()["legalValues"] == [{"value": "free"}, {"value": "paid"}]
     assert field()["stickiness"] is True
     web.post_json(
@@ -186,7 +187,7 @@ def test_a_context_field_is_made_edited_and_deleted(ada, web, field):
     field(status=404)
 
 
-def test_problems_of_a_context_field_stand_beside_their_fields(ada, field):
+def test_errors_of_a_context_field_are_at_their_fields(ada, field):
     page = new(ada, "/admin/context/new", status=400, name="plan", values="a\na")
     assert "twice" in beside(page, "values")
     assert form_to(page, "/admin/context/new")["values"].value.split() == ["a", "a"]
@@ -198,7 +199,7 @@ def test_problems_of_a_context_field_stand_beside_their_fields(ada, field):
     field(status=404)
 
 
-def test_every_text_is_text(ada, web):
+def test_hostile_text_is_escaped(ada, web):
     for n, text in enumerate(HOSTILE):
         body = {"id": f"p{n}", "name": text, "description": text}
         web.post_json("/api/admin/projects", body, headers=ADMIN, status=201)

@@ -10,12 +10,12 @@ _SQL = queries.load("projects/context_fields")
 
 
 def list_all(conn: Connection, name: str | None = None) -> list[Row]:
-    """In their order; only the one that is named, if one is. `legal_values` is JSON text."""
+    """By sort order; only the one with this name, if given. `legal_values` is JSON text."""
     return fetch_all(conn, _SQL["list_context_fields"], name=name)
 
 
 def list_strategies(conn: Connection, name: str) -> list[Row]:
-    """{id, project, feature, strategy, environment} of each strategy that asks for the field."""
+    """{id, project, feature, strategy, environment} of each strategy that uses the field."""
     return fetch_all(conn, _SQL["list_strategies_of_context_field"], name=name)
 
 
@@ -28,7 +28,7 @@ def insert(
     sort_order: int,
     legal_values: str,
 ) -> None:
-    """Raises UniqueViolation for a name that is taken."""
+    """Raises UniqueViolation if the name exists."""
     execute(
         conn,
         _SQL["insert_context_field"],

@@ -12,12 +12,12 @@ _SQL = queries.load("projects/environments")
 
 
 def list_all(conn: Connection, name: str | None = None) -> list[Row]:
-    """In their order; only the one that is named, if one is."""
+    """By sort order; only the one with this name, if given."""
     return fetch_all(conn, _SQL["list_environments"], name=name)
 
 
-def list_of_project(conn: Connection, project: str) -> list[Row]:
-    """All of them; `visible` tells whether the project uses it."""
+def list_by_project(conn: Connection, project: str) -> list[Row]:
+    """All environments; `visible` is true for those that the project uses."""
     return fetch_all(conn, _SQL["list_environments_of_project"], project=project)
 
 
@@ -28,7 +28,7 @@ def count(conn: Connection) -> int:
 def insert(
     conn: Connection, *, name: str, type: str, sort_order: int | None, enabled: bool
 ) -> None:
-    """Raises UniqueViolation for a name that is taken."""
+    """Raises UniqueViolation if the name exists."""
     execute(
         conn,
         _SQL["insert_environment"],
@@ -51,14 +51,14 @@ def update(conn: Connection, name: str, *, type: str, sort_order: int, enabled: 
 
 
 def update_sort_orders(conn: Connection, orders: Mapping[str, int]) -> int:
-    """How many of the names there are."""
+    """Returns how many environments had one of the names."""
     return execute(
         conn, _SQL["update_sort_orders"], names=list(orders), sort_orders=list(orders.values())
     )
 
 
 def enable_only(conn: Connection, names: list[str]) -> list[Row]:
-    """{name, enabled} of each that was switched."""
+    """{name, enabled} of each environment that changed."""
     return fetch_all(conn, _SQL["enable_only"], names=names)
 
 

@@ -1,4 +1,4 @@
-"""Links of projects: one function for each SQL statement."""
+"""Environments of projects: one function for each SQL statement."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ _SQL = queries.load("projects/project_environments")
 
 
 def link(conn: Connection, project: str, environments: list[str]) -> list[str]:
-    """Those that were not linked before."""
+    """Returns the environments that weren't linked before."""
     rows = fetch_all(conn, _SQL["link_environments"], project=project, environments=environments)
     return [row["environment"] for row in rows]
 
 
 def link_all_projects(conn: Connection, environments: list[str]) -> list[Row]:
-    """{project, environment} of each link that is new."""
+    """{project, environment} of each new link."""
     return fetch_all(conn, _SQL["link_all_projects"], environments=environments)
 
 
 def unlink(conn: Connection, project: str, environment: str) -> bool:
-    """Whether it was linked; the project's flags are off there from then on."""
+    """Whether it was linked. Disables the project's flags there."""
     return execute(conn, _SQL["unlink_environment"], project=project, environment=environment) > 0
 
 
-def list_of_project(conn: Connection, project: str) -> list[Row]:
-    """{environment, default_strategy (JSON text or None)} in the environments' order."""
+def list_by_project(conn: Connection, project: str) -> list[Row]:
+    """{environment, default_strategy (JSON text or None)} by sort order."""
     return fetch_all(conn, _SQL["list_environments_with_strategy"], project=project)
 
 
 def update_default_strategy(
     conn: Connection, project: str, environment: str, strategy: str
 ) -> bool:
-    """`strategy` is JSON; False when the project does not use the environment."""
+    """`strategy` is JSON. False if the project doesn't use the environment."""
     return (
         execute(
             conn,

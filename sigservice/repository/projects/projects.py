@@ -10,7 +10,7 @@ _SQL = queries.load("projects/projects")
 
 
 def list_all(conn: Connection, id: str | None = None) -> list[Row]:
-    """By name; only the one that is named, if one is."""
+    """By name; only the one with this ID, if given."""
     return fetch_all(conn, _SQL["list_projects"], id=id)
 
 
@@ -73,7 +73,7 @@ def update(
 
 
 def delete_archived_features(conn: Connection, id: str) -> list[str]:
-    """Their names. Raises ConflictError when a flag that stays depends on one of them."""
+    """Returns their names. Raises ConflictError if another flag depends on one of them."""
     return [row["name"] for row in fetch_all(conn, _SQL["delete_archived_features"], id=id)]
 
 

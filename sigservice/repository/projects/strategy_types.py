@@ -10,14 +10,14 @@ _SQL = queries.load("projects/strategy_types")
 
 
 def list_all(conn: Connection, name: str | None = None) -> list[Row]:
-    """In their order; only the one that is named, if one is. `parameters` is JSON text."""
+    """By sort order; only the one with this name, if given. `parameters` is JSON text."""
     return fetch_all(conn, _SQL["list_strategy_types"], name=name)
 
 
 def insert(
     conn: Connection, *, name: str, title: str | None, description: str | None, parameters: str
 ) -> None:
-    """Raises UniqueViolation for a name that is taken."""
+    """Raises UniqueViolation if the name exists."""
     execute(
         conn,
         _SQL["insert_strategy_type"],
@@ -53,14 +53,14 @@ def delete(conn: Connection, name: str) -> None:
 
 
 def list_flags(conn: Connection, name: str) -> list[str]:
-    """Up to five flags that use it."""
+    """Up to five flags that use the type."""
     return [
         row["feature"] for row in fetch_all(conn, _SQL["list_flags_of_strategy_type"], name=name)
     ]
 
 
 def list_projects(conn: Connection, name: str) -> list[str]:
-    """Up to five projects that have it as a default strategy."""
+    """Up to five projects with a default strategy of the type."""
     return [
         row["project"] for row in fetch_all(conn, _SQL["list_projects_of_strategy_type"], name=name)
     ]

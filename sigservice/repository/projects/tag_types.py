@@ -10,14 +10,14 @@ _SQL = queries.load("projects/tag_types")
 
 
 def list_all(conn: Connection, name: str | None = None) -> list[Row]:
-    """By name; only the one that is named, if one is."""
+    """By name; only the one with this name, if given."""
     return fetch_all(conn, _SQL["list_tag_types"], name=name)
 
 
 def insert(
     conn: Connection, *, name: str, description: str | None, icon: str | None, color: str | None
 ) -> None:
-    """Raises UniqueViolation for a name that is taken."""
+    """Raises UniqueViolation if the name exists."""
     execute(
         conn, _SQL["insert_tag_type"], name=name, description=description, icon=icon, color=color
     )

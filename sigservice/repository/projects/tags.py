@@ -10,12 +10,12 @@ _SQL = queries.load("projects/tags")
 
 
 def list_all(conn: Connection, type: str | None = None, value: str | None = None) -> list[Row]:
-    """{type, value, color} by type and value; only what is named, if something is."""
+    """{type, value, color} by type and value; only those with this type and value, if given."""
     return fetch_all(conn, _SQL["list_tags"], type=type, value=value)
 
 
 def insert(conn: Connection, type: str, value: str) -> None:
-    """Raises UniqueViolation for a tag that is there."""
+    """Raises UniqueViolation if the tag exists."""
     execute(conn, _SQL["insert_tag"], type=type, value=value)
 
 

@@ -44,7 +44,7 @@ def definitions(conn: Connection, project: str) -> dict[str, Any]:
 
 
 def _environments(conn: Connection, project: str) -> Choices:
-    rows = environments.list_of_project(conn, project)
+    rows = environments.list_by_project(conn, project)
     return [row["name"] for row in rows if row["visible"] and row["enabled"]]
 
 

@@ -1,4 +1,4 @@
-"""Context fields: rules and audit. Deleting one leaves the strategies that ask for it alone."""
+"""Context fields: rules and events. Strategies keep constraints on a deleted field."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class LegalValue(msgspec.Struct, omit_defaults=True):
 
 
 @dataclass(frozen=True)
-class Fields:
-    """A field's checked data but the name; `legal_values` is JSON."""
+class ContextFieldAttributes:
+    """The checked attributes of a field except its name; `legal_values` is JSON."""
 
     description: str | None
     stickiness: bool
@@ -37,42 +37,44 @@ class Fields:
     legal_values: str
 
 
-def fields(
+def check_fields(
     description: str | None, stickiness: bool, sort_order: int, legal_values: Sequence[LegalValue]
-) -> Fields:
-    """Raises BadDataError naming each field that is wrong."""
+) -> ContextFieldAttributes:
+    """Raises BadDataError with each invalid field."""
     description = (description or "").strip() or None
     problems = Problems().check_text(description, "description", max_length=1000)
     if len(legal_values) > MAX_LEGAL_VALUES:
-        text = f"A field has at most {MAX_LEGAL_VALUES} legal values."
+        text = f"A field can't have more than {MAX_LEGAL_VALUES} legal values."
         problems.add("legalValues", text)
-    seen: set[str] = set()
+    values: set[str] = set()
     for n, legal in enumerate(legal_values[:MAX_LEGAL_VALUES]):
         _check_legal_value(legal, problems, f"legalValues[{n}].")
-        if legal.value in seen:
-            text = f"The legal value {legal.value} is there twice."
+        if legal.value in values:
+            text = f"The legal value {legal.value} appears twice."
             problems.add(f"legalValues[{n}].value", text)
-        seen.add(legal.value)
+        values.add(legal.value)
     problems.raise_if_any()
-    return Fields(description, stickiness, sort_order, msgspec.json.encode(legal_values).decode())
+    return ContextFieldAttributes(
+        description, stickiness, sort_order, msgspec.json.encode(legal_values).decode()
+    )
 
 
 def get(conn: Connection, name: str) -> Row:
     """Raises NotFoundError."""
     rows = context_fields.list_all(conn, name)
     if not rows:
-        raise NotFoundError(f"There is no context field {name}.")
+        raise NotFoundError(f"Context field {name} not found.")
     return rows[0]
 
 
-def check_free(conn: Connection, name: str) -> None:
-    """Raises BadDataError for a name that can't be, NameExistsError for one that is taken."""
+def check_name_available(conn: Connection, name: str) -> None:
+    """Raises BadDataError for an invalid name, NameExistsError for an existing one."""
     Problems().check_name(name).raise_if_any()
     if context_fields.list_all(conn, name):
         raise build_duplicate_error(name)
 
 
-def create(conn: Connection, name: str, new: Fields, by: Identity) -> Row:
+def create(conn: Connection, name: str, new: ContextFieldAttributes, by: Identity) -> Row:
     """Raises BadDataError, NameExistsError."""
     Problems().check_name(name).raise_if_any()
     revisions.lock(conn)
@@ -81,7 +83,7 @@ def create(conn: Connection, name: str, new: Fields, by: Identity) -> Row:
     except UniqueViolation as error:
         raise build_duplicate_error(name) from error
     row = get(conn, name)
-    events.record(conn, "context-field-created", by, data=_audited(row))
+    events.record(conn, "context-field-created", by, data=_build_event_data(row))
     return row
 
 
@@ -95,19 +97,19 @@ def update(
     sort_order: int | None = None,
     legal_values: Sequence[LegalValue] | None = None,
 ) -> Row:
-    """What is absent stays. Raises NotFoundError, BadDataError."""
+    """Changes only the given attributes. Raises NotFoundError, BadDataError."""
     revisions.lock(conn)
     before = get(conn, name)
-    new = fields(
+    new = check_fields(
         before["description"] if description is msgspec.UNSET else description,
         before["stickiness"] if stickiness is None else stickiness,
         before["sort_order"] if sort_order is None else sort_order,
-        legal_values_of(before) if legal_values is None else legal_values,
+        parse_legal_values(before) if legal_values is None else legal_values,
     )
     context_fields.update(conn, name, **asdict(new))
     row = get(conn, name)
     if row != before:
-        data, pre_data = _audited(row), _audited(before)
+        data, pre_data = _build_event_data(row), _build_event_data(before)
         events.record(conn, "context-field-updated", by, data=data, pre_data=pre_data)
     return row
 
@@ -118,45 +120,41 @@ def put_legal_value(conn: Connection, name: str, legal: LegalValue, by: Identity
     _check_legal_value(legal, problems)
     problems.raise_if_any()
     revisions.lock(conn)
-    values = legal_values_of(get(conn, name))
-    places = [n for n, there in enumerate(values) if there.value == legal.value]
-    if places:
-        values[places[0]] = legal
-    else:
-        values.append(legal)
-    return update(conn, name, by, legal_values=values)
+    values = parse_legal_values(get(conn, name))
+    by_value = {item.value: item for item in values} | {legal.value: legal}
+    return update(conn, name, by, legal_values=list(by_value.values()))
 
 
 def delete_legal_value(conn: Connection, name: str, value: str, by: Identity) -> Row:
-    """Raises NotFoundError for the field; a value that is not there does not matter."""
+    """Does nothing if the value doesn't exist. Raises NotFoundError for the field."""
     revisions.lock(conn)
-    values = [legal for legal in legal_values_of(get(conn, name)) if legal.value != value]
+    values = [legal for legal in parse_legal_values(get(conn, name)) if legal.value != value]
     return update(conn, name, by, legal_values=values)
 
 
 def delete(conn: Connection, name: str, by: Identity) -> None:
-    """Raises NotFoundError, OperationDeniedError for a built-in one."""
+    """Raises NotFoundError, OperationDeniedError for a built-in field."""
     revisions.lock(conn)
     before = get(conn, name)
     if before["built_in"]:
         raise OperationDeniedError(f"The built-in context field {name} can't be deleted.")
     context_fields.delete(conn, name)
-    events.record(conn, "context-field-deleted", by, pre_data=_audited(before))
+    events.record(conn, "context-field-deleted", by, pre_data=_build_event_data(before))
 
 
-def legal_values_of(row: Row) -> list[LegalValue]:
+def parse_legal_values(row: Row) -> list[LegalValue]:
     return msgspec.json.decode(row["legal_values"], type=list[LegalValue])
 
 
 def to_json(row: Row) -> dict[str, Any]:
-    return _audited(row) | {
+    return _build_event_data(row) | {
         "createdAt": format_iso(row["created_at"]),
         "usedInFeatures": row["feature_count"],
         "usedInProjects": row["project_count"],
     }
 
 
-def _audited(row: Row) -> dict[str, Any]:
+def _build_event_data(row: Row) -> dict[str, Any]:
     return {
         "name": row["name"],
         "description": row["description"],

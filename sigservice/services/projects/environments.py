@@ -1,6 +1,6 @@
-"""Environments: rules, limits and audit, and what the configuration switches at start.
+"""Environments: rules, limits, events, and the environments that the configuration enables.
 
-An environment that is off is hidden where flags are shown; SDKs that ask for it are answered.
+The pages hide flags in a disabled environment; SDKs still receive them.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ def get(conn: Connection, name: str) -> Row:
     """Raises NotFoundError."""
     rows = environments.list_all(conn, name)
     if not rows:
-        raise NotFoundError(f"There is no environment {name}.")
+        raise NotFoundError(f"Environment {name} not found.")
     return rows[0]
 
 
-def check_free(conn: Connection, name: str) -> None:
-    """Raises BadDataError for a name that can't be, NameExistsError for one that is taken."""
+def check_name_available(conn: Connection, name: str) -> None:
+    """Raises BadDataError for an invalid name, NameExistsError for an existing one."""
     Problems().check_name(name).raise_if_any()
     if environments.list_all(conn, name):
         raise build_duplicate_error(name)
@@ -54,7 +54,7 @@ def create(
     enabled: bool = True,
     by: Identity,
 ) -> Row:
-    """Projects have to be linked to it. Raises BadDataError, NameExistsError, ExceedsLimitError."""
+    """No project uses it yet. Raises BadDataError, NameExistsError, ExceedsLimitError."""
     Problems().check_name(name).check_choice(type, "type", TYPES).raise_if_any()
     revisions.lock(conn)
     if environments.count(conn) >= MAX_ENVIRONMENTS:
@@ -68,7 +68,7 @@ def create(
     except UniqueViolation as error:
         raise build_duplicate_error(name) from error
     row = get(conn, name)
-    events.record(conn, "environment-created", by, data=_audited(row), environment=name)
+    events.record(conn, "environment-created", by, data=_build_event_data(row), environment=name)
     return row
 
 
@@ -81,7 +81,7 @@ def update(
     sort_order: int | None = None,
     enabled: bool | None = None,
 ) -> Row:
-    """What is None stays. Raises NotFoundError, BadDataError."""
+    """Changes only the given attributes. Raises NotFoundError, BadDataError."""
     if type is not None:
         Problems().check_choice(type, "type", TYPES).raise_if_any()
     revisions.lock(conn)
@@ -94,7 +94,7 @@ def update(
         enabled=before["enabled"] if enabled is None else enabled,
     )
     row = get(conn, name)
-    data, pre_data = _audited(row), _audited(before)
+    data, pre_data = _build_event_data(row), _build_event_data(before)
     if data != pre_data:
         events.record(
             conn, "environment-updated", by, data=data, pre_data=pre_data, environment=name
@@ -102,13 +102,13 @@ def update(
     return row
 
 
-def sort(conn: Connection, orders: Mapping[str, int], by: Identity) -> None:
-    """Raises NotFoundError, and changes nothing, for a name that there is not."""
+def set_sort_orders(conn: Connection, orders: Mapping[str, int], by: Identity) -> None:
+    """Raises NotFoundError for an unknown name and then changes nothing."""
     revisions.lock(conn)
     before = {row["name"]: row for row in environments.list_all(conn)}
     for name in orders:
         if name not in before:
-            raise NotFoundError(f"There is no environment {name}.")
+            raise NotFoundError(f"Environment {name} not found.")
     environments.update_sort_orders(conn, orders)
     changed = [
         row for name, row in before.items() if orders.get(name) not in (None, row["sort_order"])
@@ -120,8 +120,8 @@ def sort(conn: Connection, orders: Mapping[str, int], by: Identity) -> None:
         [
             {
                 "environment": row["name"],
-                "data": _audited(row) | {"sortOrder": orders[row["name"]]},
-                "pre_data": _audited(row),
+                "data": _build_event_data(row) | {"sortOrder": orders[row["name"]]},
+                "pre_data": _build_event_data(row),
             }
             for row in changed
         ],
@@ -129,47 +129,49 @@ def sort(conn: Connection, orders: Mapping[str, int], by: Identity) -> None:
 
 
 def move(conn: Connection, name: str, step: int, by: Identity) -> None:
-    """One place up (-1) or down (1), as far as there is one. Raises NotFoundError."""
+    """Moves it one position up (-1) or down (1) if possible. Raises NotFoundError."""
     revisions.lock(conn)
     names = [row["name"] for row in environments.list_all(conn)]
     if name not in names:
-        raise NotFoundError(f"There is no environment {name}.")
-    place = names.index(name)
-    other = min(max(place + step, 0), len(names) - 1)
-    names[place], names[other] = names[other], names[place]
-    sort(conn, {name: place for place, name in enumerate(names, 1)}, by)
+        raise NotFoundError(f"Environment {name} not found.")
+    index = names.index(name)
+    other = min(max(index + step, 0), len(names) - 1)
+    names[index], names[other] = names[other], names[index]
+    set_sort_orders(conn, {name: order for order, name in enumerate(names, 1)}, by)
 
 
 def delete(conn: Connection, name: str, by: Identity) -> None:
-    """States and strategies of flags in it go with it.
+    """Deletes the states and strategies of flags in it too.
 
-    Raises NotFoundError, OperationDeniedError, ConflictError while API tokens are for it.
+    Raises NotFoundError, OperationDeniedError, ConflictError while API tokens use it.
     """
     revisions.lock(conn)
     before = get(conn, name)
     if name == DEFAULT_ENVIRONMENT or before["protected"]:
         raise OperationDeniedError(f"The environment {name} can't be deleted.")
     if count := before["api_token_count"]:
-        raise ConflictError(f"API tokens are for the environment {name}: {count}.")
+        raise ConflictError(f"API tokens use the environment {name}: {count}. Delete them first.")
     environments.delete(conn, name)
-    events.record(conn, "environment-deleted", by, pre_data=_audited(before), environment=name)
+    events.record(
+        conn, "environment-deleted", by, pre_data=_build_event_data(before), environment=name
+    )
     revisions.bump(conn, name)
 
 
-def override(conn: Connection, names: Sequence[str], logger: Logger) -> None:
-    """What ENABLED_ENVIRONMENTS asks for: those on, all others off, every project linked to those
-    that were not on. Nothing changes when none of them exists; nothing is ever deleted."""
+def apply_enabled_environments(conn: Connection, names: Sequence[str], logger: Logger) -> None:
+    """Applies ENABLED_ENVIRONMENTS: enables these, disables all others, and adds newly enabled ones
+    to every project. Changes nothing if none of them exists; never deletes anything."""
     revisions.lock(conn)
     known = {row["name"] for row in environments.list_all(conn)}
     for name in names:
         if name not in known:
-            logger.warn("ENABLED_ENVIRONMENTS names %s, and there is no such environment.", name)
-    wanted = [name for name in names if name in known]
-    if not wanted:
+            logger.warn("ENABLED_ENVIRONMENTS: environment %s not found", name)
+    enabled = [name for name in names if name in known]
+    if not enabled:
         return
-    switched = environments.enable_only(conn, wanted)
+    changed = environments.enable_only(conn, enabled)
     links = project_environments.link_all_projects(
-        conn, [row["name"] for row in switched if row["enabled"]]
+        conn, [row["name"] for row in changed if row["enabled"]]
     )
     events.record_many(
         conn,
@@ -181,7 +183,7 @@ def override(conn: Connection, names: Sequence[str], logger: Logger) -> None:
                 "data": {"name": row["name"], "enabled": row["enabled"]},
                 "pre_data": {"name": row["name"], "enabled": not row["enabled"]},
             }
-            for row in switched
+            for row in changed
         ],
     )
     events.record_many(conn, "project-environment-added", SYSTEM, links)
@@ -190,7 +192,7 @@ def override(conn: Connection, names: Sequence[str], logger: Logger) -> None:
 
 
 def to_json(row: Row) -> dict[str, Any]:
-    return _audited(row) | {
+    return _build_event_data(row) | {
         "requiredApprovals": None,
         "projectCount": row["project_count"],
         "apiTokenCount": row["api_token_count"],
@@ -198,11 +200,11 @@ def to_json(row: Row) -> dict[str, Any]:
     }
 
 
-def of_project_to_json(row: Row) -> dict[str, Any]:
-    """An environment as one project sees it."""
+def project_environment_to_json(row: Row) -> dict[str, Any]:
+    """An environment with its use by a project."""
     strategy = row["default_strategy"]
     return (
-        _audited(row)
+        _build_event_data(row)
         | {
             "requiredApprovals": None,
             "visible": row["visible"],
@@ -213,7 +215,7 @@ def of_project_to_json(row: Row) -> dict[str, Any]:
     )
 
 
-def _audited(row: Row) -> dict[str, Any]:
+def _build_event_data(row: Row) -> dict[str, Any]:
     return {
         "name": row["name"],
         "type": row["type"],

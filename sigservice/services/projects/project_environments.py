@@ -1,4 +1,4 @@
-"""Which project uses which environment, and what a flag gets there when it has no strategy."""
+"""The environments of a project, with the default strategy of new flags in each."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from sigservice.services.system import events
 
 
 def link(conn: Connection, project: str, environment: str, by: Identity) -> None:
-    """Raises NotFoundError (project), BadDataError (environment), ConflictError when linked."""
+    """Raises NotFoundError (project), BadDataError (environment), ConflictError if it is linked."""
     revisions.lock(conn)
     projects.get(conn, project)
     if not environments.list_all(conn, environment):
-        raise BadDataError(f"There is no environment {environment}.", path="environment")
+        raise BadDataError(f"Environment {environment} not found.", path="environment")
     if not project_environments.link(conn, project, [environment]):
-        raise ConflictError(f"The project {project} uses the environment {environment} already.")
+        raise ConflictError(f"The project {project} already uses the environment {environment}.")
     events.record(conn, "project-environment-added", by, project=project, environment=environment)
     revisions.bump(conn, environment)
 
 
 def unlink(conn: Connection, project: str, environment: str, by: Identity) -> None:
-    """The project's flags are off there; their strategies stay. Raises NotFoundError (project)."""
+    """Disables the project's flags there, keeps strategies. Raises NotFoundError (project)."""
     revisions.lock(conn)
     projects.get(conn, project)
     if project_environments.unlink(conn, project, environment):
@@ -50,7 +50,7 @@ def set_default_strategy(
     *,
     max_segments: int,
 ) -> dict[str, Any]:
-    """The strategy as it is stored; what it leaves open is filled in for each flag.
+    """Returns the strategy as it is stored; missing parameters get their defaults for each flag.
 
     Raises NotFoundError, BadDataError.
     """
@@ -66,10 +66,10 @@ def set_default_strategy(
     }
     before = {
         row["environment"]: row["default_strategy"]
-        for row in project_environments.list_of_project(conn, project)
+        for row in project_environments.list_by_project(conn, project)
     }
     if environment not in before:
-        raise NotFoundError(f"The project {project} does not use the environment {environment}.")
+        raise NotFoundError(f"The project {project} doesn't use the environment {environment}.")
     text = msgspec.json.encode(strategy).decode()
     project_environments.update_default_strategy(conn, project, environment, text)
     old = before[environment]
@@ -86,7 +86,7 @@ def set_default_strategy(
 
 
 def to_json(row: Row) -> dict[str, Any]:
-    """A link as the project's overview has it."""
+    """An environment in the overview of the project."""
     strategy = row["default_strategy"]
     return {"environment": row["environment"]} | (
         {"defaultStrategy": msgspec.Raw(strategy.encode())} if strategy else {}

@@ -1,4 +1,4 @@
-"""Projects: rules, limits and audit. `mode` is kept for tools that set it and has no effect."""
+"""Projects: rules, limits and events. `mode` is stored for tools that set it and has no effect."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _NOT_IN_IDS = re.compile(r"[^a-z0-9._~-]+")
 
 
 @dataclass(frozen=True)
-class Fields:
-    """A project's checked data."""
+class ProjectFields:
+    """The checked attributes of a project."""
 
     name: str
     description: str | None
@@ -42,31 +42,31 @@ class Fields:
     default_stickiness: str
 
 
-def fields(name: str, description: str | None, mode: str, default_stickiness: str) -> Fields:
-    """Raises BadDataError naming each field that is wrong."""
+def check_fields(
+    name: str, description: str | None, mode: str, default_stickiness: str
+) -> ProjectFields:
+    """Raises BadDataError with each invalid field."""
     name, description = name.strip(), (description or "").strip() or None
     problems = Problems().check_text(name, "name", min_length=1, max_length=200)
     problems.check_text(description, "description", max_length=1000).check_choice(
         mode, "mode", MODES
     )
     if not 1 <= len(default_stickiness) <= 100:
-        problems.add(
-            "defaultStickiness", "The stickiness is default, random or the name of a context field."
-        )
+        problems.add("defaultStickiness", "Must be default, random or the name of a context field.")
     problems.raise_if_any()
-    return Fields(name, description, mode, default_stickiness)
+    return ProjectFields(name, description, mode, default_stickiness)
 
 
 def get(conn: Connection, id: str) -> Row:
     """Raises NotFoundError."""
     rows = projects.list_all(conn, id)
     if not rows:
-        raise NotFoundError(f"There is no project {id}.")
+        raise NotFoundError(f"Project {id} not found.")
     return rows[0]
 
 
-def check_free(conn: Connection, id: str) -> None:
-    """Raises BadDataError for an id that can't be, NameExistsError for one that is taken."""
+def check_id_available(conn: Connection, id: str) -> None:
+    """Raises BadDataError for an invalid ID, NameExistsError for an existing one."""
     Problems().check_name(id, "id").raise_if_any()
     if id in projects.list_ids(conn):
         raise build_duplicate_error(id, "id")
@@ -75,12 +75,12 @@ def check_free(conn: Connection, id: str) -> None:
 def create(
     conn: Connection,
     id: str | None,
-    new: Fields,
+    new: ProjectFields,
     by: Identity,
     *,
-    use: Sequence[str] | None = None,
+    environment_names: Sequence[str] | None = None,
 ) -> Row:
-    """Without an id it is made from the name; without environments (`use`) it uses all that are on.
+    """The ID is generated from the name if it is missing; the default is all enabled environments.
 
     Raises BadDataError, NameExistsError, ExceedsLimitError.
     """
@@ -96,17 +96,17 @@ def create(
             resource="projects",
             limit=MAX_PROJECTS,
         )
-    id = id or _id_from(new.name, ids)
+    id = id or _generate_id(new.name, ids)
     known = {row["name"]: row["enabled"] for row in environments.list_all(conn)}
-    if use is None:
-        use = [name for name, is_enabled in known.items() if is_enabled]
-    for name in use:
+    if environment_names is None:
+        environment_names = [name for name, is_enabled in known.items() if is_enabled]
+    for name in environment_names:
         if name not in known:
-            raise BadDataError(f"There is no environment {name}.", path="environments")
+            raise BadDataError(f"Environment {name} not found.", path="environments")
     projects.insert(conn, id=id, **asdict(new))
-    project_environments.link(conn, id, list(use))
+    project_environments.link(conn, id, list(environment_names))
     row = get(conn, id)
-    data = _audited(row) | {"environments": list(use)}
+    data = _build_event_data(row) | {"environments": list(environment_names)}
     events.record(conn, "project-created", by, data=data, project=id)
     return row
 
@@ -121,10 +121,11 @@ def update(
     mode: str | None = None,
     default_stickiness: str | None = None,
 ) -> Row:
-    """What is absent stays; no description clears it. Raises NotFoundError, BadDataError."""
+    """Changes only the given attributes; None clears the description. Raises NotFoundError,
+    BadDataError."""
     revisions.lock(conn)
     before = get(conn, id)
-    new = fields(
+    new = check_fields(
         name,
         before["description"] if description is UNSET else description,
         before["mode"] if mode is None else mode,
@@ -134,36 +135,36 @@ def update(
         return before
     projects.update(conn, id, **asdict(new))
     row = get(conn, id)
-    data, pre_data = _audited(row), _audited(before)
+    data, pre_data = _build_event_data(row), _build_event_data(before)
     events.record(conn, "project-updated", by, data=data, pre_data=pre_data, project=id)
     return row
 
 
 def delete(conn: Connection, id: str, by: Identity) -> None:
-    """Its archived flags go with it.
+    """Deletes its archived flags too.
 
-    Raises NotFoundError, OperationDeniedError, ConflictError while flags or segments are in it.
+    Raises NotFoundError, OperationDeniedError, ConflictError while it has flags or segments.
     """
     revisions.lock(conn)
     before = get(conn, id)
     if id == DEFAULT:
         raise OperationDeniedError(f"The project {DEFAULT} can't be deleted.")
     if before["feature_count"]:
-        raise ConflictError(f"The project {id} still holds flags: {before['feature_count']}.")
+        raise ConflictError(f"The project {id} still has flags: {before['feature_count']}.")
     if segments := projects.list_segments(conn, id):
-        raise ConflictError(f"The project {id} still holds segments: {', '.join(segments)}.")
+        raise ConflictError(f"The project {id} still has segments: {', '.join(segments)}.")
     api_tokens.remove_project(conn, id, by)
-    gone = projects.delete_archived_features(conn, id)
+    deleted = projects.delete_archived_features(conn, id)
     projects.delete(conn, id)
     events.record_many(
-        conn, "feature-deleted", by, [{"project": id, "feature_name": name} for name in gone]
+        conn, "feature-deleted", by, [{"project": id, "feature_name": name} for name in deleted]
     )
-    events.record(conn, "project-deleted", by, pre_data=_audited(before), project=id)
+    events.record(conn, "project-deleted", by, pre_data=_build_event_data(before), project=id)
 
 
 def to_json(row: Row) -> dict[str, Any]:
-    """A project as the list has it."""
-    return _audited(row) | {
+    """A project of the list."""
+    return _build_event_data(row) | {
         "health": 100,
         "technicalDebt": 0,
         "featureCount": row["feature_count"],
@@ -177,7 +178,7 @@ def to_json(row: Row) -> dict[str, Any]:
     }
 
 
-def _audited(row: Row) -> dict[str, Any]:
+def _build_event_data(row: Row) -> dict[str, Any]:
     return {
         "id": row["id"],
         "name": row["name"],
@@ -187,8 +188,10 @@ def _audited(row: Row) -> dict[str, Any]:
     }
 
 
-def _id_from(name: str, taken: set[str]) -> str:
+def _generate_id(name: str, existing: set[str]) -> str:
     base = _NOT_IN_IDS.sub("-", name.lower()).strip("-.")[:90] or "project"
     return next(
-        id for id in (base, *(f"{base}-{n}" for n in range(2, MAX_PROJECTS + 2))) if id not in taken
+        id
+        for id in (base, *(f"{base}-{n}" for n in range(2, MAX_PROJECTS + 2)))
+        if id not in existing
     )

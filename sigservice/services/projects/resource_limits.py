@@ -1,4 +1,4 @@
-"""How much of each thing there may be, under the names that tools of the field read."""
+"""The limits of resources, with the names that Unleash's tools read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sigservice.services.flags import constraints, features, segments, strategie
 from sigservice.services.projects import environments, projects
 
 
-def resource_limits(config: dict[str, Any]) -> dict[str, int]:
+def list_resource_limits(config: dict[str, Any]) -> dict[str, int]:
     return {
         "segmentValues": config["segmentValuesLimit"],
         "strategySegments": config["strategySegmentsLimit"],

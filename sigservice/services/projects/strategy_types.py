@@ -1,4 +1,4 @@
-"""Strategy types: rules and audit. A type that an SDK does not know is false there."""
+"""Strategy types: rules and events. SDKs evaluate unknown types as false."""
 
 from __future__ import annotations
 
@@ -23,49 +23,49 @@ MAX_PARAMETERS = 100
 
 
 @dataclass(frozen=True)
-class Fields:
-    """A strategy type's checked data but the name; `parameters` is JSON."""
+class StrategyTypeFields:
+    """The checked attributes of a strategy type except its name; `parameters` is JSON."""
 
     title: str | None
     description: str | None
     parameters: str
 
 
-def fields(
+def check_fields(
     title: str | None, description: str | None, parameters: Sequence[dict[str, Any]]
-) -> Fields:
-    """Raises BadDataError naming each field that is wrong."""
+) -> StrategyTypeFields:
+    """Raises BadDataError with each invalid field."""
     title, description = (title or "").strip() or None, (description or "").strip() or None
     problems = Problems().check_text(title, "title", max_length=200)
     problems.check_text(description, "description", max_length=1000)
     if len(parameters) > MAX_PARAMETERS:
-        text = f"A strategy has at most {MAX_PARAMETERS} parameters."
+        text = f"A strategy can't have more than {MAX_PARAMETERS} parameters."
         problems.add("parameters", text)
-    seen: set[str] = set()
+    names: set[str] = set()
     for n, parameter in enumerate(parameters[:MAX_PARAMETERS]):
         path = f"parameters[{n}]"
         if not 1 <= len(parameter["name"]) <= 100:
-            problems.add(f"{path}.name", "A parameter's name has 1 to 100 characters.")
-        elif parameter["name"] in seen:
-            text = f"There are two parameters {parameter['name']}."
+            problems.add(f"{path}.name", "A parameter's name must have 1 to 100 characters.")
+        elif parameter["name"] in names:
+            text = f"The parameter {parameter['name']} appears twice."
             problems.add(f"{path}.name", text)
-        seen.add(parameter["name"])
+        names.add(parameter["name"])
         if parameter["type"] not in PARAMETER_TYPES:
-            text = f"A parameter's type is one of {', '.join(PARAMETER_TYPES)}."
+            text = f"A parameter's type must be one of {', '.join(PARAMETER_TYPES)}."
             problems.add(f"{path}.type", text)
     problems.raise_if_any()
-    return Fields(title, description, msgspec.json.encode(parameters).decode())
+    return StrategyTypeFields(title, description, msgspec.json.encode(parameters).decode())
 
 
 def get(conn: Connection, name: str) -> Row:
     """Raises NotFoundError."""
     rows = strategy_types.list_all(conn, name)
     if not rows:
-        raise NotFoundError(f"There is no strategy {name}.")
+        raise NotFoundError(f"Strategy {name} not found.")
     return rows[0]
 
 
-def create(conn: Connection, name: str, new: Fields, by: Identity) -> Row:
+def create(conn: Connection, name: str, new: StrategyTypeFields, by: Identity) -> Row:
     """Raises BadDataError, NameExistsError."""
     Problems().check_name(name).raise_if_any()
     revisions.lock(conn)
@@ -84,15 +84,15 @@ def create(conn: Connection, name: str, new: Fields, by: Identity) -> Row:
     return row
 
 
-def update(conn: Connection, name: str, new: Fields, by: Identity) -> Row:
-    """Raises NotFoundError, OperationDeniedError for a built-in one."""
+def update(conn: Connection, name: str, new: StrategyTypeFields, by: Identity) -> Row:
+    """Raises NotFoundError, OperationDeniedError for a built-in type."""
     revisions.lock(conn)
-    before = _own(conn, name, "changed")
-    return _change(conn, before, new, before["deprecated"], "strategy-updated", by)
+    before = _get_custom(conn, name, "changed")
+    return _save(conn, before, new, before["deprecated"], "strategy-updated", by)
 
 
 def deprecate(conn: Connection, name: str, deprecated: bool, by: Identity) -> Row:
-    """What is deprecated works on and is no longer offered.
+    """A deprecated type keeps working, but new strategies can't use it.
 
     Raises NotFoundError, OperationDeniedError for `default`.
     """
@@ -100,19 +100,21 @@ def deprecate(conn: Connection, name: str, deprecated: bool, by: Identity) -> Ro
     before = get(conn, name)
     if name == "default" and deprecated:
         raise OperationDeniedError("The strategy default can't be deprecated.")
-    same = Fields(before["title"], before["description"], before["parameters"])
+    unchanged = StrategyTypeFields(before["title"], before["description"], before["parameters"])
     type = "strategy-deprecated" if deprecated else "strategy-reactivated"
-    return _change(conn, before, same, deprecated, type, by)
+    return _save(conn, before, unchanged, deprecated, type, by)
 
 
 def delete(conn: Connection, name: str, by: Identity) -> None:
-    """Raises NotFoundError, OperationDeniedError for a built-in one, ConflictError while used."""
+    """Raises NotFoundError, OperationDeniedError for a built-in type, ConflictError while used."""
     revisions.lock(conn)
-    before = _own(conn, name, "deleted")
+    before = _get_custom(conn, name, "deleted")
     if flags := strategy_types.list_flags(conn, name):
-        raise ConflictError(f"The strategy {name} is used by the flags {', '.join(flags)}.")
+        raise ConflictError(f"The strategy {name} is used by flags: {', '.join(flags)}.")
     if projects := strategy_types.list_projects(conn, name):
-        raise ConflictError(f"The strategy {name} is a default of {', '.join(projects)}.")
+        raise ConflictError(
+            f"The strategy {name} is the default strategy of projects: {', '.join(projects)}."
+        )
     strategy_types.delete(conn, name)
     events.record(conn, "strategy-deleted", by, pre_data=to_json(before))
 
@@ -129,15 +131,20 @@ def to_json(row: Row) -> dict[str, Any]:
     }
 
 
-def _own(conn: Connection, name: str, what: str) -> Row:
+def _get_custom(conn: Connection, name: str, change: str) -> Row:
     row = get(conn, name)
     if row["built_in"]:
-        raise OperationDeniedError(f"The built-in strategy {name} can't be {what}.")
+        raise OperationDeniedError(f"The built-in strategy {name} can't be {change}.")
     return row
 
 
-def _change(
-    conn: Connection, before: Row, new: Fields, deprecated: bool, type: str, by: Identity
+def _save(
+    conn: Connection,
+    before: Row,
+    new: StrategyTypeFields,
+    deprecated: bool,
+    type: str,
+    by: Identity,
 ) -> Row:
     name = before["name"]
     strategy_types.update(

@@ -1,4 +1,4 @@
-"""Tag types: rules and audit."""
+"""Tag types: rules and events."""
 
 from __future__ import annotations
 
@@ -17,46 +17,46 @@ from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems, build_duplicate_error
 from sigservice.services.system import events
 
-BUILT_IN = "simple"
+DEFAULT = "simple"
 _COLOR = re.compile(r"#[0-9A-Fa-f]{6}")
 
 
 @dataclass(frozen=True)
-class Fields:
-    """A tag type's checked data but the name."""
+class TagTypeFields:
+    """The checked attributes of a tag type except its name."""
 
     description: str | None
     icon: str | None
     color: str | None
 
 
-def fields(description: str | None, icon: str | None, color: str | None) -> Fields:
-    """Raises BadDataError naming each field that is wrong."""
+def check_fields(description: str | None, icon: str | None, color: str | None) -> TagTypeFields:
+    """Raises BadDataError with each invalid field."""
     description, icon, color = (description or "").strip() or None, icon or None, color or None
     problems = Problems().check_text(description, "description", max_length=1000)
     problems.check_text(icon, "icon", max_length=100)
     if color and not _COLOR.fullmatch(color):
-        problems.add("color", "A color looks like #1f5fbf.")
+        problems.add("color", "Must be a color such as #1f5fbf.")
     problems.raise_if_any()
-    return Fields(description, icon, color)
+    return TagTypeFields(description, icon, color)
 
 
 def get(conn: Connection, name: str) -> Row:
-    """Raises NotFoundError. The row is the type as it is on the wire."""
+    """Returns the type in the form of the API. Raises NotFoundError."""
     rows = tag_types.list_all(conn, name)
     if not rows:
-        raise NotFoundError(f"There is no tag type {name}.")
+        raise NotFoundError(f"Tag type {name} not found.")
     return rows[0]
 
 
-def check_free(conn: Connection, name: str) -> None:
-    """Raises BadDataError for a name that can't be, NameExistsError for one that is taken."""
+def check_name_available(conn: Connection, name: str) -> None:
+    """Raises BadDataError for an invalid name, NameExistsError for an existing one."""
     Problems().check_name(name, min_length=2, max_length=50).raise_if_any()
     if tag_types.list_all(conn, name):
         raise build_duplicate_error(name)
 
 
-def create(conn: Connection, name: str, new: Fields, by: Identity) -> Row:
+def create(conn: Connection, name: str, new: TagTypeFields, by: Identity) -> Row:
     """Raises BadDataError, NameExistsError."""
     Problems().check_name(name, min_length=2, max_length=50).raise_if_any()
     revisions.lock(conn)
@@ -78,10 +78,10 @@ def update(
     icon: str | UnsetType | None = UNSET,
     color: str | UnsetType | None = UNSET,
 ) -> Row:
-    """What is absent stays. Raises NotFoundError, BadDataError."""
+    """Changes only the given attributes. Raises NotFoundError, BadDataError."""
     revisions.lock(conn)
     before = get(conn, name)
-    new = fields(
+    new = check_fields(
         before["description"] if description is UNSET else description,
         before["icon"] if icon is UNSET else icon,
         before["color"] if color is UNSET else color,
@@ -94,11 +94,11 @@ def update(
 
 
 def delete(conn: Connection, name: str, by: Identity) -> None:
-    """Its tags go with it, from flags too. Raises NotFoundError, OperationDeniedError."""
+    """Deletes its tags too, also from flags. Raises NotFoundError, OperationDeniedError."""
     revisions.lock(conn)
     before = get(conn, name)
-    if name == BUILT_IN:
-        raise OperationDeniedError(f"The tag type {BUILT_IN} can't be deleted.")
+    if name == DEFAULT:
+        raise OperationDeniedError(f"The tag type {DEFAULT} can't be deleted.")
     tag_types.delete(conn, name)
     events.record(conn, "tag-type-deleted", by, pre_data=before)
     revisions.bump(conn)

@@ -1,4 +1,4 @@
-"""Tags: rules and audit."""
+"""Tags: rules and events."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sigservice.services.system import events
 
 
 def get(conn: Connection, type: str, value: str) -> Row:
-    """Raises NotFoundError. The row is the tag as it is on the wire."""
+    """Returns the tag in the form of the API. Raises NotFoundError."""
     rows = tags.list_all(conn, type, value)
     if not rows:
         raise NotFoundError(f"There is no tag {type}:{value}.")
@@ -25,10 +25,10 @@ def create(conn: Connection, type: str, value: str, by: Identity) -> Row:
     """Raises BadDataError, NameExistsError."""
     value = value.strip()
     if not 2 <= len(value) <= 50:
-        raise BadDataError("A tag's value has 2 to 50 characters.", path="value")
+        raise BadDataError("A tag's value must have 2 to 50 characters.", path="value")
     revisions.lock(conn)
     if not tag_types.list_all(conn, type):
-        raise BadDataError(f"There is no tag type {type}.", path="type")
+        raise BadDataError(f"Tag type {type} not found.", path="type")
     try:
         tags.insert(conn, type, value)
     except UniqueViolation as error:
@@ -39,7 +39,7 @@ def create(conn: Connection, type: str, value: str, by: Identity) -> Row:
 
 
 def delete(conn: Connection, type: str, value: str, by: Identity) -> None:
-    """It is taken from its flags; one that is not there does not matter."""
+    """Removes it from its flags too; does nothing if it doesn't exist."""
     revisions.lock(conn)
     if tags.delete(conn, type, value):
         events.record(conn, "tag-deleted", by, pre_data={"type": type, "value": value})

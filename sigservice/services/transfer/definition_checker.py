@@ -155,7 +155,9 @@ class DefinitionChecker:
         problems.check_name(item.name, f"{path}.name")
         _check_order(item.sortOrder, problems, path)
         with _collect_problems(path, problems):
-            fields = context_fields.fields(item.description, item.stickiness, 0, item.legalValues)
+            fields = context_fields.check_fields(
+                item.description, item.stickiness, 0, item.legalValues
+            )
             return replace(item, description=fields.description)
         return item
 
@@ -166,14 +168,14 @@ class DefinitionChecker:
         _check_order(item.sortOrder, problems, path)
         with _collect_problems(path, problems):
             parameters = [msgspec.to_builtins(parameter) for parameter in item.parameters]
-            fields = strategy_types.fields(item.title, item.description, parameters)
+            fields = strategy_types.check_fields(item.title, item.description, parameters)
             return replace(item, title=fields.title, description=fields.description)
         return item
 
     def _check_tag_type(self, item: TagType, path: str, problems: Problems) -> TagType:
         problems.check_name(item.name, f"{path}.name", min_length=2, max_length=50)
         with _collect_problems(path, problems):
-            fields = tag_types.fields(item.description, item.icon, item.color)
+            fields = tag_types.check_fields(item.description, item.icon, item.color)
             return replace(item, **asdict(fields))
         return item
 
@@ -208,7 +210,9 @@ class DefinitionChecker:
     def _check_project(self, item: Project, path: str, problems: Problems) -> Project:
         problems.check_name(item.id, f"{path}.id")
         with _collect_problems(path, problems):
-            fields = projects.fields(item.name, item.description, item.mode, item.defaultStickiness)
+            fields = projects.check_fields(
+                item.name, item.description, item.mode, item.defaultStickiness
+            )
             return replace(item, name=fields.name, description=fields.description)
         return item
 

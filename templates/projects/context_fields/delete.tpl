@@ -2,19 +2,19 @@
 <h1>Delete the context field {{field["name"]}}?</h1>
 % include("partials/problems.tpl")
 % if field["built_in"]:
-<p>This field is built in and stays.</p>
+<p>Built-in context fields can't be deleted.</p>
 % else:
 % if flags:
-<p>Strategies of {{plural(len(flags), "flag")}} ask for it and go on asking:</p>
+<p>{{plural(len(flags), "flag")}} still {{"uses" if len(flags) == 1 else "use"}} it; {{"its" if len(flags) == 1 else "their"}} constraints keep working:</p>
 <ul class="names">
 % for flag in flags:
 <li><bdi>{{flag}}</bdi></li>
 % end
 </ul>
 % else:
-<p>No strategy asks for it.</p>
+<p>No strategy uses it.</p>
 % end
-<form method="post" action="{{url('/admin/context/%s/delete' % field['name'])}}" class="actions">
+<form method="post" action="{{url('/admin/context', field['name'], 'delete')}}" class="actions">
 % include("partials/csrf.tpl")
 <button class="danger">Delete context field</button>
 <a href="{{url('/admin/context')}}">Cancel</a>

@@ -1,12 +1,11 @@
 % rebase("layout.tpl", title=title, live=False)
 <div class="heading">
-<h1>Context and types</h1>
+<h1>Context fields</h1>
 % if identity.has_permission("EDIT"):
 <a class="button" href="{{url('/admin/context/new')}}">New context field</a>
 % end
 </div>
-<p class="hint">What strategies and segments may ask about whoever asks for a flag.</p>
-<h2>Context fields</h2>
+<p class="hint">Context fields available in constraints.</p>
 <ul class="rows">
 % for field in fields:
 <li>
@@ -18,13 +17,13 @@
 <span>{{field["description"]}}</span>
 % end
 % if field["values"]:
-<span class="muted">one of {{", ".join(field["values"][:10])}}{{", …" if len(field["values"]) > 10 else ""}}</span>
+<span class="muted">Legal values: {{field["values"]}}</span>
 % end
 <span class="muted">{{plural(field["feature_count"], "flag")}}</span>
 % if identity.has_permission("EDIT"):
-<a href="{{url('/admin/context/%s/edit' % field['name'])}}">Edit<span class="hidden"> {{field["name"]}}</span></a>
+<a href="{{url('/admin/context', field['name'], 'edit')}}">Edit<span class="hidden"> {{field["name"]}}</span></a>
 % if not field["built_in"]:
-<a href="{{url('/admin/context/%s/delete' % field['name'])}}">Delete<span class="hidden"> {{field["name"]}}</span></a>
+<a href="{{url('/admin/context', field['name'], 'delete')}}">Delete<span class="hidden"> {{field["name"]}}</span></a>
 % end
 % end
 </li>

@@ -2,18 +2,18 @@
 <h1>Delete the environment {{environment["name"]}}?</h1>
 % include("partials/problems.tpl")
 % if environment["protected"]:
-<p>This environment is built in and stays.</p>
+<p>Built-in environments can't be deleted.</p>
 % elif environment["api_token_count"]:
-<p>Not yet: {{plural(environment["api_token_count"], "API token")}} {{"is" if environment["api_token_count"] == 1 else "are"}} for it. Delete them first.</p>
+<p>Can't delete: {{plural(environment["api_token_count"], "API token")}} {{"uses" if environment["api_token_count"] == 1 else "use"}} it. <a href="{{url('/admin/api-tokens')}}">View API tokens</a></p>
 % else:
-<p>This goes with it, for good:</p>
+<p>This permanently deletes:</p>
 <ul>
-<li>what is on or off in it: {{plural(environment["enabled_toggle_count"], "flag")}} {{"is" if environment["enabled_toggle_count"] == 1 else "are"}} on;</li>
-<li>all strategies of flags in it;</li>
-<li>its place in {{plural(environment["project_count"], "project")}}.</li>
+<li>the state of all flags in it: {{plural(environment["enabled_toggle_count"], "flag")}} {{"is" if environment["enabled_toggle_count"] == 1 else "are"}} enabled</li>
+<li>all strategies of flags in it</li>
+<li>the environment in {{plural(environment["project_count"], "project")}}</li>
 </ul>
-<p>To hide it and keep what there is, switch it off instead.</p>
-<form method="post" action="{{url('/admin/environments/%s/delete' % environment['name'])}}" class="actions">
+<p>To hide it without losing data, disable it instead.</p>
+<form method="post" action="{{url('/admin/environments', environment['name'], 'delete')}}" class="actions">
 % include("partials/csrf.tpl")
 <button class="danger">Delete environment</button>
 <a href="{{url('/admin/environments')}}">Cancel</a>

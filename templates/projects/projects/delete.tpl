@@ -2,12 +2,12 @@
 <h1>Delete <bdi>{{project["name"]}}</bdi>?</h1>
 % include("partials/problems.tpl")
 % if project["id"] == "default":
-<p>This project is built in and stays.</p>
+<p>The default project can't be deleted.</p>
 % elif project["feature_count"] or segments:
-<p>Not yet: it holds {{plural(project["feature_count"], "flag")}} and {{plural(len(segments), "segment")}}. Archive or move the flags, and delete the segments or take them out of the project.</p>
+<p>Can't delete: the project has {{plural(project["feature_count"], "flag")}} and {{plural(len(segments), "segment")}}. Archive or move the flags and delete or move the segments first.</p>
 % else:
-<p>The project <code>{{project["id"]}}</code> goes with its archived flags, for good. API tokens that are for it alone open nothing any more.</p>
-<form method="post" action="{{url('/admin/projects/%s/delete' % project['id'])}}" class="actions">
+<p>Permanently deletes the project <code>{{project["id"]}}</code> and its archived flags. Tokens scoped only to it stop working.</p>
+<form method="post" action="{{url('/admin/projects', project['id'], 'delete')}}" class="actions">
 % include("partials/csrf.tpl")
 <button class="danger">Delete project</button>
 <a href="{{url('/admin/projects')}}">Cancel</a>

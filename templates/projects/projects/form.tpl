@@ -2,43 +2,29 @@
 <p><a href="{{url('/admin/projects')}}">Projects</a></p>
 <h1><bdi>{{project["name"] if project else "New project"}}</bdi></h1>
 % include("partials/problems.tpl")
-<form method="post" action="{{url('/admin/projects/%s/edit' % project['id'] if project else '/admin/projects/new')}}">
-% include("partials/csrf.tpl")
-% include("partials/field.tpl", name="name", label="Name", value=values["name"], required=True)
 % if project:
-<p>Id: <code>{{project["id"]}}</code></p>
-% else:
-% include("partials/field.tpl", name="id", label="Id", value=values["id"], hint="Optional: letters, digits, - . _ and ~. API tokens and scripts name the project by it; it never changes. Without one it is made from the name.")
+<p>ID: <code>{{project["id"]}}</code></p>
 % end
-% include("partials/field.tpl", name="description", label="Description", value=values["description"], hint="Optional: what the flags in it are about.")
-% wrong = [problem["message"] for problem in problems if problem.get("path") == "default_stickiness"]
-<div class="field">
-<label for="default_stickiness">Stickiness of new strategies</label>
-<p class="hint" id="default_stickiness-hint">What decides who belongs to a share of users. default: the user, else the session, else chance.</p>
-% if wrong:
-<p class="wrong" id="default_stickiness-problem">{{" ".join(wrong)}}</p>
+<form method="post" action="{{url('/admin/projects', project['id'], 'edit') if project else url('/admin/projects/new')}}">
+% include("partials/csrf.tpl")
+% for field in fields:
+% include("partials/form_field.tpl", field=field)
 % end
-<select id="default_stickiness" name="default_stickiness" aria-describedby="default_stickiness-hint{{" default_stickiness-problem" if wrong else ""}}" aria-invalid="{{"true" if wrong else "false"}}">
-% for name in stickiness:
-<option value="{{name}}" {{"selected" if name == values["default_stickiness"] else ""}}>{{name}}</option>
-% end
-</select>
-</div>
 <button>{{"Save" if project else "Create project"}}</button>
 </form>
 % if project:
 <section>
 <h2>Environments</h2>
-<p class="hint">Where the project's flags are. In an environment that is taken away they are off; their strategies stay.</p>
+<p class="hint">Environments available to this project. Disabling one disables its flags there but keeps their strategies.</p>
 <ul class="rows">
 % for link in links:
 <li>
 <strong>{{link["name"]}}</strong>
 <span class="badge">{{link["type"]}}</span>
-<span class="muted">{{plural(link["enabled_toggle_count"], "flag")}} on{{"" if link["enabled"] else ", environment is off"}}</span>
-<form method="post" action="{{url('/admin/projects/%s/environments/%s/%s' % (project['id'], link['name'], 'unlink' if link['visible'] else 'link'))}}">
+<span class="muted">{{plural(link["enabled_toggle_count"], "flag")}} enabled{{"" if link["enabled"] else ", environment disabled"}}</span>
+<form method="post" action="{{url('/admin/projects', project['id'], 'environments', link['name'], 'unlink' if link['visible'] else 'link')}}">
 % include("partials/csrf.tpl")
-<button class="switch" role="switch" aria-checked="{{'true' if link['visible'] else 'false'}}" aria-label="Use {{link['name']}}">{{"used" if link["visible"] else "not used"}}</button>
+<button class="switch" role="switch" aria-checked="{{'true' if link['visible'] else 'false'}}" aria-label="Use {{link['name']}}">{{"Enabled" if link["visible"] else "Disabled"}}</button>
 </form>
 </li>
 % end
@@ -46,14 +32,14 @@
 </section>
 % if identity.has_permission("ADMIN"):
 <section>
-<h2>Actions</h2>
-<p><a href="{{url('/admin/projects/%s/actions' % project['id'])}}">Action sets of this project</a>: what signals switch.</p>
+<h2>Action sets</h2>
+<p><a href="{{url('/admin/projects', project['id'], 'actions')}}">Action sets of this project</a></p>
 </section>
 % end
 % if identity.has_permission("ADMIN") and project["id"] != "default":
 <section>
 <h2>Delete</h2>
-<p><a href="{{url('/admin/projects/%s/delete' % project['id'])}}">Delete this project …</a></p>
+<p><a href="{{url('/admin/projects', project['id'], 'delete')}}">Delete this project …</a></p>
 </section>
 % end
 % end

@@ -5,7 +5,7 @@
 <a class="button" href="{{url('/admin/projects/new')}}">New project</a>
 % end
 </div>
-<p class="hint">A project holds flags and decides in which environments they are.</p>
+<p class="hint">Group flags by team or product.</p>
 <ul class="cards">
 % for project in projects:
 <li class="card">
@@ -14,7 +14,7 @@
 <p>{{project["description"]}}</p>
 % end
 <dl>
-<div><dt>Id</dt><dd><code>{{project["id"]}}</code></dd></div>
+<div><dt>ID</dt><dd><code>{{project["id"]}}</code></dd></div>
 <div><dt>Flags</dt><dd>{{project["feature_count"]}}</dd></div>
 <div><dt>Stale flags</dt><dd>{{project["stale_feature_count"]}}</dd></div>
 <div><dt>Created</dt><dd>
@@ -23,12 +23,12 @@
 </dl>
 % if identity.has_permission("EDIT"):
 <p class="actions">
-<a href="{{url('/admin/projects/%s/edit' % project['id'])}}">Edit<span class="hidden"> {{project["id"]}}</span></a>
+<a href="{{url('/admin/projects', project['id'], 'edit')}}">Edit<span class="hidden"> {{project["id"]}}</span></a>
 % if identity.has_permission("ADMIN"):
-<a href="{{url('/admin/projects/%s/actions' % project['id'])}}">Actions<span class="hidden"> of {{project["id"]}}</span></a>
+<a href="{{url('/admin/projects', project['id'], 'actions')}}">Actions<span class="hidden"> of {{project["id"]}}</span></a>
 % end
 % if identity.has_permission("ADMIN") and project["id"] != "default":
-<a href="{{url('/admin/projects/%s/delete' % project['id'])}}">Delete<span class="hidden"> {{project["id"]}}</span></a>
+<a href="{{url('/admin/projects', project['id'], 'delete')}}">Delete<span class="hidden"> {{project["id"]}}</span></a>
 % end
 </p>
 % end

@@ -1,41 +1,41 @@
 % rebase("layout.tpl", title=title, live=False)
 <h1>Home</h1>
 % if features:
-<p><a href="{{url('/admin/features')}}">{{plural(features, "flag")}}</a> {{"decides" if features == 1 else "decide"}} what applications do.</p>
+<p><a href="{{url('/admin/features')}}">{{plural(features, "feature flag")}}</a></p>
 % else:
 <section class="empty">
-<h2>Make your first flag</h2>
-<p>An application asks while it runs: is new-checkout on for this user? Make the flag, switch it on where it is wanted, and change the answer without a deployment.</p>
+<h2>Create your first feature flag</h2>
+<p>Turn features on or off at runtime – per environment, user or percentage – without deploying.</p>
 % if identity.has_permission("EDIT"):
-<p><a class="button" href="{{url('/admin/features/new')}}">New flag</a></p>
+<p><a class="button" href="{{url('/admin/features/new')}}">Create flag</a></p>
 % else:
-<p>An editor can make one.</p>
+<p>Ask an editor to create one.</p>
 % end
 </section>
 % end
 % if not endpoints:
 <section class="empty">
 <h2>Receive your first signal</h2>
-<p>External systems report that something happened. Create a signal endpoint, hand its token to a sender, and watch what comes in.</p>
+<p>Receive webhooks from monitoring and CI. Create an endpoint, give its token to the sender, and watch signals arrive.</p>
 % if identity.has_permission("ADMIN"):
-<p><a class="button" href="{{url('/admin/signals/new')}}">New signal endpoint</a></p>
+<p><a class="button" href="{{url('/admin/signals/new')}}">Create signal endpoint</a></p>
 % else:
-<p>An admin can create one.</p>
+<p>Ask an admin to create one.</p>
 % end
 </section>
 % elif identity.has_permission("ADMIN"):
 <section>
-<h2>Latest signals</h2>
+<h2>Recent signals</h2>
 % if not signals:
-<p class="empty">No signal has come in yet.</p>
+<p class="empty">No signals yet.</p>
 % else:
 <ul class="rows">
 % for signal in signals:
 <li>
 % include("partials/time.tpl", at=signal["created_at"])
-<a href="{{url('/admin/signals/%d/log' % signal['endpoint_id'])}}">{{signal["endpoint_name"]}}</a>
-<span class="badge"><bdi>{{signal["token_name"] or "deleted token"}}</bdi></span>
-<code class="preview">{{signal["payload"][:100]}}</code>
+<a href="{{url('/admin/signals', signal['endpoint_id'], 'log')}}">{{signal["endpoint_name"]}}</a>
+<span class="badge"><bdi>{{signal["token_name"] or "(deleted token)"}}</bdi></span>
+<code class="preview">{{signal["preview"]}}</code>
 </li>
 % end
 </ul>

@@ -84,7 +84,7 @@ def test_counts_are_of_what_is_on_and_not_archived(conn):
         add_state(conn, f"f{n}", project, "a", enabled, archived)
     (row,) = environments.list_all(conn)
     assert (row["project_count"], row["enabled_toggle_count"], row["api_token_count"]) == (2, 2, 0)
-    (row,) = environments.list_of_project(conn, "p")
+    (row,) = environments.list_by_project(conn, "p")
     assert (row["visible"], row["enabled_toggle_count"]) == (True, 1)
 
 
@@ -97,13 +97,13 @@ def test_links_are_made_once_and_told(conn):
         {"project": "q", "environment": "a"}
     ]
     assert project_environments.link_all_projects(conn, []) == []
-    assert project_environments.list_of_project(conn, "p") == [
+    assert project_environments.list_by_project(conn, "p") == [
         {"environment": "b", "default_strategy": None},
         {"environment": "a", "default_strategy": None},
     ]
     assert project_environments.update_default_strategy(conn, "p", "a", '{"name": "x"}')
     assert not project_environments.update_default_strategy(conn, "q", "b", "{}")
-    assert project_environments.list_of_project(conn, "p")[1]["default_strategy"] == '{"name": "x"}'
+    assert project_environments.list_by_project(conn, "p")[1]["default_strategy"] == '{"name": "x"}'
 
 
 def test_unlinking_switches_the_flags_of_that_project_off_there(conn):
@@ -119,4 +119,4 @@ def test_unlinking_switches_the_flags_of_that_project_off_there(conn):
         ("here",),
         ("theirs",),
     ]
-    assert [r["environment"] for r in project_environments.list_of_project(conn, "p")] == ["b"]
+    assert [r["environment"] for r in project_environments.list_by_project(conn, "p")] == ["b"]

@@ -1,4 +1,4 @@
-"""Context fields, JSON: list, create, update, delete, legal values, and who asks for a field."""
+"""Admin API: context fields, their legal values, and the strategies that use them."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class ContextFieldBody(msgspec.Struct):
     legalValues: list[LegalValue] = []
 
 
-class UpdateBody(msgspec.Struct):
-    """What is absent stays as it is."""
+class UpdateContextFieldBody(msgspec.Struct):
+    """Absent members keep their values."""
 
     description: str | UnsetType | None = UNSET
     stickiness: bool | None = None
@@ -38,7 +38,7 @@ class UpdateBody(msgspec.Struct):
     legalValues: list[LegalValue] | None = None
 
 
-class NameBody(msgspec.Struct):
+class ContextFieldNameBody(msgspec.Struct):
     name: str
 
 
@@ -46,15 +46,17 @@ router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=VIEW)
-def list_all(context: Context, identity: Identity) -> HTTPResponse:
+def list_context_fields(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
         rows = repository.list_all(conn)
     return respond.json([context_fields.to_json(row) for row in rows])
 
 
 @router.post(PATH, needs=EDIT, takes=ContextFieldBody)
-def create(context: Context, identity: Identity, body: ContextFieldBody) -> HTTPResponse:
-    fields = context_fields.fields(
+def create_context_field(
+    context: Context, identity: Identity, body: ContextFieldBody
+) -> HTTPResponse:
+    fields = context_fields.check_fields(
         body.description, body.stickiness, body.sortOrder, body.legalValues
     )
     with context.database.transaction() as conn:
@@ -63,22 +65,26 @@ def create(context: Context, identity: Identity, body: ContextFieldBody) -> HTTP
     return respond.json(context_fields.to_json(row), 201, location=location)
 
 
-@router.post(f"{PATH}/validate", needs=VIEW, takes=NameBody)
-def validate(context: Context, identity: Identity, body: NameBody) -> HTTPResponse:
+@router.post(f"{PATH}/validate", needs=VIEW, takes=ContextFieldNameBody)
+def validate_context_field_name(
+    context: Context, identity: Identity, body: ContextFieldNameBody
+) -> HTTPResponse:
     with context.database.autocommit() as conn:
-        context_fields.check_free(conn, body.name)
+        context_fields.check_name_available(conn, body.name)
     return respond.empty()
 
 
 @router.get(f"{PATH}/<name>", needs=VIEW)
-def read(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def get_context_field(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.autocommit() as conn:
         row = context_fields.get(conn, name)
     return respond.json(context_fields.to_json(row))
 
 
-@router.put(f"{PATH}/<name>", needs=EDIT, takes=UpdateBody)
-def update(context: Context, identity: Identity, name: str, body: UpdateBody) -> HTTPResponse:
+@router.put(f"{PATH}/<name>", needs=EDIT, takes=UpdateContextFieldBody)
+def update_context_field(
+    context: Context, identity: Identity, name: str, body: UpdateContextFieldBody
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = context_fields.update(
             conn,
@@ -93,18 +99,20 @@ def update(context: Context, identity: Identity, name: str, body: UpdateBody) ->
 
 
 @router.delete(f"{PATH}/<name>", needs=EDIT)
-def delete(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def delete_context_field(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         context_fields.delete(conn, name, identity)
     return respond.empty()
 
 
 @router.get(f"{PATH}/<name>/strategies", needs=VIEW)
-def list_strategies(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def list_strategies_of_context_field(
+    context: Context, identity: Identity, name: str
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         context_fields.get(conn, name)
         rows = repository.list_strategies(conn, name)
-    shown = [
+    strategies = [
         {
             "id": row["id"],
             "projectId": row["project"],
@@ -114,11 +122,11 @@ def list_strategies(context: Context, identity: Identity, name: str) -> HTTPResp
         }
         for row in rows
     ]
-    return respond.json({"strategies": shown})
+    return respond.json({"strategies": strategies})
 
 
 @router.post(f"{PATH}/<name>/legal-values", needs=EDIT, takes=LegalValue)
-def put_legal_value(
+def set_legal_value(
     context: Context, identity: Identity, name: str, body: LegalValue
 ) -> HTTPResponse:
     with context.database.transaction() as conn:

@@ -1,4 +1,4 @@
-"""Environments, JSON: list, create, update, order, on and off, delete; those of one project."""
+"""Admin API: environments, and their use by a project."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class EnvironmentBody(msgspec.Struct):
     enabled: bool = True
 
 
-class UpdateBody(msgspec.Struct):
-    """What is absent stays as it is."""
+class UpdateEnvironmentBody(msgspec.Struct):
+    """Absent members keep their values."""
 
     type: str | None = None
     sortOrder: SortOrder | None = None
 
 
-class NameBody(msgspec.Struct):
+class EnvironmentNameBody(msgspec.Struct):
     name: str
 
 
@@ -41,30 +41,31 @@ router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=VIEW)
-def list_all(context: Context, identity: Identity) -> HTTPResponse:
+def list_environments(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
         rows = repository.list_all(conn)
-    shown = [environments.to_json(row) for row in rows]
-    return respond.json({"version": 1, "environments": shown})
+    return respond.json({"version": 1, "environments": [environments.to_json(row) for row in rows]})
 
 
 @router.get(f"{PATH}/project/<project>", needs=VIEW)
-def list_of_project(context: Context, identity: Identity, project: str) -> HTTPResponse:
+def list_environments_of_project(
+    context: Context, identity: Identity, project: str
+) -> HTTPResponse:
     with context.database.autocommit() as conn:
-        rows = repository.list_of_project(conn, project)
-    shown = [environments.of_project_to_json(row) for row in rows]
-    return respond.json({"version": 1, "environments": shown})
+        rows = repository.list_by_project(conn, project)
+    body = [environments.project_environment_to_json(row) for row in rows]
+    return respond.json({"version": 1, "environments": body})
 
 
 @router.get(f"{PATH}/<name>", needs=VIEW)
-def read(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def get_environment(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.autocommit() as conn:
         row = environments.get(conn, name)
     return respond.json(environments.to_json(row))
 
 
 @router.post(PATH, needs=ADMIN, takes=EnvironmentBody)
-def create(context: Context, identity: Identity, body: EnvironmentBody) -> HTTPResponse:
+def create_environment(context: Context, identity: Identity, body: EnvironmentBody) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = environments.create(
             conn,
@@ -78,46 +79,50 @@ def create(context: Context, identity: Identity, body: EnvironmentBody) -> HTTPR
     return respond.json(environments.to_json(row), 201, location=location)
 
 
-@router.post(f"{PATH}/validate", needs=VIEW, takes=NameBody)
-def validate(context: Context, identity: Identity, body: NameBody) -> HTTPResponse:
+@router.post(f"{PATH}/validate", needs=VIEW, takes=EnvironmentNameBody)
+def validate_environment_name(
+    context: Context, identity: Identity, body: EnvironmentNameBody
+) -> HTTPResponse:
     with context.database.autocommit() as conn:
-        environments.check_free(conn, body.name)
+        environments.check_name_available(conn, body.name)
     return respond.empty()
 
 
 @router.put(f"{PATH}/sort-order", needs=ADMIN, takes=dict[str, SortOrder])
-def sort(context: Context, identity: Identity, body: dict[str, int]) -> HTTPResponse:
+def set_sort_orders(context: Context, identity: Identity, body: dict[str, int]) -> HTTPResponse:
     with context.database.transaction() as conn:
-        environments.sort(conn, body, identity)
+        environments.set_sort_orders(conn, body, identity)
     return respond.empty()
 
 
-@router.put(f"{PATH}/update/<name>", needs=ADMIN, takes=UpdateBody)
-@router.put(f"{PATH}/<name>", needs=ADMIN, takes=UpdateBody)
-def update(context: Context, identity: Identity, name: str, body: UpdateBody) -> HTTPResponse:
+@router.put(f"{PATH}/update/<name>", needs=ADMIN, takes=UpdateEnvironmentBody)
+@router.put(f"{PATH}/<name>", needs=ADMIN, takes=UpdateEnvironmentBody)
+def update_environment(
+    context: Context, identity: Identity, name: str, body: UpdateEnvironmentBody
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = environments.update(conn, name, identity, type=body.type, sort_order=body.sortOrder)
     return respond.json(environments.to_json(row))
 
 
-def switch(context: Context, identity: Identity, name: str, enabled: bool) -> HTTPResponse:
+def _set_enabled(context: Context, identity: Identity, name: str, enabled: bool) -> HTTPResponse:
     with context.database.transaction() as conn:
         environments.update(conn, name, identity, enabled=enabled)
     return respond.empty(204)
 
 
 @router.post(f"{PATH}/<name>/on", needs=ADMIN)
-def switch_on(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    return switch(context, identity, name, True)
+def enable_environment(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    return _set_enabled(context, identity, name, True)
 
 
 @router.post(f"{PATH}/<name>/off", needs=ADMIN)
-def switch_off(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    return switch(context, identity, name, False)
+def disable_environment(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    return _set_enabled(context, identity, name, False)
 
 
 @router.delete(f"{PATH}/<name>", needs=ADMIN)
-def delete(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def delete_environment(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         environments.delete(conn, name, identity)
     return respond.empty()

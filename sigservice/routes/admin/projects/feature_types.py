@@ -1,4 +1,4 @@
-"""Feature types, JSON: the list."""
+"""Admin API: the list of flag types."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ router = Router(AdminGuard)
 
 
 @router.get("/api/admin/feature-types", needs=VIEW)
-def list_all(context: Context, identity: Identity) -> HTTPResponse:
+def list_feature_types(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
         rows = feature_types.list_all(conn)
-    shown = [
+    types = [
         {
             "id": row["id"],
             "name": row["name"],
@@ -27,4 +27,4 @@ def list_all(context: Context, identity: Identity) -> HTTPResponse:
         }
         for row in rows
     ]
-    return respond.json({"version": 1, "types": shown})
+    return respond.json({"version": 1, "types": types})

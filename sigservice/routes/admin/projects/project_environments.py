@@ -1,4 +1,4 @@
-"""Environments of a project, JSON: link, unlink, the default strategy."""
+"""Admin API: environments of a project and their default strategies."""
 
 from __future__ import annotations
 
@@ -16,22 +16,26 @@ from sigservice.web.router import Router
 PATH = "/api/admin/projects/<project>/environments"
 
 
-class LinkBody(msgspec.Struct):
+class ProjectEnvironmentBody(msgspec.Struct):
     environment: str
 
 
 router = Router(AdminGuard)
 
 
-@router.post(PATH, needs=EDIT, takes=LinkBody)
-def link(context: Context, identity: Identity, project: str, body: LinkBody) -> HTTPResponse:
+@router.post(PATH, needs=EDIT, takes=ProjectEnvironmentBody)
+def add_environment_to_project(
+    context: Context, identity: Identity, project: str, body: ProjectEnvironmentBody
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         project_environments.link(conn, project, body.environment, identity)
     return respond.empty()
 
 
 @router.delete(f"{PATH}/<environment>", needs=EDIT)
-def unlink(context: Context, identity: Identity, project: str, environment: str) -> HTTPResponse:
+def remove_environment_from_project(
+    context: Context, identity: Identity, project: str, environment: str
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         project_environments.unlink(conn, project, environment, identity)
     return respond.empty()
@@ -42,7 +46,7 @@ def set_default_strategy(
     context: Context, identity: Identity, project: str, environment: str, body: Strategy
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        stored = project_environments.set_default_strategy(
+        strategy = project_environments.set_default_strategy(
             conn,
             project,
             environment,
@@ -50,4 +54,4 @@ def set_default_strategy(
             identity,
             max_segments=context.config["strategySegmentsLimit"],
         )
-    return respond.json(stored)
+    return respond.json(strategy)

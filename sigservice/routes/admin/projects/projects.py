@@ -1,4 +1,4 @@
-"""Projects, JSON: list, create, read, replace, delete, overview."""
+"""Admin API: projects."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STATISTICS = {
 
 
 class ProjectBody(msgspec.Struct):
-    """Without an id it is made from the name; without environments it uses all that are on."""
+    """The default ID is generated from the name; the default is all enabled environments."""
 
     name: str
     id: str | None = None
@@ -42,12 +42,12 @@ class ProjectBody(msgspec.Struct):
     defaultStickiness: str = "default"
     environments: list[str] | None = None
 
-    def fields(self) -> projects.Fields:
-        return projects.fields(self.name, self.description, self.mode, self.defaultStickiness)
+    def check_fields(self) -> projects.ProjectFields:
+        return projects.check_fields(self.name, self.description, self.mode, self.defaultStickiness)
 
 
-class UpdateBody(msgspec.Struct):
-    """What is absent stays as it is; null clears the description."""
+class UpdateProjectBody(msgspec.Struct):
+    """Absent members keep their values; null clears the description."""
 
     name: str
     description: str | UnsetType | None = UNSET
@@ -55,53 +55,56 @@ class UpdateBody(msgspec.Struct):
     defaultStickiness: str | None = None
 
 
-class IdBody(msgspec.Struct):
+class ProjectIdBody(msgspec.Struct):
     id: str
 
 
 router = Router(AdminGuard)
 
 
-def full(conn: Connection, row: Row) -> dict[str, Any]:
-    shown = [project_environments.to_json(link) for link in links.list_of_project(conn, row["id"])]
-    return {"version": 1, **projects.to_json(row), "environments": shown}
+def _to_full_json(conn: Connection, row: Row) -> dict[str, Any]:
+    rows = links.list_by_project(conn, row["id"])
+    environments = [project_environments.to_json(link) for link in rows]
+    return {"version": 1, **projects.to_json(row), "environments": environments}
 
 
 @router.get(PATH, needs=VIEW)
-def list_all(context: Context, identity: Identity) -> HTTPResponse:
+def list_projects(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
         rows = repository.list_all(conn)
     return respond.json({"version": 1, "projects": [projects.to_json(row) for row in rows]})
 
 
 @router.post(PATH, needs=ADMIN, takes=ProjectBody)
-def create(context: Context, identity: Identity, body: ProjectBody) -> HTTPResponse:
+def create_project(context: Context, identity: Identity, body: ProjectBody) -> HTTPResponse:
     with context.database.transaction() as conn:
-        row = projects.create(conn, body.id, body.fields(), identity, use=body.environments)
-        shown = full(conn, row)
-    return respond.json(shown, 201, location=f"{context.prefix}{PATH}/{row['id']}")
+        row = projects.create(
+            conn, body.id, body.check_fields(), identity, environment_names=body.environments
+        )
+        project_json = _to_full_json(conn, row)
+    return respond.json(project_json, 201, location=f"{context.prefix}{PATH}/{row['id']}")
 
 
-@router.post(f"{PATH}/validate", needs=VIEW, takes=IdBody)
-def validate(context: Context, identity: Identity, body: IdBody) -> HTTPResponse:
+@router.post(f"{PATH}/validate", needs=VIEW, takes=ProjectIdBody)
+def validate_project_id(context: Context, identity: Identity, body: ProjectIdBody) -> HTTPResponse:
     with context.database.autocommit() as conn:
-        projects.check_free(conn, body.id)
+        projects.check_id_available(conn, body.id)
     return respond.empty()
 
 
 @router.get(f"{PATH}/<project>", needs=VIEW)
-def read(context: Context, identity: Identity, project: str) -> HTTPResponse:
+def get_project(context: Context, identity: Identity, project: str) -> HTTPResponse:
     with context.database.transaction() as conn:
-        return respond.json(full(conn, projects.get(conn, project)))
+        return respond.json(_to_full_json(conn, projects.get(conn, project)))
 
 
 @router.get(f"{PATH}/<project>/overview", needs=VIEW)
-def overview(context: Context, identity: Identity, project: str) -> HTTPResponse:
+def get_project_overview(context: Context, identity: Identity, project: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = projects.get(conn, project)
-        shown = full(conn, row)
+        project_json = _to_full_json(conn, row)
         types = repository.count_feature_types(conn, project)
-    more = {
+    overview = {
         "members": row["member_count"],
         "featureTypeCounts": types,
         "stats": STATISTICS,
@@ -109,11 +112,13 @@ def overview(context: Context, identity: Identity, project: str) -> HTTPResponse
         "linkTemplates": [],
         "onboardingStatus": {"status": "onboarded"},
     }
-    return respond.json(shown | more)
+    return respond.json(project_json | overview)
 
 
-@router.put(f"{PATH}/<project>", needs=EDIT, takes=UpdateBody)
-def replace(context: Context, identity: Identity, project: str, body: UpdateBody) -> HTTPResponse:
+@router.put(f"{PATH}/<project>", needs=EDIT, takes=UpdateProjectBody)
+def update_project(
+    context: Context, identity: Identity, project: str, body: UpdateProjectBody
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = projects.update(
             conn,
@@ -124,12 +129,12 @@ def replace(context: Context, identity: Identity, project: str, body: UpdateBody
             mode=body.mode,
             default_stickiness=body.defaultStickiness,
         )
-        shown = full(conn, row)
-    return respond.json(shown)
+        project_json = _to_full_json(conn, row)
+    return respond.json(project_json)
 
 
 @router.delete(f"{PATH}/<project>", needs=ADMIN)
-def delete(context: Context, identity: Identity, project: str) -> HTTPResponse:
+def delete_project(context: Context, identity: Identity, project: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         projects.delete(conn, project, identity)
     return respond.empty()

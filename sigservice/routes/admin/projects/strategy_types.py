@@ -1,4 +1,4 @@
-"""Strategy types, JSON: list, create, update, deprecate, delete."""
+"""Admin API: strategy types."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ class ParameterBody(msgspec.Struct):
     required: bool = False
 
 
-class UpdateBody(msgspec.Struct):
+class UpdateStrategyTypeBody(msgspec.Struct):
     parameters: list[ParameterBody]
     title: str | None = None
     description: str | None = None
 
-    def fields(self) -> strategy_types.Fields:
+    def check_fields(self) -> strategy_types.StrategyTypeFields:
         parameters = msgspec.to_builtins(self.parameters)
-        return strategy_types.fields(self.title, self.description, parameters)
+        return strategy_types.check_fields(self.title, self.description, parameters)
 
 
-class StrategyTypeBody(UpdateBody, kw_only=True):
+class StrategyTypeBody(UpdateStrategyTypeBody, kw_only=True):
     name: str
 
 
@@ -41,53 +41,59 @@ router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=VIEW)
-def list_all(context: Context, identity: Identity) -> HTTPResponse:
+def list_strategy_types(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
         rows = repository.list_all(conn)
-    shown = [strategy_types.to_json(row) for row in rows]
-    return respond.json({"version": 1, "strategies": shown})
+    strategies = [strategy_types.to_json(row) for row in rows]
+    return respond.json({"version": 1, "strategies": strategies})
 
 
 @router.get(f"{PATH}/<name>", needs=VIEW)
-def read(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def get_strategy_type(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.autocommit() as conn:
         row = strategy_types.get(conn, name)
     return respond.json(strategy_types.to_json(row))
 
 
 @router.post(PATH, needs=EDIT, takes=StrategyTypeBody)
-def create(context: Context, identity: Identity, body: StrategyTypeBody) -> HTTPResponse:
+def create_strategy_type(
+    context: Context, identity: Identity, body: StrategyTypeBody
+) -> HTTPResponse:
     with context.database.transaction() as conn:
-        row = strategy_types.create(conn, body.name, body.fields(), identity)
+        row = strategy_types.create(conn, body.name, body.check_fields(), identity)
     location = f"{context.prefix}{PATH}/{body.name}"
     return respond.json(strategy_types.to_json(row), 201, location=location)
 
 
-@router.put(f"{PATH}/<name>", needs=EDIT, takes=UpdateBody)
-def update(context: Context, identity: Identity, name: str, body: UpdateBody) -> HTTPResponse:
+@router.put(f"{PATH}/<name>", needs=EDIT, takes=UpdateStrategyTypeBody)
+def update_strategy_type(
+    context: Context, identity: Identity, name: str, body: UpdateStrategyTypeBody
+) -> HTTPResponse:
     with context.database.transaction() as conn:
-        row = strategy_types.update(conn, name, body.fields(), identity)
+        row = strategy_types.update(conn, name, body.check_fields(), identity)
     return respond.json(strategy_types.to_json(row))
 
 
 @router.delete(f"{PATH}/<name>", needs=EDIT)
-def delete(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def delete_strategy_type(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         strategy_types.delete(conn, name, identity)
     return respond.empty()
 
 
-def deprecated(context: Context, identity: Identity, name: str, deprecated: bool) -> HTTPResponse:
+def _set_deprecated(
+    context: Context, identity: Identity, name: str, deprecated: bool
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         strategy_types.deprecate(conn, name, deprecated, identity)
     return respond.empty()
 
 
 @router.post(f"{PATH}/<name>/deprecate", needs=EDIT)
-def deprecate(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    return deprecated(context, identity, name, True)
+def deprecate_strategy_type(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    return _set_deprecated(context, identity, name, True)
 
 
 @router.post(f"{PATH}/<name>/reactivate", needs=EDIT)
-def reactivate(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    return deprecated(context, identity, name, False)
+def reactivate_strategy_type(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    return _set_deprecated(context, identity, name, False)

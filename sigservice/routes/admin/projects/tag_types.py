@@ -1,4 +1,4 @@
-"""Tag types, JSON: list, create, update, delete."""
+"""Admin API: tag types."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class TagTypeBody(msgspec.Struct):
     icon: str | None = None
     color: str | None = None
 
-    def fields(self) -> tag_types.Fields:
-        return tag_types.fields(self.description, self.icon, self.color)
+    def check_fields(self) -> tag_types.TagTypeFields:
+        return tag_types.check_fields(self.description, self.icon, self.color)
 
 
-class UpdateBody(msgspec.Struct):
-    """What is absent stays as it is."""
+class UpdateTagTypeBody(msgspec.Struct):
+    """Absent members keep their values."""
 
     description: str | UnsetType | None = UNSET
     icon: str | UnsetType | None = UNSET
@@ -39,35 +39,37 @@ router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=VIEW)
-def list_all(context: Context, identity: Identity) -> HTTPResponse:
+def list_tag_types(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
         rows = repository.list_all(conn)
     return respond.json({"version": 1, "tagTypes": rows})
 
 
 @router.post(PATH, needs=EDIT, takes=TagTypeBody)
-def create(context: Context, identity: Identity, body: TagTypeBody) -> HTTPResponse:
+def create_tag_type(context: Context, identity: Identity, body: TagTypeBody) -> HTTPResponse:
     with context.database.transaction() as conn:
-        row = tag_types.create(conn, body.name, body.fields(), identity)
+        row = tag_types.create(conn, body.name, body.check_fields(), identity)
     return respond.json(row, 201, location=f"{context.prefix}{PATH}/{body.name}")
 
 
 @router.post(f"{PATH}/validate", needs=VIEW, takes=TagTypeBody)
-def validate(context: Context, identity: Identity, body: TagTypeBody) -> HTTPResponse:
-    body.fields()
+def validate_tag_type(context: Context, identity: Identity, body: TagTypeBody) -> HTTPResponse:
+    body.check_fields()
     with context.database.autocommit() as conn:
-        tag_types.check_free(conn, body.name)
+        tag_types.check_name_available(conn, body.name)
     return respond.json({"valid": True, "tagType": body})
 
 
 @router.get(f"{PATH}/<name>", needs=VIEW)
-def read(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def get_tag_type(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.autocommit() as conn:
         return respond.json(tag_types.get(conn, name))
 
 
-@router.put(f"{PATH}/<name>", needs=EDIT, takes=UpdateBody)
-def update(context: Context, identity: Identity, name: str, body: UpdateBody) -> HTTPResponse:
+@router.put(f"{PATH}/<name>", needs=EDIT, takes=UpdateTagTypeBody)
+def update_tag_type(
+    context: Context, identity: Identity, name: str, body: UpdateTagTypeBody
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = tag_types.update(
             conn,
@@ -81,7 +83,7 @@ def update(context: Context, identity: Identity, name: str, body: UpdateBody) ->
 
 
 @router.delete(f"{PATH}/<name>", needs=EDIT)
-def delete(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def delete_tag_type(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         tag_types.delete(conn, name, identity)
     return respond.empty()

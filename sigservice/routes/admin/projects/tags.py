@@ -1,4 +1,4 @@
-"""Tags, JSON: list, create, read, delete."""
+"""Admin API: tags."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ class TagBody(msgspec.Struct):
 router = Router(AdminGuard)
 
 
-def listed(context: Context, type: str | None) -> HTTPResponse:
+def _render_list(context: Context, type: str | None) -> HTTPResponse:
     with context.database.autocommit() as conn:
         return respond.json({"version": 1, "tags": repository.list_all(conn, type)})
 
 
 @router.get(PATH, needs=VIEW)
-def list_all(context: Context, identity: Identity) -> HTTPResponse:
-    return listed(context, None)
+def list_tags(context: Context, identity: Identity) -> HTTPResponse:
+    return _render_list(context, None)
 
 
 @router.get(f"{PATH}/<type>", needs=VIEW)
-def list_of_type(context: Context, identity: Identity, type: str) -> HTTPResponse:
-    return listed(context, type)
+def list_tags_of_type(context: Context, identity: Identity, type: str) -> HTTPResponse:
+    return _render_list(context, type)
 
 
 @router.post(PATH, needs=EDIT, takes=TagBody)
-def create(context: Context, identity: Identity, body: TagBody) -> HTTPResponse:
+def create_tag(context: Context, identity: Identity, body: TagBody) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = tags.create(conn, body.type, body.value, identity)
     location = f"{context.prefix}{PATH}/{row['type']}/{quote(row['value'], safe='')}"
@@ -50,14 +50,14 @@ def create(context: Context, identity: Identity, body: TagBody) -> HTTPResponse:
 
 
 @router.get(f"{PATH}/<type>/<value:path>", needs=VIEW)
-def read(context: Context, identity: Identity, type: str, value: str) -> HTTPResponse:
+def get_tag(context: Context, identity: Identity, type: str, value: str) -> HTTPResponse:
     with context.database.autocommit() as conn:
         row = tags.get(conn, type, value)
     return respond.json({"version": 1, "tag": row})
 
 
 @router.delete(f"{PATH}/<type>/<value:path>", needs=EDIT)
-def delete(context: Context, identity: Identity, type: str, value: str) -> HTTPResponse:
+def delete_tag(context: Context, identity: Identity, type: str, value: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         tags.delete(conn, type, value, identity)
     return respond.empty()

@@ -9,7 +9,7 @@ from bottle import HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.services.identity import ADMIN, VIEW, Identity
-from sigservice.services.projects.resource_limits import resource_limits
+from sigservice.services.projects.resource_limits import list_resource_limits
 from sigservice.services.system import settings
 from sigservice.version import __version__
 from sigservice.web import respond
@@ -67,5 +67,5 @@ def _describe_config(context: Context) -> dict[str, Any]:
         "prometheusAPIAvailable": False,
         "flags": {},
         "links": [],
-        "resourceLimits": resource_limits(config),
+        "resourceLimits": list_resource_limits(config),
     }

@@ -1,12 +1,13 @@
-"""Context fields and types, pages: the lists; new, edit and delete for fields."""
+"""Pages of context fields, with the lists of strategy types, flag types and tag types."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from bottle import HTTPResponse, request
+from bottle import HTTPResponse
 
 from sigservice.context import Context
+from sigservice.db.statements import Row
 from sigservice.errors import AppError
 from sigservice.repository.projects import context_fields as repository
 from sigservice.repository.projects import feature_types, strategy_types, tag_types
@@ -14,7 +15,7 @@ from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import context_fields
 from sigservice.services.projects.context_fields import LegalValue
 from sigservice.web import respond
-from sigservice.web.body import read_query
+from sigservice.web.forms import Field
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
 
@@ -24,17 +25,18 @@ NOTICES = {
     "deleted": "The context field was deleted.",
 }
 SORT_ORDER = 10
+MAX_LISTED_VALUES = 10
 
 
 router = Router(PageGuard)
 
 
 @router.get("/admin/context", needs=VIEW)
-def show_list(context: Context, identity: Identity) -> HTTPResponse:
+def list_context_fields(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
         fields = repository.list_all(conn)
         types = {
-            "Strategies": [
+            "Strategy types": [
                 (row["name"], row["description"], "deprecated" if row["deprecated"] else "")
                 for row in strategy_types.list_all(conn)
             ],
@@ -45,69 +47,90 @@ def show_list(context: Context, identity: Identity) -> HTTPResponse:
                 (row["name"], row["description"], "") for row in tag_types.list_all(conn)
             ],
         }
-    shown = [
-        row | {"values": [v.value for v in context_fields.legal_values_of(row)]} for row in fields
-    ]
+    with_values = [row | {"values": _format_values(row)} for row in fields]
     return respond.page(
         context,
         "projects/context_fields/list",
         identity,
-        title="Context and types",
-        fields=shown,
+        title="Context fields",
+        fields=with_values,
         types=types,
-        notice=NOTICES.get(read_query(request.environ).get("done", ""), ""),
+        notice=respond.find_notice(NOTICES),
     )
 
 
-def form_page(
+def _render_form(
     context: Context, identity: Identity, values: dict[str, str], **more: Any
 ) -> HTTPResponse:
-    page = {"title": "New context field", "field": None} | more
-    return respond.page(context, "projects/context_fields/form", identity, values=values, **page)
+    page = {"title": "New context field", "context_field": None} | more
+    name_hint = "As SDKs send it. Letters, numbers, - . _ ~"
+    name = Field("name", "Name", values["name"], hint=name_hint, is_required=True)
+    fields = [
+        Field("description", "Description", values["description"]),
+        Field("stickiness", "Allow as stickiness field", values["stickiness"], type="checkbox"),
+        Field(
+            "values",
+            "Legal values",
+            values["values"],
+            type="textarea",
+            hint="Optional. Suggested values, one per line.",
+            attributes={"rows": 6},
+        ),
+    ]
+    page["fields"] = fields if page["context_field"] else [name, *fields]
+    return respond.page(context, "projects/context_fields/form", identity, **page)
 
 
 @router.get("/admin/context/new", needs=EDIT)
-def new(context: Context, identity: Identity) -> HTTPResponse:
-    return form_page(context, identity, _values({}))
+def show_new_context_field(context: Context, identity: Identity) -> HTTPResponse:
+    return _render_form(context, identity, _values({}))
 
 
 @router.post("/admin/context/new", needs=EDIT)
-def create(context: Context, identity: Identity, form: dict[str, str]) -> HTTPResponse:
+def create_context_field(
+    context: Context, identity: Identity, form: dict[str, str]
+) -> HTTPResponse:
     values = _values(form)
     try:
-        fields = context_fields.fields(
-            values["description"], bool(values["stickiness"]), SORT_ORDER, _legal(values)
+        fields = context_fields.check_fields(
+            values["description"], bool(values["stickiness"]), SORT_ORDER, _parse_lines(values)
         )
         with context.database.transaction() as conn:
             context_fields.create(conn, values["name"], fields, identity)
     except AppError as error:
         if error.status not in (400, 409):
             raise
-        problem = {"status": error.status, "problems": _beside_fields(error)}
-        return form_page(context, identity, values, title="Problem: New context field", **problem)
+        problem = {"status": error.status, "problems": _map_problem_paths(error)}
+        return _render_form(
+            context, identity, values, title="Problem: New context field", **problem
+        )
     return respond.redirect(context, "/admin/context?done=created")
 
 
 @router.get("/admin/context/<field>/edit", needs=EDIT)
-def edit(context: Context, identity: Identity, field: str) -> HTTPResponse:
+def show_context_field(context: Context, identity: Identity, field: str) -> HTTPResponse:
     with context.database.autocommit() as conn:
         row = context_fields.get(conn, field)
     values = {
         "name": field,
         "description": row["description"] or "",
         "stickiness": "on" if row["stickiness"] else "",
-        "values": "\n".join(legal.value for legal in context_fields.legal_values_of(row)),
+        "values": "\n".join(legal.value for legal in context_fields.parse_legal_values(row)),
     }
-    return form_page(context, identity, values, field=row, title=f"Context field {field}")
+    return _render_form(
+        context, identity, values, context_field=row, title=f"Context field {field}"
+    )
 
 
 @router.post("/admin/context/<field>/edit", needs=EDIT)
-def save(context: Context, identity: Identity, field: str, form: dict[str, str]) -> HTTPResponse:
+def update_context_field(
+    context: Context, identity: Identity, field: str, form: dict[str, str]
+) -> HTTPResponse:
     values = _values(form) | {"name": field}
     with context.database.autocommit() as conn:
         row = context_fields.get(conn, field)
-    described = {legal.value: legal for legal in context_fields.legal_values_of(row)}
-    legal = [described.get(legal.value, legal) for legal in _legal(values)]
+    existing = {legal.value: legal for legal in context_fields.parse_legal_values(row)}
+    legal = [existing.get(legal.value, legal) for legal in _parse_lines(values)]
     try:
         with context.database.transaction() as conn:
             context_fields.update(
@@ -121,15 +144,17 @@ def save(context: Context, identity: Identity, field: str, form: dict[str, str])
     except AppError as error:
         if error.status != 400:
             raise
-        problem = {"status": error.status, "problems": _beside_fields(error)}
-        return form_page(
-            context, identity, values, field=row, title="Problem: Context field", **problem
+        problem = {"status": error.status, "problems": _map_problem_paths(error)}
+        return _render_form(
+            context, identity, values, context_field=row, title="Problem: Context field", **problem
         )
     return respond.redirect(context, "/admin/context?done=saved")
 
 
 @router.get("/admin/context/<field>/delete", needs=EDIT)
-def confirm_delete(context: Context, identity: Identity, field: str, **more: Any) -> HTTPResponse:
+def confirm_context_field_deletion(
+    context: Context, identity: Identity, field: str, **more: Any
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = context_fields.get(conn, field)
         strategies = repository.list_strategies(conn, field)
@@ -141,7 +166,9 @@ def confirm_delete(context: Context, identity: Identity, field: str, **more: Any
 
 
 @router.post("/admin/context/<field>/delete", needs=EDIT)
-def delete(context: Context, identity: Identity, field: str, form: dict[str, str]) -> HTTPResponse:
+def delete_context_field(
+    context: Context, identity: Identity, field: str, form: dict[str, str]
+) -> HTTPResponse:
     try:
         with context.database.transaction() as conn:
             context_fields.delete(conn, field, identity)
@@ -150,7 +177,7 @@ def delete(context: Context, identity: Identity, field: str, form: dict[str, str
             raise
         problem = {"status": error.status, "problems": error.details}
         title = "Problem: Delete a context field"
-        return confirm_delete(context, identity, field, title=title, **problem)
+        return confirm_context_field_deletion(context, identity, field, title=title, **problem)
     return respond.redirect(context, "/admin/context?done=deleted")
 
 
@@ -159,14 +186,19 @@ def _values(form: dict[str, str]) -> dict[str, str]:
     return {name: form.get(name, "").strip() for name in names}
 
 
-def _legal(values: dict[str, str]) -> list[LegalValue]:
-    """One a line."""
+def _parse_lines(values: dict[str, str]) -> list[LegalValue]:
+    """The legal values, one per line."""
     lines = [line.strip() for line in values["values"].splitlines()]
     return [LegalValue(line) for line in lines if line]
 
 
-def _beside_fields(error: AppError) -> list[dict[str, Any]]:
-    """Problems of single legal values stand at the field that holds them all."""
+def _format_values(row: Row) -> str:
+    values = [legal.value for legal in context_fields.parse_legal_values(row)]
+    return ", ".join(values[:MAX_LISTED_VALUES] + ["…"] * (len(values) > MAX_LISTED_VALUES))
+
+
+def _map_problem_paths(error: AppError) -> list[dict[str, Any]]:
+    """The problems, with those of single legal values at the field of all legal values."""
     return [
         detail | ({"path": "values"} if detail.get("path", "").startswith("legalValues") else {})
         for detail in error.details

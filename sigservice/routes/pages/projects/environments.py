@@ -1,10 +1,10 @@
-"""Environments, pages: list in their order, new, on and off, move, delete."""
+"""Pages of environments."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from bottle import HTTPResponse, request
+from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.errors import AppError
@@ -12,51 +12,60 @@ from sigservice.repository.projects import environments as repository
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.projects import environments
 from sigservice.web import respond
-from sigservice.web.body import read_query
+from sigservice.web.forms import Field, make_choices
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
 
 NOTICES = {
-    "created": "The environment was created. Projects have to be linked to it before it is used.",
+    "created": "Environment created. Add it to a project to use it.",
     "deleted": "The environment was deleted.",
-    "on": "The environment is on.",
-    "off": "The environment is off: hidden where flags are shown. SDKs are answered as before.",
-    "moved": "The environments have a new order.",
+    "on": "The environment is enabled.",
+    "off": "The environment is disabled and hidden in the UI; SDKs keep working.",
+    "moved": "Order saved.",
 }
-
 
 router = Router(PageGuard)
 
 
 @router.get("/admin/environments", needs=VIEW)
-def show_list(context: Context, identity: Identity) -> HTTPResponse:
+def list_environments(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
         rows = repository.list_all(conn)
+    last = len(rows) - 1
+    page_rows = [
+        row | {"moves": ["up"] * (n > 0) + ["down"] * (n < last)} for n, row in enumerate(rows)
+    ]
     return respond.page(
         context,
         "projects/environments/list",
         identity,
         title="Environments",
-        environments=rows,
+        environments=page_rows,
         limit=environments.MAX_ENVIRONMENTS,
-        notice=NOTICES.get(read_query(request.environ).get("done", ""), ""),
+        notice=respond.find_notice(NOTICES),
     )
 
 
-def new_page(
+def _render_new(
     context: Context, identity: Identity, values: dict[str, str], **more: Any
 ) -> HTTPResponse:
-    page = {"title": "New environment", "types": environments.TYPES} | more
-    return respond.page(context, "projects/environments/form", identity, values=values, **page)
+    hint = "Used in API tokens; can't be changed later. Letters, numbers, - . _ ~"
+    types = make_choices(environments.TYPES)
+    fields = [
+        Field("name", "Name", values["name"], hint=hint, is_required=True),
+        Field("type", "Type", values["type"], type="select", choices=types),
+    ]
+    page = {"title": "New environment"} | more
+    return respond.page(context, "projects/environments/form", identity, fields=fields, **page)
 
 
 @router.get("/admin/environments/new", needs=ADMIN)
-def new(context: Context, identity: Identity) -> HTTPResponse:
-    return new_page(context, identity, {"name": "", "type": "production"})
+def show_new_environment(context: Context, identity: Identity) -> HTTPResponse:
+    return _render_new(context, identity, {"name": "", "type": "production"})
 
 
 @router.post("/admin/environments/new", needs=ADMIN)
-def create(context: Context, identity: Identity, form: dict[str, str]) -> HTTPResponse:
+def create_environment(context: Context, identity: Identity, form: dict[str, str]) -> HTTPResponse:
     values = {name: form.get(name, "").strip() for name in ("name", "type")}
     try:
         with context.database.transaction() as conn:
@@ -65,52 +74,56 @@ def create(context: Context, identity: Identity, form: dict[str, str]) -> HTTPRe
         if error.status not in (400, 409):
             raise
         problem = {"status": error.status, "problems": error.details}
-        return new_page(context, identity, values, title="Problem: New environment", **problem)
+        return _render_new(context, identity, values, title="Problem: New environment", **problem)
     return respond.redirect(context, "/admin/environments?done=created")
 
 
-def switch(context: Context, identity: Identity, environment: str, enabled: bool) -> HTTPResponse:
+def _set_enabled(
+    context: Context, identity: Identity, environment: str, enabled: bool
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         environments.update(conn, environment, identity, enabled=enabled)
     return respond.redirect(context, f"/admin/environments?done={'on' if enabled else 'off'}")
 
 
 @router.post("/admin/environments/<environment>/on", needs=ADMIN)
-def switch_on(
+def enable_environment(
     context: Context, identity: Identity, environment: str, form: dict[str, str]
 ) -> HTTPResponse:
-    return switch(context, identity, environment, True)
+    return _set_enabled(context, identity, environment, True)
 
 
 @router.post("/admin/environments/<environment>/off", needs=ADMIN)
-def switch_off(
+def disable_environment(
     context: Context, identity: Identity, environment: str, form: dict[str, str]
 ) -> HTTPResponse:
-    return switch(context, identity, environment, False)
+    return _set_enabled(context, identity, environment, False)
 
 
-def move(context: Context, identity: Identity, environment: str, step: int) -> HTTPResponse:
+def _move_environment(
+    context: Context, identity: Identity, environment: str, step: int
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         environments.move(conn, environment, step, identity)
     return respond.redirect(context, "/admin/environments?done=moved")
 
 
 @router.post("/admin/environments/<environment>/up", needs=ADMIN)
-def move_up(
+def move_environment_up(
     context: Context, identity: Identity, environment: str, form: dict[str, str]
 ) -> HTTPResponse:
-    return move(context, identity, environment, -1)
+    return _move_environment(context, identity, environment, -1)
 
 
 @router.post("/admin/environments/<environment>/down", needs=ADMIN)
-def move_down(
+def move_environment_down(
     context: Context, identity: Identity, environment: str, form: dict[str, str]
 ) -> HTTPResponse:
-    return move(context, identity, environment, 1)
+    return _move_environment(context, identity, environment, 1)
 
 
 @router.get("/admin/environments/<environment>/delete", needs=ADMIN)
-def confirm_delete(
+def confirm_environment_deletion(
     context: Context, identity: Identity, environment: str, **more: Any
 ) -> HTTPResponse:
     with context.database.autocommit() as conn:
@@ -120,7 +133,7 @@ def confirm_delete(
 
 
 @router.post("/admin/environments/<environment>/delete", needs=ADMIN)
-def delete(
+def delete_environment(
     context: Context, identity: Identity, environment: str, form: dict[str, str]
 ) -> HTTPResponse:
     try:
@@ -131,5 +144,5 @@ def delete(
             raise
         problem = {"status": error.status, "problems": error.details}
         title = "Problem: Delete an environment"
-        return confirm_delete(context, identity, environment, title=title, **problem)
+        return confirm_environment_deletion(context, identity, environment, title=title, **problem)
     return respond.redirect(context, "/admin/environments?done=deleted")

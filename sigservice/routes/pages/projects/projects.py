@@ -1,10 +1,10 @@
-"""Projects, pages: list, new, edit, environments, delete."""
+"""Pages of projects and their environments."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from bottle import HTTPResponse, request
+from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.errors import AppError
@@ -14,7 +14,7 @@ from sigservice.repository.projects import projects as repository
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.projects import environments, project_environments, projects
 from sigservice.web import respond
-from sigservice.web.body import read_query
+from sigservice.web.forms import Field, make_choices
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
 
@@ -22,26 +22,18 @@ NOTICES = {
     "created": "The project was created.",
     "saved": "The project was saved.",
     "deleted": "The project was deleted.",
-    "linked": "The project uses the environment from now on.",
-    "unlinked": "The project's flags are off in that environment.",
+    "linked": "The environment is enabled in this project.",
+    "unlinked": "The environment is disabled in this project, and so are its flags there.",
 }
 
+
+VALUES = ("id", "name", "description", "default_stickiness")
 
 router = Router(PageGuard)
 
 
-def notice() -> str:
-    return NOTICES.get(read_query(request.environ).get("done", ""), "")
-
-
-def stickiness(context: Context) -> list[str]:
-    with context.database.autocommit() as conn:
-        rows = context_fields.list_all(conn)
-    return ["default", "random", *(row["name"] for row in rows if row["stickiness"])]
-
-
 @router.get("/admin/projects", needs=VIEW)
-def show_list(context: Context, identity: Identity) -> HTTPResponse:
+def list_projects(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
         rows = repository.list_all(conn)
     return respond.page(
@@ -50,27 +42,27 @@ def show_list(context: Context, identity: Identity) -> HTTPResponse:
         identity,
         title="Projects",
         projects=rows,
-        notice=notice(),
+        notice=respond.find_notice(NOTICES),
     )
 
 
-def new_page(
+def _render_new(
     context: Context, identity: Identity, values: dict[str, str], **more: Any
 ) -> HTTPResponse:
-    page = {"title": "New project", "project": None, "stickiness": stickiness(context)} | more
-    return respond.page(context, "projects/projects/form", identity, values=values, **page)
+    page = {"title": "New project", "project": None, "fields": _fields(context, values)} | more
+    return respond.page(context, "projects/projects/form", identity, **page)
 
 
 @router.get("/admin/projects/new", needs=ADMIN)
-def new(context: Context, identity: Identity) -> HTTPResponse:
-    return new_page(context, identity, _values({"default_stickiness": "default"}))
+def show_new_project(context: Context, identity: Identity) -> HTTPResponse:
+    return _render_new(context, identity, _values({"default_stickiness": "default"}))
 
 
 @router.post("/admin/projects/new", needs=ADMIN)
-def create(context: Context, identity: Identity, form: dict[str, str]) -> HTTPResponse:
+def create_project(context: Context, identity: Identity, form: dict[str, str]) -> HTTPResponse:
     values = _values(form)
     try:
-        fields = projects.fields(
+        fields = projects.check_fields(
             values["name"], values["description"], "open", values["default_stickiness"]
         )
         with context.database.transaction() as conn:
@@ -78,38 +70,32 @@ def create(context: Context, identity: Identity, form: dict[str, str]) -> HTTPRe
     except AppError as error:
         if error.status not in (400, 409):
             raise
-        problem = {"status": error.status, "problems": _beside_fields(error)}
-        return new_page(context, identity, values, title="Problem: New project", **problem)
+        problem = {"status": error.status, "problems": _map_problem_paths(error)}
+        return _render_new(context, identity, values, title="Problem: New project", **problem)
     return respond.redirect(context, f"/admin/projects/{row['id']}/edit?done=created")
 
 
-def edit_page(
+def _render_edit(
     context: Context, identity: Identity, id: str, values: dict[str, str] | None = None, **more: Any
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = projects.get(conn, id)
-        links = environment_rows.list_of_project(conn, id)
-    stored = {name: row[name] or "" for name in ("id", "name", "description")}
-    stored["default_stickiness"] = row["default_stickiness"]
-    offered = list(dict.fromkeys([*stickiness(context), row["default_stickiness"]]))
-    page = {"title": f"Project {row['name']} ({id})", "project": row, "links": links} | more
-    return respond.page(
-        context,
-        "projects/projects/form",
-        identity,
-        values=stored | (values or {}),
-        stickiness=offered,
-        **page,
-    )
+        links = environment_rows.list_by_project(conn, id)
+    values = values or {name: row[name] or "" for name in VALUES}
+    fields = _fields(context, values, current_stickiness=row["default_stickiness"])
+    page = {"title": f"Project {row['name']} ({id})", "project": row, "fields": fields} | more
+    return respond.page(context, "projects/projects/form", identity, links=links, **page)
 
 
 @router.get("/admin/projects/<project>/edit", needs=EDIT)
-def edit(context: Context, identity: Identity, project: str) -> HTTPResponse:
-    return edit_page(context, identity, project, notice=notice())
+def show_project(context: Context, identity: Identity, project: str) -> HTTPResponse:
+    return _render_edit(context, identity, project, notice=respond.find_notice(NOTICES))
 
 
 @router.post("/admin/projects/<project>/edit", needs=EDIT)
-def save(context: Context, identity: Identity, project: str, form: dict[str, str]) -> HTTPResponse:
+def update_project(
+    context: Context, identity: Identity, project: str, form: dict[str, str]
+) -> HTTPResponse:
     values = _values(form) | {"id": project}
     try:
         with context.database.transaction() as conn:
@@ -124,13 +110,13 @@ def save(context: Context, identity: Identity, project: str, form: dict[str, str
     except AppError as error:
         if error.status != 400:
             raise
-        problem = {"status": error.status, "problems": _beside_fields(error)}
-        return edit_page(context, identity, project, values, title="Problem: Project", **problem)
+        problem = {"status": error.status, "problems": _map_problem_paths(error)}
+        return _render_edit(context, identity, project, values, title="Problem: Project", **problem)
     return respond.redirect(context, f"/admin/projects/{project}/edit?done=saved")
 
 
 @router.post("/admin/projects/<project>/environments/<environment>/link", needs=EDIT)
-def link(
+def add_environment_to_project(
     context: Context, identity: Identity, project: str, environment: str, form: dict[str, str]
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
@@ -140,7 +126,7 @@ def link(
 
 
 @router.post("/admin/projects/<project>/environments/<environment>/unlink", needs=EDIT)
-def unlink(
+def remove_environment_from_project(
     context: Context, identity: Identity, project: str, environment: str, form: dict[str, str]
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
@@ -150,7 +136,9 @@ def unlink(
 
 
 @router.get("/admin/projects/<project>/delete", needs=ADMIN)
-def confirm_delete(context: Context, identity: Identity, project: str, **more: Any) -> HTTPResponse:
+def confirm_project_deletion(
+    context: Context, identity: Identity, project: str, **more: Any
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = projects.get(conn, project)
         segments = repository.list_segments(conn, project)
@@ -161,7 +149,7 @@ def confirm_delete(context: Context, identity: Identity, project: str, **more: A
 
 
 @router.post("/admin/projects/<project>/delete", needs=ADMIN)
-def delete(
+def delete_project(
     context: Context, identity: Identity, project: str, form: dict[str, str]
 ) -> HTTPResponse:
     try:
@@ -171,19 +159,45 @@ def delete(
         if error.status not in (403, 409):
             raise
         problem = {"status": error.status, "problems": error.details}
-        return confirm_delete(
+        return confirm_project_deletion(
             context, identity, project, title="Problem: Delete a project", **problem
         )
     return respond.redirect(context, "/admin/projects?done=deleted")
 
 
+def _fields(context: Context, values: dict[str, str], current_stickiness: str = "") -> list[Field]:
+    """The fields of the form; only a new project has the field `id`."""
+    with context.database.autocommit() as conn:
+        rows = context_fields.list_all(conn)
+    names = ["default", "random", *(row["name"] for row in rows if row["stickiness"])]
+    if current_stickiness:
+        names = list(dict.fromkeys([*names, current_stickiness]))
+    id_hint = (
+        "Optional, generated from the name by default. Used in tokens and scripts; can't be changed"
+        " later. Letters, numbers, - . _ ~"
+    )
+    fields = [
+        Field("name", "Name", values["name"], is_required=True),
+        Field("id", "ID", values["id"], hint=id_hint),
+        Field("description", "Description", values["description"], hint="Optional."),
+        Field(
+            "default_stickiness",
+            "Default stickiness",
+            values["default_stickiness"],
+            type="select",
+            hint="Preselected for new strategies. default: userId → sessionId → random.",
+            choices=make_choices(names),
+        ),
+    ]
+    return [field for field in fields if field.name != "id" or not current_stickiness]
+
+
 def _values(form: dict[str, str]) -> dict[str, str]:
-    names = ("id", "name", "description", "default_stickiness")
-    return {name: form.get(name, "").strip() for name in names}
+    return {name: form.get(name, "").strip() for name in VALUES}
 
 
-def _beside_fields(error: AppError) -> list[dict[str, Any]]:
-    """Problems under the names that the form's fields have."""
+def _map_problem_paths(error: AppError) -> list[dict[str, Any]]:
+    """The problems with the names of the form's fields as paths."""
     names = {"defaultStickiness": "default_stickiness"}
     return [
         detail | {key: names.get(path, path) for key, path in detail.items() if key == "path"}

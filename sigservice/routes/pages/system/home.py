@@ -1,4 +1,4 @@
-"""The first page: what came in lately (for admins, who may read signals) and where to go on."""
+"""The home page: recent signals for admins, who may read them, and the first steps."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from sigservice.web import respond
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
 
-SHOWN = 10
+RECENT_SIGNALS = 10
+PREVIEW_LENGTH = 100
 
 
 router = Router(PageGuard)
 
 
 @router.get("/", needs=VIEW)
-def home(context: Context, identity: Identity) -> HTTPResponse:
+def show_home(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
         endpoints = signal_endpoints.list_all(conn)
         flags = features.count(conn)
-        newest = _newest_signals(conn) if identity.has_permission(ADMIN) else []
+        recent = _list_recent_signals(conn) if identity.has_permission(ADMIN) else []
     return respond.page(
         context,
         "system/home/show",
@@ -33,9 +34,10 @@ def home(context: Context, identity: Identity) -> HTTPResponse:
         title="Home",
         features=flags,
         endpoints=endpoints,
-        signals=newest,
+        signals=recent,
     )
 
 
-def _newest_signals(conn: Connection) -> list[Row]:
-    return signals.list_all(conn, from_time=None, to_time=None, before=None, limit=SHOWN)
+def _list_recent_signals(conn: Connection) -> list[Row]:
+    rows = signals.list_all(conn, from_time=None, to_time=None, before=None, limit=RECENT_SIGNALS)
+    return [row | {"preview": row["payload"][:PREVIEW_LENGTH]} for row in rows]

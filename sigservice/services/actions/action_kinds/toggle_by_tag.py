@@ -39,7 +39,7 @@ class ToggleByTag:
         type, colon, value = params["tag"].partition(":")
         if not (type and colon and value):
             problems.add("tag", "A tag looks like type:value.")
-        rows = environments.list_of_project(conn, project)
+        rows = environments.list_by_project(conn, project)
         if not any(row["name"] == params["environment"] and row["visible"] for row in rows):
             problems.add("environment", "The project has no such environment.")
 
