@@ -27,7 +27,7 @@ HOT = {
     ("signals", "list_signals_for_endpoint"): ["signals_endpoint_id_idx"],
     ("signals", "list_signals_for_token"): ["signals_token_id_idx"],
     ("signals", "find_search_end"): ["signals_"],
-    ("signals", "list_last_received"): ["signals_endpoint_id_idx", "signals_token_id_idx"],
+    ("signals", "find_last_received"): ["signals_endpoint_id_idx", "signals_token_id_idx"],
     ("signals", "list_signals"): ["signals_pkey"],
     ("signals", "delete_old_signals"): ["signals_pkey"],
     ("signals", "delete_surplus_signals"): ["signals_endpoint_id_idx"],

@@ -184,9 +184,10 @@ def count_for_endpoint(conn: Connection, endpoint_id: int, *, max_count: int) ->
     )
 
 
-def list_last_received(conn: Connection) -> list[Row]:
-    """{endpoint_id, token_id, created_at}; token_id is None in the row of an endpoint."""
-    return fetch_all(conn, _SQL["list_last_received"])
+def find_last_received(conn: Connection) -> dict[tuple[int, int | None], datetime]:
+    """When each endpoint (endpoint_id, None) and token (endpoint_id, token_id) was last used."""
+    rows = fetch_all(conn, _SQL["find_last_received"])
+    return {(row["endpoint_id"], row["token_id"]): row["created_at"] for row in rows}
 
 
 def count_by_hour(conn: Connection) -> list[Row]:

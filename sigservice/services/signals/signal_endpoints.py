@@ -21,6 +21,7 @@ from sigservice.services.problems import Problems, build_duplicate_error
 from sigservice.services.system import events
 
 TOKEN_PREFIX = "signal_"
+TOKEN_NAME_ERROR = "The token name must have 1 to 100 characters."
 _NAME = re.compile(r"[a-z0-9_-]{1,100}")
 
 
@@ -33,13 +34,17 @@ class EndpointFields:
     enabled: bool | None
 
 
-def check_fields(name: str, description: str | None, enabled: bool | None) -> EndpointFields:
-    """Raises BadDataError with a detail for each invalid field."""
+def check_fields(
+    name: str, description: str | None, enabled: bool | None, *, token_name: str | None = None
+) -> EndpointFields:
+    """Raises BadDataError with a detail for each invalid field, also of its first token."""
     problems = Problems()
     if not name:
         problems.add("name", "The name is required.")
     elif not _NAME.fullmatch(name):
         problems.add("name", "The name must be 1 to 100 lower-case letters, digits, - or _.")
+    if token_name is not None and not _is_token_name(token_name):
+        problems.add("token_name", TOKEN_NAME_ERROR)
     description = (description or "").strip() or None
     problems.check_text(description, "description", max_length=1000).raise_if_any()
     return EndpointFields(name, description, enabled)
@@ -115,7 +120,7 @@ def create_token(
 
     Raises NotFoundError, BadDataError, ExceedsLimitError, NameExistsError.
     """
-    name = check_token_name(name)
+    name = _check_token_name(name)
     _require(signal_endpoints.lock(conn, endpoint_id))
     secret = TOKEN_PREFIX + secrets.generate_secret()
     try:
@@ -142,7 +147,7 @@ def create_token(
 
 def rename_token(conn: Connection, endpoint_id: int, id: int, name: str, by: Identity) -> Row:
     """Raises NotFoundError, BadDataError, NameExistsError."""
-    name = check_token_name(name)
+    name = _check_token_name(name)
     _require(signal_endpoints.lock(conn, endpoint_id))
     before = get_token(conn, endpoint_id, id)
     try:
@@ -168,12 +173,15 @@ def delete_token(conn: Connection, endpoint_id: int, id: int, by: Identity) -> N
     events.record(conn, "signal-endpoint-token-deleted", by, pre_data=token_to_json(before))
 
 
-def check_token_name(name: str) -> str:
+def _check_token_name(name: str) -> str:
     """The name without surrounding spaces. Raises BadDataError."""
-    name = name.strip()
-    if not 1 <= len(name) <= 100:
-        raise BadDataError("The token name must have 1 to 100 characters.", path="name")
-    return name
+    if not _is_token_name(name):
+        raise BadDataError(TOKEN_NAME_ERROR, path="name")
+    return name.strip()
+
+
+def _is_token_name(name: str) -> bool:
+    return 1 <= len(name.strip()) <= 100
 
 
 def to_json(row: Row) -> dict[str, Any]:

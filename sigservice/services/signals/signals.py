@@ -78,7 +78,21 @@ def list_page(
     continues from there. A search ignores the offset.
     """
     if pattern := make_pattern(text):
-        return _search(conn, endpoint_id, pattern, limit=limit, before=before, token_id=token_id)
+        oldest_id, has_more = signals.find_search_end(
+            conn, endpoint_id, token_id=token_id, before=before
+        )
+        rows = signals.search(
+            conn,
+            endpoint_id,
+            token_id=token_id,
+            pattern=pattern,
+            before=before,
+            oldest_id=oldest_id,
+            limit=limit,
+        )
+        if len(rows) == limit:
+            return SignalPage(rows, rows[-1]["id"])
+        return SignalPage(rows, oldest_id if has_more else None, searched_to_end=not has_more)
     if token_id is None:
         rows = signals.list_for_endpoint(
             conn, endpoint_id, before=before, limit=limit + 1, offset=offset
@@ -90,32 +104,6 @@ def list_page(
     page = rows[:limit]
     has_more = len(rows) > limit or signals.is_truncated(rows)
     return SignalPage(page, page[-1]["id"] if has_more else None)
-
-
-def _search(
-    conn: Connection,
-    endpoint_id: int,
-    pattern: str,
-    *,
-    limit: int,
-    before: int | None,
-    token_id: int | None,
-) -> SignalPage:
-    oldest_id, has_more = signals.find_search_end(
-        conn, endpoint_id, token_id=token_id, before=before
-    )
-    rows = signals.search(
-        conn,
-        endpoint_id,
-        token_id=token_id,
-        pattern=pattern,
-        before=before,
-        oldest_id=oldest_id,
-        limit=limit,
-    )
-    if len(rows) == limit:
-        return SignalPage(rows, rows[-1]["id"])
-    return SignalPage(rows, oldest_id if has_more else None, searched_to_end=not has_more)
 
 
 def get(conn: Connection, endpoint_id: int, id: int) -> Row:

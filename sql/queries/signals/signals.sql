@@ -167,7 +167,7 @@ FROM (
 SELECT count(*)
 FROM (SELECT 1 FROM signals WHERE endpoint_id = %(endpoint_id)s LIMIT %(max_count)s) counted;
 
--- name: list_last_received
+-- name: find_last_received
 -- The time of the newest signal of each endpoint and of each token: one index lookup for each.
 SELECT e.id AS endpoint_id, NULL::int AS token_id, s.created_at
 FROM signal_endpoints e

@@ -23,7 +23,7 @@ router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=ADMIN)
-def list_signal_endpoint_tokens(context: Context, identity: Identity, id: int) -> HTTPResponse:
+def list_tokens(context: Context, identity: Identity, id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
         rows = signal_endpoints.list_tokens(conn, id)
     return respond.json(
@@ -32,9 +32,7 @@ def list_signal_endpoint_tokens(context: Context, identity: Identity, id: int) -
 
 
 @router.post(PATH, needs=ADMIN, takes=TokenBody)
-def create_signal_endpoint_token(
-    context: Context, identity: Identity, id: int, body: TokenBody
-) -> HTTPResponse:
+def create_token(context: Context, identity: Identity, id: int, body: TokenBody) -> HTTPResponse:
     with context.database.transaction() as conn:
         row, secret = signal_endpoints.create_token(
             conn, id, body.name, identity, limit=context.config["signals"]["tokensPerEndpointLimit"]
@@ -46,16 +44,14 @@ def create_signal_endpoint_token(
 
 
 @router.get(f"{PATH}/<token_id:id>", needs=ADMIN)
-def get_signal_endpoint_token(
-    context: Context, identity: Identity, id: int, token_id: int
-) -> HTTPResponse:
+def get_token(context: Context, identity: Identity, id: int, token_id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = signal_endpoints.get_token(conn, id, token_id)
     return respond.json(signal_endpoints.token_to_json(row))
 
 
 @router.put(f"{PATH}/<token_id:id>", needs=ADMIN, takes=TokenBody)
-def rename_signal_endpoint_token(
+def rename_token(
     context: Context, identity: Identity, id: int, token_id: int, body: TokenBody
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
@@ -64,9 +60,7 @@ def rename_signal_endpoint_token(
 
 
 @router.delete(f"{PATH}/<token_id:id>", needs=ADMIN)
-def delete_signal_endpoint_token(
-    context: Context, identity: Identity, id: int, token_id: int
-) -> HTTPResponse:
+def delete_token(context: Context, identity: Identity, id: int, token_id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
         signal_endpoints.delete_token(conn, id, token_id, identity)
     return respond.empty()

@@ -20,7 +20,7 @@ router = Router(PageGuard)
 
 
 @router.post(PATH, needs=ADMIN)
-def create_signal_endpoint_token(
+def create_token(
     context: Context, identity: Identity, id: int, form: dict[str, str]
 ) -> HTTPResponse:
     name = form.get("token_name", "")
@@ -54,7 +54,7 @@ def redirect_to_tokens(context: Context, identity: Identity, id: int) -> HTTPRes
 
 
 @router.post(f"{PATH}/<token_id:id>", needs=ADMIN)
-def rename_signal_endpoint_token(
+def rename_token(
     context: Context, identity: Identity, id: int, token_id: int, form: dict[str, str]
 ) -> HTTPResponse:
     name = form.get("token_name", "")
@@ -77,7 +77,7 @@ def rename_signal_endpoint_token(
 
 
 @router.get(f"{PATH}/<token_id:id>/delete", needs=ADMIN)
-def confirm_signal_endpoint_token_deletion(
+def confirm_token_deletion(
     context: Context, identity: Identity, id: int, token_id: int
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
@@ -94,7 +94,7 @@ def confirm_signal_endpoint_token_deletion(
 
 
 @router.post(f"{PATH}/<token_id:id>/delete", needs=ADMIN)
-def delete_signal_endpoint_token(
+def delete_token(
     context: Context, identity: Identity, id: int, token_id: int, form: dict[str, str]
 ) -> HTTPResponse:
     with context.database.transaction() as conn:

@@ -8,7 +8,7 @@ from bottle import HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.db.statements import Row
-from sigservice.errors import AppError, BadDataError
+from sigservice.errors import AppError
 from sigservice.repository.actions import action_sets
 from sigservice.repository.signals import signal_endpoint_tokens, signals
 from sigservice.repository.signals import signal_endpoints as repository
@@ -42,7 +42,7 @@ def list_signal_endpoints(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
         rows = repository.list_all(conn)
         tokens = signal_endpoint_tokens.list_all(conn)
-        last_received = signals.list_last_received(conn)
+        last_received = signals.find_last_received(conn)
         hours = signals.count_by_hour(conn)
     endpoints = []
     for row in rows:
@@ -54,7 +54,7 @@ def list_signal_endpoints(context: Context, identity: Identity) -> HTTPResponse:
             | {
                 "url": Field(f"url-{row['id']}", f"URL of {row['name']}", url),
                 "tokens": [t for t in tokens if t["signal_endpoint_id"] == row["id"]],
-                "last_received": _find_time(last_received, row["id"]),
+                "last_received": last_received.get((row["id"], None)),
                 "bars": bars(counts),
                 "chart_label": f"{plural(total, 'signal')} in the last 24 hours",
                 "total": total,
@@ -83,7 +83,7 @@ def create_signal_endpoint(
     values, limits = _read_values(form), context.config["signals"]
     has_token = values["token"] == "now"
     try:
-        fields = _check_new(values, has_token)
+        fields = _check(values, has_token)
         with context.database.transaction() as conn:
             endpoint = signal_endpoints.create(
                 conn, fields, identity, limit=limits["endpointsLimit"]
@@ -220,7 +220,7 @@ def render_form(
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.get(conn, id)
         tokens = signal_endpoint_tokens.list_for_endpoint(conn, id)
-        last_received = signals.list_last_received(conn)
+        last_received = signals.find_last_received(conn)
     state = {
         "name": endpoint["name"],
         "description": endpoint["description"] or "",
@@ -235,7 +235,7 @@ def render_form(
         tokens=[
             token
             | {
-                "last_received": _find_time(last_received, id, token["id"]),
+                "last_received": last_received.get((id, token["id"])),
                 "field": Field(
                     "token_name",
                     "Name",
@@ -307,33 +307,10 @@ def _read_values(form: dict[str, str]) -> dict[str, str]:
     return {name: form.get(name, "").strip() for name in names}
 
 
-def _check(values: dict[str, str]) -> signal_endpoints.EndpointFields:
+def _check(values: dict[str, str], has_token: bool = False) -> signal_endpoints.EndpointFields:
     return signal_endpoints.check_fields(
-        values["name"], values["description"], values["enabled"] == "on"
+        values["name"],
+        values["description"],
+        values["enabled"] == "on",
+        token_name=values["token_name"] if has_token else None,
     )
-
-
-def _check_new(values: dict[str, str], has_token: bool) -> signal_endpoints.EndpointFields:
-    """Raises BadDataError with a detail for each invalid field of a new endpoint."""
-    problems: list[dict[str, Any]] = []
-    fields = None
-    try:
-        fields = _check(values)
-    except BadDataError as error:
-        problems += error.details
-    try:
-        if has_token:
-            signal_endpoints.check_token_name(values["token_name"])
-    except BadDataError as error:
-        problems += [detail | {"path": "token_name"} for detail in error.details]
-    if problems or fields is None:
-        raise BadDataError(problems[0]["message"], details=problems)
-    return fields
-
-
-def _find_time(last_received: list[Row], endpoint_id: int, token_id: int | None = None) -> Any:
-    """When the endpoint or its token received the last signal, None if never."""
-    for row in last_received:
-        if row["endpoint_id"] == endpoint_id and row["token_id"] == token_id:
-            return row["created_at"]
-    return None
