@@ -15,7 +15,7 @@ from sigservice.app import make_app
 from sigservice.build import build_context, build_loggers
 from sigservice.clock import Clock
 from sigservice.config import Loaded, load_config, risks
-from sigservice.config.options import BUILT_IN_ADMIN
+from sigservice.config.options import DEFAULT_ADMIN
 from sigservice.db.open import OpenDatabase
 from sigservice.jobs import (
     actions,
@@ -91,7 +91,9 @@ class Service:
     def __init__(self, loaded: Loaded, clock: Clock, passwords: Passwords) -> None:
         config = loaded.config
         self.config, self.warnings = config, loaded.warnings
-        self._open = [risk.message for risk in risks.of_authentication(config, loaded.sources)]
+        self._type_risks = [
+            risk.message for risk in risks.find_authentication_risks(config, loaded.sources)
+        ]
         get_logger = build_loggers(config)
         self._logger = get_logger("server")
         self._database = OpenDatabase(config, get_logger("database"))
@@ -192,7 +194,7 @@ class Service:
         who, code = kind.users, ""
         if kind.has_passwords and startup.default_password_works(self.context.database):
             who = "{username} with the built-in password {password}: change it"
-            who = who.format(**BUILT_IN_ADMIN)  # never what is configured
+            who = who.format(**DEFAULT_ADMIN)  # never what is configured
             code = self._sign_in_code
         missing = []
         if not self.context.public_url:
@@ -210,14 +212,14 @@ class Service:
             lines.append(f"  one-time code   {code}: for one sign-in from outside private networks")
         if missing:
             lines.append(f"  not configured  {', '.join(missing)}")
-        shown = [*self._open, *self.warnings]
+        shown = [*self._type_risks, *self.warnings]
         return lines + [f"  warning         {text}" for text in shown[:6]]
 
     def _warn(self) -> None:
         """The command alone prints the lines of `describe`, so warnings go to the log too."""
         is_broken = self.context.authentication.lacks_handler
         tell = self._logger.error if is_broken else self._logger.warn
-        for line in self._open:
+        for line in self._type_risks:
             tell("%s", line)
         for line in self.warnings:
             self._logger.warn("%s", line)

@@ -1,4 +1,4 @@
-"""Kinds of options that name hosts, networks, addresses and paths in them."""
+"""Kinds of options for hosts, networks, URLs and base paths."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ipaddress
 import re
 from urllib.parse import urlsplit
 
-from sigservice.config.parse import LIST, Kind, Wrong, one_line_path, text_kind, word_list
+from sigservice.config.parse import LIST, InvalidValue, Kind, one_line_path, text_kind, word_list
 
 
 def _host(text: str) -> str:
@@ -17,17 +17,17 @@ def _host(text: str) -> str:
     return text
 
 
-HOST = text_kind("a host name or an address", "127.0.0.1", _host)
+HOST = text_kind("a hostname or an address", "127.0.0.1", _host)
 
 
 def _database_host(text: str) -> str:
     if "," in text:
-        raise Wrong("several hosts are not supported")
+        raise InvalidValue("several hosts are not supported")
     return one_line_path(text) if text.startswith(("/", "@")) else _host(text)
 
 
 DATABASE_HOST = text_kind(
-    "a host name, an address or the folder of a unix socket", "db.example.com", _database_host
+    "a hostname, an address or the folder of a unix socket", "db.example.com", _database_host
 )
 
 
@@ -35,31 +35,31 @@ def _url(text: str) -> str:
     text = text.strip()
     parts = urlsplit(text)
     if not re.fullmatch(r"[!#-;=?-\[\]_a-z~]+", text):  # RFC 3986, 2
-        raise Wrong("it holds a character that an address can't have")
+        raise InvalidValue("it contains a character that a URL can't have")
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError
     if parts.query or parts.fragment:
-        raise Wrong("it has a query or a fragment")
+        raise InvalidValue("it has a query or a fragment")
     if "@" in parts.netloc:
-        raise Wrong("it holds a user name, which everybody would see")
-    _ = parts.port  # raises ValueError for a port that is none
+        raise InvalidValue("it contains a username, which links would show")
+    _ = parts.port  # raises ValueError for an invalid port
     return text.rstrip("/")
 
 
-URL = text_kind("an absolute http or https address", "https://flags.example.com", _url)
+URL = text_kind("an absolute http or https URL", "https://flags.example.com", _url)
 
 
 def _endpoint(text: str) -> str:
-    """One that is asked as it stands."""
+    """A URL with an optional query, which is requested unchanged."""
     address, _, query = text.strip().partition("?")
     _url(address)
     if not re.fullmatch(r"[!#-;=?-\[\]_a-z~]*", query):
-        raise Wrong("it holds a character that an address can't have")
+        raise InvalidValue("it contains a character that a URL can't have")
     return text.strip()
 
 
 ENDPOINT = text_kind(
-    "an absolute http or https address", "https://versions.example.com/check", _endpoint
+    "an absolute http or https URL", "https://versions.example.com/check", _endpoint
 )
 
 
@@ -79,7 +79,7 @@ def _sender(text: str) -> str:
     if bracket and not rest.endswith(">"):
         raise ValueError
     if not name.isprintable() or re.search(r'[<>@,;"\\]', name):
-        raise Wrong("its name holds a character that a sender's can't have")
+        raise InvalidValue("the name contains a character that a sender can't have")
     if not re.fullmatch(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9.-]+", rest.removesuffix(">")):
         raise ValueError
     return text
@@ -92,7 +92,7 @@ SENDER = text_kind(
 
 def _networks(values: list[str]) -> list[str]:
     for value in values:
-        if value != "localhost":  # how a peer on a unix socket is called
+        if value != "localhost":  # the address of a peer on a unix socket
             ipaddress.ip_network(value, strict=False)
     return values
 
@@ -113,14 +113,14 @@ def _hosts(values: list[str]) -> list[str]:
 
 
 HOSTS = Kind(
-    "a comma-separated list of host names, addresses or networks",
+    "a comma-separated list of hostnames, addresses or networks",
     "hooks.example.com,*.internal.example,10.0.0.0/8",
     lambda text: _hosts(LIST.parse(text.lower())),
     lambda value: _hosts([item.lower() for item in word_list(value)]),
 )
 
 
-# Whole machines have these set for other programs; risks.py tells that they are of no use here.
+# Accepted because machines have them set for other programs; risks.py warns about them.
 SOCKS = ("socks4", "socks4a", "socks5", "socks5h")
 
 
@@ -128,11 +128,11 @@ def _proxy(text: str) -> str:
     text = text.strip()
     parts = urlsplit(text if "://" in text else f"http://{text}")
     if parts.scheme not in ("http", "https", *SOCKS):
-        raise Wrong("only http and https proxies are supported")
+        raise InvalidValue("only http and https proxies are supported")
     if not parts.hostname or not re.fullmatch(r"[!-~]+", text):
         raise ValueError
     _ = parts.port
     return text
 
 
-PROXY = text_kind("a proxy's address", "http://proxy.example.com:3128", _proxy)
+PROXY = text_kind("a proxy URL", "http://proxy.example.com:3128", _proxy)

@@ -1,4 +1,4 @@
-"""What each authentication type is, as data: the one place that compares their names."""
+"""The authentication types as data. No other code compares their names."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class AuthenticationType:
-    """`api_name` and `path` tell programs, in the body of a 401, how people sign in; `form` is the
-    sign-in page's template.
-
-    `users` may come in, as the start's lines tell it. `note` stands where passwords would be set,
-    `banner` on each page.
+    """`api_name` and `path` are in the body of a 401: how and where users sign in. `form` is the
+    template of the sign-in page, `users` the description in the start lines. Pages print `note`
+    where a password could be set, and `banner` at their top.
     """
 
     name: str
@@ -42,8 +40,8 @@ TYPES = {
             api_name="demo",
             path="/auth/demo/login",
             form="access/sign_in/demo",
-            users="whoever types an e-mail address",
-            note="Signing in takes an e-mail address alone; passwords are not asked for.",
+            users="anyone, with any email address",
+            note="Users sign in with an email address only, without a password.",
             takes_email=True,
         ),
         AuthenticationType(
@@ -51,14 +49,14 @@ TYPES = {
             api_name="custom",
             path="/sign-in",
             form="access/sign_in/custom",
-            users="whom customAuthHandler vouches for",
-            note="People sign in elsewhere; passwords are not asked for here.",
+            users="users that customAuthHandler authenticates",
+            note="Users sign in outside this service, without a password here.",
         ),
         AuthenticationType(
             "none",
-            users="nobody has to: authentication is off",
-            note="Nobody signs in; passwords are not asked for.",
-            banner="Authentication is off: whoever reaches this address can change everything.",
+            users="not required: authentication is off",
+            note="Authentication is off, so there are no passwords.",
+            banner="Authentication is off: anyone who can reach this page can change everything.",
             is_open=True,
         ),
     )
@@ -66,5 +64,5 @@ TYPES = {
 
 
 NO_HANDLER = (
-    "The authentication type is custom, but there is no handler: give customAuthHandler in code."
+    "The authentication type is custom, but no handler is set: set customAuthHandler in code."
 )

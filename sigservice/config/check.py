@@ -1,4 +1,4 @@
-"""`sigservice check-config`: each option's value, where it came from, and what is risky."""
+"""`sigservice check-config`: the value and source of each option, and the risks."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 
 from sigservice.config.load import Loaded, read_config
 from sigservice.config.options import OPTIONS, Option
-from sigservice.config.risks import SEVERITIES, Risk, judge
+from sigservice.config.risks import SEVERITIES, Risk, find_risks
 from sigservice.errors import Problem
 
-MASKED = "(set, not shown)"
+MASKED = "(set, hidden)"
 WIDTH = 100
 _COLUMN = 52
-# Options whose value, where none is given, follows from another option.
+# Options that get their value from another option when they are not set.
 _DERIVED = {"signals.burst": "signals.maxPerSecond", "email.secure": "email.port"}
 _FILES = {
     "DATABASE_URL_FILE",
@@ -27,19 +27,19 @@ _FILES = {
 }
 
 
-def report(loaded: Loaded) -> list[dict[str, Any]]:
-    """A row for each option, as docs/operations.md describes it; secrets are masked."""
-    return [_row(loaded, option) for option in OPTIONS if option.in_code]
+def list_options(loaded: Loaded) -> list[dict[str, Any]]:
+    """A row for each option, as in docs/operations.md, with masked secrets."""
+    return [_describe_option(loaded, option) for option in OPTIONS if option.in_code]
 
 
-def _row(loaded: Loaded, option: Option) -> dict[str, Any]:
+def _describe_option(loaded: Loaded, option: Option) -> dict[str, Any]:
     value, source = _find(loaded.config, option.path), loaded.sources[option.path]
-    origin = _origin(option, source)
+    origin = _find_origin(option, source)
     if option.path in _DERIVED and value is None and source == "default":
         origin, source = "derived", _DERIVED[option.path]
         value = _find(loaded.config, source)
         value = value == 465 if option.path == "email.secure" else value
-    wrong = any(
+    is_invalid = any(
         problem.variable in (*source.split(", "), f"{option.path} (in code)")
         for problem in loaded.problems
     )
@@ -47,30 +47,30 @@ def _row(loaded: Loaded, option: Option) -> dict[str, Any]:
         "option": option.path,
         "variable": option.env,
         "section": option.section,
-        "value": None if wrong else _shown(option, value),
+        "value": None if is_invalid else _mask(option, value),
         "source": source,
         "origin": origin,
-        "valid": not wrong,
+        "valid": not is_invalid,
         "expected": option.kind.expected,
         "meaning": option.help,
     }
 
 
 def _find(config: Mapping[str, Any], path: str) -> Any:
-    found: Any = config
+    value: Any = config
     for part in path.split("."):
-        found = found[part]
-    return found
+        value = value[part]
+    return value
 
 
-def _origin(option: Option, source: str) -> str:
+def _find_origin(option: Option, source: str) -> str:
     if source in ("default", "in code"):
         return "code" if source == "in code" else source
     names = set(source.split(", "))
     return "file" if names <= _FILES - {option.env} else "variable"
 
 
-def _shown(option: Option, value: Any) -> Any:
+def _mask(option: Option, value: Any) -> Any:
     if option.path == "authentication.initialAdminUser" and value:
         return {"username": value["username"], "password": MASKED}
     if option.path == "db.ssl" and value:
@@ -80,39 +80,39 @@ def _shown(option: Option, value: Any) -> Any:
     return "(a function)" if callable(value) else value
 
 
-def risks(loaded: Loaded) -> list[Risk]:
-    """The gravest first. What is wrong is a problem, and no risk besides."""
-    wrong = {row["option"] for row in report(loaded) if not row["valid"]}
-    found = [*judge(loaded.config, loaded.sources), *loaded.notes]
-    kept = [risk for risk in found if risk.option not in wrong]
-    return sorted(kept, key=lambda risk: -SEVERITIES.index(risk.severity))
+def list_risks(loaded: Loaded) -> list[Risk]:
+    """All risks, the most severe first, without those of options with invalid values."""
+    invalid = {row["option"] for row in list_options(loaded) if not row["valid"]}
+    all_risks = [*find_risks(loaded.config, loaded.sources), *loaded.start_risks]
+    valid_risks = [risk for risk in all_risks if risk.option not in invalid]
+    return sorted(valid_risks, key=lambda risk: -SEVERITIES.index(risk.severity))
 
 
 def main(environ: Mapping[str, str], form: str = "text", fail_on: str = "") -> int:
-    """Prints the report; 0 fine, 2 wrong values, 3 risks of severity `fail_on` or graver."""
+    """Prints the report. Returns 0, 2 for invalid values, 3 for risks of `fail_on` or worse."""
     loaded = read_config(None, environ)
-    rows, found = report(loaded), risks(loaded)
+    rows, risks = list_options(loaded), list_risks(loaded)
     if form == "json":
         content = {
             "ok": not loaded.problems,
             "options": rows,
-            "risks": [asdict(risk) for risk in found],
-            "problems": [_problem(problem) for problem in loaded.problems],
+            "risks": [asdict(risk) for risk in risks],
+            "problems": [_to_json(problem) for problem in loaded.problems],
         }
         sys.stdout.write(json.dumps(content, indent=2) + "\n")
     else:
-        text = "\n".join(_text(rows, found)) + "\n"
-        encoding = sys.stdout.encoding or "utf-8"  # a value may hold what the terminal can't show
+        text = "\n".join(_render_text(rows, risks)) + "\n"
+        encoding = sys.stdout.encoding or "utf-8"  # not every terminal can print all values
         sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
         sys.stdout.flush()
         sys.stderr.writelines(f"sigservice: {problem}\n" for problem in loaded.problems)
     if loaded.problems:
         return 2
     grave = SEVERITIES[SEVERITIES.index(fail_on) :] if fail_on else ()
-    return 3 if any(risk.severity in grave for risk in found) else 0
+    return 3 if any(risk.severity in grave for risk in risks) else 0
 
 
-def _problem(problem: Problem) -> dict[str, str]:
+def _to_json(problem: Problem) -> dict[str, str]:
     return {
         "variable": problem.variable,
         "message": str(problem),
@@ -121,39 +121,39 @@ def _problem(problem: Problem) -> dict[str, str]:
     }
 
 
-def _text(rows: list[dict[str, Any]], found: list[Risk]) -> Iterator[str]:
+def _render_text(rows: list[dict[str, Any]], risks: list[Risk]) -> Iterator[str]:
     for section in dict.fromkeys(row["section"] for row in rows):
         yield section
         for row in rows:
             if row["section"] == section:
-                yield from _option_lines(row)
+                yield from _render_option(row)
         yield ""
-    yield "Risks" if found else "No risks."
-    for risk in found:
-        yield from _wrapped(f"  {risk.severity:<9}", f"{risk.option}: {risk.message}", 11)
-    counts = [sum(risk.severity == severity for risk in found) for severity in SEVERITIES]
-    if found:
+    yield "Risks" if risks else "No risks."
+    for risk in risks:
+        yield from _wrap(f"  {risk.severity:<9}", f"{risk.option}: {risk.message}", 11)
+    counts = [sum(risk.severity == severity for risk in risks) for severity in SEVERITIES]
+    if risks:
         yield "\nnotes: {}, warnings: {}, dangers: {}".format(*counts)
 
 
-def _option_lines(row: dict[str, Any]) -> Iterator[str]:
+def _render_option(row: dict[str, Any]) -> Iterator[str]:
     value = row["value"]
     if not row["valid"]:
-        value = "(wrong)"
+        value = "(invalid)"
     elif value in (None, "", []):
         value = "-"
     elif not isinstance(value, str):
         value = json.dumps(value, ensure_ascii=False)
-    yield from _wrapped(f"  {row['option']:<{_COLUMN - 3}} ", value, _COLUMN)
+    yield from _wrap(f"  {row['option']:<{_COLUMN - 3}} ", value, _COLUMN)
     where = {
         "default": f"default ({row['variable'] or 'code only'})",
         "code": "in code",
         "derived": f"derived from {row['source']}",
     }.get(row["origin"], f"{row['origin']} {row['source']}")
-    yield from _wrapped(" " * 6, f"{where}: {row['meaning']}", 6)
+    yield from _wrap(" " * 6, f"{where}: {row['meaning']}", 6)
 
 
-def _wrapped(first: str, text: str, indent: int) -> list[str]:
+def _wrap(first: str, text: str, indent: int) -> list[str]:
     return textwrap.wrap(
         text, WIDTH, initial_indent=first, subsequent_indent=" " * indent, break_on_hyphens=False
     )

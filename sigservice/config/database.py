@@ -1,7 +1,7 @@
-"""The database block: URL, URL file, parts and TLS put together, and mapped onto libpq.
+"""The database options: merges URL, URL file, single options and TLS, and maps them to libpq.
 
-Precedence: in-code `db` > URL file > URL > parts > defaults. Within the URL an absent part
-leaves what the variable for that part says.
+Precedence: in-code `db` > URL file > URL > single options > defaults. A part that the URL lacks
+comes from its own option.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import unquote
 import psycopg2.extensions
 
 from sigservice.config import tls
-from sigservice.config.parse import Wrong, storable, text_kind
+from sigservice.config.parse import InvalidValue, storable, text_kind
 
 _SSL_MODES: dict[str, Any] = {
     "disable": False,
@@ -30,67 +30,69 @@ _SSL_WORDS = {
     **dict.fromkeys(("false", "0", "f", "no", "off"), "disable"),
 }
 _PARTS = {"user": "user", "password": "password", "host": "host", "dbname": "database"}
-# No argument of libpq keeps it from reading these: the name of a set of arguments, and settings of
-# the session. db/pool.py mends what good ones change; bad ones make libpq refuse to connect.
+# libpq always reads these variables: a set of arguments, and settings of the session. db/pool.py
+# resets what valid ones change; with invalid ones libpq refuses to connect.
 LIBPQ_VARIABLES = ("PGSERVICE", "PGTZ", "PGDATESTYLE", "PGGEQO")
-# What PGREQUIREAUTH would narrow down; an empty list would allow nothing at all.
+# All methods, or PGREQUIREAUTH would restrict them; an empty list would allow none.
 _ANY_METHOD = "password,md5,gss,sspi,scram-sha-256,none"
-_PASSED_ON = {"connect_timeout", "keepalives", "keepalives_idle", "tcp_user_timeout", "hostaddr"}
+_EXTRA = {"connect_timeout", "keepalives", "keepalives_idle", "tcp_user_timeout", "hostaddr"}
 
 
-def from_url(url: str) -> dict[str, Any]:
-    """The parts that a connection string names; Wrong says what is not, without secrets."""
+def parse_url(url: str) -> dict[str, Any]:
+    """The options in a connection string; raises InvalidValue, without secrets."""
     ssl = ""
     if url.startswith(("postgres://", "postgresql://")):
-        # `ssl` is not libpq's, but tools that hand out URLs use it. The rest stays to the letter.
+        # `ssl` is no libpq parameter, but some tools generate it. The rest stays unchanged.
         base, mark, query = url.partition("?")
         pairs = query.split("&")
         ssl = "".join(unquote(pair[4:]) for pair in pairs if pair.startswith("ssl="))
-        kept = "&".join(pair for pair in pairs if not pair.startswith("ssl="))
-        url = base + (mark + kept if kept else "")
+        remainder = "&".join(pair for pair in pairs if not pair.startswith("ssl="))
+        url = base + (mark + remainder if remainder else "")
     try:
-        given = psycopg2.extensions.parse_dsn(url)
+        parameters = psycopg2.extensions.parse_dsn(url)
     except psycopg2.Error:
-        raise Wrong("it is not a libpq connection string") from None
-    if any(re.search(r"[\x00-\x1f\x7f]", given[key]) for key in set(given) - {"password"}):
-        raise Wrong("it holds a line break or another control character")
-    mode = given.pop("sslmode", "") or _SSL_WORDS.get(ssl.lower(), ssl)
+        raise InvalidValue("it is not a libpq connection string") from None
+    if any(
+        re.search(r"[\x00-\x1f\x7f]", parameters[key]) for key in set(parameters) - {"password"}
+    ):
+        raise InvalidValue("it contains a line break or another control character")
+    mode = parameters.pop("sslmode", "") or _SSL_WORDS.get(ssl.lower(), ssl)
     if mode and mode not in _SSL_MODES:
-        named = f"={mode}" if mode in ("prefer", "allow") else ""
-        raise Wrong(
-            f"sslmode{named} is not supported: say whether TLS is needed "
+        value = f"={mode}" if mode in ("prefer", "allow") else ""
+        raise InvalidValue(
+            f"sslmode{value} is not supported: choose whether TLS is required "
             "(disable, no-verify, require, verify-ca or verify-full)"
         )
-    if mode == "verify-ca" and given.get("sslrootcert", "system") == "system":
-        raise Wrong("sslmode=verify-ca needs an sslrootcert file")
-    files = [key for key in ("sslrootcert", "sslcert", "sslkey") if given.get(key)]
+    if mode == "verify-ca" and parameters.get("sslrootcert", "system") == "system":
+        raise InvalidValue("sslmode=verify-ca needs an sslrootcert file")
+    files = [key for key in ("sslrootcert", "sslcert", "sslkey") if parameters.get(key)]
     if files and not mode:
-        raise Wrong(f"{files[0]} is given, but no sslmode")
+        raise InvalidValue(f"{files[0]} needs an sslmode")
     for key in ("host", "hostaddr", "port"):
-        if "," in given.get(key, ""):
-            raise Wrong("several hosts are not supported")
+        if "," in parameters.get(key, ""):
+            raise InvalidValue("several hosts are not supported")
     settings: dict[str, Any] = {
-        ours: given[theirs] for theirs, ours in _PARTS.items() if given.get(theirs)
+        key: parameters[libpq_key] for libpq_key, key in _PARTS.items() if parameters.get(libpq_key)
     }
-    if given.get("port"):
-        settings["port"] = _port(given["port"])
-    if given.get("application_name"):
-        settings["applicationName"] = given["application_name"]
+    if parameters.get("port"):
+        settings["port"] = _port(parameters["port"])
+    if parameters.get("application_name"):
+        settings["applicationName"] = parameters["application_name"]
     if mode:
-        settings["ssl"] = _with_files(_SSL_MODES[mode], given)
-    passed_on = {key: given[key] for key in _PASSED_ON if given.get(key)}
-    known = {*_PARTS, *_PASSED_ON, "port", "application_name", "sslrootcert", "sslcert", "sslkey"}
-    unknown = sorted(set(given) - known)
-    if unknown:
-        raise Wrong("these parameters are not supported: " + ", ".join(unknown))
-    if passed_on:
-        settings["extra"] = passed_on
+        settings["ssl"] = _with_files(_SSL_MODES[mode], parameters)
+    extra = {key: parameters[key] for key in _EXTRA if parameters.get(key)}
+    supported = {*_PARTS, *_EXTRA, "port", "application_name", "sslrootcert", "sslcert", "sslkey"}
+    unsupported = sorted(set(parameters) - supported)
+    if unsupported:
+        raise InvalidValue("these parameters are not supported: " + ", ".join(unsupported))
+    if extra:
+        settings["extra"] = extra
     return settings
 
 
 def _connection_string(text: str) -> str:
     text = storable(text).rstrip("\r\n")
-    from_url(text)
+    parse_url(text)
     return text
 
 
@@ -103,41 +105,43 @@ CONNECTION_STRING = text_kind(
 
 def _port(text: str) -> int:
     if not re.fullmatch(r"0*[1-9][0-9]{0,4}", text) or int(text) > 65535:
-        raise Wrong("its port is not a number from 1 to 65535")
+        raise InvalidValue("its port must be a number from 1 to 65535")
     return int(text)
 
 
-def _with_files(ssl: Any, given: dict[str, str]) -> Any:
+def _with_files(ssl: Any, parameters: dict[str, str]) -> Any:
     if not ssl:
         return ssl
     ssl = dict(ssl)
-    for theirs, ours in (("sslrootcert", "ca"), ("sslcert", "cert"), ("sslkey", "key")):
-        path = given.get(theirs)
+    for libpq_key, key in (("sslrootcert", "ca"), ("sslcert", "cert"), ("sslkey", "key")):
+        path = parameters.get(libpq_key)
         if path and path != "system":
             try:
-                ssl[ours] = tls.pem(tls.read_text(path))
-            except Wrong as error:
-                raise Wrong(f"its {theirs}: {error}") from None
+                ssl[key] = tls.pem(tls.read_text(path))
+            except InvalidValue as error:
+                raise InvalidValue(f"its {libpq_key}: {error}") from None
     return ssl
 
 
-def ssl_from_parts(given: dict[str, Any]) -> Any:
-    """The ssl object from the single variables; `given` has just those that were set."""
-    ca, cert, key = given.get("sslCaFile"), given.get("sslCertFile"), given.get("sslKeyFile")
-    reject = given.get("sslRejectUnauthorized")
+def merge_ssl_options(options: dict[str, Any]) -> Any:
+    """The ssl object from the single options, or None if none of them is set."""
+    ca, cert, key = (options.get(f"ssl{name}File") for name in ("Ca", "Cert", "Key"))
+    reject = options.get("sslRejectUnauthorized")
     if reject is None and not (ca or cert or key):
         return None
     if reject is None:
         reject = bool(ca and cert and key)
-    named = {"ca": ca, "cert": cert, "key": key}
-    return {"rejectUnauthorized": reject, **{name: text for name, text in named.items() if text}}
+    files = {"ca": ca, "cert": cert, "key": key}
+    return {"rejectUnauthorized": reject, **{name: text for name, text in files.items() if text}}
 
 
-def libpq_arguments(db: dict[str, Any], write_pem: Callable[[str, str], str]) -> dict[str, Any]:
-    """psycopg2.connect's arguments. Every key is explicit, so that no PG* variable, no service that
-    PGSERVICE names, and no file below ~/.postgresql has an effect.
+def build_libpq_arguments(
+    db: dict[str, Any], write_pem: Callable[[str, str], str]
+) -> dict[str, Any]:
+    """The arguments for psycopg2.connect. Every key is explicit, so that PG* variables, the service
+    in PGSERVICE and files in ~/.postgresql have no effect.
 
-    `write_pem(name, text)` puts PEM text into a private file and returns its path.
+    `write_pem(name, text)` writes PEM text to a private file and returns its path.
     """
     arguments: dict[str, Any] = {
         "connect_timeout": 3,
@@ -165,15 +169,15 @@ def libpq_arguments(db: dict[str, Any], write_pem: Callable[[str, str], str]) ->
         "sslcrldir": "",
         "ssl_min_protocol_version": "TLSv1.2",
         "ssl_max_protocol_version": "",
-        **_of_newer_libpqs(),
+        **_list_newer_arguments(),
         **db.get("extra", {}),
         "options": "",  # see db/session.py
     }
     return arguments | _tls(db["ssl"], write_pem)
 
 
-def _of_newer_libpqs() -> dict[str, str]:
-    """Keys that older client libraries refuse."""
+def _list_newer_arguments() -> dict[str, str]:
+    """Arguments that older versions of libpq reject."""
     version = psycopg2.extensions.libpq_version()
     since_16 = {
         "require_auth": _ANY_METHOD,
@@ -185,24 +189,24 @@ def _of_newer_libpqs() -> dict[str, str]:
 
 
 def _tls(ssl: Any, write_pem: Callable[[str, str], str]) -> dict[str, Any]:
-    """sslmode and its files. `require` with a CA file present would verify the chain all the same,
-    so an unverified connection names a file that does not exist (measured; libpq 17)."""
+    """sslmode and its files. With a CA file libpq 17 verifies the chain even for `require`, so an
+    unverified connection gets the path of a file that doesn't exist."""
     if not ssl:
         return {"sslmode": "disable"}
     arguments: dict[str, Any] = {"sslcert": "/nonexistent/sslcert", "sslkey": "/nonexistent/sslkey"}
-    arguments["sslpassword"] = "none"  # else OpenSSL asks whoever sits at the terminal
-    for ours, theirs in (("cert", "sslcert"), ("key", "sslkey")):
-        if ssl.get(ours):
-            arguments[theirs] = write_pem(ours, ssl[ours])
+    arguments["sslpassword"] = "none"  # otherwise OpenSSL asks at the terminal
+    for key, libpq_key in (("cert", "sslcert"), ("key", "sslkey")):
+        if ssl.get(key):
+            arguments[libpq_key] = write_pem(key, ssl[key])
     if not ssl["rejectUnauthorized"]:
         return arguments | {"sslmode": "require", "sslrootcert": "/nonexistent/sslrootcert"}
-    root = write_pem("ca", ssl["ca"]) if ssl.get("ca") else _systems_certificates()
+    root = write_pem("ca", ssl["ca"]) if ssl.get("ca") else _find_system_certificates()
     mode = "verify-full" if ssl.get("checkHost", True) else "verify-ca"
     return arguments | {"sslmode": mode, "sslrootcert": root}
 
 
-def _systems_certificates() -> str:
-    """Where Python finds them: libpq's "system" is the folder where psycopg2's wheel was built."""
+def _find_system_certificates() -> str:
+    """Python's path of them: "system" means the build folder of psycopg2's wheel."""
     paths = get_default_verify_paths()
-    debians = os.path.join(paths.capath or "", "ca-certificates.crt")
-    return paths.cafile or (debians if os.path.isfile(debians) else "system")
+    debian_path = os.path.join(paths.capath or "", "ca-certificates.crt")
+    return paths.cafile or (debian_path if os.path.isfile(debian_path) else "system")

@@ -1,4 +1,4 @@
-"""docs/configuration.md, made from the options table: `python -m sigservice.config.docs`."""
+"""Generates docs/configuration.md: `python -m sigservice.config.docs`."""
 
 from __future__ import annotations
 
@@ -10,74 +10,76 @@ from sigservice.config.options import OPTIONS, Option
 
 _HEAD = """# Configuration
 
-This page is generated from the options table (`python -m sigservice.config.docs`); do not edit it.
+This page is generated from the options table (`python -m sigservice.config.docs`); do not edit
+it.
 
-* An in-code value beats the environment, which beats the default. A variable that is set but empty
+* An in-code value overrides the environment, which overrides the default. An empty variable
   counts as not set.
-* Every wrong value stops the start (exit code 2). All of them are named at once, a line each: the
-  variable, what is expected and an example, never the value.
-* A name that is none of these is warned of when it begins with `SERVICE_` or `DATABASE_`, or is
-  plainly a misspelling of one; in code it is an error.
+* With an invalid value the service doesn't start (exit code 2). It prints one line for each
+  invalid value: the variable, what is expected and an example, never the value.
+* The start warns about unknown variables that begin with `SERVICE_` or `DATABASE_` or resemble
+  one of these names. An unknown in-code option is an error.
 * Variables are read once, at the start. Lists are separated by commas. Booleans are `true` or
   `false` (also `1`, `t`, `yes`, `on` and `0`, `f`, `no`, `off`).
-* `sigservice check-config` prints each value, where it came from and what is risky, secrets masked;
-  see [operations.md](operations.md) for its use in scripts.
+* `sigservice check-config` prints each value with its source, and the risks; secrets are masked.
+  See [operations.md](operations.md) for its use in scripts.
 
-## Where the database is
+## Database
 
-Nothing configured (no `db` option, no `DATABASE_*` variable): an embedded PostgreSQL in
-`SERVICE_DATA_DIR`. Anything configured: PostgreSQL 14 or newer with the settings below; in-code
-`db` > `DATABASE_URL_FILE` > `DATABASE_URL` > the parts. A database that is not there is waited for
-30 s at the start; a wrong password or certificate ends it at once (exit code 1).
+Without a `db` option and without `DATABASE_*` variables, the service uses an embedded PostgreSQL
+in `SERVICE_DATA_DIR`. Otherwise it connects to PostgreSQL 14 or newer with the settings below:
+in-code `db` > `DATABASE_URL_FILE` > `DATABASE_URL` > the other variables. At the start it waits
+up to 30 s for the database. A wrong password or certificate ends the start at once (exit code 1).
 
-`sslmode` in a URL may be `disable`, `no-verify`, `require`, `verify-ca` or `verify-full`; `prefer`
-and `allow` are refused, because whether TLS is needed must be known, and so are several hosts.
-`DATABASE_SSL` beats `DATABASE_SSL_CA_CONFIG`, which beats the single files; the `sslmode` of a URL
-beats them all, and an in-code `db.ssl` beats that. Examples for each case:
+`sslmode` in a URL may be `disable`, `no-verify`, `require`, `verify-ca` or `verify-full`.
+`prefer` and `allow` are rejected because they don't require TLS, and so are several hosts.
+`DATABASE_SSL` overrides `DATABASE_SSL_CA_CONFIG`, which overrides the file variables; the
+`sslmode` of a URL overrides all of them, and an in-code `db.ssl` overrides the URL. Examples:
 [TLS to the database](operations.md#tls-to-the-database).
 
 ## In-code options
 
 `sigservice.create(options)` and `sigservice.start(options)` take the names of the first column as
-nested dicts: `{"server": {"port": 4242}, "session": {"ttlHours": 8}}`. A name that does not exist
-is an error. `None` means not given, except for `authentication.initialAdminUser`, where it means
-that no admin is made.
+nested dicts: `{"server": {"port": 4242}, "session": {"ttlHours": 8}}`. An unknown name is an
+error. `None` means not set, except for `authentication.initialAdminUser`, where it means that no
+admin is created.
 
 `preHook(app)` is called with the root Bottle before anything is added to it, `preRouterHook(app)`
-before the routes are. Either may add bottle hooks or routes to it, and may return a function that
-takes a WSGI application and returns one: `preHook`'s wraps everything, `preRouterHook`'s just the
-routes, inside of base path, headers and error handling. A route of a hook beats ours with the same
-path. What a hook raises stops the start.
+before the routes are added. Both may add bottle hooks or routes, and may return a function that
+wraps the WSGI application. The wrapper of `preHook` is the outermost. The wrapper of
+`preRouterHook` contains only the routes; base path, headers and error handling are outside of it.
+A route of a hook overrides a route of the service with the same path. An exception in a hook
+stops the start.
 """
 
 
-def page() -> str:
-    """The whole Markdown text."""
+def render_page() -> str:
+    """The Markdown text."""
     parts = [_HEAD]
     for section in dict.fromkeys(option.section for option in OPTIONS):
         parts.append(f"\n## {section}\n")
         parts.append("| option | variable | default | value | what it does |")
         parts.append("|---|---|---|---|---|")
-        parts += [_row(option) for option in OPTIONS if option.section == section]
+        parts += [_render_row(option) for option in OPTIONS if option.section == section]
     return "\n".join(parts) + "\n"
 
 
-def _row(option: Option) -> str:
+def _render_row(option: Option) -> str:
     name = f"`{option.path}`" if option.in_code else "(variable only)"
     variable = f"`{option.env}`" if option.env else "(code only)"
-    cells = (name, variable, _default(option), _value(option), option.help)
+    cells = (name, variable, _describe_default(option), _describe_value(option), option.help)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def _value(option: Option) -> str:
-    """The kind, and an example where neither it nor the default shows one."""
-    kind, shown = option.kind, example(option)
-    in_words = shown.startswith("a ")  # "a function"
-    told = in_words or shown in kind.expected or shown == str(option.default)
-    return kind.expected if told else f"{kind.expected}, such as `{shown}`"
+def _describe_value(option: Option) -> str:
+    """The kind, with an example unless the kind or the default contains it."""
+    kind, text = option.kind, example(option)
+    in_words = text.startswith("a ")  # "a function"
+    is_redundant = in_words or text in kind.expected or text == str(option.default)
+    return kind.expected if is_redundant else f"{kind.expected}, such as `{text}`"
 
 
-def _default(option: Option) -> str:
+def _describe_default(option: Option) -> str:
     if option.default is None or option.default == () or option.default == []:
         return "–"
     if option.default == "":
@@ -88,4 +90,4 @@ def _default(option: Option) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(page())
+    sys.stdout.write(render_page())

@@ -1,4 +1,4 @@
-"""The example that a refusal and the documentation show for an option."""
+"""Examples of option values, for error messages and the documentation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OWN = {
 
 
 def example(option: Option) -> str:
-    """Environment text that the option takes: its own example, its default or its kind's."""
+    """Valid text for the option's variable: its own example, its default or its kind's example."""
     default = option.default
     if option.path in _OWN:
         return _OWN[option.path]
@@ -33,9 +33,9 @@ def example(option: Option) -> str:
 
 
 def example_in_code(option: Option) -> str:
-    """The same as Python."""
+    """The same value as Python code."""
     text = example(option)
     try:
         return repr(option.kind.parse(text))
-    except ValueError:  # what only code can say, or a file
+    except ValueError:  # a value for code only, or a file
         return text

@@ -1,6 +1,6 @@
-"""Options and environment put together into one plain nested dict.
+"""Merges options and environment into one nested dict.
 
-In-code value > environment value > default. Everything wrong is reported at once.
+In-code value > environment value > default. All problems are reported at once.
 """
 
 from __future__ import annotations
@@ -14,31 +14,31 @@ from typing import Any
 from sigservice.config import database, names, risks, tls, tokens
 from sigservice.config.examples import example, example_in_code
 from sigservice.config.options import ALIASES, OPTIONS, REMOVED, Option
-from sigservice.config.parse import Wrong
+from sigservice.config.parse import InvalidValue
 from sigservice.config.risks import Risk
 from sigservice.errors import AppError, ConfigError, Problem
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """`config` is what the house reads, shaped like the in-code options object.
+    """`config` has the structure of the in-code options.
 
-    `sources` maps an option's path to "in code", "default" or the variable's name. `notes` are what
-    the start warns of.
+    `sources` maps an option's path to "in code", "default" or the variable's name. Each start logs
+    the `start_risks`.
     """
 
     config: dict[str, Any]
     sources: dict[str, str]
     problems: list[Problem]
-    notes: list[Risk]
+    start_risks: list[Risk]
 
     @property
     def warnings(self) -> list[str]:
-        return [note.message for note in self.notes]
+        return [risk.message for risk in self.start_risks]
 
 
 def load_config(options: Mapping[str, Any] | None, environ: Mapping[str, str]) -> Loaded:
-    """Raises ConfigError with one line for each wrong value; a line never shows the value."""
+    """Raises ConfigError with one line for each invalid value, without the value itself."""
     loaded = read_config(options, environ)
     if loaded.problems:
         raise ConfigError(loaded.problems)
@@ -46,62 +46,62 @@ def load_config(options: Mapping[str, Any] | None, environ: Mapping[str, str]) -
 
 
 def read_config(options: Mapping[str, Any] | None, environ: Mapping[str, str]) -> Loaded:
-    """The same for whoever reports: where there are problems, defaults stand for what is wrong."""
+    """The configuration with all problems, and with defaults in the place of invalid values."""
     problems: list[Problem] = []
-    given, notes = _flatten({} if options is None else options, problems)
-    spelled = _small_letters(environ)
+    in_code_values, start_risks = _flatten({} if options is None else options, problems)
+    lowercase_names = _find_lowercase_names(environ)
     config: dict[str, Any] = {}
     sources: dict[str, str] = {}
     for option in OPTIONS:
-        variable = spelled.get(option.env, option.env)
-        value, source = _value(option, variable, given, environ, problems)
+        variable = lowercase_names.get(option.env, option.env)
+        value, source = _read_value(option, variable, in_code_values, environ, problems)
         sources[option.path] = source
-        _put(config, option.path, copy.deepcopy(value) if source == "default" else value)
-    _initial_admin(config, sources, problems)
-    _tokens(config, sources, problems)
+        _set_value(config, option.path, copy.deepcopy(value) if source == "default" else value)
+    _merge_initial_admin(config, sources, problems)
+    _merge_tokens(config, sources, problems)
     db_in_code = isinstance(options, Mapping) and options.get("db") is not None
-    _database(config, sources, db_in_code, environ, problems)
-    _pool(config, sources, problems)
-    notes += names.unknown(environ) + risks.at_start(config, sources, environ)
-    return Loaded(config, sources, problems, notes)
+    _merge_database(config, sources, db_in_code, environ, problems)
+    _check_pool(config, sources, problems)
+    start_risks += names.find_unknown(environ) + risks.find_start_warnings(config, sources, environ)
+    return Loaded(config, sources, problems, start_risks)
 
 
-def _small_letters(environ: Mapping[str, str]) -> dict[str, str]:
-    """The one family of variables that most programs know in small letters; those win."""
+def _find_lowercase_names(environ: Mapping[str, str]) -> dict[str, str]:
+    """Lowercase names of the proxy variables that are set. They override the uppercase ones."""
     family = [option.env for option in OPTIONS if option.section == "Outgoing connections"]
     return {name: name.lower() for name in family if environ.get(name.lower(), "").strip()}
 
 
 def _flatten(options: Any, problems: list[Problem]) -> tuple[dict[str, Any], list[Risk]]:
-    """In-code options by path; None means not given, except for initialAdminUser."""
-    known = {option.path for option in OPTIONS if option.in_code}
-    groups = {path.rsplit(".", n)[0] for path in known for n in range(1, path.count(".") + 1)}
-    found: dict[str, Any] = {}
-    notes: list[Risk] = []
+    """In-code options by path. None means not set, except for initialAdminUser."""
+    paths = {option.path for option in OPTIONS if option.in_code}
+    groups = {path.rsplit(".", n)[0] for path in paths for n in range(1, path.count(".") + 1)}
+    values: dict[str, Any] = {}
+    start_risks: list[Risk] = []
 
     def walk(prefix: str, block: Mapping[Any, Any]) -> None:
         for key, value in block.items():
             path = ALIASES.get(f"{prefix}{key}", f"{prefix}{key}")
             if path in REMOVED:
-                notes.append(Risk("warning", path, REMOVED[path]))
-            elif path == "authentication.initialAdminUser" or (path in known and value is not None):
-                found[path] = value
+                start_risks.append(Risk("warning", path, REMOVED[path]))
+            elif path == "authentication.initialAdminUser" or (path in paths and value is not None):
+                values[path] = value
             elif path in groups and isinstance(value, Mapping):
                 walk(path + ".", value)
             elif path in groups and value is not None:
-                first = next(one for one in OPTIONS if one.path.startswith(path + "."))
+                first = next(option for option in OPTIONS if option.path.startswith(path + "."))
                 inner = first.path.removeprefix(path + ".").partition(".")[0]
-                shown = f'{{"{inner}": …}}'
-                problems.append(Problem(f"{path} (in code)", "an object", shown))
-            elif path not in known and path not in groups:
-                near = difflib.get_close_matches(path, known | groups, 1) or ["server.port"]
-                shown = path if path.isprintable() else ascii(path)
+                example_text = f'{{"{inner}": …}}'
+                problems.append(Problem(f"{path} (in code)", "an object", example_text))
+            elif path not in paths and path not in groups:
+                near = difflib.get_close_matches(path, paths | groups, 1) or ["server.port"]
+                example_text = path if path.isprintable() else ascii(path)
                 problems.append(
                     Problem(
-                        f"{shown} (in code)",
+                        f"{example_text} (in code)",
                         "an option's name",
                         near[0],
-                        "there is no such option",
+                        "unknown option",
                     )
                 )
 
@@ -109,51 +109,57 @@ def _flatten(options: Any, problems: list[Problem]) -> tuple[dict[str, Any], lis
         walk("", options)
     else:
         problems.append(Problem("options (in code)", "an object", '{"server": {"port": 4242}}'))
-    return found, notes
+    return values, start_risks
 
 
-def _value(
+def _read_value(
     option: Option,
     variable: str,
-    given: Mapping[str, Any],
+    in_code_values: Mapping[str, Any],
     environ: Mapping[str, str],
     problems: list[Problem],
 ) -> tuple[Any, str]:
     text = environ.get(variable, "") if variable else ""
     try:
-        if option.in_code and option.path in given:
+        if option.in_code and option.path in in_code_values:
             source = "in code"
-            return option.kind.check(given[option.path]), source
+            return option.kind.check(in_code_values[option.path]), source
         if text.strip():
             source = variable
             return option.kind.parse(text), source
         source = "default"
     except (ValueError, TypeError) as error:
-        problems.append(_problem(option, source, str(error) if isinstance(error, Wrong) else ""))
+        problems.append(
+            _describe_problem(option, source, str(error) if isinstance(error, InvalidValue) else "")
+        )
     default = option.default
     return list(default) if isinstance(default, tuple) else default, source
 
 
-def _problem(option: Option, source: str, reason: str) -> Problem:
-    """What is wrong with an option that the variable or the code `source` gave."""
+def _describe_problem(option: Option, source: str, reason: str) -> Problem:
+    """The problem of an option whose value comes from `source`, a variable or the code."""
     if source == "in code":
-        expected, shown = option.kind.expected_in_code, example_in_code(option)
-        return Problem(f"{option.path} (in code)", expected, shown, reason)
+        expected, example_text = option.kind.expected_in_code, example_in_code(option)
+        return Problem(f"{option.path} (in code)", expected, example_text, reason)
     return Problem(source, option.kind.expected, example(option), reason)
 
 
-def _option(name: str) -> Option:
+def _describe_missing(variable: str, other: str) -> Problem:
+    return _describe_problem(_find_option(variable), variable, f"must be set with {other}")
+
+
+def _find_option(name: str) -> Option:
     return next(option for option in OPTIONS if name in (option.path, option.env))
 
 
-def _put(config: dict[str, Any], path: str, value: Any) -> None:
+def _set_value(config: dict[str, Any], path: str, value: Any) -> None:
     *groups, last = path.split(".")
     for group in groups:
         config = config.setdefault(group, {})
     config[last] = value
 
 
-def _initial_admin(
+def _merge_initial_admin(
     config: dict[str, Any], sources: dict[str, str], problems: list[Problem]
 ) -> None:
     block = config["authentication"]
@@ -168,17 +174,17 @@ def _initial_admin(
     block["initialAdminUser"] = {"username": username, "password": password}
     sources["authentication.initialAdminUser"] = ", ".join(pair)
     if bool(username) != bool(password) and not any(p.variable in pair for p in problems):
-        missing, there = pair if password else pair[::-1]
-        problems.append(_problem(_option(missing), missing, f"{there} is set and goes with it"))
+        missing, other = pair if password else pair[::-1]
+        problems.append(_describe_missing(missing, other))
 
 
-def _joined(sources: dict[str, str], path: str, parts: list[str]) -> None:
-    """Names the variables that a value is put together from, after the code if it has a part."""
-    found = [sources[part] for part in (path, *parts) if sources[part] != "default"]
-    sources[path] = ", ".join(found) or "default"
+def _join_sources(sources: dict[str, str], path: str, parts: list[str]) -> None:
+    """Sets the source of an option to all variables that its value is merged from."""
+    variables = [sources[part] for part in (path, *parts) if sources[part] != "default"]
+    sources[path] = ", ".join(variables) or "default"
 
 
-def _tokens(config: dict[str, Any], sources: dict[str, str], problems: list[Problem]) -> None:
+def _merge_tokens(config: dict[str, Any], sources: dict[str, str], problems: list[Problem]) -> None:
     block = config["authentication"]
     lists = {
         "INIT_ADMIN_API_TOKENS": block.pop("initAdminApiTokens"),
@@ -186,18 +192,18 @@ def _tokens(config: dict[str, Any], sources: dict[str, str], problems: list[Prob
         "INIT_FRONTEND_API_TOKENS": block.pop("initFrontendApiTokens"),
     }
     paths = [f"authentication.init{kind}ApiTokens" for kind in ("Admin", "Client", "Frontend")]
-    _joined(sources, "authentication.initApiTokens", paths)
+    _join_sources(sources, "authentication.initApiTokens", paths)
     try:
-        found = tokens.collect(block["initApiTokens"], lists)
-        block["initApiTokens"] = [token for _, token in found]
-        block["initApiTokenOrigins"] = [origin for origin, _ in found]
+        origins_and_tokens = tokens.collect_tokens(block["initApiTokens"], lists)
+        block["initApiTokens"] = [token for _, token in origins_and_tokens]
+        block["initApiTokenOrigins"] = [origin for origin, _ in origins_and_tokens]
     except AppError as error:
         for item in error.details:
             source = "in code" if item["path"] == "authentication.initApiTokens" else item["path"]
-            problems.append(_problem(_option(item["path"]), source, item["message"]))
+            problems.append(_describe_problem(_find_option(item["path"]), source, item["message"]))
 
 
-def _database(
+def _merge_database(
     config: dict[str, Any],
     sources: dict[str, str],
     in_code: bool,
@@ -209,22 +215,23 @@ def _database(
     from_env = any(name.startswith("DATABASE_") and environ[name].strip() for name in environ)
     db["embedded"] = not (in_code or from_env or config["databaseUrl"] or config["databaseUrlFile"])
     if sources["db.ssl"] == "default":
-        alone = sources["db.sslCaConfig"] != "default"
-        _joined(sources, "db.ssl", ["db.sslCaConfig"] if alone else [f"db.{n}" for n in parts])
-        ssl = parts["sslCaConfig"] if alone else database.ssl_from_parts(parts)
+        has_object = sources["db.sslCaConfig"] != "default"
+        source_names = ["sslCaConfig"] if has_object else list(parts)
+        _join_sources(sources, "db.ssl", [f"db.{name}" for name in source_names])
+        ssl = parts["sslCaConfig"] if has_object else database.merge_ssl_options(parts)
         pair = ("DATABASE_SSL_CERT_FILE", "DATABASE_SSL_KEY_FILE")
-        if not alone and bool(parts["sslCertFile"]) != bool(parts["sslKeyFile"]):
-            missing, there = pair if parts["sslKeyFile"] else pair[::-1]
+        if not has_object and bool(parts["sslCertFile"]) != bool(parts["sslKeyFile"]):
+            missing, other = pair if parts["sslKeyFile"] else pair[::-1]
             if not any(problem.variable == missing for problem in problems):
-                problems.append(_problem(_option(missing), missing, f"{there} goes with it"))
+                problems.append(_describe_missing(missing, other))
         db["ssl"] = ssl if ssl is not None else False
-    url, origin = _url(config, sources, problems)
+    url, origin = _find_url(config, sources, problems)
     if not url:
         return
     try:
-        overrides = database.from_url(url)
-    except Wrong as error:
-        problems.append(_problem(_option(origin), sources[origin], str(error)))
+        overrides = database.parse_url(url)
+    except InvalidValue as error:
+        problems.append(_describe_problem(_find_option(origin), sources[origin], str(error)))
         return
     for key, value in overrides.items():
         if sources.get(f"db.{key}") != "in code":
@@ -232,23 +239,23 @@ def _database(
             sources[f"db.{key}"] = sources[origin]
 
 
-def _url(
+def _find_url(
     config: dict[str, Any], sources: dict[str, str], problems: list[Problem]
 ) -> tuple[str, str]:
-    """The connection string in force and the option that it came from."""
+    """The connection string and the option that it comes from."""
     path = config["databaseUrlFile"]
     in_code = sources["databaseUrl"] == "in code"
     if not path or (in_code and sources["databaseUrlFile"] != "in code"):
         return config["databaseUrl"] or "", "databaseUrl"
     try:
         return tls.read_text(path).rstrip("\r\n"), "databaseUrlFile"
-    except Wrong as error:
+    except InvalidValue as error:
         source = sources["databaseUrlFile"]
-        problems.append(_problem(_option("databaseUrlFile"), source, str(error)))
+        problems.append(_describe_problem(_find_option("databaseUrlFile"), source, str(error)))
         return "", "databaseUrlFile"
 
 
-def _pool(config: dict[str, Any], sources: dict[str, str], problems: list[Problem]) -> None:
+def _check_pool(config: dict[str, Any], sources: dict[str, str], problems: list[Problem]) -> None:
     pool, source = config["db"]["pool"], sources["db.pool.min"]
     max_is_wrong = any(
         p.variable in ("DATABASE_POOL_MAX", "db.pool.max (in code)") for p in problems

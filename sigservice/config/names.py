@@ -1,4 +1,4 @@
-"""Variables that look meant for this service and are none of its names."""
+"""Variables that are probably meant for this service but have an unknown name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sigservice.config.risks import Risk
 
 _OURS = ("SERVICE_", "DATABASE_")
 _THEIRS = "UNLEASH_"
-# Where the name differs in more than its beginning.
+# Names that differ in more than the prefix.
 _MOVED = {
     "INIT_BACKEND_API_TOKENS": "INIT_CLIENT_API_TOKENS",
     "SERVICE_PORT": "HTTP_PORT",
@@ -19,41 +19,43 @@ _MOVED = {
 }
 
 
-def unknown(environ: Mapping[str, str]) -> list[Risk]:
-    """A warning for each; values are not looked at."""
-    known = sorted({option.env for option in OPTIONS if option.env})
-    found = []
-    for name in sorted(set(environ) - set(known)):
+def find_unknown(environ: Mapping[str, str]) -> list[Risk]:
+    """A warning for each such variable. Values are not read."""
+    names = sorted({option.env for option in OPTIONS if option.env})
+    risks = []
+    for name in sorted(set(environ) - set(names)):
         if not re.fullmatch(r"[A-Z][A-Z0-9_]*", name):
             continue
-        meant = nearest(name, known)
+        suggestion = find_nearest(name, names)
         if name in _MOVED or name.startswith(_THEIRS):
-            meant = meant or "none here: see docs/configuration.md"
-            found.append(Risk("warning", name, f"{name} is not read; the name is {meant}."))
-        elif meant or name.startswith(_OURS):
-            hint = f"; did you mean {meant}?" if meant else "."
-            found.append(Risk("warning", name, f"{name} is not a variable of this service{hint}"))
-    return found
+            suggestion = suggestion or "listed in docs/configuration.md"
+            risks.append(
+                Risk("warning", name, f"{name} is ignored; the supported name is {suggestion}.")
+            )
+        elif suggestion or name.startswith(_OURS):
+            hint = f"; did you mean {suggestion}?" if suggestion else "."
+            risks.append(Risk("warning", name, f"{name} is not a variable of this service{hint}"))
+    return risks
 
 
-def nearest(name: str, known: list[str]) -> str:
-    """The known name that is plainly meant, or "".
+def find_nearest(name: str, names: list[str]) -> str:
+    """The name of this service that `name` resembles most, or "".
 
-    A name of another program may be alike, so outside of our own prefixes the first words must be
-    the same and the rest close, or the name must be the beginning of one alone.
+    Other programs have similar variables. So a name with a foreign prefix must share the first word
+    with a close match, or be the beginning of exactly one name.
     """
     if name in _MOVED:
         return _MOVED[name]
     ours = name.startswith((*_OURS, _THEIRS))
     text = re.sub(f"^{_THEIRS}", "SERVICE_", name)
-    if text in known:
+    if text in names:
         return text
     if ours:
-        near = difflib.get_close_matches(text, known, 1)
+        near = difflib.get_close_matches(text, names, 1)
         return near[0] if near else ""
-    longer = [other for other in known if other.startswith(f"{name}_") and "_" in name]
+    longer = [other for other in names if other.startswith(f"{name}_") and "_" in name]
     if len(longer) == 1:
         return longer[0]
-    alike = [other for other in known if other.partition("_")[0] == name.partition("_")[0]]
+    alike = [other for other in names if other.partition("_")[0] == name.partition("_")[0]]
     near = difflib.get_close_matches(name, alike, 1, cutoff=0.8)
     return near[0] if near else ""

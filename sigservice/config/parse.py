@@ -1,8 +1,8 @@
-"""Kinds of option values: how text from the environment and values from code are read.
+"""Kinds of option values: how text from the environment and values from code are parsed.
 
-Each kind raises ValueError for what it can't take. The caller adds the option's name, what was
-expected and the example; of the error itself it shows a `Wrong`'s reason alone, because the
-library's texts repeat the value, which may be a secret.
+Each kind raises ValueError for invalid values. The caller adds the option's name, the expected kind
+and an example. It prints the text of an `InvalidValue` only: other errors may contain the value,
+which may be a secret.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _CSP_KEYWORD = re.compile(  # CSP 3, 2.3.1
 _WHOLE = re.compile(r"[+-]?[0-9]{1,15}")
 
 
-class Wrong(ValueError):
-    """What is wrong with a value, in words that never hold a piece of it."""
+class InvalidValue(ValueError):
+    """Why a value is invalid. The text never contains a part of the value."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def _boolean(text: str) -> bool:
     raise ValueError
 
 
-def only(*types: type) -> Callable[[Any], Any]:
+def of_type(*types: type) -> Callable[[Any], Any]:
     def check(value: Any) -> Any:
         if isinstance(value, bool) and bool not in types:
             raise ValueError
@@ -63,12 +63,12 @@ def only(*types: type) -> Callable[[Any], Any]:
 
 
 def text_kind(expected: str, example: str, read: Callable[[str], Any]) -> Kind:
-    """Text that is read alike wherever it stands."""
-    return Kind(expected, example, read, lambda value: read(only(str)(value)))
+    """A kind of text that is parsed the same way in code and environment."""
+    return Kind(expected, example, read, lambda value: read(of_type(str)(value)))
 
 
-BOOLEAN = Kind("true or false", "true", _boolean, only(bool))
-# The one boolean where the specification itself says what a typo means (versionCheck.enable).
+BOOLEAN = Kind("true or false", "true", _boolean, of_type(bool))
+# The specification defines what a typo in versionCheck.enable means.
 TRUE_OR_ANYTHING = Kind(
     "true; any other value disables",
     "true",
@@ -77,31 +77,31 @@ TRUE_OR_ANYTHING = Kind(
 )
 
 
-def said_no(text: str) -> bool:
-    """Whether it is one of the words for false, and not a typing error."""
+def is_false(text: str) -> bool:
+    """Whether the text is one of the words for false."""
     return text.strip().lower() in _FALSE
 
 
 def _printable(text: str) -> str:
     if not text.isprintable():
-        raise Wrong("it holds a line break or a character that can't be printed")
+        raise InvalidValue("it contains a line break or a non-printable character")
     return text
 
 
 def storable(text: str) -> str:
-    """Text that UTF-8 and PostgreSQL can hold."""
+    """Returns text that UTF-8 and PostgreSQL can store; raises InvalidValue."""
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise Wrong("it is not UTF-8") from None
+        raise InvalidValue("it is not UTF-8") from None
     if "\x00" in text:
-        raise Wrong("it holds a NUL character")
+        raise InvalidValue("it contains a NUL character")
     return text
 
 
 def one_line_path(text: str) -> str:
     if re.search(r"[\x00-\x1f\x7f]", text):
-        raise Wrong("it holds a line break or another control character")
+        raise InvalidValue("it contains a line break or another control character")
     return text
 
 
@@ -111,7 +111,7 @@ PATH = Kind(
     "a path",
     "/etc/sigservice/file",
     one_line_path,
-    lambda v: one_line_path(str(only(str, Path)(v))),
+    lambda v: one_line_path(str(of_type(str, Path)(v))),
 )
 URL_FILE = replace(
     PATH, expected="a readable file with a connection string", example="/run/secrets/database-url"
@@ -131,31 +131,31 @@ def number(low: int, high: int, unit: str = "") -> Kind:
             raise ValueError
         return bounded(int(text))
 
-    what = f"a whole number from {low} to {high}" + (f" ({unit})" if unit else "")
+    expected = f"a whole number from {low} to {high}" + (f" ({unit})" if unit else "")
     example = str(min(max(low, 10), high))
-    return Kind(what, example, parse, lambda v: bounded(only(int)(v)))
+    return Kind(expected, example, parse, lambda v: bounded(of_type(int)(v)))
 
 
 def choice(*words: str) -> Kind:
     """One of `words`; case and `-` or `_` make no difference."""
-    known = {word.replace("_", "-"): word for word in words}
+    choices = {word.replace("_", "-"): word for word in words}
 
     def parse(text: str) -> str:
         word = text.strip().lower().replace("_", "-")
-        if word not in known:
+        if word not in choices:
             raise ValueError
-        return known[word]
+        return choices[word]
 
     return text_kind("one of " + ", ".join(words), words[0], parse)
 
 
 def _items(values: list[str]) -> list[str]:
-    kept = [value.strip() for value in values]
-    return list(dict.fromkeys(value for value in kept if value))
+    items = [value.strip() for value in values]
+    return list(dict.fromkeys(value for value in items if value))
 
 
 def word_list(value: Any) -> list[str]:
-    return _items([_printable(only(str)(item)) for item in only(list, tuple)(value)])
+    return _items([_printable(of_type(str)(item)) for item in of_type(list, tuple)(value)])
 
 
 LIST = Kind(
@@ -167,17 +167,17 @@ LIST = Kind(
 
 
 def _csp(values: list[str]) -> list[str]:
-    # They are written into a header: nothing may end the directive or the header (CSP 3, 2.3).
+    # A value must not end the directive or the header (CSP 3, 2.3).
     for value in values:
         if re.search(r"[;,\s\"\\<>]|[^!-~]", value):
             raise ValueError
         if "'" in value and not _CSP_KEYWORD.fullmatch(value):
-            raise Wrong("only keywords of CSP stand in quotes")
+            raise InvalidValue("only CSP keywords may be quoted")
     return values
 
 
 def _secrets(example: str) -> Kind:
-    """tokens.py looks at each."""
+    """tokens.py checks each secret."""
     return replace(LIST, expected="a comma-separated list of secrets", example=example)
 
 
@@ -195,7 +195,7 @@ CSP_LIST = Kind(
 
 def _schema(text: str) -> str:
     if len(_printable(text).encode()) > 63:
-        raise Wrong("it is longer than 63 bytes, which PostgreSQL would cut")
+        raise InvalidValue("it is longer than 63 bytes, the maximum of PostgreSQL")
     return text
 
 
@@ -225,7 +225,7 @@ CALLABLE = Kind("a callable (code only)", "a function", _no_text, _callable)
 
 
 def _token_list(value: Any) -> list[dict[str, Any]]:
-    return [dict(only(dict)(item)) for item in only(list, tuple)(value)]
+    return [dict(of_type(dict)(item)) for item in of_type(list, tuple)(value)]
 
 
 TOKENS = Kind(
@@ -237,9 +237,9 @@ TOKENS = Kind(
 
 
 def _ui(value: Any) -> dict[str, str]:
-    if set(only(dict)(value)) - {"environment", "slogan"}:
-        raise Wrong("it has a key of another name")
-    return {key: _printable(only(str)(text)) for key, text in value.items() if text is not None}
+    if set(of_type(dict)(value)) - {"environment", "slogan"}:
+        raise InvalidValue("it has an unknown key")
+    return {key: _printable(of_type(str)(text)) for key, text in value.items() if text is not None}
 
 
 UI = Kind(
@@ -259,15 +259,17 @@ def _admin_user(value: Any) -> dict[str, str] | None:
 
 
 def admin_name(text: str) -> str:
-    """A user name or an e-mail address, as services/access/users.py takes it."""
-    if not re.fullmatch(r"[^\s@]{1,200}|[^@\s]{1,160}@[^@\s]{1,150}", _printable(only(str)(text))):
+    """A username or email address that services/access/users.py accepts."""
+    if not re.fullmatch(
+        r"[^\s@]{1,200}|[^@\s]{1,160}@[^@\s]{1,150}", _printable(of_type(str)(text))
+    ):
         raise ValueError
     return text
 
 
 def password(text: str) -> str:
-    """What a person can type into the sign-in form."""
-    if not 1 <= len(only(str)(text)) <= 1000:
+    """A password that a user can enter in the sign-in form."""
+    if not 1 <= len(of_type(str)(text)) <= 1000:
         raise ValueError
     return storable(text)
 
@@ -278,5 +280,5 @@ ADMIN_USER = Kind(
     _no_text,
     _admin_user,
 )
-ADMIN_NAME = Kind("a user name or an e-mail address", "ada", admin_name, admin_name)
+ADMIN_NAME = Kind("a username or an email address", "ada", admin_name, admin_name)
 PASSWORD = Kind("a password of up to 1000 characters", "a long random text", password, password)

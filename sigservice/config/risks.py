@@ -1,6 +1,6 @@
-"""What a careful person would change, judged from the configuration alone.
+"""Risks of a configuration.
 
-Each rule is a function of (config, sources) in RULES; nothing here opens a connection or a file.
+Each rule in RULES is a function of (config, sources). None opens a connection or a file.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from sigservice.config.authentication_types import NO_HANDLER
-from sigservice.config.parse import said_no
+from sigservice.config.parse import is_false
 
 SEVERITIES = ("note", "warning", "danger")
 _CROSSED = {
@@ -28,15 +28,15 @@ Sources = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Risk:
-    """`option` is an option's path, or the variable's name where there is no option."""
+    """`option` is an option's path, or the name of a variable that sets no option."""
 
     severity: str
     option: str
     message: str
 
 
-def at_start(config: Config, sources: Sources, environ: Mapping[str, str]) -> list[Risk]:
-    """What each start warns of: settings that most likely are mistakes."""
+def find_start_warnings(config: Config, sources: Sources, environ: Mapping[str, str]) -> list[Risk]:
+    """Warnings that each start logs: settings that are probably mistakes."""
     return [
         *_crossed_limits(config, sources),
         *_unverified_database(config, sources),
@@ -45,19 +45,19 @@ def at_start(config: Config, sources: Sources, environ: Mapping[str, str]) -> li
     ]
 
 
-def judge(config: Config, sources: Sources) -> list[Risk]:
-    """What is worth knowing beyond that."""
+def find_risks(config: Config, sources: Sources) -> list[Risk]:
+    """All other risks, for `check-config`."""
     return [risk for rule in RULES for risk in rule(config, sources)]
 
 
 def _crossed_limits(config: Config, sources: Sources) -> Iterator[Risk]:
-    given = [path for path in _CROSSED if sources[path] == _CROSSED[path]]
-    if len(given) == 1:
+    set_paths = [path for path in _CROSSED if sources[path] == _CROSSED[path]]
+    if len(set_paths) == 1:
         yield Risk(
             "warning",
-            given[0],
+            set_paths[0],
             "REGISTER_CLIENT_RATE_LIMIT_PER_MINUTE limits client metrics and "
-            "CLIENT_METRICS_RATE_LIMIT_PER_MINUTE limits client register: the names are crossed.",
+            "CLIENT_METRICS_RATE_LIMIT_PER_MINUTE limits client register: the names are swapped.",
         )
 
 
@@ -66,18 +66,18 @@ def _unverified_database(config: Config, sources: Sources) -> Iterator[Risk]:
     if not ssl or ssl["rejectUnauthorized"]:
         return
     text = "The database's TLS certificate is not verified (rejectUnauthorized is false)"
-    given = "; the CA is given, but nothing is checked with it" if ssl.get("ca") else ""
-    yield Risk("warning", "db.ssl", f"{text}{given}.")
+    unused = "; the CA is set but not used" if ssl.get("ca") else ""
+    yield Risk("warning", "db.ssl", f"{text}{unused}.")
 
 
 def _version_check(config: Config, sources: Sources, environ: Mapping[str, str]) -> Iterator[Risk]:
     text = environ.get("CHECK_VERSION", "")
     in_force = sources["versionCheck.enable"] == "CHECK_VERSION"
-    if in_force and not config["versionCheck"]["enable"] and not said_no(text):
+    if in_force and not config["versionCheck"]["enable"] and not is_false(text):
         yield Risk(
             "warning",
             "versionCheck.enable",
-            "CHECK_VERSION is neither true nor false; any value other than true disables.",
+            "CHECK_VERSION is neither true nor false; every value except true disables the check.",
         )
 
 
@@ -85,7 +85,7 @@ def _socks(config: Config, sources: Sources) -> Iterator[Risk]:
     for name, proxy in config["outgoing"].items():
         if name != "noProxy" and (proxy or "").lower().startswith("socks"):
             path = f"outgoing.{name}"
-            text = f"{sources[path]}: SOCKS proxies are not supported; what needs one is not sent."
+            text = f"{sources[path]}: SOCKS proxies are not supported; requests that need one fail."
             yield Risk("warning", path, text)
 
 
@@ -95,45 +95,45 @@ def _first_admin(config: Config, sources: Sources) -> Iterator[Risk]:
         yield Risk(
             "danger",
             path,
-            "Without users in the database the first admin gets the public built-in password "
-            "(SERVICE_DEFAULT_ADMIN_USERNAME and SERVICE_DEFAULT_ADMIN_PASSWORD set another).",
+            "If the database has no users, the first admin gets the public default password. "
+            "Set SERVICE_DEFAULT_ADMIN_USERNAME and SERVICE_DEFAULT_ADMIN_PASSWORD.",
         )
     elif block["initialAdminUser"] and len(block["initialAdminUser"]["password"] or "") < 12:
         yield Risk("warning", path, "The first admin's password has fewer than 12 characters.")
 
 
-def of_authentication(config: Config, sources: Sources) -> Iterator[Risk]:
-    """What the authentication type leaves open, which each start tells too."""
+def find_authentication_risks(config: Config, sources: Sources) -> Iterator[Risk]:
+    """Risks of the authentication type. Each start logs them too."""
     block, path = config["authentication"], "authentication.type"
     kind, handler = block["type"], block["customAuthHandler"]
     if kind == "demo":
         yield Risk(
             "danger",
             path,
-            "AUTH_TYPE=demo is not for production: whoever types an e-mail address is let in.",
+            "AUTH_TYPE=demo is not for production: anyone can sign in with any email address.",
         )
     if kind == "none":
         yield Risk(
             "danger",
             path,
-            "AUTH_TYPE=none is deprecated: nobody signs in and everybody is an admin.",
+            "AUTH_TYPE=none is deprecated: every visitor is an admin, without sign-in.",
         )
         if not _is_local(config["server"]):
             yield Risk(
                 "danger",
                 "server.host",
-                "AUTH_TYPE=none on more than this machine: set HTTP_HOST=127.0.0.1 unless "
-                "something else keeps strangers away.",
+                "AUTH_TYPE=none is reachable from other machines: set HTTP_HOST=127.0.0.1 unless "
+                "a firewall or proxy restricts access.",
             )
     if kind == "custom" and handler is None:
-        yield Risk("warning", path, f"{NO_HANDLER} Until then only API tokens are let in.")
+        yield Risk("warning", path, f"{NO_HANDLER} Until then only API tokens work.")
     if kind != "custom" and handler is not None:
         path = "authentication.customAuthHandler"
         yield Risk("note", path, f"{path} is only used with AUTH_TYPE=custom.")
     if block["demoAllowAdminLogin"]:
         path = "authentication.demoAllowAdminLogin"
         if kind == "demo":
-            yield Risk("danger", path, "Whoever types `admin` signs in as an admin.")
+            yield Risk("danger", path, "Anyone can sign in as an admin by entering `admin`.")
         else:
             text = "AUTH_DEMO_ALLOW_ADMIN_LOGIN is only used with AUTH_TYPE=demo."
             yield Risk("note", path, text)
@@ -149,7 +149,7 @@ def _tokens(config: Config, sources: Sources) -> Iterator[Risk]:
         yield Risk(
             "warning",
             "authentication.enableApiToken",
-            "Whoever reaches the client and frontend API reads the flags of all projects.",
+            "Anyone who can reach the client and frontend API can read the flags of all projects.",
         )
     for kind in dict.fromkeys(token["type"] for token in block["initApiTokens"]):
         secrets = [token["secret"] for token in block["initApiTokens"] if token["type"] == kind]
@@ -165,29 +165,29 @@ def _address(config: Config, sources: Sources) -> Iterator[Risk]:
         yield Risk(
             "warning",
             path,
-            "SERVICE_URL is not set: links use localhost, cookies are not marked Secure.",
+            "SERVICE_URL is not set: links use localhost and cookies are not Secure.",
         )
     else:
         url = urlsplit(server["unleashUrl"])
         if url.scheme == "http" and not _is_here(url.hostname or ""):
             yield Risk(
-                "warning", path, "SERVICE_URL is http: passwords and tokens travel in clear."
+                "warning", path, "SERVICE_URL is http: passwords and tokens are sent unencrypted."
             )
         if server["baseUriPath"] and not url.path.endswith(server["baseUriPath"]):
             yield Risk(
                 "warning",
                 path,
-                "SERVICE_URL does not end with BASE_URI_PATH, which is not added to it.",
+                "SERVICE_URL must end with BASE_URI_PATH, which is not appended to it.",
             )
         if url.scheme == "https" and not server["trustedProxy"]:
             yield Risk(
                 "warning",
                 "server.trustedProxy",
-                "Behind a proxy all visitors share one address, and so one limit "
-                "(SERVICE_TRUSTED_PROXY names the proxy).",
+                "Behind a proxy all clients share one address and its rate limits: set "
+                "SERVICE_TRUSTED_PROXY to the address of the proxy.",
             )
     if not server["port"] and not server["pipe"]:
-        yield Risk("note", "server.port", "HTTP_PORT is not set: each start picks another port.")
+        yield Risk("note", "server.port", "HTTP_PORT is not set: each start uses another port.")
 
 
 def _cookies(config: Config, sources: Sources) -> Iterator[Risk]:
@@ -197,8 +197,8 @@ def _cookies(config: Config, sources: Sources) -> Iterator[Risk]:
         yield Risk(
             "warning",
             "secureHeaders",
-            "SECURE_HEADERS is on and SERVICE_URL is not https: over plain HTTP browsers drop the "
-            "session cookie, so that nobody stays signed in.",
+            "SECURE_HEADERS is on, but SERVICE_URL is not https: over plain HTTP browsers drop the "
+            "session cookie, so users can't stay signed in.",
         )
     if https and not config["secureHeaders"]:
         yield Risk(
@@ -208,9 +208,9 @@ def _cookies(config: Config, sources: Sources) -> Iterator[Risk]:
         )
     name, path = config["session"]["cookieName"], "session.cookieName"
     if name.startswith(("__Host-", "__Secure-")) and not (https or config["secureHeaders"]):
-        yield Risk("warning", path, "Browsers take a cookie of this name over HTTPS alone.")
+        yield Risk("warning", path, "Browsers accept a cookie with this name over HTTPS only.")
     if name.startswith("__Host-") and (config["server"]["baseUriPath"] or urlsplit(url).path):
-        yield Risk("warning", path, "Browsers refuse a __Host- cookie below a base path.")
+        yield Risk("warning", path, "Browsers reject a __Host- cookie with a base path.")
 
 
 def _proxies(config: Config, sources: Sources) -> Iterator[Risk]:
@@ -219,7 +219,7 @@ def _proxies(config: Config, sources: Sources) -> Iterator[Risk]:
             yield Risk(
                 "danger",
                 "server.trustedProxy",
-                f"{text}: nearly everybody may claim any address, which voids the limits.",
+                f"{text}: almost any client can claim any address, so rate limits have no effect.",
             )
 
 
@@ -229,17 +229,19 @@ def _webhooks(config: Config, sources: Sources) -> Iterator[Risk]:
         yield Risk(
             "warning",
             "webhooks.allowPrivate",
-            "Notifications may go to private addresses (SERVICE_WEBHOOK_ALLOW_PRIVATE).",
+            "Notifications can be sent to private addresses (SERVICE_WEBHOOK_ALLOW_PRIVATE).",
         )
     if any("/" in text and _is_wide(text) for text in block["allowedHosts"]):
-        yield Risk("warning", "webhooks.allowedHosts", "A network in it is nearly every address.")
+        yield Risk(
+            "warning", "webhooks.allowedHosts", "It contains a network with almost all addresses."
+        )
 
 
 def _metrics(config: Config, sources: Sources) -> Iterator[Risk]:
     server, path = config["server"], "server.metricsToken"
     if server["serverMetrics"] and not server["metricsToken"]:
         yield Risk(
-            "note", path, "The metrics are open to everybody (SERVICE_METRICS_TOKEN closes them)."
+            "note", path, "The metrics are public: set SERVICE_METRICS_TOKEN to protect them."
         )
     elif server["serverMetrics"] and len(server["metricsToken"]) < _SHORT:
         yield Risk("warning", path, f"It has fewer than {_SHORT} characters.")
@@ -251,7 +253,7 @@ def _csp(config: Config, sources: Sources) -> Iterator[Risk]:
             yield Risk(
                 "warning",
                 f"additionalCspAllowedDomains.{name}",
-                "It allows scripts from nearly anywhere, which the policy is there to prevent.",
+                "It allows scripts from almost any source, which the policy should prevent.",
             )
 
 
@@ -259,44 +261,40 @@ def _limits(config: Config, sources: Sources) -> Iterator[Risk]:
     for group in ("rateLimiting", "metricsRateLimiting"):
         for name, value in config[group].items():
             if value == 0:
-                yield Risk("warning", f"{group}.{name}", "0 refuses every request.")
+                yield Risk("warning", f"{group}.{name}", "0 rejects every request.")
     if config["signals"]["maxPerSecond"] == 0:
-        yield Risk("warning", "signals.maxPerSecond", "0 refuses signals.")
+        yield Risk("warning", "signals.maxPerSecond", "0 rejects every signal.")
     if config["keepAliveTimeout"] == 0:
         yield Risk(
             "warning",
             "keepAliveTimeout",
-            "0 never closes an idle connection; idle ones alone can use them all up.",
+            "0 never closes idle connections, so they can use up all connections.",
         )
     if not config["server"]["gracefulShutdownEnable"]:
-        yield Risk(
-            "note", "server.gracefulShutdownEnable", "A stop cuts the requests that are running."
-        )
+        yield Risk("note", "server.gracefulShutdownEnable", "A stop aborts running requests.")
 
 
 def _database(config: Config, sources: Sources) -> Iterator[Risk]:
     db = config["db"]
     if db["embedded"]:
         if config["dataDir"] == ":temporary:":
-            yield Risk("danger", "dataDir", "All data are lost when the service stops.")
+            yield Risk("danger", "dataDir", "All data is lost when the service stops.")
         else:
-            text = "No database is configured: an embedded PostgreSQL is used, and none of db.*."
+            text = "No database is configured: the embedded PostgreSQL is used, not db.*."
             yield Risk("note", "db", text)
         return
     host = db["host"]
     local = host.startswith(("/", "@")) or _is_here(host)
     if sources["db.password"] == "default" and not host.startswith(("/", "@")):
-        yield Risk(
-            "warning", "db.password", "The public built-in password is used for the database."
-        )
+        yield Risk("warning", "db.password", "The database uses the public default password.")
     if not db["ssl"] and not local:
         yield Risk(
             "note" if _is_private(host) else "warning",
             "db.ssl",
-            "The database is on another machine, and what goes there is not encrypted.",
+            "The database is on another machine and the connection is not encrypted.",
         )
     if db["ssl"] and host.startswith(("/", "@")):
-        yield Risk("warning", "db.ssl", "By a unix socket there is no TLS.")
+        yield Risk("warning", "db.ssl", "Connections over a unix socket have no TLS.")
     if db["ssl"] and not db["ssl"].get("checkHost", True):
         yield Risk("note", "db.ssl", "The host name in the database's certificate is not checked.")
 
@@ -307,22 +305,24 @@ def _mail(config: Config, sources: Sources) -> Iterator[Risk]:
         yield Risk(
             "warning",
             "email.host",
-            "No mail server is set: no mails are sent, people can't reset their passwords.",
+            "No mail server is set: users can't reset their passwords.",
         )
         return
     if not mail["sender"]:
         yield Risk(
-            "warning", "email.sender", "No sender is set: it is made from the user or SERVICE_URL."
+            "warning",
+            "email.sender",
+            "No sender is set: it is the SMTP username or made from SERVICE_URL.",
         )
     if bool(mail["smtpuser"]) != bool(mail["smtppass"]):
         missing = "smtppass" if mail["smtpuser"] else "smtpuser"
-        yield Risk("warning", f"email.{missing}", "User name and password only go together.")
+        yield Risk("warning", f"email.{missing}", "Username and password must be set together.")
     secure = mail["port"] == 465 if mail["secure"] is None else mail["secure"]
     if not secure and not _is_here(mail["host"]):
         yield Risk(
             "warning",
             "email.secure",
-            "Mail, with its links that set passwords, is encrypted only if the server offers it.",
+            "Mails, which contain password links, are encrypted only if the server supports it.",
         )
 
 
@@ -334,7 +334,7 @@ def _is_here(host: str) -> bool:
 
 
 def _is_private(host: str) -> bool:
-    """A private address, or a name without a dot, as containers have them."""
+    """Whether the host is a private address, or a name without a dot such as a container's."""
     try:
         return ipaddress.ip_address(host).is_private
     except ValueError:
@@ -342,13 +342,13 @@ def _is_private(host: str) -> bool:
 
 
 def _is_wide(network: str) -> bool:
-    """Whether a network has at least a 256th of all addresses."""
+    """Whether a network contains at least 1/256 of all addresses."""
     return ipaddress.ip_network(network, strict=False).prefixlen <= 7
 
 
 RULES: tuple[Callable[[Config, Sources], Iterator[Risk]], ...] = (
     _first_admin,
-    of_authentication,
+    find_authentication_risks,
     _tokens,
     _address,
     _cookies,

@@ -1,4 +1,4 @@
-"""Kinds of the database's TLS settings: JSON, PEM text and files that hold them."""
+"""Kinds of the database's TLS settings: JSON, PEM text and files with them."""
 
 from __future__ import annotations
 
@@ -6,48 +6,48 @@ import json
 from pathlib import Path
 from typing import Any
 
-from sigservice.config.parse import Kind, Wrong, storable
+from sigservice.config.parse import InvalidValue, Kind, storable
 
-LARGEST_FILE = 1_000_000
+MAX_FILE_BYTES = 1_000_000
 _KEYS = {"rejectUnauthorized", "ca", "cert", "key"}
 
 
 def read_text(path: str) -> str:
-    """A file's text. Raises Wrong; a device without an end is not read to the end."""
+    """The text of a file, at most MAX_FILE_BYTES. Raises InvalidValue."""
     try:
         with Path(path).open("rb") as file:
-            content = file.read(LARGEST_FILE + 1)
-        if len(content) > LARGEST_FILE:
-            raise Wrong("the file is larger than 1 MB")
+            content = file.read(MAX_FILE_BYTES + 1)
+        if len(content) > MAX_FILE_BYTES:
+            raise InvalidValue("the file is larger than 1 MB")
         text = content.decode("utf-8")
     except FileNotFoundError:
-        raise Wrong("there is no such file") from None
+        raise InvalidValue("the file doesn't exist") from None
     except IsADirectoryError:
-        raise Wrong("it is a folder") from None
+        raise InvalidValue("it is a folder") from None
     except UnicodeDecodeError:
-        raise Wrong("the file is not UTF-8 text") from None
+        raise InvalidValue("the file is not UTF-8 text") from None
     except (OSError, ValueError) as error:
-        if isinstance(error, Wrong):
+        if isinstance(error, InvalidValue):
             raise
-        raise Wrong("the file can't be read") from None
+        raise InvalidValue("the file can't be read") from None
     if not text.strip():
-        raise Wrong("the file is empty")
+        raise InvalidValue("the file is empty")
     return text
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len({key for key, _ in pairs}) < len(pairs):
-        raise Wrong("the JSON has a key twice")
+        raise InvalidValue("the JSON has a duplicate key")
     return dict(pairs)
 
 
 def _json(text: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_once)
-    except Wrong:
+    except InvalidValue:
         raise
     except (ValueError, RecursionError):
-        raise Wrong("it is not JSON") from None
+        raise InvalidValue("it is not valid JSON") from None
 
 
 def _ssl(value: Any) -> dict[str, Any] | bool:
@@ -59,26 +59,26 @@ def _ssl(value: Any) -> dict[str, Any] | bool:
     if not isinstance(value, dict):
         raise ValueError
     if set(value) - _KEYS:
-        raise Wrong("it has a key of another name")
+        raise InvalidValue("it has an unknown key")
     settings = {key: item for key, item in value.items() if item is not None}
     if not isinstance(settings.setdefault("rejectUnauthorized", True), bool):
-        raise Wrong("rejectUnauthorized is neither true nor false")
+        raise InvalidValue("rejectUnauthorized must be true or false")
     for key in ("ca", "cert", "key"):
         if key in settings:
             if not isinstance(settings[key], str):
-                raise Wrong(f"{key} is no text")
+                raise InvalidValue(f"{key} must be text")
             settings[key] = pem(settings[key])
     if ("cert" in settings) != ("key" in settings):
-        raise Wrong("cert and key go together")
+        raise InvalidValue("cert and key must be set together")
     return settings
 
 
 def pem(text: str) -> str:
-    """PEM text; shells often leave `\\n` as two characters, which is mended here."""
+    """PEM text. Shells often leave `\\n` as two characters; they become line breaks."""
     if "\n" not in text.strip() and "\\n" in text:
         text = text.replace("\\n", "\n")
     if "-----BEGIN" not in text:
-        raise Wrong("there is no PEM text in it")
+        raise InvalidValue("it contains no PEM text")
     return storable(text)
 
 
@@ -97,7 +97,7 @@ def _ca_config(text: str) -> Any:
 
 
 CA_CONFIG = Kind(
-    "a JSON object with the keys rejectUnauthorized, ca, cert and key, or a file that holds it",
+    "a JSON object with the keys rejectUnauthorized, ca, cert and key, or a file with it",
     SSL_JSON.example,
     _ca_config,
     _ssl,

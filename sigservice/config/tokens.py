@@ -1,4 +1,4 @@
-"""API tokens named in the configuration, checked all or nothing (specification, API token)."""
+"""API tokens of the configuration. One invalid token rejects all (specification, API token)."""
 
 from __future__ import annotations
 
@@ -10,48 +10,48 @@ TYPES = {"admin": "admin", "client": "client", "backend": "client", "frontend": 
 KEYS = {"type", "secret", "environment", "project", "projects", "username", "tokenName"}
 
 
-def from_secret(kind: str, secret: str) -> dict[str, Any]:
-    """The token that a variable's secret stands for: `project:environment.rest`.
+def parse_secret(kind: str, secret: str) -> dict[str, Any]:
+    """The token of a secret in a variable, `project:environment.rest`.
 
-    Raises BadDataError when the secret has another shape.
+    Raises BadDataError if the secret has another format.
     """
     project, colon, rest = secret.partition(":")
     environment, dot, tail = rest.partition(".")
     if not (colon and dot and project and environment and tail):
-        raise BadDataError("its shape is not project:environment.secret")
-    return checked(
+        raise BadDataError("it must have the form project:environment.secret")
+    return check_token(
         {"type": kind, "secret": secret, "environment": environment, "projects": [project]}
     )
 
 
-def checked(token: dict[str, Any]) -> dict[str, Any]:
-    """A token record {type, secret, environment, projects, username}; raises BadDataError."""
+def check_token(token: dict[str, Any]) -> dict[str, Any]:
+    """The token as {type, secret, environment, projects, username}; raises BadDataError."""
     if set(token) - KEYS:
-        raise BadDataError("it has a key that is none of " + ", ".join(sorted(KEYS)))
+        raise BadDataError("its keys must be among " + ", ".join(sorted(KEYS)))
     kind = TYPES.get(str(token.get("type", "")).lower())
     secret, environment = token.get("secret"), token.get("environment")
     projects = token.get("projects") or [token.get("project")]
     if kind is None:
-        raise BadDataError("its type is none of ADMIN, CLIENT, FRONTEND")
+        raise BadDataError("its type must be ADMIN, CLIENT or FRONTEND")
     if not isinstance(secret, str) or not secret.isascii() or not secret.isprintable():
-        raise BadDataError("its secret is not printable ASCII text")
+        raise BadDataError("its secret must be printable ASCII text")
     if " " in secret or not 1 <= len(secret) <= 1000:
-        raise BadDataError("its secret has a blank, is empty or longer than 1000 characters")
+        raise BadDataError("its secret must have 1 to 1000 characters and no spaces")
     if not isinstance(projects, list | tuple) or not all(
         isinstance(p, str) and p for p in projects
     ):
-        raise BadDataError("its projects are not a list of names")
+        raise BadDataError("its projects must be a list of names")
     if "*" in projects and len(set(projects)) > 1:
-        raise BadDataError("its projects are both * and others; name either")
+        raise BadDataError("its projects must be either * or names")
     if not isinstance(environment, str):
-        raise BadDataError("it names no environment")
+        raise BadDataError("it must have an environment")
     if kind == "admin":
         if environment != "*" or projects != ["*"] or not secret.startswith("*:*."):
             raise BadDataError(
-                "an admin token starts with *:*. and targets all environments and projects"
+                "an admin token must start with *:*. and apply to all environments and projects"
             )
     elif environment in ("", "*"):
-        raise BadDataError("a client or frontend token names one environment")
+        raise BadDataError("a client or frontend token must have one environment")
     return {
         "type": kind,
         "secret": secret,
@@ -61,13 +61,13 @@ def checked(token: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def collect(
+def collect_tokens(
     in_code: list[dict[str, Any]], lists: dict[str, list[str]]
 ) -> list[tuple[str, dict[str, Any]]]:
-    """All configured tokens with where each stands, code first, one for each secret.
+    """All configured tokens with their origins, those in code first, without duplicate secrets.
 
-    `lists` maps a variable to its secrets. Raises BadDataError whose details name each bad token by
-    its variable (`path`) and its position; they never show the secret.
+    `lists` maps a variable to its secrets. Raises BadDataError with a detail for each invalid
+    token: its variable as `path` and its position, never its secret.
     """
     kinds = {
         "INIT_ADMIN_API_TOKENS": "admin",
@@ -76,17 +76,17 @@ def collect(
     }
     tokens: dict[str, tuple[str, dict[str, Any]]] = {}
     problems = []
-    jobs: list[tuple[str, Any, dict[str, Any] | str, str]] = [
-        ("authentication.initApiTokens", checked, token, "") for token in in_code
+    sources: list[tuple[str, Any, dict[str, Any] | str, str]] = [
+        ("authentication.initApiTokens", check_token, token, "") for token in in_code
     ]
     positions: dict[str, int] = {}
     for variable, secrets in lists.items():
-        jobs += [(variable, from_secret, secret, kinds[variable]) for secret in secrets]
-    for name, make, source, kind in jobs:
+        sources += [(variable, parse_secret, secret, kinds[variable]) for secret in secrets]
+    for name, parse, token_source, kind in sources:
         positions[name] = positions.get(name, 0) + 1
         origin = f"{name}: token {positions[name]}"
         try:
-            token = make(kind, source) if kind else make(source)
+            token = parse(kind, token_source) if kind else parse(token_source)
         except AppError as error:
             line = f"token {positions[name]}: {error.message}"
             problems.append({"path": name, "message": line})

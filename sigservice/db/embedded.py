@@ -20,7 +20,7 @@ from typing import Any
 
 import psycopg2
 
-from sigservice.config.database import libpq_arguments
+from sigservice.config.database import build_libpq_arguments
 from sigservice.db import supervisor
 from sigservice.db.data_directory import Place, find_place
 from sigservice.db.pool import UNUSABLE_VARIABLES
@@ -80,7 +80,7 @@ class EmbeddedPostgres:
     def arguments(self, database: str = "postgres") -> dict[str, Any]:
         """psycopg2.connect's arguments, for what is no part of the house."""
         more = {"database": database, "ssl": False, "applicationName": USER}
-        return libpq_arguments(self.settings() | more, lambda name, text: "")
+        return build_libpq_arguments(self.settings() | more, lambda name, text: "")
 
     def stop(self) -> None:
         """Stops the database if nobody else uses it; does nothing the second time."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import psycopg2
 
-from sigservice.config.database import libpq_arguments
+from sigservice.config.database import build_libpq_arguments
 from sigservice.db import session
 from sigservice.db.embedded import EmbeddedPostgres
 from sigservice.db.errors import UnconfirmedCommit
@@ -61,7 +61,7 @@ class OpenDatabase:
         try:
             pool = settings["pool"]
             self.pool = Database(
-                lambda: libpq_arguments(settings, self._write_pem),
+                lambda: build_libpq_arguments(settings, self._write_pem),
                 low=pool["min"],
                 high=pool["max"],
                 idle_seconds=pool["idleTimeoutMillis"] / 1000,

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from sigservice.config.docs import page
+from sigservice.config.docs import render_page
 from sigservice.routes.route_list import list_routes
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_configuration_page_is_fresh():
-    assert (ROOT / "docs" / "configuration.md").read_text() == page()
+    assert (ROOT / "docs" / "configuration.md").read_text() == render_page()
 
 
 def test_every_route_is_in_the_api_page(service):

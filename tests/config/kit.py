@@ -107,7 +107,7 @@ def proxy(path: str, env: str) -> Row:
     """Its address may hold a password."""
     text, code = "http://ada:hunter2@env.example:3128", "https://ada:hunter2@code.example"
     row = Row(path, env, None, text, text, code, bad="gopher://wr0ng:1", bad_code=4711, secret=True)
-    return replace(row, says="a proxy's address")
+    return replace(row, says="a proxy URL")
 
 
 def path(path: str, env: str, default: Any, text: str, code: str) -> Row:

@@ -52,7 +52,7 @@ SPECIFIED = (
         says="{username, password} or None",
         secret=True,
     ),
-    first_admin("Username", "ada", "wr0ng\nline", "a user name"),
+    first_admin("Username", "ada", "wr0ng\nline", "a username"),
     first_admin("Password", "hunter2 x", "wr0ng\udcff", "a password"),
     Row(
         "authentication.initApiTokens",
@@ -86,7 +86,7 @@ SPECIFIED = (
         says="a readable file",
     ),
     boolean("disableLegacyFeaturesApi", "DISABLE_LEGACY_FEATURES_API", False),
-    replace(string("email.host", "EMAIL_HOST", None), says="a host name", bad="wr0ng:587"),
+    replace(string("email.host", "EMAIL_HOST", None), says="a hostname", bad="wr0ng:587"),
     number("email.port", "EMAIL_PORT", 465, (0, 65536)),
     Row(
         "email.secure",
@@ -130,7 +130,7 @@ SPECIFIED = (
     csp("media"),
     csp("object"),
     number("server.port", "HTTP_PORT", 0, (-1, 65536), code=0),
-    replace(string("server.host", "HTTP_HOST", None), says="a host name", bad="http://wr0ng"),
+    replace(string("server.host", "HTTP_HOST", None), says="a hostname", bad="http://wr0ng"),
     Row("server.pipe", "", None, code="/run/sig.sock", bad_code=4711, says="a path"),
     boolean("server.serverMetrics", "", True),
     Row(
@@ -156,7 +156,7 @@ SPECIFIED = (
         NOTHING,
         "ftp://wr0ng.example",
         "wr0ng",
-        "an absolute http or https address",
+        "an absolute http or https URL",
     ),
     boolean("server.gracefulShutdownEnable", "GRACEFUL_SHUTDOWN_ENABLE", True),
     number("server.gracefulShutdownTimeout", "GRACEFUL_SHUTDOWN_TIMEOUT", 1000, (-1,), code=0),
@@ -191,7 +191,7 @@ SPECIFIED = (
         NOTHING,
         "wr0ng",
         "wr0ng",
-        "an absolute http or https address",
+        "an absolute http or https URL",
     ),
     Row("versionCheck.enable", "CHECK_VERSION", True, "anything", False, True),
     Row(
@@ -226,7 +226,7 @@ SPECIFIED = (
     # the db object
     string("db.user", "DATABASE_USERNAME", "service_user"),
     secret("db.password", "DATABASE_PASSWORD", "service_password"),
-    replace(string("db.host", "DATABASE_HOST", "localhost"), says="a host name", bad="wr0ng,b"),
+    replace(string("db.host", "DATABASE_HOST", "localhost"), says="a hostname", bad="wr0ng,b"),
     number("db.port", "DATABASE_PORT", 5432, (-1, 0, 65536)),
     string("db.database", "DATABASE_NAME", "service"),
     Row(
@@ -375,7 +375,7 @@ OURS = (
         ["a.example"],
         "https://wr0ng/",
         ["wr0ng:80"],
-        "a comma-separated list of host names, addresses or networks",
+        "a comma-separated list of hostnames, addresses or networks",
     ),
     boolean("webhooks.allowPrivate", "SERVICE_WEBHOOK_ALLOW_PRIVATE", False),
     proxy("outgoing.httpProxy", "HTTP_PROXY"),

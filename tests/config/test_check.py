@@ -44,7 +44,7 @@ def rows(printed):
 
 
 def reported(options, path):
-    (row,) = [row for row in check.report(load_config(options, {})) if row["option"] == path]
+    (row,) = [row for row in check.list_options(load_config(options, {})) if row["option"] == path]
     return row
 
 
@@ -67,7 +67,7 @@ def test_the_built_in_passwords_are_not_printed(printed, form):
     ids=lambda row: row.path,
 )
 def test_no_secret_of_the_code_is_reported(row):
-    report = json.dumps(check.report(load_config(row.options(), {})))
+    report = json.dumps(check.list_options(load_config(row.options(), {})))
     assert "hunter2" not in report
 
 
@@ -224,7 +224,7 @@ def test_wrong_values_are_reported_as_text_with_the_lines_of_the_start(capsys):
     assert check.main({"HTTP_PORT": "wr0ng", "SERVICE_URL": "wr0ng"}) == 2
     output, errors = capsys.readouterr()
     assert "wr0ng" not in output + errors
-    assert shown(output.splitlines(), "server.port")[0].split() == ["server.port", "(wrong)"]
+    assert shown(output.splitlines(), "server.port")[0].split() == ["server.port", "(invalid)"]
     assert [line.split(":")[1].strip() for line in errors.splitlines()] == [
         "HTTP_PORT",
         "SERVICE_URL",

@@ -145,9 +145,9 @@ def test_a_certificate_and_its_key_verify_nothing_either():
 )
 def test_a_certificate_and_its_key_go_together(given, missing):
     (line,) = problems(None, {given: PEM_FILE})
-    assert line.startswith(f"{missing}: {given} goes with it; expected a readable PEM file")
+    assert line.startswith(f"{missing}: must be set with {given}; expected a readable PEM file")
     (line,) = problems({"db": {"ssl": {"cert": PEM}}}, {})
-    assert "cert and key go together" in line
+    assert "cert and key must be set together" in line
 
 
 def test_all_three_files_switch_verification_on():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sigservice.config import load_config
-from sigservice.config.database import from_url
+from sigservice.config.database import parse_url
 from tests.config.kit import PEM, PEM_FILE, problems
 
 UNVERIFIED = {"rejectUnauthorized": False}
@@ -31,7 +31,7 @@ def line_for(url):
     ],
 )
 def test_these_forms_of_a_connection_string_mean_the_same(url):
-    assert from_url(url) == {
+    assert parse_url(url) == {
         "user": "ada",
         "password": "pass",
         "host": "db.example",
@@ -41,8 +41,8 @@ def test_these_forms_of_a_connection_string_mean_the_same(url):
 
 
 def test_what_is_absent_or_empty_is_not_named():
-    assert from_url("postgres://db.example") == {"host": "db.example"}
-    assert from_url("postgres://:@db.example:/") == {"host": "db.example"}
+    assert parse_url("postgres://db.example") == {"host": "db.example"}
+    assert parse_url("postgres://:@db.example:/") == {"host": "db.example"}
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_what_is_absent_or_empty_is_not_named():
     ],
 )
 def test_every_part_is_read_as_libpq_reads_it(url, key, value):
-    assert from_url(url)[key] == value
+    assert parse_url(url)[key] == value
 
 
 @pytest.mark.parametrize(
@@ -86,26 +86,27 @@ def test_every_part_is_read_as_libpq_reads_it(url, key, value):
     ],
 )
 def test_the_url_says_whether_tls_is_needed(query, ssl):
-    assert from_url(f"postgres://h/d?{query}")["ssl"] == ssl
+    assert parse_url(f"postgres://h/d?{query}")["ssl"] == ssl
     assert load_config(None, {"DATABASE_URL": f"postgres://h/d?{query}"}).config["db"]["ssl"] == ssl
 
 
 @pytest.mark.parametrize("mode", ["disable", "no-verify", "require", "verify-full"])
 def test_both_forms_of_a_connection_string_know_the_same_modes(mode):
     assert (
-        from_url(f"host=h sslmode={mode}")["ssl"] == from_url(f"postgres://h?sslmode={mode}")["ssl"]
+        parse_url(f"host=h sslmode={mode}")["ssl"]
+        == parse_url(f"postgres://h?sslmode={mode}")["ssl"]
     )
 
 
 def test_verify_full_checks_the_chain_and_the_host_by_the_file():
-    ssl = from_url(f"postgres://h/d?sslmode=verify-full&sslrootcert={PEM_FILE}")["ssl"]
+    ssl = parse_url(f"postgres://h/d?sslmode=verify-full&sslrootcert={PEM_FILE}")["ssl"]
     assert ssl["rejectUnauthorized"] is True
     assert ssl["ca"] == PEM
     assert ssl.get("checkHost", True) is True
 
 
 def test_verify_ca_checks_the_chain_and_not_the_host():
-    ssl = from_url(f"postgres://h/d?sslmode=verify-ca&sslrootcert={PEM_FILE}")["ssl"]
+    ssl = parse_url(f"postgres://h/d?sslmode=verify-ca&sslrootcert={PEM_FILE}")["ssl"]
     assert ssl["rejectUnauthorized"] is True
     assert ssl["ca"] == PEM
     assert ssl["checkHost"] is False
@@ -118,12 +119,12 @@ def test_verify_ca_needs_a_ca_for_libpq_refuses_it_without(root):
 
 def test_the_files_of_the_url_are_read():
     files = f"sslrootcert={PEM_FILE}&sslcert={PEM_FILE}&sslkey={PEM_FILE}"
-    ssl = from_url(f"postgres://h/d?sslmode=verify-full&{files}")["ssl"]
+    ssl = parse_url(f"postgres://h/d?sslmode=verify-full&{files}")["ssl"]
     assert ssl == {"rejectUnauthorized": True, "ca": PEM, "cert": PEM, "key": PEM}
 
 
 def test_the_systems_certificates_are_no_file():
-    ssl = from_url("postgres://h/d?sslmode=verify-full&sslrootcert=system")["ssl"]
+    ssl = parse_url("postgres://h/d?sslmode=verify-full&sslrootcert=system")["ssl"]
     assert ssl == {"rejectUnauthorized": True}
 
 
@@ -155,7 +156,7 @@ def test_a_wrong_word_about_tls_is_refused(query):
 @pytest.mark.parametrize("word", ["no", "off"])
 def test_a_no_to_tls_never_means_yes(word):
     try:
-        assert from_url(f"postgres://h/d?ssl={word}")["ssl"] is False
+        assert parse_url(f"postgres://h/d?ssl={word}")["ssl"] is False
     except ValueError:
         pass  # refused is as good
 

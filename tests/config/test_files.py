@@ -18,7 +18,7 @@ FILES = {
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
-        (lambda path: None, "there is no such file"),
+        (lambda path: None, "the file doesn't exist"),
         (lambda path: path.mkdir(), "it is a folder"),
         (lambda path: path.touch(), "the file is empty"),
         (lambda path: path.write_text(" \n"), "the file is empty"),
@@ -40,11 +40,11 @@ def test_what_is_no_file_of_text_is_refused(name, make, reason, tmp_path):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ('{"rejectUnauthorized": true, "rejectUnauthorized": false}', "a key twice"),
-        ("[" * 100_000, "not JSON"),
+        ('{"rejectUnauthorized": true, "rejectUnauthorized": false}', "a duplicate key"),
+        ("[" * 100_000, "not valid JSON"),
         ('{"rejectUnauthorized": NaN}', "rejectUnauthorized"),
-        ("9" * 5000, "not JSON"),
-        ('{"rejectUnauthorised": false}', "a key of another name"),
+        ("9" * 5000, "not valid JSON"),
+        ('{"rejectUnauthorised": false}', "an unknown key"),
         ('{"ca": "-----BEGIN \\ud800"}', "not UTF-8"),
         ('{"ca": "-----BEGIN \\u0000"}', "NUL"),
     ],

@@ -80,7 +80,7 @@ def test_a_token_has_no_other_keys():
     token = {"type": "client", "secret": "p:e.wr0ng", "environment": "e", "project": "p"}
     (line,) = problems({"authentication": {"initApiTokens": [token | {"projct": "wr0ng"}]}}, {})
     assert refusal(line, "authentication.initApiTokens (in code)", "a list of {type")
-    assert "token 1: it has a key that is none of " in line
+    assert "token 1: its keys must be among " in line
     assert "wr0ng" not in line
 
 

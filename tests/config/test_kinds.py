@@ -42,7 +42,7 @@ def test_the_version_check_is_off_for_anything_but_true_with_a_warning(word):
     loaded = load_config(None, {"CHECK_VERSION": word})
     assert loaded.config["versionCheck"]["enable"] is False
     assert loaded.warnings == [
-        "CHECK_VERSION is neither true nor false; any value other than true disables."
+        "CHECK_VERSION is neither true nor false; every value except true disables the check."
     ]
 
 
@@ -219,7 +219,7 @@ def test_the_public_address_is_kept_without_its_last_slash(text, value):
 )
 def test_the_public_address_is_an_absolute_http_address(text):
     (line,) = problems(None, {"SERVICE_URL": text})
-    assert refusal(line, "SERVICE_URL", "an absolute http or https address")
+    assert refusal(line, "SERVICE_URL", "an absolute http or https URL")
 
 
 @pytest.mark.parametrize(
@@ -302,7 +302,7 @@ def test_these_are_hosts(text):
 )
 def test_these_are_no_hosts(text):
     for name in ("HTTP_HOST", "EMAIL_HOST", "DATABASE_HOST"):
-        assert refusal(problems(None, {name: text})[0], name, "a host name")
+        assert refusal(problems(None, {name: text})[0], name, "a hostname")
 
 
 def test_a_database_has_one_host_or_a_folder():
@@ -319,7 +319,7 @@ def test_these_are_proxies(text):
 @pytest.mark.parametrize("text", ["gopher://a", "http://", "a b", "http://a:port", "http://[::1"])
 def test_these_are_no_proxies_and_the_variable_is_named_as_it_was_given(text):
     for name in ("HTTPS_PROXY", "https_proxy"):
-        assert refusal(problems(None, {name: text})[0], name, "a proxy's address")
+        assert refusal(problems(None, {name: text})[0], name, "a proxy URL")
 
 
 def test_a_secret_is_kept_to_the_letter():

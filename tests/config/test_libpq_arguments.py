@@ -8,7 +8,7 @@ import psycopg2
 import pytest
 
 from sigservice.config import load_config
-from sigservice.config.database import libpq_arguments
+from sigservice.config.database import build_libpq_arguments
 from tests.config.kit import PEM, PEM_FILE
 
 NOWHERE = {"DATABASE_HOST": "127.0.0.1", "DATABASE_PORT": "1"}  # nobody listens there
@@ -25,7 +25,7 @@ def arguments(tmp_path):
         return str(path)
 
     def make(environ=None, options=None):
-        return libpq_arguments(load_config(options, environ or {}).config["db"], write_pem)
+        return build_libpq_arguments(load_config(options, environ or {}).config["db"], write_pem)
 
     return make
 

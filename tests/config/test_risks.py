@@ -140,19 +140,19 @@ def test_what_is_configured_with_care_is_no_risk(judged):
 
 
 def test_a_ca_without_verification_is_named_as_such():
-    (note,) = load_config(None, CA).notes
-    assert "nothing is checked with it" in note.message
+    (note,) = load_config(None, CA).start_risks
+    assert "the CA is set but not used" in note.message
 
 
 def test_a_cookie_that_browsers_refuse_is_a_risk():
     options = {"session": {"cookieName": "__Host-sid"}, "server": {"baseUriPath": "/x"}}
-    found = [risk.option for risk in check.risks(load_config(options, {}))]
+    found = [risk.option for risk in check.list_risks(load_config(options, {}))]
     assert found.count("session.cookieName") == 2
     options["server"] = {"unleashUrl": "https://flags.example/x"}
-    found = [risk.option for risk in check.risks(load_config(options, {}))]
+    found = [risk.option for risk in check.list_risks(load_config(options, {}))]
     assert found.count("session.cookieName") == 1
 
 
 def test_the_removed_event_hook_is_a_risk():
-    found = check.risks(load_config({"eventHook": print}, {}))
+    found = check.list_risks(load_config({"eventHook": print}, {}))
     assert ("warning", "eventHook") in [(risk.severity, risk.option) for risk in found]

@@ -8,7 +8,7 @@ import threading
 import psycopg2
 import pytest
 
-from sigservice.config.database import libpq_arguments
+from sigservice.config.database import build_libpq_arguments
 from sigservice.db import migrate as module
 from sigservice.db import session
 from sigservice.db.migrate import Migration, migrate, migrations
@@ -24,7 +24,7 @@ def open_pool(temporary_database, request):
     pools = []
 
     def make(schema="public"):
-        arguments = libpq_arguments(
+        arguments = build_libpq_arguments(
             options | {"ssl": False, "applicationName": "service"}, lambda name, text: ""
         )
         pools.append(Database(lambda: arguments, settings=session.settings(schema), **SMALL))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sigservice.config.database import libpq_arguments
+from sigservice.config.database import build_libpq_arguments
 from sigservice.db import session
 from sigservice.db.pool import Database
 from sigservice.db.statements import execute, fetch_value
@@ -17,7 +17,7 @@ def open_pool(temporary_database):
     pools = []
 
     def make(schema="public"):
-        arguments = libpq_arguments(options, lambda name, text: "")
+        arguments = build_libpq_arguments(options, lambda name, text: "")
         settings = session.settings(schema)
         pools.append(Database(lambda: arguments, low=0, high=1, idle_seconds=1, settings=settings))
         return pools[-1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sigservice.config.database import libpq_arguments
+from sigservice.config.database import build_libpq_arguments
 from sigservice.db.pool import Database
 from sigservice.db.statements import (
     execute,
@@ -22,7 +22,9 @@ STATEMENT = "SELECT %(n)s::int + 1 AS next, %(text)s::text || '%%' AS text, %(n)
 @pytest.fixture
 def conn(temporary_database):
     settings = {"ssl": False, "applicationName": "service"}
-    arguments = libpq_arguments(temporary_database.options() | settings, lambda name, text: "")
+    arguments = build_libpq_arguments(
+        temporary_database.options() | settings, lambda name, text: ""
+    )
     pool = Database(lambda: arguments, low=0, high=1, idle_seconds=1)
     with pool.autocommit() as conn:
         yield conn
@@ -86,7 +88,9 @@ def test_errors_of_a_prepared_statement_are_translated(conn):
 
 def test_in_a_transaction_nothing_is_prepared(temporary_database):
     settings = {"ssl": False, "applicationName": "service"}
-    arguments = libpq_arguments(temporary_database.options() | settings, lambda name, text: "")
+    arguments = build_libpq_arguments(
+        temporary_database.options() | settings, lambda name, text: ""
+    )
     pool = Database(lambda: arguments, low=0, high=1, idle_seconds=1)
     with pool.transaction() as conn:
         fetch_one_prepared(conn, STATEMENT, n=1, text="a")

@@ -132,8 +132,10 @@ def preferring(asked: Asked) -> None:
                 "DATABASE_URL: sslmode=prefer is": {"DATABASE_URL": "host=a sslmode=prefer"},
                 "DATABASE_URL: sslmode=allow is": {"DATABASE_URL": "postgres://a?sslmode=allow"},
                 "DATABASE_URL_FILE: sslmode=prefer is": {"DATABASE_URL_FILE": paths["url"]},
-                "DATABASE_SSL: it is not JSON; expected false, true": {"DATABASE_SSL": "prefer"},
-                "DATABASE_SSL: it has a key of another name; expected": {
+                "DATABASE_SSL: it is not valid JSON; expected false, true": {
+                    "DATABASE_SSL": "prefer"
+                },
+                "DATABASE_SSL: it has an unknown key; expected": {
                     "DATABASE_SSL": '{"sslmode": "prefer"}'
                 },
                 "databaseUrl (in code): sslmode=prefer is": {

@@ -108,7 +108,7 @@ def client_certificate(asked: Asked) -> None:
     names = {
         "requires a valid client certificate (give cert and key": json.dumps({"ca": place.ca}),
         "unknown ca": strange,
-        "cert and key go together": half,
+        "cert and key must be set together": half,
         "does not fit or has a passphrase": mixed,
         "does not fit or has a passphrase2": locked,
         "common name must be the user": both,
