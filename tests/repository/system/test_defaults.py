@@ -1,15 +1,18 @@
-"""sql/queries/system/defaults.sql: written once, by one process."""
+"""The built-in rows of sql/queries/system/defaults.sql, which one process writes once."""
 
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 from sigservice.repository.system import defaults
 from tests.repository.kit import add_built_ins, run
 from tests.waiting import DEADLINE_SECONDS
 
+MIGRATION = Path(__file__).parents[3] / "sql/migrations/0017_descriptions.sql"
 
-def test_one_of_several_processes_is_to_write(pool):
+
+def test_one_of_several_processes_writes_the_rows(pool):
     wins, together = [], threading.Barrier(5)
 
     def start(n):
@@ -27,7 +30,7 @@ def test_one_of_several_processes_is_to_write(pool):
         assert defaults.mark_seeded(conn, "again") is False
 
 
-def test_who_fails_leaves_the_writing_to_the_next(pool):
+def test_another_process_writes_the_rows_after_a_failure(pool):
     try:
         with pool.transaction() as conn:
             assert defaults.mark_seeded(conn, "first")
@@ -38,7 +41,7 @@ def test_who_fails_leaves_the_writing_to_the_next(pool):
         assert defaults.mark_seeded(conn, "second")
 
 
-def test_what_a_new_installation_starts_with(conn):
+def test_a_new_installation_has_the_built_in_rows(conn):
     add_built_ins(conn)
     environments = run(conn, "SELECT name, enabled FROM environments ORDER BY sort_order")
     assert environments == [("default", True), ("development", True), ("production", True)]
@@ -66,3 +69,15 @@ def test_what_a_new_installation_starts_with(conn):
         ("permission",),
         ("release",),
     ]
+
+
+def test_descriptions_of_older_installations_are_updated_unless_edited(conn):
+    """Migration 0017 on the texts that earlier versions stored."""
+    add_built_ins(conn)
+    run(conn, "UPDATE roles SET description = 'May look.' WHERE name = 'Viewer'")
+    run(conn, "UPDATE strategy_types SET title = 'Hosts' WHERE name = 'applicationHostname'")
+    run(conn, "UPDATE strategy_types SET title = 'Mine' WHERE name = 'default'")
+    run(conn, MIGRATION.read_text())
+    assert run(conn, "SELECT description FROM roles WHERE name = 'Viewer'") == [("Read only.",)]
+    titles = dict(run(conn, "SELECT name, title FROM strategy_types"))
+    assert (titles["applicationHostname"], titles["default"]) == ("Hostnames", "Mine")

@@ -32,9 +32,9 @@ def test_built_in_strategies_are_listed_and_not_changed(web):
     assert len(by_name) == 8
     assert by_name["default"] == {
         "name": "default",
-        "displayName": "Standard",
-        "title": "Standard",
-        "description": "On for everybody.",
+        "displayName": "Everyone",
+        "title": "Everyone",
+        "description": "Enabled for everyone.",
         "editable": False,
         "deprecated": False,
         "parameters": [],
