@@ -9,6 +9,7 @@ import msgspec
 from bottle import HTTPResponse, request
 
 from sigservice.context import Context
+from sigservice.errors import AppError
 from sigservice.services.identity import Identity
 from sigservice.web.body import read_query
 from sigservice.web.links import make_own_url
@@ -34,12 +35,21 @@ def text(value: str, kind: str = "text/plain") -> HTTPResponse:
 
 
 def page(
-    context: Context, template: str, identity: Identity | None, status: int = 200, **values: Any
+    context: Context,
+    template: str,
+    identity: Identity | None,
+    status: int = 200,
+    *,
+    form_error: AppError | None = None,
+    **values: Any,
 ) -> HTTPResponse:
-    """A page in the layout. `title` is required; `notice` is a message above the content."""
+    """A page in the layout. `title` is required; `notice` is a message above the content.
+    `form_error`, the reason why a form was rejected, sets the status and the problems."""
+    if form_error:
+        status, values["title"] = form_error.status, f"Problem: {values['title']}"
     shared = {
         "notice": "",
-        "problems": [],
+        "problems": form_error.details if form_error else [],
         "live": False,
         "identity": identity,
         "authentication": context.authentication.type,

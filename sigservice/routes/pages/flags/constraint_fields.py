@@ -26,6 +26,7 @@ OPERATOR_CHOICES = [
     for name, (label, _) in OPERATORS.items()
 ]
 VALUES_HINT = "One value per line (a single value for number, date, semver and regex operators)."
+CASE_LABEL = "Case-insensitive (contains, starts with, ends with)"
 _INDEX = re.compile(r"\[(\d+)\]")
 _VALUE = re.compile(r"^(constraints\.\d+)\.values?(?:\.(\d+))?$")
 
@@ -74,54 +75,34 @@ def to_constraints(rows: Sequence[Row]) -> list[Constraint]:
 def make_section(rows: Sequence[Row], context_rows: Sequence[Row], hint: str) -> GrowingSection:
     """`context_rows` are the context fields."""
     legal_values = {row["name"]: msgspec.json.decode(row["legal_values"]) for row in context_rows}
-    return GrowingSection(
-        "constraints",
-        "Constraints",
-        "constraint",
-        hint,
-        [
-            _make_row(f"constraints.{number}", row, legal_values.get(row["contextName"], []))
-            for number, row in enumerate(rows)
-        ],
-    )
+    fields = [
+        _make_row(f"constraints.{number}", row, legal_values.get(row["contextName"], []))
+        for number, row in enumerate(rows)
+    ]
+    return GrowingSection("constraints", "Constraints", "constraint", hint, fields)
 
 
-def _make_row(name: str, row: Row, legal_values: Sequence[Row]) -> FieldRow:
+def _make_row(at: str, row: Row, legal_values: Sequence[Row]) -> FieldRow:
+    values, operator = row["values"], row["operator"]
     legal = ", ".join(str(item["value"]) for item in legal_values[:MAX_LEGAL_VALUES])
+    hint = f"{VALUES_HINT} Legal values: {legal}." if legal else VALUES_HINT
+    size = {"rows": min(10, max(2, values.count("\n") + 2))}
     return FieldRow(
         [
             Field(
-                f"{name}.contextName",
+                f"{at}.contextName",
                 "Context field",
                 row["contextName"],
-                hint="Sent by the SDK, e.g. userId.",
+                hint="Sent by the SDK, e.g. userId",
                 is_required=True,
                 attributes={"list": "context-fields"},
             ),
-            Field(
-                f"{name}.operator",
-                "Operator",
-                row["operator"],
-                type="select",
-                choices=OPERATOR_CHOICES,
-            ),
-            Field(
-                f"{name}.values",
-                "Values",
-                row["values"],
-                type="textarea",
-                hint=f"{VALUES_HINT} Legal values: {legal}." if legal else VALUES_HINT,
-                attributes={"rows": min(10, max(2, row["values"].count("\n") + 2))},
-            ),
+            Field(f"{at}.operator", "Operator", operator, "select", choices=OPERATOR_CHOICES),
+            Field(f"{at}.values", "Values", values, "textarea", hint, attributes=size),
         ],
         [
-            Field(f"{name}.inverted", "Negate (NOT)", row["inverted"], type="checkbox"),
-            Field(
-                f"{name}.caseInsensitive",
-                "Case-insensitive (contains, starts with, ends with)",
-                row["caseInsensitive"],
-                type="checkbox",
-            ),
+            Field(f"{at}.inverted", "Negate (NOT)", row["inverted"], "checkbox"),
+            Field(f"{at}.caseInsensitive", CASE_LABEL, row["caseInsensitive"], "checkbox"),
         ],
     )
 

@@ -28,14 +28,12 @@ def _render_confirmation(
         if (row["archived_at"] is None) != (action == "archive"):
             return respond.redirect(context, flag_path(name))
         feature = feature_view.build_view(conn, row["project"], name)
-    title = f"{action.title()} {name}?"
     return respond.page(
         context,
         f"flags/features/{action}",
         identity,
-        status=error.status if error else 200,
-        title=f"Problem: {title}" if error else title,
-        problems=error.details if error else [],
+        form_error=error,
+        title=f"{action.title()} {name}?",
         name=name,
         children=feature["children"],
         flag_path=flag_path,

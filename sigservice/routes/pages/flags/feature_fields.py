@@ -8,60 +8,43 @@ from sigservice.db.statements import Row
 from sigservice.services.flags.features import Metadata
 from sigservice.web.forms import Field
 
+NAME_HINT = "Used in code; can't be changed later. Letters, numbers, - . _ ~"
+DESCRIPTION_HINT = "Optional. What it controls and when to remove it."
+TAGS_HINT = "Optional. One type:value per line, e.g. simple:checkout"
+CLONE_HINT = "Copies all strategies; disabled in every environment."
+PARENT_HINT = "A flag in this project without a parent."
+VARIANTS_HINT = "Optional. Variants of the parent flag, one per line."
 IMPRESSION_DATA = "Impression data: SDKs emit an event for every evaluation"
+STALE = "Stale: ready to be removed from code"
+STATES = [("on", "Enabled"), ("off", "Disabled")]
 LIFECYCLES = [("", "Active"), ("stale", "Stale"), ("archived", "Archived")]
 
 
 def make_new_fields(
     values: Mapping[str, str], projects: Sequence[Row], types: Sequence[Row]
 ) -> list[Field]:
+    description, has_impressions = values["description"], values["impression_data"]
     return [
-        Field(
-            "name",
-            "Name",
-            values["name"],
-            hint="Used in code; can't be changed later. Letters, numbers, - . _ ~",
-            is_required=True,
-        ),
-        Field(
-            "project",
-            "Project",
-            values["project"],
-            type="select",
-            choices=[(row["id"], row["name"]) for row in projects],
-        ),
+        Field("name", "Name", values["name"], hint=NAME_HINT, is_required=True),
+        Field("project", "Project", values["project"], "select", choices=_name_rows(projects)),
         _make_type_field(values["type"], types),
-        Field(
-            "description",
-            "Description",
-            values["description"],
-            type="textarea",
-            hint="Optional. What it controls and when to remove it.",
-        ),
-        Field(
-            "tags",
-            "Tags",
-            values["tags"],
-            type="textarea",
-            hint="Optional. One type:value per line, e.g. simple:checkout",
-            attributes={"rows": 2},
-        ),
-        Field("impression_data", IMPRESSION_DATA, values["impression_data"], type="checkbox"),
+        Field("description", "Description", description, "textarea", DESCRIPTION_HINT),
+        Field("tags", "Tags", values["tags"], "textarea", TAGS_HINT),
+        Field("impression_data", IMPRESSION_DATA, has_impressions, "checkbox"),
     ]
 
 
 def make_edit_fields(metadata: Metadata, types: Sequence[Row]) -> list[Field]:
     return [
         _make_type_field(metadata.type, types),
-        Field("description", "Description", metadata.description or "", type="textarea"),
-        Field("impression_data", IMPRESSION_DATA, metadata.impression_data, type="checkbox"),
-        Field("stale", "Stale: ready to be removed from code", metadata.stale, type="checkbox"),
+        Field("description", "Description", metadata.description or "", "textarea"),
+        Field("impression_data", IMPRESSION_DATA, metadata.impression_data, "checkbox"),
+        Field("stale", STALE, metadata.stale, "checkbox"),
     ]
 
 
 def make_clone_field(name: str) -> Field:
-    hint = "Copies all strategies; disabled in every environment."
-    return Field("clone_name", "Name of the clone", name, hint=hint, is_required=True)
+    return Field("clone_name", "Name of the clone", name, hint=CLONE_HINT, is_required=True)
 
 
 def make_tag_field(tag: str) -> Field:
@@ -69,30 +52,12 @@ def make_tag_field(tag: str) -> Field:
 
 
 def make_parent_fields(values: Mapping[str, str]) -> list[Field]:
+    parent, variants = values["parent"], values["parent_variants"]
+    candidates = {"list": "parents"}
     return [
-        Field(
-            "parent",
-            "Parent flag",
-            values["parent"],
-            hint="A flag in this project without a parent.",
-            is_required=True,
-            attributes={"list": "parents"},
-        ),
-        Field(
-            "state",
-            "Required parent state",
-            values["state"],
-            type="select",
-            choices=[("on", "Enabled"), ("off", "Disabled")],
-        ),
-        Field(
-            "parent_variants",
-            "Required variants",
-            values["parent_variants"],
-            type="textarea",
-            hint="Optional. Variants of the parent flag, one per line.",
-            attributes={"rows": 2},
-        ),
+        Field("parent", "Parent flag", parent, "text", PARENT_HINT, True, attributes=candidates),
+        Field("state", "Required parent state", values["state"], "select", choices=STATES),
+        Field("parent_variants", "Required variants", variants, "textarea", VARIANTS_HINT),
     ]
 
 
@@ -103,26 +68,24 @@ def make_filter_fields(
     environments: Sequence[str],
 ) -> list[Field]:
     """The project is offered if there are several, or if the list is filtered by one."""
-    project = _make_filter("project", "Project", filters, [(r["id"], r["name"]) for r in projects])
     states = [
         (f"{state}:{environment}", f"{label} in {environment}")
         for environment in environments
-        for state, label in (("on", "Enabled"), ("off", "Disabled"))
+        for state, label in STATES
     ]
+    choices = {"project": _name_rows(projects), "state": states, "type": _name_rows(types)}
+    project, state, type = (
+        Field(name, label, filters[name], "select", choices=[("", "Any"), *choices[name]])
+        for name, label in (("project", "Project"), ("state", "Status"), ("type", "Type"))
+    )
     return [
-        Field("query", "Search", filters["query"], type="search"),
+        Field("query", "Search", filters["query"], "search"),
         *([project] if len(projects) > 1 or filters["project"] else []),
-        _make_filter("state", "Status", filters, states),
-        _make_filter("type", "Type", filters, [(row["id"], row["name"]) for row in types]),
+        state,
+        type,
         Field("tag", "Tag", filters["tag"], attributes={"placeholder": "type:value", "size": 14}),
-        Field("life", "Lifecycle", filters["life"], type="select", choices=LIFECYCLES),
+        Field("life", "Lifecycle", filters["life"], "select", choices=LIFECYCLES),
     ]
-
-
-def _make_filter(
-    name: str, label: str, filters: Mapping[str, str], choices: Sequence[tuple[str, str]]
-) -> Field:
-    return Field(name, label, filters[name], type="select", choices=[("", "Any"), *choices])
 
 
 def _make_type_field(value: str, types: Sequence[Row]) -> Field:
@@ -130,5 +93,8 @@ def _make_type_field(value: str, types: Sequence[Row]) -> Field:
     for row in types:
         if row["lifetime_days"]:
             hints[row["id"]] += f" Expected lifetime: {row['lifetime_days']} days."
-    choices = [(row["id"], row["name"]) for row in types]
-    return Field("type", "Type", value, type="radio", choices=choices, choice_hints=hints)
+    return Field("type", "Type", value, "radio", choices=_name_rows(types), choice_hints=hints)
+
+
+def _name_rows(rows: Sequence[Row]) -> list[tuple[str, str]]:
+    return [(row["id"], row["name"]) for row in rows]

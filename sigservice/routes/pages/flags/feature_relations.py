@@ -22,6 +22,8 @@ router = Router(PageGuard)
 
 
 # The response to a form with a problem is a page; reloading its address shows the flag.
+@router.get(f"{FLAG}/edit", needs=EDIT)
+@router.get(f"{FLAG}/clone", needs=EDIT)
 @router.get(f"{FLAG}/tags", needs=EDIT)
 @router.get(f"{FLAG}/parent", needs=EDIT)
 def redirect_to_feature(context: Context, identity: Identity, name: str) -> HTTPResponse:

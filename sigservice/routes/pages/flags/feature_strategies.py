@@ -10,7 +10,7 @@ from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.errors import AppError, NotFoundError
 from sigservice.repository.flags import segments as segments_repository
-from sigservice.routes.pages.flags import constraint_fields, strategy_fields, variant_fields
+from sigservice.routes.pages.flags import constraint_fields, strategy_fields
 from sigservice.routes.pages.flags.feature_page import find_feature, flag_path
 from sigservice.routes.pages.flags.strategy_fields import StrategyChoices, StrategyValues
 from sigservice.services.flags import strategies, strategy_summaries
@@ -33,23 +33,19 @@ def _render_form(
     place: FeatureEnvironment,
     choices: StrategyChoices,
     values: StrategyValues,
-    *,
-    number: int | None = None,
+    number: int = 0,
     error: AppError | None = None,
 ) -> HTTPResponse:
-    """`number` counts the environment's strategies from 1; None for a new one."""
+    """`number` counts the environment's strategies from 1; 0 is a new one."""
     heading = f"Strategy {number}" if number else "New strategy"
-    title = f"{heading} of {place.feature} in {place.environment}"
-    stickiness = strategy_fields.make_stickiness_choices(
-        choices.stickiness, values.variant_stickiness
-    )
+    if error:
+        error.details = strategy_fields.to_form_problems(error.details)
     return respond.page(
         context,
         "flags/feature_strategies/form",
         identity,
-        status=error.status if error else 200,
-        title=f"Problem: {title}" if error else title,
-        problems=strategy_fields.to_form_problems(error.details) if error else [],
+        form_error=error,
+        title=f"{heading} of {place.feature} in {place.environment}",
         heading=heading,
         place=place,
         path=flag_path(place.feature),
@@ -62,9 +58,7 @@ def _render_form(
         context_fields=choices.context_fields,
         segments=strategy_fields.make_segment_fields(values, choices, place.project),
         max_segments=context.config["strategySegmentsLimit"],
-        variants=variant_fields.make_section(
-            values.variants, values.variant_stickiness, stickiness
-        ),
+        variants=strategy_fields.make_variant_section(values, choices),
         general=strategy_fields.make_general_fields(values),
     )
 
@@ -88,25 +82,7 @@ def add_strategy(
     with context.database.transaction() as conn:
         place = _find_place(conn, name, environment)
         choices = strategy_fields.load_choices(conn)
-    values = strategy_fields.read_values(form, choices)
-    if not _is_complete(form):
-        values = strategy_fields.press_button(values, form.get("do", ""))
-        return _render_form(context, identity, place, choices, values)
-    try:
-        strategy = strategy_fields.to_strategy(values, choices)
-        with context.database.transaction() as conn:
-            strategies.add(
-                conn,
-                place,
-                strategy,
-                identity,
-                max_segments=context.config["strategySegmentsLimit"],
-            )
-    except AppError as error:
-        if error.status >= 500:
-            raise
-        return _render_form(context, identity, place, choices, values, error=error)
-    return respond.redirect(context, f"{flag_path(name)}?done=strategy-saved#in-{environment}")
+    return _submit(context, identity, place, choices, form)
 
 
 @router.get(f"{STRATEGIES}/<strategy_id>", needs=EDIT)
@@ -118,7 +94,7 @@ def show_strategy(
         strategy, number = _find_strategy(conn, place, strategy_id)
         choices = strategy_fields.load_choices(conn)
     values = strategy_fields.to_values(strategy, choices)
-    return _render_form(context, identity, place, choices, values, number=number)
+    return _render_form(context, identity, place, choices, values, number)
 
 
 @router.post(f"{STRATEGIES}/<strategy_id>", needs=EDIT, **GROWING_FORM)
@@ -134,26 +110,38 @@ def save_strategy(
         place = _find_place(conn, name, environment)
         existing, number = _find_strategy(conn, place, strategy_id)
         choices = strategy_fields.load_choices(conn)
+    return _submit(context, identity, place, choices, form, existing, number)
+
+
+def _submit(
+    context: Context,
+    identity: Identity,
+    place: FeatureEnvironment,
+    choices: StrategyChoices,
+    form: dict[str, str],
+    existing: dict[str, Any] | None = None,
+    number: int = 0,
+) -> HTTPResponse:
+    """Adds a strategy, or replaces the existing one."""
     values = strategy_fields.read_values(form, choices)
-    if not _is_complete(form):
+    limit = context.config["strategySegmentsLimit"]
+    if form.get("do") or form.get("shown_type") != form.get("name"):
+        # A button changes the form, or the type is new and its parameters aren't filled in yet.
         values = strategy_fields.press_button(values, form.get("do", ""))
-        return _render_form(context, identity, place, choices, values, number=number)
+        return _render_form(context, identity, place, choices, values, number)
     try:
         strategy = strategy_fields.to_strategy(values, choices, existing)
         with context.database.transaction() as conn:
-            strategies.replace(
-                conn,
-                place,
-                strategy_id,
-                strategy,
-                identity,
-                max_segments=context.config["strategySegmentsLimit"],
-            )
+            if existing is None:
+                strategies.add(conn, place, strategy, identity, max_segments=limit)
+            else:
+                id = existing["id"]
+                strategies.replace(conn, place, id, strategy, identity, max_segments=limit)
     except AppError as error:
         if error.status >= 500:
             raise
-        return _render_form(context, identity, place, choices, values, number=number, error=error)
-    return respond.redirect(context, f"{flag_path(name)}?done=strategy-saved#in-{environment}")
+        return _render_form(context, identity, place, choices, values, number, error)
+    return _redirect(context, place, "strategy-saved")
 
 
 @router.get(f"{STRATEGIES}/<strategy_id>/delete", needs=EDIT)
@@ -194,8 +182,9 @@ def remove_strategy(
     form: dict[str, str],
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        strategies.remove(conn, _find_place(conn, name, environment), strategy_id, identity)
-    return respond.redirect(context, f"{flag_path(name)}?done=strategy-removed#in-{environment}")
+        place = _find_place(conn, name, environment)
+        strategies.remove(conn, place, strategy_id, identity)
+    return _redirect(context, place, "strategy-removed")
 
 
 def _find_place(conn: Connection, name: str, environment: str) -> FeatureEnvironment:
@@ -212,7 +201,6 @@ def _find_strategy(
     raise NotFoundError("Strategy not found.")
 
 
-def _is_complete(form: dict[str, str]) -> bool:
-    """False if a button changes the form, or if the type was changed: the user hasn't filled in
-    the parameters of the new type yet."""
-    return not form.get("do") and form.get("shown_type") == form.get("name")
+def _redirect(context: Context, place: FeatureEnvironment, done: str) -> HTTPResponse:
+    path = f"{flag_path(place.feature)}?done={done}#in-{place.environment}"
+    return respond.redirect(context, path)

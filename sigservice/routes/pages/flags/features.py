@@ -97,9 +97,8 @@ def _render_form(
         context,
         "flags/features/form",
         identity,
-        status=error.status if error else 200,
-        title="Problem: New flag" if error else "New flag",
-        problems=error.details if error else [],
+        form_error=error,
+        title="New flag",
         fields=fields,
     )
 
@@ -128,13 +127,6 @@ def create_feature(context: Context, identity: Identity, form: dict[str, str]) -
 @router.get(f"{FLAG}/flag", needs=VIEW)
 def show_feature(context: Context, identity: Identity, name: str) -> HTTPResponse:
     return render_feature(context, identity, name, notice=find_notice())
-
-
-# The response to a form with a problem is a page; reloading its address shows the flag.
-@router.get(f"{FLAG}/edit", needs=EDIT)
-@router.get(f"{FLAG}/clone", needs=EDIT)
-def redirect_to_feature(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    return respond.redirect(context, flag_path(name))
 
 
 @router.post(f"{FLAG}/edit", needs=EDIT)

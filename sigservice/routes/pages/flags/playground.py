@@ -7,6 +7,7 @@ from typing import Any
 from bottle import HTTPResponse, request
 
 from sigservice.context import Context
+from sigservice.db.statements import Row
 from sigservice.errors import AppError, BadDataError
 from sigservice.flags.playground import build_context, explain_flags, select_flags
 from sigservice.flags.reasons import Reasons, build_reasons
@@ -45,29 +46,18 @@ def show_playground(context: Context, identity: Identity) -> HTTPResponse:
         except AppError as problem:
             if problem.status != 400:
                 raise
-            error = problem
+            error = _name_fields(problem)
     with context.database.transaction() as conn:
-        environment_names = [
-            row["name"]
-            for row in environments.list_all(conn)
-            if row["enabled"] or row["name"] == values["environment"]
-        ]
-        project_choices = [(row["id"], row["name"]) for row in projects.list_all(conn)]
+        environment_rows, project_rows = environments.list_all(conn), projects.list_all(conn)
+    properties, hint = values["properties"], "One key=value per line, e.g. country=DE"
     return respond.page(
         context,
         "flags/playground/show",
         identity,
-        status=error.status if error else 200,
-        title="Problem: Playground" if error else "Playground",
-        problems=_to_form_problems(error) if error else [],
-        fields=_make_fields(values, environment_names, project_choices),
-        properties=Field(
-            "properties",
-            "Custom context",
-            values["properties"],
-            type="textarea",
-            hint="One key=value per line, e.g. country=DE",
-        ),
+        form_error=error,
+        title="Playground",
+        fields=_make_fields(values, environment_rows, project_rows),
+        properties=Field("properties", "Custom context", properties, "textarea", hint),
         values=values,
         flags=flags,
         total=total,
@@ -76,23 +66,17 @@ def show_playground(context: Context, identity: Identity) -> HTTPResponse:
 
 
 def _make_fields(
-    values: dict[str, str], environment_names: list[str], project_choices: list[tuple[str, str]]
+    values: dict[str, str], environment_rows: list[Row], project_rows: list[Row]
 ) -> list[Field]:
+    """A disabled environment is offered only if the URL names it."""
+    environment, project = values["environment"], values["project"]
+    names = [
+        row["name"] for row in environment_rows if row["enabled"] or row["name"] == environment
+    ]
+    ids = [("", "All projects"), *((row["id"], row["name"]) for row in project_rows)]
     return [
-        Field(
-            "environment",
-            "Environment",
-            values["environment"],
-            type="select",
-            choices=make_choices(environment_names),
-        ),
-        Field(
-            "project",
-            "Project",
-            values["project"],
-            type="select",
-            choices=[("", "All projects"), *project_choices],
-        ),
+        Field("environment", "Environment", environment, "select", choices=make_choices(names)),
+        Field("project", "Project", project, "select", choices=ids),
         Field("flag", "Flag", values["flag"], hint="Optional. Part of its name."),
         *(
             Field(name, label, values[name], hint=hint)
@@ -125,11 +109,9 @@ def _parse_properties(text: str) -> dict[str, str]:
     return properties
 
 
-def _to_form_problems(error: AppError) -> list[dict[str, str]]:
-    """Problems under the names of the form's fields."""
-    problems = []
+def _name_fields(error: AppError) -> AppError:
+    """The error with the names of the form's fields as paths."""
     for detail in error.details:
         path = detail.get("path", "").partition(".")[0].partition("[")[0]
-        path = path.replace("projects", "project")
-        problems.append({"message": detail["message"], "path": path})
-    return problems
+        detail["path"] = path.replace("projects", "project")
+    return error

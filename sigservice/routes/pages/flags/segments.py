@@ -60,40 +60,29 @@ def _render_form(
     context: Context,
     identity: Identity,
     values: dict[str, Any],
-    *,
-    title: str,
+    heading: str,
     error: AppError | None = None,
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         context_rows = context_fields.list_all(conn)
-        project_rows = projects.list_all(conn)
+        choices = [(row["id"], row["name"]) for row in projects.list_all(conn)]
+    if error:
+        error.details = constraint_fields.to_form_problems(error.details)
+    description, project = values["description"], values["project"]
+    fields = [
+        Field("name", "Name", values["name"], hint="e.g. beta testers", is_required=True),
+        Field("description", "Description", description, "textarea", "Optional. Who it covers."),
+        Field("project", "Project", project, "select", choices=[("", "All projects"), *choices]),
+    ]
     return respond.page(
         context,
         "flags/segments/form",
         identity,
-        status=error.status if error else 200,
-        title=f"Problem: {title}" if error else title,
-        problems=constraint_fields.to_form_problems(error.details) if error else [],
-        heading=title,
+        form_error=error,
+        title=heading,
+        heading=heading,
         action=context.prefix + request.environ["PATH_INFO"],
-        fields=[
-            Field("name", "Name", values["name"], hint="e.g. beta testers", is_required=True),
-            Field(
-                "description",
-                "Description",
-                values["description"],
-                type="textarea",
-                hint="Optional. Who it covers.",
-                attributes={"rows": 2},
-            ),
-            Field(
-                "project",
-                "Project",
-                values["project"],
-                type="select",
-                choices=[("", "All projects"), *((row["id"], row["name"]) for row in project_rows)],
-            ),
-        ],
+        fields=fields,
         constraints=constraint_fields.make_section(
             values["constraints"], context_rows, "Users match if all constraints match (AND)."
         ),
@@ -103,24 +92,12 @@ def _render_form(
 
 @router.get(f"{SEGMENTS}/new", needs=EDIT)
 def show_new_segment(context: Context, identity: Identity) -> HTTPResponse:
-    return _render_form(context, identity, BLANK, title="New segment")
+    return _render_form(context, identity, BLANK, "New segment")
 
 
 @router.post(f"{SEGMENTS}/new", needs=EDIT, **GROWING_FORM)
 def create_segment(context: Context, identity: Identity, form: dict[str, str]) -> HTTPResponse:
-    values = _read_values(form)
-    if form.get("do"):
-        return _render_form(context, identity, values, title="New segment")
-    try:
-        with context.database.transaction() as conn:
-            segments.create(
-                conn, _to_fields(values), identity, max_values=context.config["segmentValuesLimit"]
-            )
-    except AppError as error:
-        if error.status >= 500:
-            raise
-        return _render_form(context, identity, values, title="New segment", error=error)
-    return respond.redirect(context, f"{SEGMENTS}?done=created")
+    return _submit(context, identity, form, "New segment")
 
 
 @router.get(f"{SEGMENTS}/<segment_id:id>", needs=EDIT)
@@ -129,7 +106,7 @@ def show_segment(context: Context, identity: Identity, segment_id: int) -> HTTPR
         segment = segments.to_json(segments.get(conn, segment_id))
     values = {name: segment[name] or "" for name in ("name", "description", "project")}
     values["constraints"] = constraint_fields.to_rows(segment["constraints"])
-    return _render_form(context, identity, values, title=f"Segment {segment['name']}")
+    return _render_form(context, identity, values, f"Segment {segment['name']}")
 
 
 @router.post(f"{SEGMENTS}/<segment_id:id>", needs=EDIT, **GROWING_FORM)
@@ -137,24 +114,33 @@ def save_segment(
     context: Context, identity: Identity, segment_id: int, form: dict[str, str]
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        title = f"Segment {segments.get(conn, segment_id)['name']}"
+        heading = f"Segment {segments.get(conn, segment_id)['name']}"
+    return _submit(context, identity, form, heading, segment_id)
+
+
+def _submit(
+    context: Context,
+    identity: Identity,
+    form: dict[str, str],
+    heading: str,
+    segment_id: int | None = None,
+) -> HTTPResponse:
+    """Creates a segment, or saves the one with this ID."""
     values = _read_values(form)
     if form.get("do"):
-        return _render_form(context, identity, values, title=title)
+        return _render_form(context, identity, values, heading)
+    fields, limit = _to_fields(values), context.config["segmentValuesLimit"]
     try:
         with context.database.transaction() as conn:
-            segments.update(
-                conn,
-                segment_id,
-                _to_fields(values),
-                identity,
-                max_values=context.config["segmentValuesLimit"],
-            )
+            if segment_id is None:
+                segments.create(conn, fields, identity, max_values=limit)
+            else:
+                segments.update(conn, segment_id, fields, identity, max_values=limit)
     except AppError as error:
         if error.status not in (400, 409):
             raise
-        return _render_form(context, identity, values, title=title, error=error)
-    return respond.redirect(context, f"{SEGMENTS}?done=saved")
+        return _render_form(context, identity, values, heading, error)
+    return respond.redirect(context, f"{SEGMENTS}?done={'saved' if segment_id else 'created'}")
 
 
 def _render_deletion(
@@ -163,14 +149,13 @@ def _render_deletion(
     with context.database.transaction() as conn:
         segment = segments.get(conn, segment_id)
         users = repository.list_users(conn, segment_id)
-    title = f"Delete segment {segment['name']}?"
     return respond.page(
         context,
         "flags/segments/delete",
         identity,
-        status=error.status if error else 200,
-        title=f"Problem: {title}" if error else title,
+        form_error=error,
         problems=[{"message": error.message}] if error else [],
+        title=f"Delete segment {segment['name']}?",
         segment=segment,
         users=users,
         flag_path=flag_path,

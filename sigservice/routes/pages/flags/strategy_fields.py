@@ -16,7 +16,13 @@ from sigservice.routes.pages.flags import constraint_fields, variant_fields
 from sigservice.services.flags.strategies import Strategy
 from sigservice.web.body import to_struct
 from sigservice.web.forms import Field, make_choices
-from sigservice.web.growing_forms import Row, change_rows, find_rows, split_lines
+from sigservice.web.growing_forms import (
+    GrowingSection,
+    Row,
+    change_rows,
+    find_rows,
+    split_lines,
+)
 
 DEFAULT_TYPE = "flexibleRollout"
 PARAMETER_LABELS = {
@@ -28,6 +34,10 @@ PARAMETER_LABELS = {
     "IPs": "IP addresses",
     "hostNames": "Hostnames",
 }
+DEFAULT_STICKINESS = (
+    ("default", "default (userId → sessionId → random)"),
+    ("random", "random (per request)"),
+)
 PARAMETER_HINTS = {
     "stickiness": "Context field used to keep a user in the same bucket.",
     "groupId": "Flags with the same groupId roll out to the same users. Default: flag name.",
@@ -55,10 +65,6 @@ class StrategyChoices:
     types: Sequence[Row]
     segments: Sequence[Row]
     context_fields: Sequence[Row]
-
-    @property
-    def stickiness(self) -> list[str]:
-        return [row["name"] for row in self.context_fields if row["stickiness"]]
 
     def list_parameters(self, type: str) -> list[Row]:
         return next((row["parameters"] for row in self.types if row["name"] == type), [])
@@ -164,66 +170,63 @@ def make_type_field(type: str, choices: StrategyChoices) -> Field:
 
 def make_parameter_fields(values: StrategyValues, choices: StrategyChoices) -> list[Field]:
     return [
-        _make_parameter_field(row, values.parameters.get(row["name"], ""), choices.stickiness)
+        _make_parameter_field(row, values.parameters.get(row["name"], ""), choices)
         for row in choices.list_parameters(values.type)
     ]
 
 
-def _make_parameter_field(parameter: Row, value: str, stickiness: Sequence[str]) -> Field:
-    name: str = parameter["name"]
-    kind = parameter.get("type", "string")
+def _make_parameter_field(parameter: Row, value: str, choices: StrategyChoices) -> Field:
+    name, kind = parameter["name"], parameter.get("type", "string")
+    label = PARAMETER_LABELS.get(name) or name
     hint = PARAMETER_HINTS.get(name) or parameter.get("description") or ""
-    type, attributes, choices = "text", {}, []
-    if name == "stickiness":
-        type, choices = "select", make_stickiness_choices(stickiness, value)
-    elif kind == "percentage":
-        type, attributes, hint = "number", {"min": 0, "max": 100, "step": 1}, "0–100%"
-    elif kind == "list":
-        type, attributes, hint = "textarea", {"rows": 4}, f"{hint} One per line.".strip()
-    elif kind == "boolean":
-        type, choices = "select", make_choices(("true", "false"), ("", "not set"))
-    return Field(
-        to_field_name(name),
-        PARAMETER_LABELS.get(name) or name,
-        value,
-        type,
-        hint,
-        choices=choices,
-        attributes=attributes,
-    )
+    name, limits = to_field_name(name), {"min": 0, "max": 100, "step": 1}
+    if label == "Stickiness":
+        return _make_stickiness_field(name, label, value, hint, choices)
+    if kind == "percentage":
+        return Field(name, label, value, "number", "0–100%", attributes=limits)
+    if kind == "list":
+        return Field(name, label, value, "textarea", f"{hint} One per line.".strip())
+    if kind == "boolean":
+        states = make_choices(("true", "false"), ("", "not set"))
+        return Field(name, label, value, "select", hint, choices=states)
+    return Field(name, label, value, hint=hint)
 
 
-def make_stickiness_choices(context_names: Sequence[str], value: str) -> list[tuple[str, str]]:
+def _make_stickiness_field(
+    name: str, label: str, value: str, hint: str, choices: StrategyChoices
+) -> Field:
     """`value` is offered too if no context field has its name any longer."""
-    choices = make_choices(
-        context_names,
-        ("default", "default (userId → sessionId → random)"),
-        ("random", "random (per request)"),
+    names = [row["name"] for row in choices.context_fields if row["stickiness"]]
+    options = make_choices(names, *DEFAULT_STICKINESS)
+    options += [(value, value)] if value and value not in dict(options) else []
+    return Field(name, label, value, "select", hint, choices=options)
+
+
+def make_variant_section(values: StrategyValues, choices: StrategyChoices) -> GrowingSection:
+    hint = "Context field used to keep a user on the same variant."
+    stickiness = _make_stickiness_field(
+        "variant_stickiness", "Variant stickiness", values.variant_stickiness, hint, choices
     )
-    return choices if not value or value in dict(choices) else [*choices, (value, value)]
+    return variant_fields.make_section(values.variants, stickiness)
 
 
 def make_segment_fields(
     values: StrategyValues, choices: StrategyChoices, project: str
 ) -> list[Field]:
     """A checkbox for each segment of the project, of all projects and of the strategy."""
-    return [
-        Field(
-            f"segments.{row['id']}",
-            row["name"],
-            row["id"] in values.segments,
-            type="checkbox",
-            hint=row["description"] or "",
-        )
-        for row in choices.segments
-        if row["project"] in (None, project) or row["id"] in values.segments
-    ]
+    fields = []
+    for row in choices.segments:
+        id, is_selected = row["id"], row["id"] in values.segments
+        if is_selected or row["project"] in (None, project):
+            hint = row["description"] or ""
+            fields.append(Field(f"segments.{id}", row["name"], is_selected, "checkbox", hint))
+    return fields
 
 
 def make_general_fields(values: StrategyValues) -> list[Field]:
     return [
         Field("title", "Title", values.title, hint="Optional. Shown in the strategy list."),
-        Field("disabled", "Disable this strategy", values.disabled, type="checkbox"),
+        Field("disabled", "Disable this strategy", values.disabled, "checkbox"),
     ]
 
 

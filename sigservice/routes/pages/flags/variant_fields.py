@@ -6,18 +6,12 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from sigservice.web.forms import Field
+from sigservice.web.forms import Field, make_choices
 from sigservice.web.growing_forms import FieldRow, GrowingSection, Row
 
 BLANK: Row = {"name": "", "weightType": "variable", "weight": "", "payloadType": "", "payload": ""}
 WEIGHT_TYPES = [("variable", "Variable (equal split of the remainder)"), ("fix", "Fixed")]
-PAYLOAD_TYPES = [
-    ("", "none"),
-    ("string", "string"),
-    ("number", "number"),
-    ("json", "JSON"),
-    ("csv", "CSV"),
-]
+PAYLOAD_TYPES = make_choices(("string", "number", "json", "csv"), ("", "none"))
 # The form has percentages, the service stores thousandths and names them in its messages.
 WEIGHT_PROBLEM = "The weight must be from 0 to 100, with at most one decimal."
 SUM_PROBLEM = "The fixed weights must not add up to more than 100%."
@@ -55,58 +49,29 @@ def to_variant(row: Row, stickiness: str, overrides: Mapping[str, Any]) -> Row:
     return variant
 
 
-def make_section(
-    rows: Sequence[Row], stickiness: str, stickiness_choices: Sequence[tuple[str, str]]
-) -> GrowingSection:
-    stickiness_field = Field(
-        "variant_stickiness",
-        "Variant stickiness",
-        stickiness,
-        type="select",
-        hint="Context field used to keep a user on the same variant.",
-        choices=stickiness_choices,
-    )
+def make_section(rows: Sequence[Row], stickiness: Field) -> GrowingSection:
     return GrowingSection(
         "variants",
         "Variants",
         "variant",
         "Optional. Split exposed users between variants (A/B test, remote config).",
         [_make_row(f"variants.{number}", row) for number, row in enumerate(rows)],
-        [stickiness_field] if rows else [],
+        [stickiness] if rows else [],
     )
 
 
-def _make_row(name: str, row: Row) -> FieldRow:
+def _make_row(at: str, row: Row) -> FieldRow:
+    weight_type, payload_type = row["weightType"], row["payloadType"]
+    hint = "Only for a fixed weight, e.g. 12.5"
     return FieldRow(
         [
-            Field(f"{name}.name", "Name", row["name"], is_required=True),
+            Field(f"{at}.name", "Name", row["name"], is_required=True),
+            Field(f"{at}.weightType", "Weight type", weight_type, "select", choices=WEIGHT_TYPES),
+            Field(f"{at}.weight", "Weight (%)", row["weight"], hint=hint),
             Field(
-                f"{name}.weightType",
-                "Weight type",
-                row["weightType"],
-                type="select",
-                choices=WEIGHT_TYPES,
+                f"{at}.payloadType", "Payload type", payload_type, "select", choices=PAYLOAD_TYPES
             ),
-            Field(
-                f"{name}.weight",
-                "Weight (%)",
-                row["weight"],
-                hint="Only for a fixed weight, e.g. 12.5",
-            ),
-            Field(
-                f"{name}.payloadType",
-                "Payload type",
-                row["payloadType"],
-                type="select",
-                choices=PAYLOAD_TYPES,
-            ),
-            Field(
-                f"{name}.payload",
-                "Payload value",
-                row["payload"],
-                type="textarea",
-                attributes={"rows": 2},
-            ),
+            Field(f"{at}.payload", "Payload value", row["payload"], "textarea"),
         ]
     )
 
