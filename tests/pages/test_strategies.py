@@ -149,9 +149,9 @@ def test_every_problem_is_shown_beside_its_field_and_the_values_stay(ada, flags,
         ("constraints.1.values", "NUM_GT must be a number"),
         ("constraints.2.values", "at least one value"),
         ("variants.1.name", "Variant a already exists"),
-        ("variants.1.payload", "not valid JSON"),
+        ("variants.1.payload", "must be valid JSON"),
         ("variants.2.weight", "from 0 to 100, with at most one decimal"),
-        ("variants.2.payload", "not a number"),
+        ("variants.2.payload", "must be a number"),
     ):
         assert words in beside(page, field), field
     before_values, after_values = values(form), values(form_to(page, NEW))
