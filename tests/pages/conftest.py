@@ -1,4 +1,4 @@
-"""People with a session, an endpoint with a token and signals, and a look at what is stored."""
+"""Users with a session, an endpoint with a token, signals, and the state that pages can change."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.conftest import ADMIN, Cast, Make
 from tests.pages.actions import Actions
 from tests.pages.flags import Flags
 
-STORED = (
+STATE_PATHS = (
     "/api/admin/signal-endpoints",
     "/api/admin/signals",
     "/api/admin/events",
@@ -27,7 +27,7 @@ STORED = (
     "/api/admin/segments",
     "/api/admin/projects/default/actions",
 )
-Stored = Callable[[], dict[str, Any]]
+ReadState = Callable[[], dict[str, Any]]
 Send = Callable[..., dict[str, Any]]
 
 
@@ -51,16 +51,16 @@ def vera(cast: Cast) -> webtest.TestApp:
 
 
 @pytest.fixture
-def stored(web: webtest.TestApp) -> Stored:
-    """`stored()`: all that pages can change, as the admin API tells it."""
+def read_state(web: webtest.TestApp) -> ReadState:
+    """`read_state()`: everything that pages can change, from the admin API."""
 
-    def look() -> dict[str, Any]:
-        seen: dict[str, Any] = {}
-        for path in STORED:
-            seen |= web.get(path, headers=ADMIN).json
-        return seen
+    def read() -> dict[str, Any]:
+        state: dict[str, Any] = {}
+        for path in STATE_PATHS:
+            state |= web.get(path, headers=ADMIN).json
+        return state
 
-    return look
+    return read
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def token(make: Make, endpoint: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture
 def send(web: webtest.TestApp, clock: Any) -> Send:
-    """`send(endpoint, token, payload)`: the stored signal; a second passes before each."""
+    """`send(endpoint, token, payload)` returns the signal; a second passes before each."""
 
     def post(endpoint: dict[str, Any], token: dict[str, Any], payload: Any) -> dict[str, Any]:
         clock.advance(1)
@@ -111,14 +111,14 @@ def place(
 ) -> dict[str, Any]:
     """Fills the braces of addresses in guards.py. The environment is the last but one, and off."""
 
-    def made(path: str, **body: Any) -> Any:
+    def create(path: str, **body: Any) -> Any:
         return web.post_json(f"/api/admin/{path}", body, headers=ADMIN).json.get("id")
 
-    made("projects", name="Shop", id="shop")
-    made("environments", name="staging", type="test", enabled=False)
-    made("environments", name="zone", type="test")
-    made("context", name="plan")
-    account = made("service-account", username="robot")
+    create("projects", name="Shop", id="shop")
+    create("environments", name="staging", type="test", enabled=False)
+    create("environments", name="zone", type="test")
+    create("context", name="plan")
+    account = create("service-account", username="robot")
     flags.flag("parent")
     name = flags.flag("checkout", tags=[{"type": "simple", "value": "shop"}])
     strategy_id = flags.strategy(name, "production")
@@ -135,10 +135,10 @@ def place(
         "id": endpoint["id"],
         "token_id": token["id"],
         "signal_id": signal_id,
-        "api_token_id": made("api-tokens", tokenName="shop", type="client"),
-        "user_id": made("user-admin", username="bo"),
+        "api_token_id": create("api-tokens", tokenName="shop", type="client"),
+        "user_id": create("user-admin", username="bo"),
         "account_id": account,
-        "personal_token_id": made(
+        "personal_token_id": create(
             f"service-account/{account}/token", description="ci", expiresAt="2999-01-01"
         ),
         "project": "shop",

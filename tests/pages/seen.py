@@ -1,4 +1,4 @@
-"""What a person sees of a page: its forms, the message beside a field, its links."""
+"""What a user sees of a page: its forms, the error of a field, its links."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ PASSWORD = "Correct-Horse-7"
 
 
 def form_to(page: webtest.TestResponse, path: str) -> Any:
-    """The one form that is sent to `path`."""
-    found = [form for form in page.forms.values() if urldefrag(form.action).url == path]
-    assert len(set(map(id, found))) == 1, f"{len(found)} forms go to {path}"
-    return found[0]
+    """The only form whose action is `path`."""
+    forms = [form for form in page.forms.values() if urldefrag(form.action).url == path]
+    assert len(set(map(id, forms))) == 1, f"{len(forms)} forms go to {path}"
+    return forms[0]
 
 
 def sign_in(
@@ -28,14 +28,14 @@ def sign_in(
     status: int = 303,
     headers: dict[str, str] | None = None,
 ) -> webtest.TestResponse:
-    """Loads the form, fills it in and sends it."""
+    """Loads the form, fills it in and submits it."""
     form = web.get(path, headers=headers).form
     form["username"], form["password"] = name, password
     return form.submit(status=status, headers=headers)
 
 
-def beside(page: webtest.TestResponse, field: str) -> str:
-    """The message at a field that the page marks as wrong, read as a screen reader would."""
+def find_error(page: webtest.TestResponse, field: str) -> str:
+    """The error of a field that the page marks as invalid, as a screen reader reads it."""
     control = page.html.find(id=field)
     assert control is not None, f"there is no field {field}"
     assert control["aria-invalid"] == "true"
@@ -48,7 +48,7 @@ def beside(page: webtest.TestResponse, field: str) -> str:
 
 
 def follow(page: webtest.TestResponse, text: str) -> webtest.TestResponse:
-    """Where the link leads that a screen reader reads as `text`."""
+    """The page behind the link that a screen reader reads as `text`."""
     for link in page.html.find_all("a", href=True):
         if " ".join(link.get_text().split()).removesuffix(" …") == text:
             return page.goto(link["href"])
@@ -56,41 +56,41 @@ def follow(page: webtest.TestResponse, text: str) -> webtest.TestResponse:
 
 
 def alert(page: webtest.TestResponse) -> str:
-    found = page.html.find("main").find(role="alert")
-    return found.get_text(" ", strip=True) if found else ""
+    element = page.html.find("main").find(role="alert")
+    return element.get_text(" ", strip=True) if element else ""
 
 
 def notice(page: webtest.TestResponse) -> str:
-    found = page.html.find(role="status")
-    return found.get_text(" ", strip=True) if found else ""
+    element = page.html.find(role="status")
+    return element.get_text(" ", strip=True) if element else ""
 
 
 def heading(page: webtest.TestResponse) -> str:
-    """Of the only one; read from the text, for parsing a page takes longer than making it."""
-    (found,) = re.findall(r"<h1\b[^>]*>(.*?)</h1>", page.text, re.DOTALL)
-    return " ".join(unescape(re.sub(r"<[^>]*>", "", found)).split())
+    """The only h1, found by a regular expression, because parsing is slower than rendering."""
+    (content,) = re.findall(r"<h1\b[^>]*>(.*?)</h1>", page.text, re.DOTALL)
+    return " ".join(unescape(re.sub(r"<[^>]*>", "", content)).split())
 
 
 def is_page(answer: webtest.TestResponse) -> bool:
-    """Whether this is one of our HTML pages, an error's page included."""
+    """Whether this is one of our HTML pages, error pages included."""
     return answer.content_type == "text/html" and ' id="main"' in answer.text
 
 
 def crawl(web: webtest.TestApp, start: str = "/") -> dict[str, webtest.TestResponse]:
-    """Every page that links lead to, by its address; each must answer 200."""
-    seen: dict[str, webtest.TestResponse] = {}
+    """Every page that links lead to, by its URL; each must answer 200."""
+    pages: dict[str, webtest.TestResponse] = {}
     waiting = [start]
     while waiting:
         address = waiting.pop()
-        if address in seen:
+        if address in pages:
             continue
-        assert len(seen) < 500, "the site has no end"
+        assert len(pages) < 500, "the site has no end"
         page = web.get(address, status=200)
         if page.content_type != "text/html":
             continue
-        seen[address] = page
+        pages[address] = page
         for link in page.html.find_all("a", href=True):
             target = urldefrag(urljoin(address, link["href"])).url
             assert not urlsplit(target).netloc, f"{address} leads elsewhere: {target}"
             waiting.append(target)
-    return seen
+    return pages

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.conftest import ADMIN
-from tests.pages.seen import alert, beside, follow, form_to, heading, notice
+from tests.pages.seen import alert, find_error, follow, form_to, heading, notice
 
 PATH = "/admin/projects/default/actions"
 OPTIONS = {
@@ -159,15 +159,15 @@ def test_a_new_user_writes_a_set(ada, web, sets, endpoint, token, send):
     assert one["options"]["notifications"][0]["on"] == ["success", "failed"]
 
 
-def test_saving_what_is_shown_changes_nothing(ada, database, sets, stored):
+def test_saving_what_is_shown_changes_nothing(ada, database, sets, read_state):
     id = sets.set(filters=FILTERS, options=OPTIONS, description="d", enabled=False)
-    before, kept = stored(), settings(database)
+    before, kept = read_state(), settings(database)
     page = ada.get(f"{PATH}/{id}")
     assert "hidden" not in page.html.find(id="notifications").find("input").get("value", "")
     assert "whsec_x" not in page.text
     assert "u:hidden" not in page.text
     form_to(page, f"{PATH}/{id}").submit(status=303)
-    assert stored() == before
+    assert read_state() == before
     assert settings(database) == kept
 
 
@@ -191,11 +191,11 @@ def test_masked_addresses_stay_their_own(ada, database, sets):
     form = form_to(ada.get(f"{PATH}/{id}"), f"{PATH}/{id}")
     form["notifications.1.type"] = "apprise"
     page = form.submit(status=400)
-    assert "whole address" in beside(page, "notifications.1.url")
+    assert "whole address" in find_error(page, "notifications.1.url")
 
 
-def test_all_problems_stand_beside_their_fields(ada, sets, stored):
-    before = stored()
+def test_all_problems_stand_beside_their_fields(ada, sets, read_state):
+    before = read_state()
     form = {
         "csrf": ada.csrf,
         "name": "",
@@ -240,8 +240,8 @@ def test_all_problems_stand_beside_their_fields(ada, sets, stored):
         "resolved.key": "no path",
         "notifications.0.url": "begin with",
     }.items():
-        assert words in beside(page, field), field
-    assert stored() == before
+        assert words in find_error(page, field), field
+    assert read_state() == before
     form = {"csrf": ada.csrf, "name": "x", "do": "remove-filters.9"}
     assert ada.post(f"{PATH}/new", form, status=200)
     page = ada.post(f"{PATH}/new", {"csrf": ada.csrf, "name": "x"}, status=400)
@@ -284,7 +284,7 @@ def test_name_that_is_taken_and_a_set_that_is_restored(ada, sets):
     assert "Restore what first changed" in main(ada.get(PATH))
     form = form_to(ada.get(f"{PATH}/{second}"), f"{PATH}/{second}")
     form["name"] = "first"
-    assert "exists already" in beside(form.submit(status=409), "name")
+    assert "exists already" in find_error(form.submit(status=409), "name")
     page = form_to(ada.get(f"{PATH}/{first}/delete"), f"{PATH}/{first}/delete").submit(status=409)
     assert "second restores this one" in alert(page)
     page = form_to(ada.get(f"{PATH}/{second}/delete"), f"{PATH}/{second}/delete").submit().follow()
@@ -321,9 +321,9 @@ def test_tester_says_what_each_filter_makes_of_a_signal(ada, sets, flags, endpoi
     assert "It would not run" in main(form.submit(status=200))
     for payload, words in (("", "Choose a signal"), ("{", "not valid JSON"), ("[" * 99, "JSON")):
         form["payload"] = payload
-        assert words in beside(form.submit(status=400), "payload")
+        assert words in find_error(form.submit(status=400), "payload")
     form["payload"] = "1" * 102_401
-    assert "larger" in beside(form.submit(status=413), "payload")
+    assert "larger" in find_error(form.submit(status=413), "payload")
 
 
 def link_to_test():

@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import ADMIN
 from tests.flags.kit import opened
-from tests.pages.seen import alert, beside, crawl, form_to, heading, notice
+from tests.pages.seen import alert, crawl, find_error, form_to, heading, notice
 
 PATH = "/admin/api-tokens"
 
@@ -86,18 +86,18 @@ def test_a_form_that_ticks_a_project_never_makes_a_token_for_all(ada, web, field
 
 def test_what_is_wrong_is_told_and_kept(ada, web):
     page = fill(ada, type="frontend", scope="some", expiresAt="soon").submit(status=400)
-    assert "1 to 100" in beside(page, "tokenName")
-    assert "date" in beside(page, "expiresAt")
+    assert "1 to 100" in find_error(page, "tokenName")
+    assert "date" in find_error(page, "expiresAt")
     assert "at least one project" in alert(page)
     form = form_to(page, f"{PATH}/new")
     assert (form["type"].value, form["scope"].value) == ("frontend", "some")
     csrf = {"csrf": ada.csrf, "tokenName": "x", "type": "client"}
     body = csrf | {"environment": "nowhere", "scope": "some", "project:gone": "on"}
     page = ada.post(f"{PATH}/new", body, status=400)
-    assert "nowhere" in beside(page, "environment")
+    assert "nowhere" in find_error(page, "environment")
     assert "gone" in alert(page)
     page = ada.post(f"{PATH}/new", csrf | {"type": "boss", "scope": "all"}, status=400)
-    assert beside(page, "type")
+    assert find_error(page, "type")
     assert listed(web) == []
 
 

@@ -6,7 +6,7 @@ import pytest
 import webtest
 
 from tests.conftest import ADMIN
-from tests.pages.seen import alert, beside, is_page
+from tests.pages.seen import alert, find_error, is_page
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_demo_asks_for_an_address_and_leads_on(browser):
     assert page.html.find("label", attrs={"for": "email"}).text == "E-mail address"
     form["email"] = "nobody"
     wrong = form.submit(status=400)
-    assert beside(wrong, "email") == "Enter a valid email address."
+    assert find_error(wrong, "email") == "Enter a valid email address."
     assert wrong.form["email"].value == "nobody"
     for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.example"}):
         assert is_page(form.submit(headers=headers, status=403))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.pages.seen import alert, beside, follow, form_to, heading, notice
+from tests.pages.seen import alert, find_error, follow, form_to, heading, notice
 from tests.pages.test_hostile_text import HOSTILE, faults
 
 LIST = "/admin/features"
@@ -46,35 +46,35 @@ def test_form_describes_the_types(ada):
     assert "40 days" in hint
 
 
-def test_every_problem_is_shown_beside_its_field_and_the_values_stay(ada, stored):
-    before = stored()
+def test_every_problem_is_shown_beside_its_field_and_the_values_stay(ada, read_state):
+    before = read_state()
     page = submit_new(
         ada, status=400, name="a b", description="d" * 5001, tags="x\nnone:shop", type="permission"
     )
-    assert "letters" in beside(page, "name")
-    assert "5000" in beside(page, "description")
-    assert beside(page, "tags") == '"x" must be in the form type:value.'
+    assert "letters" in find_error(page, "name")
+    assert "5000" in find_error(page, "description")
+    assert find_error(page, "tags") == '"x" must be in the form type:value.'
     form = form_to(page, "/admin/features/new")
     assert (form["name"].value, form["type"].value) == ("a b", "permission")
     assert (form["description"].value, form["tags"].value) == ("d" * 5001, "x\nnone:shop")
     page = submit_new(ada, status=400, name="good", tags="none:shop\nsimple:s")
-    assert "Tag type none not found" in beside(page, "tags")
-    assert "2 to 50" in beside(page, "tags")
+    assert "Tag type none not found" in find_error(page, "tags")
+    assert "2 to 50" in find_error(page, "tags")
     fields = {"csrf": ada.csrf, "name": "good", "project": "default", "type": "none"}
     assert "Flag type none not found" in alert(ada.post("/admin/features/new", fields, status=400))
     fields |= {"project": "none", "type": "release"}
     assert "Project none not found" in alert(ada.post("/admin/features/new", fields, status=404))
-    assert stored() == before
+    assert read_state() == before
 
 
-def test_existing_name_is_409_beside_the_field(ada, flags, stored):
+def test_existing_name_is_409_beside_the_field(ada, flags, read_state):
     flags.flag()
     flags.flag("old")
     flags.archive("old")
-    before = stored()
-    assert "in project" in beside(submit_new(ada, status=409, name="checkout"), "name")
-    assert "in the archive" in beside(submit_new(ada, status=409, name="old"), "name")
-    assert stored() == before
+    before = read_state()
+    assert "in project" in find_error(submit_new(ada, status=409, name="checkout"), "name")
+    assert "in the archive" in find_error(submit_new(ada, status=409, name="old"), "name")
+    assert read_state() == before
 
 
 def test_flag_may_be_called_new(ada, flags):
@@ -174,7 +174,7 @@ def test_metadata_is_edited(ada, flags):
     assert (form["impression_data"].checked, form["stale"].checked) == (True, False)
     form["description"], form["type"], form["stale"] = "x" * 5001, "permission", True
     page = form.submit(status=400)
-    assert "5000" in beside(page, "description")
+    assert "5000" in find_error(page, "description")
     form = form_to(page, path)
     assert page.html.find("details", open=True).find(id="description")
     assert (form["type"].value, form["stale"].checked) == ("permission", True)
@@ -195,7 +195,7 @@ def test_clone_has_the_strategies_and_is_disabled(ada, flags):
     for name, status in (("checkout", 409), ("a b", 400), ("", 400)):
         form["clone_name"] = name
         page = form.submit(status=status)
-        assert beside(page, "clone_name")
+        assert find_error(page, "clone_name")
         form = form_to(page, path)
         assert form["clone_name"].value == name
     form["clone_name"] = "copy"
@@ -214,7 +214,7 @@ def test_tags_are_added_and_removed(ada, flags):
         form = form_to(page, path)
         form["tag"] = tag
         page = form.submit(status=400)
-        assert beside(page, "tag")
+        assert find_error(page, "tag")
         assert form_to(page, path)["tag"].value == tag
     for value in ("shop", "a:b"):
         form = form_to(page, path)
@@ -241,13 +241,13 @@ def test_parent_is_set_and_removed(ada, flags):
     assert [option["value"] for option in parents] == ["checkout"]
     form["parent"] = "none"
     page = form.submit(status=403)
-    assert "Flag none not found" in beside(page, "parent")
+    assert "Flag none not found" in find_error(page, "parent")
     form = form_to(page, path)
     assert form["parent"].value == "none"
     form["parent"] = " checkout "
     form["state"], form["parent_variants"] = "off", "a"
     page = form.submit(status=400)
-    assert "Variants" in beside(page, "parent_variants")
+    assert "Variants" in find_error(page, "parent_variants")
     form = form_to(page, path)
     assert (form["state"].value, form["parent_variants"].value) == ("off", "a")
     form["state"], form["parent_variants"] = "on", "a\r\nb"
@@ -258,7 +258,7 @@ def test_parent_is_set_and_removed(ada, flags):
     assert flags.look("parent")["dependencies"] == []
     fields = {"csrf": ada.csrf, "parent": "child"}
     page = ada.post(path, fields, status=403)
-    assert "has a parent flag itself" in beside(page, "parent")
+    assert "has a parent flag itself" in find_error(page, "parent")
 
 
 # archive

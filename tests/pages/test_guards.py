@@ -57,12 +57,12 @@ def test_made_up_session_is_no_session(web, place):
         assert "/sign-in" in answer.headers["Location"], path
 
 
-def test_form_of_a_stranger_changes_nothing(web, place, stored):
-    before = stored()
+def test_form_of_a_stranger_changes_nothing(web, place, read_state):
+    before = read_state()
     for path, fields in FORMS.items():
         answer = web.post(at(path, place), fields, status=303)
         assert answer.headers["Location"].endswith("/sign-in"), path
-    assert stored() == before
+    assert read_state() == before
 
 
 @pytest.mark.parametrize(
@@ -91,60 +91,60 @@ def test_everybody_sees_the_pages_of_the_own_role(cast, place, name, pages):
 @pytest.mark.parametrize(
     ("name", "forms"), [("ed", ADMIN_FORMS), ("vera", ADMIN_FORMS | EDIT_FORMS)]
 )
-def test_forms_beyond_the_own_role_change_nothing(cast, place, stored, name, forms):
+def test_forms_beyond_the_own_role_change_nothing(cast, place, read_state, name, forms):
     person = cast.signed_in(name)
-    before = stored()
+    before = read_state()
     for path, fields in forms.items():
         answer = person.post(at(path, place), fields | {"csrf": person.csrf}, status=403)
         assert is_page(answer), path
-    assert stored() == before
+    assert read_state() == before
 
 
-def test_viewer_changes_no_project_and_no_context_field(cast, place, stored):
-    vera, before = cast.signed_in("vera"), stored()
+def test_viewer_changes_no_project_and_no_context_field(cast, place, read_state):
+    vera, before = cast.signed_in("vera"), read_state()
     for path in EDIT_PAGES:
         assert is_page(vera.get(at(path, place), status=403)), path
     for path, fields in EDIT_FORMS.items():
         answer = vera.post(at(path, place), fields | {"csrf": vera.csrf}, status=403)
         assert is_page(answer), path
-    assert stored() == before
+    assert read_state() == before
 
 
-def test_form_without_the_right_csrf_token_changes_nothing(cast, ada, place, stored):
+def test_form_without_the_right_csrf_token_changes_nothing(cast, ada, place, read_state):
     others = cast.signed_in("ada").csrf
-    before = stored()
+    before = read_state()
     for path, fields in FORMS.items():
         for csrf in ({}, {"csrf": ""}, {"csrf": "x"}, {"csrf": others}, {"csrf": ada.csrf + "é"}):
             answer = ada.post(at(path, place), fields | csrf, status=403)
             assert is_page(answer), path
             assert "Load it again" in heading(answer)
-    assert stored() == before
+    assert read_state() == before
     ada.get("/profile", status=200)
 
 
-def test_form_sent_by_another_site_changes_nothing(ada, place, stored):
-    before = stored()
+def test_form_sent_by_another_site_changes_nothing(ada, place, read_state):
+    before = read_state()
     for path, fields in FORMS.items():
         where, fields = at(path, place), fields | {"csrf": ada.csrf}
         for headers in FOREIGN:
             answer = ada.post(where, fields, headers=headers, status=403)
             assert "another site" in heading(answer), (path, headers)
-    assert stored() == before
+    assert read_state() == before
     ada.get("/profile", status=200)
 
 
 @pytest.mark.parametrize("path", FORMS)
-def test_right_form_from_our_own_site_is_accepted(ada, place, stored, flags, path):
+def test_right_form_from_our_own_site_is_accepted(ada, place, read_state, flags, path):
     if path in ARCHIVED_ONLY:
         flags.archive(place["name"])
-    before = stored()
+    before = read_state()
     fields = {name: text.format(**place) for name, text in FORMS[path].items()}
     fields |= {"csrf": ada.csrf}
     headers = {"Sec-Fetch-Site": "same-origin", "Origin": "http://localhost:80"}
     answer = ada.post(at(path, place), fields, headers=headers)
     assert answer.status_int in (200, 303)
     is_unchanged = path in UNCHANGING
-    assert (stored() == before) is is_unchanged
+    assert (read_state() == before) is is_unchanged
 
 
 def test_missing_object_is_a_404_page(ada, place):
@@ -156,15 +156,15 @@ def test_missing_object_is_a_404_page(ada, place):
                     assert is_page(ada.get(where, status=404)), where
 
 
-def test_form_about_a_missing_object_is_a_404_page(ada, place, stored):
-    before = stored()
+def test_form_about_a_missing_object_is_a_404_page(ada, place, read_state):
+    before = read_state()
     for path, fields in FORMS.items():
         for part in place:
             if f"{{{part}}}" in path:
                 where = at(path, place, **{part: 999_999})
                 answer = ada.post(where, fields | {"csrf": ada.csrf}, status=404)
                 assert is_page(answer), where
-    assert stored() == before
+    assert read_state() == before
 
 
 @pytest.mark.parametrize("path", LEFT_AT)
@@ -174,16 +174,16 @@ def test_address_that_a_form_leaves_in_the_browser_can_be_loaded(ada, place, pat
     assert answer.status_int in (200, 303)
 
 
-def test_token_of_another_endpoint_is_not_found(ada, make, place, stored):
+def test_token_of_another_endpoint_is_not_found(ada, make, place, read_state):
     other = make.endpoint("other")
-    before = stored()
+    before = read_state()
     wrong = f"/admin/signals/{other['id']}/tokens/{place['token_id']}"
     fields = {"csrf": ada.csrf, "token_name": "mine"}
     ada.get(f"{wrong}/delete", status=404)
     ada.post(wrong, fields, status=404)
     ada.post(f"{wrong}/delete", fields, status=404)
     ada.get(f"/admin/signals/{other['id']}/log/{place['signal_id']}", status=404)
-    assert stored() == before
+    assert read_state() == before
 
 
 def test_wrong_method_is_a_405_page_with_allow(ada, place):
@@ -192,29 +192,29 @@ def test_wrong_method_is_a_405_page_with_allow(ada, place):
     assert is_page(answer)
 
 
-def test_form_of_another_type_is_415(ada, stored):
-    before = stored()
+def test_form_of_another_type_is_415(ada, read_state):
+    before = read_state()
     body = f"csrf={ada.csrf}&name=x&token=later".encode()
     for kind in ("multipart/form-data; boundary=x", "text/plain", ""):
         assert is_page(ada.post("/admin/signals/new", body, content_type=kind, status=415)), kind
-    assert stored() == before
+    assert read_state() == before
 
 
-def test_oversized_form_is_413(ada, stored):
-    before = stored()
+def test_oversized_form_is_413(ada, read_state):
+    before = read_state()
     fields = {"csrf": ada.csrf, "name": "x", "description": "d" * 70_000}
     assert is_page(ada.post("/admin/signals/new", fields, status=413))
-    assert stored() == before
+    assert read_state() == before
 
 
-def test_form_that_is_no_text_is_400(ada, stored):
-    before = stored()
+def test_form_that_is_no_text_is_400(ada, read_state):
+    before = read_state()
     kind = "application/x-www-form-urlencoded"
     for body in ("name=%FF", "name=%00", "name=%ED%A0%80", "&".join(["a=b"] * 201)):
         whole = f"csrf={ada.csrf}&{body}"
         answer = ada.post("/admin/signals/new", whole, content_type=kind, status=400)
         assert is_page(answer), body
-    assert stored() == before
+    assert read_state() == before
 
 
 def test_unknown_address_is_a_404_page(web):

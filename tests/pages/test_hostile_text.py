@@ -55,7 +55,7 @@ def read_texts(page: webtest.TestResponse) -> str:
 
 
 @pytest.fixture
-def hostile(ada, web, make, stored, clock, endpoint, sets):
+def hostile(ada, web, make, read_state, clock, endpoint, sets):
     """Ada at a service where every name, description and payload is hostile."""
     clock.advance(60)
     texts = iter(HOSTILE)
@@ -110,9 +110,9 @@ def test_text_is_markup_on_no_page(hostile):
     assert not any("&amp;lt;script" in page.text for page in pages.values())
 
 
-def test_every_text_is_shown_unchanged(hostile, stored):
+def test_every_text_is_shown_unchanged(hostile, read_state):
     tokens = read_texts(hostile.get("/admin/api-tokens"))
-    accounts = stored()["serviceAccounts"]
+    accounts = read_state()["serviceAccounts"]
     page = read_texts(hostile.get(f"/admin/service-accounts/{accounts[-1]['id']}"))
     for text in HOSTILE[:9]:
         assert text in tokens
@@ -120,7 +120,7 @@ def test_every_text_is_shown_unchanged(hostile, stored):
     texts = read_texts(hostile.get("/admin/signals"))
     for text in HOSTILE:
         assert text in texts
-    for endpoint in stored()["signalEndpoints"]:
+    for endpoint in read_state()["signalEndpoints"]:
         page = hostile.get(f"/admin/signals/{endpoint['id']}")
         form = form_to(page, f"/admin/signals/{endpoint['id']}")
         assert form["description"].value == endpoint["description"]
@@ -133,15 +133,15 @@ def test_every_text_is_shown_unchanged(hostile, stored):
             assert token["name"] in hostile.get(confirm).html.h1.get_text()
     payloads = {
         key
-        for n in stored()["signalEndpoints"]
+        for n in read_state()["signalEndpoints"]
         for row in hostile.get(f"/admin/signals/{n['id']}/log").html.main.find_all("details")
         for key in json.loads(row.pre.get_text())
     }
     assert set(HOSTILE) <= payloads
 
 
-def test_saving_unchanged_forms_changes_nothing(hostile, stored):
-    before = stored()
+def test_saving_unchanged_forms_changes_nothing(hostile, read_state):
+    before = read_state()
     for endpoint in before["signalEndpoints"]:
         page = hostile.get(f"/admin/signals/{endpoint['id']}")
         for form in set(page.forms.values()):
@@ -152,7 +152,7 @@ def test_saving_unchanged_forms_changes_nothing(hostile, stored):
         for token in endpoint["tokens"]:
             path = f"/admin/signals/{endpoint['id']}/tokens/{token['id']}"
             form_to(page, path).submit(status=303)
-    assert stored() == before
+    assert read_state() == before
 
 
 def test_rejected_text_stays_text(ada, web, endpoint):

@@ -10,7 +10,7 @@ from sigservice.routes.pages.flags import playground
 from tests.conftest import ADMIN
 from tests.flags.kit import constraint, rollout, variant
 from tests.pages.accessibility import RULES
-from tests.pages.seen import alert, beside, form_to
+from tests.pages.seen import alert, find_error, form_to
 from tests.pages.test_hostile_text import HOSTILE, faults
 
 PATH = "/admin/playground"
@@ -174,7 +174,7 @@ def test_flags_are_filtered_by_project_name_and_environment(ada, web, add, monke
 )
 def test_problem_is_shown_beside_its_field_and_the_values_stay(ada, fields, field, message):
     page = evaluate(ada, status=400, **fields)
-    assert message in beside(page, field)
+    assert message in find_error(page, field)
     assert alert(page)
     assert not page.html.main.find("details")
     form = form_to(page, PATH)

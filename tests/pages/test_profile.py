@@ -8,7 +8,7 @@ import pytest
 import webtest
 
 from tests.conftest import ADMIN, Cast
-from tests.pages.seen import beside, form_to, heading, notice, sign_in
+from tests.pages.seen import find_error, form_to, heading, notice, sign_in
 
 NEW = "Other-Horse-8"
 
@@ -36,12 +36,12 @@ def test_account_of_a_person_known_by_address(web):
     assert page.html.find(class_="account").a.string == "eva@example.org"
 
 
-def test_changed_password_works_and_the_old_one_does_not(ada, web, stored):
+def test_changed_password_works_and_the_old_one_does_not(ada, web, read_state):
     page = change(ada, Cast.PASSWORD, NEW).follow()
     assert notice(page).startswith("Your password was changed")
     sign_in(web, "ada", Cast.PASSWORD, status=401)
     sign_in(web, "ada", NEW, status=303)
-    (event,) = [event for event in stored()["events"] if event["type"] == "user-updated"]
+    (event,) = [event for event in read_state()["events"] if event["type"] == "user-updated"]
     assert event["createdBy"] == "ada"
 
 
@@ -74,18 +74,18 @@ def test_viewer_may_change_the_own_password(vera, web):
 
 def test_wrong_old_password_is_told_beside_the_field(ada, web):
     page = change(ada, "wrong", NEW, status=401)
-    assert beside(page, "old") == "The old password is wrong."
+    assert find_error(page, "old") == "The old password is wrong."
     web.post_json("/auth/simple", {"username": "ada", "password": Cast.PASSWORD}, status=200)
 
 
 def test_differing_new_passwords_are_told_beside_the_field(ada, web):
     page = change(ada, Cast.PASSWORD, NEW, "Other-Horse-9", status=400)
-    assert beside(page, "confirm") == "The two new passwords differ."
+    assert find_error(page, "confirm") == "The two new passwords differ."
     web.post_json("/auth/simple", {"username": "ada", "password": Cast.PASSWORD}, status=200)
 
 
-def test_weak_password_is_told_every_rule_that_it_breaks(ada, stored):
-    before = stored()
+def test_weak_password_is_told_every_rule_that_it_breaks(ada, read_state):
+    before = read_state()
     for password, message in (
         ("", "at least 10 characters"),
         ("Short-7", "at least 10 characters"),
@@ -98,8 +98,8 @@ def test_weak_password_is_told_every_rule_that_it_breaks(ada, stored):
         ("\U0001f600" * 3, "at least 10 characters"),
     ):
         page = change(ada, Cast.PASSWORD, password, status=400)
-        assert message in beside(page, "password")
-    assert stored() == before
+        assert message in find_error(page, "password")
+    assert read_state() == before
 
 
 def test_several_broken_rules_are_listed_one_by_one(ada):

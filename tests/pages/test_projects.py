@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.conftest import ADMIN
-from tests.pages.seen import alert, beside, form_to, heading, notice
+from tests.pages.seen import alert, find_error, form_to, heading, notice
 from tests.pages.test_hostile_text import HOSTILE, faults, read_texts
 
 
@@ -57,13 +57,13 @@ def test_a_project_is_created_updated_and_deleted(ada, web):
 
 def test_errors_of_a_project_are_at_their_fields(ada, web):
     page = new(ada, "/admin/projects/new", status=400, name="x" * 201, description="kept")
-    assert "200" in beside(page, "name")
+    assert "200" in find_error(page, "name")
     assert form_to(page, "/admin/projects/new")["description"].value == "kept"
     page = new(ada, "/admin/projects/new", status=409, name="X", id="default")
-    assert beside(page, "id") == "The id default already exists."
+    assert find_error(page, "id") == "The id default already exists."
     fields = {"csrf": ada.csrf, "name": "X", "default_stickiness": ""}
     for path in ("/admin/projects/new", "/admin/projects/default/edit"):
-        assert beside(ada.post(path, fields, status=400), "default_stickiness")
+        assert find_error(ada.post(path, fields, status=400), "default_stickiness")
     assert len(web.get("/api/admin/projects", headers=ADMIN).json["projects"]) == 1
 
 
@@ -125,12 +125,12 @@ def test_an_environment_is_created_moved_disabled_and_deleted(ada, web):
 
 def test_errors_of_an_environment_are_at_their_fields(ada, web):
     page = new(ada, "/admin/environments/new", status=400, name="a b")
-    assert "letters" in beside(page, "name")
+    assert "letters" in find_error(page, "name")
     assert form_to(page, "/admin/environments/new")["name"].value == "a b"
     page = new(ada, "/admin/environments/new", status=409, name="default")
-    assert beside(page, "name") == "The name default already exists."
+    assert find_error(page, "name") == "The name default already exists."
     fields = {"csrf": ada.csrf, "name": "x", "type": "y"}
-    assert beside(ada.post("/admin/environments/new", fields, status=400), "type")
+    assert find_error(ada.post("/admin/environments/new", fields, status=400), "type")
     assert len(environments(web)) == 3
 
 
@@ -189,12 +189,12 @@ def test_a_context_field_is_created_updated_and_deleted(ada, web, field):
 
 def test_errors_of_a_context_field_are_at_their_fields(ada, field):
     page = new(ada, "/admin/context/new", status=400, name="plan", values="a\na")
-    assert "twice" in beside(page, "values")
+    assert "twice" in find_error(page, "values")
     assert form_to(page, "/admin/context/new")["values"].value.split() == ["a", "a"]
     page = new(ada, "/admin/context/new", status=409, name="userId")
-    assert beside(page, "name") == "The name userId already exists."
+    assert find_error(page, "name") == "The name userId already exists."
     page = new(ada, "/admin/context/userId/edit", status=400, description="x" * 1001)
-    assert "1000" in beside(page, "description")
+    assert "1000" in find_error(page, "description")
     ada.post("/admin/context/userId/delete", {"csrf": ada.csrf}, status=403)
     field(status=404)
 

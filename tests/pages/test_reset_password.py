@@ -11,7 +11,7 @@ from sigservice.jobs import mails as job
 from tests.conftest import ADMIN, Cast
 from tests.mail_server import mail_server
 from tests.pages.accessibility import RULES
-from tests.pages.seen import alert, beside, follow, form_to, heading, notice, sign_in
+from tests.pages.seen import alert, find_error, follow, form_to, heading, notice, sign_in
 
 USERS = "/admin/users"
 GOOD = "New-Horse-Staple-8"
@@ -75,11 +75,11 @@ def test_a_forgotten_password(service, mails, bo):
     assert page.headers["Cache-Control"] == "no-store"
     assert "at least 10 characters" in page.text
     page = fill(page, "/reset-password", 400, password="aaa", confirm="aaa")
-    assert beside(page, "password").count("The password must") == 5
+    assert find_error(page, "password").count("The password must") == 5
     page = fill(page, "/reset-password", 400, password=GOOD, confirm="x")
-    assert beside(page, "confirm") == "The two passwords differ."
+    assert find_error(page, "confirm") == "The two passwords differ."
     page = fill(page, "/reset-password", 400, password=Cast.PASSWORD, confirm=Cast.PASSWORD)
-    assert "last 5 passwords" in beside(page, "password")
+    assert "last 5 passwords" in find_error(page, "password")
     assert GOOD not in page.text
     page = fill(page, "/reset-password", password=GOOD, confirm=GOOD).follow()
     assert notice(page) == "Your password is set. Sign in with it."
@@ -100,7 +100,7 @@ def test_what_is_no_link(service, clock):
     assert web.get("/reset-password?token=%ff", status=400)
     assert "session" not in web.cookies
     page = fill(web.get("/forgot-password"), "/forgot-password", 400, email="bo")
-    assert beside(page, "email") == "Enter a valid email address."
+    assert find_error(page, "email") == "Enter a valid email address."
     clock.advance(60)
     for path in ("/forgot-password", "/reset-password", "/new-user"):
         assert heading(web.post(path, {"token": "x"}, status=403)).startswith("403")

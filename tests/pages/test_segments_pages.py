@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.conftest import ADMIN
-from tests.pages.seen import alert, beside, follow, form_to, heading, notice
+from tests.pages.seen import alert, find_error, follow, form_to, heading, notice
 from tests.pages.test_hostile_text import HOSTILE, faults
 
 LIST = "/admin/segments"
@@ -78,24 +78,26 @@ def test_context_fields_and_legal_values_are_suggested(ada, database):
     assert faults(page) == []
 
 
-def test_every_problem_is_shown_beside_its_field_and_the_values_stay(ada, stored):
-    before = stored()
+def test_every_problem_is_shown_beside_its_field_and_the_values_stay(ada, read_state):
+    before = read_state()
     form = form_to(ada.get(NEW), NEW)
     form["name"], form["description"] = " ", "d" * 1001
     form["constraints.0.operator"], form["constraints.0.values"] = "IN_CIDR", "10.0.0.0/8\r\nx"
     form["constraints.0.inverted"] = True
     page = form.submit(status=400)
-    assert "1 to 200" in beside(page, "name")
-    assert "1000" in beside(page, "description")
-    assert "1 to 100" in beside(page, "constraints.0.contextName")
-    assert beside(page, "constraints.0.values").startswith("Line 2: A value must be an IP address")
+    assert "1 to 200" in find_error(page, "name")
+    assert "1000" in find_error(page, "description")
+    assert "1 to 100" in find_error(page, "constraints.0.contextName")
+    assert find_error(page, "constraints.0.values").startswith(
+        "Line 2: A value must be an IP address"
+    )
     form = form_to(page, NEW)
     assert form["constraints.0.values"].value.split() == ["10.0.0.0/8", "x"]
     assert (form["constraints.0.operator"].value, form["constraints.0.inverted"].checked) == (
         "IN_CIDR",
         True,
     )
-    assert stored() == before
+    assert read_state() == before
 
 
 def test_too_many_values_are_a_problem_of_all_constraints(ada):
@@ -118,7 +120,7 @@ def test_segment_is_edited(ada, web, flags):
     assert form["constraints.0.values"].value.strip() == "ada"
     form["name"] = "taken"
     page = form.submit(status=409)
-    assert "already exists" in beside(page, "name")
+    assert "already exists" in find_error(page, "name")
     form = form_to(page, path)
     form["name"], form["description"], form["project"] = "gamma", "", ""
     form = form_to(form.submit("do", value="remove-constraints.0", status=200), path)

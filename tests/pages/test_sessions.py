@@ -167,14 +167,14 @@ def test_lifetime_is_an_option(make_service, clock):
     web.get("/profile", status=303)
 
 
-def test_form_after_the_end_of_the_session_changes_nothing(ada, clock, stored):
+def test_form_after_the_end_of_the_session_changes_nothing(ada, clock, read_state):
     page = ada.get("/admin/signals/new")
-    before = stored()
+    before = read_state()
     clock.advance(48 * HOUR)
     form = form_to(page, "/admin/signals/new")
     form["name"], form["token"] = "late", "later"
     assert "/sign-in" in form.submit(status=303).headers["Location"]
-    assert stored() == before
+    assert read_state() == before
 
 
 def test_sign_out_ends_every_session_of_the_person(ada, cast, service, stranger):
@@ -207,9 +207,9 @@ def test_no_other_answer_clears_the_site_data(ada):
         assert "Clear-Site-Data" not in ada.get(path).headers
 
 
-def test_deleted_and_demoted_people_lose_their_access_at_once(cast, web, stored):
+def test_deleted_and_demoted_people_lose_their_access_at_once(cast, web, read_state):
     ed, second = cast.signed_in("ed"), cast.signed_in("ada")
-    ids = {user["username"]: user["id"] for user in stored()["users"]}
+    ids = {user["username"]: user["id"] for user in read_state()["users"]}
     web.delete(f"/api/admin/user-admin/{ids['ed']}", headers=ADMIN)
     ed.get("/", status=303)
     body = {"username": "vera", "rootRole": "Admin"}

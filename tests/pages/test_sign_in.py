@@ -29,13 +29,13 @@ def test_form_has_labels_and_autocomplete_tokens(web):
     assert form.find(id="password")["type"] == "password"
 
 
-def test_right_password_leads_home(web, stored):
+def test_right_password_leads_home(web, read_state):
     answer = sign_in(web)
     assert answer.headers["Location"].endswith("/")
     page = answer.follow()
     assert heading(page) == "Home"
     assert page.html.find(class_="account").a.string == "ada"
-    assert stored()["users"][0]["seenAt"]
+    assert read_state()["users"][0]["seenAt"]
 
 
 def test_name_is_taken_in_any_case_and_an_address_instead_of_it(web):

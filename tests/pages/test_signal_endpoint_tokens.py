@@ -9,7 +9,7 @@ import shlex
 import pytest
 
 from tests.conftest import ADMIN
-from tests.pages.seen import alert, beside, crawl, form_to, heading, notice
+from tests.pages.seen import alert, crawl, find_error, form_to, heading, notice
 
 SECRET = re.compile(r"signal_[A-Za-z0-9_-]{43}")
 
@@ -32,31 +32,31 @@ def secret_of(page):
     return tag.get("value") or tag.get_text()
 
 
-def tokens(stored):
-    return stored()["signalEndpoints"][0]["tokens"]
+def tokens(read_state):
+    return read_state()["signalEndpoints"][0]["tokens"]
 
 
-def test_new_endpoint_with_a_token_now_shows_its_secret(ada, stored):
+def test_new_endpoint_with_a_token_now_shows_its_secret(ada, read_state):
     page = create_with_endpoint(ada)
     assert notice(page) == "Signal endpoint created."
     assert heading(page) == "Token ci created"
     assert SECRET.fullmatch(secret_of(page))
     assert page.headers["Cache-Control"] == "no-store"
     assert "see it again" in page.text
-    assert [token["name"] for token in tokens(stored)] == ["ci"]
-    assert stored()["signalEndpoints"][0]["name"] == "builds"
+    assert [token["name"] for token in tokens(read_state)] == ["ci"]
+    assert read_state()["signalEndpoints"][0]["name"] == "builds"
 
 
-def test_new_token_of_an_endpoint_shows_its_secret(ada, stored, endpoint):
+def test_new_token_of_an_endpoint_shows_its_secret(ada, read_state, endpoint):
     page = create(ada, endpoint, "  ci  ")
     assert SECRET.fullmatch(secret_of(page))
-    (token,) = tokens(stored)
+    (token,) = tokens(read_state)
     assert token["name"] == "ci"
     assert secret_of(page).startswith(token["secretPrefix"])
     assert len(token["secretPrefix"]) == len("signal_") + 4
 
 
-def test_ready_curl_sends_a_signal(ada, web, stored):
+def test_ready_curl_sends_a_signal(ada, web, read_state):
     page = create_with_endpoint(ada)
     words = shlex.split(page.html.find(id="curl").get_text().replace("\\\n", " "))
     assert words[:3] == ["curl", "-X", "POST"]
@@ -71,13 +71,13 @@ def test_ready_curl_sends_a_signal(ada, web, stored):
         content_type=headers["Content-Type"],
     )
     assert answer.json["signals"][0]["payload"] == json.loads(body)
-    assert len(stored()["signals"]) == 1
+    assert len(read_state()["signals"]) == 1
 
 
-def test_secret_is_seen_once_and_never_again(ada, web, stored, send):
+def test_secret_is_seen_once_and_never_again(ada, web, read_state, send):
     page = create_with_endpoint(ada)
     secret = secret_of(page)
-    (endpoint,) = stored()["signalEndpoints"]
+    (endpoint,) = read_state()["signalEndpoints"]
     other = secret_of(create(ada, endpoint, "second"))
     assert secret != other
     send({"name": "builds"}, {"token": secret}, {"n": 1})
@@ -111,48 +111,50 @@ def test_stored_is_a_hash_and_not_the_secret(ada, database, endpoint):
     conn.close()
 
 
-def test_form_sent_twice_makes_one_token_and_shows_no_old_secret(ada, stored, endpoint):
+def test_form_sent_twice_makes_one_token_and_shows_no_old_secret(ada, read_state, endpoint):
     """What the browser does when the page with the secret is reloaded."""
     first = secret_of(create(ada, endpoint, "ci"))
     fields = {"csrf": ada.csrf, "token_name": "ci"}
     page = ada.post(f"/admin/signals/{endpoint['id']}/tokens", fields, status=409)
-    assert beside(page, "token_name") == "The name ci already exists."
+    assert find_error(page, "token_name") == "The name ci already exists."
     assert not SECRET.search(page.text)
     assert first not in page.text
-    assert len(tokens(stored)) == 1
+    assert len(tokens(read_state)) == 1
 
 
-def test_new_endpoint_form_sent_twice_makes_one_endpoint(ada, stored):
+def test_new_endpoint_form_sent_twice_makes_one_endpoint(ada, read_state):
     create_with_endpoint(ada)
     page = create_with_endpoint(ada, status=409)
-    assert beside(page, "name") == "The name builds already exists."
-    assert len(stored()["signalEndpoints"]) == 1
-    assert len(tokens(stored)) == 1
+    assert find_error(page, "name") == "The name builds already exists."
+    assert len(read_state()["signalEndpoints"]) == 1
+    assert len(tokens(read_state)) == 1
 
 
 @pytest.mark.parametrize("name", ["", "   ", "n" * 101])
-def test_bad_token_name_makes_neither_token_nor_endpoint(ada, stored, name):
-    before = stored()
+def test_bad_token_name_makes_neither_token_nor_endpoint(ada, read_state, name):
+    before = read_state()
     page = create_with_endpoint(ada, token_name=name, status=400)
-    assert "1 to 100 characters" in beside(page, "token_name")
+    assert "1 to 100 characters" in find_error(page, "token_name")
     form = form_to(page, "/admin/signals/new")
     assert (form["name"].value, form["token"].value) == ("builds", "now")
     assert form["token_name"].value == name.strip()
-    assert stored() == before
+    assert read_state() == before
 
 
 @pytest.mark.parametrize(("name", "status"), [("", 400), ("n" * 101, 400), ("ci", 409)])
-def test_bad_name_of_a_further_token_is_told_and_kept(ada, stored, endpoint, token, name, status):
-    before = stored()
+def test_bad_name_of_a_further_token_is_told_and_kept(
+    ada, read_state, endpoint, token, name, status
+):
+    before = read_state()
     page = create(ada, endpoint, name, status=status)
-    assert beside(page, "token_name")
+    assert find_error(page, "token_name")
     assert heading(page) == "deploys"
     assert form_to(page, f"/admin/signals/{endpoint['id']}/tokens")["token_name"].value == name
     assert form_to(page, f"/admin/signals/{endpoint['id']}")["name"].value == "deploys"
-    assert stored() == before
+    assert read_state() == before
 
 
-def test_limit_of_tokens_is_told_before_and_after(ada, make, stored, endpoint):
+def test_limit_of_tokens_is_told_before_and_after(ada, make, read_state, endpoint):
     for n in range(5):
         make.token(endpoint, f"t{n}")
     path = f"/admin/signals/{endpoint['id']}"
@@ -160,11 +162,11 @@ def test_limit_of_tokens_is_told_before_and_after(ada, make, stored, endpoint):
     assert "5 of 5" in page.text
     assert "Delete a token to add another" in page.text
     assert not page.html.find("form", action=f"{path}/tokens")
-    before = stored()
+    before = read_state()
     fields = {"csrf": ada.csrf, "token_name": "sixth"}
     page = ada.post(f"{path}/tokens", fields, status=400)
     assert "can't have more than 5 tokens" in alert(page)
-    assert stored() == before
+    assert read_state() == before
 
 
 def test_message_about_the_limit_leads_nowhere_wrong(ada, make, endpoint):
@@ -190,32 +192,34 @@ def test_tokens_show_when_they_were_used_last(ada, make, endpoint, token, send):
     assert told["ci"]["Created"].time["datetime"] == token["createdAt"]
 
 
-def test_renamed_token_goes_on_working(ada, stored, endpoint, token, send):
+def test_renamed_token_goes_on_working(ada, read_state, endpoint, token, send):
     path = f"/admin/signals/{endpoint['id']}"
     form = form_to(ada.get(path), f"{path}/tokens/{token['id']}")
     form["token_name"] = "jenkins"
     page = form.submit(status=303).follow()
     assert notice(page) == "Token renamed."
-    assert [t["name"] for t in tokens(stored)] == ["jenkins"]
-    event = stored()["events"][0]
+    assert [t["name"] for t in tokens(read_state)] == ["jenkins"]
+    event = read_state()["events"][0]
     assert event["type"] == "signal-endpoint-token-updated"
     assert (event["preData"]["name"], event["data"]["name"]) == ("ci", "jenkins")
     send(endpoint, token, {})
 
 
 @pytest.mark.parametrize(("name", "status"), [("", 400), ("n" * 101, 400), ("other", 409)])
-def test_bad_new_name_of_a_token_is_told_and_kept(ada, make, stored, endpoint, token, name, status):
+def test_bad_new_name_of_a_token_is_told_and_kept(
+    ada, make, read_state, endpoint, token, name, status
+):
     make.token(endpoint, "other")
-    before = stored()
+    before = read_state()
     path = f"/admin/signals/{endpoint['id']}"
     form = form_to(ada.get(path), f"{path}/tokens/{token['id']}")
     form["token_name"] = name
     page = form.submit(status=status)
-    assert stored() == before
+    assert read_state() == before
     assert heading(page) == "deploys"
     again = form_to(page, f"{path}/tokens/{token['id']}")
     assert again["token_name"].value == name
-    assert beside(page, f"name-{token['id']}")
+    assert find_error(page, f"name-{token['id']}")
 
 
 def test_delete_page_tells_what_follows(ada, endpoint, token):
@@ -229,17 +233,17 @@ def test_delete_page_tells_what_follows(ada, endpoint, token):
 
 
 def test_deleted_token_is_refused_and_its_signals_stay(
-    ada, web, clock, stored, endpoint, token, send
+    ada, web, clock, read_state, endpoint, token, send
 ):
     send(endpoint, token, {"n": 1})
     path = f"/admin/signals/{endpoint['id']}/tokens/{token['id']}/delete"
     page = form_to(ada.get(path), path).submit(status=303).follow()
     assert "Token deleted" in notice(page)
-    assert tokens(stored) == []
+    assert tokens(read_state) == []
     clock.advance(1)
     headers = {"Authorization": token["token"]}
     web.post("/api/signal-endpoint/deploys", headers=headers, status=401)
-    assert [signal["payload"] for signal in stored()["signals"]] == [{"n": 1}]
+    assert [signal["payload"] for signal in read_state()["signals"]] == [{"n": 1}]
     log = ada.get(f"/admin/signals/{endpoint['id']}/log")
     assert "deleted token" in log.text
-    assert stored()["events"][0]["type"] == "signal-endpoint-token-deleted"
+    assert read_state()["events"][0]["type"] == "signal-endpoint-token-deleted"

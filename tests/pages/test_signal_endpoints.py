@@ -8,7 +8,7 @@ import pytest
 import webtest
 
 from tests.conftest import ADMIN, Make
-from tests.pages.seen import alert, beside, form_to, heading, notice, sign_in
+from tests.pages.seen import alert, find_error, form_to, heading, notice, sign_in
 
 URL = "http://localhost:80/api/signal-endpoint/"
 BAD_NAMES = ("", " ", "Deploys", "a b", "a/b", "..", "é", "x" * 101, "a\tb", "a.b", "<b>")
@@ -25,8 +25,8 @@ def submit_new(person, *, status=200, **fields):
     return form.submit(status=status)
 
 
-def names(stored):
-    return [endpoint["name"] for endpoint in stored()["signalEndpoints"]]
+def names(read_state):
+    return [endpoint["name"] for endpoint in read_state()["signalEndpoints"]]
 
 
 # list
@@ -106,7 +106,7 @@ def test_public_url_shows_in_the_url(make_service):
 # switch
 
 
-def test_switch_shows_its_state_in_words_and_turns_it(ada, stored, endpoint):
+def test_switch_shows_its_state_in_words_and_turns_it(ada, read_state, endpoint):
     path = f"/admin/signals/{endpoint['id']}"
     page = ada.get("/admin/signals")
     for action, state, told in (("off", "off", "disabled"), ("on", "on", "enabled")):
@@ -115,7 +115,7 @@ def test_switch_shows_its_state_in_words_and_turns_it(ada, stored, endpoint):
         assert button["aria-label"] == "Endpoint deploys"
         page = form_to(page, f"{path}/{action}").submit(status=303).follow()
         assert told in notice(page)
-        assert stored()["signalEndpoints"][0]["enabled"] is (state == "on")
+        assert read_state()["signalEndpoints"][0]["enabled"] is (state == "on")
         assert page.html.find(role="switch").string == state
 
 
@@ -128,12 +128,12 @@ def test_switched_off_endpoint_refuses_its_senders(ada, web, endpoint, token, cl
     web.post("/api/signal-endpoint/deploys", headers=headers, status=200)
 
 
-def test_switching_is_recorded_once(ada, stored, endpoint):
+def test_switching_is_recorded_once(ada, read_state, endpoint):
     for action in ("off", "off", "on"):
         ada.post(f"/admin/signals/{endpoint['id']}/{action}", {"csrf": ada.csrf}, status=303)
-    types = [event["type"] for event in stored()["events"]]
+    types = [event["type"] for event in read_state()["events"]]
     assert types[:3] == ["signal-endpoint-updated"] * 2 + ["signal-endpoint-created"]
-    assert stored()["events"][0]["createdBy"] == "ada"
+    assert read_state()["events"][0]["createdBy"] == "ada"
 
 
 # new
@@ -144,32 +144,32 @@ def test_new_form_proposes_a_token_now_and_is_enabled(ada):
     assert (form["token"].value, form["enabled"].checked) == ("now", True)
 
 
-def test_endpoint_without_a_token_is_created(ada, stored):
+def test_endpoint_without_a_token_is_created(ada, read_state):
     answer = submit_new(ada, name="builds", description=" The CI ", status=303)
-    (made,) = stored()["signalEndpoints"]
+    (made,) = read_state()["signalEndpoints"]
     assert answer.headers["Location"].endswith(f"/admin/signals/{made['id']}?done=created")
     assert notice(answer.follow()) == "Signal endpoint created."
     assert (made["name"], made["description"], made["enabled"]) == ("builds", "The CI", True)
     assert made["tokens"] == []
 
 
-def test_endpoint_can_start_switched_off(ada, stored):
+def test_endpoint_can_start_switched_off(ada, read_state):
     form = form_to(ada.get("/admin/signals/new"), "/admin/signals/new")
     form["name"], form["token"], form["enabled"] = "builds", "later", False
     form.submit(status=303)
-    assert stored()["signalEndpoints"][0]["enabled"] is False
+    assert read_state()["signalEndpoints"][0]["enabled"] is False
 
 
-def test_bad_name_is_told_and_all_input_is_kept(ada, stored):
-    before = stored()
+def test_bad_name_is_told_and_all_input_is_kept(ada, read_state):
+    before = read_state()
     kept = {"description": "<i>kept</i>", "token": "now", "token_name": "first"}
     for name in BAD_NAMES:
         page = submit_new(ada, name=name, **kept, status=400)
-        assert "name" in beside(page, "name"), name
+        assert "name" in find_error(page, "name"), name
         form = form_to(page, "/admin/signals/new")
         assert form["name"].value == name.strip()
         assert {field: form[field].value for field in kept} == kept
-    assert stored() == before
+    assert read_state() == before
 
 
 def test_unchecked_box_stays_unchecked_after_a_problem(ada):
@@ -180,37 +180,37 @@ def test_unchecked_box_stays_unchecked_after_a_problem(ada):
     assert (again["enabled"].checked, again["token"].value) == (False, "later")
 
 
-def test_taken_name_is_409_beside_the_field(ada, stored, endpoint):
-    before = stored()
+def test_taken_name_is_409_beside_the_field(ada, read_state, endpoint):
+    before = read_state()
     page = submit_new(ada, name="deploys", token="now", token_name="first", status=409)
-    assert beside(page, "name") == "The name deploys already exists."
+    assert find_error(page, "name") == "The name deploys already exists."
     assert form_to(page, "/admin/signals/new")["token_name"].value == "first"
-    assert stored() == before
+    assert read_state() == before
 
 
-def test_long_description_is_told_beside_the_field(ada, stored):
-    before = stored()
+def test_long_description_is_told_beside_the_field(ada, read_state):
+    before = read_state()
     page = submit_new(ada, description="d" * 1001, status=400)
-    assert "1000" in beside(page, "description")
+    assert "1000" in find_error(page, "description")
     assert form_to(page, "/admin/signals/new")["description"].value == "d" * 1001
-    assert stored() == before
+    assert read_state() == before
 
 
-def test_limit_of_endpoints_is_told(ada, make, stored):
+def test_limit_of_endpoints_is_told(ada, make, read_state):
     for n in range(5):
         make.endpoint(f"e{n}")
-    before = stored()
+    before = read_state()
     page = submit_new(ada, name="sixth", status=400)
     assert "There can't be more than 5 signal endpoints." in alert(page)
     assert form_to(page, "/admin/signals/new")["name"].value == "sixth"
-    assert stored() == before
+    assert read_state() == before
     assert "5 of 5" in ada.get("/admin/signals").text
 
 
 # edit
 
 
-def test_edit_form_holds_what_is_stored_and_saves(ada, stored, endpoint):
+def test_edit_form_holds_what_is_stored_and_saves(ada, read_state, endpoint):
     path = f"/admin/signals/{endpoint['id']}"
     page = ada.get(path)
     assert heading(page) == "deploys"
@@ -222,33 +222,33 @@ def test_edit_form_holds_what_is_stored_and_saves(ada, stored, endpoint):
     page = form.submit(status=303).follow()
     assert notice(page) == "Signal endpoint saved."
     assert page.html.find(id="call-url")["value"] == f"{URL}ships"
-    (row,) = stored()["signalEndpoints"]
+    (row,) = read_state()["signalEndpoints"]
     assert (row["name"], row["description"], row["enabled"]) == ("ships", None, False)
-    event = stored()["events"][0]
+    event = read_state()["events"][0]
     assert event["preData"]["name"] == "deploys"
     assert event["data"]["name"] == "ships"
 
 
-def test_saving_without_a_change_records_nothing(ada, stored, endpoint):
-    before = stored()
+def test_saving_without_a_change_records_nothing(ada, read_state, endpoint):
+    before = read_state()
     path = f"/admin/signals/{endpoint['id']}"
     form_to(ada.get(path), path).submit(status=303)
-    assert stored() == before
+    assert read_state() == before
 
 
 @pytest.mark.parametrize(("name", "status"), [("", 400), ("A B", 400), ("other", 409)])
-def test_bad_name_in_the_edit_form_is_told_and_kept(ada, make, stored, endpoint, name, status):
+def test_bad_name_in_the_edit_form_is_told_and_kept(ada, make, read_state, endpoint, name, status):
     make.endpoint("other")
-    before = stored()
+    before = read_state()
     path = f"/admin/signals/{endpoint['id']}"
     form = form_to(ada.get(path), path)
     form["name"], form["description"], form["enabled"] = name, "kept", False
     page = form.submit(status=status)
-    assert beside(page, "name")
+    assert find_error(page, "name")
     again = form_to(page, path)
     assert (again["name"].value, again["description"].value) == (name, "kept")
     assert not again["enabled"].checked
-    assert stored() == before
+    assert read_state() == before
 
 
 # delete
@@ -266,21 +266,21 @@ def test_delete_page_names_what_goes_with_it(ada, make, endpoint, token, send):
     assert page.html.find("a", string="Cancel")["href"] == "/admin/signals"
 
 
-def test_looking_at_the_delete_page_deletes_nothing(ada, stored, endpoint):
-    before = stored()
+def test_looking_at_the_delete_page_deletes_nothing(ada, read_state, endpoint):
+    before = read_state()
     ada.get(f"/admin/signals/{endpoint['id']}/delete")
-    assert stored() == before
+    assert read_state() == before
 
 
-def test_delete_takes_tokens_and_signals_along(ada, web, clock, stored, endpoint, token, send):
+def test_delete_takes_tokens_and_signals_along(ada, web, clock, read_state, endpoint, token, send):
     send(endpoint, token, {})
     path = f"/admin/signals/{endpoint['id']}/delete"
     page = form_to(ada.get(path), path).submit(status=303).follow()
     assert notice(page) == "Signal endpoint deleted."
     assert cards(page) == []
-    assert names(stored) == []
-    assert stored()["signals"] == []
-    assert stored()["events"][0]["type"] == "signal-endpoint-deleted"
+    assert names(read_state) == []
+    assert read_state()["signals"] == []
+    assert read_state()["events"][0]["type"] == "signal-endpoint-deleted"
     clock.advance(1)
     headers = {"Authorization": token["token"]}
     web.post("/api/signal-endpoint/deploys", headers=headers, status=401)

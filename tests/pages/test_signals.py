@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.conftest import ADMIN
-from tests.pages.seen import beside, follow, form_to, heading, is_page, notice
+from tests.pages.seen import find_error, follow, form_to, heading, is_page, notice
 
 ODD_JSON = (
     "{}",
@@ -286,7 +286,7 @@ def test_a_person_sends_a_test_signal_and_sends_it_again(ada, log, flags, sets, 
     for text, status in (("{", 400), ("", 400), ("[1] x", 400), ("1" * 102_401, 413)):
         form["payload"] = text
         page = form.submit(status=status)
-        assert beside(page, "payload")
+        assert find_error(page, "payload")
         assert form_to(page, form.action)["payload"].value == text
     form["payload"] = '{"n": 1.50}'
     page = form.submit(status=303).follow()
@@ -303,5 +303,5 @@ def test_a_disabled_endpoint_takes_no_test_signal(ada, web, endpoint, token, sen
     id = send(endpoint, token, {})["id"]
     web.post(f"/api/admin/signal-endpoints/{endpoint['id']}/off", headers=ADMIN)
     fields, at = {"csrf": ada.csrf, "payload": "1"}, f"/admin/signals/{endpoint['id']}"
-    assert "disabled" in beside(ada.post(f"{at}/send", fields, status=409), "payload")
+    assert "disabled" in find_error(ada.post(f"{at}/send", fields, status=409), "payload")
     assert is_page(ada.post(f"{at}/log/{id}/replay", fields, status=409))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.pages.seen import alert, beside, follow, form_to, heading, notice
+from tests.pages.seen import alert, find_error, follow, form_to, heading, notice
 
 PRODUCTION = "/admin/features/checkout/environments/production/strategies"
 NEW = f"{PRODUCTION}/new"
@@ -112,9 +112,9 @@ def test_form_adds_and_removes_rows_and_keeps_the_values(ada, flags):
     assert weights == [("b", 875, "variable"), ("c", 125, "fix")]
 
 
-def test_every_problem_is_shown_beside_its_field_and_the_values_stay(ada, flags, stored):
+def test_every_problem_is_shown_beside_its_field_and_the_values_stay(ada, flags, read_state):
     segments = [flags.segment(f"s{n}") for n in range(6)]
-    before = stored()
+    before = read_state()
     form = form_to(ada.get(NEW), NEW)
     for _ in range(3):
         form = form_to(form.submit("do", value="add-constraints"), NEW)
@@ -153,7 +153,7 @@ def test_every_problem_is_shown_beside_its_field_and_the_values_stay(ada, flags,
         ("variants.2.weight", "from 0 to 100, with at most one decimal"),
         ("variants.2.payload", "must be a number"),
     ):
-        assert words in beside(page, field), field
+        assert words in find_error(page, field), field
     before_values, after_values = values(form), values(form_to(page, NEW))
     assert len(after_values) > 30
     assert after_values == before_values
@@ -164,7 +164,7 @@ def test_every_problem_is_shown_beside_its_field_and_the_values_stay(ada, flags,
     assert "more than 5 segments" in alert(page)
     assert page.html.find(id="segments").find(class_="wrong")
     assert form_to(page, NEW)[f"segments.{segments[5]}"].checked
-    assert stored() == before
+    assert read_state() == before
 
 
 def test_weights_that_do_not_fit_together_are_rejected(ada):
@@ -184,7 +184,7 @@ def test_text_that_is_no_weight_is_rejected(ada):
         form = fill(form_to(page, NEW), variants__0__name="a", variants__0__weightType="fix")
         form["variants.0.weight"] = weight
         page = form.submit(status=400)
-        assert "one decimal" in beside(page, "variants.0.weight"), weight
+        assert "one decimal" in find_error(page, "variants.0.weight"), weight
 
 
 def test_type_is_changed_before_its_fields_are_filled(ada, flags, database):
@@ -328,8 +328,8 @@ def test_removing_the_last_strategy_disables_the_flag(ada, flags):
     ada.get("/admin/features/checkout/environments/none/strategies/new", status=404)
 
 
-def test_forms_that_no_browser_sends_are_rejected(ada, flags, stored):
-    before = stored()
+def test_forms_that_no_browser_sends_are_rejected(ada, flags, read_state):
+    before = read_state()
     base = {"csrf": ada.csrf, "name": "default", "shown_type": "default"}
     for more in (
         {"constraints.0.contextName": "a", "constraints.0.operator": "NONE"},
@@ -349,7 +349,7 @@ def test_forms_that_no_browser_sends_are_rejected(ada, flags, stored):
     many = {f"x{n}": "" for n in range(1000)}
     ada.post(NEW, base | many, status=400)
     ada.post(NEW, base | {"title": "x" * 1_000_000}, status=413)
-    assert stored() == before
+    assert read_state() == before
 
 
 def test_largest_strategy_fits_the_form(ada, flags):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import webtest
 
 from tests.conftest import ADMIN
-from tests.pages.seen import alert, beside, form_to, heading, notice, sign_in
+from tests.pages.seen import alert, find_error, form_to, heading, notice, sign_in
 
 PATH = "/admin/users"
 ACCOUNTS = "/admin/service-accounts"
@@ -59,17 +59,17 @@ def test_a_user_is_made_changed_and_deleted(ada, web, service):
 def test_what_is_wrong_with_a_user_is_told_and_kept(ada, web):
     new = f"{PATH}/new"
     page = submit(ada.get(new), new, 400, username="a b", email="x", name="Ann", password=GOOD)
-    assert beside(page, "username")
-    assert beside(page, "email")
+    assert find_error(page, "username")
+    assert find_error(page, "email")
     assert form_to(page, new)["name"].value == "Ann"
     assert GOOD not in page.text
     page = submit(ada.get(new), new, 400, username="ann", password="aaa")
-    assert beside(page, "password").count("The password must") == 5
+    assert find_error(page, "password").count("The password must") == 5
     page = submit(ada.get(new), new, 400, username="ADA", password=GOOD)
-    assert "exists already" in beside(page, "username")
+    assert "exists already" in find_error(page, "username")
     assert list(listed(web)) == ["ada"]
     path = f"{PATH}/{listed(web)['ada']['id']}"
-    assert beside(submit(ada.get(path), f"{path}/password", 400, password="x"), "password")
+    assert find_error(submit(ada.get(path), f"{path}/password", 400, password="x"), "password")
     assert ada.get(f"{path}/password", status=303).location.endswith(path)
 
 
@@ -118,18 +118,18 @@ def test_a_service_account_is_made_given_a_token_and_deleted(ada, web):
 def test_what_is_wrong_with_a_service_account_is_told_and_kept(ada, web):
     new = f"{ACCOUNTS}/new"
     page = submit(ada.get(new), new, 400, username="ada", name="Ann")
-    assert "exists already" in beside(page, "username")
+    assert "exists already" in find_error(page, "username")
     assert form_to(page, new)["name"].value == "Ann"
     page = submit(ada.get(new), new, username="robot").follow()
     (robot,) = accounts(web)
     path = f"{ACCOUNTS}/{robot['id']}"
-    assert beside(submit(page, path, 400, username=""), "username")
+    assert find_error(submit(page, path, 400, username=""), "username")
     wrong = submit(page, f"{path}/tokens", 400, description="", expiresAt="2001-01-01")
-    assert beside(wrong, "description")
-    assert "future" in beside(wrong, "expiresAt")
+    assert find_error(wrong, "description")
+    assert "future" in find_error(wrong, "expiresAt")
     for status in (200, 409):
         given = {"description": "ci", "expiresAt": "2999-01-01"}
         answer = submit(page, f"{path}/tokens", status, **given)
-    assert beside(answer, "description")
+    assert find_error(answer, "description")
     assert ada.get(f"{path}/tokens", status=303).location.endswith(f"{path}#tokens")
     assert accounts(web)[0]["username"] == "robot"

@@ -10,7 +10,7 @@ from sigservice.services import startup
 from sigservice.services.access import users
 from sigservice.services.identity import SYSTEM
 from tests.conftest import Cast
-from tests.pages.seen import beside, sign_in
+from tests.pages.seen import find_error, sign_in
 
 PUBLIC = {"REMOTE_ADDR": "203.0.113.7"}
 LOCAL = {"REMOTE_ADDR": "192.168.1.7"}
@@ -134,10 +134,10 @@ def test_the_form_asks_for_the_code_after_the_right_password_only(browser, code)
     assert "code" not in browser.get("/sign-in").form.fields
     assert "code" not in sign_in(browser, "admin", "wrong", status=401).form.fields
     page = sign_in(browser, "admin", "unleash4all", status=401)
-    assert "one-time code" in beside(page, "code")
+    assert "one-time code" in find_error(page, "code")
     page.form["password"], page.form["code"] = "unleash4all", "0000-0000"
     page = page.form.submit(status=401)
-    assert "wrong or was used" in beside(page, "code")
+    assert "wrong or was used" in find_error(page, "code")
     page.form["password"], page.form["code"] = "unleash4all", code
     page.form.submit(status=303)
     assert browser.get("/profile").status_int == 200
