@@ -1,4 +1,4 @@
-"""The API's description (OpenAPI 3.1), read off the routes and the structs that check bodies."""
+"""The OpenAPI 3.1 description of the API, generated from routes, handlers and body structs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ import msgspec
 from sigservice.version import __version__
 
 _API = re.compile(r"/(api|auth|edge|health|ready|internal-backstage)\b")
-_PART = re.compile(r"<(\w+)(?::(\w+))?>")
+_PARAMETER = re.compile(r"<(\w+)(?::(\w+))?>")
 _REF = "#/components/schemas/{name}"
 _SECURITY: dict[str, list[dict[str, list[str]]]] = {
     "AdminGuard": [{"token": []}, {"session": [], "csrf": []}],
     "ClientGuard": [{"token": []}],
 }
+_ROLES = {"VIEW": "Viewer", "EDIT": "Editor", "ADMIN": "Admin"}
+_ACRONYMS = {word.lower(): word for word in ("API", "CORS", "ID", "IP", "SDK", "UI", "URL")}
 _ERROR = {
     "type": "object",
     "required": ["id", "name", "message", "details"],
@@ -36,16 +38,16 @@ _ERROR = {
 }
 
 
-def document(routes: Iterable[Any], cookie_name: str) -> dict[str, Any]:
-    """Every JSON route, at whichever server; pages are left out."""
-    described = [route for route in routes if _API.match(route.rule)]
-    bodies = [route.config["takes"] for route in described if route.config.get("takes")]
+def build_document(routes: Iterable[Any], cookie_name: str) -> dict[str, Any]:
+    """Describes all JSON routes, without a server; pages aren't part of the API."""
+    api_routes = [route for route in routes if _API.match(route.rule)]
+    bodies = [route.config["takes"] for route in api_routes if route.config.get("takes")]
     schemas, components = msgspec.json.schema_components(bodies, ref_template=_REF)
-    by_route = dict(zip([id(r) for r in described if r.config.get("takes")], schemas, strict=True))
+    by_route = dict(zip([id(r) for r in api_routes if r.config.get("takes")], schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
-    for route in sorted(described, key=lambda route: (route.rule, route.method)):
-        operations = paths.setdefault(_PART.sub(r"{\1}", route.rule), {})
-        operations[route.method.lower()] = _operation(route, by_route.get(id(route)))
+    for route in sorted(api_routes, key=lambda route: (route.rule, route.method)):
+        operations = paths.setdefault(_PARAMETER.sub(r"{\1}", route.rule), {})
+        operations[route.method.lower()] = _describe_operation(route, by_route.get(id(route)))
     return {
         "openapi": "3.1.0",
         "info": {"title": "sigservice", "version": __version__},
@@ -61,24 +63,23 @@ def document(routes: Iterable[Any], cookie_name: str) -> dict[str, Any]:
     }
 
 
-def _operation(route: Any, body: dict[str, Any] | None) -> dict[str, Any]:
+def _describe_operation(route: Any, body: dict[str, Any] | None) -> dict[str, Any]:
     error = {"schema": {"$ref": "#/components/schemas/Error"}}
-    words = route.callback.__name__.replace("_", " ")
     module = route.callback.__module__.rpartition(".")[2]
-    rule = _PART.sub(r"by_\1", route.rule)
+    rule = _PARAMETER.sub(r"by_\1", route.rule)
     operation: dict[str, Any] = {
         "operationId": route.method.lower() + rule.replace("/", "_"),
-        "summary": f"{module.replace('_', ' ')}: {words}",
-        "tags": [module.replace("_", " ")],
+        "summary": _write_summary(route.callback.__name__),
+        "tags": [_write_summary(module)],
         "responses": {
-            "2XX": {"description": "Done."},
+            "2XX": {"description": "Success."},
             "4XX": {
-                "description": "Refused; `details` names what was wrong.",
+                "description": "Error; `details` has each problem and its path.",
                 "content": {"application/json": error},
             },
         },
     }
-    parameters = [_parameter(name, kind) for name, kind in _PART.findall(route.rule)]
+    parameters = [_describe_parameter(name, kind) for name, kind in _PARAMETER.findall(route.rule)]
     if parameters:
         operation["parameters"] = parameters
     if body is not None:
@@ -90,10 +91,16 @@ def _operation(route: Any, body: dict[str, Any] | None) -> dict[str, Any]:
     if security := _SECURITY.get(guards[0] if guards else ""):
         operation["security"] = security
     if needs := route.config.get("needs"):
-        operation["description"] = f"Needs the permission {needs}."
+        operation["description"] = f"Requires the role {_ROLES[needs]}."
     return operation | route.config.get("described_as", {})
 
 
-def _parameter(name: str, kind: str) -> dict[str, Any]:
+def _write_summary(handler_name: str) -> str:
+    """`list_api_tokens` is "List API tokens"."""
+    first, *words = handler_name.split("_")
+    return " ".join([first.capitalize(), *(_ACRONYMS.get(word, word) for word in words)])
+
+
+def _describe_parameter(name: str, kind: str) -> dict[str, Any]:
     type = "integer" if kind == "id" else "string"
     return {"name": name, "in": "path", "required": True, "schema": {"type": type}}

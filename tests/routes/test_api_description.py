@@ -1,4 +1,4 @@
-"""/docs/openapi.json says what the routes and the structs that check bodies say."""
+"""/docs/openapi.json matches the routes and the structs that check bodies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from wsgiref.util import setup_testing_defaults
 import pytest
 from openapi_spec_validator import validate
 
-from sigservice.routes.system.api_description import MAX_ADDRESSES
+from sigservice.routes.system.api_description import MAX_URLS
 from tests.conftest import ADMIN
 
 
@@ -18,24 +18,24 @@ def document(web):
     return web.get("/docs/openapi.json").json
 
 
-def test_it_is_openapi(document):
+def test_the_document_is_valid_openapi(document):
     validate(document)
 
 
-def test_every_route_of_the_api_page_is_there(document):
-    """docs/api.md lists each route (tests/architecture/test_docs.py); so does this."""
+def test_the_document_has_the_routes_of_the_api_and_no_pages(document):
+    """tests/architecture/test_docs.py compares docs/api.md with all routes."""
     operations = {(method.upper(), path) for path, by in document["paths"].items() for method in by}
-    for wanted in (
+    for operation in (
         ("POST", "/api/signal-endpoint/{name}"),
         ("GET", "/api/client/features"),
         ("POST", "/api/admin/projects/{project}/features"),
         ("PUT", "/api/admin/segments/{id}"),
     ):
-        assert wanted in operations
+        assert operation in operations
     assert not [path for _, path in operations if path.startswith(("/admin", "/docs", "/sign"))]
 
 
-def test_a_body_is_described_as_it_is_checked(web, document):
+def test_a_schema_requires_what_the_route_requires(web, document):
     operation = document["paths"]["/api/admin/segments"]["post"]
     reference = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"]
     schema = document["components"]["schemas"][reference.rpartition("/")[2]]
@@ -47,13 +47,13 @@ def test_a_body_is_described_as_it_is_checked(web, document):
         assert name in answer.json["message"]
 
 
-def test_ids_of_operations_differ(document):
+def test_operation_ids_are_unique(document):
     ids = [o["operationId"] for by in document["paths"].values() for o in by.values()]
     assert len(ids) == len(set(ids)) > 100
     assert all(re.fullmatch(r"[A-Za-z_.-]+", id) for id in ids)
 
 
-def test_credentials(document):
+def test_operations_have_their_security_schemes(document):
     paths = document["paths"]
     assert paths["/api/client/features"]["get"]["security"] == [{"token": []}]
     assert len(paths["/api/admin/segments"]["get"]["security"]) == 2
@@ -61,9 +61,11 @@ def test_credentials(document):
     assert paths["/api/signal-endpoint/{name}"]["post"]["security"] == [{"token": []}]
 
 
-def test_the_page_shows_it(cast, web):
+def test_the_page_lists_the_operations(cast, web):
     page = cast.signed_in("vera").get("/docs")
     assert "/api/client/features" in page.text
+    assert "Create project" in page.text
+    assert "Requires the role Editor." in page.text
     anchors = [a["href"] for a in page.html.find_all("a") if a["href"].startswith("#")]
     ids = {tag["id"] for tag in page.html.find_all(id=True)}
     assert anchors
@@ -80,7 +82,7 @@ def fetch_gzipped(service, path):
 
 
 @pytest.mark.parametrize("name", ["/docs/openapi.json", "/static"])
-def test_what_anybody_may_request_is_compressed_once(service, web, name):
+def test_public_documents_are_compressed_once(service, web, name):
     if name == "/static":
         name = re.search(r'/static/[^"?]+', web.get("/sign-in").text)[0]
     first = fetch_gzipped(service, name)
@@ -88,10 +90,10 @@ def test_what_anybody_may_request_is_compressed_once(service, web, name):
     assert fetch_gzipped(service, name) is first
 
 
-def test_invented_addresses_fill_no_memory(web):
+def test_invented_hosts_use_limited_memory(web):
     urls = {
         web.get("/docs/openapi.json", headers={"Host": f"127.0.0.1:{n}"}).json["servers"][0]["url"]
-        for n in range(1000, 1000 + MAX_ADDRESSES * 2)
+        for n in range(1000, 1000 + MAX_URLS * 2)
     }
-    assert len(urls) == MAX_ADDRESSES + 1
+    assert len(urls) == MAX_URLS + 1
     assert "/" in urls

@@ -1,4 +1,4 @@
-"""The API's description as OpenAPI, open for tools, and a page that shows it."""
+"""The OpenAPI description, which is public for tools, and the page that shows it."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from sigservice.web.guards import PageGuard, Public
 from sigservice.web.links import make_own_url
 from sigservice.web.router import Router
 
-MAX_ADDRESSES = 20
-
+MAX_URLS = 20
 
 router = Router(Public)
 page_router = Router(PageGuard)
 
 
 @router.get("/docs/openapi.json")
-def read_api_description(context: Context) -> HTTPResponse:
+def get_api_description(context: Context) -> HTTPResponse:
     body = _read_document(context, make_own_url(context, request.environ))
     return HTTPResponse(body, 200, {"Content-Type": respond.JSON})
 
@@ -51,14 +50,14 @@ def show_api_description(context: Context, identity: Identity) -> HTTPResponse:
 
 
 def _read_document(context: Context, url: str) -> SharedBody:
-    """The description of all routes of the app that answers, for callers at `url`."""
+    """The description of all routes for callers at `url`, cached."""
     documents = context.api_documents
-    if url not in documents and len(documents) >= MAX_ADDRESSES:  # clients can invent addresses
+    if url not in documents and len(documents) >= MAX_URLS:  # clients can send any Host header
         url = context.prefix or "/"
     if url not in documents:
-        document = openapi.document(request.environ["bottle.app"].routes, context.cookie_name)
-        described = document | {"servers": [{"url": url}]}
-        documents[url] = SharedBody(msgspec.json.encode(described))
+        document = openapi.build_document(request.environ["bottle.app"].routes, context.cookie_name)
+        document["servers"] = [{"url": url}]
+        documents[url] = SharedBody(msgspec.json.encode(document))
     return documents[url]
 
 
@@ -67,7 +66,8 @@ def _summarize(operation: dict[str, Any]) -> dict[str, Any]:
     schema = content.get("schema", {})
     reference = schema.get("$ref") or schema.get("items", {}).get("$ref", "")
     return {
-        "needs": operation.get("description", ""),
+        "summary": operation["summary"],
+        "role": operation.get("description", ""),
         "body": reference.rpartition("/")[2],
         "is_list": "items" in schema,
     }

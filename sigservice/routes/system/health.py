@@ -1,4 +1,4 @@
-"""For load balancers and monitoring: /health without, /ready with the database; metrics."""
+"""Liveness (/health), readiness with the database (/ready), and metrics."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ router = Router(Public)
 
 
 @router.get("/health")
-def health(context: Context) -> HTTPResponse:
+def check_health(context: Context) -> HTTPResponse:
     return respond.json({"health": "GOOD"})
 
 
 @router.get("/ready")
-def ready(context: Context) -> HTTPResponse:
+def check_readiness(context: Context) -> HTTPResponse:
     if context.stopping.is_set():
         raise UnavailableError("The service is stopping.")
     context.database.ping()
@@ -28,12 +28,12 @@ def ready(context: Context) -> HTTPResponse:
 
 
 @router.get("/internal-backstage/prometheus")
-def metrics(context: Context) -> HTTPResponse:
+def get_metrics(context: Context) -> HTTPResponse:
     if not context.telemetry.enabled:
-        raise NotFoundError("Metrics are switched off.")
+        raise NotFoundError("Metrics are disabled.")
     if context.config["server"]["metricsToken"] and not secrets.is_equal(
         read_bearer_token(request.environ), context.config["server"]["metricsToken"]
     ):
-        raise UnauthorizedError("The metrics need their token (SERVICE_METRICS_TOKEN).")
+        raise UnauthorizedError("Metrics require their token (SERVICE_METRICS_TOKEN).")
     body = context.telemetry.write_exposition()
     return HTTPResponse(body, 200, {"Content-Type": telemetry.CONTENT_TYPE})

@@ -1,4 +1,4 @@
-"""Style sheet, script and icon, read once; their address holds a hash, so they are cached."""
+"""Style sheet, script and icon. Their URLs contain a hash, so that browsers cache them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ router = Router(Public)
 
 
 @router.get("/static/<name>")
-def serve(context: Context, name: str) -> HTTPResponse:
+def serve_static_file(context: Context, name: str) -> HTTPResponse:
     files = _read_files()
     if name not in files:
         raise NotFoundError("Page not found.")

@@ -1,22 +1,23 @@
 % rebase("layout.tpl", title=title, live=False)
 <h1>API</h1>
-<p class="hint">Everything that programs may call. Tools read it as <a href="{{url('/docs/openapi.json')}}">OpenAPI 3.1</a>.</p>
+<p class="hint">HTTP API reference · <a href="{{url('/docs/openapi.json')}}">OpenAPI 3.1</a></p>
 % for group, operations in groups:
-<h2 id="{{group.replace(' ', '-')}}">{{group.capitalize().replace("Api", "API")}}</h2>
+<h2>{{group}}</h2>
 <ul class="rows">
 % for operation in operations:
 <li>
 <span class="badge">{{operation["method"]}}</span>
 <code>{{operation["path"]}}</code>
+<span>{{operation["summary"]}}</span>
 % if operation["body"]:
 <span>{{"list of " if operation["is_list"] else ""}}<a href="#{{operation['body']}}">{{operation["body"]}}</a></span>
 % end
-<span class="muted">{{operation["needs"]}}</span>
+<span class="muted">{{operation["role"]}}</span>
 </li>
 % end
 </ul>
 % end
-<h2>Bodies</h2>
+<h2>Request bodies</h2>
 % for name, text in schemas.items():
 <details id="{{name}}">
 <summary><code>{{name}}</code></summary>

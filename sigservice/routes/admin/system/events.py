@@ -1,6 +1,6 @@
-"""The audit log, JSON: newest first, filtered and searched.
+"""Admin API: the event log, newest first, with filters and search.
 
-services/system/events.py decides what a caller may read; the rest is not listed, counted or found.
+services/system/events.py limits lists, counts and searches to what the caller may read.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from sigservice.web.router import Router
 router = Router(AdminGuard)
 
 
-def answer(
-    context: Context, identity: Identity, wanted: EventFilter, asked: Paging, **more: Any
+def _render_list(
+    context: Context, identity: Identity, event_filter: EventFilter, page: Paging, **more: Any
 ) -> HTTPResponse:
-    readable = events.restrict_to_readable(identity, wanted)
+    readable = events.restrict_to_readable(identity, event_filter)
     with context.database.transaction(bulkhead="search") as conn:
         rows = repository.list_newest(
-            conn, readable, limit=asked.limit, before=asked.before, offset=asked.offset
+            conn, readable, limit=page.limit, before=page.before, offset=page.offset
         )
         total = repository.count(conn, readable)
-    shown = [events.to_json(row, identity) for row in rows]
-    return respond.json({**more, "events": shown, "totalEvents": total, "total": total})
+    items = [events.to_json(row, identity) for row in rows]
+    return respond.json({**more, "events": items, "totalEvents": total, "total": total})
 
 
 @router.get("/api/admin/events", needs=ADMIN)
-def list_all(context: Context, identity: Identity) -> HTTPResponse:
+def list_events(context: Context, identity: Identity) -> HTTPResponse:
     query = read_query(request.environ)
     projects = [query["project"]] if query.get("project") else None
     types = [query["type"]] if query.get("type") else None
-    return answer(
+    return _render_list(
         context,
         identity,
         EventFilter(types=types, projects=projects),
@@ -51,9 +51,9 @@ def list_all(context: Context, identity: Identity) -> HTTPResponse:
 
 
 @router.get("/api/admin/events/<name>", needs=VIEW)
-def list_of_flag(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def list_events_of_flag(context: Context, identity: Identity, name: str) -> HTTPResponse:
     query = read_query(request.environ)
-    return answer(
+    return _render_list(
         context,
         identity,
         EventFilter(features=[name]),
@@ -64,10 +64,10 @@ def list_of_flag(context: Context, identity: Identity, name: str) -> HTTPRespons
 
 
 @router.get("/api/admin/search/events", needs=VIEW)
-def search(context: Context, identity: Identity) -> HTTPResponse:
+def search_events(context: Context, identity: Identity) -> HTTPResponse:
     query = read_query(request.environ)
     start, end = read_days(query)
-    wanted = EventFilter(
+    event_filter = EventFilter(
         types=read_values(query, "type"),
         features=read_values(query, "feature"),
         projects=read_values(query, "project"),
@@ -77,4 +77,4 @@ def search(context: Context, identity: Identity) -> HTTPResponse:
         end=end,
         text=query.get("query", "").strip() or None,
     )
-    return answer(context, identity, wanted, read_paging(query))
+    return _render_list(context, identity, event_filter, read_paging(query))

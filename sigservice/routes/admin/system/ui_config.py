@@ -1,4 +1,4 @@
-"""What a user interface asks first: version, limits, texts; and the origins of browsers."""
+"""Admin API: version, limits and texts for a user interface, and the CORS origins."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=VIEW)
-def read(context: Context, identity: Identity) -> HTTPResponse:
+def get_ui_config(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
         instance_id = settings.find_instance_id(conn)
         origins = settings.list_frontend_origins(conn)
@@ -46,7 +46,7 @@ def read(context: Context, identity: Identity) -> HTTPResponse:
 
 
 @router.post(f"{PATH}/cors", needs=ADMIN, takes=CorsBody)
-def set_origins(context: Context, identity: Identity, body: CorsBody) -> HTTPResponse:
+def set_cors_origins(context: Context, identity: Identity, body: CorsBody) -> HTTPResponse:
     with context.database.transaction() as conn:
         settings.set_frontend_origins(conn, body.frontendApiOrigins, identity)
     return respond.empty(204)
