@@ -1,4 +1,4 @@
-"""What SDKs are sent: one function for each SQL statement."""
+"""The documents of SDKs: one function for each SQL statement."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def list_documents(
     tags: list[str] | None = None,
 ) -> list[Row]:
     """Rows {kind, name, body, dependencies} of JSON text: flags (kind 1) by name, then segments
-    (kind 2) by id. None does not narrow."""
+    (kind 2) by ID. A filter that is None doesn't apply."""
     return fetch_all(
         conn,
         _SQL["list_client_features"],

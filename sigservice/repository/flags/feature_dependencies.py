@@ -1,4 +1,4 @@
-"""Parents of flags: one function for each SQL statement."""
+"""Dependencies of flags: one function for each SQL statement."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SQL = queries.load("flags/feature_dependencies")
 
 
 def upsert(conn: Connection, child: str, parent: str, *, enabled: bool, variants: str) -> None:
-    """Replaces the parent that the child had. `variants` is JSON text."""
+    """Replaces the parent of the child. `variants` is JSON text."""
     execute(
         conn,
         _SQL["upsert_dependency"],
@@ -22,7 +22,7 @@ def upsert(conn: Connection, child: str, parent: str, *, enabled: bool, variants
 
 
 def list_related(conn: Connection, features: list[str]) -> list[Row]:
-    """{child, parent, enabled, variants, child_lives} where one of them is either."""
+    """{child, parent, enabled, variants, child_is_active} with one of these flags as either."""
     return fetch_all(conn, _SQL["list_dependencies"], features=features)
 
 
@@ -32,10 +32,10 @@ def list_possible_parents(conn: Connection, project: str, child: str) -> list[st
 
 
 def delete(conn: Connection, child: str, parent: str | None = None) -> int:
-    """How many there were; without a parent, whichever it is."""
+    """Returns the number of deleted rows. Deletes any parent if `parent` is None."""
     return execute(conn, _SQL["delete_dependencies"], child=child, parent=parent)
 
 
 def delete_by_children(conn: Connection, features: list[str]) -> None:
-    """The parents that these flags have."""
+    """Deletes the parents of these flags."""
     execute(conn, _SQL["delete_dependencies_by_children"], features=features)

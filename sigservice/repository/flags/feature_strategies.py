@@ -10,7 +10,7 @@ _SQL = queries.load("flags/feature_strategies")
 
 
 def set_segments(conn: Connection, ids: list[str], segments: list[int]) -> None:
-    """Of every strategy in `ids`."""
+    """Sets the segments of each strategy in `ids`."""
     execute(conn, _SQL["set_strategy_segments"], ids=ids, segments=segments)
 
 
@@ -21,7 +21,7 @@ def list_by_features(
 
 
 def find(conn: Connection, id: str) -> Row | None:
-    """Wherever it is."""
+    """In any flag and environment."""
     return fetch_one(conn, _SQL["find_strategy"], id=id)
 
 
@@ -37,7 +37,7 @@ def update(
     constraints: str,
     variants: str,
 ) -> None:
-    """The last three are JSON text."""
+    """`parameters`, `constraints` and `variants` are JSON text."""
     execute(
         conn,
         _SQL["update_strategy"],
@@ -53,7 +53,7 @@ def update(
 
 
 def enable_all(conn: Connection, ids: list[str]) -> int:
-    """How many were disabled."""
+    """Returns how many were disabled."""
     return execute(conn, _SQL["enable_strategies"], ids=ids)
 
 
@@ -74,10 +74,10 @@ def delete(conn: Connection, id: str) -> None:
     execute(conn, _SQL["delete_strategy"], id=id)
 
 
-def copy(conn: Connection, source: str, to: str, group_id: str | None) -> None:
-    """`group_id` replaces that of the copied strategies."""
-    execute(conn, _SQL["copy_strategies"], source=source, to=to, group_id=group_id)
+def copy(conn: Connection, source: str, target: str, group_id: str | None) -> None:
+    """`group_id` replaces the groupId of the copied strategies, unless it is None."""
+    execute(conn, _SQL["copy_strategies"], source=source, target=target, group_id=group_id)
 
 
-def type_exists(conn: Connection, name: str) -> bool:
+def has_type(conn: Connection, name: str) -> bool:
     return bool(fetch_value(conn, _SQL["exists_strategy_type"], name=name))

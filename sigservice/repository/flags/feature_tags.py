@@ -11,13 +11,13 @@ Tag = tuple[str, str]
 
 
 def add(conn: Connection, features: list[str], tags: list[Tag]) -> list[Row]:
-    """The {feature, type, value} that are new. The types must exist."""
+    """Returns {feature, type, value} of the new ones. The types must exist."""
     types, values = [tag[0] for tag in tags], [tag[1] for tag in tags]
     return fetch_all(conn, _SQL["add_feature_tags"], features=features, types=types, values=values)
 
 
 def remove(conn: Connection, features: list[str], tags: list[Tag]) -> list[Row]:
-    """The {feature, type, value} that were there."""
+    """Returns {feature, type, value} of the removed ones."""
     types, values = [tag[0] for tag in tags], [tag[1] for tag in tags]
     return fetch_all(
         conn, _SQL["delete_feature_tags"], features=features, types=types, values=values

@@ -13,8 +13,8 @@ _SQL = queries.load("flags/features")
 
 @dataclass(frozen=True)
 class FeatureFilter:
-    """What a list of flags is narrowed to; None does not narrow. `tags` are `type:value`. By name,
-    by time of creation if `newest`."""
+    """Filters of a list of flags; None doesn't filter. `tags` are `type:value`. Sorted by name, or
+    by creation time if `newest`."""
 
     archived: bool = False
     projects: list[str] | None = None
@@ -43,7 +43,7 @@ def insert(
     created_by: str,
     created_by_user_id: int,
 ) -> Row:
-    """Raises UniqueViolation for a name that is taken."""
+    """Raises UniqueViolation for an existing name."""
     row = fetch_one(
         conn,
         _SQL["insert_feature"],
@@ -61,36 +61,36 @@ def insert(
 
 
 def count(conn: Connection) -> int:
-    """How many are not archived."""
+    """The number of flags that aren't archived."""
     return int(fetch_value(conn, _SQL["count_features"]))
 
 
 def find(conn: Connection, name: str) -> Row | None:
-    return fetch_one(conn, _SQL["find_feature"], name=name)
+    return fetch_one(conn, _SQL["list_features_by_name"], names=[name])
 
 
 def list_by_name(conn: Connection, names: list[str]) -> list[Row]:
     return fetch_all(conn, _SQL["list_features_by_name"], names=names)
 
 
-def search(conn: Connection, wanted: FeatureFilter) -> list[Row]:
-    """In the filter's order; each row has the `total` that the filter finds."""
+def search(conn: Connection, filter: FeatureFilter) -> list[Row]:
+    """In the filter's order; each row has the `total` of matches."""
     return fetch_all(
         conn,
         _SQL["search_features"],
-        archived=wanted.archived,
-        projects=wanted.projects,
-        types=wanted.types,
-        stale=wanted.stale,
-        prefix=wanted.prefix,
-        tags=wanted.tags,
-        text=wanted.text,
-        environment=wanted.environment,
-        enabled=wanted.enabled,
-        newest=wanted.newest,
-        descending=wanted.descending,
-        limit=wanted.limit,
-        offset=wanted.offset,
+        archived=filter.archived,
+        projects=filter.projects,
+        types=filter.types,
+        stale=filter.stale,
+        prefix=filter.prefix,
+        tags=filter.tags,
+        text=filter.text,
+        environment=filter.environment,
+        enabled=filter.enabled,
+        newest=filter.newest,
+        descending=filter.descending,
+        limit=filter.limit,
+        offset=filter.offset,
     )
 
 
@@ -129,7 +129,7 @@ def revive(conn: Connection, names: list[str]) -> None:
 
 
 def delete(conn: Connection, names: list[str]) -> None:
-    """Archived ones only."""
+    """Deletes only archived flags."""
     execute(conn, _SQL["delete_features"], names=names)
 
 
@@ -138,5 +138,5 @@ def list_types(conn: Connection) -> list[Row]:
 
 
 def fill_created_by(conn: Connection, *, system_id: int, token_id: int) -> int:
-    """One batch of at most 100; returns how many."""
+    """Fills one batch of at most 100 and returns its size."""
     return execute(conn, _SQL["fill_feature_created_by"], system_id=system_id, token_id=token_id)

@@ -19,7 +19,7 @@ def insert(
     created_by: str,
     created_by_user_id: int,
 ) -> Row:
-    """`constraints` is JSON text. Raises UniqueViolation for a name that is taken."""
+    """`constraints` is JSON text. Raises UniqueViolation for an existing name."""
     row = fetch_one(
         conn,
         _SQL["insert_segment"],
@@ -39,7 +39,7 @@ def count(conn: Connection) -> int:
 
 
 def find(conn: Connection, id: int) -> Row | None:
-    return fetch_one(conn, _SQL["find_segment"], id=id)
+    return fetch_one(conn, _SQL["list_segments_by_id"], ids=[id])
 
 
 def find_by_name(conn: Connection, name: str) -> Row | None:
@@ -47,7 +47,7 @@ def find_by_name(conn: Connection, name: str) -> Row | None:
 
 
 def list_all(conn: Connection) -> list[Row]:
-    """With used_in_features, used_in_projects and the first_features that use it."""
+    """With used_in_features, used_in_projects and the first_features that use the segment."""
     return fetch_all(conn, _SQL["list_segments"])
 
 
@@ -55,9 +55,9 @@ def list_by_id(conn: Connection, ids: list[int]) -> list[Row]:
     return fetch_all(conn, _SQL["list_segments_by_id"], ids=ids)
 
 
-def list_users(conn: Connection, id: int) -> list[Row]:
-    """The strategies {id, feature, environment, name, project} that ask for it."""
-    return fetch_all(conn, _SQL["list_segment_users"], id=id)
+def list_strategies(conn: Connection, id: int) -> list[Row]:
+    """The strategies {id, feature, environment, name, project} that use the segment."""
+    return fetch_all(conn, _SQL["list_segment_strategies"], id=id)
 
 
 def update(
@@ -69,7 +69,7 @@ def update(
     project: str | None,
     constraints: str,
 ) -> Row:
-    """Raises UniqueViolation for a name that is taken."""
+    """Raises UniqueViolation for an existing name."""
     row = fetch_one(
         conn,
         _SQL["update_segment"],

@@ -1,4 +1,4 @@
-"""The client API: what server-side SDKs poll. The contract is the one of the official SDKs."""
+"""The client API, which server-side SDKs poll, as the official SDKs specify it."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ router = Router(ClientGuard, "client")
 
 
 @router.get("/api/client/features")
-def list_all(context: Context, access: Access) -> HTTPResponse:
+def show_document(context: Context, access: Access) -> HTTPResponse:
     environ = request.environ
-    query = _query(
+    query = _build_query(
         environ.get("QUERY_STRING", ""), environ.get("HTTP_UNLEASH_CLIENT_SPEC", ""), access
     )
     revision = environ["sigservice.revisions"].of_environment(access.environment)
@@ -45,19 +45,19 @@ def list_all(context: Context, access: Access) -> HTTPResponse:
 
 
 @router.get("/api/client/features/<name>")
-def read(context: Context, access: Access, name: str) -> HTTPResponse:
+def show_feature(context: Context, access: Access, name: str) -> HTTPResponse:
     spec = request.environ.get("HTTP_UNLEASH_CLIENT_SPEC", "")
-    query = _query("", spec, access)
+    query = _build_query("", spec, access)
     with context.database.autocommit() as conn:
         body = client_features.build_flag(conn, query, name)
     if body is None:
-        raise NotFoundError("There is no such flag.")
+        raise NotFoundError("Flag not found.")
     return HTTPResponse(body, 200, {"Content-Type": respond.JSON})
 
 
 @lru_cache(maxsize=1000)
-def _query(query_string: str, spec: str, access: Access) -> Query:
-    """Raises BadDataError. The token's projects override those asked for."""
+def _build_query(query_string: str, spec: str, access: Access) -> Query:
+    """The projects of the token override the requested ones. Raises BadDataError."""
     projects, tags, prefixes = [], [], []
     for name, text in query_pairs({"QUERY_STRING": query_string}):
         if name == "project":
@@ -65,12 +65,12 @@ def _query(query_string: str, spec: str, access: Access) -> Query:
         elif name == "tag":
             type, colon, value = text.partition(":")
             if not (type and colon and value):
-                raise BadDataError("A tag looks like type:value.", path="tag")
+                raise BadDataError("A tag must have the form type:value.", path="tag")
             tags.append((type, value))
         elif name == "namePrefix":
             prefixes.append(text)
     if prefixes and (len(prefixes) > 1 or not prefixes[0]):
-        raise BadDataError("namePrefix has one value that is not empty.", path="namePrefix")
+        raise BadDataError("namePrefix must have one value that isn't empty.", path="namePrefix")
     scope: tuple[str, ...] | None = tuple(sorted(set(projects)))
     if not access.has_all_projects:
         scope = tuple(sorted(set(access.projects)))

@@ -1,4 +1,4 @@
-"""The frontend API: flags evaluated here, for SDKs in browsers and apps."""
+"""The frontend API: evaluates flags for SDKs in browsers and apps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sigservice.web.router import Router
 
 
 class ContextBody(msgspec.Struct):
-    """Everything that the context names beside its own fields is a property."""
+    """Unknown fields of the context become properties."""
 
     context: dict[str, Any] | None = None
 
@@ -29,34 +29,34 @@ class ContextBody(msgspec.Struct):
 router = Router(ClientGuard, "frontend")
 
 
-def evaluated(
-    context: Context, access: Access, given: Mapping[str, Any], path: str = ""
+def _evaluate(
+    context: Context, access: Access, fields: Mapping[str, Any], path: str = ""
 ) -> HTTPResponse:
     environ = request.environ
-    meant = make_context(
-        given,
+    evaluation_context = make_context(
+        fields,
         environment=access.environment,
         remote_address=find_client_ip(environ, context.trusted_proxies),
         path=path,
     )
     revision = environ["sigservice.revisions"].of_environment(access.environment)
-    body = context.frontend_documents.get(access, revision, meant)
-    headers = {"ETag": body.etag, "Content-Type": respond.JSON, "Cache-Control": "no-cache"}
+    document = context.frontend_documents.get(access, revision, evaluation_context)
+    headers = {"ETag": document.etag, "Content-Type": respond.JSON, "Cache-Control": "no-cache"}
     if environ["REQUEST_METHOD"] in SAFE_METHODS and matches(
-        environ.get("HTTP_IF_NONE_MATCH", ""), body.etag
+        environ.get("HTTP_IF_NONE_MATCH", ""), document.etag
     ):
         return HTTPResponse(b"", 304, headers)
-    return HTTPResponse(body.text, 200, headers)
+    return HTTPResponse(document.text, 200, headers)
 
 
 @router.get("/api/frontend")
-def by_query(context: Context, access: Access) -> HTTPResponse:
-    return evaluated(context, access, parse_query(read_query(request.environ)))
+def evaluate_query(context: Context, access: Access) -> HTTPResponse:
+    return _evaluate(context, access, parse_query(read_query(request.environ)))
 
 
 @router.post("/api/frontend", takes=ContextBody)
-def by_body(context: Context, access: Access, body: ContextBody) -> HTTPResponse:
-    return evaluated(context, access, body.context or {}, "context.")
+def evaluate_body(context: Context, access: Access, body: ContextBody) -> HTTPResponse:
+    return _evaluate(context, access, body.context or {}, "context.")
 
 
 @router.get("/api/frontend/client/features")
@@ -64,5 +64,5 @@ def by_body(context: Context, access: Access, body: ContextBody) -> HTTPResponse
 @router.get("/api/frontend/client/health")
 @router.get("/api/frontend/internal-backstage/prometheus")
 @router.get("/api/frontend/client/internal-backstage/prometheus")
-def not_served(context: Context, access: Access) -> HTTPResponse:
+def reject(context: Context, access: Access) -> HTTPResponse:
     raise NotServedError("The frontend API has no such resource.", headers={"Allow": "OPTIONS"})

@@ -102,5 +102,5 @@ def _check_parent(conn: Connection, project: str, child: str, parent: str) -> No
     for link in feature_dependencies.list_related(conn, [child, parent]):
         if link["child"] == parent:
             raise ForbiddenError(f"{parent} has a parent flag itself; only one level is allowed.")
-        if link["parent"] == child and link["child_lives"]:
+        if link["parent"] == child and link["child_is_active"]:
             raise ForbiddenError(f"{child} is a parent flag itself; only one level is allowed.")

@@ -38,7 +38,7 @@ def build_view(conn: Connection, project: str, name: str) -> dict[str, Any]:
             "strategies": by_environment[state["environment"]],
         }
         for state in feature_environments.list_states(conn, [name])
-        if state["shown"]
+        if state["is_visible"]
     ]
     tags = feature_tags.list_by_features(conn, [name])
     return service.to_json(row) | {
@@ -65,7 +65,7 @@ def build_summaries(conn: Connection, rows: Sequence[Row]) -> list[dict[str, Any
     names = [row["name"] for row in rows]
     states: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for state in feature_environments.list_states(conn, names):
-        if state["shown"]:
+        if state["is_visible"]:
             states[state["feature"]].append(state_to_json(state))
     tags: dict[str, list[dict[str, str]]] = defaultdict(list)
     for tag in feature_tags.list_by_features(conn, names):

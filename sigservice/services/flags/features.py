@@ -166,7 +166,7 @@ def archive(conn: Connection, project: str, names: Sequence[str], by: Identity) 
     archived = {row["name"] for row in rows}
     links = feature_dependencies.list_related(conn, list(archived))
     for link in links:
-        if link["parent"] in archived and link["child"] not in archived and link["child_lives"]:
+        if link["parent"] in archived and link["child"] not in archived and link["child_is_active"]:
             raise ForbiddenError(
                 f"{link['parent']} is the parent of {link['child']}. Remove the dependency first."
             )

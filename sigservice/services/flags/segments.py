@@ -91,14 +91,14 @@ def delete(conn: Connection, id: int, by: Identity) -> None:
     """Raises NotFoundError, and ConflictError with the strategies that use the segment."""
     revisions.lock(conn)
     before = get(conn, id)
-    users = segments.list_users(conn, id)
-    if users:
-        names = sorted({row["feature"] for row in users})
+    strategies = segments.list_strategies(conn, id)
+    if strategies:
+        names = sorted({row["feature"] for row in strategies})
         raise ConflictError(
             f"Segment {before['name']} is used by {', '.join(names[:10])}.",
             details=[
                 {"message": f"Used by {row['feature']} in {row['environment']}.", "path": row["id"]}
-                for row in users
+                for row in strategies
             ],
         )
     segments.delete(conn, id)
@@ -152,7 +152,7 @@ def _check_project_fits(conn: Connection, id: int, project: str | None) -> None:
     """Flags of another project can't use a project's segment."""
     if project is None:
         return
-    others = {row["project"] for row in segments.list_users(conn, id)} - {project}
+    others = {row["project"] for row in segments.list_strategies(conn, id)} - {project}
     if others:
         raise BadDataError(
             f"The segment is used in project {', '.join(sorted(others))}.", path="project"

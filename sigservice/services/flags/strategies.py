@@ -179,7 +179,7 @@ def validate(
 
 
 def _list_known_types(conn: Connection, new: Strategy) -> list[str]:
-    return [new.name] if feature_strategies.type_exists(conn, new.name) else []
+    return [new.name] if feature_strategies.has_type(conn, new.name) else []
 
 
 def check(

@@ -1,10 +1,10 @@
--- What SDKs are sent, as finished JSON: PostgreSQL writes it several times faster than Python.
+-- The documents of SDKs as JSON text: PostgreSQL builds it several times faster than Python.
 
 -- name: list_client_features
--- Kind 1: a flag and, where it has a parent, the dependency. Kind 2: a segment that some strategy
--- of these projects uses in the environment (others may name people that are nobody's business),
--- unless segments are inlined for old SDKs. Archived flags are left out, flags that are off
--- are not.
+-- Kind 1: a flag, and the dependency if it has a parent; enabled or not, but not archived. Kind 2:
+-- a segment that a strategy of these projects uses in the environment (others may hold personal
+-- data of other projects), unless segments are inlined for old SDKs. One statement for both, so
+-- flags and segments are of one snapshot.
 WITH strategies AS (
     SELECT s.feature,
            json_agg(

@@ -1,4 +1,4 @@
--- A flag's one parent.
+-- Dependencies: a flag has at most one parent.
 
 -- name: upsert_dependency
 INSERT INTO feature_dependencies (child, parent, enabled, variants)
@@ -7,8 +7,8 @@ ON CONFLICT (child) DO UPDATE
 SET parent = excluded.parent, enabled = excluded.enabled, variants = excluded.variants;
 
 -- name: list_dependencies
--- Where one of these flags is the child or the parent.
-SELECT d.child, d.parent, d.enabled, d.variants, c.archived_at IS NULL AS child_lives
+-- One of these flags is the child or the parent.
+SELECT d.child, d.parent, d.enabled, d.variants, c.archived_at IS NULL AS child_is_active
 FROM feature_dependencies d
 JOIN features c ON c.name = d.child
 WHERE d.child = ANY(%(features)s) OR d.parent = ANY(%(features)s)

@@ -1,8 +1,8 @@
--- The state of flags in environments. A missing row is a flag that is off.
+-- The state of flags in environments. A flag without a row is disabled.
 
 -- name: list_feature_states
 -- One row for each flag and each environment of its project.
-SELECT f.name AS feature, e.name AS environment, e.type, e.sort_order, e.enabled AS shown,
+SELECT f.name AS feature, e.name AS environment, e.type, e.sort_order, e.enabled AS is_visible,
        coalesce(s.enabled, false) AS enabled, coalesce(s.variants, '[]') AS variants,
        greatest(s.last_seen_at, l.seen_at) AS last_seen_at, coalesce(c.strategies, 0) AS strategies,
        coalesce(c.active, 0) AS active_strategies
@@ -21,8 +21,8 @@ WHERE f.name = ANY(%(features)s)
 ORDER BY f.name, e.sort_order, e.name;
 
 -- name: find_feature_state
--- No row when the environment is not linked to the flag's project. While the generation stays, so
--- does the row.
+-- No row if the environment isn't linked to the flag's project. The row can change only with the
+-- generation.
 SELECT p.environment, coalesce(s.enabled, false) AS enabled,
        coalesce(s.variants, '[]') AS variants, p.default_strategy, f.project, f.archived_at,
        EXISTS (SELECT FROM feature_strategies a
@@ -35,8 +35,8 @@ LEFT JOIN feature_environments s ON s.feature = f.name AND s.environment = p.env
 WHERE f.name = %(feature)s;
 
 -- name: set_feature_states
--- With the revisions that clients see, as bump_revisions does it: actions wait for each round trip.
-WITH bumped AS (
+-- Also bumps revisions, as bump_revisions does, because actions wait for each round trip.
+WITH revision_bump AS (
     INSERT INTO revisions (topic, id)
     SELECT topic, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint
     FROM unnest(%(topics)s::text[]) AS topic
@@ -48,6 +48,6 @@ SELECT feature, %(environment)s, %(enabled)s FROM unnest(%(features)s::text[]) A
 ON CONFLICT (feature, environment) DO UPDATE SET enabled = excluded.enabled;
 
 -- name: copy_feature_states
--- A clone starts off, with the strategies of its model (see copy_strategies).
+-- A clone is disabled in every environment; copy_strategies copies its strategies.
 INSERT INTO feature_environments (feature, environment, enabled, variants)
-SELECT %(to)s, environment, false, variants FROM feature_environments WHERE feature = %(source)s;
+SELECT %(target)s, environment, false, variants FROM feature_environments WHERE feature = %(source)s;

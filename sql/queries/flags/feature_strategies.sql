@@ -1,8 +1,8 @@
--- Strategies of a flag in an environment, with the segments they ask for.
+-- Strategies of a flag in an environment, with their segments.
 
 -- name: set_strategy_segments
--- The same ones for each of several strategies.
-WITH gone AS (
+-- Sets the same segments for several strategies.
+WITH removed AS (
     DELETE FROM strategy_segments
     WHERE strategy_id = ANY(%(ids)s) AND NOT segment_id = ANY(%(segments)s::int[])
 )
@@ -12,7 +12,7 @@ FROM unnest(%(ids)s::text[]) AS strategy, unnest(%(segments)s::int[]) AS segment
 ON CONFLICT DO NOTHING;
 
 -- name: list_strategies
--- Of several flags, in one environment or in all.
+-- Of several flags, in one environment or in all (NULL).
 SELECT s.id, s.feature, s.environment, s.name, s.title, s.disabled, s.sort_order, s.parameters,
        s.constraints, s.variants,
        array(SELECT g.segment_id FROM strategy_segments g WHERE g.strategy_id = s.id
@@ -51,23 +51,23 @@ WHERE s.id = o.id AND s.feature = %(feature)s AND s.environment = %(environment)
 DELETE FROM feature_strategies WHERE id = %(id)s;
 
 -- name: copy_strategies
--- The strategies of one flag for another, with the segments and in the same order.
-WITH copied AS (
+-- Copies the strategies of one flag to another, with their segments and order.
+WITH copies AS (
     SELECT gen_random_uuid()::text AS new_id, s.*
     FROM feature_strategies s
     WHERE s.feature = %(source)s
 ), inserted AS (
     INSERT INTO feature_strategies (id, feature, environment, name, title, disabled, sort_order,
                                     parameters, constraints, variants, created_at)
-    SELECT new_id, %(to)s, environment, name, title, disabled, sort_order,
+    SELECT new_id, %(target)s, environment, name, title, disabled, sort_order,
            CASE WHEN %(group_id)s::text IS NOT NULL AND parameters ? 'groupId'
                 THEN parameters || jsonb_build_object('groupId', %(group_id)s::text)
                 ELSE parameters END,
            constraints, variants, created_at
-    FROM copied
+    FROM copies
 )
 INSERT INTO strategy_segments (strategy_id, segment_id)
-SELECT c.new_id, g.segment_id FROM copied c JOIN strategy_segments g ON g.strategy_id = c.id;
+SELECT c.new_id, g.segment_id FROM copies c JOIN strategy_segments g ON g.strategy_id = c.id;
 
 -- name: exists_strategy_type
 SELECT EXISTS (SELECT 1 FROM strategy_types WHERE name = %(name)s);

@@ -1,6 +1,6 @@
--- Flags. Written under lock_revisions; archived by hand, deleted for good from the archive.
--- `last_seen_at` is the later of feature_last_seen, where a deleted flag of the same name may have
--- left rows, and the column that the version before writes.
+-- Flags. Written under lock_revisions. A user archives a flag, and deletes it from the archive.
+-- `last_seen_at` is the later of feature_last_seen, which may have rows of a deleted flag of the
+-- same name, and the column that the previous version writes.
 
 -- name: insert_feature
 INSERT INTO features (name, project, type, description, impression_data, stale, created_by,
@@ -13,17 +13,8 @@ RETURNING name, project, type, description, stale, impression_data, created_at, 
 -- name: count_features
 SELECT count(*) FROM features WHERE archived_at IS NULL;
 
--- name: find_feature
--- Wherever it is, archived ones too.
-SELECT name, project, type, description, stale, impression_data, created_at, created_by,
-       created_by_user_id, archived_at,
-       greatest(features.last_seen_at, (
-           SELECT max(seen_at) FROM feature_last_seen
-           WHERE feature = features.name AND seen_at >= features.created_at)) AS last_seen_at
-FROM features
-WHERE name = %(name)s;
-
 -- name: list_features_by_name
+-- In any project, archived or not.
 SELECT name, project, type, description, stale, impression_data, created_at, created_by,
        created_by_user_id, archived_at,
        greatest(features.last_seen_at, (
@@ -34,8 +25,9 @@ WHERE name = ANY(%(names)s)
 ORDER BY name;
 
 -- name: search_features
--- `project`, `type`, `stale` and `tag` narrow when they are given; `text` looks into name,
--- description and tags; `enabled` is the state in `environment`. By name, or by age (`newest`).
+-- Filters that are NULL don't apply; `text` searches name, description and tags; `enabled` is the
+-- state in `environment`. One statement for all sort orders: the filters are the same, and the
+-- flags of a service are few enough to sort.
 SELECT f.name, f.project, f.type, f.description, f.stale, f.impression_data, f.created_at,
        f.created_by, f.created_by_user_id, f.archived_at,
        greatest(f.last_seen_at, (
@@ -83,8 +75,8 @@ UPDATE features SET stale = %(stale)s WHERE name = ANY(%(names)s);
 UPDATE features SET archived_at = now() WHERE name = ANY(%(names)s) AND archived_at IS NULL;
 
 -- name: revive_features
--- Off everywhere: whoever revives a flag decides anew where it is on.
-WITH off AS (
+-- A revived flag is disabled in every environment.
+WITH disabled AS (
     UPDATE feature_environments SET enabled = false WHERE feature = ANY(%(names)s)
 )
 UPDATE features SET archived_at = NULL WHERE name = ANY(%(names)s);
@@ -96,8 +88,9 @@ DELETE FROM features WHERE name = ANY(%(names)s) AND archived_at IS NOT NULL;
 SELECT id, name, description, lifetime_days FROM feature_types ORDER BY id;
 
 -- name: fill_feature_created_by
--- 100 flags without a user id, newest first: what fill_created_by of the events makes of whoever
--- their last feature-created event names. Others are left alone, and so never block the batch.
+-- Fills the user ID of 100 flags, newest first, from the creator in the last feature-created event,
+-- by the rules of fill_created_by of the events. Skips flags without a match, so they never block
+-- the batch.
 WITH candidates AS (
     SELECT f.name,
            CASE

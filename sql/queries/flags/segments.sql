@@ -1,4 +1,4 @@
--- Segments: constraints with a name, shared by strategies.
+-- Segments: named sets of constraints that strategies share.
 
 -- name: insert_segment
 INSERT INTO segments (name, description, project, constraints, created_by, created_by_user_id)
@@ -8,11 +8,6 @@ RETURNING id, name, description, project, constraints, created_at, created_by;
 
 -- name: count_segments
 SELECT count(*) FROM segments;
-
--- name: find_segment
-SELECT id, name, description, project, constraints, created_at, created_by
-FROM segments
-WHERE id = %(id)s;
 
 -- name: find_segment_by_name
 SELECT id, name, description, project, constraints, created_at, created_by
@@ -39,8 +34,8 @@ FROM segments
 WHERE id = ANY(%(ids)s::int[])
 ORDER BY id;
 
--- name: list_segment_users
--- The strategies that a segment decides, archived flags' too.
+-- name: list_segment_strategies
+-- The strategies that use a segment, also those of archived flags.
 SELECT s.id, s.feature, s.environment, s.name, f.project
 FROM strategy_segments x
 JOIN feature_strategies s ON s.id = x.strategy_id

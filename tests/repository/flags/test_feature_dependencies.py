@@ -31,10 +31,10 @@ def test_a_second_parent_replaces_the_first(conn):
     put(conn, "a", "c", False, '["red"]')
     (row,) = feature_dependencies.list_related(conn, ["a"])
     assert (row["parent"], row["enabled"], row["variants"]) == ("c", False, '["red"]')
-    assert row["child_lives"] is True
+    assert row["child_is_active"] is True
     assert around(conn, "b") == []
     features.archive(conn, ["a"])
-    assert feature_dependencies.list_related(conn, ["c"])[0]["child_lives"] is False
+    assert feature_dependencies.list_related(conn, ["c"])[0]["child_is_active"] is False
 
 
 def test_links_are_found_from_either_end(conn):

@@ -46,7 +46,7 @@ def test_a_flag_has_the_environments_of_its_project_in_their_order(conn):
 def test_an_environment_that_is_off_is_not_shown(conn):
     run(conn, "UPDATE environments SET enabled = false WHERE name = 'default'")
     rows = feature_environments.list_states(conn, ["a"])
-    assert [row["shown"] for row in rows] == [False, True, True]
+    assert [row["is_visible"] for row in rows] == [False, True, True]
 
 
 def test_strategies_are_counted_by_place(conn):

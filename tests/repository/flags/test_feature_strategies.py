@@ -109,5 +109,5 @@ def test_a_copy_has_everything_but_the_id(conn):
 
 
 def test_types(conn):
-    assert feature_strategies.type_exists(conn, "flexibleRollout") is True
-    assert feature_strategies.type_exists(conn, "flexiblerollout") is False
+    assert feature_strategies.has_type(conn, "flexibleRollout") is True
+    assert feature_strategies.has_type(conn, "flexiblerollout") is False

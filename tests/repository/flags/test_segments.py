@@ -65,10 +65,10 @@ def test_use_is_counted_by_flag_and_project(conn):
         for row in segments.list_all(conn)
     ]
     assert listed == [("unused", 0, 0), ("used", 3, 2)]
-    users = segments.list_users(conn, used)
+    users = segments.list_strategies(conn, used)
     assert ids(users) == ["1", "2", "3", "4"]
     assert (users[3]["feature"], users[3]["project"]) == ("o", "other")
-    assert segments.list_users(conn, unused) == []
+    assert segments.list_strategies(conn, unused) == []
 
 
 def test_the_table_keeps_what_is_in_use(conn):

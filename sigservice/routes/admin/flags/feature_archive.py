@@ -1,4 +1,4 @@
-"""The archive and changes of many flags at once, JSON."""
+"""Archived flags and bulk changes of flags, JSON."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ router = Router(AdminGuard)
 
 
 @router.post("/api/admin/archive/revive/<name>", needs=EDIT)
-def revive(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def revive_feature(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         features.revive(conn, [name], identity)
     return respond.empty()
 
 
 @router.delete("/api/admin/archive/<name>", needs=EDIT)
-def delete(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def delete_feature(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         features.delete(conn, [name], identity)
     return respond.empty()
 
 
 @router.post(f"{PROJECT}/archive", needs=EDIT, takes=FeaturesBody)
-def archive_many(
+def archive_features(
     context: Context, identity: Identity, project: str, body: FeaturesBody
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
@@ -57,7 +57,7 @@ def archive_many(
 
 
 @router.post(f"{PROJECT}/revive", needs=EDIT, takes=FeaturesBody)
-def revive_many(
+def revive_features(
     context: Context, identity: Identity, project: str, body: FeaturesBody
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
@@ -67,7 +67,7 @@ def revive_many(
 
 
 @router.post(f"{PROJECT}/delete", needs=EDIT, takes=FeaturesBody)
-def delete_many(
+def delete_features(
     context: Context, identity: Identity, project: str, body: FeaturesBody
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
@@ -77,14 +77,18 @@ def delete_many(
 
 
 @router.post(f"{PROJECT}/stale", needs=EDIT, takes=StaleBody)
-def set_stale(context: Context, identity: Identity, project: str, body: StaleBody) -> HTTPResponse:
+def set_features_stale(
+    context: Context, identity: Identity, project: str, body: StaleBody
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         features.set_stale(conn, project, body.features, body.stale, identity)
     return respond.empty(202)
 
 
 @router.put(f"{PROJECT}/tags", needs=EDIT, takes=BulkTags)
-def change_tags(context: Context, identity: Identity, project: str, body: BulkTags) -> HTTPResponse:
+def change_tags_of_features(
+    context: Context, identity: Identity, project: str, body: BulkTags
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         features.get_all(conn, project, body.features)
         feature_tags.change(

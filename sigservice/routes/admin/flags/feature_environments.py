@@ -1,4 +1,4 @@
-"""Flags in environments, JSON: state, on and off, one or many."""
+"""State of flags in environments, JSON: read, enable, disable, one or many."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ router = Router(AdminGuard)
 
 
 @router.get(STATE, needs=VIEW)
-def read(
+def show_feature_environment(
     context: Context, identity: Identity, project: str, name: str, environment: str
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        return respond.json(_state(conn, FeatureEnvironment(project, name, environment)))
+        return respond.json(_state_to_json(conn, FeatureEnvironment(project, name, environment)))
 
 
 @router.get(f"{STATE}/variants", needs=VIEW)
-def variants(
+def show_variants(
     context: Context, identity: Identity, project: str, name: str, environment: str
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
@@ -46,7 +46,7 @@ def variants(
     return respond.json({"version": 1, "variants": variants})
 
 
-def switch(
+def _switch(
     context: Context, target: FeatureEnvironment, enabled: bool, identity: Identity
 ) -> HTTPResponse:
     query = read_query(request.environ)
@@ -62,20 +62,20 @@ def switch(
 
 
 @router.post(f"{STATE}/on", needs=EDIT)
-def switch_on(
+def enable_feature(
     context: Context, identity: Identity, project: str, name: str, environment: str
 ) -> HTTPResponse:
-    return switch(context, FeatureEnvironment(project, name, environment), True, identity)
+    return _switch(context, FeatureEnvironment(project, name, environment), True, identity)
 
 
 @router.post(f"{STATE}/off", needs=EDIT)
-def switch_off(
+def disable_feature(
     context: Context, identity: Identity, project: str, name: str, environment: str
 ) -> HTTPResponse:
-    return switch(context, FeatureEnvironment(project, name, environment), False, identity)
+    return _switch(context, FeatureEnvironment(project, name, environment), False, identity)
 
 
-def switch_all(
+def _switch_all(
     context: Context,
     project: str,
     environment: str,
@@ -89,20 +89,20 @@ def switch_all(
 
 
 @router.post(f"{BULK}/on", needs=EDIT, takes=BulkBody)
-def all_on(
+def enable_features(
     context: Context, identity: Identity, project: str, environment: str, body: BulkBody
 ) -> HTTPResponse:
-    return switch_all(context, project, environment, body.features, True, identity)
+    return _switch_all(context, project, environment, body.features, True, identity)
 
 
 @router.post(f"{BULK}/off", needs=EDIT, takes=BulkBody)
-def all_off(
+def disable_features(
     context: Context, identity: Identity, project: str, environment: str, body: BulkBody
 ) -> HTTPResponse:
-    return switch_all(context, project, environment, body.features, False, identity)
+    return _switch_all(context, project, environment, body.features, False, identity)
 
 
-def _state(conn: Connection, target: FeatureEnvironment) -> dict[str, Any]:
+def _state_to_json(conn: Connection, target: FeatureEnvironment) -> dict[str, Any]:
     state = feature_states.get_state(conn, target)
     return {
         "name": target.feature,

@@ -1,4 +1,4 @@
-"""What ties flags together, JSON: tags and parents."""
+"""Tags and dependencies of flags, JSON."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ router = Router(AdminGuard)
 def list_tags(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         if features.find(conn, name) is None:
-            raise NotFoundError(f"There is no flag {name}.")
-        return _tags(conn, name)
+            raise NotFoundError(f"Flag {name} not found.")
+        return _tags_to_json(conn, name)
 
 
 @router.post(TAGS, needs=EDIT, takes=Tag)
@@ -55,7 +55,7 @@ def change_tags(context: Context, identity: Identity, name: str, body: TagChange
             add=body.addedTags,
             remove=body.removedTags,
         )
-        return _tags(conn, name)
+        return _tags_to_json(conn, name)
 
 
 @router.delete(f"{TAGS}/<type>/<value:path>", needs=EDIT)
@@ -68,7 +68,7 @@ def remove_tag(
 
 
 @router.post(f"{FEATURE}/dependencies", needs=EDIT, takes=ParentBody)
-def put_parent(
+def set_parent(
     context: Context, identity: Identity, project: str, name: str, body: ParentBody
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
@@ -101,12 +101,14 @@ def remove_parent(
 
 
 @router.get(f"{FEATURE}/parents", needs=VIEW)
-def list_parents(context: Context, identity: Identity, project: str, name: str) -> HTTPResponse:
+def list_possible_parents(
+    context: Context, identity: Identity, project: str, name: str
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         return respond.json(dependencies.list_possible_parents(conn, project, name))
 
 
-def _tags(conn: Connection, name: str) -> HTTPResponse:
+def _tags_to_json(conn: Connection, name: str) -> HTTPResponse:
     rows = repository.list_by_features(conn, [name])
     tags = [{"type": row["type"], "value": row["value"]} for row in rows]
     return respond.json({"version": 1, "tags": tags})

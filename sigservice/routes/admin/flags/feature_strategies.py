@@ -22,7 +22,7 @@ from sigservice.web.router import Router
 STRATEGIES = "/api/admin/projects/<project>/features/<name>/environments/<environment>/strategies"
 
 
-class Order(msgspec.Struct):
+class SortOrder(msgspec.Struct):
     id: str
     sortOrder: int
 
@@ -31,7 +31,7 @@ router = Router(AdminGuard)
 
 
 @router.get(STRATEGIES, needs=VIEW)
-def list_all(
+def list_strategies(
     context: Context, identity: Identity, project: str, name: str, environment: str
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
@@ -41,30 +41,30 @@ def list_all(
 
 
 @router.post(STRATEGIES, needs=EDIT, takes=Strategy)
-def add(
+def add_strategy(
     context: Context, identity: Identity, project: str, name: str, environment: str, body: Strategy
 ) -> HTTPResponse:
     target = FeatureEnvironment(project, name, environment)
     with context.database.transaction() as conn:
-        added = strategies.add(
+        strategy = strategies.add(
             conn, target, body, identity, max_segments=context.config["strategySegmentsLimit"]
         )
-    return respond.json(added)
+    return respond.json(strategy)
 
 
-@router.post(f"{STRATEGIES}/set-sort-order", needs=EDIT, takes=list[Order])
-def sort(
+@router.post(f"{STRATEGIES}/set-sort-order", needs=EDIT, takes=list[SortOrder])
+def sort_strategies(
     context: Context,
     identity: Identity,
     project: str,
     name: str,
     environment: str,
-    body: list[Order],
+    body: list[SortOrder],
 ) -> HTTPResponse:
     problems = Problems()
     for n, order in enumerate(body):
         if not -(2**31) <= order.sortOrder < 2**31:
-            problems.add(f"[{n}].sortOrder", "The sort order is a whole number of 32 bits.")
+            problems.add(f"[{n}].sortOrder", "The sort order must be a 32-bit integer.")
     problems.raise_if_any()
     orders = {order.id: order.sortOrder for order in body}
     with context.database.transaction() as conn:
@@ -73,7 +73,7 @@ def sort(
 
 
 @router.get(f"{STRATEGIES}/<id>", needs=VIEW)
-def read(
+def show_strategy(
     context: Context, identity: Identity, project: str, name: str, environment: str, id: str
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
@@ -83,7 +83,7 @@ def read(
 
 
 @router.put(f"{STRATEGIES}/<id>", needs=EDIT, takes=Strategy)
-def replace(
+def replace_strategy(
     context: Context,
     identity: Identity,
     project: str,
@@ -94,14 +94,14 @@ def replace(
 ) -> HTTPResponse:
     target = FeatureEnvironment(project, name, environment)
     with context.database.transaction() as conn:
-        stored = strategies.replace(
+        strategy = strategies.replace(
             conn, target, id, body, identity, max_segments=context.config["strategySegmentsLimit"]
         )
-    return respond.json(stored)
+    return respond.json(strategy)
 
 
 @router.patch(f"{STRATEGIES}/<id>", needs=EDIT, takes=Patch)
-def patch(
+def patch_strategy(
     context: Context,
     identity: Identity,
     project: str,
@@ -112,23 +112,23 @@ def patch(
 ) -> HTTPResponse:
     target = FeatureEnvironment(project, name, environment)
     with context.database.transaction() as conn:
-        revisions.lock(conn)  # what is read here stays until it is written
-        changed = apply(body, strategies.get(conn, target, id), Strategy)
-        if changed.title is UNSET:  # the document had one: it was removed
-            changed.title = None
-        stored = strategies.replace(
+        revisions.lock(conn)  # nothing changes between the read and the write
+        new = apply(body, strategies.get(conn, target, id), Strategy)
+        if new.title is UNSET:  # the patch removed it
+            new.title = None
+        strategy = strategies.replace(
             conn,
             target,
             id,
-            changed,
+            new,
             identity,
             max_segments=context.config["strategySegmentsLimit"],
         )
-    return respond.json(stored)
+    return respond.json(strategy)
 
 
 @router.delete(f"{STRATEGIES}/<id>", needs=EDIT)
-def remove(
+def delete_strategy(
     context: Context, identity: Identity, project: str, name: str, environment: str, id: str
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
@@ -137,7 +137,7 @@ def remove(
 
 
 @router.post("/api/admin/constraints/validate", needs=VIEW, takes=Constraint)
-def validate(context: Context, identity: Identity, body: Constraint) -> HTTPResponse:
+def validate_constraint(context: Context, identity: Identity, body: Constraint) -> HTTPResponse:
     problems = Problems()
     constraints.check_one(body, problems)
     problems.raise_if_any()

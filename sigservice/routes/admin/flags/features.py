@@ -1,4 +1,4 @@
-"""Flags of a project, JSON: list, create, read, change, clone, archive."""
+"""Flags of a project, JSON: list, create, show, update, clone, archive."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class NewFeature(msgspec.Struct):
 
 
 class FeatureBody(msgspec.Struct):
-    """What is absent stays as it is; `name` and `project` can't be changed."""
+    """Absent fields keep their values; `name` and `project` can't be changed."""
 
     name: str | UnsetType = UNSET
     type: str | UnsetType = UNSET
@@ -59,73 +59,75 @@ router = Router(AdminGuard)
 
 
 @router.get(FEATURES, needs=VIEW)
-def list_all(context: Context, identity: Identity, project: str) -> HTTPResponse:
+def list_features(context: Context, identity: Identity, project: str) -> HTTPResponse:
     pairs = query_pairs(request.environ)
-    wanted = FeatureFilter(
+    filter = FeatureFilter(
         projects=[project],
         prefix=dict(pairs).get("namePrefix") or None,
         tags=[text for name, text in pairs if name in ("tag", "tag[]")] or None,
     )
     with context.database.transaction() as conn:
-        found, _ = feature_view.search(conn, wanted)
-    return respond.json({"version": 2, "features": found})
+        flags, _ = feature_view.search(conn, filter)
+    return respond.json({"version": 2, "features": flags})
 
 
 @router.post(FEATURES, needs=EDIT, takes=NewFeature)
-def create(context: Context, identity: Identity, project: str, body: NewFeature) -> HTTPResponse:
+def create_feature(
+    context: Context, identity: Identity, project: str, body: NewFeature
+) -> HTTPResponse:
     metadata = Metadata(body.type, body.description, body.impressionData)
     with context.database.transaction() as conn:
         row = features.create(conn, project, body.name, metadata, identity)
         if body.tags:
             feature_tags.change(conn, [body.name], identity, add=body.tags)
-    return respond.json(features.to_json(row), 201, location=_location(context, row))
+    return respond.json(features.to_json(row), 201, location=_build_location(context, row))
 
 
 @router.get(FEATURE, needs=VIEW)
-def read(context: Context, identity: Identity, project: str, name: str) -> HTTPResponse:
+def show_feature(context: Context, identity: Identity, project: str, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         features.get_active(conn, project, name)
         return respond.json(feature_view.build_view(conn, project, name))
 
 
 @router.put(FEATURE, needs=EDIT, takes=FeatureBody)
-def update(
+def update_feature(
     context: Context, identity: Identity, project: str, name: str, body: FeatureBody
 ) -> HTTPResponse:
     _check_same_name(name, body)
     with context.database.transaction() as conn:
-        revisions.lock(conn)  # what is read here stays until it is written
-        metadata = _metadata(features.get(conn, project, name), body)
+        revisions.lock(conn)  # nothing changes between the read and the write
+        metadata = _build_metadata(features.get(conn, project, name), body)
         row = features.update(conn, project, name, metadata, identity)
     return respond.json(features.to_json(row))
 
 
 @router.patch(FEATURE, needs=EDIT, takes=Patch)
-def patch(
+def patch_feature(
     context: Context, identity: Identity, project: str, name: str, body: Patch
 ) -> HTTPResponse:
     if any(step.path.startswith("/variants") for step in body):
-        raise ForbiddenError("Variants belong to strategies; change them there.")
+        raise ForbiddenError("Variants belong to strategies. Change them there.")
     with context.database.transaction() as conn:
         revisions.lock(conn)
         before = features.get(conn, project, name)
-        changed = apply(body, features.to_json(before), FeatureBody)
-        _check_same_name(name, changed)
-        if changed.description is UNSET:  # the document had one: it was removed
-            changed.description = None
-        row = features.update(conn, project, name, _metadata(before, changed), identity)
+        new = apply(body, features.to_json(before), FeatureBody)
+        _check_same_name(name, new)
+        if new.description is UNSET:  # the patch removed it
+            new.description = None
+        row = features.update(conn, project, name, _build_metadata(before, new), identity)
     return respond.json(features.to_json(row))
 
 
 @router.delete(FEATURE, needs=EDIT)
-def archive(context: Context, identity: Identity, project: str, name: str) -> HTTPResponse:
+def archive_feature(context: Context, identity: Identity, project: str, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         features.archive(conn, project, [name], identity)
     return respond.empty(202)
 
 
 @router.post(f"{FEATURE}/clone", needs=EDIT, takes=CloneBody)
-def clone(
+def clone_feature(
     context: Context, identity: Identity, project: str, name: str, body: CloneBody
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
@@ -137,11 +139,11 @@ def clone(
             replace_group_id=body.replaceGroupId,
             by=identity,
         )
-    return respond.json(features.to_json(row), 201, location=_location(context, row))
+    return respond.json(features.to_json(row), 201, location=_build_location(context, row))
 
 
 @router.post("/api/admin/features/validate", needs=EDIT, takes=NameBody)
-def validate(context: Context, identity: Identity, body: NameBody) -> HTTPResponse:
+def validate_feature_name(context: Context, identity: Identity, body: NameBody) -> HTTPResponse:
     features.check_name(body.name)
     with context.database.transaction() as conn:
         features.check_name_available(conn, body.name)
@@ -150,10 +152,10 @@ def validate(context: Context, identity: Identity, body: NameBody) -> HTTPRespon
 
 def _check_same_name(name: str, body: FeatureBody) -> None:
     if body.name not in (UNSET, name):
-        raise BadDataError("A flag's name can't be changed; clone it instead.", path="name")
+        raise BadDataError("A flag's name can't be changed. Clone the flag instead.", path="name")
 
 
-def _metadata(before: Row, body: FeatureBody) -> Metadata:
+def _build_metadata(before: Row, body: FeatureBody) -> Metadata:
     description: Any = body.description
     return Metadata(
         type=before["type"] if body.type is UNSET else body.type,
@@ -165,5 +167,5 @@ def _metadata(before: Row, body: FeatureBody) -> Metadata:
     )
 
 
-def _location(context: Context, row: Row) -> str:
+def _build_location(context: Context, row: Row) -> str:
     return f"{context.prefix}/api/admin/projects/{row['project']}/features/{row['name']}"

@@ -1,7 +1,7 @@
-"""The features API from before projects and environments, JSON: for scripts that still use it.
+"""The features API from before projects and environments, JSON, for old scripts.
 
-It acts in the environment `default`, and in the project `default` unless a body names another.
-With `disableLegacyFeaturesApi` only the list is there (and, elsewhere, validation and tags).
+It uses the environment `default`, and the project `default` unless a body names another.
+`disableLegacyFeaturesApi` leaves the list (and, in other modules, validation and tags).
 """
 
 from __future__ import annotations
@@ -52,134 +52,136 @@ disabled_router = Router(AdminGuard, is_enabled=lambda config: not _is_enabled(c
 
 
 @router.get(FEATURES, needs=VIEW)
-def list_all(context: Context, identity: Identity) -> HTTPResponse:
+def list_features(context: Context, identity: Identity) -> HTTPResponse:
     pairs = query_pairs(request.environ)
-    wanted = FeatureFilter(
+    filter = FeatureFilter(
         projects=[text for name, text in pairs if name == "project"] or None,
         prefix=dict(pairs).get("namePrefix") or None,
         tags=[text for name, text in pairs if name == "tag"] or None,
     )
     with context.database.transaction() as conn:
-        found, _ = feature_view.search(conn, wanted)
-        by_flag = _strategies(conn, [flag["name"] for flag in found])
-    shown = [_to_json(flag, by_flag.get(flag["name"], [])) for flag in found]
-    return respond.json({"version": 2, "features": shown})
+        flags, _ = feature_view.search(conn, filter)
+        by_flag = _list_strategies(conn, [flag["name"] for flag in flags])
+    features = [_to_json(flag, by_flag.get(flag["name"], [])) for flag in flags]
+    return respond.json({"version": 2, "features": features})
 
 
 @disabled_router.post(FEATURES, needs=EDIT)
-def refuse_to_create(context: Context, identity: Identity) -> HTTPResponse:
+def reject_creation(context: Context, identity: Identity) -> HTTPResponse:
     raise NotFoundError("The legacy features API is disabled.")
 
 
-def answer(conn: Connection, name: str, status: int = 200) -> HTTPResponse:
-    flag = feature_view.build_view(conn, _project(conn, name), name)
-    return respond.json(_to_json(flag, _strategies(conn, [name]).get(name, [])), status)
+def _respond(conn: Connection, name: str, status: int = 200) -> HTTPResponse:
+    flag = feature_view.build_view(conn, _find_project(conn, name), name)
+    return respond.json(_to_json(flag, _list_strategies(conn, [name]).get(name, [])), status)
 
 
-def put_strategies(
+def _replace_strategies(
     context: Context,
     conn: Connection,
     target: FeatureEnvironment,
-    wanted: list[Strategy],
+    new: list[Strategy],
     identity: Identity,
 ) -> None:
     for row in strategies.list_strategies(conn, target):
         strategies.remove(conn, target, row["id"], identity)
-    for strategy in wanted:
+    for strategy in new:
         strategies.add(
             conn, target, strategy, identity, max_segments=context.config["strategySegmentsLimit"]
         )
 
 
 @legacy_router.post(FEATURES, needs=EDIT, takes=LegacyFeature)
-def create(context: Context, identity: Identity, body: LegacyFeature) -> HTTPResponse:
+def create_feature(context: Context, identity: Identity, body: LegacyFeature) -> HTTPResponse:
     target = FeatureEnvironment(body.project, body.name, DEFAULT_ENVIRONMENT)
     with context.database.transaction() as conn:
-        features.create(conn, body.project, body.name, _metadata(body), identity)
+        features.create(conn, body.project, body.name, _build_metadata(body), identity)
         if body.strategies:
-            put_strategies(context, conn, target, body.strategies, identity)
+            _replace_strategies(context, conn, target, body.strategies, identity)
         if body.enabled:
             feature_switches.switch(conn, target, True, identity)
-        return answer(conn, body.name, 201)
+        return _respond(conn, body.name, 201)
 
 
 @legacy_router.get(FEATURE, needs=VIEW)
-def read(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def show_feature(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
-        return answer(conn, name)
+        return _respond(conn, name)
 
 
 @legacy_router.put(FEATURE, needs=EDIT, takes=LegacyFeature)
-def replace(context: Context, identity: Identity, name: str, body: LegacyFeature) -> HTTPResponse:
+def replace_feature(
+    context: Context, identity: Identity, name: str, body: LegacyFeature
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         target = _find_target(conn, name)
-        features.update(conn, target.project, name, _metadata(body), identity)
-        put_strategies(context, conn, target, body.strategies, identity)
+        features.update(conn, target.project, name, _build_metadata(body), identity)
+        _replace_strategies(context, conn, target, body.strategies, identity)
         feature_switches.switch(conn, target, body.enabled, identity)
-        return answer(conn, name)
+        return _respond(conn, name)
 
 
 @legacy_router.delete(FEATURE, needs=EDIT)
-def archive(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def archive_feature(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
-        features.archive(conn, _project(conn, name), [name], identity)
+        features.archive(conn, _find_project(conn, name), [name], identity)
     return respond.empty()
 
 
 @legacy_router.post(f"{FEATURE}/toggle", needs=EDIT)
-def toggle(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def toggle_feature(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         target = _find_target(conn, name)
         if not feature_switches.switch(conn, target, True, identity):
             feature_switches.switch(conn, target, False, identity)
-        return answer(conn, name)
+        return _respond(conn, name)
 
 
 @legacy_router.post(f"{FEATURE}/toggle/on", needs=EDIT)
-def switch_on(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def enable_feature(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         feature_switches.switch(conn, _find_target(conn, name), True, identity)
-        return answer(conn, name)
+        return _respond(conn, name)
 
 
 @legacy_router.post(f"{FEATURE}/toggle/off", needs=EDIT)
-def switch_off(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def disable_feature(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         feature_switches.switch(conn, _find_target(conn, name), False, identity)
-        return answer(conn, name)
+        return _respond(conn, name)
 
 
 @legacy_router.post(f"{FEATURE}/stale/on", needs=EDIT)
-def stale_on(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def mark_stale(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
-        features.set_stale(conn, _project(conn, name), [name], True, identity)
-        return answer(conn, name)
+        features.set_stale(conn, _find_project(conn, name), [name], True, identity)
+        return _respond(conn, name)
 
 
 @legacy_router.post(f"{FEATURE}/stale/off", needs=EDIT)
-def stale_off(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def mark_active(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
-        features.set_stale(conn, _project(conn, name), [name], False, identity)
-        return answer(conn, name)
+        features.set_stale(conn, _find_project(conn, name), [name], False, identity)
+        return _respond(conn, name)
 
 
-def _metadata(body: LegacyFeature) -> Metadata:
+def _build_metadata(body: LegacyFeature) -> Metadata:
     return Metadata(body.type, body.description, body.impressionData, body.stale)
 
 
-def _project(conn: Connection, name: str) -> str:
-    """Raises NotFoundError, for an archived flag too."""
+def _find_project(conn: Connection, name: str) -> str:
+    """Raises NotFoundError, also for an archived flag."""
     row = repository.find(conn, name)
     if row is None or row["archived_at"]:
-        raise NotFoundError(f"There is no flag {name}.")
+        raise NotFoundError(f"Flag {name} not found.")
     return str(row["project"])
 
 
 def _find_target(conn: Connection, name: str) -> FeatureEnvironment:
-    return FeatureEnvironment(_project(conn, name), name, DEFAULT_ENVIRONMENT)
+    return FeatureEnvironment(_find_project(conn, name), name, DEFAULT_ENVIRONMENT)
 
 
-def _strategies(conn: Connection, names: list[str]) -> dict[str, list[dict[str, Any]]]:
+def _list_strategies(conn: Connection, names: list[str]) -> dict[str, list[dict[str, Any]]]:
     by_flag: dict[str, list[dict[str, Any]]] = {}
     for row in feature_strategies.list_by_features(conn, names, DEFAULT_ENVIRONMENT):
         by_flag.setdefault(row["feature"], []).append(strategies.to_json(row))
@@ -187,7 +189,7 @@ def _strategies(conn: Connection, names: list[str]) -> dict[str, list[dict[str, 
 
 
 def _to_json(flag: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """A flag as version 4 showed it: the state is the one in `default`."""
+    """A flag in the format of version 4, with its state in `default`."""
     states = [e for e in flag["environments"] if e["name"] == DEFAULT_ENVIRONMENT]
     names = (
         "name", "description", "type", "project", "stale", "impressionData", "createdAt",

@@ -1,4 +1,4 @@
-"""The playground, JSON: what flags say for a context, and why."""
+"""The playground, JSON: evaluates flags for a context and explains the results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_FLAGS = 1000
 
 
 class PlaygroundBody(msgspec.Struct):
-    """`projects` is `*` for all of them."""
+    """`projects` is `*` for all projects."""
 
     environment: str
     projects: str | list[str]
@@ -32,28 +32,28 @@ router = Router(AdminGuard)
 
 
 @router.post("/api/admin/playground", needs=VIEW, takes=PlaygroundBody)
-def explain(context: Context, identity: Identity, body: PlaygroundBody) -> HTTPResponse:
-    meant = build_context(body.context, body.environment, "context.")
-    projects = _projects(body.projects)
+def evaluate_flags(context: Context, identity: Identity, body: PlaygroundBody) -> HTTPResponse:
+    evaluation_context = build_context(body.context, body.environment, "context.")
+    projects = _read_projects(body.projects)
     with context.database.transaction() as conn:
         selection = select_flags(conn, body.environment, projects)
         if len(selection.flags) > MAX_FLAGS:
             raise BadDataError(
-                f"At most {MAX_FLAGS} flags are explained at once, "
-                f"these are {len(selection.flags)}: ask for fewer projects.",
+                f"At most {MAX_FLAGS} flags can be evaluated at once; these projects have "
+                f"{len(selection.flags)}. Select fewer.",
                 path="projects",
             )
-        found = explain_flags(conn, selection, meant, MAX_FLAGS)
-    features = [_to_json(it, body.environment, context.prefix) for it in found]
+        results = explain_flags(conn, selection, evaluation_context, MAX_FLAGS)
+    features = [_to_json(it, body.environment, context.prefix) for it in results]
     return respond.json({"input": body, "features": features})
 
 
-def _projects(given: str | list[str]) -> list[str]:
-    if given == "*":
+def _read_projects(projects: str | list[str]) -> list[str]:
+    if projects == "*":
         return ["*"]
-    if isinstance(given, str):
-        raise BadDataError("projects is * or a list of projects.", path="projects")
-    return given
+    if isinstance(projects, str):
+        raise BadDataError("projects must be * or a list of projects.", path="projects")
+    return projects
 
 
 def _to_json(it: Explanation, environment: str, base: str) -> dict[str, Any]:
@@ -71,7 +71,8 @@ def _to_json(it: Explanation, environment: str, base: str) -> dict[str, Any]:
         "strategies": {
             "result": it.result,
             "data": [
-                _strategy(found, f"{strategies}/{found.strategy['id']}") for found in it.strategies
+                _strategy_to_json(result, f"{strategies}/{result.strategy['id']}")
+                for result in it.strategies
             ],
         },
         "variant": it.variant,
@@ -79,30 +80,30 @@ def _to_json(it: Explanation, environment: str, base: str) -> dict[str, Any]:
     }
 
 
-def _strategy(it: StrategyResult, edit: str) -> dict[str, Any]:
-    shown = ("name", "id", "title", "disabled", "parameters")
-    return {key: it.strategy[key] for key in shown} | {
+def _strategy_to_json(it: StrategyResult, edit: str) -> dict[str, Any]:
+    keys = ("name", "id", "title", "disabled", "parameters")
+    return {key: it.strategy[key] for key in keys} | {
         "links": {"edit": edit},
-        "result": _result(it) | {"byLot": it.is_random},
-        "constraints": _constraints(it.constraints),
+        "result": _result_to_json(it) | {"byLot": it.is_random},
+        "constraints": _constraints_to_json(it.constraints),
         "segments": [
             {
                 "id": segment.id,
                 "name": segment.name,
                 "result": segment.result,
-                "constraints": _constraints(segment.constraints),
+                "constraints": _constraints_to_json(segment.constraints),
             }
             for segment in it.segments
         ],
     }
 
 
-def _result(it: StrategyResult) -> dict[str, Any]:
+def _result_to_json(it: StrategyResult) -> dict[str, Any]:
     if it.strategy["disabled"]:
         return {"enabled": "unknown", "evaluationStatus": "unevaluated"}
     status = "complete" if it.is_known else "incomplete"
     return {"enabled": it.result, "evaluationStatus": status}
 
 
-def _constraints(found: Sequence[ConstraintResult]) -> list[dict[str, Any]]:
-    return [it.constraint | {"result": it.result} for it in found]
+def _constraints_to_json(results: Sequence[ConstraintResult]) -> list[dict[str, Any]]:
+    return [it.constraint | {"result": it.result} for it in results]

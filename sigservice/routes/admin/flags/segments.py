@@ -1,4 +1,4 @@
-"""Segments, JSON: list, create, read, replace, delete, and who uses them."""
+"""Segments, JSON: list, create, show, replace, delete, and the strategies that use them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sigservice.web.guards import AdminGuard
 from sigservice.web.router import Router
 
 SEGMENTS = "/api/admin/segments"
-BODY_LIMIT = 5_000_000  # a thousand values of a hundred characters, and what the option allows
+BODY_LIMIT = 5_000_000  # a thousand values of 100 characters, and more if the option allows
 
 
 class SegmentBody(msgspec.Struct):
@@ -52,14 +52,14 @@ router = Router(AdminGuard)
 
 
 @router.get(SEGMENTS, needs=VIEW)
-def list_all(context: Context, identity: Identity) -> HTTPResponse:
+def list_segments(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
         rows = repository.list_all(conn)
-    return respond.json({"segments": [_with_use(row) for row in rows]})
+    return respond.json({"segments": [_usage_to_json(row) for row in rows]})
 
 
 @router.post(SEGMENTS, needs=EDIT, takes=SegmentBody, body_limit=BODY_LIMIT)
-def create(context: Context, identity: Identity, body: SegmentBody) -> HTTPResponse:
+def create_segment(context: Context, identity: Identity, body: SegmentBody) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = segments.create(
             conn, body.fields(), identity, max_values=context.config["segmentValuesLimit"]
@@ -69,32 +69,36 @@ def create(context: Context, identity: Identity, body: SegmentBody) -> HTTPRespo
 
 
 @router.post(f"{SEGMENTS}/validate", needs=EDIT, takes=NameBody)
-def validate(context: Context, identity: Identity, body: NameBody) -> HTTPResponse:
+def validate_segment_name(context: Context, identity: Identity, body: NameBody) -> HTTPResponse:
     with context.database.transaction() as conn:
         segments.check_name_available(conn, body.name)
     return respond.empty(204)
 
 
 @router.get(f"{SEGMENTS}/strategies/<strategy_id>", needs=VIEW)
-def of_strategy(context: Context, identity: Identity, strategy_id: str) -> HTTPResponse:
+def list_segments_of_strategy(
+    context: Context, identity: Identity, strategy_id: str
+) -> HTTPResponse:
     with context.database.transaction() as conn:
-        strategy = _strategy(feature_strategies.find(conn, strategy_id))
+        strategy = _check_exists(feature_strategies.find(conn, strategy_id))
         rows = repository.list_by_id(conn, strategy["segments"])
     return respond.json({"segments": [segments.to_json(row) for row in rows]})
 
 
 @router.post(f"{SEGMENTS}/strategies", needs=EDIT, takes=StrategySegments)
-def assign(context: Context, identity: Identity, body: StrategySegments) -> HTTPResponse:
+def set_segments_of_strategy(
+    context: Context, identity: Identity, body: StrategySegments
+) -> HTTPResponse:
     with context.database.transaction() as conn:
-        revisions.lock(conn)  # what is read here stays until it is written
-        row = _strategy(feature_strategies.find(conn, body.strategyId))
+        revisions.lock(conn)  # nothing changes between the read and the write
+        row = _check_exists(feature_strategies.find(conn, body.strategyId))
         target = FeatureEnvironment(body.projectId, row["feature"], body.environmentId)
-        changed = strategies.get(conn, target, row["id"]) | {"segments": body.segmentIds}
+        new = strategies.get(conn, target, row["id"]) | {"segments": body.segmentIds}
         strategies.replace(
             conn,
             target,
             row["id"],
-            msgspec.convert(changed, Strategy),
+            msgspec.convert(new, Strategy),
             identity,
             max_segments=context.config["strategySegmentsLimit"],
         )
@@ -102,32 +106,38 @@ def assign(context: Context, identity: Identity, body: StrategySegments) -> HTTP
 
 
 @router.get(f"{SEGMENTS}/<id>", needs=VIEW)
-def read(context: Context, identity: Identity, id: str) -> HTTPResponse:
+def show_segment(context: Context, identity: Identity, id: str) -> HTTPResponse:
     with context.database.transaction() as conn:
-        return respond.json(segments.to_json(segments.get(conn, _id(id))))
+        return respond.json(segments.to_json(segments.get(conn, _parse_id(id))))
 
 
 @router.put(f"{SEGMENTS}/<id>", needs=EDIT, takes=SegmentBody, body_limit=BODY_LIMIT)
-def replace(context: Context, identity: Identity, id: str, body: SegmentBody) -> HTTPResponse:
+def replace_segment(
+    context: Context, identity: Identity, id: str, body: SegmentBody
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         segments.update(
-            conn, _id(id), body.fields(), identity, max_values=context.config["segmentValuesLimit"]
+            conn,
+            _parse_id(id),
+            body.fields(),
+            identity,
+            max_values=context.config["segmentValuesLimit"],
         )
     return respond.empty(204)
 
 
 @router.delete(f"{SEGMENTS}/<id>", needs=EDIT)
-def delete(context: Context, identity: Identity, id: str) -> HTTPResponse:
+def delete_segment(context: Context, identity: Identity, id: str) -> HTTPResponse:
     with context.database.transaction() as conn:
-        segments.delete(conn, _id(id), identity)
+        segments.delete(conn, _parse_id(id), identity)
     return respond.empty(204)
 
 
 @router.get(f"{SEGMENTS}/<id>/strategies", needs=VIEW)
-def list_users(context: Context, identity: Identity, id: str) -> HTTPResponse:
+def list_strategies_of_segment(context: Context, identity: Identity, id: str) -> HTTPResponse:
     with context.database.transaction() as conn:
-        users = repository.list_users(conn, segments.get(conn, _id(id))["id"])
-    shown = [
+        rows = repository.list_strategies(conn, segments.get(conn, _parse_id(id))["id"])
+    items = [
         {
             "id": row["id"],
             "featureName": row["feature"],
@@ -135,24 +145,24 @@ def list_users(context: Context, identity: Identity, id: str) -> HTTPResponse:
             "environment": row["environment"],
             "strategyName": row["name"],
         }
-        for row in users
+        for row in rows
     ]
-    return respond.json({"strategies": shown})
+    return respond.json({"strategies": items})
 
 
-def _id(text: str) -> int:
+def _parse_id(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
-        raise BadDataError("A segment's id is a whole number.", path="id")
+        raise BadDataError("The ID of a segment must be a whole number.", path="id")
     return int(text[:18])
 
 
-def _strategy(row: Row | None) -> Row:
+def _check_exists(row: Row | None) -> Row:
     if row is None:
-        raise NotFoundError("There is no such strategy.")
+        raise NotFoundError("Strategy not found.")
     return row
 
 
-def _with_use(row: Row) -> dict[str, Any]:
+def _usage_to_json(row: Row) -> dict[str, Any]:
     return segments.to_json(row) | {
         "usedInFeatures": row["used_in_features"],
         "usedInProjects": row["used_in_projects"],

@@ -148,7 +148,7 @@ def _render_deletion(
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         segment = segments.get(conn, segment_id)
-        users = repository.list_users(conn, segment_id)
+        users = repository.list_strategies(conn, segment_id)
     return respond.page(
         context,
         "flags/segments/delete",

@@ -202,7 +202,7 @@ def test_more_flags_than_are_explained_at_once_are_refused(web, monkeypatch):
     add(web, "b", on=False)
     body = {"environment": "development", "projects": "*", "context": {}}
     answer = web.post_json(PATH, body, headers=ADMIN, status=400)
-    assert "these are 2" in answer.json["message"]
+    assert "these projects have 2" in answer.json["message"]
     assert answer.json["details"][0]["path"] == "projects"
 
 
