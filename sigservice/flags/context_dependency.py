@@ -91,8 +91,10 @@ class ContextDependency:
     def reduce_context(self, context: dict[str, Any]) -> dict[str, Any]:
         """Removes properties that no flag uses: they cost time, and each value would have a cached
         document of its own."""
-        used = {name: text for name, text in context["properties"].items() if name in self._names}
-        return context | {"properties": used}
+        properties = {
+            name: text for name, text in context["properties"].items() if name in self._names
+        }
+        return context | {"properties": properties}
 
     def is_deterministic(self, context: dict[str, Any], projects: Iterable[str]) -> bool:
         """Whether flags of these projects (`*`: all) have the same result the next time."""
