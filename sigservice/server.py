@@ -204,7 +204,7 @@ class Service:
         lines = [
             f"sigservice {__version__}",
             f"  address         {self.url}",
-            f"  database        {self._database.described}",
+            f"  database        {self._database.description}",
             f"  authentication  {self.config['authentication']['type']}",
             f"  sign-in         {who}",
         ]

@@ -18,7 +18,7 @@ from typing import Any
 import psycopg2
 import pytest
 
-from sigservice.db.data_directory import find_place
+from sigservice.db.data_directory import find_data_directory
 from tests.server.process import free_port
 from tests.waiting import DEADLINE_SECONDS, until
 
@@ -52,10 +52,10 @@ class PostgresServer:
         copy_of: PostgresServer | None = None,
     ) -> None:
         """`files` lie in `folder`, readable for the server; `copy_of`: a standby of that one."""
-        place = find_place(":temporary:", None)
-        shutil.rmtree(place.home)
-        self._account = pwd.getpwnam(place.account) if place.account else None
-        self._binaries = binaries or place.binaries
+        directory = find_data_directory(":temporary:", None)
+        shutil.rmtree(directory.home)
+        self._account = pwd.getpwnam(directory.account) if directory.account else None
+        self._binaries = binaries or directory.binaries
         self._process: subprocess.Popen[bytes] | None = None
         self._settings = dict(settings or {})
         self._kept: dict[str, Any] = {}

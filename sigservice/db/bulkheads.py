@@ -1,7 +1,7 @@
 """Bulkheads: classes of work that each have a small share of the pool's connections.
 
-A flood of such work can't hold up the rest. The callers that wait are bounded in number too,
-because each of them holds a worker of the listener.
+A flood of such work can't block the rest. The number of waiting callers is limited too, because
+each of them occupies a worker of the listener.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from sigservice.errors import UnavailableError
 
 @dataclass(frozen=True)
 class Share:
-    """One in `part` connections of the pool, at least one. Beside the callers that have one,
-    `waiting` may wait, each at most `wait_seconds`."""
+    """A bulkhead has one of `part` connections of the pool, at least one. In addition `waiting`
+    callers wait for one, each at most `wait_seconds`."""
 
     part: int
     waiting: int
@@ -27,21 +27,21 @@ class Share:
         return max(1, pool_size // self.part)
 
 
-# Workers of the listener that no bulkhead can hold. Password hashing holds three of them at most.
+# Workers of the listener beyond those of bulkheads. Password hashing uses at most three of them.
 FREE_WORKERS = 8
 SHARES = {
-    # What SDKs report: metrics and registrations. Public tokens may send these. Sixteen that report
-    # at the same time are ordinary load: they are queued, not refused.
+    # Metrics and registrations of SDKs, also with public tokens. Sixteen concurrent reports are
+    # normal load, so they are queued.
     "usage": Share(part=4, waiting=15, wait_seconds=0.5),
-    # Slow reads of signed-in people and tools: searches in events and signals, exports.
+    # Slow reads of users and tools: searches in events and signals, exports.
     "search": Share(part=4, waiting=2, wait_seconds=2.0),
 }
 
 
 def count_workers(pool_size: int) -> int:
-    """How many threads answer requests: enough for all that bulkheads can hold, and for others."""
-    held = sum(share.count_connections(pool_size) + share.waiting for share in SHARES.values())
-    return max(held + FREE_WORKERS, pool_size * 2)
+    """The number of threads for requests: those that bulkheads can occupy, and others."""
+    occupied = sum(share.count_connections(pool_size) + share.waiting for share in SHARES.values())
+    return max(occupied + FREE_WORKERS, pool_size * 2)
 
 
 class Bulkhead:
@@ -53,7 +53,7 @@ class Bulkhead:
 
     @contextmanager
     def enter(self) -> Iterator[None]:
-        """Raises UnavailableError: at once when enough callers wait, else after the wait."""
+        """Raises UnavailableError: at once if too many callers wait, otherwise after the wait."""
         if not self._admitted.acquire(blocking=False):
             raise _busy()
         try:

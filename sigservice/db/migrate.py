@@ -1,7 +1,7 @@
 """Forward-only migrations: numbered files, one transaction each, recorded with a checksum.
 
-Several processes may start at once: each transaction looks up what is next under an advisory lock
-of the schema. The lock ends with the transaction, so that no connection pooler can keep it.
+Several processes may start at once, so each transaction finds the next migration under an advisory
+lock of the schema. The lock ends with the transaction, so no connection pooler can keep it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sigservice.db.pool import Connection, Database
 from sigservice.errors import StartError
 from sigservice.paths import resource_dir
 
-OLDEST_POSTGRES = 140000
+MIN_POSTGRES = 140000
 _LOCK = 0x5167  # first half of the advisory lock's key; the second is the schema's hash
 
 
@@ -30,26 +30,26 @@ class Migration:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
-def migrations() -> list[Migration]:
-    """The files in their order."""
+def read_migrations() -> list[Migration]:
+    """All migrations in their order."""
     files = sorted((resource_dir("sql") / "migrations").glob("*.sql"))
     return [Migration(file.stem, file.read_text("utf-8")) for file in files]
 
 
 def migrate(database: Database, schema: str) -> list[str]:
-    """Brings `schema` up to date; returns the names of what was applied.
+    """Migrates `schema`; returns the names of the applied migrations.
 
-    Raises StartError for a server that is too old, for a connection pooler that does not keep
-    sessions, for a file that was edited after it had been applied, and for a schema that a newer
-    version has migrated; psycopg2.Error for a standby and for whatever else it does not reach.
+    Raises StartError for an old server, a connection pooler that shares sessions, a migration that
+    was edited after it was applied, and a schema of a newer version; psycopg2.Error for a standby
+    and for connection errors.
     """
     conn = database.open_dedicated()
     try:
         conn.autocommit = True
         _check_server(conn)
-        session.check(conn, database.open_dedicated, database.settings)
+        session.check_settings(conn, database.open_dedicated, database.settings)
         conn.autocommit = False
-        files, applied = migrations(), []
+        files, applied = read_migrations(), []
         while name := _apply_next(conn, schema, files):
             applied.append(name)
     except BaseException:
@@ -60,15 +60,15 @@ def migrate(database: Database, schema: str) -> list[str]:
 
 
 def _apply_next(conn: Connection, schema: str, files: list[Migration]) -> str | None:
-    """One transaction; the name of what it applied, None when there is nothing more."""
+    """Applies one migration in a transaction; returns its name, or None without one."""
     with conn.cursor() as cursor:
         cursor.execute("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
         cursor.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", (_LOCK, schema))
         cursor.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (schema,))
-        if cursor.fetchone() is None:  # CREATE … IF NOT EXISTS demands the right to create
+        if cursor.fetchone() is None:  # CREATE … IF NOT EXISTS needs the privilege to create
             cursor.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
         cursor.execute("SELECT to_regclass('schema_migrations')")
-        if cursor.fetchone() == (None,):  # the same
+        if cursor.fetchone() == (None,):  # see above
             cursor.execute(
                 "CREATE TABLE schema_migrations ("
                 " name text PRIMARY KEY, checksum text NOT NULL,"
@@ -87,22 +87,22 @@ def _apply_next(conn: Connection, schema: str, files: list[Migration]) -> str | 
 
 
 def _find_pending(files: list[Migration], checksums: dict[str, str]) -> Migration | None:
-    """The first file that is not among those applied. Raises StartError."""
+    """The first migration that is not applied, or None. Raises StartError."""
     unknown = sorted(set(checksums) - {file.name for file in files})
     if unknown:
         raise StartError(
-            f"The database was migrated by a newer version ({unknown[-1]}); start that one."
+            f"The database was migrated by a newer version ({unknown[-1]}): start that version."
         )
     for file in files:
         if file.name not in checksums:
             return file
         if checksums[file.name] != file.checksum:
-            raise StartError(f"The migration {file.name} was edited after it had been applied.")
+            raise StartError(f"The migration {file.name} was edited after it was applied.")
     return None
 
 
 def _check_server(conn: Connection) -> None:
-    if conn.server_version < OLDEST_POSTGRES:
+    if conn.server_version < MIN_POSTGRES:
         raise StartError(
-            f"The database is PostgreSQL {conn.server_version // 10000}; 14 or newer is needed."
+            f"The database is PostgreSQL {conn.server_version // 10000}, but must be 14 or newer."
         )

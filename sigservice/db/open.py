@@ -1,4 +1,4 @@
-"""Opens the configured or the embedded database: found, reached, migrated, pooled."""
+"""Opens the configured or the embedded database: connects, migrates, creates the pool."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ from sigservice.errors import StartError
 from sigservice.log import Logger
 
 RETRY_SECONDS = 30.0
-_PAUSE = 0.5
-# What time does not mend, in libpq's words, and what a person can do. A server that speaks another
-# language is waited for like one that is not there.
+_PAUSE_SECONDS = 0.5
+# Messages of libpq for errors that retries can't fix, with hints. Messages of a server in another
+# language don't match, so the service retries.
 _FINAL = {
-    "session is read-only": "a standby? A server that takes writes is needed",
+    "session is read-only": "a standby? The server must accept writes",
     "password authentication failed": "",
-    "certificate verify failed": "no trusted CA has signed it: give its ca, see DATABASE_SSL",
+    "certificate verify failed": "its CA is not trusted: set ca, see DATABASE_SSL",
     "does not match host name": "",
-    "does not support SSL": "DATABASE_SSL or sslmode asks for TLS",
+    "does not support SSL": "DATABASE_SSL or sslmode requires TLS",
     "SSL error": "",
-    "no pg_hba.conf entry": "perhaps it demands TLS, see DATABASE_SSL, or forbids it",
-    "pg_hba.conf rejects": "perhaps it demands TLS, see DATABASE_SSL, or forbids it",
-    "requires a valid client certificate": "give cert and key, see DATABASE_SSL",
+    "no pg_hba.conf entry": "it may require TLS, see DATABASE_SSL, or forbid it",
+    "pg_hba.conf rejects": "it may require TLS, see DATABASE_SSL, or forbid it",
+    "requires a valid client certificate": "set cert and key, see DATABASE_SSL",
     "certificate authentication failed": "the certificate's common name must be the user",
     "certificate present, but not private key": "DATABASE_SSL has a cert without its key",
     "could not read certificate file": "the cert of DATABASE_SSL",
-    "could not load private key file": "the key of DATABASE_SSL does not fit or has a passphrase",
+    "could not load private key file": "the key of DATABASE_SSL doesn't match or has a passphrase",
     "could not read root certificate file": "the ca of DATABASE_SSL",
     **UNUSABLE_VARIABLES,
 }
 
 
 class OpenDatabase:
-    """A database ready for use: `pool` for the house, `described` for a person."""
+    """A migrated database with its `pool`, and a `description` for the start lines."""
 
     def __init__(
         self, config: dict[str, Any], logger: Logger, retry_seconds: float = RETRY_SECONDS
     ) -> None:
-        """Raises StartError with one line when it can't be opened."""
+        """Raises StartError, with one line, if the database can't be opened."""
         self._pem_folder, self._pem_lock = "", threading.Lock()
         self._embedded: EmbeddedPostgres | None = None
         settings = dict(config["db"])
@@ -62,19 +62,19 @@ class OpenDatabase:
             pool = settings["pool"]
             self.pool = Database(
                 lambda: build_libpq_arguments(settings, self._write_pem),
-                low=pool["min"],
-                high=pool["max"],
+                min_size=pool["min"],
+                max_size=pool["max"],
                 idle_seconds=pool["idleTimeoutMillis"] / 1000,
-                settings=session.settings(settings["schema"]),
+                settings=session.build_settings(settings["schema"]),
             )
-            self.described = self._describe(settings)
-            self._migrate_patiently(settings, logger, retry_seconds)
+            self.description = self._describe(settings)
+            self._migrate_with_retries(settings, logger, retry_seconds)
         except BaseException:
             self.close()
             raise
 
     def close(self) -> None:
-        """Closes the pool and ends the embedded database if nobody else uses it."""
+        """Closes the pool, and stops the embedded database if no other process uses it."""
         if hasattr(self, "pool"):
             self.pool.close()
         if self._embedded:
@@ -82,49 +82,50 @@ class OpenDatabase:
         if self._pem_folder:
             shutil.rmtree(self._pem_folder, ignore_errors=True)
 
-    def _migrate_patiently(
+    def _migrate_with_retries(
         self, settings: dict[str, Any], logger: Logger, retry_seconds: float
     ) -> None:
         deadline = time.monotonic() + retry_seconds
-        told = False
+        is_logged = False
         while True:
             try:
                 for name in migrate(self.pool, settings["schema"]):
                     logger.debug("migrated %s", name)
                 return
             except (psycopg2.OperationalError, UnconfirmedCommit) as error:
-                reason = _reason(error)
+                reason = _summarize(error)
                 hint = next((_FINAL[words] for words in _FINAL if words in reason), None)
                 if hint is not None:
                     more = f" ({hint})" if hint else ""
-                    raise StartError(f"The database can't be used: {reason}{more}") from error
+                    raise StartError(f"Can't use the database: {reason}{more}") from error
                 if time.monotonic() >= deadline:
                     raise StartError(
-                        f"The database is not reached after {retry_seconds:.0f} s: {reason}"
+                        f"Can't reach the database within {retry_seconds:.0f} s: {reason}"
                     ) from error
-                if not told:
+                if not is_logged:
                     logger.warn("waiting for the database: %s", reason)
-                    told = True
-                time.sleep(_PAUSE)
+                    is_logged = True
+                time.sleep(_PAUSE_SECONDS)
             except psycopg2.Error as error:
                 reason = str(error).strip().splitlines()[0]
-                raise StartError(f"The database can't be migrated: {reason}") from error
+                raise StartError(f"Can't migrate the database: {reason}") from error
 
     def _describe(self, settings: dict[str, Any]) -> str:
         if self._embedded is None:
             host, port = settings["host"], settings["port"]
             return f"PostgreSQL at {host}:{port}, database {settings['database']}"
-        place = self._embedded.place
-        if place.temporary:
-            return "embedded PostgreSQL, thrown away at the end"
-        shared = ", shared with another process" if self._embedded.attached else ""
-        note = f" ({place.note})" if place.note else ""
-        return f"embedded PostgreSQL, data in {place.home}{shared}{note}"
+        directory = self._embedded.directory
+        if directory.is_temporary:
+            return "embedded PostgreSQL, deleted at the end"
+        shared = ", shared with another process" if self._embedded.is_attached else ""
+        note = f" ({directory.note})" if directory.note else ""
+        return f"embedded PostgreSQL, data in {directory.home}{shared}{note}"
 
     def _write_pem(self, name: str, text: str) -> str:
-        """libpq reads files, for each connection anew, and refuses a key that others may read."""
+        """Writes a private file: libpq reads it at each connection and refuses keys others can
+        read."""
         with self._pem_lock:
-            if not _is_ours(self._pem_folder):  # what cleans /tmp may have taken it
+            if not _is_own_folder(self._pem_folder):  # a cleanup of /tmp may have deleted it
                 self._pem_folder = tempfile.mkdtemp(prefix="sigservice-tls-")
             path = os.path.join(self._pem_folder, f"{name}.pem")
             if not os.path.exists(path):
@@ -133,15 +134,15 @@ class OpenDatabase:
         return path
 
 
-def _reason(error: Exception) -> str:
-    """One line: of the last address, where a host has several."""
+def _summarize(error: Exception) -> str:
+    """One line of the error: for a host with several addresses that of the last one."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return ([line for line in lines if line.startswith("connection to ")] or lines[:1])[-1]
 
 
-def _is_ours(folder: str) -> bool:
+def _is_own_folder(folder: str) -> bool:
     try:
-        found = os.lstat(folder)
+        status = os.lstat(folder)
     except OSError:
         return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()

@@ -1,7 +1,7 @@
-"""A small connection pool: lazily grown, bounded, with waiting and idle eviction.
+"""A connection pool with a maximum size, waiting and idle eviction.
 
-psycopg2's own pool raises at once when it is empty and closes every connection above its
-minimum when it comes back (measured), so a request would pay a handshake each time.
+psycopg2's pool raises at once when it is empty and closes every returned connection above its
+minimum (measured), so each request would need a handshake.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from sigservice.db.errors import DatabaseUnavailable, translate
 from sigservice.errors import UnavailableError
 
 STUCK_SECONDS = 5.2  # a little more than the statement_timeout
-# What libpq says of LIBPQ_VARIABLES (config/database.py) that it can't use.
+# Messages of libpq for invalid LIBPQ_VARIABLES (config/database.py).
 UNUSABLE_VARIABLES = {
-    "definition of service": "the variable PGSERVICE names it: unset it or define the service",
+    "definition of service": "it is in the variable PGSERVICE: unset it or define the service",
     "invalid value for parameter": "see the variables PGTZ and PGDATESTYLE",
     "requires a Boolean value": "see the variable PGGEQO",
 }
@@ -37,37 +37,37 @@ _IDLE = psycopg2.extensions.TRANSACTION_STATUS_IDLE
 
 
 class Database:
-    """Hands out connections; knows nothing of what is stored.
+    """A pool of connections.
 
-    `transaction()` is for one piece of work, `autocommit()` for a single statement, which
-    then costs one round trip instead of three. Work that names its `bulkhead` (a key of SHARES)
-    gets no more connections than that has.
+    `transaction()` is for one unit of work. `autocommit()` is for a single statement, which then
+    needs one round trip instead of three. Work with a `bulkhead` (a key of SHARES) gets only the
+    connections of the bulkhead.
     """
 
     def __init__(
         self,
         connect: Callable[[], dict[str, Any]],
         *,
-        low: int,
-        high: int,
+        min_size: int,
+        max_size: int,
         idle_seconds: float,
         wait_seconds: float = 2.0,
         settings: Mapping[str, str] | None = None,
     ) -> None:
-        """`connect` returns psycopg2.connect's arguments; each session is given `settings`."""
+        """`connect` returns the arguments for psycopg2.connect; each session gets `settings`."""
         self._arguments = connect
         self.settings = dict(settings or {})
-        self._low, self.high = low, high
+        self._min_size, self.max_size = min_size, max_size
         self._idle_seconds = idle_seconds
         self._wait_seconds = wait_seconds
-        self._places = threading.BoundedSemaphore(high)
-        # Transactions may wait for each other's locks; single statements, which SDKs and signals
-        # live on, must not wait with them.
-        self._transactions = threading.BoundedSemaphore(max(1, high - 1))
-        self._bulkheads = {name: Bulkhead(share, high) for name, share in SHARES.items()}
+        self._slots = threading.BoundedSemaphore(max_size)
+        # Transactions may wait for each other's locks. Single statements, which SDKs and signals
+        # depend on, must not wait for transactions.
+        self._transactions = threading.BoundedSemaphore(max(1, max_size - 1))
+        self._bulkheads = {name: Bulkhead(share, max_size) for name, share in SHARES.items()}
         self._idle: deque[tuple[Connection, float]] = deque()
         self._lock = threading.Lock()
-        self._used: set[Connection] = set()
+        self._in_use: set[Connection] = set()
         self._open = self._waiting = self._creating = self._epoch = 0
         self.observer: Observer | None = None
         self._closed = False
@@ -78,13 +78,13 @@ class Database:
     ) -> Iterator[Connection]:
         """BEGIN … COMMIT around the block; ROLLBACK when it raises. Raises AppError children.
 
-        One connection is always left to `autocommit`, unless there is only one. `prepared` plans
-        each statement once for each connection, which halves its time; a stale plan then costs
-        the transaction, so it is for those who try again after DatabaseUnavailable. All statements
-        of a `snapshot` see the same state, without a lock; it can't write.
+        One connection is reserved for `autocommit` if the pool has more than one. `prepared` plans
+        each statement once per connection, which halves its time; a stale plan aborts the
+        transaction, so the caller must retry after DatabaseUnavailable. All statements of a
+        `snapshot` see the same state without a lock; it is read-only.
         """
-        turn = self._in_turn(self._transactions)
-        with self._within(bulkhead), turn, self._checked_out() as conn:
+        slot = self._limit_concurrency(self._transactions)
+        with self._enter_bulkhead(bulkhead), slot, self._check_out() as conn:
             conn.prepares, conn.notes = prepared, []
             try:
                 if snapshot:
@@ -107,7 +107,7 @@ class Database:
     def autocommit(self, *, bulkhead: str = "") -> Iterator[Connection]:
         """Each statement of the block is a transaction of its own. Raises AppError children:
         UnconfirmedCommit at the end of the block, so acknowledge after it."""
-        with self._within(bulkhead), self._checked_out() as conn:
+        with self._enter_bulkhead(bulkhead), self._check_out() as conn:
             conn.autocommit = True
             conn.notices.clear()
             try:
@@ -118,7 +118,7 @@ class Database:
                     conn.autocommit = False
 
     def ping(self) -> None:
-        """Raises DatabaseUnavailable unless the database answers and can be written to."""
+        """Raises DatabaseUnavailable if the database doesn't answer or is read-only."""
         with self.autocommit() as conn, conn.cursor() as cursor:
             send(cursor, "SELECT current_setting('transaction_read_only')::bool")
             if cursor.fetchone() != (False,):
@@ -128,21 +128,21 @@ class Database:
         """A connection outside the pool, for migrations. Raises psycopg2.Error."""
         conn = self._connect()
         with self._lock:
-            self._used.discard(conn)
+            self._in_use.discard(conn)
         return conn
 
     def adopt(self, conn: Connection) -> None:
-        """Takes a dedicated connection, which is as good as new, into the pool."""
+        """Adds a dedicated connection without open work to the pool."""
         with self._lock:
             self._open += 1
             self._idle.append((conn, time.monotonic()))
 
     def evict_idle(self) -> int:
-        """Closes connections that were idle too long; returns how many."""
+        """Closes connections that were idle too long; returns their number."""
         now = time.monotonic()
         evicted: list[Connection] = []
         with self._lock:
-            while self._idle and self._open - len(evicted) > self._low:
+            while self._idle and self._open - len(evicted) > self._min_size:
                 if now - self._idle[0][1] < self._idle_seconds:
                     break
                 evicted.append(self._idle.popleft()[0])
@@ -151,40 +151,41 @@ class Database:
         return len(evicted)
 
     def cut_stuck(self, seconds: float = STUCK_SECONDS) -> int:
-        """Ends connections whose statement has had no answer for so long; returns how many.
+        """Closes stuck connections: those that wait for an answer for `seconds`. Returns their
+        number.
 
-        The server's own time-outs end a slow statement before; a server or a network that stands
-        still sends nothing, and libpq would wait for ever. The request gets a 503.
+        The server's timeouts end slow statements earlier. But if the server or the network doesn't
+        respond, libpq waits without a limit. The request gets a 503.
         """
         now = time.monotonic()
         with self._lock:
-            used = list(self._used)
+            in_use = list(self._in_use)
         cut = 0
-        for conn in used:
+        for conn in in_use:
             since = conn.waiting_since
             if since is not None and now - since > seconds and not conn.closed:
-                gone = contextlib.suppress(OSError, psycopg2.InterfaceError)
-                with gone, socket.socket(fileno=os.dup(conn.fileno())) as s:
+                errors = contextlib.suppress(OSError, psycopg2.InterfaceError)
+                with errors, socket.socket(fileno=os.dup(conn.fileno())) as s:
                     s.shutdown(socket.SHUT_RDWR)
                     cut += 1
         return cut
 
     def fill(self) -> None:
-        """Opens connections up to the minimum, as long as places are free."""
-        while self._open < self._low and self._places.acquire(blocking=False):
+        """Opens connections up to the minimum while slots are free."""
+        while self._open < self._min_size and self._slots.acquire(blocking=False):
             try:
                 conn = self._connect_counted()
             except BaseException:
-                self._places.release()
+                self._slots.release()
                 raise
-            self._give_back(conn)
+            self._return(conn)
 
     def statistics(self) -> dict[str, int]:
         with self._lock:
             free = len(self._idle)
             return {
-                "min": self._low,
-                "max": self.high,
+                "min": self._min_size,
+                "max": self.max_size,
                 "free": free,
                 "used": self._open - free,
                 "pending_creates": self._creating,
@@ -192,7 +193,7 @@ class Database:
             }
 
     def close(self) -> None:
-        """Closes what is idle now and everything else when it comes back."""
+        """Closes idle connections now and the others when they are returned."""
         with self._lock:
             self._closed = True
             idle, self._idle = [conn for conn, _ in self._idle], deque()
@@ -200,7 +201,7 @@ class Database:
             self._discard(conn)
 
     @contextmanager
-    def _checked_out(self) -> Iterator[Connection]:
+    def _check_out(self) -> Iterator[Connection]:
         conn = self._take()
         conn.observer = self.observer
         try:
@@ -214,17 +215,17 @@ class Database:
                 self._drop_all(conn)
             raise
         finally:
-            self._give_back(conn)
+            self._return(conn)
 
     def _take(self) -> Connection:
-        self._wait_for(self._places)
+        self._wait_for(self._slots)
         try:
             while not self._closed:
                 with self._lock:
                     if not self._idle:
                         break
                     conn, _ = self._idle.pop()
-                    self._used.add(conn)
+                    self._in_use.add(conn)
                 if conn.is_alive:
                     return conn
                 self._discard(conn)
@@ -233,31 +234,31 @@ class Database:
                 raise UnavailableError("The service is stopping.")
             return self._connect_counted()
         except BaseException:
-            self._places.release()
+            self._slots.release()
             raise
 
-    def _within(self, bulkhead: str) -> AbstractContextManager[None]:
+    def _enter_bulkhead(self, bulkhead: str) -> AbstractContextManager[None]:
         return self._bulkheads[bulkhead].enter() if bulkhead else nullcontext()
 
     @contextmanager
-    def _in_turn(self, places: threading.BoundedSemaphore) -> Iterator[None]:
-        self._wait_for(places)
+    def _limit_concurrency(self, slots: threading.BoundedSemaphore) -> Iterator[None]:
+        self._wait_for(slots)
         try:
             yield
         finally:
-            places.release()
+            slots.release()
 
-    def _wait_for(self, places: threading.BoundedSemaphore) -> None:
-        if places.acquire(blocking=False):
+    def _wait_for(self, slots: threading.BoundedSemaphore) -> None:
+        if slots.acquire(blocking=False):
             return
         with self._lock:
             self._waiting += 1
         try:
-            got = places.acquire(timeout=self._wait_seconds)
+            is_acquired = slots.acquire(timeout=self._wait_seconds)
         finally:
             with self._lock:
                 self._waiting -= 1
-        if not got:
+        if not is_acquired:
             raise UnavailableError("The service is busy. Try again.")
 
     def _connect_counted(self) -> Connection:
@@ -275,19 +276,20 @@ class Database:
         return conn
 
     def _connect(self) -> Connection:
-        """Among those in use from the first statement on, so that it can be cut."""
+        """The connection counts as in use from its first statement on, so that cut_stuck closes
+        it."""
         epoch = self._epoch
         conn: Connection = psycopg2.connect(**self._arguments(), connection_factory=Connection)
         conn.prepared, conn.notes, conn.epoch = {}, [], epoch
         psycopg2.extensions.register_type(JSON_TEXT, conn)
         with self._lock:
-            self._used.add(conn)
+            self._in_use.add(conn)
         try:
             if self.settings:
                 self._set_up(conn)
         except BaseException:
             with self._lock:
-                self._used.discard(conn)
+                self._in_use.discard(conn)
             conn.close()
             raise
         return conn
@@ -295,13 +297,13 @@ class Database:
     def _set_up(self, conn: Connection) -> None:
         conn.autocommit = True
         with conn.cursor() as cursor:
-            send(cursor, session.set_statement(self.settings), self.settings)
+            send(cursor, session.build_set_statement(self.settings), self.settings)
         conn.autocommit = False
         conn.notices.clear()
 
     def _drop_all(self, conn: Connection) -> None:
-        """The server takes no writes: a standby, or a primary that was demoted. The next attempt
-        connects, and finds the primary, instead of asking this server for ever."""
+        """Closes all connections to a read-only server: a standby, or a demoted primary. The next
+        connection then finds the new primary."""
         conn.close()
         with self._lock:
             self._epoch += 1
@@ -309,23 +311,23 @@ class Database:
         for other in idle:
             self._discard(other)
 
-    def _give_back(self, conn: Connection) -> None:
-        reusable = not conn.closed and not self._closed and conn.epoch == self._epoch
-        if reusable and conn.get_transaction_status() != _IDLE:
+    def _return(self, conn: Connection) -> None:
+        is_reusable = not conn.closed and not self._closed and conn.epoch == self._epoch
+        if is_reusable and conn.get_transaction_status() != _IDLE:
             try:
                 conn.rollback()
             except psycopg2.Error:
-                reusable = False
-        if reusable:
+                is_reusable = False
+        if is_reusable:
             with self._lock:
-                self._used.discard(conn)
+                self._in_use.discard(conn)
                 self._idle.append((conn, time.monotonic()))
         else:
             self._discard(conn)
-        self._places.release()
+        self._slots.release()
 
     def _discard_dead(self) -> None:
-        """After one dead connection the others are suspects too: a restart ends them all."""
+        """Closes all dead connections, because a restart of the server ends all of them."""
         with self._lock:
             dead = [pair for pair in self._idle if not pair[0].is_alive]
             for pair in dead:
@@ -335,7 +337,7 @@ class Database:
 
     def _discard(self, conn: Connection) -> None:
         with self._lock:
-            self._used.discard(conn)
+            self._in_use.discard(conn)
             self._open -= 1
         try:
             conn.close()

@@ -11,7 +11,7 @@ from sigservice.paths import resource_dir
 
 
 class Statement(str):
-    """Its text; `store` is its file's name and `action` its own."""
+    """The text of a statement, with the name of its file as `store` and its own as `action`."""
 
     store: str
     action: str
@@ -22,8 +22,8 @@ _NAME = re.compile(r"^-- name: ([a-z][a-z0-9_]*)$", re.MULTILINE)
 
 @cache
 def load(path: str) -> Mapping[str, str]:
-    """The statements of one file, such as `signals/signals`, by name; raises ValueError for a
-    duplicate or a nameless one."""
+    """The statements of one file, such as `signals/signals`, by name. Raises ValueError for a
+    duplicate name and for a statement without one."""
     parts = _NAME.split((resource_dir("sql") / "queries" / f"{path}.sql").read_text("utf-8"))
     statements: dict[str, str] = {}
     if _without_comments(parts[0]):

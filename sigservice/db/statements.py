@@ -19,8 +19,8 @@ from sigservice.db.queries import Statement
 Row = dict[str, Any]
 Cursor = psycopg2.extensions.cursor
 _PARAMETER = re.compile(r"%\((\w+)\)s")
-# A prepared statement that is not there (a pooler in between), is there twice, or whose table a
-# newer version has changed meanwhile.
+# A prepared statement doesn't exist (behind a pooler), already exists, or has a table that a newer
+# version has changed.
 _STALE = {"26000", "42P05", "0A000"}
 _PLANNED = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
 
@@ -41,10 +41,10 @@ def fetch_one(conn: Connection, statement: str, **parameters: Any) -> Row | None
 
 
 def fetch_one_prepared(conn: Connection, statement: str, **parameters: Any) -> Row | None:
-    """`one` for a hot statement: planned once for each connection, which halves its time.
+    """`fetch_one` for a hot statement: planned once for each connection, which halves its time.
 
-    In a transaction it is plain `one`, because a stale plan would spoil the transaction; unless
-    that was begun with `prepared`, and then every statement is.
+    In a transaction it is a plain `fetch_one`, because a stale plan would abort the transaction,
+    unless the transaction was opened with `prepared`.
     """
     if not conn.autocommit:
         return fetch_one(conn, statement, **parameters)
@@ -54,7 +54,7 @@ def fetch_one_prepared(conn: Connection, statement: str, **parameters: Any) -> R
 
 
 def fetch_value_prepared(conn: Connection, statement: str, **parameters: Any) -> Any:
-    """`value` as `one_prepared` is `one`."""
+    """Like `fetch_one_prepared` for `fetch_value`."""
     if not conn.autocommit:
         return fetch_value(conn, statement, **parameters)
     with conn.cursor() as cursor:
@@ -72,7 +72,7 @@ def fetch_value(conn: Connection, statement: str, **parameters: Any) -> Any:
 
 
 def execute(conn: Connection, statement: str, **parameters: Any) -> int:
-    """How many rows the statement touched."""
+    """Executes the statement and returns the number of affected rows."""
     with conn.cursor() as cursor:
         _execute(cursor, statement, parameters)
         return cursor.rowcount
@@ -80,13 +80,13 @@ def execute(conn: Connection, statement: str, **parameters: Any) -> int:
 
 @contextmanager
 def savepoint(conn: Connection) -> Iterator[None]:
-    """What the block did is undone when it raises; the transaction lives on."""
+    """Rolls back the changes of the block if it raises; the transaction continues."""
     _run(conn, "SAVEPOINT here")
-    noted = len(conn.notes)
+    note_count = len(conn.notes)
     try:
         yield
     except BaseException:
-        del conn.notes[noted:]
+        del conn.notes[note_count:]
         if not conn.closed:
             _run(conn, "ROLLBACK TO SAVEPOINT here")
             _run(conn, "RELEASE SAVEPOINT here")  # an outer one may have the same name
@@ -100,7 +100,7 @@ def _run(conn: Connection, statement: str) -> None:
 
 
 def number_parameters(statement: str) -> tuple[str, list[str]]:
-    """The statement with $1, $2 … as PREPARE wants it, and the parameters' names in that order."""
+    """The statement with $1, $2 … for PREPARE, and the names of the parameters in that order."""
     names = list(dict.fromkeys(_PARAMETER.findall(statement)))
     text = _PARAMETER.sub(lambda match: f"${names.index(match[1]) + 1}", statement)
     return text.replace("%%", "%"), names
@@ -120,14 +120,15 @@ def _execute_prepared(
     except psycopg2.Error as error:
         if error.pgcode not in _STALE:
             raise translate(error, statement) from None
-        conn.prepared = None  # whatever lies in between does not keep them
+        conn.prepared = None  # a pooler loses them
         if not conn.autocommit:
             raise DatabaseUnavailable(error.pgcode) from None
         _execute_plain(cursor, statement, parameters)
 
 
 def _prepare(cursor: Cursor, statement: str) -> str:
-    """The EXECUTE. The name stands for the text: behind a pooler it may be another client's."""
+    """Prepares the statement; returns its EXECUTE. The name is a hash, because clients of a pooler
+    share sessions."""
     text, names = number_parameters(statement)
     handle = f"hot_{hashlib.sha256(text.encode()).hexdigest()[:32]}"
     send(cursor, f"PREPARE {handle} AS {text}", None)
@@ -147,7 +148,7 @@ def _execute(
     cursor: Cursor, statement: str, parameters: dict[str, Any], *, is_hot: bool = False
 ) -> None:
     conn = cast(Connection, cursor.connection)
-    observer, began = conn.observer, time.monotonic()
+    observer, started_at = conn.observer, time.monotonic()
     try:
         if is_hot or (conn.prepares and statement.startswith(_PLANNED)):
             _execute_prepared(conn, cursor, statement, parameters)
@@ -155,11 +156,11 @@ def _execute(
             _execute_plain(cursor, statement, parameters)
     finally:
         if observer is not None and isinstance(statement, Statement):
-            observer.on_query(time.monotonic() - began, statement.store, statement.action)
+            observer.on_query(time.monotonic() - started_at, statement.store, statement.action)
 
 
 def _execute_plain(cursor: Cursor, statement: str, parameters: dict[str, Any]) -> None:
-    """Raises what db/errors.py makes of the driver's errors."""
+    """Raises the errors of db/errors.py."""
     try:
         send(cursor, statement, parameters)
     except psycopg2.Error as error:

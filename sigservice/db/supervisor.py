@@ -1,11 +1,11 @@
-"""Parent of the embedded PostgreSQL: ends it when the last user is gone, restarts it when it dies.
+"""The parent process of the embedded PostgreSQL: restarts it when it dies, stops it without users.
 
-Run as a file of its own (`python -I -S supervisor.py …`), with the standard library alone. Every
-process that uses the database holds a shared lock on one file; the kernel gives it up whatever
-ends the process, SIGKILL too. Whoever gets the exclusive lock knows that nobody is left.
+Runs as a script (`python -I -S supervisor.py …`) with only the standard library. Every process that
+uses the database holds a shared lock on one file. The kernel releases the lock when the process
+ends, even after SIGKILL. So the exclusive lock is available only when no process uses the database.
 
 usage: supervisor.py USERS_LOCK LOG_FILE ACCOUNT HOME SOCKETS postgres -D DATA ARGUMENT…
-ACCOUNT runs postgres ("" = as we are); HOME and SOCKETS are folders to remove at the end
+ACCOUNT runs postgres ("" = the current account); HOME and SOCKETS are folders to remove at the end
 ("" = none).
 """
 
@@ -24,16 +24,16 @@ from collections.abc import Callable
 from typing import Any
 
 POLL_SECONDS = 0.1
-# How long starts may fail one after the other. After a kill the next ones do: a backend or the
-# postmaster itself, not yet reaped, holds the data folder. A folder that never held a running
-# database is given up sooner.
+# How long consecutive starts may fail. After a kill they do: a backend, or the postmaster until it
+# is reaped, still uses the data directory. If no database ever ran in it, the time is shorter.
 PATIENCE_SECONDS = {False: 3.0, True: 30.0}
 
 
-def end_with_parent() -> Callable[[], object] | None:
-    """Linux: even a SIGKILL of this supervisor stops the database (fast shutdown).
+def make_death_signal() -> Callable[[], object] | None:
+    """A function for the child process: on Linux a SIGKILL of the supervisor stops the database
+    too.
 
-    The library is found here, before the account changes: it may not reach this Python.
+    The library is loaded here because the other account may have no access to it.
     """
     if sys.platform != "linux":
         return None
@@ -41,30 +41,30 @@ def end_with_parent() -> Callable[[], object] | None:
     return lambda: prctl(1, signal.SIGINT)  # PR_SET_PDEATHSIG
 
 
-def start(command: list[str], log: str, account: str) -> subprocess.Popen[bytes]:
+def start_server(command: list[str], log: str, account: str) -> subprocess.Popen[bytes]:
     identity: dict[str, Any] = {}
     if account:
         user = pwd.getpwnam(account)
         identity = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
-    with open(log, "ab", opener=private) as stderr:
+    with open(log, "ab", opener=open_private) as stderr:
         return subprocess.Popen(
             command,
             cwd="/",
             stdin=subprocess.DEVNULL,
             stdout=stderr,
             stderr=stderr,
-            preexec_fn=end_with_parent(),
+            preexec_fn=make_death_signal(),
             **identity,
         )
 
 
-def private(path: str, flags: int) -> int:
-    """An opener: what it makes is the owner's alone, whatever the umask is."""
+def open_private(path: str, flags: int) -> int:
+    """An opener for files that only the owner can read, independent of the umask."""
     return os.open(path, flags, 0o600)
 
 
 def is_ready(data: str) -> bool:
-    """Whether postgres says in its pid file that it takes connections."""
+    """Whether the pid file of postgres says that it accepts connections."""
     try:
         with open(os.path.join(data, "postmaster.pid")) as file:
             return file.read().splitlines()[7].strip() == "ready"
@@ -72,39 +72,41 @@ def is_ready(data: str) -> bool:
         return False
 
 
-def main(users_lock: str, log: str, account: str, throw_away: list[str], command: list[str]) -> int:
+def main(
+    users_lock: str, log: str, account: str, temporary_folders: list[str], command: list[str]
+) -> int:
     lock = os.open(users_lock, os.O_RDWR | os.O_CLOEXEC)
     data = command[2]
-    stop = False
+    is_stopping = False
 
-    def ask_to_stop(*_: object) -> None:
-        nonlocal stop
-        stop = True
+    def request_stop(*_: object) -> None:
+        nonlocal is_stopping
+        is_stopping = True
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, ask_to_stop)
+        signal.signal(number, request_stop)
     has_run = os.path.exists(os.path.join(data, "postmaster.pid"))
     failing_since = time.monotonic()
     pause = 0.05
     while True:
-        server = start(command, log, account)
-        came_up = False
-        while server.poll() is None and not stop:
-            came_up = came_up or is_ready(data)
+        server = start_server(command, log, account)
+        was_ready = False
+        while server.poll() is None and not is_stopping:
+            was_ready = was_ready or is_ready(data)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                stop = True
+                is_stopping = True
             except OSError:
                 time.sleep(POLL_SECONDS)
-        if stop:
+        if is_stopping:
             if server.poll() is None:
-                # What is thrown away need not be written down first.
-                server.send_signal(signal.SIGQUIT if any(throw_away) else signal.SIGINT)
+                # Temporary data needs no checkpoint.
+                server.send_signal(signal.SIGQUIT if any(temporary_folders) else signal.SIGINT)
             server.wait()
-            for folder in filter(None, throw_away):
+            for folder in filter(None, temporary_folders):
                 shutil.rmtree(folder, ignore_errors=True)
             return 0
-        if came_up:
+        if was_ready:
             has_run, failing_since, pause = True, time.monotonic(), 0.05
         elif time.monotonic() - failing_since > PATIENCE_SECONDS[has_run]:
             return 1

@@ -11,7 +11,7 @@ import pytest
 from sigservice.config.database import build_libpq_arguments
 from sigservice.db import migrate as module
 from sigservice.db import session
-from sigservice.db.migrate import Migration, migrate, migrations
+from sigservice.db.migrate import Migration, migrate, read_migrations
 from sigservice.db.pool import Database
 from sigservice.errors import StartError
 
@@ -27,7 +27,7 @@ def open_pool(temporary_database, request):
         arguments = build_libpq_arguments(
             options | {"ssl": False, "applicationName": "service"}, lambda name, text: ""
         )
-        pools.append(Database(lambda: arguments, settings=session.settings(schema), **SMALL))
+        pools.append(Database(lambda: arguments, settings=session.build_settings(schema), **SMALL))
         return pools[-1]
 
     yield make
@@ -35,11 +35,11 @@ def open_pool(temporary_database, request):
         pool.close()
 
 
-SMALL = {"low": 0, "high": 2, "idle_seconds": 1}
+SMALL = {"min_size": 0, "max_size": 2, "idle_seconds": 1}
 
 
 def names():
-    return [migration.name for migration in migrations()]
+    return [migration.name for migration in read_migrations()]
 
 
 def test_files_are_numbered_without_gaps():
@@ -90,24 +90,24 @@ def test_a_role_without_the_right_to_create_may_use_what_is_there(open_pool, tem
 
 def test_an_edited_file_is_refused(open_pool, monkeypatch):
     migrate(open_pool(), "public")
-    edited = [Migration(m.name, m.text + "-- x") for m in migrations()]
-    monkeypatch.setattr(module, "migrations", lambda: edited)
+    edited = [Migration(m.name, m.text + "-- x") for m in read_migrations()]
+    monkeypatch.setattr(module, "read_migrations", lambda: edited)
     with pytest.raises(StartError, match="edited"):
         migrate(open_pool(), "public")
 
 
 def test_a_newer_schema_is_refused(open_pool, monkeypatch):
     migrate(open_pool(), "public")
-    fewer = migrations()[:-1]
-    monkeypatch.setattr(module, "migrations", lambda: fewer)
+    fewer = read_migrations()[:-1]
+    monkeypatch.setattr(module, "read_migrations", lambda: fewer)
     with pytest.raises(StartError, match="newer"):
         migrate(open_pool(), "public")
 
 
 def test_a_failing_file_leaves_nothing_behind(open_pool, monkeypatch):
     broken = Migration("9999_broken", "CREATE TABLE half (n int); SELECT nonsense")
-    every = [*migrations(), broken]
-    monkeypatch.setattr(module, "migrations", lambda: every)
+    every = [*read_migrations(), broken]
+    monkeypatch.setattr(module, "read_migrations", lambda: every)
     pool = open_pool()
     with pytest.raises(Exception, match="nonsense"):
         migrate(pool, "public")

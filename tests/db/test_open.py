@@ -8,7 +8,7 @@ import psycopg2
 import pytest
 
 from sigservice.config import load_config
-from sigservice.db.open import OpenDatabase, _reason
+from sigservice.db.open import OpenDatabase, _summarize
 from sigservice.errors import StartError
 from sigservice.log import line_loggers
 from tests.postgres_server import postgres_server
@@ -42,8 +42,8 @@ def test_by_url(server):
         database, "SELECT current_user, current_schema(), current_setting('server_version')"
     )
     assert found[:2] == ("app", "my schema")
-    assert f"127.0.0.1:{server}" in database.described
-    assert "p w" not in database.described
+    assert f"127.0.0.1:{server}" in database.description
+    assert "p w" not in database.description
     database.close()
 
 
@@ -92,8 +92,8 @@ def test_what_can_not_be_reached_is_one_clear_line(server, change, reason):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (("p%20w", "wrong"), "can't be used"),
-        (("sslmode=disable", "sslmode=require"), "asks for TLS"),
+        (("p%20w", "wrong"), "Can't use the database"),
+        (("sslmode=disable", "sslmode=require"), "requires TLS"),
     ],
 )
 def test_what_time_does_not_mend_is_not_tried_again(server, change, says):
@@ -109,8 +109,8 @@ def test_of_several_addresses_the_last_ones_reason_is_told():
         'connection to server at "db" (::1), port 5432 failed: Connection refused\n\tIs the …?\n'
     )
     last = 'connection to server at "db" (127.0.0.1), port 5432 failed: FATAL:  too many'
-    assert _reason(psycopg2.OperationalError(first + last)) == last
-    assert _reason(psycopg2.OperationalError("no such\nthing")) == "no such"
+    assert _summarize(psycopg2.OperationalError(first + last)) == last
+    assert _summarize(psycopg2.OperationalError("no such\nthing")) == "no such"
 
 
 def test_a_schema_that_may_not_be_made_is_one_clear_line(server):

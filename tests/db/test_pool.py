@@ -29,7 +29,7 @@ def arguments(temporary_database):
 
 @pytest.fixture
 def pool(arguments):
-    pool = Database(lambda: arguments, low=0, high=2, idle_seconds=0.0, wait_seconds=0.05)
+    pool = Database(lambda: arguments, min_size=0, max_size=2, idle_seconds=0.0, wait_seconds=0.05)
     yield pool
     pool.close()
 
@@ -61,21 +61,23 @@ def test_transactions_leave_a_connection_to_single_statements(pool):
         assert ask(conn, "SELECT 1") == 1
 
 
-def usage_pool(arguments, high, **share):
+def usage_pool(arguments, max_size, **share):
     shares = {"usage": replace(bulkheads.SHARES["usage"], **share)}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sigservice.db.pool.SHARES", shares)
-        return Database(lambda: arguments, low=0, high=high, idle_seconds=60, wait_seconds=5)
+        return Database(
+            lambda: arguments, min_size=0, max_size=max_size, idle_seconds=60, wait_seconds=5
+        )
 
 
 def test_a_bulkhead_holds_a_quarter_of_the_connections_and_at_least_one(arguments):
-    for high, connections in ((1, 1), (4, 1), (7, 1), (8, 2), (100, 25)):
-        pool = Database(lambda: arguments, low=0, high=high, idle_seconds=60)
+    for max_size, connections in ((1, 1), (4, 1), (7, 1), (8, 2), (100, 25)):
+        pool = Database(lambda: arguments, min_size=0, max_size=max_size, idle_seconds=60)
         assert pool._bulkheads["usage"].connections == connections
 
 
 def test_other_work_gets_a_connection_while_a_bulkhead_is_full(arguments):
-    pool = usage_pool(arguments, high=2, wait_seconds=0.01)
+    pool = usage_pool(arguments, max_size=2, wait_seconds=0.01)
     with pool.transaction(bulkhead="usage"):
         with pytest.raises(UnavailableError) as caught, pool.autocommit(bulkhead="usage"):
             pass
@@ -88,7 +90,7 @@ def test_other_work_gets_a_connection_while_a_bulkhead_is_full(arguments):
 
 
 def test_callers_of_a_bulkhead_are_refused_at_once_when_enough_of_them_wait(arguments):
-    pool = usage_pool(arguments, high=4, waiting=2, wait_seconds=60)
+    pool = usage_pool(arguments, max_size=4, waiting=2, wait_seconds=60)
     answers = []
 
     def report():
@@ -109,7 +111,7 @@ def test_callers_of_a_bulkhead_are_refused_at_once_when_enough_of_them_wait(argu
 
 
 def test_sixteen_reports_at_once_are_all_answered(arguments):
-    pool = usage_pool(arguments, high=4, wait_seconds=60)
+    pool = usage_pool(arguments, max_size=4, wait_seconds=60)
     answers = []
 
     def report():
@@ -136,7 +138,7 @@ def test_full_bulkheads_and_password_hashing_leave_four_workers(pool_size):
 
 
 def test_an_error_within_a_bulkhead_gives_its_connection_back(arguments):
-    pool = usage_pool(arguments, high=4, wait_seconds=0.01)
+    pool = usage_pool(arguments, max_size=4, wait_seconds=0.01)
     for _ in range(10):
         with pytest.raises(ZeroDivisionError), pool.transaction(bulkhead="usage"):
             1 / 0
@@ -187,7 +189,7 @@ def _sleep(pool):
 
 
 def test_idle_connections_are_evicted_down_to_the_minimum(arguments, temporary_database):
-    pool = Database(lambda: arguments, low=1, high=3, idle_seconds=0.0)
+    pool = Database(lambda: arguments, min_size=1, max_size=3, idle_seconds=0.0)
     with pool.autocommit(), pool.autocommit(), pool.autocommit():
         pass
     assert pool.evict_idle() == 2
@@ -196,7 +198,7 @@ def test_idle_connections_are_evicted_down_to_the_minimum(arguments, temporary_d
 
 
 def test_fill_opens_the_minimum(arguments):
-    pool = Database(lambda: arguments, low=2, high=2, idle_seconds=60)
+    pool = Database(lambda: arguments, min_size=2, max_size=2, idle_seconds=60)
     pool.fill()
     assert pool.statistics() == {
         "min": 2,
@@ -209,7 +211,7 @@ def test_fill_opens_the_minimum(arguments):
     pool.close()
 
 
-def test_filling_leaves_to_others_the_places_that_they_hold(arguments):
+def test_filling_leaves_to_others_the_slots_that_they_hold(arguments):
     gate, entered = threading.Event(), threading.Event()
 
     def connect():
@@ -217,7 +219,7 @@ def test_filling_leaves_to_others_the_places_that_they_hold(arguments):
         gate.wait(DEADLINE_SECONDS)
         return arguments
 
-    pool = Database(connect, low=1, high=1, idle_seconds=60)
+    pool = Database(connect, min_size=1, max_size=1, idle_seconds=60)
     thread = threading.Thread(target=pool.ping)
     thread.start()
     entered.wait(DEADLINE_SECONDS)
@@ -295,7 +297,9 @@ def test_a_slow_statement_is_unavailable(pool):
 
 
 def test_an_unreachable_database_is_unavailable():
-    pool = Database(lambda: {"host": "/nonexistent", "dbname": "x"}, low=0, high=1, idle_seconds=1)
+    pool = Database(
+        lambda: {"host": "/nonexistent", "dbname": "x"}, min_size=0, max_size=1, idle_seconds=1
+    )
     for _ in range(3):
         with pytest.raises(DatabaseUnavailable), pool.autocommit():
             pass

@@ -9,7 +9,7 @@ import pytest
 
 from sigservice.config import load_config
 from sigservice.db.open import OpenDatabase
-from sigservice.db.session import check, set_statement, settings
+from sigservice.db.session import build_set_statement, build_settings, check_settings
 from sigservice.db.statements import fetch_one
 from sigservice.errors import StartError
 from sigservice.log import line_loggers
@@ -43,10 +43,12 @@ def opened(port, **more):
 def test_in_session_mode_each_session_has_its_settings(server):
     with pgbouncer(server, "session", USERS) as port:
         database = opened(port, DATABASE_SCHEMA="my schema")
-        columns = ", ".join(f"current_setting('{name}') AS \"{name}\"" for name in settings(""))
+        columns = ", ".join(
+            f"current_setting('{name}') AS \"{name}\"" for name in build_settings("")
+        )
         with database.pool.autocommit() as first, database.pool.autocommit() as second:
             for conn in (first, second):
-                assert fetch_one(conn, f"SELECT {columns}") == settings("my schema")
+                assert fetch_one(conn, f"SELECT {columns}") == build_settings("my schema")
                 assert fetch_one(conn, "SELECT current_schema() AS it") == {"it": "my schema"}
         database.close()
 
@@ -78,8 +80,8 @@ def test_a_setting_that_does_not_stay_is_refused(server):
     be used."""
     with closing(server.connect()) as conn:
         with pytest.raises(StartError, match="search_path") as raised:
-            check(conn, server.connect, settings("other"))
+            check_settings(conn, server.connect, build_settings("other"))
         with conn.cursor() as cursor:
-            cursor.execute(set_statement(settings("other")), settings("other"))
-        check(conn, server.connect, settings("other"))
+            cursor.execute(build_set_statement(build_settings("other")), build_settings("other"))
+        check_settings(conn, server.connect, build_settings("other"))
     assert "\n" not in str(raised.value)

@@ -18,8 +18,10 @@ def open_pool(temporary_database):
 
     def make(schema="public"):
         arguments = build_libpq_arguments(options, lambda name, text: "")
-        settings = session.settings(schema)
-        pools.append(Database(lambda: arguments, low=0, high=1, idle_seconds=1, settings=settings))
+        settings = session.build_settings(schema)
+        pools.append(
+            Database(lambda: arguments, min_size=0, max_size=1, idle_seconds=1, settings=settings)
+        )
         return pools[-1]
 
     yield make
@@ -41,5 +43,5 @@ def test_just_the_schema_is_in_the_search_path(open_pool, schema):
 
 def test_a_session_is_durable_bounded_and_in_utc(open_pool):
     with open_pool().autocommit() as conn:
-        for name, expected in session.settings("public").items():
+        for name, expected in session.build_settings("public").items():
             assert fetch_value(conn, "SELECT current_setting(%(name)s)", name=name) == expected

@@ -25,7 +25,7 @@ def conn(temporary_database):
     arguments = build_libpq_arguments(
         temporary_database.options() | settings, lambda name, text: ""
     )
-    pool = Database(lambda: arguments, low=0, high=1, idle_seconds=1)
+    pool = Database(lambda: arguments, min_size=0, max_size=1, idle_seconds=1)
     with pool.autocommit() as conn:
         yield conn
     pool.close()
@@ -91,7 +91,7 @@ def test_in_a_transaction_nothing_is_prepared(temporary_database):
     arguments = build_libpq_arguments(
         temporary_database.options() | settings, lambda name, text: ""
     )
-    pool = Database(lambda: arguments, low=0, high=1, idle_seconds=1)
+    pool = Database(lambda: arguments, min_size=0, max_size=1, idle_seconds=1)
     with pool.transaction() as conn:
         fetch_one_prepared(conn, STATEMENT, n=1, text="a")
         assert prepared(conn) == 0

@@ -220,7 +220,7 @@ def test_a_wrong_token_is_401_as_often_as_it_comes(sender):
 
 def test_a_signal_that_could_not_be_stored_does_not_count(sender, service):
     pool = service.context.database
-    held = [pool.autocommit() for _ in range(pool.high)]
+    held = [pool.autocommit() for _ in range(pool.max_size)]
     pool._wait_seconds = 0.01
     for place in held:
         place.__enter__()

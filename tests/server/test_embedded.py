@@ -138,7 +138,7 @@ def test_folder_may_have_any_name(folder: Path, data: Path, name: str):
     try:
         database.start()
         assert postmaster(there)
-        moved = database.place.socket_dir
+        moved = database.directory.socket_dir
         assert moved.stat().st_mode & 0o077 == 0
         assert len(str(moved)) < 90
         database.stop()
@@ -191,7 +191,7 @@ def test_stop_ends_even_when_the_database_is_frozen(data: Path):
 
 def test_temporary_database_leaves_nothing_behind():
     before = set(Path("/tmp").glob("sigservice-*"))
-    script = "import sigservice\nprint(sigservice.create()._database._embedded.place.home)\n"
+    script = "import sigservice\nprint(sigservice.create()._database._embedded.directory.home)\n"
     done = subprocess.run(
         [sys.executable, "-c", script],
         env=os.environ | {"SERVICE_DATA_DIR": ":temporary:", "PYTHONPATH": str(ROOT)},
@@ -220,7 +220,7 @@ def test_temporary_database_removes_its_own_folders_only(
     monkeypatch.setattr(tempfile, "tempdir", str(home))
     database = EmbeddedPostgres(data_directory.TEMPORARY)
     database.start()
-    assert database.place.home.parent == home
+    assert database.directory.home.parent == home
     database.stop()
     assert precious.exists(), "removed what was none of its own"
     until(lambda: not list(home.iterdir()), "the removal of its folder")
@@ -249,16 +249,16 @@ def test_closed_default_folder_falls_back_and_says_so(
     try:
         first.start()
         second.start()
-        assert second.attached
-        assert first.place.home == second.place.home
-        assert first.place.home.parent == data_directory.SHARED_HOME
-        assert "is closed to the account" in first.place.note
+        assert second.is_attached
+        assert first.directory.home == second.directory.home
+        assert first.directory.home.parent == data_directory.SHARED_HOME
+        assert "can't access" in first.directory.note
         assert closed.stat().st_mode & 0o777 == 0o700
         assert not list(closed.iterdir())
     finally:
         second.stop()
         first.stop()
-        shutil.rmtree(first.place.home)
+        shutil.rmtree(first.directory.home)
         if not had_home:
             shutil.rmtree(data_directory.SHARED_HOME)
 

@@ -327,7 +327,7 @@ def test_unreachable_database_is_one_clear_line(wrong: dict[str, Any]):
     with pytest.raises(StartError) as raised:
         OpenDatabase(config, line_loggers("fatal")("database"), retry_seconds=0.1)
     text = str(raised.value)
-    assert text.startswith("The database is not reached after")
+    assert text.startswith("Can't reach the database within")
     assert "\n" not in text
     assert "geheim" not in text
 

@@ -259,7 +259,7 @@ def never_there(asked: Asked) -> None:
     """Tried for 30 s, from the site's first moment on."""
     lonely = asked.services.once(site).lonely
     until(lambda: not lonely.is_running(), "the end of the service without a database")
-    assert "The database is not reached after 30 s: connection to server at" in refusal(lonely)
+    assert "Can't reach the database within 30 s: connection to server at" in refusal(lonely)
     assert len(lonely.stderr.splitlines()) == 2
     assert "waiting for the database: connection to" in lonely.stderr
 

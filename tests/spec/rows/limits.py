@@ -19,7 +19,7 @@ FORGED = (
     {"X_Real_IP": "9.9.9.9"},
     {"X_Client_IP": "9.9.9.9", "CF_Connecting_IP": "9.9.9.9", "True_Client_IP": "9.9.9.9"},
 )
-CROSSED = "the names are crossed"
+CROSSED = "the names are swapped"
 
 
 def credential(asked: Asked, kind: str) -> AbstractContextManager[str]:

@@ -16,7 +16,7 @@ from tests.spec.rows.database import refusal
 from tests.spec.tls_server import TlsServer, tls_server
 
 NONE, TLS, CERTAIN = (False, None), (True, None), (True, "certain")
-REFUSALS = ("StartError: The database can't be used: ", "ConfigError: DATABASE_SSL_")
+REFUSALS = ("StartError: Can't use the database: ", "ConfigError: DATABASE_SSL_")
 UNVERIFIED = "certificate is not verified"
 
 
