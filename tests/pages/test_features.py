@@ -42,7 +42,7 @@ def test_form_describes_the_types(ada):
     form = form_to(page, "/admin/features/new")
     assert form["type"].value == "release"
     hint = page.html.find(id="type-release-hint").get_text()
-    assert "removed when it is everywhere" in hint
+    assert "Remove after full rollout." in hint
     assert "40 days" in hint
 
 
@@ -150,9 +150,7 @@ def test_recent_changes_link_to_the_event_log_of_the_flag(ada, vera, flags):
     page = ada.get("/admin/features/checkout")
     rows = page.html.find(id="events").find_all("li")
     assert len(rows) == 10
-    assert " ".join(rows[0].get_text(" ").split()).endswith(
-        "feature-environment-disabled in production by admin"
-    )
+    assert " ".join(rows[0].get_text(" ").split()).endswith("Flag disabled in production by admin")
     events = page.goto(page.html.find("a", string="View full event log")["href"])
     summaries = [
         row.summary.get_text() for row in events.html.find("ol", class_="log").find_all("li")

@@ -2,7 +2,7 @@
 <h1>Archive {{name}}?</h1>
 % include("partials/problems.tpl")
 % if children:
-<p>Remove these dependent flags first:</p>
+<p>Can't archive: these flags depend on it. Remove their parent flag first:</p>
 <ul>
 % for child in children:
 <li><a href="{{url(flag_path(child))}}">{{child}}</a></li>

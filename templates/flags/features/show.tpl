@@ -52,7 +52,7 @@ never
 % for event in events:
 <li>
 % include("partials/time.tpl", at=event["created_at"])
-<span class="badge">{{event["type"]}}</span>
+<span class="badge" title="{{event["type"]}}">{{event["label"]}}</span>
 % if event["environment"]:
 <span>in {{event["environment"]}}</span>
 % end

@@ -25,7 +25,7 @@ OPERATOR_CHOICES = [
     (name, label if label.replace(" ", "_") == name else f"{label} ({name})")
     for name, (label, _) in OPERATORS.items()
 ]
-VALUES_HINT = "One value per line (a single value for number, date, semver and regex operators)."
+VALUES_HINT = "One per line; only one for number, date, semver and regex operators."
 CASE_LABEL = "Case-insensitive (contains, starts with, ends with)"
 _INDEX = re.compile(r"\[(\d+)\]")
 _VALUE = re.compile(r"^(constraints\.\d+)\.values?(?:\.(\d+))?$")

@@ -20,6 +20,7 @@ from sigservice.repository.system.events import EventFilter
 from sigservice.repository.usage import client_metrics
 from sigservice.routes.pages.flags import feature_fields
 from sigservice.routes.pages.flags.environment_cards import make_cards
+from sigservice.routes.pages.system.events import format_event_type
 from sigservice.services.flags import dependencies, feature_view, strategy_summaries
 from sigservice.services.flags.features import Metadata
 from sigservice.services.identity import Identity
@@ -133,7 +134,10 @@ def render_feature(
         tag_field=feature_fields.make_tag_field(form_values["tag"]),
         edit_fields=feature_fields.make_edit_fields(form_values["metadata"], types),
         clone_field=feature_fields.make_clone_field(form_values["clone_name"]),
-        events=[event | {"run": _find_run(event)} for event in event_rows],
+        events=[
+            event | {"label": format_event_type(event["type"]), "run": _find_run(event)}
+            for event in event_rows
+        ],
     )
 
 

@@ -35,7 +35,7 @@ PARAMETER_LABELS = {
     "hostNames": "Hostnames",
 }
 DEFAULT_STICKINESS = (
-    ("default", "default (userId → sessionId → random)"),
+    ("default", "default (userId → sessionId)"),
     ("random", "random (per request)"),
 )
 PARAMETER_HINTS = {

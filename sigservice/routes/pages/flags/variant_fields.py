@@ -10,7 +10,7 @@ from sigservice.web.forms import Field, make_choices
 from sigservice.web.growing_forms import FieldRow, GrowingSection, Row
 
 BLANK: Row = {"name": "", "weightType": "variable", "weight": "", "payloadType": "", "payload": ""}
-WEIGHT_TYPES = [("variable", "Variable (equal split of the remainder)"), ("fix", "Fixed")]
+WEIGHT_TYPES = [("variable", "Variable (equal split)"), ("fix", "Fixed")]
 PAYLOAD_TYPES = make_choices(("string", "number", "json", "csv"), ("", "none"))
 # The form has percentages, the service stores thousandths and names them in its messages.
 WEIGHT_PROBLEM = "The weight must be from 0 to 100, with at most one decimal."

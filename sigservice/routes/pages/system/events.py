@@ -53,7 +53,7 @@ def list_events(context: Context, identity: Identity) -> HTTPResponse:
     page = [
         row
         | {
-            "label": _format_type(row["type"]),
+            "label": format_event_type(row["type"]),
             "data": _format_json(row["data"]),
             "pre_data": _format_json(row["pre_data"]),
             "subject": _find_subject(row),
@@ -68,7 +68,7 @@ def list_events(context: Context, identity: Identity) -> HTTPResponse:
         identity,
         title="Events",
         events=page,
-        types=[("", "All"), *((name, _format_type(name)) for name in types)],
+        types=[("", "All"), *((name, format_event_type(name)) for name in types)],
         type=type,
         feature=feature,
         is_filtered=bool(filters),
@@ -78,7 +78,7 @@ def list_events(context: Context, identity: Identity) -> HTTPResponse:
     )
 
 
-def _format_type(type: str) -> str:
+def format_event_type(type: str) -> str:
     """An event type in words, for example "Flag created"."""
     return LABELS.get(type, type).replace("feature", "flag").replace("-", " ").capitalize()
 
