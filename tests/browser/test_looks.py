@@ -184,7 +184,7 @@ def visit(page, addresses):
     page.context.clear_cookies()
     page.goto("/sign-in?done=signed-out")
     yield "sign-in"
-    page.get_by_label("User name").fill("ada")
+    page.locator("#username").fill("ada")
     page.get_by_label("Password").fill("wrong")
     page.get_by_role("button", name="Sign in").click()
     page.get_by_role("alert").wait_for()
