@@ -1,4 +1,4 @@
-"""Tokens of a signal endpoint: made and shown once, renamed, deleted."""
+"""Tokens of a signal endpoint: created, renamed, deleted."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_ready_curl_sends_a_signal(ada, web, read_state):
     assert len(read_state()["signals"]) == 1
 
 
-def test_secret_is_seen_once_and_never_again(ada, web, read_state, send):
+def test_secret_is_on_no_other_page(ada, web, read_state, send):
     page = create_with_endpoint(ada)
     secret = secret_of(page)
     (endpoint,) = read_state()["signalEndpoints"]
@@ -98,7 +98,7 @@ def test_secret_is_seen_once_and_never_again(ada, web, read_state, send):
         assert other not in answer.text
 
 
-def test_stored_is_a_hash_and_not_the_secret(ada, database, endpoint):
+def test_database_has_a_hash_of_the_secret(ada, database, endpoint):
     secret = secret_of(create(ada, endpoint, "ci"))
     conn = database.connect()
     with conn.cursor() as cursor:
@@ -111,7 +111,7 @@ def test_stored_is_a_hash_and_not_the_secret(ada, database, endpoint):
     conn.close()
 
 
-def test_form_sent_twice_makes_one_token_and_shows_no_old_secret(ada, read_state, endpoint):
+def test_repeated_form_creates_one_token_and_shows_no_secret(ada, read_state, endpoint):
     """What the browser does when the page with the secret is reloaded."""
     first = secret_of(create(ada, endpoint, "ci"))
     fields = {"csrf": ada.csrf, "token_name": "ci"}
@@ -122,7 +122,7 @@ def test_form_sent_twice_makes_one_token_and_shows_no_old_secret(ada, read_state
     assert len(tokens(read_state)) == 1
 
 
-def test_new_endpoint_form_sent_twice_makes_one_endpoint(ada, read_state):
+def test_repeated_form_creates_one_endpoint(ada, read_state):
     create_with_endpoint(ada)
     page = create_with_endpoint(ada, status=409)
     assert find_error(page, "name") == "The name builds already exists."
@@ -131,7 +131,7 @@ def test_new_endpoint_form_sent_twice_makes_one_endpoint(ada, read_state):
 
 
 @pytest.mark.parametrize("name", ["", "   ", "n" * 101])
-def test_bad_token_name_makes_neither_token_nor_endpoint(ada, read_state, name):
+def test_invalid_token_name_creates_neither_token_nor_endpoint(ada, read_state, name):
     before = read_state()
     page = create_with_endpoint(ada, token_name=name, status=400)
     assert "1 to 100 characters" in find_error(page, "token_name")
@@ -142,7 +142,7 @@ def test_bad_token_name_makes_neither_token_nor_endpoint(ada, read_state, name):
 
 
 @pytest.mark.parametrize(("name", "status"), [("", 400), ("n" * 101, 400), ("ci", 409)])
-def test_bad_name_of_a_further_token_is_told_and_kept(
+def test_invalid_name_of_another_token_is_an_error_and_stays(
     ada, read_state, endpoint, token, name, status
 ):
     before = read_state()
@@ -154,7 +154,7 @@ def test_bad_name_of_a_further_token_is_told_and_kept(
     assert read_state() == before
 
 
-def test_limit_of_tokens_is_told_before_and_after(ada, make, read_state, endpoint):
+def test_limit_of_tokens_is_on_the_page_and_in_the_error(ada, make, read_state, endpoint):
     for n in range(5):
         make.token(endpoint, f"t{n}")
     path = f"/admin/signals/{endpoint['id']}"
@@ -169,7 +169,7 @@ def test_limit_of_tokens_is_told_before_and_after(ada, make, read_state, endpoin
     assert read_state() == before
 
 
-def test_message_about_the_limit_leads_nowhere_wrong(ada, make, endpoint):
+def test_links_of_the_limit_error_lead_to_elements(ada, make, endpoint):
     for n in range(5):
         make.token(endpoint, f"t{n}")
     fields = {"csrf": ada.csrf, "token_name": "sixth"}
@@ -178,21 +178,21 @@ def test_message_about_the_limit_leads_nowhere_wrong(ada, make, endpoint):
         assert page.html.find(id=link["href"].removeprefix("#")), link
 
 
-def test_tokens_show_when_they_were_used_last(ada, make, endpoint, token, send):
+def test_tokens_show_their_last_signal(ada, make, endpoint, token, send):
     make.token(endpoint, "unused")
     signal = send(endpoint, token, {})
     cards = ada.get(f"/admin/signals/{endpoint['id']}").html.find(id="tokens").find_all("li")
-    told = {}
+    terms = {}
     for card in cards:
         name = card.find("input", attrs={"name": "token_name"})["value"]
-        told[name] = {row.dt.string: row.dd for row in card.dl.find_all("div")}
-    assert told["ci"]["Last signal"].time["datetime"] == signal["createdAt"]
-    assert told["unused"]["Last signal"].get_text(strip=True) == "never"
-    assert told["ci"]["Token"].get_text() == token["secretPrefix"] + "…"
-    assert told["ci"]["Created"].time["datetime"] == token["createdAt"]
+        terms[name] = {row.dt.string: row.dd for row in card.dl.find_all("div")}
+    assert terms["ci"]["Last signal"].time["datetime"] == signal["createdAt"]
+    assert terms["unused"]["Last signal"].get_text(strip=True) == "never"
+    assert terms["ci"]["Token"].get_text() == token["secretPrefix"] + "…"
+    assert terms["ci"]["Created"].time["datetime"] == token["createdAt"]
 
 
-def test_renamed_token_goes_on_working(ada, read_state, endpoint, token, send):
+def test_renamed_token_still_works(ada, read_state, endpoint, token, send):
     path = f"/admin/signals/{endpoint['id']}"
     form = form_to(ada.get(path), f"{path}/tokens/{token['id']}")
     form["token_name"] = "jenkins"
@@ -206,7 +206,7 @@ def test_renamed_token_goes_on_working(ada, read_state, endpoint, token, send):
 
 
 @pytest.mark.parametrize(("name", "status"), [("", 400), ("n" * 101, 400), ("other", 409)])
-def test_bad_new_name_of_a_token_is_told_and_kept(
+def test_invalid_new_name_of_a_token_is_an_error_and_stays(
     ada, make, read_state, endpoint, token, name, status
 ):
     make.token(endpoint, "other")
@@ -217,12 +217,12 @@ def test_bad_new_name_of_a_token_is_told_and_kept(
     page = form.submit(status=status)
     assert read_state() == before
     assert heading(page) == "deploys"
-    again = form_to(page, f"{path}/tokens/{token['id']}")
-    assert again["token_name"].value == name
+    form = form_to(page, f"{path}/tokens/{token['id']}")
+    assert form["token_name"].value == name
     assert find_error(page, f"name-{token['id']}")
 
 
-def test_delete_page_tells_what_follows(ada, endpoint, token):
+def test_delete_page_names_the_consequences(ada, endpoint, token):
     page = ada.get(f"/admin/signals/{endpoint['id']}/tokens/{token['id']}/delete")
     assert heading(page) == "Delete token ci?"
     text = page.html.find("main").get_text(" ", strip=True)
@@ -232,7 +232,7 @@ def test_delete_page_tells_what_follows(ada, endpoint, token):
     assert cancel == f"/admin/signals/{endpoint['id']}"
 
 
-def test_deleted_token_is_refused_and_its_signals_stay(
+def test_deleted_token_is_rejected_and_its_signals_stay(
     ada, web, clock, read_state, endpoint, token, send
 ):
     send(endpoint, token, {"n": 1})

@@ -1,4 +1,4 @@
-"""Signal endpoints: list, new, edit, switch, delete."""
+"""The pages of signal endpoints: list, create, edit, enable, disable, delete."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_empty_list_says_what_to_do_next(ada):
     assert f"{URL}NAME" in page.html.find(class_="empty").get_text()
 
 
-def test_card_shows_all_there_is_to_know(ada, web, make, endpoint, token, send):
+def test_card_shows_url_tokens_and_signals(ada, web, make, endpoint, token, send):
     make.token(endpoint, "backup")
     signals = [send(endpoint, token, {"n": n}) for n in range(3)]
     make.endpoint("builds")
@@ -81,45 +81,45 @@ def test_sparkline_has_a_bar_for_each_hour_of_24(ada, database, endpoint, token,
     assert bars == {0: 12, 66: 12, 132: 12, 138: 24}
 
 
-def test_endpoint_without_tokens_leads_to_making_one(ada, endpoint):
+def test_endpoint_without_tokens_links_to_the_token_form(ada, endpoint):
     link = cards(ada.get("/admin/signals"))[0].find("a", string="Create a token")
     assert link["href"] == f"/admin/signals/{endpoint['id']}#tokens"
     page = ada.get(link["href"])
     assert page.html.find(id="tokens")
 
 
-def test_made_up_host_never_shows_in_the_url(ada, endpoint):
+def test_url_ignores_the_host_header(ada, endpoint):
     page = ada.get("/admin/signals", headers={"Host": "evil.example"}, expect_errors=True)
     assert "evil.example" not in page.text
 
 
-def test_public_url_shows_in_the_url(make_service):
+def test_url_begins_with_the_public_url(make_service):
     options = {"server": {"unleashUrl": "http://flags.example"}}
     web = webtest.TestApp(make_service(options).app)
     Make(web).endpoint()
     sign_in(web)
     page = web.get("/admin/signals")
-    shown = cards(page)[0].find("input", attrs={"readonly": True})["value"]
-    assert shown == "http://flags.example/api/signal-endpoint/deploys"
+    url = cards(page)[0].find("input", attrs={"readonly": True})["value"]
+    assert url == "http://flags.example/api/signal-endpoint/deploys"
 
 
 # switch
 
 
-def test_switch_shows_its_state_in_words_and_turns_it(ada, read_state, endpoint):
+def test_switch_shows_the_state_and_toggles_it(ada, read_state, endpoint):
     path = f"/admin/signals/{endpoint['id']}"
     page = ada.get("/admin/signals")
-    for action, state, told in (("off", "off", "disabled"), ("on", "on", "enabled")):
+    for action, state, word in (("off", "off", "disabled"), ("on", "on", "enabled")):
         button = page.html.find("form", action=f"{path}/{action}").button
         assert button["aria-checked"] == ("true" if action == "off" else "false")
         assert button["aria-label"] == "Endpoint deploys"
         page = form_to(page, f"{path}/{action}").submit(status=303).follow()
-        assert told in notice(page)
+        assert word in notice(page)
         assert read_state()["signalEndpoints"][0]["enabled"] is (state == "on")
         assert page.html.find(role="switch").string == state
 
 
-def test_switched_off_endpoint_refuses_its_senders(ada, web, endpoint, token, clock):
+def test_disabled_endpoint_rejects_its_senders(ada, web, endpoint, token, clock):
     headers = {"Authorization": token["token"]}
     form_to(ada.get("/admin/signals"), f"/admin/signals/{endpoint['id']}/off").submit()
     web.post("/api/signal-endpoint/deploys", headers=headers, status=404)
@@ -128,7 +128,7 @@ def test_switched_off_endpoint_refuses_its_senders(ada, web, endpoint, token, cl
     web.post("/api/signal-endpoint/deploys", headers=headers, status=200)
 
 
-def test_switching_is_recorded_once(ada, read_state, endpoint):
+def test_enabling_and_disabling_record_events(ada, read_state, endpoint):
     for action in ("off", "off", "on"):
         ada.post(f"/admin/signals/{endpoint['id']}/{action}", {"csrf": ada.csrf}, status=303)
     types = [event["type"] for event in read_state()["events"]]
@@ -139,48 +139,52 @@ def test_switching_is_recorded_once(ada, read_state, endpoint):
 # new
 
 
-def test_new_form_proposes_a_token_now_and_is_enabled(ada):
+def test_new_form_is_enabled_and_creates_a_token(ada):
     form = form_to(ada.get("/admin/signals/new"), "/admin/signals/new")
     assert (form["token"].value, form["enabled"].checked) == ("now", True)
 
 
 def test_endpoint_without_a_token_is_created(ada, read_state):
     answer = submit_new(ada, name="builds", description=" The CI ", status=303)
-    (made,) = read_state()["signalEndpoints"]
-    assert answer.headers["Location"].endswith(f"/admin/signals/{made['id']}?done=created")
+    (endpoint,) = read_state()["signalEndpoints"]
+    assert answer.headers["Location"].endswith(f"/admin/signals/{endpoint['id']}?done=created")
     assert notice(answer.follow()) == "Signal endpoint created."
-    assert (made["name"], made["description"], made["enabled"]) == ("builds", "The CI", True)
-    assert made["tokens"] == []
+    assert (endpoint["name"], endpoint["description"], endpoint["enabled"]) == (
+        "builds",
+        "The CI",
+        True,
+    )
+    assert endpoint["tokens"] == []
 
 
-def test_endpoint_can_start_switched_off(ada, read_state):
+def test_new_endpoint_can_be_disabled(ada, read_state):
     form = form_to(ada.get("/admin/signals/new"), "/admin/signals/new")
     form["name"], form["token"], form["enabled"] = "builds", "later", False
     form.submit(status=303)
     assert read_state()["signalEndpoints"][0]["enabled"] is False
 
 
-def test_bad_name_is_told_and_all_input_is_kept(ada, read_state):
+def test_invalid_name_is_an_error_and_all_input_stays(ada, read_state):
     before = read_state()
-    kept = {"description": "<i>kept</i>", "token": "now", "token_name": "first"}
+    values = {"description": "<i>kept</i>", "token": "now", "token_name": "first"}
     for name in BAD_NAMES:
-        page = submit_new(ada, name=name, **kept, status=400)
+        page = submit_new(ada, name=name, **values, status=400)
         assert "name" in find_error(page, "name"), name
         form = form_to(page, "/admin/signals/new")
         assert form["name"].value == name.strip()
-        assert {field: form[field].value for field in kept} == kept
+        assert {field: form[field].value for field in values} == values
     assert read_state() == before
 
 
-def test_unchecked_box_stays_unchecked_after_a_problem(ada):
+def test_unchecked_box_stays_unchecked_after_an_error(ada):
     form = form_to(ada.get("/admin/signals/new"), "/admin/signals/new")
     form["name"], form["enabled"], form["token"] = "No", False, "later"
     page = form.submit(status=400)
-    again = form_to(page, "/admin/signals/new")
-    assert (again["enabled"].checked, again["token"].value) == (False, "later")
+    form = form_to(page, "/admin/signals/new")
+    assert (form["enabled"].checked, form["token"].value) == (False, "later")
 
 
-def test_taken_name_is_409_beside_the_field(ada, read_state, endpoint):
+def test_duplicate_name_is_a_409_error_of_the_field(ada, read_state, endpoint):
     before = read_state()
     page = submit_new(ada, name="deploys", token="now", token_name="first", status=409)
     assert find_error(page, "name") == "The name deploys already exists."
@@ -188,7 +192,7 @@ def test_taken_name_is_409_beside_the_field(ada, read_state, endpoint):
     assert read_state() == before
 
 
-def test_long_description_is_told_beside_the_field(ada, read_state):
+def test_long_description_is_an_error_of_the_field(ada, read_state):
     before = read_state()
     page = submit_new(ada, description="d" * 1001, status=400)
     assert "1000" in find_error(page, "description")
@@ -196,7 +200,7 @@ def test_long_description_is_told_beside_the_field(ada, read_state):
     assert read_state() == before
 
 
-def test_limit_of_endpoints_is_told(ada, make, read_state):
+def test_limit_of_endpoints_is_on_the_page_and_in_the_error(ada, make, read_state):
     for n in range(5):
         make.endpoint(f"e{n}")
     before = read_state()
@@ -210,7 +214,7 @@ def test_limit_of_endpoints_is_told(ada, make, read_state):
 # edit
 
 
-def test_edit_form_holds_what_is_stored_and_saves(ada, read_state, endpoint):
+def test_edit_form_shows_the_endpoint_and_saves_it(ada, read_state, endpoint):
     path = f"/admin/signals/{endpoint['id']}"
     page = ada.get(path)
     assert heading(page) == "deploys"
@@ -237,7 +241,9 @@ def test_saving_without_a_change_records_nothing(ada, read_state, endpoint):
 
 
 @pytest.mark.parametrize(("name", "status"), [("", 400), ("A B", 400), ("other", 409)])
-def test_bad_name_in_the_edit_form_is_told_and_kept(ada, make, read_state, endpoint, name, status):
+def test_invalid_name_in_the_edit_form_is_an_error_and_stays(
+    ada, make, read_state, endpoint, name, status
+):
     make.endpoint("other")
     before = read_state()
     path = f"/admin/signals/{endpoint['id']}"
@@ -245,16 +251,16 @@ def test_bad_name_in_the_edit_form_is_told_and_kept(ada, make, read_state, endpo
     form["name"], form["description"], form["enabled"] = name, "kept", False
     page = form.submit(status=status)
     assert find_error(page, "name")
-    again = form_to(page, path)
-    assert (again["name"].value, again["description"].value) == (name, "kept")
-    assert not again["enabled"].checked
+    form = form_to(page, path)
+    assert (form["name"].value, form["description"].value) == (name, "kept")
+    assert not form["enabled"].checked
     assert read_state() == before
 
 
 # delete
 
 
-def test_delete_page_names_what_goes_with_it(ada, make, endpoint, token, send):
+def test_delete_page_names_tokens_and_signals(ada, make, endpoint, token, send):
     make.token(endpoint, "backup")
     for n in range(2):
         send(endpoint, token, {"n": n})
@@ -266,13 +272,13 @@ def test_delete_page_names_what_goes_with_it(ada, make, endpoint, token, send):
     assert page.html.find("a", string="Cancel")["href"] == "/admin/signals"
 
 
-def test_looking_at_the_delete_page_deletes_nothing(ada, read_state, endpoint):
+def test_delete_page_deletes_nothing(ada, read_state, endpoint):
     before = read_state()
     ada.get(f"/admin/signals/{endpoint['id']}/delete")
     assert read_state() == before
 
 
-def test_delete_takes_tokens_and_signals_along(ada, web, clock, read_state, endpoint, token, send):
+def test_delete_removes_tokens_and_signals(ada, web, clock, read_state, endpoint, token, send):
     send(endpoint, token, {})
     path = f"/admin/signals/{endpoint['id']}/delete"
     page = form_to(ada.get(path), path).submit(status=303).follow()
@@ -288,20 +294,20 @@ def test_delete_takes_tokens_and_signals_along(ada, web, clock, read_state, endp
     ada.post(path, {"csrf": ada.csrf}, status=404)
 
 
-def test_notice_is_one_of_ours_whatever_the_address_says(ada):
+def test_unknown_notice_in_the_url_is_not_shown(ada):
     for text in ("<b>", "created%00", "x", "__class__"):
         page = ada.get(f"/admin/signals?done={text}", expect_errors=True)
         assert not page.html.find(role="status")
 
 
-def test_endpoint_of_the_api_looks_the_same_on_the_page(ada, web):
+def test_form_shows_an_endpoint_created_by_the_api(ada, web):
     body = {"name": "api", "description": None, "enabled": False}
-    made = web.post_json("/api/admin/signal-endpoints", body, headers=ADMIN).json
-    form = form_to(ada.get(f"/admin/signals/{made['id']}"), f"/admin/signals/{made['id']}")
+    endpoint = web.post_json("/api/admin/signal-endpoints", body, headers=ADMIN).json
+    form = form_to(ada.get(f"/admin/signals/{endpoint['id']}"), f"/admin/signals/{endpoint['id']}")
     assert (form["description"].value, form["enabled"].checked) == ("", False)
 
 
-def test_everything_that_is_wrong_in_a_new_form_is_named_at_once(cast):
+def test_new_form_shows_all_errors_at_once(cast):
     form = form_to(cast.signed_in("ada").get("/admin/signals/new"), "/admin/signals/new")
     form["name"], form["token_name"] = "Bad Name", ""
     page = form.submit(status=400)

@@ -35,15 +35,15 @@ def log(ada, endpoint):
 
 
 def rows(page):
-    found = page.html.find("ol", class_="log")
-    return found.find_all("li", recursive=False) if found else []
+    log_list = page.html.find("ol", class_="log")
+    return log_list.find_all("li", recursive=False) if log_list else []
 
 
 def payloads(page):
     return [json.loads(row.pre.get_text()) for row in rows(page)]
 
 
-def test_empty_log_says_how_to_fill_it(log):
+def test_empty_log_shows_how_to_send_a_signal(log):
     page = log()
     assert heading(page) == "Signals: deploys"
     assert rows(page) == []
@@ -52,7 +52,7 @@ def test_empty_log_says_how_to_fill_it(log):
     assert "http://localhost:80/api/signal-endpoint/deploys" in text
 
 
-def test_signal_shows_date_token_and_pretty_payload(log, endpoint, token, send):
+def test_signal_shows_time_token_and_formatted_payload(log, endpoint, token, send):
     signal = send(endpoint, token, {"type": "deploy", "data": {"n": 1, "ok": True}})
     (row,) = rows(log())
     assert row.summary.time["datetime"] == signal["createdAt"]
@@ -64,7 +64,7 @@ def test_signal_shows_date_token_and_pretty_payload(log, endpoint, token, send):
     assert row.details["id"] == f"signal-{signal['id']}"
 
 
-def test_page_has_the_url_and_the_way_back(log, endpoint):
+def test_page_has_the_url_and_a_link_to_the_settings(log, endpoint):
     page = log()
     url = page.html.find("input", attrs={"readonly": True})
     assert url["value"] == "http://localhost:80/api/signal-endpoint/deploys"
@@ -80,33 +80,33 @@ def test_any_json_value_is_shown(log, web, clock, endpoint, token):
             headers={"Authorization": token["token"]},
             content_type="application/json",
         )
-    found = rows(log())
-    assert len(found) == len(ODD_JSON)
-    for row, text in zip(reversed(found), ODD_JSON, strict=True):
+    log_rows = rows(log())
+    assert len(log_rows) == len(ODD_JSON)
+    for row, text in zip(reversed(log_rows), ODD_JSON, strict=True):
         assert row.pre.get_text().replace(" ", "").replace("\n", "") == text.replace(" ", "")
         page = log("/" + row.details["id"].removeprefix("signal-"))
         assert page.html.find("pre").get_text().split() == row.pre.get_text().split()
 
 
-def test_twenty_are_shown_and_links_lead_to_all_the_others(log, ada, endpoint, token, send):
+def test_pages_of_twenty_lead_to_all_signals(log, ada, endpoint, token, send):
     for n in range(45):
         send(endpoint, token, {"n": n})
-    page, seen, sizes = log(), [], []
+    page, all_numbers, sizes = log(), [], []
     while True:
-        found = [payload["n"] for payload in payloads(page)]
-        seen, sizes = seen + found, [*sizes, len(found)]
+        numbers = [payload["n"] for payload in payloads(page)]
+        all_numbers, sizes = all_numbers + numbers, [*sizes, len(numbers)]
         older = page.html.find("a", string="Older →")
         if older is None:
             break
         page = log(older["href"])
     assert sizes == [20, 20, 5]
-    assert seen == list(range(44, -1, -1))
+    assert all_numbers == list(range(44, -1, -1))
     page = log(page.html.find("a", string="← Newest")["href"])
     assert payloads(page)[0] == {"n": 44}
     assert not page.html.find("a", string="← Newest")
 
 
-def test_page_that_ends_exactly_has_no_older_one(log, endpoint, token, send):
+def test_full_last_page_has_no_older_link(log, endpoint, token, send):
     for n in range(20):
         send(endpoint, token, {"n": n})
     assert not log().html.find(class_="pager")
@@ -129,7 +129,7 @@ def test_search_finds_text_of_the_payload(log, endpoint, token, send):
     assert len(rows(log(page.html.find("a", string="Clear filters")["href"]))) == 3
 
 
-def test_search_takes_every_character_as_itself(log, endpoint, token, send):
+def test_search_matches_every_character_literally(log, endpoint, token, send):
     texts = ("100%", "a_b", "a\\\\b", "'; --", "é", "\U0001f600", "{{7*7}}", "<b>", '\\"')
     for text in texts:
         send(endpoint, token, {"v": json.loads(f'"{text}"')})
@@ -140,14 +140,14 @@ def test_search_takes_every_character_as_itself(log, endpoint, token, send):
         assert page.html.find(id="query")["value"] == text
 
 
-def test_search_without_a_hit_says_so(log, endpoint, token, send):
+def test_search_without_a_match_shows_a_message(log, endpoint, token, send):
     send(endpoint, token, {"v": 1})
     page = log("?query=nowhere")
     assert "No signals match." in page.text
     assert rows(page) == []
 
 
-def test_search_keeps_its_words_over_the_pages(log, make, endpoint, token, send):
+def test_older_pages_keep_search_and_token(log, make, endpoint, token, send):
     other = make.token(endpoint, "other")
     for n in range(25):
         send(endpoint, token, {"n": n, "word": "a&b"})
@@ -173,25 +173,25 @@ def test_token_filter_shows_one_sender(log, make, endpoint, token, send):
     assert payloads(form.submit(status=200)) == [{"n": 2}]
 
 
-def test_signals_of_other_endpoints_are_not_seen(log, make, endpoint, token, send):
+def test_signals_of_other_endpoints_are_not_listed(log, make, endpoint, token, send):
     other = make.endpoint("other")
     send(other, make.token(other), {"n": "elsewhere"})
     assert "elsewhere" not in log().text
     assert rows(log("?query=elsewhere")) == []
 
 
-def test_query_that_is_no_number_is_a_400_page(log):
+def test_invalid_query_is_a_400_page(log):
     for query in ("before=x", "before=0", "token=x", "token=-1", "limit=0", "a=%FF", "query=%00"):
         assert is_page(log(f"?{query}", status=400)), query
 
 
-def test_query_of_no_effect_is_no_error(log, endpoint, token, send):
+def test_query_without_matches_is_no_error(log, endpoint, token, send):
     send(endpoint, token, {})
-    for query, found in (("?token=999999", 0), ("?before=1", 0), ("?token=&query=+", 1)):
-        assert len(rows(log(query, status=200))) == found, query
+    for query, expected in (("?token=999999", 0), ("?before=1", 0), ("?token=&query=+", 1)):
+        assert len(rows(log(query, status=200))) == expected, query
 
 
-def test_newest_page_refreshes_itself_and_others_do_not(log, endpoint, token, send):
+def test_only_the_newest_page_refreshes_automatically(log, endpoint, token, send):
     for n in range(21):
         send(endpoint, token, {"n": n})
     page = log()
@@ -204,15 +204,15 @@ def test_newest_page_refreshes_itself_and_others_do_not(log, endpoint, token, se
         assert not page.html.find(id="signals").has_attr("data-live")
 
 
-def test_page_that_refreshes_itself_can_be_told_to_stop(log, endpoint, token, send):
-    """WCAG 2.2.2: what updates by itself can be paused; also without JavaScript."""
+def test_automatic_refresh_can_be_paused(log, endpoint, token, send):
+    """WCAG 2.2.2: automatic updates can be paused; also without JavaScript."""
     send(endpoint, token, {})
     page = log()
     controls = page.html.find("main").find_all(["a", "button"])
     assert any("pause" in c.get_text().lower() or "stop" in c.get_text().lower() for c in controls)
 
 
-def test_long_payload_is_cut_and_leads_to_the_whole(log, ada, endpoint, token, send):
+def test_long_payload_is_truncated_and_links_to_the_signal(log, ada, endpoint, token, send):
     signal = send(endpoint, token, {"text": "x" * 60_000, "zz": "end"})
     (row,) = rows(log())
     assert len(row.get_text()) < 21_000
@@ -223,7 +223,7 @@ def test_long_payload_is_cut_and_leads_to_the_whole(log, ada, endpoint, token, s
     assert json.loads(page.html.find("pre").get_text())["zz"] == "end"
 
 
-def test_one_signal_has_a_page_of_its_own(log, endpoint, token, send):
+def test_signal_has_its_own_page(log, endpoint, token, send):
     signal = send(endpoint, token, {"n": 1})
     page = log(f"/{signal['id']}")
     assert heading(page) == f"Signal {signal['id']}"
@@ -233,7 +233,7 @@ def test_one_signal_has_a_page_of_its_own(log, endpoint, token, send):
     assert page.html.time["datetime"] == signal["createdAt"]
 
 
-def test_deeply_nested_payloads_do_not_blow_up_the_page(log, web, endpoint, token, clock):
+def test_deeply_nested_payloads_do_not_make_the_page_large(log, web, endpoint, token, clock):
     """Indenting makes 100 kB of nested lists many megabytes: no page may be that large."""
     depth = 60
     body = "[" * depth + ",".join(["1"] * 50_000) + "]" * depth
@@ -248,7 +248,7 @@ def test_deeply_nested_payloads_do_not_blow_up_the_page(log, web, endpoint, toke
     assert len(log().body) < 200_000
 
 
-def test_log_of_a_switched_off_endpoint_can_be_read(log, web, endpoint, token, send):
+def test_log_of_a_disabled_endpoint_is_readable(log, web, endpoint, token, send):
     send(endpoint, token, {"n": 1})
     web.post(f"/api/admin/signal-endpoints/{endpoint['id']}/off", headers=ADMIN)
     assert payloads(log()) == [{"n": 1}]
@@ -273,12 +273,12 @@ def test_signal_shows_its_outcomes(log, sets, endpoint, token, send):
     assert "did not match" in page
 
 
-def test_signal_that_nobody_wanted_says_so(log, endpoint, token, send):
+def test_signal_that_triggered_no_set_shows_a_message(log, endpoint, token, send):
     page = log(f"/{send(endpoint, token, {})['id']}")
     assert "No action set was triggered" in page.html.find("main").get_text()
 
 
-def test_a_person_sends_a_test_signal_and_sends_it_again(ada, log, flags, sets, endpoint):
+def test_user_sends_a_test_signal_and_replays_it(ada, log, flags, sets, endpoint):
     sets.set()
     page = follow(ada.get(f"/admin/signals/{endpoint['id']}"), "Send a test signal")
     assert "kill checkout" in page.html.find("main").get_text()
@@ -299,7 +299,7 @@ def test_a_person_sends_a_test_signal_and_sends_it_again(ada, log, flags, sets, 
     assert [row.find(class_="badge").get_text() for row in rows(log())] == ["sent by ada"] * 2
 
 
-def test_a_disabled_endpoint_takes_no_test_signal(ada, web, endpoint, token, send):
+def test_disabled_endpoint_rejects_test_signals(ada, web, endpoint, token, send):
     id = send(endpoint, token, {})["id"]
     web.post(f"/api/admin/signal-endpoints/{endpoint['id']}/off", headers=ADMIN)
     fields, at = {"csrf": ada.csrf, "payload": "1"}, f"/admin/signals/{endpoint['id']}"

@@ -30,7 +30,7 @@ UNLIMITED = {"SIGNAL_ENDPOINT_RATE_LIMIT_PER_SECOND": "100000"}
 
 
 class Sender:
-    """An endpoint with a token and no limit to speak of."""
+    """An endpoint with a token and a high limit."""
 
     def __init__(self, web: webtest.TestApp) -> None:
         self.web, make = web, Make(web)
@@ -44,8 +44,8 @@ class Sender:
             URL, data, self._auth | headers, content_type=content_type, expect_errors=True
         )
 
-    def stored(self) -> dict[int, Any]:
-        """Every payload by the signal's id."""
+    def list_payloads(self) -> dict[int, Any]:
+        """The payloads by signal ID."""
         path = f"/api/admin/signal-endpoints/{self.endpoint['id']}/signals?limit=1000"
         rows = exactly(self.web.get(path, headers=ADMIN).body)["signalEndpointSignals"]
         return {int(row["id"]): row["payload"] for row in rows}
@@ -95,34 +95,34 @@ def accepted(data: bytes) -> bool:
     return True
 
 
-def test_any_json_value_is_listed_as_it_was_sent(sender):
+def test_any_json_value_is_listed_unchanged(sender):
     random_ = random.Random(1)
-    sent = {}
+    payloads = {}
     whole = [
         nested(64), nested(64, "x"), "x" * 100_000, "\U0001f600" * 25_000, {"": {"": ""}},
         {f"k{n}": n for n in range(5000)}, list(range(15_000)), 10**4299, -(10**4298), "", {}, [],
     ]  # fmt: skip
-    for made in [*whole, *(value(random_) for _ in range(250))]:
-        data = encoded(random_, made)
+    for body in [*whole, *(value(random_) for _ in range(250))]:
+        data = encoded(random_, body)
         if len(data) > 102_400:
             continue
         answer = sender(data)
         assert answer.status_int == 200, data[:200]
         (signal,) = exactly(answer.body)["signals"]
         assert signal["payload"] == exactly(data)
-        sent[int(signal["id"])] = exactly(data)
-    assert len(sent) > 240
-    assert sender.stored() == sent
+        payloads[int(signal["id"])] = exactly(data)
+    assert len(payloads) > 240
+    assert sender.list_payloads() == payloads
 
 
-def test_of_keys_that_come_twice_the_last_counts(sender):
+def test_last_of_duplicate_keys_counts(sender):
     sender(b'{"a": 1, "b": {"x": 1, "x": 2}, "a": [3], "\\u0061": 4}')
-    assert list(sender.stored().values()) == [{"a": 4, "b": {"x": 2}}]
+    assert list(sender.list_payloads().values()) == [{"a": 4, "b": {"x": 2}}]
 
 
 def test_no_body_makes_the_service_fail(sender):
     random_ = random.Random(2)
-    kept, statuses = 0, set()
+    count, statuses = 0, set()
     for n in range(500):
         data = mutated(random_, encoded(random_, value(random_, 2)))
         headers = {}
@@ -131,14 +131,14 @@ def test_no_body_makes_the_service_fail(sender):
         answer = sender(data, **headers)
         assert answer.status_int in (200, 400, 413), (data[:300], answer.text)
         assert answer.content_type == "application/json"
-        kept += answer.status_int == 200
+        count += answer.status_int == 200
         statuses.add(answer.status_int)
         if answer.status_int == 200 and not headers:
             assert exactly(answer.body)["signals"][0]["payload"] == (
                 exactly(data) if data.strip() else {}
             )
     assert statuses >= {200, 400}
-    assert len(sender.stored()) == kept
+    assert len(sender.list_payloads()) == count
 
 
 def test_no_header_makes_the_service_fail(sender):
@@ -151,29 +151,29 @@ def test_no_header_makes_the_service_fail(sender):
         assert answer.status_int in (200, 400, 415), (kind, encoding, answer.text)
 
 
-def test_whatever_is_accepted_can_be_stored_and_shown(conn):
-    """What the column or the page could not take has been refused before."""
+def test_every_accepted_body_is_stored_and_formatted(conn):
+    """Bodies that the column or the page can't hold are rejected before."""
     random_ = random.Random(4)
-    taken = 0
+    count = 0
     for _ in range(900):
         data = mutated(random_, encoded(random_, value(random_, 2)))
         if accepted(data):
-            taken += 1
+            count += 1
             assert takes(conn, data), data[:300]
             assert exactly(format_payload(data.decode()).encode()) == exactly(data)
-    assert taken > 100
+    assert count > 100
 
 
-def test_whatever_number_is_accepted_can_be_stored_and_shown(conn):
+def test_every_accepted_number_is_stored_and_formatted(conn):
     random_ = random.Random(5)
-    taken = 0
+    count = 0
     for _ in range(500):
         data = number_literal(random_)
         if accepted(data):
-            taken += 1
+            count += 1
             assert takes(conn, data), data[:300]
             assert exactly(format_payload(data.decode()).encode()) == exactly(data)
-    assert taken > 250
+    assert count > 250
 
 
 ORDINARY = [
@@ -193,22 +193,22 @@ def short(data: bytes) -> str:
     return f"{data[:12]!r}-{len(data)}"
 
 
-def test_a_number_is_kept_to_the_last_digit(sender):
+def test_number_keeps_all_digits(sender):
     """Beyond what a double can hold, too."""
     for data in ORDINARY:
         assert sender(data).status_int == 200, short(data)
-    assert list(sender.stored().values())[::-1] == [exactly(data) for data in ORDINARY]
+    assert list(sender.list_payloads().values())[::-1] == [exactly(data) for data in ORDINARY]
 
 
-def test_a_tiny_number_is_kept_or_refused_and_never_rounded(sender):
-    kept = [data for data in TINY + TOO_TINY if sender(data).status_int == 200]
-    assert list(sender.stored().values())[::-1] == [exactly(data) for data in kept]
+def test_tiny_number_is_stored_or_rejected_but_never_rounded(sender):
+    accepted_data = [data for data in TINY + TOO_TINY if sender(data).status_int == 200]
+    assert list(sender.list_payloads().values())[::-1] == [exactly(data) for data in accepted_data]
     statuses = {sender(data).status_int for data in TINY + TOO_TINY}
     assert statuses <= {200, 400}
 
 
 @pytest.mark.parametrize("data", TINY + TOO_TINY, ids=short)
-def test_a_tiny_number_is_refused_before_the_database_has_to(conn, data):
+def test_tiny_number_is_rejected_before_the_database(conn, data):
     assert takes(conn, data) or not accepted(data)
 
 
@@ -218,13 +218,13 @@ def test_a_tiny_number_is_refused_before_the_database_has_to(conn, data):
      b"1.", b".1", b"+1", b"1e", b"0x1", b"1_0", b"NaN", b"-Infinity", b"\xd9\xa1"],
     ids=short,
 )  # fmt: skip
-def test_another_number_is_refused(data):
+def test_invalid_number_is_rejected(data):
     with pytest.raises(BadDataError):
         payload.parse(data)
 
 
 @pytest.mark.parametrize("depth", [1, 63, 64, 65, 200, 30_000])
-def test_nesting_is_bounded_at_64(conn, depth):
+def test_nesting_is_limited_to_64(conn, depth):
     for opened, closed in ((b"[", b"]"), (b'{"a":', b"}"), (b'[{"]":', b"}]")):
         levels = depth // len(closed)
         data = opened * levels + b"1" + closed * levels
@@ -233,13 +233,13 @@ def test_nesting_is_bounded_at_64(conn, depth):
             assert takes(conn, data)
 
 
-def test_brackets_within_strings_are_no_nesting():
-    made = ["[" * 500, '"' + "{" * 500 + "\\", "\\" * 3 + '"[[', {"[" * 100: "]" * 100}]
-    assert payload.parse(json.dumps(made).encode()) == made
+def test_brackets_in_strings_are_no_nesting():
+    body = ["[" * 500, '"' + "{" * 500 + "\\", "\\" * 3 + '"[[', {"[" * 100: "]" * 100}]
+    assert payload.parse(json.dumps(body).encode()) == body
 
 
 @pytest.mark.parametrize("ends", [b"", b'"', b"\\", b'"]'])
-def test_time_grows_with_the_size_of_a_body_and_not_with_its_square(ends):
+def test_parsing_time_grows_linearly_with_the_size(ends):
     data = b"[" * 65 + b'"' + b'\\"' * 8000 + ends
     began = time.thread_time()
     with pytest.raises(AppError):
@@ -248,26 +248,26 @@ def test_time_grows_with_the_size_of_a_body_and_not_with_its_square(ends):
 
 
 @pytest.mark.parametrize("literal", [b"1e-16383", b"0e-16383", b"-1E-16000", b"1e308"])
-def test_a_small_body_does_not_become_a_huge_answer(sender, literal):
+def test_small_body_does_not_become_a_large_response(sender, literal):
     data = b"[" + b",".join([literal] * 300) + b"]"
     answer = sender(data)
     assert answer.status_int == 400 or len(answer.body) < 2 * len(data) + 500
 
 
-def test_unescaping_changes_the_spelling_and_never_the_value():
+def test_unescape_never_changes_the_value():
     random_ = random.Random(6)
     for _ in range(400):
-        made = {text(random_): [text(random_), value(random_, 2)]}
-        written = encoded(random_, made).decode()
-        plain = payload.unescape(written)
-        assert exactly(plain.encode()) == exactly(written.encode())
+        body = {text(random_): [text(random_), value(random_, 2)]}
+        original = encoded(random_, body).decode()
+        plain = payload.unescape(original)
+        assert exactly(plain.encode()) == exactly(original.encode())
         assert payload.unescape(plain) == plain
-        assert len(plain.encode()) <= len(written.encode())
-        assert accepted(plain.encode()) is accepted(written.encode()) is True
+        assert len(plain.encode()) <= len(original.encode())
+        assert accepted(plain.encode()) is accepted(original.encode()) is True
 
 
 @pytest.mark.parametrize(
-    ("written", "plain"),
+    ("original", "plain"),
     [
         (r'"\u00e9"', '"é"'),
         (r'"\u00E9\u0041"', '"éA"'),
@@ -281,6 +281,6 @@ def test_unescaping_changes_the_spelling_and_never_the_value():
         (r'{"\u0061":1}', '{"a":1}'),
     ],
 )
-def test_letters_are_unescaped_and_what_must_be_escaped_is_not(written, plain):
-    assert accepted(written.encode())
-    assert payload.unescape(written) == plain
+def test_only_printable_characters_are_unescaped(original, plain):
+    assert accepted(original.encode())
+    assert payload.unescape(original) == plain

@@ -1,4 +1,4 @@
-"""Registration of applications: what is kept and what is refused."""
+"""Registration of applications: what is stored and what is rejected."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BODY = {
 }
 
 
-def test_application_and_instance_are_kept_in_the_token_s_environment(sdk):
+def test_application_and_instance_are_stored_in_the_environment_of_the_token(sdk):
     answer = sdk.web.post_json(PATH, BODY, headers=CLIENT, status=202)
     assert answer.body == b""
     sdk.web.post_json(PATH, BODY | {"started": 1690449593000, "interval": 0}, headers=PRODUCTION)
@@ -34,17 +34,17 @@ def test_application_and_instance_are_kept_in_the_token_s_environment(sdk):
     assert json.loads(strategies) == ["default", "custom"]
 
 
-def test_a_second_registration_renews_and_keeps_what_is_known(sdk):
+def test_second_registration_updates_the_instance(sdk):
     sdk.web.post_json(PATH, BODY, headers=CLIENT)
     old = "now() - interval '1 day'"
     sdk.rows(f"UPDATE client_applications SET seen_at = {old}")
     sdk.rows(f"UPDATE client_instances SET last_seen = {old}")
     less = {key: value for key, value in BODY.items() if key != "sdkVersion"} | {"strategies": []}
     sdk.web.post_json(PATH, less, headers=CLIENT)
-    ((seen, strategies),) = sdk.rows(
+    ((was_seen, strategies),) = sdk.rows(
         "SELECT seen_at > now() - interval '1 minute', strategies::text FROM client_applications"
     )
-    assert (seen, json.loads(strategies)) == (True, ["default", "custom"])
+    assert (was_seen, json.loads(strategies)) == (True, ["default", "custom"])
     assert sdk.rows(
         "SELECT sdk_version, last_seen > now() - interval '1 minute' FROM client_instances"
     ) == [("unleash-python-sdk:6.9.1", True)]
@@ -52,18 +52,18 @@ def test_a_second_registration_renews_and_keeps_what_is_known(sdk):
     assert sdk.rows("SELECT strategies::text FROM client_applications") == [('["other"]',)]
 
 
-def test_an_instance_without_a_name_is_the_default_one(sdk):
+def test_instance_without_a_name_is_the_default(sdk):
     for name in ("", None):
         sdk.web.post_json(PATH, BODY | {"instanceId": name}, headers=CLIENT)
     assert {row[1] for row in sdk.instances()} == {"default"}
 
 
-def test_what_is_wrong_is_refused(sdk):
-    wrong = [
+def test_invalid_registrations_are_rejected(sdk):
+    bodies = [
         {key: value for key, value in BODY.items() if key != name}
         for name in ("appName", "interval", "started", "strategies")
     ]
-    wrong += [
+    bodies += [
         BODY | more
         for more in (
             {"appName": ""}, {"appName": None}, {"appName": "x" * 256}, {"interval": -1},
@@ -71,7 +71,7 @@ def test_what_is_wrong_is_refused(sdk):
             {"strategies": [1]}, {"instanceId": "x" * 256}, {"sdkVersion": "x" * 256},
         )
     ]  # fmt: skip
-    for body in [*wrong, [], "x"]:
+    for body in [*bodies, [], "x"]:
         answer = sdk.web.post_json(PATH, body, headers=CLIENT, expect_errors=True)
         assert answer.status_int == 400, body
         assert answer.json["name"] == "BadDataError"
@@ -84,7 +84,7 @@ def test_what_is_wrong_is_refused(sdk):
     assert sdk.rows("SELECT 1 FROM client_applications") == []
 
 
-def test_the_frontend_s_registration_keeps_nothing(sdk):
+def test_frontend_registration_stores_nothing(sdk):
     for path in FRONTEND_PATHS:
         answer = sdk.web.post_json(path, BODY, headers=FRONTEND, status=200)
         assert (answer.text, answer.content_type) == ("OK", "text/plain")

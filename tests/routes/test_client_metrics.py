@@ -1,4 +1,4 @@
-"""Metrics of flags: what is stored of what SDKs and relays send, and what is refused."""
+"""Metrics of flags from SDKs and relays: what is stored and what is rejected."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def report(clock, **toggles):
     return {"appName": "shop", "instanceId": "a1", "bucket": bucket(clock, **toggles)}
 
 
-def test_counts_are_summed_by_hour_and_stored_before_the_answer(sdk, clock):
+def test_counts_are_summed_by_hour_and_stored_before_the_response(sdk, clock):
     body = report(clock, one={"yes": 3, "no": 1, "variants": {"blue": 2, "red": 0}}, two={"no": 4})
     for _ in range(2):
         answer = sdk.web.post_json(PATH, body, headers=CLIENT, status=202)
@@ -47,7 +47,7 @@ def test_counts_are_summed_by_hour_and_stored_before_the_answer(sdk, clock):
     assert len(sdk.rows("SELECT 1 FROM client_metrics")) == 4
 
 
-def test_a_flag_made_a_moment_ago_counts_and_an_unknown_one_is_left_out(sdk, clock):
+def test_new_flag_counts_and_an_unknown_one_is_ignored(sdk, clock):
     body = report(clock, fresh={"yes": 1}, one={"yes": 1})
     sdk.web.post_json(PATH, body, headers=CLIENT, status=202)
     assert sdk.sums() == {("one", "shop", "development"): (1, 0)}
@@ -59,14 +59,14 @@ def test_a_flag_made_a_moment_ago_counts_and_an_unknown_one_is_left_out(sdk, clo
     assert sdk.sums()["fresh", "shop", "development"] == (1, 0)
 
 
-def test_flags_instance_and_application_are_marked_as_seen(sdk, clock):
+def test_report_updates_the_times_of_flags_instance_and_application(sdk, clock):
     headers = CLIENT | {"Unleash-SDK": "unleash-python-sdk:6.9.1"}
-    seen = "SELECT feature, environment FROM feature_last_seen "
-    seen += "WHERE seen_at > now() - interval '1 minute'"
+    recent_flags = "SELECT feature, environment FROM feature_last_seen "
+    recent_flags += "WHERE seen_at > now() - interval '1 minute'"
     here = {"REMOTE_ADDR": "192.0.2.7"}
     body = report(clock, one={"yes": 1}, two={})
     sdk.web.post_json(PATH, body, headers=headers, extra_environ=here)
-    assert sdk.rows(seen) == [("one", "development")]
+    assert sdk.rows(recent_flags) == [("one", "development")]
     version = "unleash-python-sdk:6.9.1"
     assert sdk.instances() == {("shop", "a1", "development", version, "backend")}
     assert sdk.rows("SELECT client_ip FROM client_instances") == [("192.0.2.7",)]
@@ -75,7 +75,7 @@ def test_flags_instance_and_application_are_marked_as_seen(sdk, clock):
     assert sdk.rows("SELECT seen_at FROM feature_last_seen") == before
     sdk.rows("UPDATE feature_last_seen SET seen_at = now() - interval '61 seconds'")
     sdk.web.post_json(PATH, report(clock, one={"no": 1}), headers=CLIENT)
-    assert sdk.rows(seen) == [("one", "development")]
+    assert sdk.rows(recent_flags) == [("one", "development")]
     assert sdk.instances() == {("shop", "a1", "development", version, "backend")}
 
 
@@ -83,7 +83,7 @@ def test_flags_instance_and_application_are_marked_as_seen(sdk, clock):
     "stop",
     ["nanoseconds", "without zone", "offset", "milliseconds", "float", "long ago", "future", 0],
 )
-def test_times_are_read_as_sdks_write_them(sdk, clock, stop):
+def test_times_are_parsed_as_sdks_write_them(sdk, clock, stop):
     now = clock.now()
     stamp = now.strftime("%Y-%m-%dT%H:%M:%S")
     shifted = (now + timedelta(hours=2)).strftime("%Y-%m-%dT%H:%M:%S")
@@ -105,7 +105,7 @@ def test_times_are_read_as_sdks_write_them(sdk, clock, stop):
     assert sdk.rows("SELECT hour FROM client_metrics") == [(hour,)]
 
 
-def test_a_late_report_counts_for_its_own_hour(sdk, clock):
+def test_late_report_counts_for_its_hour(sdk, clock):
     then = clock.now() - timedelta(hours=47)
     late = {"start": format_iso(then), "stop": format_iso(then), "toggles": {"one": {"yes": 1}}}
     sdk.web.post_json(PATH, {"appName": "shop", "bucket": late}, headers=CLIENT)
@@ -113,7 +113,7 @@ def test_a_late_report_counts_for_its_own_hour(sdk, clock):
     assert sdk.rows("SELECT hour FROM client_metrics") == [(hour,)]
 
 
-def test_counts_are_rounded_down_and_empty_reports_are_fine(sdk, clock):
+def test_counts_are_rounded_down_and_empty_reports_accepted(sdk, clock):
     odd = {"yes": 1.5, "no": "2", "variants": {"blue": "1.9", "red": 2.2}, "more": [1]}
     sdk.web.post_json(PATH, report(clock, one=odd), headers=CLIENT, status=202)
     assert sdk.sums() == {("one", "shop", "development"): (1, 2)}
@@ -174,7 +174,7 @@ def wrong_bulks():
         yield f"application with {more}", {"applications": [app | more], "metrics": [metric]}
 
 
-def test_what_is_wrong_is_refused_with_its_place_and_nothing_is_stored(sdk):
+def test_invalid_report_is_rejected_with_its_path_and_not_stored(sdk):
     cases = [(PATH, CLIENT, *case) for case in wrong_reports()]
     cases += [(path, FRONTEND, *case) for path in FRONTEND_PATHS for case in wrong_reports()]
     cases += [(BULK, CLIENT, *case) for case in wrong_bulks()]
@@ -190,7 +190,7 @@ def test_what_is_wrong_is_refused_with_its_place_and_nothing_is_stored(sdk):
     assert sdk.rows("SELECT 1 FROM client_applications") == []
 
 
-def test_only_json_up_to_the_limit_is_read(sdk, clock):
+def test_only_json_up_to_the_size_limit_is_read(sdk, clock):
     text = json.dumps(report(clock, one={"yes": 1}))
     for path, limit in ((PATH, 102_400), (BULK, 1_000_000)):
         sdk.web.post(path, "{", headers=CLIENT, content_type="application/json", status=400)
@@ -201,19 +201,21 @@ def test_only_json_up_to_the_limit_is_read(sdk, clock):
     sdk.web.post(PATH, exact, headers=CLIENT, content_type="application/json", status=202)
 
 
-def test_each_api_takes_its_own_tokens(sdk, clock):
+def test_each_api_accepts_only_its_tokens(sdk, clock):
     body, bulk = report(clock, one={"yes": 1}), {"applications": [], "metrics": []}
     for path, good in ((PATH, CLIENT), (BULK, CLIENT), *((p, FRONTEND) for p in FRONTEND_PATHS)):
-        sent = bulk if path == BULK else body
-        sdk.web.post_json(path, sent, status=401)
-        sdk.web.post_json(path, sent, headers={"Authorization": "*:development.x"}, status=401)
+        report_body = bulk if path == BULK else body
+        sdk.web.post_json(path, report_body, status=401)
+        sdk.web.post_json(
+            path, report_body, headers={"Authorization": "*:development.x"}, status=401
+        )
         for other in (CLIENT, FRONTEND, ADMIN):
             if other is not good:
-                sdk.web.post_json(path, sent, headers=other, status=403)
+                sdk.web.post_json(path, report_body, headers=other, status=403)
     assert sdk.sums() == {}
 
 
-def test_the_frontend_reports_under_both_paths_and_says_ok(sdk, clock):
+def test_frontend_reports_on_both_paths_and_gets_ok(sdk, clock):
     body = report(clock, one={"yes": 1, "variants": {"blue": 1}})
     for path in FRONTEND_PATHS:
         answer = sdk.web.post_json(path, body, headers=FRONTEND, status=200)
@@ -247,7 +249,7 @@ def bulk_body(clock):
     }  # fmt: skip
 
 
-def test_a_relay_reports_many_for_its_own_environment(sdk, clock):
+def test_relay_reports_in_bulk_for_its_environment(sdk, clock):
     sdk.web.post_json(BULK, bulk_body(clock), headers=CLIENT, status=202)
     assert sdk.sums() == {("one", "shop", "development"): (3, 1)}
     assert sdk.variants() == {("one", "blue"): 1}
@@ -257,7 +259,7 @@ def test_a_relay_reports_many_for_its_own_environment(sdk, clock):
     sdk.web.post_json(BULK, {"applications": [], "metrics": []}, headers=CLIENT, status=202)
 
 
-def test_the_old_path_for_relays_is_off(sdk, clock):
+def test_old_path_for_relays_is_disabled(sdk, clock):
     for headers in (None, CLIENT):
         answer = sdk.web.post("/edge/metrics", "{", headers=headers, status=404)
         assert answer.json["name"] == "NotFoundError"
@@ -265,7 +267,7 @@ def test_the_old_path_for_relays_is_off(sdk, clock):
         assert "SERVICE_EXPERIMENTAL_EDGE_BULK_METRICS" in answer.json["help"]
 
 
-def test_the_old_path_for_relays_can_be_switched_on(make_service, database, clock):
+def test_old_path_for_relays_can_be_enabled(make_service, database, clock):
     sdk = Sdk(make_service, database, SERVICE_EXPERIMENTAL_EDGE_BULK_METRICS="true")
     body = bulk_body(clock)
     sdk.web.post_json("/edge/metrics", body, status=401)
@@ -281,7 +283,7 @@ def test_the_old_path_for_relays_can_be_switched_on(make_service, database, cloc
     sdk.close()
 
 
-def test_limits_count_each_address_and_both_paths_of_a_pair(make_service, database, clock):
+def test_limits_apply_to_each_address_and_both_paths_together(make_service, database, clock):
     names = ("REGISTER_CLIENT", "CLIENT_METRICS", "FRONTEND_METRICS", "REGISTER_FRONTEND")
     limits = {f"{name}_RATE_LIMIT_PER_MINUTE": str(n + 2) for n, name in enumerate(names)}
     sdk = Sdk(make_service, database, **limits)
@@ -304,7 +306,7 @@ def test_limits_count_each_address_and_both_paths_of_a_pair(make_service, databa
     sdk.close()
 
 
-def test_many_may_report_the_same_flags_at_once(sdk, clock):
+def test_concurrent_reports_of_the_same_flags_are_all_counted(sdk, clock):
     """Each in another order: no deadlock, no count lost."""
     import threading
 

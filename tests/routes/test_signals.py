@@ -1,4 +1,4 @@
-"""POST /api/signal-endpoint/<name>: every answer it can give."""
+"""POST /api/signal-endpoint/<name>: every response."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def make(make, clock):
     return make
 
 
-def stored(post):
+def list_signals(post):
     path = f"/api/admin/signal-endpoints/{post.endpoint['id']}/signals"
     return post.web.get(path, headers=ADMIN).json["signalEndpointSignals"]
 
@@ -46,7 +46,7 @@ def test_signal_is_stored_and_answered(sender):
     assert signal["sourceId"] == sender.endpoint["id"]
     assert signal["createdBySourceTokenId"] == sender.token["id"]
     assert signal["payload"] == {"type": "deploy", "data": {"n": 1}}
-    assert [row["id"] for row in stored(sender)] == [signal["id"]]
+    assert [row["id"] for row in list_signals(sender)] == [signal["id"]]
 
 
 def test_absent_body_is_an_empty_object(sender):
@@ -71,13 +71,13 @@ def test_gzip_is_inflated(sender):
 @pytest.mark.parametrize(
     "authorization", ["signal_x", "Bearer signal_x", "bearer   signal_x", "Basic eDp5"]
 )
-def test_wrong_token_is_401_without_telling_why(sender, authorization):
+def test_invalid_token_is_401_with_one_message(sender, authorization):
     unknown = sender(status=401, headers={"Authorization": authorization})
     elsewhere = sender(status=401, url="/api/signal-endpoint/nowhere")
     assert unknown.json["message"] == elsewhere.json["message"]
     assert unknown.json["name"] == "UnauthorizedError"
     assert "WWW-Authenticate" in unknown.headers
-    assert stored(sender) == []
+    assert list_signals(sender) == []
 
 
 def test_no_token_is_401(web, make):
@@ -89,7 +89,7 @@ def test_bare_token_is_accepted(sender):
     sender(headers={"Authorization": sender.token["token"]})
 
 
-def test_admin_token_sends_no_signals(sender):
+def test_admin_token_is_no_signal_token(sender):
     sender(headers=ADMIN, status=401)
 
 
@@ -100,7 +100,7 @@ def test_disabled_endpoint_is_404_for_its_own_token_only(sender):
     sender(status=401, headers={"Authorization": "Bearer signal_x"})
 
 
-def test_deleted_token_is_refused_at_once(sender):
+def test_deleted_token_is_rejected_at_once(sender):
     sender()
     path = f"/api/admin/signal-endpoints/{sender.endpoint['id']}/tokens/{sender.token['id']}"
     sender.web.delete(path, headers=ADMIN)
@@ -135,11 +135,11 @@ def test_deleted_token_is_refused_at_once(sender):
         b"\x00",
     ],
 )
-def test_what_cannot_be_stored_is_400(sender, body):
+def test_body_that_cannot_be_stored_is_400(sender, body):
     answer = sender(body, status=400, content_type="application/json")
     assert answer.json["name"] == "BadDataError"
     assert set(answer.json) == {"id", "name", "message", "details"}
-    assert stored(sender) == []
+    assert list_signals(sender) == []
 
 
 def test_depth_64_is_accepted_and_brackets_in_strings_do_not_count(sender):
@@ -147,12 +147,12 @@ def test_depth_64_is_accepted_and_brackets_in_strings_do_not_count(sender):
     sender(json.dumps("[" * 500).encode(), content_type="application/json")
 
 
-def test_of_duplicate_keys_the_last_counts(sender):
+def test_last_of_duplicate_keys_counts(sender):
     answer = sender(b'{"a": 1, "a": 2}', content_type="application/json")
     assert answer.json["signals"][0]["payload"] == {"a": 2}
 
 
-def test_numbers_stay_what_they_were(sender):
+def test_numbers_are_unchanged(sender):
     answer = sender(b"[12345678901234567890123, 0.1]", content_type="application/json")
     assert b"12345678901234567890123" in answer.body
 
@@ -193,7 +193,7 @@ def test_other_types_are_415(sender, kind):
     assert sender(b"{}", status=415, content_type=kind).json["name"] == "ContentTypeError"
 
 
-def test_stranger_with_a_bad_body_is_told_that_it_is_a_stranger(sender):
+def test_invalid_body_with_an_invalid_token_is_401(sender):
     sender(
         b"{",
         status=401,
@@ -202,7 +202,7 @@ def test_stranger_with_a_bad_body_is_told_that_it_is_a_stranger(sender):
     )
 
 
-def test_second_signal_within_a_second_is_refused(sender):
+def test_second_signal_within_a_second_is_429(sender):
     first = sender()
     assert first.headers["RateLimit-Limit"] == "1"
     assert first.headers["RateLimit-Remaining"] == "0"
@@ -210,27 +210,27 @@ def test_second_signal_within_a_second_is_refused(sender):
     assert second.json["name"] == "RateLimitError"
     assert second.headers["Retry-After"] == "1"
     sender(advance=1)
-    assert len(stored(sender)) == 2
+    assert len(list_signals(sender)) == 2
 
 
-def test_a_wrong_token_is_401_as_often_as_it_comes(sender):
+def test_invalid_token_is_401_also_beyond_the_signal_limit(sender):
     for _ in range(3):
         sender(status=401, advance=0, headers={"Authorization": "Bearer signal_x"})
 
 
-def test_a_signal_that_could_not_be_stored_does_not_count(sender, service):
+def test_signal_that_could_not_be_stored_does_not_count_for_the_limit(sender, service):
     pool = service.context.database
-    held = [pool.autocommit() for _ in range(pool.max_size)]
+    slots = [pool.autocommit() for _ in range(pool.max_size)]
     pool._wait_seconds = 0.01
-    for place in held:
-        place.__enter__()
+    for slot in slots:
+        slot.__enter__()
     assert sender(status=503).headers["Retry-After"] == "1"
-    for place in held:
-        place.__exit__(None, None, None)
+    for slot in slots:
+        slot.__exit__(None, None, None)
     sender(advance=0)
 
 
-def test_each_token_has_a_limit_of_its_own(sender, make):
+def test_each_token_has_its_own_limit(sender, make):
     other = make.token(sender.endpoint, "other")
     sender()
     sender(advance=0, headers={"Authorization": f"Bearer {other['token']}"})
@@ -258,13 +258,13 @@ def test_burst_and_rate_are_options(make_service, clock):
     assert statuses == [200, 200, 429]
 
 
-def test_failed_credentials_are_limited_by_address_but_good_senders_go_on(sender):
+def test_failed_authentications_are_limited_by_address_except_for_recent_senders(sender):
     sender()
-    strangers = [
+    statuses = [
         sender.web.post(URL, headers={"Authorization": f"x{n}"}, expect_errors=True).status_int
         for n in range(62)
     ]
-    assert strangers == [401] * 60 + [429] * 2
+    assert statuses == [401] * 60 + [429] * 2
     sender()
 
 
@@ -274,16 +274,16 @@ def test_other_methods_are_405_with_allow(sender, method):
     assert answer.headers["Allow"] == "POST"
 
 
-def test_one_trailing_slash_and_repeated_slashes_are_the_same_address(sender):
+def test_trailing_and_repeated_slashes_are_the_same_path(sender):
     sender(url="//api///signal-endpoint/deploys/")
 
 
 @pytest.mark.parametrize("path", ["/api/signal-endpoint/%FF", "/api/signal-endpoint/a%00b"])
-def test_paths_that_are_no_text_are_400(web, path):
+def test_paths_that_are_not_text_are_400(web, path):
     assert web.post(path, status=400).json["name"] == "BadDataError"
 
 
 @pytest.mark.parametrize("name", ["Deploys", "de%2Fploys", "..", "%C3%A9", "deploys%20"])
-def test_near_miss_names_are_not_found(sender, name):
+def test_similar_names_are_not_found(sender, name):
     answer = sender(url=f"/api/signal-endpoint/{name}", status="*")
     assert answer.status_int in (401, 404)

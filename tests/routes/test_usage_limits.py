@@ -1,4 +1,4 @@
-"""Floods of reports: what is stored stays bounded, and changes of flags are not held up."""
+"""Floods of reports: stored data stays bounded, and changes of flags are not blocked."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ LIMITS = {
 
 @pytest.fixture
 def small(make_service, database):
-    made = Sdk(make_service, database, **LIMITS)
-    yield made
-    made.close()
+    sdk = Sdk(make_service, database, **LIMITS)
+    yield sdk
+    sdk.close()
 
 
 def count(sdk, table):
@@ -35,9 +35,9 @@ def count(sdk, table):
 
 
 def dropped(sdk):
-    told = Told(sdk.web)
+    metrics = Told(sdk.web)
     kinds = ("applications", "instances", "strategies", "variants")
-    values = {kind: told[f'client_metrics_dropped_total{{kind="{kind}"}}'] for kind in kinds}
+    values = {kind: metrics[f'client_metrics_dropped_total{{kind="{kind}"}}'] for kind in kinds}
     return {kind: value for kind, value in values.items() if value}
 
 
@@ -46,7 +46,7 @@ def report(clock, app="shop", instance="a1", **variants):
     return {"appName": app, "instanceId": instance, "bucket": bucket(clock, **toggles)}
 
 
-def test_invented_variants_leave_no_rows(small, clock):
+def test_invented_variants_are_not_stored(small, clock):
     for n in range(5):
         invented = {f"v{n}-{i}": 1 for i in range(20)}
         body = report(clock, blue=2, disabled=1, **invented)
@@ -62,7 +62,7 @@ def test_variants_beyond_the_limit_of_a_report_are_dropped(small, clock):
     assert dropped(small) == {"variants": 81}
 
 
-def test_invented_applications_leave_as_many_rows_as_the_limit_allows(small, clock):
+def test_invented_applications_are_stored_up_to_the_limit(small, clock):
     for n in range(10):
         small.web.post_json(FRONTEND_PATH, report(clock, f"app-{n}"), headers=FRONTEND, status=200)
     apps = {("one", f"app-{n}", "development") for n in range(3)}
@@ -74,7 +74,7 @@ def test_invented_applications_leave_as_many_rows_as_the_limit_allows(small, clo
     assert small.sums()["one", "app-0", "development"] == (2, 0)
 
 
-def test_a_flood_by_a_frontend_token_leaves_room_for_applications_on_servers(small, clock):
+def test_flood_by_a_frontend_token_does_not_block_backend_applications(small, clock):
     for n in range(10):
         small.web.post_json(FRONTEND_PATH, report(clock, f"app-{n}", f"{n}"), headers=FRONTEND)
     small.web.post_json(PATH, report(clock, "server"), headers=CLIENT, status=202)
@@ -83,7 +83,7 @@ def test_a_flood_by_a_frontend_token_leaves_room_for_applications_on_servers(sma
     assert ("server", "a1", "development", None, "backend") in small.instances()
 
 
-def test_invented_instances_leave_as_many_rows_as_the_limit_allows(small, clock):
+def test_invented_instances_are_stored_up_to_the_limit(small, clock):
     for n in range(12):
         body = report(clock, instance=f"i{n}")
         small.web.post_json(FRONTEND_PATH, body, headers=FRONTEND, status=200)
@@ -101,7 +101,7 @@ def test_registrations_are_limited_too(small):
 
 
 @pytest.mark.parametrize("by", ["SDK", "relay"])
-def test_invented_strategies_are_cut(small, by):
+def test_invented_strategies_are_stored_up_to_the_limit(small, by):
     body = {"appName": "shop", "strategies": ["x" * 5000, *(f"s{n}" for n in range(5000))]}
     if by == "SDK":
         body |= {"interval": 1, "started": 1}
@@ -115,7 +115,7 @@ def test_invented_strategies_are_cut(small, by):
     assert dropped(small) == {"strategies": 4901}
 
 
-def test_one_report_of_a_relay_is_cut_at_each_limit(small):
+def test_report_of_a_relay_is_stored_up_to_each_limit(small):
     where = {"environment": "development"}
     apps = [{"appName": f"app-{n % 6}", "instanceId": f"{n}"} | where for n in range(30)]
     metrics = [{"featureName": "one", "appName": f"app-{n}", "yes": 1} | where for n in range(9)]
@@ -135,7 +135,7 @@ def send_at_once(number, send):
     return threads
 
 
-def test_the_limit_of_applications_holds_when_many_report_at_once(small, clock):
+def test_concurrent_reports_do_not_exceed_the_limit_of_applications(small, clock):
     statuses = []
 
     def send(n):
@@ -151,8 +151,8 @@ def test_the_limit_of_applications_holds_when_many_report_at_once(small, clock):
     assert count(small, "client_application_environments") == 3, "one connection for reports"
 
 
-def test_a_flag_is_switched_while_reports_fill_their_share_of_the_connections(sdk, clock, database):
-    """Before, they held each connection that a transaction may have, until a lock's time-out."""
+def test_flag_is_switched_while_reports_use_all_their_connections(sdk, clock, database):
+    """In earlier versions they used all connections until their locks timed out."""
     statuses = []
 
     def send(n):
@@ -181,7 +181,7 @@ def test_a_flag_is_switched_while_reports_fill_their_share_of_the_connections(sd
     assert set(statuses) <= {200, 503}
 
 
-def test_reports_are_answered_while_a_change_of_their_flag_is_open(sdk, clock, database):
+def test_reports_are_stored_during_an_open_change_of_their_flag(sdk, clock, database):
     body = report(clock, blue=1)
     with closing(database.connect()) as holder:
         holder.autocommit = False

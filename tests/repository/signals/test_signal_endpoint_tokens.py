@@ -36,7 +36,7 @@ def two(conn):
     return add_endpoint(conn, "a"), add_endpoint(conn, "b")
 
 
-def test_an_endpoint_without_tokens_has_none(conn, two):
+def test_new_endpoint_has_no_tokens(conn, two):
     assert signal_endpoint_tokens.list_all(conn) == []
     assert signal_endpoint_tokens.list_for_endpoint(conn, two[0]) == []
     assert signal_endpoint_tokens.list_for_endpoint(conn, 999) == []
@@ -46,7 +46,7 @@ def test_an_endpoint_without_tokens_has_none(conn, two):
     assert signal_endpoint_tokens.find_by_secret(conn, b"hash") is None
 
 
-def test_a_new_token_comes_back_as_it_is_found_and_never_with_its_hash(conn, two):
+def test_new_token_is_returned_without_its_hash(conn, two):
     row = insert(conn, two[0])
     assert set(row) == COLUMNS
     assert (row["signal_endpoint_id"], row["name"]) == (two[0], "ci")
@@ -57,13 +57,13 @@ def test_a_new_token_comes_back_as_it_is_found_and_never_with_its_hash(conn, two
 
 
 def test_lists_are_in_order_of_ids(conn, two):
-    made = [add_token(conn, two[n % 2], name) for n, name in enumerate("zaybx")]
-    assert ids(signal_endpoint_tokens.list_all(conn)) == made
-    assert ids(signal_endpoint_tokens.list_for_endpoint(conn, two[0])) == made[::2]
-    assert ids(signal_endpoint_tokens.list_for_endpoint(conn, two[1])) == made[1::2]
+    token_ids = [add_token(conn, two[n % 2], name) for n, name in enumerate("zaybx")]
+    assert ids(signal_endpoint_tokens.list_all(conn)) == token_ids
+    assert ids(signal_endpoint_tokens.list_for_endpoint(conn, two[0])) == token_ids[::2]
+    assert ids(signal_endpoint_tokens.list_for_endpoint(conn, two[1])) == token_ids[1::2]
 
 
-def test_a_token_of_another_endpoint_is_not_found_renamed_or_deleted(conn, two):
+def test_token_of_another_endpoint_is_not_found_renamed_or_deleted(conn, two):
     a, b = two
     id = add_token(conn, a)
     assert signal_endpoint_tokens.find(conn, b, id) is None
@@ -72,7 +72,7 @@ def test_a_token_of_another_endpoint_is_not_found_renamed_or_deleted(conn, two):
     assert signal_endpoint_tokens.find(conn, a, id)["name"] == "ci"
 
 
-def test_a_name_is_unique_within_its_endpoint_and_keeps_its_case(conn, two):
+def test_name_is_unique_in_its_endpoint_and_case_sensitive(conn, two):
     a, b = two
     insert(conn, a, "ci")
     other = insert(conn, a, "CI")
@@ -85,7 +85,7 @@ def test_a_name_is_unique_within_its_endpoint_and_keeps_its_case(conn, two):
     assert caught.value.constraint == ENDPOINT_AND_NAME
 
 
-def test_a_secret_belongs_to_one_token(conn, two):
+def test_secret_belongs_to_one_token(conn, two):
     insert(conn, two[0], secret_hash=b"same")
     with pytest.raises(UniqueViolation) as caught, attempt(conn):
         insert(conn, two[1], secret_hash=b"same")
@@ -93,7 +93,7 @@ def test_a_secret_belongs_to_one_token(conn, two):
 
 
 @pytest.mark.parametrize("name", ["", "x" * 101])
-def test_the_table_refuses_other_names(conn, two, name):
+def test_table_rejects_invalid_names(conn, two, name):
     with pytest.raises(ConflictError), attempt(conn):
         insert(conn, two[0], name)
     id = add_token(conn, two[0])
@@ -101,12 +101,12 @@ def test_the_table_refuses_other_names(conn, two, name):
         signal_endpoint_tokens.rename(conn, two[0], id, name)
 
 
-def test_a_token_of_no_endpoint_is_refused(conn):
+def test_token_without_an_endpoint_is_rejected(conn):
     with pytest.raises(ConflictError), attempt(conn):
         insert(conn, 999)
 
 
-def test_the_limit_is_decided_in_the_statement_for_each_endpoint(conn, two):
+def test_statement_checks_the_limit_of_each_endpoint(conn, two):
     a, b = two
     assert insert(conn, a, "0", limit=0) is None
     assert insert(conn, a, "1", limit=2)
@@ -116,7 +116,7 @@ def test_the_limit_is_decided_in_the_statement_for_each_endpoint(conn, two):
     assert len(signal_endpoint_tokens.list_for_endpoint(conn, a)) == 2
 
 
-def test_a_deleted_token_makes_room(conn, two):
+def test_deleted_token_does_not_count_for_the_limit(conn, two):
     first = insert(conn, two[0], "1", limit=1)
     assert insert(conn, two[0], "2", limit=1) is None
     assert signal_endpoint_tokens.delete(conn, two[0], first["id"]) is True
@@ -124,7 +124,7 @@ def test_a_deleted_token_makes_room(conn, two):
     assert insert(conn, two[0], "2", limit=1)
 
 
-def test_a_rename_changes_the_name_and_nothing_else(conn, two):
+def test_rename_changes_only_the_name(conn, two):
     row = insert(conn, two[0], secret_hash=b"hash")
     other = insert(conn, two[0], "other")
     renamed = signal_endpoint_tokens.rename(conn, two[0], row["id"], "é" * 100)
@@ -134,7 +134,7 @@ def test_a_rename_changes_the_name_and_nothing_else(conn, two):
     assert signal_endpoint_tokens.find_by_secret(conn, b"hash")["name"] == "é" * 100
 
 
-def test_a_sender_is_found_by_the_hash_with_the_endpoint_whether_or_not_it_is_enabled(conn, two):
+def test_token_is_found_by_its_hash_also_when_its_endpoint_is_disabled(conn, two):
     off = add_endpoint(conn, "off", enabled=False)
     for endpoint_id, name, enabled in ((two[0], "a", True), (off, "off", False)):
         row = insert(conn, endpoint_id, secret_hash=name.encode())
@@ -149,14 +149,14 @@ def test_a_sender_is_found_by_the_hash_with_the_endpoint_whether_or_not_it_is_en
         assert signal_endpoint_tokens.find_by_secret(conn, unknown) is None
 
 
-def test_no_sender_is_found_after_its_endpoint_is_gone(conn, two):
+def test_token_of_a_deleted_endpoint_is_not_found(conn, two):
     insert(conn, two[0], secret_hash=b"hash")
     signal_endpoints.delete(conn, two[0])
     assert signal_endpoint_tokens.find_by_secret(conn, b"hash") is None
 
 
-def test_the_limit_holds_when_many_race(pool):
-    made, together = [], threading.Barrier(5)
+def test_concurrent_creations_do_not_exceed_the_limit(pool):
+    rows, together = [], threading.Barrier(5)
     with pool.autocommit() as conn:
         id = add_endpoint(conn)
 
@@ -164,13 +164,13 @@ def test_the_limit_holds_when_many_race(pool):
         together.wait(DEADLINE_SECONDS)
         with pool.transaction() as conn:
             signal_endpoints.lock(conn, id)
-            made.append(insert(conn, id, f"t{n}", limit=3))
+            rows.append(insert(conn, id, f"t{n}", limit=3))
 
     threads = [threading.Thread(target=create, args=(n,)) for n in range(5)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(row is None for row in made) == [False] * 3 + [True] * 2
+    assert sorted(row is None for row in rows) == [False] * 3 + [True] * 2
     with pool.autocommit() as conn:
         assert run(conn, "SELECT count(*) FROM signal_endpoint_tokens") == [(3,)]

@@ -33,7 +33,7 @@ def update(conn, id, name="deploys", description=None, enabled=True):
     return signal_endpoints.update(conn, id, name=name, description=description, enabled=enabled)
 
 
-def test_an_empty_table_has_none(conn):
+def test_empty_table_has_no_endpoints(conn):
     assert signal_endpoints.list_all(conn) == []
     assert signal_endpoints.find(conn, 1) is None
     assert signal_endpoints.lock(conn, 1) is None
@@ -41,7 +41,7 @@ def test_an_empty_table_has_none(conn):
     assert signal_endpoints.delete(conn, 1) is False
 
 
-def test_a_new_endpoint_comes_back_as_it_is_found(conn):
+def test_new_endpoint_is_returned_and_found(conn):
     row = signal_endpoints.insert(
         conn, name="a-b_9", description="d", enabled=False, created_by_user_id=-42, limit=1
     )
@@ -54,18 +54,18 @@ def test_a_new_endpoint_comes_back_as_it_is_found(conn):
 
 
 @pytest.mark.parametrize("id", [0, -1, 2**31, 2**62])
-def test_an_id_that_is_none_finds_none(conn, id):
+def test_unknown_id_is_not_found(conn, id):
     add_endpoint(conn)
     assert signal_endpoints.find(conn, id) is None
     assert signal_endpoints.delete(conn, id) is False
 
 
-def test_the_list_is_in_order_of_ids(conn):
-    made = [add_endpoint(conn, name) for name in ("c", "a", "b")]
-    assert ids(signal_endpoints.list_all(conn)) == made
+def test_list_is_in_order_of_ids(conn):
+    endpoint_ids = [add_endpoint(conn, name) for name in ("c", "a", "b")]
+    assert ids(signal_endpoints.list_all(conn)) == endpoint_ids
 
 
-def test_a_name_is_unique_and_keeps_its_case(conn):
+def test_name_is_unique_and_case_sensitive(conn):
     id = add_endpoint(conn, "deploys")
     other = add_endpoint(conn, "alerts")
     with pytest.raises(UniqueViolation) as caught, attempt(conn):
@@ -80,7 +80,7 @@ def test_a_name_is_unique_and_keeps_its_case(conn):
     "name",
     ["", "A", "a b", "é", "a\n", "a.b", "a/b", "x" * 101, "\u0660", "-" * 101],
 )
-def test_the_table_refuses_other_names(conn, name):
+def test_table_rejects_invalid_names(conn, name):
     with pytest.raises(ConflictError), attempt(conn):
         insert(conn, name)
     id = add_endpoint(conn)
@@ -88,14 +88,14 @@ def test_the_table_refuses_other_names(conn, name):
         update(conn, id, name)
 
 
-def test_the_longest_name_and_description_fit(conn):
+def test_longest_name_and_description_are_stored(conn):
     id = add_endpoint(conn, "x" * 100, description="é" * 1000)
     with pytest.raises(ConflictError), attempt(conn):
         update(conn, id, description="x" * 1001)
     assert len(signal_endpoints.find(conn, id)["description"]) == 1000
 
 
-def test_the_limit_is_decided_in_the_statement(conn):
+def test_statement_checks_the_limit(conn):
     assert insert(conn, "none", limit=0) is None
     assert insert(conn, "a", limit=2)
     assert insert(conn, "b", limit=2)
@@ -105,7 +105,7 @@ def test_the_limit_is_decided_in_the_statement(conn):
     assert len(signal_endpoints.list_all(conn)) == 3
 
 
-def test_a_deleted_endpoint_makes_room(conn):
+def test_deleted_endpoint_does_not_count_for_the_limit(conn):
     first = insert(conn, "a", limit=1)
     assert insert(conn, "b", limit=1) is None
     assert signal_endpoints.delete(conn, first["id"]) is True
@@ -113,7 +113,7 @@ def test_a_deleted_endpoint_makes_room(conn):
     assert insert(conn, "a", limit=1)["id"] != first["id"]
 
 
-def test_an_update_replaces_all_three_fields_of_one_endpoint(conn):
+def test_update_replaces_all_three_fields_of_one_endpoint(conn):
     id = add_endpoint(conn, "a", description="d")
     other = add_endpoint(conn, "b", description="e")
     before = signal_endpoints.find(conn, id)
@@ -123,36 +123,36 @@ def test_an_update_replaces_all_three_fields_of_one_endpoint(conn):
     assert signal_endpoints.find(conn, other)["description"] == "e"
 
 
-def test_deleting_takes_the_tokens_and_leaves_the_signals_to_the_job(conn):
+def test_delete_removes_the_tokens_and_keeps_the_signals(conn):
     id, other = add_endpoint(conn, "a"), add_endpoint(conn, "b")
     add_token(conn, id)
-    kept = add_token(conn, other)
+    other_token = add_token(conn, other)
     add_signal(conn, id, endpoint="a")
     signal_endpoints.delete(conn, id)
-    assert ids(signal_endpoint_tokens.list_all(conn)) == [kept]
+    assert ids(signal_endpoint_tokens.list_all(conn)) == [other_token]
     assert run(conn, "SELECT count(*) FROM signals") == [(1,)]
 
 
-def test_the_limit_holds_when_many_race(pool):
-    made, together = [], threading.Barrier(5)
+def test_concurrent_creations_do_not_exceed_the_limit(pool):
+    rows, together = [], threading.Barrier(5)
 
     def create(n):
         together.wait(DEADLINE_SECONDS)
         with pool.transaction() as conn:
             signal_endpoints.lock_all(conn)
-            made.append(insert(conn, f"e{n}", limit=3))
+            rows.append(insert(conn, f"e{n}", limit=3))
 
     threads = [threading.Thread(target=create, args=(n,)) for n in range(5)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(row is None for row in made) == [False] * 3 + [True] * 2
+    assert sorted(row is None for row in rows) == [False] * 3 + [True] * 2
     with pool.autocommit() as conn:
         assert len(signal_endpoints.list_all(conn)) == 3
 
 
-def test_a_locked_endpoint_takes_signals_but_no_other_change(pool):
+def test_locked_endpoint_receives_signals_but_blocks_changes(pool):
     with pool.autocommit() as conn:
         id, other = add_endpoint(conn, "a"), add_endpoint(conn, "b")
         add_token(conn, id)
@@ -160,14 +160,14 @@ def test_a_locked_endpoint_takes_signals_but_no_other_change(pool):
         signal_endpoints.lock(first, id)
         with pool.autocommit() as second:
             assert add_signal(second, id, endpoint="a")
-            assert add_token(second, id, "made by somebody who forgot the lock")
+            assert add_token(second, id, "created without the lock")
             assert update(second, other, "b2")
         for change in (signal_endpoints.lock, update, signal_endpoints.delete):
             assert is_locked_out(pool, lambda second, change=change: change(second, id))
     assert not is_locked_out(pool, lambda second: signal_endpoints.delete(second, id))
 
 
-def test_creations_wait_for_each_other_and_nothing_else_does(pool):
+def test_creations_block_only_each_other(pool):
     with pool.transaction() as first:
         signal_endpoints.lock_all(first)
         assert is_locked_out(pool, signal_endpoints.lock_all)

@@ -9,8 +9,8 @@ from tests.repository.kit import add_built_ins, add_endpoint, add_set, add_signa
 
 
 def waiting(conn, **more):
-    asked = {"limit": 10, "most_bytes": 1_000_000} | more
-    return [row["signal_id"] for row in signal_queue.list_oldest(conn, **asked)]
+    options = {"limit": 10, "most_bytes": 1_000_000} | more
+    return [row["signal_id"] for row in signal_queue.list_oldest(conn, **options)]
 
 
 def listening(conn):
@@ -22,7 +22,7 @@ def listening(conn):
     return endpoint
 
 
-def test_a_signal_waits_only_where_a_set_listens(conn):
+def test_signal_is_queued_only_if_it_triggers_a_set(conn):
     endpoint = listening(conn)
     deaf = add_endpoint(conn, "deaf")
     add_token(conn, deaf)
@@ -37,28 +37,28 @@ def test_a_signal_waits_only_where_a_set_listens(conn):
     assert waiting(conn) == [first]
 
 
-def test_the_oldest_come_first_within_bounds(conn):
+def test_oldest_signals_come_first_within_the_limits(conn):
     endpoint = listening(conn)
     text = json.dumps("x" * 98)
-    made = [add_signal(conn, endpoint, text, endpoint="deploys") for _ in range(5)]
-    assert waiting(conn) == made
-    assert waiting(conn, limit=2) == made[:2]
-    assert waiting(conn, most_bytes=1) == made[:1]  # at least one
-    assert waiting(conn, most_bytes=100) == made[:1]
-    assert waiting(conn, most_bytes=101) == made[:2]
-    signal_queue.delete(conn, made[:2])
-    assert waiting(conn) == made[2:]
-    run(conn, "DELETE FROM signals WHERE id = %s", made[2])
+    signal_ids = [add_signal(conn, endpoint, text, endpoint="deploys") for _ in range(5)]
+    assert waiting(conn) == signal_ids
+    assert waiting(conn, limit=2) == signal_ids[:2]
+    assert waiting(conn, most_bytes=1) == signal_ids[:1]  # at least one
+    assert waiting(conn, most_bytes=100) == signal_ids[:1]
+    assert waiting(conn, most_bytes=101) == signal_ids[:2]
+    signal_queue.delete(conn, signal_ids[:2])
+    assert waiting(conn) == signal_ids[2:]
+    run(conn, "DELETE FROM signals WHERE id = %s", signal_ids[2])
     assert signal_queue.list_oldest(conn, limit=1, most_bytes=1)[0]["payload"] is None
-    assert waiting(conn) == made[2:]
+    assert waiting(conn) == signal_ids[2:]
 
 
-def test_verdicts_are_written_once_and_go_with_the_signal(conn):
+def test_results_are_written_once_and_deleted_with_the_signal(conn):
     endpoint = listening(conn)
     signal = add_signal(conn, endpoint, endpoint="deploys")
     signal_queue.insert_verdicts(conn, [signal, 999], ['[{"verdict": "runs"}]', "[]"])
     signal_queue.insert_verdicts(conn, [signal], ["[]"])
-    found = [row["verdicts"] for row in signal_queue.list_verdicts(conn, [signal])]
-    assert [json.loads(text) for text in found if text] == [[{"verdict": "runs"}]]
+    verdicts = [row["verdicts"] for row in signal_queue.list_verdicts(conn, [signal])]
+    assert [json.loads(text) for text in verdicts if text] == [[{"verdict": "runs"}]]
     assert signal_queue.delete_orphaned_verdicts(conn, 10) == 1
     assert signal_queue.list_verdicts(conn, [999]) == []

@@ -17,7 +17,7 @@ from tests.repository.kit import (
     secret_of,
 )
 
-LISTED = {
+COLUMNS = {
     "id", "endpoint_id", "token_id", "token_name", "payload", "payload_bytes", "bytes",
     "created_at", "sent_by", "replay_of",
 }  # fmt: skip
@@ -52,24 +52,24 @@ def insert(conn, endpoint_name, secret, payload="{}"):
     )
 
 
-def of_endpoint(conn, id, **asked):
-    return signals.list_for_endpoint(conn, id, **{"before": None, "limit": 50} | asked)
+def of_endpoint(conn, id, **options):
+    return signals.list_for_endpoint(conn, id, **{"before": None, "limit": 50} | options)
 
 
-def of_token(conn, id, token_id, **asked):
-    return signals.list_for_token(conn, id, token_id, **{"before": None, "limit": 50} | asked)
+def of_token(conn, id, token_id, **options):
+    return signals.list_for_token(conn, id, token_id, **{"before": None, "limit": 50} | options)
 
 
-def across(conn, **asked):
+def across(conn, **options):
     none = {"from_time": None, "to_time": None, "before": None, "limit": 50}
-    return signals.list_all(conn, **none | asked)
+    return signals.list_all(conn, **none | options)
 
 
-def count(conn, **asked):
-    return signals.count(conn, **{"from_time": None, "to_time": None, "max_count": 100} | asked)
+def count(conn, **options):
+    return signals.count(conn, **{"from_time": None, "to_time": None, "max_count": 100} | options)
 
 
-def test_a_signal_of_a_person_has_no_token(conn, world):
+def test_signal_of_a_user_has_no_token(conn, world):
     first = world.send('{"n":1}')
     row = signals.insert_by_user(
         conn, world.a, payload='{"n":1}', payload_bytes=7, sent_by="ada", replay_of=first
@@ -79,13 +79,13 @@ def test_a_signal_of_a_person_has_no_token(conn, world):
     assert of_token(conn, world.a, world.ci)[0]["id"] == first
 
 
-def test_an_endpoint_without_signals_has_none(conn, world):
+def test_new_endpoint_has_no_signals(conn, world):
     assert of_endpoint(conn, world.a) == of_token(conn, world.a, world.ci) == across(conn) == []
     assert signals.find(conn, world.a, 1) is None
     assert count(conn) == signals.count_for_endpoint(conn, world.a, max_count=5) == 0
 
 
-def test_a_stored_signal_comes_back_with_its_payload_as_it_was_sent(conn, world):
+def test_payload_is_stored_unchanged(conn, world):
     row = insert(conn, "a", secret_of(world.a), '{"b":[1.50,null],"a":"é"}')
     assert row.pop("created_at") is not None
     assert row == {
@@ -98,7 +98,7 @@ def test_a_stored_signal_comes_back_with_its_payload_as_it_was_sent(conn, world)
     }
 
 
-def test_only_the_endpoints_own_tokens_store_a_signal(conn, world):
+def test_only_tokens_of_the_endpoint_store_a_signal(conn, world):
     signal_endpoints.update(conn, world.b, name="b", description=None, enabled=False)
     assert insert(conn, "a", "wrong") is None
     assert insert(conn, "a", secret_of(world.b)) is None
@@ -111,52 +111,56 @@ def test_only_the_endpoints_own_tokens_store_a_signal(conn, world):
 
 
 @pytest.mark.parametrize("payload", ["", "{", "NaN", "01", "'x'", "1 2"])
-def test_a_payload_that_is_no_json_is_refused(conn, world, payload):
+def test_payload_that_is_not_json_is_rejected(conn, world, payload):
     with pytest.raises(BadDataError), attempt(conn):
         insert(conn, "a", secret_of(world.a), payload)
     assert of_endpoint(conn, world.a) == []
 
 
-def test_lists_are_newest_first_and_of_one_endpoint(conn, world):
+def test_lists_have_the_signals_of_one_endpoint_newest_first(conn, world):
     first, other, of_b = world.send("1"), world.send("2", token="other"), world.send("3", "b")
     last = world.send("4")
     assert ids(of_endpoint(conn, world.a)) == [last, other, first]
     assert ids(of_endpoint(conn, world.b)) == [of_b]
     assert ids(of_token(conn, world.a, world.ci)) == [last, first]
     row = of_endpoint(conn, world.a)[1]
-    assert set(row) == LISTED
+    assert set(row) == COLUMNS
     assert (row["token_name"], row["payload"]) == ("other", "2")
     (of_other,) = of_token(conn, world.a, world.other)
     assert row | {"bytes": 1} == of_other
     assert [row["bytes"] for row in of_endpoint(conn, world.a)] == [1, 2, 3]
 
 
-def test_pages_by_key_and_by_offset_are_the_same(conn, world):
-    made = [world.send(str(n)) for n in range(5)][::-1]
+def test_pages_by_key_and_by_offset_are_equal(conn, world):
+    signal_ids = [world.send(str(n)) for n in range(5)][::-1]
     world.send(endpoint="b")
     token = (conn, world.a, world.ci)
-    for listed in (
-        lambda **asked: ids(of_endpoint(conn, world.a, **asked)),
-        lambda **asked: ids(of_token(*token, **asked)),
+    for list_ids in (
+        lambda **options: ids(of_endpoint(conn, world.a, **options)),
+        lambda **options: ids(of_token(*token, **options)),
     ):
-        assert listed(limit=2) == made[:2]
-        assert listed(limit=2, before=made[1]) == listed(limit=2, offset=2) == made[2:4]
-        assert listed(limit=2, before=made[1], offset=2) == made[4:]
-        assert listed(before=made[-1]) == listed(offset=5) == listed(limit=0) == []
+        assert list_ids(limit=2) == signal_ids[:2]
+        assert (
+            list_ids(limit=2, before=signal_ids[1])
+            == list_ids(limit=2, offset=2)
+            == signal_ids[2:4]
+        )
+        assert list_ids(limit=2, before=signal_ids[1], offset=2) == signal_ids[4:]
+        assert list_ids(before=signal_ids[-1]) == list_ids(offset=5) == list_ids(limit=0) == []
 
 
-def test_a_token_or_signal_of_another_endpoint_is_not_found(conn, world):
+def test_token_or_signal_of_another_endpoint_is_not_found(conn, world):
     id = world.send()
     assert of_token(conn, world.b, world.ci) == []
     assert of_token(conn, world.a, world.ci_of_b) == []
     assert signals.find(conn, world.b, id) is None
     assert signals.find(conn, world.a, id + 1) is None
     assert signals.find(conn, world.a, 2**62) is None
-    listed = of_endpoint(conn, world.a)[0]
-    assert signals.find(conn, world.a, id) | {"bytes": listed["bytes"]} == listed
+    row = of_endpoint(conn, world.a)[0]
+    assert signals.find(conn, world.a, id) | {"bytes": row["bytes"]} == row
 
 
-def test_signals_outlive_their_token_without_its_name(conn, world):
+def test_signals_of_a_deleted_token_have_no_token_name(conn, world):
     id = world.send()
     signal_endpoint_tokens.delete(conn, world.a, world.ci)
     assert of_endpoint(conn, world.a)[0]["token_name"] is None
@@ -165,46 +169,46 @@ def test_signals_outlive_their_token_without_its_name(conn, world):
     assert across(conn)[0]["token_name"] is None
 
 
-def test_signals_of_a_deleted_endpoint_are_unseen_at_once(conn, world):
-    id, kept = world.send(), world.send(endpoint="b")
+def test_signals_of_a_deleted_endpoint_are_hidden(conn, world):
+    id, other_id = world.send(), world.send(endpoint="b")
     signal_endpoints.delete(conn, world.a)
-    assert ids(across(conn)) == [kept]
+    assert ids(across(conn)) == [other_id]
     assert count(conn) == 1
     assert signals.find(conn, world.a, id) is None
     assert {endpoint_id for endpoint_id, _ in signals.find_last_received(conn)} == {world.b}
-    listed = {row["endpoint_id"]: row["is_deleted"] for row in signals.list_endpoint_ids(conn)}
-    assert listed == {world.a: True, world.b: False}
+    endpoints = {row["endpoint_id"]: row["is_deleted"] for row in signals.list_endpoint_ids(conn)}
+    assert endpoints == {world.a: True, world.b: False}
 
 
-def test_across_endpoints_each_signal_names_its_source(conn, world):
-    made = [world.send(), world.send(endpoint="b"), world.send(token="other")]
+def test_list_of_all_endpoints_has_the_endpoint_of_each_signal(conn, world):
+    signal_ids = [world.send(), world.send(endpoint="b"), world.send(token="other")]
     rows = across(conn)
-    assert ids(rows) == made[::-1]
-    assert set(rows[0]) == LISTED | {"endpoint_name", "endpoint_description"}
+    assert ids(rows) == signal_ids[::-1]
+    assert set(rows[0]) == COLUMNS | {"endpoint_name", "endpoint_description"}
     assert [row["endpoint_name"] for row in rows] == ["a", "b", "a"]
     assert [row["endpoint_description"] for row in rows] == ["d", None, "d"]
-    assert ids(across(conn, before=made[2], limit=1)) == [made[1]]
-    assert ids(across(conn, limit=1, offset=2)) == [made[0]]
+    assert ids(across(conn, before=signal_ids[2], limit=1)) == [signal_ids[1]]
+    assert ids(across(conn, limit=1, offset=2)) == [signal_ids[0]]
 
 
-def test_a_span_of_time_is_half_open(conn, world):
-    made = [world.send() for _ in range(3)]
+def test_end_of_a_time_span_is_exclusive(conn, world):
+    signal_ids = [world.send() for _ in range(3)]
     times = ["2026-03-01T00:00Z", "2026-03-02T00:00Z", "2026-03-03T00:00Z"]
-    for id, time in zip(made, times, strict=True):
+    for id, time in zip(signal_ids, times, strict=True):
         run(conn, "UPDATE signals SET created_at = %s WHERE id = %s", time, id)
-    for start, end, found in (
-        (None, None, made),
-        (times[1], None, made[1:]),
-        (None, times[1], made[:1]),
-        (times[0], times[2], made[:2]),
+    for start, end, expected in (
+        (None, None, signal_ids),
+        (times[1], None, signal_ids[1:]),
+        (None, times[1], signal_ids[:1]),
+        (times[0], times[2], signal_ids[:2]),
         (times[1], times[1], []),
         (times[2], times[0], []),
     ):
-        assert ids(across(conn, from_time=start, to_time=end)) == found[::-1]
-        assert count(conn, from_time=start, to_time=end) == len(found)
+        assert ids(across(conn, from_time=start, to_time=end)) == expected[::-1]
+        assert count(conn, from_time=start, to_time=end) == len(expected)
 
 
-def test_counts_stop_at_their_most(conn, world):
+def test_counts_stop_at_their_maximum(conn, world):
     for _ in range(5):
         world.send()
     world.send(endpoint="b")
@@ -213,7 +217,7 @@ def test_counts_stop_at_their_most(conn, world):
     assert counted == [0, 3, 5, 5]
 
 
-def test_the_last_signal_of_each_endpoint_and_token_is_told(conn, world):
+def test_last_received_has_each_endpoint_and_token(conn, world):
     for n, token in enumerate(("other", "ci", "ci")):
         id = world.send(token=token)
         run(conn, "UPDATE signals SET created_at = %s WHERE id = %s", f"2026-03-0{n + 1}Z", id)
@@ -224,7 +228,7 @@ def test_the_last_signal_of_each_endpoint_and_token_is_told(conn, world):
     assert days == {(world.a, None): 3, (world.a, world.other): 1}
 
 
-def test_hours_are_counted_back_from_the_running_one(conn, world):
+def test_hours_are_counted_back_from_the_current_hour(conn, world):
     for endpoint, age in (
         ("a", "0"), ("a", "0"), ("b", "0"),
         ("a", "1 microsecond"), ("a", "1 hour"),
@@ -237,38 +241,42 @@ def test_hours_are_counted_back_from_the_running_one(conn, world):
             "UPDATE signals SET created_at = date_trunc('hour', now()) - %s::interval WHERE id = %s"
         )
         run(conn, statement, age, id)
-    found = {
+    counts = {
         (row["endpoint_id"], row["hours_ago"]): row["signals"]
         for row in signals.count_by_hour(conn)
     }
-    assert found == {
+    assert counts == {
         (world.a, 0): 2, (world.b, 0): 1, (world.a, 1): 2, (world.a, 2): 1, (world.a, 23): 1,
     }  # fmt: skip
 
 
-def test_old_signals_are_deleted_a_chunk_at_a_time_up_to_the_first_young_one(conn, world):
-    made = [world.send() for _ in range(6)]
-    run(conn, "UPDATE signals SET created_at = now() - interval '9 days' WHERE id < %s", made[4])
+def test_old_signals_are_deleted_in_chunks_up_to_the_first_recent_one(conn, world):
+    signal_ids = [world.send() for _ in range(6)]
+    run(
+        conn,
+        "UPDATE signals SET created_at = now() - interval '9 days' WHERE id < %s",
+        signal_ids[4],
+    )
     assert signals.delete_old(conn, days=10, chunk=100) == 0
     assert signals.delete_old(conn, days=8, chunk=3) == 3
     assert signals.delete_old(conn, days=8, chunk=3) == 1
     assert signals.delete_old(conn, days=8, chunk=3) == 0
-    assert ids(of_endpoint(conn, world.a)) == [made[5], made[4]]
+    assert ids(of_endpoint(conn, world.a)) == [signal_ids[5], signal_ids[4]]
 
 
-def test_a_surplus_is_deleted_oldest_first_and_of_one_endpoint(conn, world):
-    made = [world.send() for _ in range(6)]
+def test_surplus_of_one_endpoint_is_deleted_oldest_first(conn, world):
+    signal_ids = [world.send() for _ in range(6)]
     of_b = world.send(endpoint="b")
     assert signals.delete_surplus(conn, world.a, keep=6, chunk=100) == 0
     assert signals.delete_surplus(conn, world.a, keep=2, chunk=3) == 3
-    assert ids(of_endpoint(conn, world.a)) == made[3:][::-1]
+    assert ids(of_endpoint(conn, world.a)) == signal_ids[3:][::-1]
     assert signals.delete_surplus(conn, world.a, keep=2, chunk=3) == 1
     assert signals.delete_surplus(conn, world.a, keep=0, chunk=100) == 2
     assert ids(across(conn)) == [of_b]
     assert signals.delete_surplus(conn, 999, keep=0, chunk=100) == 0
 
 
-def test_endpoints_with_signals_are_named_once_each(conn, world):
+def test_each_endpoint_with_signals_is_listed_once(conn, world):
     assert signals.list_endpoint_ids(conn) == []
     world.send()
     world.send()

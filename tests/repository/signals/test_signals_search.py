@@ -29,16 +29,16 @@ def world(conn):
     return World(conn)
 
 
-def search(conn, id, pattern, **asked):
+def search(conn, id, pattern, **options):
     none = {"token_id": None, "before": None, "oldest_id": 0, "limit": 50}
-    return ids(signals.search(conn, id, pattern=pattern, **none | asked))
+    return ids(signals.search(conn, id, pattern=pattern, **none | options))
 
 
 def search_end(conn, id, token_id=None, before=None):
     return signals.find_search_end(conn, id, token_id=token_id, before=before)
 
 
-def test_a_pattern_is_a_like_pattern_in_any_case(conn, world):
+def test_pattern_is_a_like_pattern_and_case_insensitive(conn, world):
     hit = world.send({"level": "Critical"})
     assert search(conn, world.a, "%critical%") == [hit]
     assert search(conn, world.a, "%CRIT_CAL%") == [hit]
@@ -46,49 +46,51 @@ def test_a_pattern_is_a_like_pattern_in_any_case(conn, world):
     assert search(conn, world.b, "%critical%") == []
 
 
-def test_a_search_keeps_to_its_endpoint_token_and_span(conn, world):
-    made = [world.send(n, token="other" if n % 2 else "ci") for n in range(6)]
+def test_search_is_limited_to_its_endpoint_token_and_ids(conn, world):
+    signal_ids = [world.send(n, token="other" if n % 2 else "ci") for n in range(6)]
     world.send(1, "b")
-    assert search(conn, world.a, "%") == made[::-1]
-    assert search(conn, world.a, "%", token_id=world.other) == made[1::2][::-1]
-    assert search(conn, world.a, "%", before=made[4]) == made[:4][::-1]
-    assert search(conn, world.a, "%", oldest_id=made[3]) == made[3:][::-1]
-    assert search(conn, world.a, "%", before=made[4], oldest_id=made[3], limit=5) == [made[3]]
-    assert search(conn, world.a, "%", limit=2) == made[-2:][::-1]
+    assert search(conn, world.a, "%") == signal_ids[::-1]
+    assert search(conn, world.a, "%", token_id=world.other) == signal_ids[1::2][::-1]
+    assert search(conn, world.a, "%", before=signal_ids[4]) == signal_ids[:4][::-1]
+    assert search(conn, world.a, "%", oldest_id=signal_ids[3]) == signal_ids[3:][::-1]
+    assert search(conn, world.a, "%", before=signal_ids[4], oldest_id=signal_ids[3], limit=5) == [
+        signal_ids[3]
+    ]
+    assert search(conn, world.a, "%", limit=2) == signal_ids[-2:][::-1]
     assert search(conn, world.b, "%", token_id=world.ci) == []
 
 
-def test_the_window_ends_at_the_oldest_signal_when_all_fits(conn, world):
+def test_window_ends_at_the_oldest_signal_if_all_fit(conn, world):
     assert search_end(conn, world.a) == (0, False)
-    made = [world.send(n, token="other" if n else "ci") for n in range(4)]
+    signal_ids = [world.send(n, token="other" if n else "ci") for n in range(4)]
     world.send(0, "b")
-    assert search_end(conn, world.a) == (made[0], False)
-    assert search_end(conn, world.a, token_id=world.other) == (made[1], False)
-    assert search_end(conn, world.a, before=made[1]) == (made[0], False)
-    assert search_end(conn, world.a, before=made[0]) == (0, False)
+    assert search_end(conn, world.a) == (signal_ids[0], False)
+    assert search_end(conn, world.a, token_id=world.other) == (signal_ids[1], False)
+    assert search_end(conn, world.a, before=signal_ids[1]) == (signal_ids[0], False)
+    assert search_end(conn, world.a, before=signal_ids[0]) == (0, False)
 
 
-def test_the_window_is_bounded_by_rows(conn, world, monkeypatch):
+def test_window_is_limited_by_rows(conn, world, monkeypatch):
     monkeypatch.setattr(signals, "SEARCH_ROWS", 3)
-    made = [world.send(n) for n in range(5)]
-    assert search_end(conn, world.a) == (made[2], True)
-    assert search_end(conn, world.a, before=made[2]) == (made[0], False)
+    signal_ids = [world.send(n) for n in range(5)]
+    assert search_end(conn, world.a) == (signal_ids[2], True)
+    assert search_end(conn, world.a, before=signal_ids[2]) == (signal_ids[0], False)
 
 
-def test_the_window_is_bounded_by_bytes_and_holds_one_signal_at_least(conn, world, monkeypatch):
-    made = [world.send("x" * 98) for _ in range(5)]  # 100 bytes each
+def test_window_is_limited_by_bytes_and_has_at_least_one_signal(conn, world, monkeypatch):
+    signal_ids = [world.send("x" * 98) for _ in range(5)]  # 100 bytes each
     for size, oldest in ((1, 4), (100, 3), (150, 3), (200, 2), (399, 1)):
         monkeypatch.setattr(signals, "SEARCH_BYTES", size)
-        assert search_end(conn, world.a) == (made[oldest], True)
+        assert search_end(conn, world.a) == (signal_ids[oldest], True)
     monkeypatch.setattr(signals, "SEARCH_BYTES", 500)
-    assert search_end(conn, world.a) == (made[0], False)
+    assert search_end(conn, world.a) == (signal_ids[0], False)
 
 
 @pytest.mark.parametrize(
     "text",
     ["%", "_", "\\\\", "100%", "a_b", "\\\\%", "%%", "__", "\\n", "%s", "%(limit)s", "'", "é"],
 )
-def test_the_service_takes_every_character_literally(conn, world, text):
+def test_service_searches_every_character_literally(conn, world, text):
     world.send("harmless aXb 100 percent")
     raw = json.loads(f'"{text}"')
     hit = world.send(f"<{raw}>")
@@ -97,24 +99,24 @@ def test_the_service_takes_every_character_literally(conn, world, text):
     assert page.searched_to_end
 
 
-def test_a_search_page_says_where_the_next_one_begins(conn, world, monkeypatch):
+def test_search_page_has_the_start_of_the_next_page(conn, world, monkeypatch):
     monkeypatch.setattr(signals, "SEARCH_ROWS", 3)
-    made = [world.send("odd" if n % 2 else "even") for n in range(7)]
-    found, before, pages = [], None, 0
+    signal_ids = [world.send("odd" if n % 2 else "even") for n in range(7)]
+    all_ids, before, pages = [], None, 0
     while pages == 0 or before:
         page = list_page(conn, world.a, limit=2, before=before, text="odd")
-        found += ids(page.rows)
+        all_ids += ids(page.rows)
         before, pages = page.next_before, pages + 1
         assert pages < 10
-    assert found == made[1::2][::-1]
+    assert all_ids == signal_ids[1::2][::-1]
     assert page.searched_to_end
 
 
-def test_the_last_page_has_no_next_one(conn, world):
-    made = [world.send(n) for n in range(4)]
+def test_last_page_has_no_next_page(conn, world):
+    signal_ids = [world.send(n) for n in range(4)]
     page = list_page(conn, world.a, limit=4)
-    assert (ids(page.rows), page.next_before) == (made[::-1], None)
+    assert (ids(page.rows), page.next_before) == (signal_ids[::-1], None)
     page = list_page(conn, world.a, limit=3)
-    assert (ids(page.rows), page.next_before) == (made[1:][::-1], made[1])
+    assert (ids(page.rows), page.next_before) == (signal_ids[1:][::-1], signal_ids[1])
     page = list_page(conn, world.a, limit=3, offset=1, token_id=world.ci)
-    assert (ids(page.rows), page.next_before) == (made[:3][::-1], None)
+    assert (ids(page.rows), page.next_before) == (signal_ids[:3][::-1], None)

@@ -32,7 +32,7 @@ def upsert_instances(conn, *rows, client_ip="::1", limit=99):
     return client_applications.upsert_instances(conn, client_ip=client_ip, limit=limit, **columns)
 
 
-def test_an_application_is_written_once_a_minute_and_keeps_its_strategies(conn, environments):
+def test_application_is_updated_once_a_minute_and_keeps_its_strategies(conn, environments):
     rows = ("shop", "dev", None), ("shop", "dev", '["a"]'), ("lost", "nowhere", None)
     assert upsert(conn, *rows) == 1
     assert upsert(conn, ("shop", "prod", None)) == 0
@@ -45,9 +45,9 @@ def test_an_application_is_written_once_a_minute_and_keeps_its_strategies(conn, 
     assert client_applications.find(conn, "lost") is None
 
 
-def test_an_instance_is_renewed_and_keeps_what_is_known(conn, environments):
-    known = ("shop", "a", "dev", "py:1", "backend")
-    assert upsert_instances(conn, known, ("shop", "a", "dev", None, None)) == 0
+def test_instance_is_updated_and_keeps_its_sdk(conn, environments):
+    instance = ("shop", "a", "dev", "py:1", "backend")
+    assert upsert_instances(conn, instance, ("shop", "a", "dev", None, None)) == 0
     run(conn, "UPDATE client_instances SET last_seen = 'epoch'")
     assert upsert_instances(conn, ("shop", "a", "dev", None, None), client_ip=None) == 0
     (row,) = client_applications.list_instances(conn, "shop", environment=None, limit=9)
@@ -69,7 +69,7 @@ def accept(conn, *names, environment="dev", sdk_type="backend", limit=2):
     return sorted(name for _, name in accepted)
 
 
-def test_names_of_applications_are_accepted_up_to_the_limit(conn, environments):
+def test_application_names_are_accepted_up_to_the_limit(conn, environments):
     assert accept(conn, "b", "b") == ["b"]
     assert accept(conn, "d", "c", "b") == ["b", "c"]
     assert accept(conn, "d", "e") == []
@@ -84,7 +84,7 @@ def test_each_environment_and_sdk_type_has_its_own_names(conn, environments):
     assert accept(conn, "c", environment="nowhere") == []
 
 
-def test_a_name_that_is_not_reported_for_days_makes_room(conn, environments):
+def test_name_without_reports_for_days_does_not_count_for_the_limit(conn, environments):
     accept(conn, "old", "used")
     run(conn, "UPDATE client_application_environments SET seen_at = now() - interval '3 days'")
     assert accept(conn, "used") == ["used"]
@@ -92,7 +92,7 @@ def test_a_name_that_is_not_reported_for_days_makes_room(conn, environments):
     assert accept(conn, "new", "newer") == ["new"]
 
 
-def test_new_instances_are_dropped_when_the_environment_is_full(conn, environments):
+def test_new_instances_beyond_the_limit_of_the_environment_are_dropped(conn, environments):
     def instance(name, sdk_type="backend", environment="dev"):
         return ("shop", name, environment, None, sdk_type)
 
@@ -124,12 +124,12 @@ def test_applications_are_listed_with_their_instances(conn, environments):
     assert (dev["environment"], dev["instances"]) == ("dev", 2)
     assert (dev["frontend_sdks"], dev["backend_sdks"]) == (["js:1"], ["py:2"])
     assert (prod["frontend_sdks"], prod["backend_sdks"]) == ([], ["py:1"])
-    found = client_applications.list_instances(conn, "b%_", environment="dev", limit=9)
-    assert [row["instance_id"] for row in found] == ["1", "2"]
+    instances = client_applications.list_instances(conn, "b%_", environment="dev", limit=9)
+    assert [row["instance_id"] for row in instances] == ["1", "2"]
     assert len(client_applications.list_instances(conn, "b%_", environment=None, limit=2)) == 2
 
 
-def test_an_application_goes_with_its_instances(conn, environments):
+def test_delete_removes_the_instances_of_the_application(conn, environments):
     upsert(conn, ("a", "dev", None), ("b", "dev", None))
     upsert_instances(conn, ("a", "1", "dev", None, None), ("b", "1", "dev", None, None))
     accept(conn, "a", "b")
@@ -139,7 +139,7 @@ def test_an_application_goes_with_its_instances(conn, environments):
     assert run(conn, "SELECT app_name FROM client_instances") == [("b",)]
 
 
-def test_instances_go_when_they_were_not_seen_for_long(conn, environments):
+def test_old_instances_are_deleted(conn, environments):
     upsert_instances(conn, *(("a", str(n), "dev", None, None) for n in range(4)))
     run(conn, "UPDATE client_instances SET last_seen = now() - instance_id::int * interval '1 day'")
     assert client_applications.delete_old_instances(conn, days=1, chunk=1) == 1
@@ -156,20 +156,20 @@ def test_valid_tokens_are_found_together(conn):
             secret.encode(),
             expires,
         )
-    found = token_validation.list_valid_tokens(conn, [b"a", b"b", b"c", b"d"])
-    assert sorted(bytes(row["secret_hash"]) for row in found) == [b"a", b"b"]
-    assert found[0]["projects"] == ["p", "q"]
+    rows = token_validation.list_valid_tokens(conn, [b"a", b"b", b"c", b"d"])
+    assert sorted(bytes(row["secret_hash"]) for row in rows) == [b"a", b"b"]
+    assert rows[0]["projects"] == ["p", "q"]
     assert token_validation.list_valid_tokens(conn, []) == []
 
 
-def test_an_empty_database_counts_zero(conn):
+def test_statistics_of_an_empty_database_are_zero(conn):
     row = statistics.count_everything(conn)
     assert row.pop("instance_id") is None
     assert row.pop("roles") == 3
     assert set(row.values()) == {0}
 
 
-def test_applications_go_when_they_were_not_heard_of_for_long(conn):
+def test_old_applications_without_instances_are_deleted(conn):
     for name, age in (("old", "40 days"), ("old with an instance", "40 days"), ("new", "1 day")):
         run(
             conn,

@@ -1,4 +1,4 @@
-"""Sums by hour: added up, listed, forgotten."""
+"""Counts by hour: summed, listed, deleted."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def add_flags(conn):
 
 
 def add(conn, *rows):
-    """Rows of (flag, application, environment, hours ago, yes, no); the pairs that were written."""
+    """Rows of (flag, application, environment, hours ago, yes, no); returns the stored pairs."""
     hour = this_hour(conn)
     names = ("feature", "app_name", "environment", "hour", "yes", "no")
     usages = [dict(zip(names, row, strict=True)) for row in rows]
@@ -56,20 +56,20 @@ def add_variant(conn, feature, variant, count, environment="dev"):
     return client_metrics.add_variants(conn, usages)
 
 
-def stored(conn):
+def list_totals(conn):
     return run(
         conn, "SELECT feature, app_name, environment, yes, no FROM client_metrics ORDER BY 1"
     )
 
 
-def test_the_same_key_is_summed_within_a_call_and_across_calls(conn, flags):
+def test_counts_of_one_key_are_summed_in_a_call_and_across_calls(conn, flags):
     one, two = ("one", "dev"), ("two", "dev")
     assert add(conn, ("one", "shop", "dev", 0, 1, 2), ("one", "shop", "dev", 0, 3, 4)) == {one}
     assert add(conn, ("one", "shop", "dev", 0, 10, 0), ("two", "shop", "dev", 0, 0, 1)) == {
         one,
         two,
     }
-    assert stored(conn) == [("one", "shop", "dev", 14, 6), ("two", "shop", "dev", 0, 1)]
+    assert list_totals(conn) == [("one", "shop", "dev", 14, 6), ("two", "shop", "dev", 0, 1)]
     set_variants(conn, "one", "dev", '[{"name": "blue"}]')
     assert add_variant(conn, "one", "blue", 2) == add_variant(conn, "one", "blue", 3) == 0
     (row,) = client_metrics.list_for_feature(conn, "one", 1)
@@ -89,11 +89,11 @@ def test_only_variants_that_the_flag_has_in_the_environment_are_stored(conn, fla
     assert rows == [("blue",), ("disabled",), ("old",), ("red",)]
 
 
-def test_unknown_flags_and_environments_are_left_out(conn, flags):
+def test_unknown_flags_and_environments_are_ignored(conn, flags):
     unknown = ("none", "shop", "dev", 0, 1, 1), ("one", "shop", "nowhere", 0, 1, 1)
     assert add(conn, *unknown) == set()
     assert add_variant(conn, "none", "x", 1) == add_variant(conn, "one", "x", 1, "nowhere") == 0
-    assert stored(conn) == []
+    assert list_totals(conn) == []
 
 
 def test_hours_are_listed_by_environment(conn, flags):
@@ -119,7 +119,7 @@ def test_hours_are_listed_by_environment(conn, flags):
     assert client_metrics.list_app_names(conn, "none") == []
 
 
-def test_what_applications_report_is_listed_by_flag(conn, flags):
+def test_features_of_applications_are_listed(conn, flags):
     add(
         conn,
         ("two", "shop", "dev", 0, 1, 2),
@@ -134,12 +134,12 @@ def test_what_applications_report_is_listed_by_flag(conn, flags):
     assert client_metrics.list_features(conn, []) == []
 
 
-def test_the_oldest_go_first(conn, flags):
+def test_oldest_metrics_are_deleted_first(conn, flags):
     add(conn, *(("one", "shop", "dev", n, n, 0) for n in range(10)))
     add_variant(conn, "one", "disabled", 1)
     run(conn, "UPDATE client_metrics_variants SET hour = hour - interval '9 hours'")
     assert client_metrics.delete_old(conn, hours=5, chunk=2) == 2
-    left = run(conn, "SELECT yes FROM client_metrics ORDER BY hour")
-    assert [yes for (yes,) in left] == [7, 6, 5, 4, 3, 2, 1, 0]
+    rows = run(conn, "SELECT yes FROM client_metrics ORDER BY hour")
+    assert [yes for (yes,) in rows] == [7, 6, 5, 4, 3, 2, 1, 0]
     assert client_metrics.delete_old_variants(conn, hours=10, chunk=9) == 0
     assert client_metrics.delete_old_variants(conn, hours=5, chunk=9) == 1

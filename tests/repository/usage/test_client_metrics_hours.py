@@ -18,9 +18,9 @@ def test_hours_are_summed_oldest_first_and_end_after_a_day(conn):
         ("other", "a", "production", 0, 7, 7),
     ):
         run(conn, ADD, flag, app, environment, ago, yes, no)
-    found = client_metrics.list_hours(conn, "mine", 24)
-    assert [(r["environment"], r["yes"], r["no"]) for r in found] == [
+    rows = client_metrics.list_hours(conn, "mine", 24)
+    assert [(r["environment"], r["yes"], r["no"]) for r in rows] == [
         ("default", 3, 0),
         ("production", 11, 22),
     ]
-    assert (found[1]["hour"] - found[0]["hour"]).total_seconds() == 23 * 3600
+    assert (rows[1]["hour"] - rows[0]["hour"]).total_seconds() == 23 * 3600

@@ -14,14 +14,14 @@ def mark(conn, *pairs):
     return feature_last_seen.upsert(conn, features=names, environments=environments)
 
 
-def seen(conn, name="a"):
+def read_times(conn, name="a"):
     """{environment: when} and when anywhere, as readers get it."""
     states = feature_environments.list_states(conn, [name])
     by_environment = {row["environment"]: row["last_seen_at"] for row in states}
     return by_environment, features.find(conn, name)["last_seen_at"]
 
 
-def test_flags_are_marked_to_the_minute(conn):
+def test_times_are_updated_once_a_minute(conn):
     add_built_ins(conn)
     add_flag(conn, "a")
     pairs = [("a", DEVELOPMENT), ("a", DEVELOPMENT), ("none", DEVELOPMENT), ("a", "nowhere")]
@@ -30,11 +30,11 @@ def test_flags_are_marked_to_the_minute(conn):
     run(conn, "UPDATE feature_last_seen SET seen_at = seen_at - interval '61 seconds'")
     assert mark(conn, *pairs) == 1
     ((now,),) = run(conn, "SELECT now()")
-    by_environment, anywhere = seen(conn)
+    by_environment, anywhere = read_times(conn)
     assert (by_environment[DEVELOPMENT], by_environment[PRODUCTION], anywhere) == (now, None, now)
 
 
-def test_what_the_version_before_has_written_counts_while_it_is_later(conn):
+def test_time_of_the_previous_version_counts_if_it_is_later(conn):
     add_built_ins(conn)
     add_flag(conn, "a")
     mark(conn, ("a", DEVELOPMENT))
@@ -45,24 +45,24 @@ def test_what_the_version_before_has_written_counts_while_it_is_later(conn):
         "INSERT INTO feature_environments (feature, environment, last_seen_at) "
         "VALUES ('a', 'development', now() + interval '1 hour')",
     )
-    by_environment, anywhere = seen(conn)
+    by_environment, anywhere = read_times(conn)
     assert (by_environment[DEVELOPMENT], anywhere) == (later, later)
-    for listed in (
+    for rows in (
         features.list_by_name(conn, ["a"]),
         features.search(conn, features.FeatureFilter()),
     ):
-        assert [row["last_seen_at"] for row in listed] == [later]
+        assert [row["last_seen_at"] for row in rows] == [later]
 
 
-def test_a_new_flag_with_the_name_of_a_deleted_one_was_never_seen(conn):
+def test_new_flag_with_the_name_of_a_deleted_one_was_never_evaluated(conn):
     add_built_ins(conn)
     add_flag(conn, "a")
     mark(conn, ("a", DEVELOPMENT))
     run(conn, "UPDATE feature_last_seen SET seen_at = now() - interval '1 second'")
-    assert seen(conn) == ({DEVELOPMENT: None, PRODUCTION: None, "default": None}, None)
+    assert read_times(conn) == ({DEVELOPMENT: None, PRODUCTION: None, "default": None}, None)
 
 
-def test_rows_of_what_is_gone_are_deleted_in_chunks(conn):
+def test_rows_of_deleted_flags_and_environments_are_deleted_in_chunks(conn):
     add_built_ins(conn)
     add_flag(conn, "a")
     mark(conn, ("a", DEVELOPMENT))
@@ -93,7 +93,7 @@ def delete(conn):
     run(conn, "DELETE FROM features WHERE name = 'a'")
 
 
-def test_a_change_that_is_open_does_not_hold_up_a_report(pool):
+def test_open_change_does_not_block_a_report(pool):
     commit_flag(pool)
     for work in (change, delete):
         with pool.transaction() as conn:
@@ -102,7 +102,7 @@ def test_a_change_that_is_open_does_not_hold_up_a_report(pool):
             conn.rollback()
 
 
-def test_a_report_that_is_open_does_not_hold_up_a_change(pool):
+def test_open_report_does_not_block_a_change(pool):
     commit_flag(pool)
     for work in (change, delete):
         with pool.transaction() as conn:

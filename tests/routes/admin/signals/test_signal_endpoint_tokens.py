@@ -1,4 +1,4 @@
-"""Tokens of signal endpoints: shown once, limited, renamed, deleted."""
+"""Tokens of signal endpoints: created, limited, renamed, deleted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def path(endpoint):
     return f"{PATH}/{endpoint['id']}/tokens"
 
 
-def test_the_secret_is_in_the_answer_to_create_and_nowhere_else(web, path, database):
+def test_secret_is_only_in_the_response_to_create(web, path, database):
     answer = web.post_json(path, {"name": "ci"}, headers=ADMIN, status=201)
     token = answer.json
     assert re.fullmatch(r"signal_[A-Za-z0-9_-]{43}", token["token"])
@@ -35,11 +35,11 @@ def test_the_secret_is_in_the_answer_to_create_and_nowhere_else(web, path, datab
         assert token["token"] not in cursor.fetchone()[0]
 
 
-def test_list_and_read(web, path, endpoint):
+def test_token_is_listed_and_read(web, path, endpoint):
     token = web.post_json(path, {"name": "ci"}, headers=ADMIN).json
-    (listed,) = web.get(path, headers=ADMIN).json["signalEndpointTokens"]
-    assert listed == web.get(f"{path}/{token['id']}", headers=ADMIN).json
-    assert listed["signalEndpointId"] == endpoint["id"]
+    (row,) = web.get(path, headers=ADMIN).json["signalEndpointTokens"]
+    assert row == web.get(f"{path}/{token['id']}", headers=ADMIN).json
+    assert row["signalEndpointId"] == endpoint["id"]
 
 
 def test_rename_keeps_the_secret_working(web, path):
@@ -50,7 +50,7 @@ def test_rename_keeps_the_secret_working(web, path):
     web.post("/api/signal-endpoint/deploys", headers={"Authorization": token["token"]})
 
 
-def test_signals_of_a_deleted_token_stay_without_its_name(web, path, endpoint):
+def test_signals_of_a_deleted_token_have_no_token_name(web, path, endpoint):
     token = web.post_json(path, {"name": "ci"}, headers=ADMIN).json
     web.post("/api/signal-endpoint/deploys", headers={"Authorization": token["token"]})
     web.delete(f"{path}/{token['id']}", headers=ADMIN)
@@ -67,7 +67,7 @@ def test_bad_names_are_400(web, path, body):
     web.post_json(path, body, headers=ADMIN, status=400)
 
 
-def test_names_are_unique_within_an_endpoint(web, path, make):
+def test_names_are_unique_in_an_endpoint(web, path, make):
     web.post_json(path, {"name": "ci"}, headers=ADMIN)
     other = web.post_json(path, {"name": "other"}, headers=ADMIN).json
     assert web.post_json(path, {"name": "ci"}, headers=ADMIN, status=409).json["name"] == (
@@ -77,7 +77,7 @@ def test_names_are_unique_within_an_endpoint(web, path, make):
     make.token(make.endpoint("second"), "ci")
 
 
-def test_the_sixth_token_is_refused_also_when_20_race(service, web, path):
+def test_sixth_token_is_rejected_also_among_20_concurrent_requests(service, web, path):
     def ask(racer, n):
         return racer.post_json(path, {"name": f"t{n}"}, headers=ADMIN, expect_errors=True)
 
@@ -86,7 +86,7 @@ def test_the_sixth_token_is_refused_also_when_20_race(service, web, path):
     assert answer.json["name"] == "ExceedsLimitError"
 
 
-def test_the_limit_is_an_option(make_service):
+def test_limit_is_an_option(make_service):
     service = make_service(environ={"SERVICE_SIGNAL_TOKENS_PER_ENDPOINT_LIMIT": "1"})
     web = webtest.TestApp(service.app)
     endpoint = web.post_json(PATH, {"name": "a"}, headers=ADMIN).json
@@ -107,13 +107,13 @@ def test_tokens_of_a_missing_endpoint_are_not_found(web):
     web.post_json(f"{PATH}/999/tokens", {"name": "x"}, headers=ADMIN, status=404)
 
 
-def test_every_change_has_its_event(web, path):
+def test_every_change_records_an_event(web, path):
     token = web.post_json(path, {"name": "ci"}, headers=ADMIN).json
     web.put_json(f"{path}/{token['id']}", {"name": "ci2"}, headers=ADMIN)
     web.put_json(f"{path}/{token['id']}", {"name": "ci2"}, headers=ADMIN)
     web.delete(f"{path}/{token['id']}", headers=ADMIN)
-    found = [e["type"] for e in events(web) if "token" in e["type"] and "api" not in e["type"]]
-    assert found == [
+    types = [e["type"] for e in events(web) if "token" in e["type"] and "api" not in e["type"]]
+    assert types == [
         "signal-endpoint-token-deleted",
         "signal-endpoint-token-updated",
         "signal-endpoint-token-created",
@@ -121,7 +121,7 @@ def test_every_change_has_its_event(web, path):
 
 
 @pytest.mark.parametrize("name", ["ed", "vera"])
-def test_editors_and_viewers_are_refused(cast, path, name):
+def test_editors_and_viewers_are_rejected(cast, path, name):
     web = cast.signed_in(name)
     web.get(path, status=403)
     web.post_json(path, {"name": "x"}, headers={"X-CSRF-Token": web.csrf}, status=403)

@@ -17,7 +17,7 @@ def events(web, **query):
     return web.get("/api/admin/events", query, headers=ADMIN).json["events"]
 
 
-def test_create_answers_the_endpoint_with_its_url(web):
+def test_create_returns_the_endpoint_with_its_url(web):
     body = {"name": "deploys", "description": "from CI"}
     answer = web.post_json(PATH, body, headers=ADMIN, status=201)
     endpoint = answer.json
@@ -34,13 +34,13 @@ def test_create_answers_the_endpoint_with_its_url(web):
 def test_list_has_tokens_without_secrets(web, make):
     endpoint = make.endpoint()
     token = make.token(endpoint)
-    (listed,) = web.get(PATH, headers=ADMIN).json["signalEndpoints"]
-    assert listed["tokens"][0]["name"] == "ci"
-    assert "token" not in listed["tokens"][0]
+    (endpoint,) = web.get(PATH, headers=ADMIN).json["signalEndpoints"]
+    assert endpoint["tokens"][0]["name"] == "ci"
+    assert "token" not in endpoint["tokens"][0]
     assert token["token"] not in web.get(PATH, headers=ADMIN).text
 
 
-def test_replace_keeps_enabled_when_absent_and_clears_the_description(web, make):
+def test_replace_keeps_absent_enabled_and_clears_the_description(web, make):
     endpoint = make.endpoint(description="x", enabled=False)
     answer = web.put_json(f"{PATH}/{endpoint['id']}", {"name": "other"}, headers=ADMIN)
     assert (answer.json["name"], answer.json["enabled"]) == ("other", False)
@@ -48,14 +48,14 @@ def test_replace_keeps_enabled_when_absent_and_clears_the_description(web, make)
     assert answer.json["url"].endswith("/other")
 
 
-def test_switching_on_and_off(web, make):
+def test_endpoint_is_enabled_and_disabled(web, make):
     endpoint = make.endpoint()
     path = f"{PATH}/{endpoint['id']}"
     assert web.post(f"{path}/off", headers=ADMIN).json["enabled"] is False
     assert web.post(f"{path}/on", headers=ADMIN).json["enabled"] is True
 
 
-def test_delete_takes_tokens_and_signals_along(web, make, clock):
+def test_delete_removes_tokens_and_signals(web, make, clock):
     endpoint = make.endpoint()
     token = make.token(endpoint)
     auth = {"Authorization": token["token"]}
@@ -101,7 +101,7 @@ def test_names_are_unique(web, make):
     web.put_json(f"{PATH}/{other['id']}", {"name": "deploys"}, headers=ADMIN, status=409)
 
 
-def test_the_sixth_endpoint_is_refused(web, make):
+def test_sixth_endpoint_is_rejected(web, make):
     for n in range(5):
         make.endpoint(f"e{n}")
     answer = web.post_json(PATH, {"name": "e5"}, headers=ADMIN, status=400)
@@ -109,7 +109,7 @@ def test_the_sixth_endpoint_is_refused(web, make):
     assert "5" in answer.json["message"]
 
 
-def test_the_limit_is_an_option(make_service):
+def test_limit_is_an_option(make_service):
     service = make_service(environ={"SERVICE_SIGNAL_ENDPOINTS_LIMIT": "1"})
     web = webtest.TestApp(service.app)
     web.post_json(PATH, {"name": "a"}, headers=ADMIN)
@@ -134,7 +134,7 @@ def race(service, times, ask):
     return sorted(statuses)
 
 
-def test_the_limit_holds_when_20_requests_race(service, web):
+def test_20_concurrent_requests_do_not_exceed_the_limit(service, web):
     def ask(racer, n):
         body = {"name": f"e{n}"}
         return racer.post_json(PATH, body, headers=ADMIN, expect_errors=True)
@@ -143,33 +143,33 @@ def test_the_limit_holds_when_20_requests_race(service, web):
     assert len(web.get(PATH, headers=ADMIN).json["signalEndpoints"]) == 5
 
 
-def test_one_of_20_racers_gets_the_name(service):
+def test_one_of_20_concurrent_requests_gets_the_name(service):
     def ask(racer, n):
         return racer.post_json(PATH, {"name": "same"}, headers=ADMIN, expect_errors=True)
 
     assert race(service, 20, ask) == [201] + [409] * 19
 
 
-def test_every_change_has_its_event(web, make):
+def test_every_change_records_an_event(web, make):
     endpoint = make.endpoint()
     path = f"{PATH}/{endpoint['id']}"
     web.post(f"{path}/off", headers=ADMIN)
     web.post(f"{path}/off", headers=ADMIN)  # nothing changes, nothing is recorded
     web.put_json(path, {"name": "new"}, headers=ADMIN)
     web.delete(path, headers=ADMIN)
-    found = [e for e in events(web) if e["type"].startswith("signal-endpoint-")]
-    assert [e["type"] for e in found] == [
+    endpoint_events = [e for e in events(web) if e["type"].startswith("signal-endpoint-")]
+    assert [e["type"] for e in endpoint_events] == [
         "signal-endpoint-deleted",
         "signal-endpoint-updated",
         "signal-endpoint-updated",
         "signal-endpoint-created",
     ]
-    renamed = found[1]
+    renamed = endpoint_events[1]
     assert (renamed["preData"]["name"], renamed["data"]["name"]) == ("deploys", "new")
     assert renamed["createdByUserId"] == -42
 
 
-def test_a_refused_change_leaves_no_event(web, make):
+def test_rejected_change_records_no_event(web, make):
     make.endpoint()
     before = len(events(web))
     web.post_json(PATH, {"name": "deploys"}, headers=ADMIN, status=409)
@@ -177,7 +177,7 @@ def test_a_refused_change_leaves_no_event(web, make):
 
 
 @pytest.mark.parametrize("id", ["0", "999", "99999999999", "9" * 19])
-def test_what_does_not_exist_is_404(web, id):
+def test_unknown_id_is_404(web, id):
     web.get(f"{PATH}/{id}", headers=ADMIN, status=404)
     web.put_json(f"{PATH}/{id}", {"name": "a"}, headers=ADMIN, status=404)
     web.delete(f"{PATH}/{id}", headers=ADMIN, status=404)
@@ -185,17 +185,17 @@ def test_what_does_not_exist_is_404(web, id):
 
 
 @pytest.mark.parametrize("id", ["-1", "1.5", "x", "%D9%A1", "9" * 30, "1%00"])
-def test_what_is_no_id_is_refused(web, id):
+def test_invalid_id_is_rejected(web, id):
     web.get(f"{PATH}/{id}", headers=ADMIN, status=[400, 404])
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "", "application/x-www-form-urlencoded"])
-def test_a_body_that_is_not_json_is_415(web, kind):
+def test_body_that_is_not_json_is_415(web, kind):
     answer = web.post(PATH, '{"name": "a"}', headers=ADMIN, content_type=kind, status=415)
     assert answer.json["name"] == "ContentTypeError"
 
 
-def test_nobody_without_credentials(web):
+def test_request_without_credentials_is_401(web):
     answer = web.get(PATH, status=401)
     assert answer.json["name"] == "AuthenticationRequired"
     assert answer.json["type"] == "password"
@@ -205,7 +205,7 @@ def test_nobody_without_credentials(web):
 
 
 @pytest.mark.parametrize("name", ["ed", "vera"])
-def test_editors_and_viewers_are_refused(cast, name):
+def test_editors_and_viewers_are_rejected(cast, name):
     web = cast.signed_in(name)
     answer = web.get(PATH, status=403)
     assert answer.json["name"] == "PermissionError"
@@ -214,7 +214,7 @@ def test_editors_and_viewers_are_refused(cast, name):
     web.post_json(PATH, {"name": "a"}, headers=csrf, status=403)
 
 
-def test_an_admin_session_needs_the_csrf_token(cast):
+def test_admin_session_needs_the_csrf_token(cast):
     web = cast.signed_in("ada")
     web.get(PATH)
     web.post_json(PATH, {"name": "a"}, headers=OWN_PAGE, status=403)

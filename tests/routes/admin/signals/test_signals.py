@@ -44,10 +44,10 @@ def page(web, send):
     return page
 
 
-def test_newest_first_with_all_fields(web, send, page):
+def test_signals_are_listed_newest_first_with_all_fields(web, send, page):
     ids = [send({"n": n}) for n in range(3)]
-    found, answer = page()
-    assert found == ids[::-1]
+    rows, answer = page()
+    assert rows == ids[::-1]
     first = answer["signalEndpointSignals"][0]
     assert set(first) == {
         *("id", "source", "sourceId", "createdAt", "payload", "tokenName", "sentBy", "replayOf")
@@ -59,7 +59,7 @@ def test_newest_first_with_all_fields(web, send, page):
     assert web.get(f"{send.path}/{ids[0]}", headers=ADMIN).json["payload"] == {"n": 0}
 
 
-def test_pages_by_key_and_by_offset_are_the_same(send, page):
+def test_pages_by_key_and_by_offset_are_equal(send, page):
     ids = [send(n) for n in range(5)][::-1]
     first, answer = page(limit=2)
     assert first == ids[:2]
@@ -93,21 +93,21 @@ def test_bad_paging_is_400(web, send, query):
     assert answer.json["name"] == "BadDataError"
 
 
-def test_search_looks_anywhere_in_the_payload(send, page):
+def test_search_covers_the_whole_payload(send, page):
     hit = send({"labels": {"severity": "Critical"}})
     send({"labels": {"severity": "low"}})
     assert page(query="critical")[0] == [hit]
-    found, answer = page(query="nothing")
-    assert found == []
+    rows, answer = page(query="nothing")
+    assert rows == []
     assert answer["searchedToEnd"] is True
 
 
 @pytest.mark.parametrize("text", ["100%", "a_b", "back\\\\slash", "'", '"quoted', "%s", "é"])
-def test_search_takes_every_character_literally(send, page, text):
+def test_search_matches_every_character_literally(send, page, text):
     send({"text": "harmless aXb"})
     hit = send(text)
-    shown = json.dumps(text, ensure_ascii=False)[1:-1]
-    assert page(query=shown)[0] == [hit]
+    fragment = json.dumps(text, ensure_ascii=False)[1:-1]
+    assert page(query=fragment)[0] == [hit]
 
 
 def test_search_pages_by_key(send, page):
@@ -117,13 +117,13 @@ def test_search_pages_by_key(send, page):
     assert page(query='"hit": true', limit=2, before=answer["nextBefore"])[0] == [ids[0]]
 
 
-def test_search_stops_at_its_window_and_goes_on_from_there(send, page, monkeypatch):
+def test_search_stops_at_its_window_and_continues_from_there(send, page, monkeypatch):
     ids = [send({"n": n}) for n in range(6)]
     monkeypatch.setattr("sigservice.repository.signals.signals.SEARCH_ROWS", 4)
-    found, answer = page(query='"n": 0')
-    assert (found, answer["searchedToEnd"], answer["nextBefore"]) == ([], False, ids[2])
-    found, answer = page(query='"n": 0', before=answer["nextBefore"])
-    assert (found, answer["searchedToEnd"]) == ([ids[0]], True)
+    rows, answer = page(query='"n": 0')
+    assert (rows, answer["searchedToEnd"], answer["nextBefore"]) == ([], False, ids[2])
+    rows, answer = page(query='"n": 0', before=answer["nextBefore"])
+    assert (rows, answer["searchedToEnd"]) == ([ids[0]], True)
 
 
 def test_token_filter(send, page):
@@ -134,14 +134,14 @@ def test_token_filter(send, page):
     assert page(tokenId=999_999)[0] == []
 
 
-def test_one_signal_belongs_to_its_endpoint(web, send, make):
+def test_signal_is_found_only_in_its_endpoint(web, send, make):
     id = send(1)
     other = make.endpoint("second")
     web.get(f"{PATH}/{other['id']}/signals/{id}", headers=ADMIN, status=404)
     web.get(f"{send.path}/999999999", headers=ADMIN, status=404)
 
 
-def test_across_endpoints_names_the_source_and_counts(web, send, make):
+def test_list_of_all_endpoints_has_sources_and_a_total(web, send, make):
     send(1)
     endpoint = make.endpoint("second")
     token = make.token(endpoint)
@@ -162,13 +162,13 @@ def test_dates_are_whole_days_and_inclusive(web, send, database):
         for id, day in zip(ids, days, strict=True):
             cursor.execute("UPDATE signals SET created_at = %s WHERE id = %s", (f"{day}Z", id))
 
-    def found(query):
+    def rows(query):
         rows = web.get(f"/api/admin/signals?{query}", headers=ADMIN).json["signals"]
         return [row["id"] for row in rows]
 
-    assert found("from=IS:2026-03-02") == [ids[2], ids[1]]
-    assert found("to=IS:2026-03-02") == [ids[1], ids[0]]
-    assert found("from=IS:2026-03-02&to=IS:2026-03-02") == [ids[1]]
+    assert rows("from=IS:2026-03-02") == [ids[2], ids[1]]
+    assert rows("to=IS:2026-03-02") == [ids[1], ids[0]]
+    assert rows("from=IS:2026-03-02&to=IS:2026-03-02") == [ids[1]]
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_bad_dates_are_400(web, query):
 
 
 @pytest.mark.parametrize("name", ["vera", "ed"])
-def test_payloads_are_for_admins(cast, send, web, name):
+def test_only_admins_read_payloads(cast, send, web, name):
     send({"secret": "hunter2"})
     browser = cast.signed_in(name)
     for path in ("/api/admin/signals", send.path):
@@ -191,7 +191,7 @@ def test_payloads_are_for_admins(cast, send, web, name):
     web.get("/api/admin/signals", status=401)
 
 
-def test_a_large_answer_is_compressed_and_small_ones_are_not(service, send):
+def test_only_large_responses_are_compressed(service, send):
     send({"text": "x" * 5000})
 
     def answer(path, accepted):
@@ -206,7 +206,7 @@ def test_a_large_answer_is_compressed_and_small_ones_are_not(service, send):
     assert "Content-Encoding" not in answer("/api/admin/signals", "gzip;q=0, br").headers
 
 
-def test_a_page_ends_early_when_its_payloads_are_large(send, page, monkeypatch, web):
+def test_page_with_large_payloads_ends_early(send, page, monkeypatch, web):
     ids = [send({"text": "x" * 1000}) for _ in range(5)][::-1]
     monkeypatch.setattr("sigservice.repository.signals.signals.PAGE_BYTES", 1500)
     first, answer = page()
@@ -220,20 +220,22 @@ def test_a_page_ends_early_when_its_payloads_are_large(send, page, monkeypatch, 
     assert page(tokenId=send.tokens["ci"]["id"])[0] == ids[:2]
 
 
-def test_a_person_sends_a_signal_and_sends_it_again(web, send, page):
+def test_user_sends_a_signal_and_replays_it(web, send, page):
     at = f"{PATH}/{send.endpoint['id']}"
     payload = {"n": 12345678901234567890123, "é": [1.5, None]}
-    sent = web.post_json(f"{at}/test-signal", {"payload": payload}, headers=ADMIN, status=201).json
-    assert (sent["payload"], sent["tokenName"], sent["replayOf"]) == (payload, None, None)
-    assert sent["sentBy"]
-    again = web.post(f"{at}/signals/{sent['id']}/replay", headers=ADMIN, status=201).json
-    assert (again["payload"], again["replayOf"]) == (payload, sent["id"])
-    assert page()[0] == [again["id"], sent["id"]]
-    assert page(query="12345678901234567890123")[1]["signalEndpointSignals"] == [again, sent]
+    signal = web.post_json(
+        f"{at}/test-signal", {"payload": payload}, headers=ADMIN, status=201
+    ).json
+    assert (signal["payload"], signal["tokenName"], signal["replayOf"]) == (payload, None, None)
+    assert signal["sentBy"]
+    replayed = web.post(f"{at}/signals/{signal['id']}/replay", headers=ADMIN, status=201).json
+    assert (replayed["payload"], replayed["replayOf"]) == (payload, signal["id"])
+    assert page()[0] == [replayed["id"], signal["id"]]
+    assert page(query="12345678901234567890123")[1]["signalEndpointSignals"] == [replayed, signal]
     events = web.get("/api/admin/events?type=signal-sent", headers=ADMIN).json["events"]
-    assert [e["data"]["replayOf"] for e in events] == [sent["id"], None]
+    assert [e["data"]["replayOf"] for e in events] == [signal["id"], None]
     across = web.get("/api/admin/signals", headers=ADMIN).json["signals"]
-    assert [row["sentBy"] for row in across] == [sent["sentBy"]] * 2
+    assert [row["sentBy"] for row in across] == [signal["sentBy"]] * 2
 
 
 @pytest.mark.parametrize(
@@ -247,13 +249,13 @@ def test_a_person_sends_a_signal_and_sends_it_again(web, send, page):
         ('{"payload": "' + "x" * 102_399 + '"}', 413),
     ],
 )
-def test_a_test_signal_that_no_sender_may_send_is_refused(web, send, page, body, status):
+def test_invalid_test_signal_is_rejected(web, send, page, body, status):
     at = f"{PATH}/{send.endpoint['id']}/test-signal"
     web.post(at, body, headers=ADMIN, content_type="application/json", status=status)
     assert page()[0] == []
 
 
-def test_no_signal_is_sent_to_a_disabled_endpoint_nor_by_an_editor(web, cast, send):
+def test_disabled_endpoint_and_editors_reject_test_signals(web, cast, send):
     at, id = f"{PATH}/{send.endpoint['id']}", send({"n": 1})
     ed = cast.signed_in("ed")
     csrf = {"X-CSRF-Token": ed.csrf}

@@ -26,15 +26,15 @@ def get(sdk, path, status=200):
     return sdk.web.get(path, headers=ADMIN, status=status).json
 
 
-def test_applications_are_listed_by_name_with_what_they_use(sdk):
+def test_applications_are_listed_by_name_with_their_usage(sdk):
     assert get(sdk, PATH) == {"applications": [], "total": 0}
     register(sdk, "shop")
     register(sdk, "shop", headers=PRODUCTION)
     register(sdk, "100%_office")
     report(sdk, "shop", one={"yes": 1}, two={"no": 1})
-    listed = get(sdk, PATH)
-    assert listed["total"] == 2
-    assert listed["applications"] == [
+    body = get(sdk, PATH)
+    assert body["total"] == 2
+    assert body["applications"] == [
         {
             "appName": "100%_office",
             "description": "",
@@ -49,16 +49,16 @@ def test_applications_are_listed_by_name_with_what_they_use(sdk):
         },
     ]
     names = {"SHO": ["shop"], "0%_o": ["100%_office"], "%o": [], "_": ["100%_office"], "\\": []}
-    for text, found in names.items():
-        listed = sdk.web.get(PATH, {"query": text}, headers=ADMIN).json
-        assert [row["appName"] for row in listed["applications"]] == found, text
-        assert listed["total"] == len(found)
+    for text, expected in names.items():
+        body = sdk.web.get(PATH, {"query": text}, headers=ADMIN).json
+        assert [row["appName"] for row in body["applications"]] == expected, text
+        assert body["total"] == len(expected)
     page = get(sdk, f"{PATH}?limit=1&offset=1")
     assert ([row["appName"] for row in page["applications"]], page["total"]) == (["shop"], 2)
     get(sdk, f"{PATH}?limit=x", 400)
 
 
-def test_one_application_with_its_overview_and_instances(sdk):
+def test_application_has_an_overview_and_instances(sdk):
     register(sdk, strategies=["default", "mine"])
     register(sdk, instance="b", sdkVersion="go:3")
     register(sdk, instance="c", headers=PRODUCTION, sdkVersion=None, strategies=["default", "mine"])
@@ -67,8 +67,8 @@ def test_one_application_with_its_overview_and_instances(sdk):
         {"project": "default", "environments": ["development"]}
     ]
     overview = get(sdk, f"{PATH}/shop/overview")
-    seen = [environment.pop("lastSeen") for environment in overview["environments"]]
-    assert all(text.endswith("Z") for text in seen)
+    times = [environment.pop("lastSeen") for environment in overview["environments"]]
+    assert all(text.endswith("Z") for text in times)
     issues = {"missingFeatures": [], "outdatedSdks": []}
     assert overview == {
         "projects": ["default"],
@@ -105,7 +105,7 @@ def test_one_application_with_its_overview_and_instances(sdk):
         assert get(sdk, path, 404)["name"] == "NotFoundError"
 
 
-def test_addresses_of_instances_are_for_admins(sdk):
+def test_only_admins_read_addresses_of_instances(sdk):
     body = {"appName": "shop", "instanceId": "a", "started": 0, "interval": 0, "strategies": []}
     here = {"REMOTE_ADDR": "192.0.2.7"}
     sdk.web.post_json("/api/client/register", body, headers=CLIENT, extra_environ=here)
@@ -115,7 +115,7 @@ def test_addresses_of_instances_are_for_admins(sdk):
     assert [row["clientIp"] for row in vera.get(path).json["instances"]] == [None]
 
 
-def test_a_name_may_be_any_text(sdk):
+def test_name_may_be_any_text(sdk):
     for name, path in (("a/b", "a%2Fb"), ("é ü", "%C3%A9%20%C3%BC"), ("%s", "%25s")):
         register(sdk, name)
         assert get(sdk, f"{PATH}/{path}")["appName"] == name
@@ -123,7 +123,7 @@ def test_a_name_may_be_any_text(sdk):
         assert len(get(sdk, f"{INSTANCES}/{path}/environment/development")["instances"]) == 1
 
 
-def test_an_application_goes_with_its_instances_and_leaves_an_event(sdk):
+def test_delete_removes_the_instances_and_records_an_event(sdk):
     register(sdk, "shop")
     register(sdk, "office")
     for _ in range(2):
@@ -136,7 +136,7 @@ def test_an_application_goes_with_its_instances_and_leaves_an_event(sdk):
     ]
 
 
-def test_a_viewer_reads_and_does_not_delete(sdk):
+def test_viewers_read_but_do_not_delete(sdk):
     register(sdk)
     vera = Cast(sdk.service).signed_in("vera")
     for path in (PATH, f"{PATH}/shop", f"{PATH}/shop/overview",

@@ -21,7 +21,7 @@ def hour(at):
     return format_iso(at.replace(minute=0, second=0, microsecond=0))
 
 
-def test_the_running_hour_is_summed_over_applications(sdk, clock):
+def test_current_hour_is_summed_over_applications(sdk, clock):
     now = clock.now()
     report(sdk, now, yes=2, no=1)
     report(sdk, now, FRONTEND, app="browser", yes=1)
@@ -64,14 +64,14 @@ def test_raw_has_every_hour_of_each_application_and_environment(sdk, clock):
         assert len([entry for entry in data if entry["environment"] == "production"]) == count
 
 
-def test_a_flag_that_nobody_reports_is_empty(sdk):
+def test_flag_without_reports_is_empty(sdk):
     for name in ("two", "unknown", "%27%20OR%201=1"):
         answer = sdk.web.get(f"{PATH}/{name}", headers=ADMIN).json
         assert (answer["lastHourUsage"], answer["seenApplications"]) == ([], [])
         assert sdk.web.get(f"{PATH}/{name}/raw", headers=ADMIN).json["data"] == []
 
 
-def test_what_is_wrong_is_refused(sdk):
+def test_invalid_requests_are_rejected(sdk):
     for value in ("0", "49", "x", "-1", "1.5"):
         sdk.web.get(f"{PATH}/one/raw?hoursBack={value}", headers=ADMIN, status=400)
     for path in (f"{PATH}/one", f"{PATH}/one/raw"):

@@ -11,7 +11,7 @@ from tests.routes.sdk import CLIENT, Sdk
 PATH = "/api/admin/instance-admin/statistics"
 
 
-def test_everything_is_counted(make_service, database):
+def test_statistics_count_everything(make_service, database):
     sdk = Sdk(make_service, database)
     ((instance,),) = sdk.rows("SELECT value ->> 'id' FROM settings WHERE key = 'instance'")
     sdk.rows("UPDATE features SET archived_at = now() WHERE name = 'two'")
@@ -28,20 +28,24 @@ def test_everything_is_counted(make_service, database):
         "INSERT INTO client_metrics VALUES ('one', 'new', 'development', "
         "date_trunc('day', now(), 'UTC') - interval '1 hour', 1, 1)"
     )
-    found = sdk.web.get(PATH, headers=ADMIN).json
-    assert found["instanceId"] == instance
-    assert found["timestamp"].endswith("Z")
-    assert (found["users"], found["readOnlyUsers"], found["roles"]) == (1, 0, 3)
-    assert (found["featureToggles"], found["projects"], found["environments"]) == (1, 1, 3)
-    assert found["apiTokens"] == {"admin": 1, "client": 2, "frontend": 1}
-    assert found["clientApps"] == [
+    statistics = sdk.web.get(PATH, headers=ADMIN).json
+    assert statistics["instanceId"] == instance
+    assert statistics["timestamp"].endswith("Z")
+    assert (statistics["users"], statistics["readOnlyUsers"], statistics["roles"]) == (1, 0, 3)
+    assert (statistics["featureToggles"], statistics["projects"], statistics["environments"]) == (
+        1,
+        1,
+        3,
+    )
+    assert statistics["apiTokens"] == {"admin": 1, "client": 2, "frontend": 1}
+    assert statistics["clientApps"] == [
         {"range": "allTime", "count": 3},
         {"range": "30d", "count": 2},
         {"range": "7d", "count": 1},
     ]
-    assert found["previousDayMetricsBucketsCount"] == {"enabledCount": 1, "variantCount": 0}
+    assert statistics["previousDayMetricsBucketsCount"] == {"enabledCount": 1, "variantCount": 0}
     maxima = ("maxEnvironmentStrategies", "maxConstraints", "maxConstraintValues")
-    assert [found[name] for name in maxima] == [2, 2, 2]
+    assert [statistics[name] for name in maxima] == [2, 2, 2]
     answer = sdk.web.get(f"{PATH}/csv", headers=ADMIN)
     assert answer.content_type == "text/csv"
     (row,) = csv.DictReader(io.StringIO(answer.text))
@@ -56,6 +60,6 @@ def test_everything_is_counted(make_service, database):
     sdk.close()
 
 
-def test_an_empty_service_has_statistics_too(web):
-    found = web.get(PATH, headers=ADMIN).json
-    assert (found["featureToggles"], found["maxConstraintValues"]) == (0, 0)
+def test_statistics_of_an_empty_service_are_zero(web):
+    statistics = web.get(PATH, headers=ADMIN).json
+    assert (statistics["featureToggles"], statistics["maxConstraintValues"]) == (0, 0)
