@@ -1,8 +1,7 @@
-"""Sends what people are to be told: several channels at once, one message of a channel at a time.
+"""Sends notifications: to several channels at once, one at a time for each channel.
 
-Claimed in one transaction, sent in none, settled in another. A channel that is slow or dead holds
-up nobody but itself. Killed in between, the claim runs out and the message is sent again, with the
-same id.
+Each is claimed in one transaction, sent outside of any, and settled in another. A slow channel doesn't
+delay others. After a kill the claim expires and the notification is sent again with the same ID.
 """
 
 from __future__ import annotations
@@ -19,32 +18,32 @@ from sigservice.db.statements import Row
 from sigservice.errors import describe_fault
 from sigservice.log import report
 from sigservice.services.actions import notification_channels, notifications
-from sigservice.services.actions.notification_channels import Outcome, Settings
+from sigservice.services.actions.notification_channels import DeliveryResult, DeliverySettings
 
-AT_ONCE = 8
-PATIENCE_SECONDS = 60.0  # then the attempt has failed, whatever it still does
-_LOOK_AGAIN_SECONDS = 0.5
+MAX_CONCURRENT = 8
+TIMEOUT_SECONDS = 60.0  # then the attempt has failed, even if it continues
+_POLL_SECONDS = 0.5
 
 
-class _Sending(NamedTuple):
+class _Attempt(NamedTuple):
     row: Row
-    until: float
+    deadline: float
 
 
 def run_once(context: Context) -> int:
-    """How many were settled, one way or another. Returns when none is due and none under way."""
+    """Returns the number of settled notifications when none is due or in progress."""
     context.notifications_waiting.clear()
-    settings = Settings.from_config(context.config)
-    answers: queue.SimpleQueue[tuple[int, Outcome]] = queue.SimpleQueue()
-    under_way: dict[int, _Sending] = {}
-    done = 0
+    settings = DeliverySettings.from_config(context.config)
+    results: queue.SimpleQueue[tuple[int, DeliveryResult]] = queue.SimpleQueue()
+    attempts: dict[int, _Attempt] = {}
+    settled = 0
     while True:
-        _start(context, settings, answers, under_way)
-        if not under_way:
-            return done
-        for id, outcome in _wait(answers, under_way):
-            _settle(context, under_way.pop(id).row, outcome)
-            done += 1
+        _start(context, settings, results, attempts)
+        if not attempts:
+            return settled
+        for id, outcome in _wait(results, attempts):
+            _settle(context, attempts.pop(id).row, outcome)
+            settled += 1
 
 
 def run_quietly(context: Context) -> int:
@@ -55,56 +54,58 @@ def run_quietly(context: Context) -> int:
 
 def _start(
     context: Context,
-    settings: Settings,
-    answers: queue.SimpleQueue[tuple[int, Outcome]],
-    under_way: dict[int, _Sending],
+    settings: DeliverySettings,
+    results: queue.SimpleQueue[tuple[int, DeliveryResult]],
+    attempts: dict[int, _Attempt],
 ) -> None:
-    while len(under_way) < AT_ONCE and not context.stopping.is_set():
-        busy = [sending.row["channel"] for sending in under_way.values()]
+    while len(attempts) < MAX_CONCURRENT and not context.stopping.is_set():
+        busy = [attempt.row["channel"] for attempt in attempts.values()]
         with context.database.autocommit() as conn:
             row = notifications.claim(conn, context.clock.now(), busy)
         if row is None:
             return
-        under_way[row["id"]] = _Sending(row, time.monotonic() + PATIENCE_SECONDS)
-        # A thread of its own, not a pool's: those are waited for when the process ends.
+        attempts[row["id"]] = _Attempt(row, time.monotonic() + TIMEOUT_SECONDS)
+        # Not a thread of a pool: the process would wait for it at its end.
         threading.Thread(
-            target=_send, args=(context, settings, row, answers), name="notification", daemon=True
+            target=_send, args=(context, settings, row, results), name="notification", daemon=True
         ).start()
 
 
 def _send(
     context: Context,
-    settings: Settings,
+    settings: DeliverySettings,
     row: Row,
-    answers: queue.SimpleQueue[tuple[int, Outcome]],
+    results: queue.SimpleQueue[tuple[int, DeliveryResult]],
 ) -> None:
     try:
         now = context.clock.now()
-        outcome = notification_channels.deliver(row, settings, context.sender, now)
-    except Exception as error:  # noqa: BLE001  a bug must not leave the others waiting
+        outcome = notification_channels.deliver_notification(row, settings, context.sender, now)
+    except Exception as error:  # noqa: BLE001  a bug must not block the others
         what = f"sending notification {row['id']} failed"
-        outcome = Outcome(describe_fault(report(context.get_logger("notifications"), what, error)))
-    answers.put((row["id"], outcome))
+        outcome = DeliveryResult(
+            describe_fault(report(context.get_logger("notifications"), what, error))
+        )
+    results.put((row["id"], outcome))
 
 
 def _wait(
-    answers: queue.SimpleQueue[tuple[int, Outcome]], under_way: dict[int, _Sending]
-) -> list[tuple[int, Outcome]]:
-    """What has come, or nothing after a moment: others may be due by then."""
+    results: queue.SimpleQueue[tuple[int, DeliveryResult]], attempts: dict[int, _Attempt]
+) -> list[tuple[int, DeliveryResult]]:
+    """The next result, those that timed out, or none after a moment: others may be due by then."""
     try:
-        id, outcome = answers.get(timeout=_LOOK_AGAIN_SECONDS)
-        return [(id, outcome)] if id in under_way else []
+        id, outcome = results.get(timeout=_POLL_SECONDS)
+        return [(id, outcome)] if id in attempts else []
     except queue.Empty:
-        late = [id for id, sending in under_way.items() if time.monotonic() > sending.until]
-        text = f"There was no end to it within {PATIENCE_SECONDS:.0f} s."
-        return [(id, Outcome(text)) for id in late]
+        now, text = time.monotonic(), f"No result within {TIMEOUT_SECONDS:.0f} s."
+        late = [id for id, attempt in attempts.items() if now > attempt.deadline]
+        return [(id, DeliveryResult(text)) for id in late]
 
 
-def _settle(context: Context, row: Row, outcome: Outcome) -> None:
-    kind = msgspec.json.decode(row["channel"])["type"]
+def _settle(context: Context, row: Row, outcome: DeliveryResult) -> None:
+    type = msgspec.json.decode(row["channel"])["type"]
     with context.database.autocommit() as conn:
         result = notifications.settle(conn, row, outcome, context.clock.now())
-    context.telemetry.messages.count_notification(kind, "failed" if result == "waiting" else result)
+    context.telemetry.messages.count_notification(type, "failed" if result == "waiting" else result)
     if result == "given up":
         logger = context.get_logger("notifications")
-        logger.warn("notification %d (%s) is given up: %s", row["id"], kind, outcome.error)
+        logger.warn("notification %d (%s) was given up: %s", row["id"], type, outcome.error)

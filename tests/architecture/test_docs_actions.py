@@ -11,19 +11,21 @@ import pytest
 from sigservice.config.options import OPTIONS
 from sigservice.services.actions.action_filters import OPERATORS, Filter, Matcher
 from sigservice.services.actions.action_kinds.table import KINDS
-from sigservice.services.actions.action_sets import Settings
-from sigservice.services.actions.recipes import RECIPES
+from sigservice.services.actions.action_sets import ActionSetOptions
+from sigservice.services.actions.action_templates import TEMPLATES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "actions.md").read_text()
 VARIABLES = [option.env for option in OPTIONS if option.section == "Actions"]
 
 
-@pytest.mark.parametrize("word", [*VARIABLES, *OPERATORS, *KINDS, *Settings.__struct_fields__])
+@pytest.mark.parametrize(
+    "word", [*VARIABLES, *OPERATORS, *KINDS, *ActionSetOptions.__struct_fields__]
+)
 def test_it_is_named(word):
     assert re.search(rf"\b{word}\b", PAGE)
 
 
-@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize("name", TEMPLATES)
 def test_a_recipe_is_named(name):
     assert f"`{name}`" in PAGE
 

@@ -11,7 +11,7 @@ import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from sigservice.outgoing.addresses import AddressPolicy
-from sigservice.services.actions.notification_channels import problems
+from sigservice.services.actions.notification_channels import find_problems
 
 PAGE = (Path(__file__).parents[2] / "docs" / "notifications.md").read_text()
 
@@ -41,6 +41,6 @@ def test_the_snippet_verifies():
 def test_the_examples_are_accepted():
     channels, event = (json.loads(block) for block in re.findall(r"```json\n(.*?)```", PAGE, re.S))
     webhook, apprise = channels
-    assert not problems("webhook", webhook["url"], webhook["secret"], AddressPolicy())
+    assert not find_problems("webhook", webhook["url"], webhook["secret"], AddressPolicy())
     assert apprise["type"] == "apprise"
     assert event["type"] == "action.run.success"

@@ -21,7 +21,7 @@ PATHS = {file.name: str(file) for file in FILES}
 STATEMENTS = [(table, name) for table, path in PATHS.items() for name in queries.load(path)]
 
 HOT = {
-    ("action_runs", "find_work"): ["signal_queue_pkey", "action_runs_due_idx"],
+    ("action_runs", "find_pending_work"): ["signal_queue_pkey", "action_runs_due_idx"],
     ("signal_queue", "list_queued_signals"): ["signal_queue_pkey", "signals_pkey"],
     ("signals", "insert_signal"): ["signal_endpoint_tokens_secret_hash_key"],
     ("signals", "list_signals_for_endpoint"): ["signals_endpoint_id_idx"],

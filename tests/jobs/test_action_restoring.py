@@ -67,7 +67,7 @@ def test_scheduled_restoring_can_be_cancelled_or_overtaken(alerts):
     assert alerts.is_on()
     assert [state for _, state in alerts.states(one["id"])] == ["success"] * 4
     texts = [run["actionSet"]["actions"][0]["details"] for run in alerts.runs(one["id"])[::-1]]
-    assert texts[1:] == ["Restored 1 of 1 changes."] + ["It was restored already."] * 2
+    assert texts[1:] == ["Reverted 1 of 1 changes."] + ["It was already reverted."] * 2
     alerts.post(f"{path}/undo", 409)
 
 
@@ -86,7 +86,7 @@ def test_undo_leaves_what_was_changed_since(alerts, web):
     alerts.work()
     ((state, text),) = alerts.details(one["id"])
     assert state == "success"
-    assert text.startswith("Restored 1 of 3 changes.")
+    assert text.startswith("Reverted 1 of 3 changes.")
     assert "a is archived" in text
     assert "b in production was changed since." in text
     assert alerts.is_on("checkout")
@@ -145,14 +145,14 @@ def test_an_action_restores_what_other_sets_did(alerts):
     healer = alerts.set(name="heal", payload=calm, acts=[restore])
     alerts.send({"status": "calm"})
     alerts.work()
-    assert alerts.details(healer["id"]) == [("success", "There is no run that could be undone.")]
+    assert alerts.details(healer["id"]) == [("success", "No run to revert.")]
     for _ in range(3):  # the alert is repeated: the newest runs change nothing
         alerts.send(firing())
     alerts.work()
     assert not alerts.is_on()
     alerts.send({"status": "calm"})
     alerts.work()
-    assert alerts.details(healer["id"]) == [("success", "Restored 1 of 1 changes.")]
+    assert alerts.details(healer["id"]) == [("success", "Reverted 1 of 1 changes.")]
     assert alerts.is_on()
     alerts.switch("checkout", "off")  # a person's decision
     alerts.send({"status": "calm"})

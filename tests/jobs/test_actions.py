@@ -22,7 +22,7 @@ def test_a_signal_switches_a_flag(alerts, web):
     (run,) = alerts.runs(one["id"])
     assert (run["state"], run["signalId"], run["cause"]) == ("success", signal, "signal")
     (act,) = run["actionSet"]["actions"]
-    assert (act["state"], act["details"]) == ("success", "Switched checkout in production off.")
+    assert (act["state"], act["details"]) == ("success", "Disabled checkout in production.")
     assert run["signal"]["payload"] == {"status": "firing"}
     event = web.get("/api/admin/events/checkout", headers=ADMIN).json["events"][0]
     assert (event["type"], event["createdBy"]) == ("feature-environment-disabled", "robot")
@@ -71,7 +71,7 @@ def test_actions_run_in_order_and_a_failure_ends_the_run(alerts, carry_on):
     assert alerts.work() == 2 + carry_on
     assert alerts.states(one["id"]) == [("signal", "failed")]
     first, failed, last = alerts.details(one["id"])
-    assert first == ("success", "Switched checkout in production off.")
+    assert first == ("success", "Disabled checkout in production.")
     assert failed == ("failed", "gone is archived. Revive it first.")
     assert last[0] == ("success" if carry_on else "not started")
     assert (alerts.is_on(), alerts.is_on("second")) == (False, not carry_on)
@@ -85,10 +85,10 @@ def test_what_is_so_already_is_success_without_an_event(alerts):
     alerts.send()
     alerts.work()
     assert alerts.details(one["id"]) == [
-        ("success", "Switched checkout in production off."),
-        ("success", "checkout in production was off already."),
-        ("success", "1 flag with simple:pay: all off in production already."),
-        ("success", "Switched 1 flag on in production (1 flag with simple:pay)."),
+        ("success", "Disabled checkout in production."),
+        ("success", "checkout in production was already disabled."),
+        ("success", "1 flag with simple:pay: all already disabled in production."),
+        ("success", "Enabled 1 flag in production (1 flag with simple:pay)."),
     ]
     types = [event["type"] for event in alerts.events()]
     assert len(types) == before + 2
@@ -106,7 +106,7 @@ def test_a_tag_s_flags_are_switched_all_or_none(alerts, web):
     alerts.send()
     alerts.work()
     assert alerts.details(one["id"]) == [
-        ("success", "Switched 2 flags off in production (2 flags with simple:pay).")
+        ("success", "Disabled 2 flags in production (2 flags with simple:pay).")
     ]
     assert [alerts.is_on(name) for name in ("a", "b", "c")] == [False, False, True]
     names = {e["featureName"] for e in alerts.events()[:2] if e["createdBy"] == "robot"}
@@ -116,12 +116,12 @@ def test_a_tag_s_flags_are_switched_all_or_none(alerts, web):
     web.post_json("/api/admin/projects/default/archive", {"features": ["b"]}, headers=ADMIN)
     alerts.send()
     alerts.work()
-    assert alerts.details(one["id"])[0][1].startswith("Switched 1 flag off")
+    assert alerts.details(one["id"])[0][1].startswith("Disabled 1 flag")
     web.post_json("/api/admin/projects/default/archive", {"features": ["a"]}, headers=ADMIN)
     alerts.send()
     alerts.work()
     assert alerts.details(one["id"]) == [
-        ("success", "0 flags with simple:pay: all off in production already.")
+        ("success", "0 flags with simple:pay: all already disabled in production.")
     ]
 
 
@@ -140,7 +140,7 @@ def test_rollouts(alerts, web):
     alerts.send()
     alerts.work()
     assert alerts.details(one["id"]) == [
-        ("success", "Set 2 rollouts of checkout in production to 5 %.")
+        ("success", "Set 2 rollouts of checkout in production to 5%.")
     ]
     after = web.get(path, headers=ADMIN).json
     rollouts = [strategy["parameters"].get("rollout") for strategy in after]
@@ -150,7 +150,7 @@ def test_rollouts(alerts, web):
     alerts.send()
     alerts.work()
     assert alerts.details(one["id"]) == [
-        ("success", "No rollout of checkout in production had to be changed.")
+        ("success", "No rollout of checkout in production needed a change.")
     ]
     alerts.rows("UPDATE action_runs SET restore_due_at = now() WHERE restore_due_at IS NOT NULL")
     alerts.work()
@@ -170,13 +170,13 @@ def test_a_set_acts_as_its_account_and_no_more(alerts, web):
     alerts.send()
     alerts.work()
     assert alerts.details(one["id"]) == [
-        ("failed", "robot may not change flags: its role is Viewer.")
+        ("failed", "robot can't change flags: its role is Viewer.")
     ]
     web.delete(path, headers=ADMIN)
     alerts.send()
     alerts.work()
     assert alerts.details(one["id"]) == [
-        ("failed", "The service account that this set acts as is gone.")
+        ("failed", "The service account of this action set was deleted.")
     ]
     assert alerts.is_on()
     answer = web.put_json(f"{SETS}/{one['id']}", alerts.body(), headers=ADMIN, status=400)
@@ -235,7 +235,7 @@ def test_a_dry_run_says_what_it_would_do(alerts):
     run = alerts.runs(one["id"])[0]
     assert run["dryRun"] is True
     assert run["restoreDueAt"] is None
-    assert alerts.details(one["id"])[0][1] == "Would have: Switched checkout in production off."
+    assert alerts.details(one["id"])[0][1] == "Would have: Disabled checkout in production."
     assert run["actionSet"]["actions"][0]["changes"] == []
     alerts.post(f"{SETS}/{one['id']}/events/{run['id']}/undo", 409)
 
@@ -243,7 +243,7 @@ def test_a_dry_run_says_what_it_would_do(alerts):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"cooldownSeconds": 60}, "It ran less than 60 s ago."),
+        ({"cooldownSeconds": 60}, "Cooldown: it ran less than 60 s ago."),
         ({"maxRunsPerHour": 1}, "It ran 1 times within an hour."),
         ({"latch": True}, "It runs once and has run. Re-enable it to let it run again."),
     ],
@@ -299,7 +299,10 @@ def test_open_runs_outlive_their_set(alerts, web):
         action_runs.lock(conn)
         assert context.evaluator.evaluate_batch(conn, logger) == (1, 1)
     with context.database.transaction() as conn:
-        assert service.advance(conn, logger, since=0, careful=False).state == "started"
+        assert (
+            service.perform_next_action(conn, logger, since=0, in_savepoint=False).state
+            == "started"
+        )
     assert not alerts.is_on()
     web.delete(f"{SETS}/{one['id']}", headers=ADMIN)
     assert alerts.work() == 1

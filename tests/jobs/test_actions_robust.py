@@ -99,7 +99,7 @@ def test_a_run_that_cant_be_performed_is_given_up(alerts, rows):
 @pytest.mark.parametrize(
     ("sqlstate", "details"),
     [
-        ("57014", "It took the database too long, twice."),
+        ("57014", "The database timed out twice."),
         ("22012", "A value can't be stored in the database."),
         ("XX000", OUR_FAULT.pattern),
     ],
@@ -198,7 +198,7 @@ def test_another_process_goes_on_where_one_has_stopped(alerts, make_service, row
         action_runs.lock(conn)
         context.evaluator.evaluate_batch(conn, logger)
     with context.database.transaction() as conn:
-        service.advance(conn, logger, since=0, careful=False)
+        service.perform_next_action(conn, logger, since=0, in_savepoint=False)
     assert states(alerts, one) == ["started"]
     assert actions.run_once(make_service().context) == 2
     (run,) = alerts.runs(one["id"])

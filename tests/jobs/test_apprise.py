@@ -204,7 +204,7 @@ def test_through_a_proxy(receiver, send):
     ],
 )
 def test_addresses_that_are_refused(url, why):
-    assert why in apprise_channels.problem(url, AddressPolicy())
+    assert why in apprise_channels.find_problem(url, AddressPolicy())
 
 
 @needs_apprise
@@ -219,7 +219,7 @@ def test_addresses_that_are_refused(url, why):
     ],
 )
 def test_addresses_that_are_taken(url):
-    assert apprise_channels.problem(url, AddressPolicy()) == ""
+    assert apprise_channels.find_problem(url, AddressPolicy()) == ""
 
 
 def test_without_apprise(told, receiver, monkeypatch):

@@ -44,7 +44,7 @@ def letters(rows):
 
 
 def alone(context):
-    return actions._judge_batch(context, context.get_logger("actions"), 1)
+    return actions._evaluate_batch(context, context.get_logger("actions"), 1)
 
 
 def test_its_page_and_its_endpoints_log_show_it(alerts, rows, cast, log):

@@ -99,7 +99,7 @@ def test_a_signed_webhook(told):
         "url": f"{URL}/admin/features/checkout",
     }
     assert data["flags"] == [flag]
-    assert data["actions"][0]["details"] == "Switched checkout in production off."
+    assert data["actions"][0]["details"] == "Disabled checkout in production."
     assert b"payload" not in asked.body
     with pytest.raises(WebhookVerificationError):
         Webhook(SECRET).verify(asked.body + b" ", dict(asked.headers))
@@ -158,7 +158,7 @@ def test_retries_back_off_and_end(told):
     assert told.tell() == 0
     (seen,) = told.listed(id)
     assert (seen["state"], seen["attempts"]) == ("given up", 10)
-    assert seen["lastError"] == "It answers 500."
+    assert seen["lastError"] == "The server responded with status 500."
     assert len({asked.headers["webhook-id"] for asked in told.receiver.asked}) == 1
     assert len({asked.headers["webhook-timestamp"] for asked in told.receiver.asked}) == 10
     told.receiver.answers = [(200, {})]
@@ -189,9 +189,13 @@ def test_retry_after(told, asked, waits):
 @pytest.mark.parametrize(
     ("answer", "state", "error"),
     [
-        ((410, {}), "given up", "It answers 410."),
-        ((301, {"Location": "/x"}), "waiting", "It leads elsewhere (301), which is not followed."),
-        ((404, {}), "waiting", "It answers 404."),
+        ((410, {}), "given up", "The server responded with status 410."),
+        (
+            (301, {"Location": "/x"}),
+            "waiting",
+            "The server redirects (301); redirects are not followed.",
+        ),
+        ((404, {}), "waiting", "The server responded with status 404."),
     ],
 )
 def test_answers(told, answer, state, error):
@@ -245,12 +249,14 @@ def test_killed_between_sending_and_noting_it(told):
     context = told.service.context
     with context.database.autocommit() as conn:
         row = service_of.claim(conn, context.clock.now(), [])
-    settings = notification_channels.Settings.from_config(context.config)
+    settings = notification_channels.DeliverySettings.from_config(context.config)
     assert (
-        notification_channels.deliver(row, settings, context.sender, context.clock.now()).error
+        notification_channels.deliver_notification(
+            row, settings, context.sender, context.clock.now()
+        ).error
         == ""
     )
-    told.clock.advance(service_of.CLAIM.total_seconds() - 1)
+    told.clock.advance(service_of.CLAIM_DURATION.total_seconds() - 1)
     assert told.tell() == 0
     told.clock.advance(2)
     assert told.tell() == 1
@@ -259,7 +265,10 @@ def test_killed_between_sending_and_noting_it(told):
     assert first.body == second.body
     with context.database.autocommit() as conn:  # the first one comes back after all
         service_of.settle(
-            conn, row, notification_channels.Outcome("late", is_final=True), context.clock.now()
+            conn,
+            row,
+            notification_channels.DeliveryResult("late", is_final=True),
+            context.clock.now(),
         )
     (seen,) = told.listed(id)
     assert (seen["state"], seen["attempts"]) == ("sent", 2)
@@ -312,7 +321,7 @@ def test_a_run_that_is_gone(told, database):
         cursor.execute("DELETE FROM action_runs")
         told.tell()
         cursor.execute("SELECT last_error FROM notifications WHERE given_up_at IS NOT NULL")
-        assert cursor.fetchall() == [("The run has been deleted.",)]
+        assert cursor.fetchall() == [("The run was deleted.",)]
     conn.close()
     assert told.receiver.asked == []
 
@@ -367,4 +376,4 @@ def test_an_unexpected_error_is_in_the_log_under_the_id_that_the_notification_sh
     error_id = re.search(r"error ([0-9a-f-]{36})", seen["lastError"])[1]
     (line,) = [line for line in lines if "Traceback" in line]
     assert error_id in line
-    assert "in deliver" in line
+    assert "in deliver_notification" in line

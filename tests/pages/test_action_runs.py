@@ -22,7 +22,7 @@ def test_history_is_empty_then_tells(ada, flags, sets, endpoint, token, send):
     for words in (
         "by a signal",
         " ms",
-        "Switch checkout off in production : done Switched checkout in production off.",
+        "Disable checkout in production : done Disabled checkout in production.",
         "checkout in production: on → off",
     ):
         assert words in row, words
@@ -66,7 +66,7 @@ def test_restoring_that_is_scheduled_can_be_cancelled(ada, flags, sets, endpoint
     assert "Nothing will be restored" in notice(page)
     assert sets.runs(id)[0]["restoreDueAt"] is None
     page = ada.post(f"{at}/cancel-restore", {"csrf": ada.csrf}, status=409)
-    assert "No restoring" in alert(page)
+    assert "No auto-revert" in alert(page)
 
 
 def test_failed_dry_and_suppressed_runs_say_why(ada, web, flags, sets, endpoint, token, send):
@@ -76,8 +76,8 @@ def test_failed_dry_and_suppressed_runs_say_why(ada, web, flags, sets, endpoint,
     sets.work()
     page = ada.get(f"{PATH}/{id}/runs")
     assert states(page) == ["– suppressed", "✓ done"]
-    assert "It ran less than 60 s ago." in main(page)
-    assert "Would have: Switched checkout" in main(page)
+    assert "Cooldown: it ran less than 60 s ago." in main(page)
+    assert "Would have: Disabled checkout" in main(page)
     assert flags.is_on()
     other = sets.set("other")
     flags.archive("checkout")

@@ -72,14 +72,14 @@ def test_card_says_what_a_set_does(ada, web, sets, endpoint, token, send):
         for words in (
             "Payments fail",
             "deploys receives a signal where",
-            "status IN [firing, open] (in upper or lower case)",
-            "n > 4 or x is there",
+            "status IN [firing, open] (case-insensitive)",
+            "n > 4 or x exists",
             "silent is missing",
-            "Switch checkout off in production",
+            "Disable checkout in production",
             "switcher",
             "latched",
-            "Rests 60 s after a run",
-            "Tells 3 channels",
+            "Cooldown 60 s",
+            "Notifies 3 channels",
             "– suppressed",
         ):
             assert words in text
@@ -191,7 +191,7 @@ def test_masked_addresses_stay_their_own(ada, database, sets):
     form = form_to(ada.get(f"{PATH}/{id}"), f"{PATH}/{id}")
     form["notifications.1.type"] = "apprise"
     page = form.submit(status=400)
-    assert "whole address" in find_error(page, "notifications.1.url")
+    assert "complete URL" in beside(page, "notifications.1.url")
 
 
 def test_all_problems_stand_beside_their_fields(ada, sets, read_state):
@@ -227,17 +227,17 @@ def test_all_problems_stand_beside_their_fields(ada, sets, read_state):
         "name": "1 to 255",
         "source": "Choose what",
         "actor": "Choose whom",
-        "filters.0.path": "A path looks like",
+        "filters.0.path": "path must look like",
         "filters.0.values": "Line 2",
         "filters.1.values": "needs a number",
         "filters.2.operator": "one of",
-        "actions.0.params.environment": "needed",
-        "actions.0.params.featureName": "needed",
+        "actions.0.params.environment": "required",
+        "actions.0.params.featureName": "required",
         "actions.1.action": "one of",
-        "cooldownSeconds": "from 0",
-        "maxRunsPerHour": "from 1",
-        "resolved.values": "needed",
-        "resolved.key": "no path",
+        "cooldownSeconds": "must be 0",
+        "maxRunsPerHour": "must be 1",
+        "resolved.values": "required",
+        "resolved.key": "not a valid path",
         "notifications.0.url": "begin with",
     }.items():
         assert words in find_error(page, field), field
@@ -245,7 +245,7 @@ def test_all_problems_stand_beside_their_fields(ada, sets, read_state):
     form = {"csrf": ada.csrf, "name": "x", "do": "remove-filters.9"}
     assert ada.post(f"{PATH}/new", form, status=200)
     page = ada.post(f"{PATH}/new", {"csrf": ada.csrf, "name": "x"}, status=400)
-    assert "At least one action is needed." in alert(page)
+    assert "At least one action is required." in alert(page)
 
 
 @pytest.mark.parametrize(
@@ -281,12 +281,12 @@ def test_name_that_is_taken_and_a_set_that_is_restored(ada, sets):
         }
     ]
     second = sets.set("second", actions=restore)
-    assert "Restore what first changed" in main(ada.get(PATH))
+    assert "Revert the changes of first" in main(ada.get(PATH))
     form = form_to(ada.get(f"{PATH}/{second}"), f"{PATH}/{second}")
     form["name"] = "first"
-    assert "exists already" in find_error(form.submit(status=409), "name")
+    assert "already exists" in beside(form.submit(status=409), "name")
     page = form_to(ada.get(f"{PATH}/{first}/delete"), f"{PATH}/{first}/delete").submit(status=409)
-    assert "second restores this one" in alert(page)
+    assert "second reverts this one" in alert(page)
     page = form_to(ada.get(f"{PATH}/{second}/delete"), f"{PATH}/{second}/delete").submit().follow()
     assert "deleted" in notice(page)
 
@@ -308,9 +308,9 @@ def test_tester_says_what_each_filter_makes_of_a_signal(ada, sets, flags, endpoi
     text = main(page)
     for words in (
         "It would run",
-        "(in upper or lower case) : yes found: firing",
+        "(case-insensitive) : yes found: firing",
         "n > 4 : no found: 3",
-        "x is there : yes found: null",
+        "x exists : yes found: null",
         "silent is missing : yes nothing is there",
         "checkout in production: on → off",
     ):

@@ -267,7 +267,7 @@ def test_signal_shows_its_outcomes(log, sets, endpoint, token, send):
     assert "waits : succeeded" in first
     assert "waits in default : suppressed Run" in second
     assert "It runs once and has run" in second
-    assert "runs in default : not matched The filter “n IN …” did not match." in last
+    assert "runs in default : not matched Filter “n IN …” did not match." in last
     assert "sleeps in default : not matched No filter of an OR group matched." in last
     page = log(f"/{signals[2]}").html.find("main").get_text(" ", strip=True)
     assert "did not match" in page

@@ -130,8 +130,8 @@ def test_the_guide_from_alert_to_flag(environ, tmp_path, sdk):
             alertmanager.wait(DEADLINE_SECONDS)
         told = reader.step(".actionSetEvents[]")
         assert [line.split(",", 1)[1] for line in told.splitlines()] == [
-            '"resolved","success","Restored 1 of 1 changes."]',
-            '"signal","success","Switched checkout in production off."]',
+            '"resolved","success","Reverted 1 of 1 changes."]',
+            '"signal","success","Disabled checkout in production."]',
         ]
         assert reader.step("/test").splitlines() == [
             '["status","firing",true]',

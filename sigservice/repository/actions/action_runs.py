@@ -15,26 +15,26 @@ def lock(conn: Connection) -> None:
 
 
 def insert_many(conn: Connection, runs: str) -> list[int]:
-    """The new ids; `runs` is a JSON array of the columns."""
+    """The new IDs; `runs` is a JSON array of the columns."""
     return [row["id"] for row in fetch_all(conn, _SQL["insert_runs"], runs=runs)]
 
 
-def find_work(conn: Connection) -> Row:
-    """{signals, runs, restores}: whether any of them wait."""
-    row = fetch_one_prepared(conn, _SQL["find_work"])
+def find_pending_work(conn: Connection) -> Row:
+    """{signals, runs, restores}: whether there are any."""
+    row = fetch_one_prepared(conn, _SQL["find_pending_work"])
     assert row is not None
     return row
 
 
 def lock_next_open(conn: Connection, *, since: int) -> Row | None:
-    """The oldest that has actions left, of those from the id `since` on; None also when another
-    process ended it just now."""
+    """The oldest unfinished run with at least the ID `since`; None also if another process has just
+    finished it."""
     return fetch_one(conn, _SQL["lock_next_open_run"], since=since)
 
 
-def give_up(conn: Connection, id: int, *, reason: str) -> None:
-    """Ends one that is open."""
-    execute(conn, _SQL["give_up_run"], id=id, reason=reason)
+def fail(conn: Connection, id: int, *, reason: str) -> None:
+    """Ends an unfinished run."""
+    execute(conn, _SQL["fail_run"], id=id, reason=reason)
 
 
 def update(
@@ -46,7 +46,7 @@ def update(
     next_action: int,
     restore_minutes: int | None,
 ) -> Row | None:
-    """{finished_at, signal_created_at}; `restore_minutes` schedules the restoring."""
+    """{finished_at, signal_created_at}; `restore_minutes` schedules the auto-revert."""
     return fetch_one(
         conn,
         _SQL["update_run"],
@@ -60,60 +60,57 @@ def update(
 
 def list_statistics(conn: Connection, caps: dict[int, int]) -> list[Row]:
     """{action_set_id, last_at, in_last_hour} of the sets in `caps`, counted up to their caps."""
-    sets, most = list(caps), list(caps.values())
-    return fetch_all(conn, _SQL["list_run_statistics"], sets=sets, caps=most)
+    sets, max_runs = list(caps), list(caps.values())
+    return fetch_all(conn, _SQL["list_run_statistics"], sets=sets, caps=max_runs)
 
 
-def find_restorable(conn: Connection, action_set_id: int) -> Row | None:
-    """The newest run that changed something and was not undone."""
-    return fetch_one(conn, _SQL["find_restorable_run"], action_set_id=action_set_id)
+def find_revertible(conn: Connection, action_set_id: int) -> Row | None:
+    """The newest run that changed flags and is not reverted."""
+    return fetch_one(conn, _SQL["find_revertible_run"], action_set_id=action_set_id)
 
 
-def list_of_alerts(conn: Connection, action_set_id: int, *, before: int) -> list[Row]:
-    """Runs older than `before` that alerts caused and nobody has undone, newest first."""
-    return fetch_all(conn, _SQL["list_runs_of_alerts"], action_set_id=action_set_id, before=before)
+def list_revertible_of_alerts(conn: Connection, action_set_id: int, *, before: int) -> list[Row]:
+    """Runs that alerts caused before the run `before` and that are not reverted, newest first."""
+    return fetch_all(
+        conn, _SQL["list_revertible_runs_of_alerts"], action_set_id=action_set_id, before=before
+    )
 
 
-def list_firing(conn: Connection, sets: list[int]) -> list[Row]:
-    """{action_set_id, correlation} of each alert that is not over."""
+def list_firing_alerts(conn: Connection, sets: list[int]) -> list[Row]:
+    """{action_set_id, correlation} of each alert that is not resolved."""
     return fetch_all(conn, _SQL["list_firing_alerts"], sets=sets)
 
 
-def mark_restored(conn: Connection, ids: list[int], *, by: int | None) -> None:
-    """`ids` are newest first."""
-    execute(conn, _SQL["mark_restored"], ids=ids, by=by)
+def mark_reverted(conn: Connection, ids: list[int], *, by: int) -> None:
+    """`ids` are newest first; `by` is the run that reverted them."""
+    execute(conn, _SQL["mark_reverted"], ids=ids, by=by)
 
 
-def take_due_restores(conn: Connection) -> list[Row]:
-    return fetch_all(conn, _SQL["take_due_restores"])
+def mark_reverted_by_action(conn: Connection, id: int) -> None:
+    execute(conn, _SQL["mark_reverted_by_action"], id=id)
 
 
-def cancel_restore(conn: Connection, id: int) -> bool:
-    """Whether there was one to cancel."""
-    return execute(conn, _SQL["cancel_restore"], id=id) > 0
+def claim_due_reverts(conn: Connection) -> list[Row]:
+    return fetch_all(conn, _SQL["claim_due_reverts"])
+
+
+def cancel_auto_revert(conn: Connection, id: int) -> bool:
+    """False if none is scheduled."""
+    return execute(conn, _SQL["cancel_auto_revert"], id=id) > 0
 
 
 def find(conn: Connection, action_set_id: int, id: int) -> Row | None:
     return fetch_one(conn, _SQL["find_run"], id=id, action_set_id=action_set_id)
 
 
-def list_newest(
-    conn: Connection,
-    *,
-    action_set_id: int | None = None,
-    signal_id: int | None = None,
-    project: str | None = None,
-    before: int | None = None,
-    limit: int,
-    offset: int = 0,
+def list_of_set(
+    conn: Connection, action_set_id: int, *, before: int | None = None, limit: int, offset: int = 0
 ) -> list[Row]:
-    """Fewer than `limit` when the payloads in them are large, at least one if there is any."""
+    """Newest first. Fewer than `limit` if their payloads are large, but at least one."""
     return fetch_all(
         conn,
-        _SQL["list_runs"],
+        _SQL["list_runs_of_set"],
         action_set_id=action_set_id,
-        signal_id=signal_id,
-        project=project,
         before=before,
         limit=limit,
         offset=offset,
@@ -125,9 +122,9 @@ def list_of_signals(conn: Connection, signal_ids: list[int]) -> list[Row]:
     return fetch_all(conn, _SQL["list_runs_of_signals"], signal_ids=signal_ids)
 
 
-def list_last(conn: Connection, project: str | None = None) -> list[Row]:
-    """Without a project, of all sets."""
-    return fetch_all(conn, _SQL["list_last_runs"], project=project)
+def list_last(conn: Connection, action_set_ids: list[int]) -> list[Row]:
+    """The newest run of each set that has one."""
+    return fetch_all(conn, _SQL["list_last_runs"], action_set_ids=action_set_ids)
 
 
 def delete_old(conn: Connection, *, days: int, chunk: int) -> int:

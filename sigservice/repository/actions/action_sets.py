@@ -26,7 +26,7 @@ def insert(
     settings: str,
     created_by_user_id: int,
 ) -> int:
-    """The new id; `filters` and `settings` are JSON. Raises UniqueViolation for a name."""
+    """The new ID; `filters` and `settings` are JSON. Raises UniqueViolation for a duplicate name."""
     return int(
         fetch_value(
             conn,
@@ -53,7 +53,7 @@ def insert_actions(
     params: list[str],
     created_by_user_id: int,
 ) -> None:
-    """The lists together are the rows; `params` are JSON."""
+    """One action for each position of the lists; `params` are JSON."""
     execute(
         conn,
         _SQL["insert_actions"],
@@ -74,7 +74,7 @@ def list_all(conn: Connection) -> list[Row]:
 
 
 def list_of_endpoint(conn: Connection, source_id: int) -> list[Row]:
-    """{id, project, name, enabled}, whether on or off."""
+    """{id, project, name, enabled} of enabled and disabled sets."""
     return fetch_all(conn, _SQL["list_of_endpoint"], source_id=source_id)
 
 
@@ -83,13 +83,13 @@ def list_of_project(conn: Connection, project: str) -> list[Row]:
     return fetch_all(conn, _SQL["list_action_sets"], project=project, id=None, sources=None)
 
 
-def list_of_sources(conn: Connection, sources: list[int]) -> list[Row]:
-    """Those that are on and listen to one of the endpoints."""
+def list_enabled_of_endpoints(conn: Connection, sources: list[int]) -> list[Row]:
+    """The enabled sets that enabled endpoints of `sources` trigger."""
     return fetch_all(conn, _SQL["list_action_sets"], project=None, id=None, sources=sources)
 
 
 def find(conn: Connection, project: str | None, id: int) -> Row | None:
-    """Without a project, wherever it is."""
+    """`project` is None for a set of any project."""
     rows = fetch_all(conn, _SQL["list_action_sets"], project=project, id=id, sources=None)
     return rows[0] if rows else None
 
@@ -110,7 +110,7 @@ def update(
     filters: str,
     settings: str,
 ) -> None:
-    """Raises UniqueViolation for a name that is taken."""
+    """Raises UniqueViolation for a duplicate name."""
     execute(
         conn,
         _SQL["update_action_set"],

@@ -1,4 +1,4 @@
-"""Messages: one function for each SQL statement."""
+"""Notifications: one function for each SQL statement."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _SQL = queries.load("actions/notifications")
 
 
 def insert_of_runs(conn: Connection, run_ids: list[int]) -> int:
-    """One for each channel that wants to know of the runs' states; how many."""
+    """Returns how many: one for each channel that is notified of the run's state."""
     return execute(conn, _SQL["insert_notifications"], run_ids=run_ids)
 
 
 def claim(conn: Connection, *, now: datetime, until: datetime, busy: list[str]) -> Row | None:
-    """One that is due, with its run; its `run_id` is None when that is gone. `busy` are channels
+    """A due notification with its run; `run_id` is None if that was deleted. `busy` are channels
     in JSON."""
     return fetch_one(conn, _SQL["claim_notification"], now=now, until=until, busy=busy)
 
@@ -32,7 +32,7 @@ def settle(
     due_at: datetime,
     now: datetime,
 ) -> bool:
-    """`result` is sent, waiting or given up; False when somebody else has taken it meanwhile."""
+    """`result` is sent, waiting or given up; returns False if a later attempt has begun."""
     return bool(
         execute(
             conn,
@@ -56,7 +56,7 @@ def find(conn: Connection, action_set_id: int, id: int) -> Row | None:
 
 
 def retry(conn: Connection, id: int) -> bool:
-    """False for one that is sent."""
+    """False for a notification that is sent."""
     return bool(execute(conn, _SQL["retry_notification"], id=id))
 
 

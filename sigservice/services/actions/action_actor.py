@@ -1,4 +1,4 @@
-"""Whom an action set acts as: a service account with permissions of its own."""
+"""The identity that an action set acts as: a service account that may change flags."""
 
 from __future__ import annotations
 
@@ -8,28 +8,27 @@ from sigservice.repository.access import service_accounts, users
 from sigservice.services.identity import ADMIN_TOKEN_ID, EDIT, PERMISSIONS, Identity
 
 
-def actor_of(conn: Connection, id: int) -> Identity:
-    """`service_account` of one that is not at hand. Raises the same."""
+def find_service_account(conn: Connection, id: int) -> Identity:
+    """Raises NotFoundError, NoPermissionError."""
     row = service_accounts.find(conn, id)
-    return service_account(id, row["username"] if row else None, row["role"] if row else "")
+    return make_service_account(id, row["username"] if row else None, row["role"] if row else "")
 
 
-def service_account(id: int, username: str | None, role: str) -> Identity:
-    """Who a set acts as; no name when the account is gone. Raises NotFoundError,
-    NoPermissionError."""
+def make_service_account(id: int, username: str | None, role: str) -> Identity:
+    """`username` is None for a deleted account. Raises NotFoundError, NoPermissionError."""
     if username is None:
-        raise NotFoundError("The service account that this set acts as is gone.")
+        raise NotFoundError("The service account of this action set was deleted.")
     actor = Identity(id, username, PERMISSIONS[role])
     if not actor.has_permission(EDIT):
-        raise NoPermissionError(f"{username} may not change flags: its role is {role}.")
+        raise NoPermissionError(f"{username} can't change flags: its role is {role}.")
     return actor
 
 
-def person(conn: Connection, id: int) -> Identity:
-    """Who undoes a run; an admin token is nobody's. Raises NotFoundError."""
+def find_user(conn: Connection, id: int) -> Identity:
+    """The user who undoes a run, or the admin token. Raises NotFoundError."""
     if id == ADMIN_TOKEN_ID:
         return Identity(id, "admin token", PERMISSIONS["Admin"])
     row = users.find(conn, id)
     if row is None:
-        raise NotFoundError("The user who asked for this is gone.")
+        raise NotFoundError("The user who requested this was deleted.")
     return Identity(row["id"], row["username"] or row["email"], PERMISSIONS[row["role"]])

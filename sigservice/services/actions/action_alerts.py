@@ -1,6 +1,6 @@
-"""Which alerts of a set still fire: what they switched off stays off until the last is over.
+"""The firing alerts of action sets: a set reverts its changes when the last one is resolved.
 
-Runs keep it: each that an alert caused has the alert's key as `correlation`.
+They are stored with the runs: each run that an alert caused has the alert's key as `correlation`.
 """
 
 from __future__ import annotations
@@ -9,23 +9,23 @@ from sigservice.db.pool import Connection
 from sigservice.repository.actions import action_runs
 
 
-class Alerts:
-    """Asked and told in the order of the signals, for as long as one batch is judged."""
+class FiringAlerts:
+    """The stored alerts and those of the batch under evaluation, in the order of its signals."""
 
     def __init__(self, conn: Connection, sets: list[int]) -> None:
         self._conn, self._sets = conn, sets
         self._stored: dict[int, set[str]] | None = None
-        self._told: dict[int, dict[str, bool]] = {}
+        self._batch: dict[int, dict[str, bool]] = {}
 
-    def tell(self, set_id: int, key: str, *, fires: bool) -> None:
-        self._told.setdefault(set_id, {})[key] = fires
+    def record(self, set_id: int, key: str, *, is_firing: bool) -> None:
+        self._batch.setdefault(set_id, {})[key] = is_firing
 
-    def firing(self, set_id: int) -> set[str]:
-        """The keys, what this batch has told included."""
-        if self._stored is None:  # most batches hold nothing that is over
+    def list_keys(self, set_id: int) -> set[str]:
+        """The keys of the alerts that fire, including those of this batch."""
+        if self._stored is None:  # most batches contain no resolved alert
             self._stored = {}
-            for row in action_runs.list_firing(self._conn, self._sets):
+            for row in action_runs.list_firing_alerts(self._conn, self._sets):
                 self._stored.setdefault(row["action_set_id"], set()).add(row["correlation"])
-        told = self._told.get(set_id, {})
-        kept = {key for key in self._stored.get(set_id, ()) if told.get(key, True)}
-        return kept | {key for key, fires in told.items() if fires}
+        batch = self._batch.get(set_id, {})
+        stored = {key for key in self._stored.get(set_id, ()) if batch.get(key, True)}
+        return stored | {key for key, is_firing in batch.items() if is_firing}

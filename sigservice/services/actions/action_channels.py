@@ -1,4 +1,4 @@
-"""Whom runs are told of: channels, their checks, and their secrets kept from those who look."""
+"""The notification channels of an action set: their checks, and the masking of their secrets."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from sigservice.secrets import sha256
 from sigservice.services.actions import notification_channels
 from sigservice.services.problems import Problems
 
-MOST_CHANNELS = 10
+MAX_CHANNELS = 10
 MASK = "…"
 EVENTS = ("success", "failed", "suppressed")
 
 
 class Channel(msgspec.Struct, omit_defaults=True):
-    """Whom a run is told: an apprise URL, or a webhook that is signed with `secret`."""
+    """A recipient of notifications: an Apprise URL, or a webhook signed with `secret`."""
 
     type: Literal["apprise", "webhook"]
     url: str
@@ -27,48 +27,45 @@ class Channel(msgspec.Struct, omit_defaults=True):
     secret: str = ""
 
 
-def check(channels: list[Channel], problems: Problems, policy: AddressPolicy) -> None:
-    """`policy` is what webhooks may policy."""
-    if len(channels) > MOST_CHANNELS:
-        problems.add(
-            "options.notifications", f"There can't be more than {MOST_CHANNELS} notifications."
-        )
-    for n, channel in enumerate(channels[:MOST_CHANNELS]):
-        at = f"options.notifications[{n}]"
+def check_channels(channels: list[Channel], problems: Problems, policy: AddressPolicy) -> None:
+    """Adds to `problems`. `policy` is that of webhooks."""
+    if len(channels) > MAX_CHANNELS:
+        problems.add("options.notifications", f"At most {MAX_CHANNELS} notifications are allowed.")
+    for index, channel in enumerate(channels[:MAX_CHANNELS]):
+        path = f"options.notifications[{index}]"
         if MASK in channel.url:
-            problems.add(f"{at}.url", "The whole address is needed.")
-            continue
-        if MASK in channel.secret:
-            problems.add(f"{at}.secret", "The whole secret is needed.")
-            continue
-        for path, text in notification_channels.problems(
-            channel.type, channel.url, channel.secret, policy
-        ):
-            problems.add(f"{at}.{path}", text)
+            problems.add(f"{path}.url", "Enter the complete URL.")
+        elif MASK in channel.secret:
+            problems.add(f"{path}.secret", "Enter the complete secret.")
+        else:
+            for name, message in notification_channels.find_problems(
+                channel.type, channel.url, channel.secret, policy
+            ):
+                problems.add(f"{path}.{name}", message)
 
 
-def masked(channel: Mapping[str, Any]) -> dict[str, str]:
-    """A channel's address without what is secret in it. The mark at its end tells two that look
-    alike apart."""
+def mask_channel(channel: Mapping[str, Any]) -> dict[str, str]:
+    """`url` and `secret` of a channel without secret parts. A short hash at the end distinguishes
+    URLs that would look the same."""
     scheme, _, rest = channel["url"].partition("://")
     host = ""
     if channel["type"] == "webhook":
         host = re.split(r"[/?#\\]", rest, maxsplit=1)[0].rpartition("@")[2] + "/"
-    mark = sha256(channel["url"]).hex()[:4]
+    digest = sha256(channel["url"]).hex()[:4]
     secret = {"secret": MASK} if channel.get("secret") else {}
-    return {"url": f"{scheme}://{host}{MASK}{mark}"} | secret
+    return {"url": f"{scheme}://{host}{MASK}{digest}"} | secret
 
 
-def unmask(channels: list[Channel], old: list[dict[str, Any]]) -> None:
-    """A channel that comes back masked keeps the address and secret that it had. Of several that
-    look the same each is taken once, in their order."""
-    left = list(old)
+def unmask_channels(channels: list[Channel], old: list[dict[str, Any]]) -> None:
+    """Replaces masked URLs and secrets with the stored ones. Each stored channel is used once, in
+    order, because several may look the same."""
+    remaining = list(old)
     for channel in channels:
-        for n, known in enumerate(left):
-            shown = masked(known)["url"]
-            if channel.type == known["type"] and channel.url in (shown, known["url"]):
-                if channel.secret == MASK or (channel.url == shown and not channel.secret):
-                    channel.secret = known.get("secret", "")
-                channel.url = known["url"]
-                del left[n]
+        for index, stored in enumerate(remaining):
+            masked_url = mask_channel(stored)["url"]
+            if channel.type == stored["type"] and channel.url in (masked_url, stored["url"]):
+                if channel.secret == MASK or (channel.url == masked_url and not channel.secret):
+                    channel.secret = stored.get("secret", "")
+                channel.url = stored["url"]
+                del remaining[index]
                 break

@@ -1,4 +1,4 @@
-"""The kinds of actions as forms and tools are told of them, with what a project offers."""
+"""Descriptions of the kinds of actions for forms and tools, with the choices of a project."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from sigservice.services.actions.action_sets import check_project
 Choices = list[str]
 
 
-def definitions(conn: Connection, project: str) -> dict[str, Any]:
-    """By the kind's name: {label, description, category, permissions, parameters}. Raises
+def describe_kinds(conn: Connection, project: str) -> dict[str, Any]:
+    """By the name of the kind: {label, description, category, permissions, parameters}. Raises
     NotFoundError."""
     check_project(conn, project)
-    offered: dict[str, Choices] = {}
+    cached: dict[str, Choices] = {}
 
-    def of(choices: str) -> Choices:
-        if choices not in offered:
-            offered[choices] = _READ[choices](conn, project)
-        return offered[choices]
+    def list_choices(name: str) -> Choices:
+        if name not in cached:
+            cached[name] = _LISTS[name](conn, project)
+        return cached[name]
 
     return {
         name: {
@@ -35,7 +35,7 @@ def definitions(conn: Connection, project: str) -> dict[str, Any]:
             "permissions": [kind.permission],
             "parameters": [
                 {"name": p.name, "label": p.label, "type": p.type, "optional": p.optional}
-                | ({"options": of(p.choices)} if p.choices else {})
+                | ({"options": list_choices(p.choices)} if p.choices else {})
                 for p in kind.parameters
             ],
         }
@@ -43,28 +43,28 @@ def definitions(conn: Connection, project: str) -> dict[str, Any]:
     }
 
 
-def _environments(conn: Connection, project: str) -> Choices:
+def _list_environments(conn: Connection, project: str) -> Choices:
     rows = environments.list_by_project(conn, project)
     return [row["name"] for row in rows if row["visible"] and row["enabled"]]
 
 
-def _features(conn: Connection, project: str) -> Choices:
+def _list_features(conn: Connection, project: str) -> Choices:
     return [row["name"] for row in features.search(conn, FeatureFilter(projects=[project]))]
 
 
-def _tags(conn: Connection, project: str) -> Choices:
-    names = _features(conn, project)
+def _list_tags(conn: Connection, project: str) -> Choices:
+    names = _list_features(conn, project)
     rows = feature_tags.list_by_features(conn, names)
     return sorted({f"{row['type']}:{row['value']}" for row in rows})
 
 
-def _action_sets(conn: Connection, project: str) -> Choices:
+def _list_action_sets(conn: Connection, project: str) -> Choices:
     return [str(row["id"]) for row in action_sets.list_of_project(conn, project)]
 
 
-_READ: dict[str, Callable[[Connection, str], Choices]] = {
-    "environments": _environments,
-    "features": _features,
-    "tags": _tags,
-    "actionSets": _action_sets,
+_LISTS: dict[str, Callable[[Connection, str], Choices]] = {
+    "environments": _list_environments,
+    "features": _list_features,
+    "tags": _list_tags,
+    "actionSets": _list_action_sets,
 }

@@ -1,8 +1,8 @@
-"""Filters of action sets: which payloads a set wants.
+"""Filters of action sets: conditions on the payload of a signal.
 
-A payload's value is compared as text, as a number, a version or a date, whatever the operator asks
-for: 500 equals "500", and false, 0 and "" are values like others. What is missing matches nothing,
-inverted or not; only EXISTS asks about that.
+The operator decides whether a value is compared as text, number, version or date: 500 equals "500",
+and false, 0 and "" are values. A missing value never matches, not even an inverted filter; only EXISTS
+tests for it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from sigservice.services.actions import payload_paths
 from sigservice.services.problems import Problems
 
 LIST_OPERATORS = ("IN", "NOT_IN", "STR_CONTAINS", "STR_STARTS_WITH", "STR_ENDS_WITH")
-LONGEST_VALUE = 100
-LONGEST_PATTERN = 500
-LONGEST_TEXT = 10_000
+MAX_VALUE_LENGTH = 100
+MAX_PATTERN_LENGTH = 500
+MAX_TEXT_LENGTH = 10_000
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _EPOCH_MILLISECONDS_FROM = 10**11
 _RE2 = re2.Options()
@@ -34,7 +34,7 @@ _FOLDING = "(?i)"
 
 
 class Filter(msgspec.Struct, omit_defaults=True):
-    """One question about one path. `values` for operators that compare with several."""
+    """A condition on one path. `values` is for operators that compare with several."""
 
     path: str = ""
     operator: str = ""
@@ -46,8 +46,8 @@ class Filter(msgspec.Struct, omit_defaults=True):
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What one filter (or one of an `any` group) said. `found` is the value as text, None when it
+class FilterResult:
+    """The result of one filter (or one of an `any` group). `found` is the value as text, None if it
     is missing."""
 
     path: str
@@ -55,71 +55,71 @@ class Verdict:
     inverted: bool
     found: str | None
     matched: bool
-    any: tuple[Verdict, ...] = ()
+    any: tuple[FilterResult, ...] = ()
 
 
 Test = Callable[[Any], bool]
 
 
 class Matcher:
-    """The filters of a set, ready to be asked often."""
+    """The compiled filters of a set."""
 
     def __init__(self, filters: Iterable[Filter]) -> None:
-        """`filters` have been checked."""
-        self._tests = [_Group(f.any) if f.any else _One(f) for f in filters]
+        """`filters` must be valid."""
+        self._tests = [_AnyOf(f.any) if f.any else _FilterTest(f) for f in filters]
 
     def matches(self, payload: Any) -> bool:
-        """Whether all filters do; asks no more than it must."""
+        """Whether all filters match; stops at the first that doesn't."""
         return all(test.matches(payload) for test in self._tests)
 
-    def explain(self, payload: Any) -> list[Verdict]:
-        """What each filter says."""
+    def explain(self, payload: Any) -> list[FilterResult]:
+        """The result of each filter."""
         return [test.explain(payload) for test in self._tests]
 
 
-class _One:
+class _FilterTest:
     def __init__(self, filter: Filter) -> None:
         self._filter = filter
-        self._steps = payload_paths.parse(filter.path) or []
-        self._test = _test(filter)
+        self._steps = payload_paths.parse_path(filter.path) or []
+        self._test = _compile_test(filter)
 
     def matches(self, payload: Any) -> bool:
-        return self._judge(payload_paths.values(payload, self._filter.path, self._steps))
+        return self._evaluate(payload_paths.find_values(payload, self._filter.path, self._steps))
 
-    def _judge(self, found: list[Any]) -> bool:
+    def _evaluate(self, values: list[Any]) -> bool:
         if self._filter.operator == "EXISTS":
-            return bool(found) is not self._filter.inverted
-        scalars = [value for value in found if not isinstance(value, dict | list)]
+            return bool(values) is not self._filter.inverted
+        scalars = [value for value in values if not isinstance(value, dict | list)]
         if not scalars:
             return False
         return any(self._test(value) for value in scalars) is not self._filter.inverted
 
-    def explain(self, payload: Any) -> Verdict:
-        found = payload_paths.values(payload, self._filter.path, self._steps)
-        shown = ", ".join(canonical(value) for value in found[:10])[:200] if found else None
-        return Verdict(
+    def explain(self, payload: Any) -> FilterResult:
+        values = payload_paths.find_values(payload, self._filter.path, self._steps)
+        text = ", ".join(to_text(value) for value in values[:10])[:200] if values else None
+        return FilterResult(
             self._filter.path,
             self._filter.operator,
             self._filter.inverted,
-            shown,
-            self._judge(found),
+            text,
+            self._evaluate(values),
         )
 
 
-class _Group:
+class _AnyOf:
     def __init__(self, filters: list[Filter]) -> None:
-        self._tests = [_One(filter) for filter in filters]
+        self._tests = [_FilterTest(filter) for filter in filters]
 
     def matches(self, payload: Any) -> bool:
         return any(test.matches(payload) for test in self._tests)
 
-    def explain(self, payload: Any) -> Verdict:
-        verdicts = tuple(test.explain(payload) for test in self._tests)
-        return Verdict("", "ANY", False, None, any(v.matched for v in verdicts), verdicts)
+    def explain(self, payload: Any) -> FilterResult:
+        results = tuple(test.explain(payload) for test in self._tests)
+        return FilterResult("", "ANY", False, None, any(v.matched for v in results), results)
 
 
-def canonical(value: Any) -> str:
-    """A value as the text that operators compare: 500 and 500.0 are "500", true is "true"."""
+def to_text(value: Any) -> str:
+    """The text that operators compare: 500 and 500.0 are "500", true is "true"."""
     if isinstance(value, str):
         return value
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**63:
@@ -127,67 +127,67 @@ def canonical(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def check(
+def check_filters(
     filters: list[Filter],
     problems: Problems,
     *,
-    most: int,
-    most_values: int,
+    max_filters: int,
+    max_values: int,
     paths: Sequence[str] | None = None,
 ) -> None:
-    """What is wrong goes to `problems`, with paths such as match.filters[0].operator; `paths` tell
-    of filters that stand elsewhere."""
+    """Adds to `problems`, with paths such as match.filters[0].operator, or below those of `paths`."""
     leaves = sum(len(f.any) if f.any is not None else 1 for f in filters)
-    if leaves > most:
-        problems.add("match.filters", f"There can't be more than {most} filters.")
+    if leaves > max_filters:
+        problems.add("match.filters", f"At most {max_filters} filters are allowed.")
         return
-    for n, filter in enumerate(filters):
-        at = paths[n] if paths else f"match.filters[{n}]"
+    for index, filter in enumerate(filters):
+        path = paths[index] if paths else f"match.filters[{index}]"
         if filter.any is None:
-            check_one(filter, problems, at, most_values)
+            check_filter(filter, problems, path, max_values)
             continue
         if not filter.any or filter != Filter(any=filter.any):
-            problems.add(f"{at}.any", "A group holds filters, and nothing stands beside them.")
-        for k, inner in enumerate(filter.any):
+            problems.add(f"{path}.any", "A group must contain filters and nothing else.")
+        for position, inner in enumerate(filter.any):
             if inner.any is not None:
-                problems.add(f"{at}.any[{k}].any", "Groups don't hold groups.")
+                problems.add(f"{path}.any[{position}].any", "A group must not contain groups.")
             else:
-                check_one(inner, problems, f"{at}.any[{k}]", most_values)
+                check_filter(inner, problems, f"{path}.any[{position}]", max_values)
 
 
-def check_one(filter: Filter, problems: Problems, at: str, most_values: int) -> None:
-    """One filter, whose fields stand below `at`."""
-    if payload_paths.parse(filter.path) is None:
-        problems.add(f"{at}.path", "A path looks like data.key or alerts[*].labels.severity.")
+def check_filter(filter: Filter, problems: Problems, path: str, max_values: int) -> None:
+    """Adds to `problems`, with paths below `path`."""
+    if payload_paths.parse_path(filter.path) is None:
+        problems.add(
+            f"{path}.path", "The path must look like data.key or alerts[*].labels.severity."
+        )
     if filter.operator in LIST_OPERATORS:
         values = filter.values or []
         if not values:
-            problems.add(f"{at}.values", f"{filter.operator} needs at least one value.")
-        if len({canonical(value) for value in values}) > most_values:
-            problems.add(f"{at}.values", f"There can't be more than {most_values} values.")
-        for n, value in enumerate(values):
-            if not 1 <= len(canonical(value)) <= LONGEST_VALUE:
-                problems.add(f"{at}.values[{n}]", "A value has 1 to 100 characters.")
+            problems.add(f"{path}.values", f"{filter.operator} needs at least one value.")
+        if len({to_text(value) for value in values}) > max_values:
+            problems.add(f"{path}.values", f"At most {max_values} values are allowed.")
+        for index, value in enumerate(values):
+            if not 1 <= len(to_text(value)) <= MAX_VALUE_LENGTH:
+                problems.add(f"{path}.values[{index}]", "The value must have 1 to 100 characters.")
     elif filter.operator in _SINGLE:
         read, needs, _ = _SINGLE[filter.operator]
         if filter.operator == "REGEX" and filter.caseInsensitive:
-            read = _folding_pattern
+            read = _parse_folding_pattern
         if filter.value is None or read(filter.value) is None:
-            problems.add(f"{at}.value", f"{filter.operator} needs {needs}.")
+            problems.add(f"{path}.value", f"{filter.operator} needs {needs}.")
     elif filter.operator != "EXISTS":
-        known = ", ".join(OPERATORS)
-        problems.add(f"{at}.operator", f"The operator is one of {known}.")
+        problems.add(f"{path}.operator", f"The operator must be one of {', '.join(OPERATORS)}.")
 
 
-def _test(filter: Filter) -> Test:
+def _compile_test(filter: Filter) -> Test:
     fold = str.casefold if filter.caseInsensitive else str
     if filter.operator in LIST_OPERATORS:
-        wanted = [fold(canonical(value)) for value in filter.values or []]
-        return _text_test(filter.operator, wanted, fold)
+        values = [fold(to_text(value)) for value in filter.values or []]
+        return _compile_text_test(filter.operator, values, fold)
     if filter.operator == "REGEX":
         prefix = _FOLDING if filter.caseInsensitive else ""
-        pattern = re2.compile(prefix + canonical(filter.value), options=_RE2)
-        return lambda value: pattern.search(canonical(value)[:LONGEST_TEXT]) is not None
+        pattern = re2.compile(prefix + to_text(filter.value), options=_RE2)
+        return lambda value: pattern.search(to_text(value)[:MAX_TEXT_LENGTH]) is not None
     if filter.operator == "EXISTS":
         return lambda value: True
     read, _, compare = _SINGLE[filter.operator]
@@ -200,19 +200,19 @@ def _test(filter: Filter) -> Test:
     return test
 
 
-def _text_test(operator: str, wanted: list[str], fold: Callable[[str], str]) -> Test:
+def _compile_text_test(operator: str, values: list[str], fold: Callable[[str], str]) -> Test:
     if operator in ("IN", "NOT_IN"):
-        known, is_in = frozenset(wanted), operator == "IN"
-        return lambda value: (fold(canonical(value)) in known) is is_in
+        members, is_in = frozenset(values), operator == "IN"
+        return lambda value: (fold(to_text(value)) in members) is is_in
     if operator == "STR_CONTAINS":
-        return lambda value: any(text in fold(canonical(value)) for text in wanted)
-    ends = tuple(wanted)
+        return lambda value: any(text in fold(to_text(value)) for text in values)
+    ends = tuple(values)
     if operator == "STR_STARTS_WITH":
-        return lambda value: fold(canonical(value)).startswith(ends)
-    return lambda value: fold(canonical(value)).endswith(ends)
+        return lambda value: fold(to_text(value)).startswith(ends)
+    return lambda value: fold(to_text(value)).endswith(ends)
 
 
-def _number(value: Any) -> Decimal | None:
+def _parse_number(value: Any) -> Decimal | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
@@ -221,12 +221,12 @@ def _number(value: Any) -> Decimal | None:
     return Decimal(text) if len(text) <= 100 and _NUMBER.fullmatch(text) else None
 
 
-def _semver(value: Any) -> SemanticVersion | None:
+def _parse_semver(value: Any) -> SemanticVersion | None:
     return parse_version(value) if isinstance(value, str) else None
 
 
-def _moment(value: Any) -> datetime | None:
-    """ISO 8601 (UTC unless it says otherwise), or seconds or milliseconds since 1970."""
+def _parse_time(value: Any) -> datetime | None:
+    """ISO 8601 (UTC by default), or seconds or milliseconds since 1970."""
     try:
         if isinstance(value, str):
             moment = datetime.fromisoformat(value)
@@ -239,9 +239,9 @@ def _moment(value: Any) -> datetime | None:
         return None
 
 
-def _pattern(value: Any, prefix: str = "") -> str | None:
-    text = canonical(value)
-    if not 1 <= len(text) <= LONGEST_PATTERN:
+def _parse_pattern(value: Any, prefix: str = "") -> str | None:
+    text = to_text(value)
+    if not 1 <= len(text) <= MAX_PATTERN_LENGTH:
         return None
     try:
         re2.compile(prefix + text, options=_RE2)
@@ -250,9 +250,9 @@ def _pattern(value: Any, prefix: str = "") -> str | None:
     return text
 
 
-def _folding_pattern(value: Any) -> str | None:
-    """One that ignores case needs more of RE2's memory."""
-    return _pattern(value, _FOLDING)
+def _parse_folding_pattern(value: Any) -> str | None:
+    """A case-insensitive pattern needs more memory of RE2."""
+    return _parse_pattern(value, _FOLDING)
 
 
 Read = Callable[[Any], Any]
@@ -265,10 +265,10 @@ _ORDER: dict[str, Compare] = {
     "LTE": lambda left, right: left <= right,
 }
 _SINGLE: dict[str, tuple[Read, str, Compare]] = {
-    **{f"NUM_{n}": (_number, "a number", compare) for n, compare in _ORDER.items()},
-    **{f"SEMVER_{n}": (_semver, "a version such as 1.2.3", c) for n, c in _ORDER.items()},
-    "DATE_AFTER": (_moment, "an ISO 8601 date", _ORDER["GT"]),
-    "DATE_BEFORE": (_moment, "an ISO 8601 date", _ORDER["LT"]),
-    "REGEX": (_pattern, "a pattern of RE2's syntax", lambda left, right: False),
+    **{f"NUM_{n}": (_parse_number, "a number", compare) for n, compare in _ORDER.items()},
+    **{f"SEMVER_{n}": (_parse_semver, "a version such as 1.2.3", c) for n, c in _ORDER.items()},
+    "DATE_AFTER": (_parse_time, "an ISO 8601 date", _ORDER["GT"]),
+    "DATE_BEFORE": (_parse_time, "an ISO 8601 date", _ORDER["LT"]),
+    "REGEX": (_parse_pattern, "a pattern in RE2 syntax", lambda left, right: False),
 }
 OPERATORS = (*LIST_OPERATORS, *_SINGLE, "EXISTS")

@@ -1,4 +1,4 @@
-"""Action sets: what they listen to, whom they act as, what they do. Rules, limits and audit."""
+"""Action sets: rules, limits and audit of their trigger, service account and actions."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ from sigservice.services.actions import (
     notification_channels,
     payload_paths,
 )
-from sigservice.services.actions.action_channels import Channel, masked
+from sigservice.services.actions.action_channels import Channel, mask_channel
 from sigservice.services.actions.action_filters import Filter
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 from sigservice.services.system import events
 
-LONGEST_COOLDOWN = 7 * 86_400
+MAX_COOLDOWN_SECONDS = 7 * 86_400
 
 
-class Resolved(msgspec.Struct, omit_defaults=True):
-    """When a signal says that the alert is over: `path` has one of `values`. `key` is the path of
-    what ties it to the signal that fired."""
+class ResolvedCondition(msgspec.Struct, omit_defaults=True):
+    """A signal resolves an alert if `path` has one of `values`. `key` is the path of the correlation
+    key, which ties it to the signal that fired."""
 
     path: str
     values: list[str]
     key: str
 
 
-class Settings(msgspec.Struct, omit_defaults=True):
-    """How a set behaves beside what it does. All are off unless given."""
+class ActionSetOptions(msgspec.Struct, omit_defaults=True):
+    """The `options` of a set, all off by default. `latch` means run once."""
 
     cooldownSeconds: int = 0
     maxRunsPerHour: int | None = None
@@ -51,7 +51,7 @@ class Settings(msgspec.Struct, omit_defaults=True):
     dryRun: bool = False
     continueOnFailure: bool = False
     restoreAfterMinutes: int | None = None
-    restoreWhenResolved: Resolved | None = None
+    restoreWhenResolved: ResolvedCondition | None = None
     notifications: list[Channel] = []
 
 
@@ -62,7 +62,7 @@ class Action(msgspec.Struct):
 
 
 @dataclass(frozen=True)
-class Fields:
+class ActionSetFields:
     name: str
     description: str | None
     enabled: bool | None
@@ -70,14 +70,14 @@ class Fields:
     source_id: int
     filters: list[Filter]
     actions: list[Action]
-    settings: Settings
+    settings: ActionSetOptions
     filter_paths: list[str] | None = None
-    """Where each filter stands in what was sent."""
+    """The path of each filter in the request body."""
 
 
 @dataclass(frozen=True)
-class Limits:
-    """SERVICE_ACTION_*_LIMIT, and whom notifications may policy."""
+class ActionSetLimits:
+    """SERVICE_ACTION_*_LIMIT, and the addresses that notifications may use."""
 
     sets: int
     filters: int
@@ -86,26 +86,28 @@ class Limits:
     policy: AddressPolicy = field(default_factory=AddressPolicy)
 
 
-def limits_of(config: dict[str, Any]) -> Limits:
-    found = config["actions"]
-    return Limits(
-        found["setsPerProjectLimit"],
-        found["filtersLimit"],
-        found["filterValuesLimit"],
-        found["actionsLimit"],
-        notification_channels.Settings.from_config(config).policy,
+def read_limits(config: dict[str, Any]) -> ActionSetLimits:
+    actions = config["actions"]
+    return ActionSetLimits(
+        actions["setsPerProjectLimit"],
+        actions["filtersLimit"],
+        actions["filterValuesLimit"],
+        actions["actionsLimit"],
+        notification_channels.DeliverySettings.from_config(config).policy,
     )
 
 
-def create(conn: Connection, project: str, new: Fields, by: Identity, limits: Limits) -> Row:
-    """Raises NotFoundError (project), BadDataError with all that is wrong, NameExistsError,
+def create(
+    conn: Connection, project: str, new: ActionSetFields, by: Identity, limits: ActionSetLimits
+) -> Row:
+    """Raises NotFoundError (project), BadDataError with all problems, NameExistsError,
     ExceedsLimitError."""
     action_sets.lock(conn)
     check_project(conn, project)
     _check(conn, project, new, limits)
     if action_sets.count(conn, project) >= limits.sets:
         raise ExceedsLimitError(
-            f"A project can't have more than {limits.sets} action sets.",
+            f"A project can have at most {limits.sets} action sets.",
             resource="actionSetsPerProject",
             limit=limits.sets,
         )
@@ -118,8 +120,8 @@ def create(conn: Connection, project: str, new: Fields, by: Identity, limits: Li
             created_by_user_id=by.user_id,
         )
     except UniqueViolation as error:
-        raise _taken(new.name) from error
-    _put_actions(conn, id, new, by)
+        raise _make_name_error(new.name) from error
+    _insert_actions(conn, id, new, by)
     row = get(conn, project, id)
     events.record(conn, "actions-created", by, data=to_json(row), project=project)
     return row
@@ -129,7 +131,7 @@ def get(conn: Connection, project: str, id: int) -> Row:
     """Raises NotFoundError."""
     row = action_sets.find(conn, project, id) if id < 2**31 else None
     if row is None:
-        raise NotFoundError("There is no such action set.")
+        raise NotFoundError("Action set not found.")
     return row
 
 
@@ -140,26 +142,31 @@ def list_of_project(conn: Connection, project: str) -> list[Row]:
 
 
 def update(
-    conn: Connection, project: str, id: int, new: Fields, by: Identity, limits: Limits
+    conn: Connection,
+    project: str,
+    id: int,
+    new: ActionSetFields,
+    by: Identity,
+    limits: ActionSetLimits,
 ) -> Row:
-    """Replaces all but `enabled`, which stays when it is None. Raises as `create` does."""
+    """Replaces everything; `enabled` only if it isn't None. Raises like `create`."""
     action_sets.lock(conn)
     before = get(conn, project, id)
     old = msgspec.json.decode(before["settings"]).get("notifications", [])
-    action_channels.unmask(new.settings.notifications, old)
+    action_channels.unmask_channels(new.settings.notifications, old)
     _check(conn, project, new, limits)
     enabled = before["enabled"] if new.enabled is None else new.enabled
-    columns, are_kept = _columns(new) | {"enabled": enabled}, _are_kept(new, before)
-    if are_kept and _same(before, columns):
+    columns, has_same_actions = _columns(new) | {"enabled": enabled}, _has_same_actions(new, before)
+    if has_same_actions and _is_unchanged(before, columns):
         return before
     try:
         action_sets.update(conn, id, **columns)
     except UniqueViolation as error:
-        raise _taken(new.name) from error
-    if not are_kept:
+        raise _make_name_error(new.name) from error
+    if not has_same_actions:
         action_sets.delete_actions(conn, id)
-        _put_actions(conn, id, new, by)
-    return _recorded(conn, project, before, by)
+        _insert_actions(conn, id, new, by)
+    return _record_update(conn, project, before, by)
 
 
 def switch(conn: Connection, project: str, id: int, enabled: bool, by: Identity) -> Row:
@@ -169,40 +176,40 @@ def switch(conn: Connection, project: str, id: int, enabled: bool, by: Identity)
     if before["enabled"] == enabled:
         return before
     action_sets.set_enabled(conn, id, enabled)
-    return _recorded(conn, project, before, by)
+    return _record_update(conn, project, before, by)
 
 
-def arm(conn: Connection, project: str, id: int, by: Identity) -> Row:
-    """Lets a latched set run again. Raises NotFoundError."""
+def reenable(conn: Connection, project: str, id: int, by: Identity) -> Row:
+    """Lets a set that runs once run again. Raises NotFoundError."""
     action_sets.lock(conn)
     before = get(conn, project, id)
     if before["armed"]:
         return before
     action_sets.set_armed(conn, [id], True)
-    return _recorded(conn, project, before, by)
+    return _record_update(conn, project, before, by)
 
 
 def delete(conn: Connection, project: str, id: int, by: Identity) -> None:
-    """Its runs stay. Raises NotFoundError, ConflictError while another set restores it."""
+    """Keeps its runs. Raises NotFoundError, ConflictError if an action of another set reverts it."""
     action_sets.lock(conn)
     before = get(conn, project, id)
     for row in action_sets.list_of_project(conn, project):
         for action in msgspec.json.decode(row["actions"]):
-            wanted = str(action["executionParams"].get("actionSet", ""))
-            if action["action"] == "RESTORE_ACTION_SET" and wanted == str(id) and row["id"] != id:
-                raise ConflictError(f"The action set {row['name']} restores this one.")
+            target = str(action["executionParams"].get("actionSet", ""))
+            if action["action"] == "RESTORE_ACTION_SET" and target == str(id) and row["id"] != id:
+                raise ConflictError(f"The action set {row['name']} reverts this one.")
     action_sets.delete(conn, id)
     events.record(conn, "actions-deleted", by, pre_data=to_json(before), project=project)
 
 
 def to_json(row: Row) -> dict[str, Any]:
-    """A set on the wire; what the compared server's map can say stands in `match.payload`, the
-    rest in `match.filters`. Secrets of channels are never shown."""
+    """The JSON of a set. `match.payload` has the filters that the compared server's map can express,
+    `match.filters` the others. The secrets of channels are masked."""
     filters = [msgspec.convert(f, Filter) for f in msgspec.json.decode(row["filters"])]
     payload, rest = split_filters(filters)
     settings = msgspec.json.decode(row["settings"])
     for channel in settings.get("notifications", []):
-        channel.update(masked(channel))
+        channel.update(mask_channel(channel))
     return {
         "id": row["id"],
         "enabled": row["enabled"],
@@ -225,22 +232,22 @@ def to_json(row: Row) -> dict[str, Any]:
 
 
 def split_filters(filters: list[Filter]) -> tuple[dict[str, Any], list[Filter]]:
-    """(the compared server's map of one filter a path, what it can't say)."""
+    """(a map with one filter for each path, as on the compared server; the other filters)."""
     payload: dict[str, Any] = {}
-    mapped, rest = _parted(filters)
+    mapped, rest = _partition(filters)
     for filter in mapped:
-        shown: dict[str, Any] = {"operator": filter.operator}
+        item: dict[str, Any] = {"operator": filter.operator}
         if filter.values is not None:
-            shown["values"] = filter.values
+            item["values"] = filter.values
         if filter.value is not None:
-            shown["value"] = filter.value
-        shown |= {"inverted": filter.inverted, "caseInsensitive": filter.caseInsensitive}
-        payload[filter.path] = shown
+            item["value"] = filter.value
+        item |= {"inverted": filter.inverted, "caseInsensitive": filter.caseInsensitive}
+        payload[filter.path] = item
     return payload, rest
 
 
-def _parted(filters: list[Filter]) -> tuple[list[Filter], list[Filter]]:
-    """Those that the map can say, the rest."""
+def _partition(filters: list[Filter]) -> tuple[list[Filter], list[Filter]]:
+    """(filters that the map can express, the others)."""
     mapped: dict[str, Filter] = {}
     rest: list[Filter] = []
     for filter in filters:
@@ -251,83 +258,86 @@ def _parted(filters: list[Filter]) -> tuple[list[Filter], list[Filter]]:
     return list(mapped.values()), rest
 
 
-def _check(conn: Connection, project: str, new: Fields, limits: Limits) -> None:
+def _check(conn: Connection, project: str, new: ActionSetFields, limits: ActionSetLimits) -> None:
     problems = Problems()
     if not 1 <= len(new.name) <= 255:
-        problems.add("name", "A name has 1 to 255 characters.")
+        problems.add("name", "The name must have 1 to 255 characters.")
     if new.description and len(new.description) > 1000:
-        problems.add("description", "A description has at most 1000 characters.")
+        problems.add("description", "The description must have at most 1000 characters.")
     if not 0 < new.actor_id < 2**31 or service_accounts.find(conn, new.actor_id) is None:
-        problems.add("actorId", "There is no such service account.")
+        problems.add("actorId", "Service account not found.")
     if not 0 < new.source_id < 2**31 or signal_endpoints.find(conn, new.source_id) is None:
-        problems.add("match.sourceId", "There is no such signal endpoint.")
-    action_filters.check(
+        problems.add("match.sourceId", "Signal endpoint not found.")
+    action_filters.check_filters(
         new.filters,
         problems,
-        most=limits.filters,
-        most_values=limits.values,
+        max_filters=limits.filters,
+        max_values=limits.values,
         paths=new.filter_paths,
     )
     _check_actions(conn, project, new.actions, problems, limits.actions)
-    _check_settings(new.settings, problems, limits.policy)
+    _check_options(new.settings, problems, limits.policy)
     problems.raise_if_any()
 
 
 def _check_actions(
-    conn: Connection, project: str, actions: list[Action], problems: Problems, most: int
+    conn: Connection, project: str, actions: list[Action], problems: Problems, max_actions: int
 ) -> None:
     if not actions:
-        problems.add("actions", "At least one action is needed.")
-    if len(actions) > most:
-        problems.add("actions", f"There can't be more than {most} actions.")
+        problems.add("actions", "At least one action is required.")
+    if len(actions) > max_actions:
+        problems.add("actions", f"At most {max_actions} actions are allowed.")
         return
-    for n, action in enumerate(actions):
-        kind, at = KINDS.get(action.action), f"actions[{n}]"
+    for index, action in enumerate(actions):
+        kind, path = KINDS.get(action.action), f"actions[{index}]"
         if kind is None:
-            known = ", ".join(KINDS)
-            problems.add(f"{at}.action", f"The action is one of {known}.")
+            problems.add(f"{path}.action", f"The action must be one of {', '.join(KINDS)}.")
             continue
         if not 1 <= action.sortOrder < 2**31:
-            problems.add(f"{at}.sortOrder", "The sort order is a number from 1 on.")
-        missing = False
+            problems.add(f"{path}.sortOrder", "The sort order must be at least 1.")
+        is_complete = True
         for parameter in kind.parameters:
-            given = action.executionParams.get(parameter.name)
+            value = action.executionParams.get(parameter.name)
             if parameter.name == "project":
-                if given not in (None, "", project):
-                    problems.add(f"{at}.executionParams.project", "It must be this project.")
-            elif given in (None, "") or isinstance(given, list | dict | bool):
-                missing = True
+                if value not in (None, "", project):
+                    problems.add(
+                        f"{path}.executionParams.project", "The project must be this project."
+                    )
+            elif value in (None, "") or isinstance(value, list | dict | bool):
+                is_complete = False
                 problems.add(
-                    f"{at}.executionParams.{parameter.name}", f"{parameter.label} is needed."
+                    f"{path}.executionParams.{parameter.name}", f"{parameter.label} is required."
                 )
-        if not missing:
+        if is_complete:
             inner = Problems()
-            kind.check(conn, project, _texts(action.executionParams), inner)
+            kind.check(conn, project, _to_texts(action.executionParams), inner)
             for found in inner.details:
-                problems.add(f"{at}.executionParams.{found['path']}", found["message"])
+                problems.add(f"{path}.executionParams.{found['path']}", found["message"])
 
 
-def _check_settings(settings: Settings, problems: Problems, policy: AddressPolicy) -> None:
-    if not 0 <= settings.cooldownSeconds <= LONGEST_COOLDOWN:
-        problems.add("options.cooldownSeconds", "The cooldown is from 0 to 604800 seconds.")
+def _check_options(settings: ActionSetOptions, problems: Problems, policy: AddressPolicy) -> None:
+    if not 0 <= settings.cooldownSeconds <= MAX_COOLDOWN_SECONDS:
+        problems.add("options.cooldownSeconds", "The cooldown must be 0 to 604800 seconds.")
     if settings.maxRunsPerHour is not None and not 1 <= settings.maxRunsPerHour <= 10_000:
-        problems.add("options.maxRunsPerHour", "Runs per hour are from 1 to 10000.")
+        problems.add("options.maxRunsPerHour", "The runs per hour must be 1 to 10000.")
     minutes = settings.restoreAfterMinutes
     if minutes is not None and not 1 <= minutes <= 43_200:
-        problems.add("options.restoreAfterMinutes", "Minutes are from 1 to 43200.")
+        problems.add("options.restoreAfterMinutes", "The minutes must be 1 to 43200.")
     resolved = settings.restoreWhenResolved
     if resolved is not None:
-        for name, text in (("path", resolved.path), ("key", resolved.key)):
-            if payload_paths.parse(text) is None:
-                problems.add(f"options.restoreWhenResolved.{name}", f"The {name} is no path.")
+        for name, path in (("path", resolved.path), ("key", resolved.key)):
+            if payload_paths.parse_path(path) is None:
+                problems.add(
+                    f"options.restoreWhenResolved.{name}", f"The {name} is not a valid path."
+                )
         if not resolved.values or len(resolved.values) > 25:
-            problems.add("options.restoreWhenResolved.values", "1 to 25 values are needed.")
-    action_channels.check(settings.notifications, problems, policy)
+            problems.add("options.restoreWhenResolved.values", "1 to 25 values are required.")
+    action_channels.check_channels(settings.notifications, problems, policy)
 
 
-def _columns(new: Fields) -> dict[str, Any]:
-    """Filters in the order in which `to_json` shows them."""
-    mapped, rest = _parted(new.filters)
+def _columns(new: ActionSetFields) -> dict[str, Any]:
+    """The columns, with the filters in the order of `to_json`."""
+    mapped, rest = _partition(new.filters)
     return {
         "name": new.name,
         "description": new.description,
@@ -338,50 +348,50 @@ def _columns(new: Fields) -> dict[str, Any]:
     }
 
 
-def _put_actions(conn: Connection, id: int, new: Fields, by: Identity) -> None:
+def _insert_actions(conn: Connection, id: int, new: ActionSetFields, by: Identity) -> None:
     ordered = sorted(new.actions, key=lambda action: action.sortOrder)
     action_sets.insert_actions(
         conn,
         id,
         sort_orders=[action.sortOrder for action in ordered],
         kinds=[action.action for action in ordered],
-        params=[msgspec.json.encode(_texts(a.executionParams)).decode() for a in ordered],
+        params=[msgspec.json.encode(_to_texts(a.executionParams)).decode() for a in ordered],
         created_by_user_id=by.user_id,
     )
 
 
-def _texts(params: dict[str, Any]) -> dict[str, Any]:
-    """Numbers as text, as forms send them."""
+def _to_texts(params: dict[str, Any]) -> dict[str, Any]:
+    """Converts numbers to text, which forms send too."""
     return {
         name: str(value) if isinstance(value, int | float) else value
         for name, value in params.items()
     }
 
 
-def _are_kept(new: Fields, before: Row) -> bool:
-    """Whether the actions are those that there are."""
-    wanted = [
-        (action.sortOrder, action.action, _texts(action.executionParams))
+def _has_same_actions(new: ActionSetFields, before: Row) -> bool:
+    """Whether the actions equal the stored ones."""
+    actions = [
+        (action.sortOrder, action.action, _to_texts(action.executionParams))
         for action in sorted(new.actions, key=lambda action: action.sortOrder)
     ]
-    return wanted == [
+    return actions == [
         (action["sortOrder"], action["action"], action["executionParams"])
         for action in msgspec.json.decode(before["actions"])
     ]
 
 
-def _same(before: Row, columns: dict[str, Any]) -> bool:
-    """Whether nothing would change; the database spells JSON in its own way."""
-    texts = ("filters", "settings")
+def _is_unchanged(before: Row, columns: dict[str, Any]) -> bool:
+    """Whether an update would change nothing; PostgreSQL formats JSON differently."""
+    json_columns = ("filters", "settings")
     return all(
         msgspec.json.decode(before[name]) == msgspec.json.decode(value)
-        if name in texts
+        if name in json_columns
         else before[name] == value
         for name, value in columns.items()
     )
 
 
-def _recorded(conn: Connection, project: str, before: Row, by: Identity) -> Row:
+def _record_update(conn: Connection, project: str, before: Row, by: Identity) -> Row:
     row = get(conn, project, before["id"])
     data, pre_data = to_json(row), to_json(before)
     events.record(conn, "actions-updated", by, data=data, pre_data=pre_data, project=project)
@@ -394,6 +404,6 @@ def check_project(conn: Connection, project: str) -> None:
         raise NotFoundError(f"There is no project {project}.")
 
 
-def _taken(name: str) -> NameExistsError:
-    text = f"An action set named {name} exists already."
+def _make_name_error(name: str) -> NameExistsError:
+    text = f"An action set named {name} already exists."
     return NameExistsError(text, details=[{"message": text, "path": "name"}])

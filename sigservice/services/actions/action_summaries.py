@@ -1,4 +1,4 @@
-"""Action sets and what becomes of them as English, for people who never saw the JSON."""
+"""Action sets, changes and results in plain English."""
 
 from __future__ import annotations
 
@@ -8,96 +8,96 @@ from typing import Any
 import msgspec
 
 from sigservice.services.actions.action_filters import LIST_OPERATORS, Filter
+from sigservice.services.actions.action_kinds.kind import plural
 from sigservice.services.actions.action_kinds.table import KINDS
-from sigservice.services.actions.action_runs import RESTORE
-from sigservice.services.actions.action_sets import Settings
+from sigservice.services.actions.action_runs import REVERT
+from sigservice.services.actions.action_sets import ActionSetOptions
 from sigservice.services.flags import strategy_summaries
 
-UNDOING = "Restore what the run changed"
+REVERT_RUN = "Revert the changes of the run"
 
-# How an operator reads, and how it does when it is inverted.
+# The words for an operator, and for the inverted one.
 OPERATORS: Mapping[str, tuple[str, str]] = {
     **{name: words for name, words in strategy_summaries.OPERATORS.items() if name != "IN_CIDR"},
-    "EXISTS": ("is there", "is missing"),
+    "EXISTS": ("exists", "is missing"),
 }
 
 
-def filter(one: Filter) -> str:
+def describe_filter(filter: Filter) -> str:
     """Such as `status is firing` or `a is 1 or b is 2`."""
-    if one.any is not None:
-        return " or ".join(filter(inner) for inner in one.any)
-    if one.operator == "EXISTS":
-        return f"{one.path} {OPERATORS['EXISTS'][one.inverted]}"
+    if filter.any is not None:
+        return " or ".join(describe_filter(inner) for inner in filter.any)
+    if filter.operator == "EXISTS":
+        return f"{filter.path} {OPERATORS['EXISTS'][filter.inverted]}"
     text = strategy_summaries.summarize_constraint(
         {
-            "contextName": one.path,
-            "operator": one.operator,
-            "values": one.values,
-            "value": one.value,
-            "inverted": one.inverted,
+            "contextName": filter.path,
+            "operator": filter.operator,
+            "values": filter.values,
+            "value": filter.value,
+            "inverted": filter.inverted,
         }
     )
-    folds = one.caseInsensitive and one.operator in (*LIST_OPERATORS, "REGEX")
-    return f"{text} (in upper or lower case)" if folds else text
+    folds = filter.caseInsensitive and filter.operator in (*LIST_OPERATORS, "REGEX")
+    return f"{text} (case-insensitive)" if folds else text
 
 
-def action(stored: Mapping[str, Any], set_names: Mapping[str, str]) -> str:
-    """Such as `Switch checkout off in production`; `set_names` are by the ids of sets, as text."""
-    kind, params = KINDS.get(stored["action"]), stored.get("executionParams") or {}
+def describe_action(item: Mapping[str, Any], set_names: Mapping[str, str]) -> str:
+    """Such as `Disable checkout in production`. `set_names` has the IDs of sets, as text, as keys."""
+    kind, params = KINDS.get(item["action"]), item.get("executionParams") or {}
     if kind is None:
-        return UNDOING if stored["action"] == RESTORE else str(stored["action"])
+        return REVERT_RUN if item["action"] == REVERT else str(item["action"])
     other = str(params.get("actionSet", ""))
-    return kind.words(params | {"actionSet": set_names.get(other, other)})
+    return kind.describe(params | {"actionSet": set_names.get(other, other)})
 
 
-def settings(one: Settings) -> list[str]:
-    """What differs from a set that just runs."""
-    found = []
-    if one.dryRun:
-        found.append("Dry run: nothing is really changed")
-    if one.cooldownSeconds:
-        found.append(f"Rests {one.cooldownSeconds} s after a run")
-    if one.maxRunsPerHour is not None:
-        found.append(f"Runs at most {one.maxRunsPerHour} times an hour")
-    if one.latch:
-        found.append("Runs once, until somebody arms it again")
-    if one.continueOnFailure:
-        found.append("Goes on after an action that failed")
-    if one.restoreAfterMinutes is not None:
-        found.append(f"Restores what it changed after {one.restoreAfterMinutes} min")
-    if one.restoreWhenResolved is not None:
-        resolved = one.restoreWhenResolved
+def describe_options(options: ActionSetOptions) -> list[str]:
+    """The options that are on."""
+    texts = []
+    if options.dryRun:
+        texts.append("Dry run: changes nothing")
+    if options.cooldownSeconds:
+        texts.append(f"Cooldown {options.cooldownSeconds} s")
+    if options.maxRunsPerHour is not None:
+        texts.append(f"At most {options.maxRunsPerHour} runs per hour")
+    if options.latch:
+        texts.append("Runs once, then waits until re-enabled")
+    if options.continueOnFailure:
+        texts.append("Continues after a failed action")
+    if options.restoreAfterMinutes is not None:
+        texts.append(f"Auto-revert after {options.restoreAfterMinutes} min")
+    if options.restoreWhenResolved is not None:
+        resolved = options.restoreWhenResolved
         values = " or ".join(resolved.values)
-        found.append(f"Restores what it changed when {resolved.path} is {values}")
-    if one.notifications:
-        count = len(one.notifications)
-        found.append(f"Tells {count} {'channel' if count == 1 else 'channels'}")
-    return found
+        texts.append(f"Auto-revert when {resolved.path} is {values}")
+    if options.notifications:
+        texts.append(f"Notifies {plural(len(options.notifications), 'channel')}")
+    return texts
 
 
-def change(stored: Mapping[str, Any]) -> str:
-    """One thing that an action changed, such as `checkout in production: on → off`."""
-    before, after = (_state(stored["what"], stored[name]) for name in ("before", "after"))
-    return f"{stored['feature']} in {stored['environment']}: {before} → {after}"
+def describe_change(item: Mapping[str, Any]) -> str:
+    """Such as `checkout in production: on → off`."""
+    before, after = (_format_value(item["what"], item[name]) for name in ("before", "after"))
+    return f"{item['feature']} in {item['environment']}: {before} → {after}"
 
 
-def explain_result(stored: Mapping[str, Any]) -> str:
-    """Why a set did not run, as the judge wrote it down; "" when it did."""
-    because = stored.get("because")
-    if stored["verdict"] != "not matched":
-        return str(because or "")
-    if not because or not because.get("path"):
+def explain_result(result: Mapping[str, Any]) -> str:
+    """Why a set did not run, "" if it did. `result` is that of the evaluation."""
+    reason = result.get("because")
+    if result["verdict"] != "not matched":
+        return str(reason or "")
+    if not reason or not reason.get("path"):
         return "No filter of an OR group matched."
-    words = OPERATORS.get(because["operator"], (because["operator"], ""))[0]
-    return f"The filter “{because['path']} {words} …” did not match."
+    words = OPERATORS.get(reason["operator"], (reason["operator"], ""))[0]
+    return f"Filter “{reason['path']} {words} …” did not match."
 
 
-def filters_of(text: str) -> list[str]:
-    """The stored filters of a set, each in words."""
-    return [filter(one) for one in msgspec.json.decode(text, type=list[Filter])]
+def describe_filters(text: str) -> list[str]:
+    """The descriptions of the stored filters of a set."""
+    return [describe_filter(item) for item in msgspec.json.decode(text, type=list[Filter])]
 
 
-def _state(what: str, value: Any) -> str:
+def _format_value(what: str, value: Any) -> str:
     if what == "state":
         return "on" if value else "off"
-    return f"{value} %"
+    return f"{value}%"

@@ -1,4 +1,4 @@
-"""Chats, mails and pagers by apprise, which is optional: pip install 'sigservice[notify]'."""
+"""Chats, emails and pagers by Apprise, which is optional: pip install 'sigservice[notify]'."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from sigservice.outgoing.sender import Message, Sender
 from sigservice.services.actions.notification_text import Text
 
 
-def problem(url: str, policy: AddressPolicy) -> str:
-    """What is wrong with an address, "" if nothing is. A name is not resolved."""
+def find_problem(url: str, policy: AddressPolicy) -> str:
+    """The problem of a URL, "" if there is none. Doesn't resolve names."""
     try:
         apprise_service.make_service(url, policy)
     except (AppriseMissingError, DestinationError) as error:

@@ -1,6 +1,6 @@
-"""Trying an action set against a payload: what each filter says, and what would change.
+"""Tests an action set with a payload: the result of each filter, and what would change.
 
-The actions are really done and taken back, so the answer is what would happen now.
+The actions are performed and rolled back, so the result is exact.
 """
 
 from __future__ import annotations
@@ -13,71 +13,72 @@ from sigservice.db.errors import DatabaseUnavailable
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row, savepoint
 from sigservice.errors import AppError
-from sigservice.services.actions.action_actor import actor_of
-from sigservice.services.actions.action_evaluation import says_over
-from sigservice.services.actions.action_filters import Filter, Matcher, Verdict
+from sigservice.services.actions.action_actor import find_service_account
+from sigservice.services.actions.action_evaluation import is_resolved
+from sigservice.services.actions.action_filters import Filter, FilterResult, Matcher
 from sigservice.services.actions.action_kinds.table import KINDS
-from sigservice.services.actions.action_sets import Settings
+from sigservice.services.actions.action_sets import ActionSetOptions
 
 
-class _TakenBack(Exception):
-    """Ends the trial of an action."""
+class _Rollback(Exception):
+    """Rolls back the actions of a test."""
 
 
-def try_out(conn: Connection, row: Row, payload: Any) -> dict[str, Any]:
-    """{matched, endsAlert, filters: [verdict], actions: [{action, wouldSucceed, details,
+def perform_dry_run(conn: Connection, row: Row, payload: Any) -> dict[str, Any]:
+    """{matched, endsAlert, enabled, armed, filters: [result], actions: [{action, wouldSucceed, details,
     changes}]}."""
     matcher = Matcher(msgspec.json.decode(row["filters"], type=list[Filter]))
-    verdicts = matcher.explain(payload)
-    resolved = msgspec.json.decode(row["settings"], type=Settings).restoreWhenResolved
-    over = resolved is not None and says_over(resolved, payload)
+    results = matcher.explain(payload)
+    resolved = msgspec.json.decode(row["settings"], type=ActionSetOptions).restoreWhenResolved
+    ends_alert = resolved is not None and is_resolved(resolved, payload)
     return {
-        "matched": all(verdict.matched for verdict in verdicts) and not over,
-        "endsAlert": over,
+        "matched": all(result.matched for result in results) and not ends_alert,
+        "endsAlert": ends_alert,
         "enabled": row["enabled"],
         "armed": row["armed"],
-        "filters": [_to_json(verdict) for verdict in verdicts],
-        "actions": _actions(conn, row),
+        "filters": [_to_json(result) for result in results],
+        "actions": _perform_all(conn, row),
     }
 
 
-def _actions(conn: Connection, row: Row) -> list[dict[str, Any]]:
-    """Each builds upon the ones before it; all are taken back. What a failure stops has no part."""
-    goes_on = msgspec.json.decode(row["settings"], type=Settings).continueOnFailure
-    tried: list[dict[str, Any]] = []
+def _perform_all(conn: Connection, row: Row) -> list[dict[str, Any]]:
+    """Each action sees the changes of those before it; all are rolled back. Stops at a failure
+    as a run does."""
+    continues = msgspec.json.decode(row["settings"], type=ActionSetOptions).continueOnFailure
+    results: list[dict[str, Any]] = []
     try:
         with savepoint(conn):
             for action in msgspec.json.decode(row["actions"]):
-                tried.append(_try(conn, row, action))
-                if not (tried[-1]["wouldSucceed"] or goes_on):
+                results.append(_perform(conn, row, action))
+                if not (results[-1]["wouldSucceed"] or continues):
                     break
-            raise _TakenBack
-    except _TakenBack:
-        return tried
+            raise _Rollback
+    except _Rollback:
+        return results
 
 
-def _try(conn: Connection, row: Row, action: dict[str, Any]) -> dict[str, Any]:
-    shown = {"action": action["action"], "executionParams": action["executionParams"]}
+def _perform(conn: Connection, row: Row, action: dict[str, Any]) -> dict[str, Any]:
+    base = {"action": action["action"], "executionParams": action["executionParams"]}
     try:
-        actor = actor_of(conn, row["actor_id"])
+        actor = find_service_account(conn, row["actor_id"])
         with savepoint(conn):
-            outcome = KINDS[action["action"]].perform(
+            result = KINDS[action["action"]].perform(
                 conn, row["project"], action["executionParams"], actor
             )
     except DatabaseUnavailable:
         raise
     except AppError as error:
-        return shown | {"wouldSucceed": False, "details": error.message, "changes": []}
-    changes = msgspec.to_builtins(outcome.changes)
-    return shown | {"wouldSucceed": True, "details": outcome.details, "changes": changes}
+        return base | {"wouldSucceed": False, "details": error.message, "changes": []}
+    changes = msgspec.to_builtins(result.changes)
+    return base | {"wouldSucceed": True, "details": result.details, "changes": changes}
 
 
-def _to_json(verdict: Verdict) -> dict[str, Any]:
-    shown: dict[str, Any] = {
-        "path": verdict.path,
-        "operator": verdict.operator,
-        "inverted": verdict.inverted,
-        "found": verdict.found,
-        "matched": verdict.matched,
+def _to_json(result: FilterResult) -> dict[str, Any]:
+    base: dict[str, Any] = {
+        "path": result.path,
+        "operator": result.operator,
+        "inverted": result.inverted,
+        "found": result.found,
+        "matched": result.matched,
     }
-    return shown | ({"any": [_to_json(v) for v in verdict.any]} if verdict.any else {})
+    return base | ({"any": [_to_json(v) for v in result.any]} if result.any else {})

@@ -1,4 +1,4 @@
-"""The two kinds of channels: what is accepted when a set is saved, and how one is told."""
+"""The two types of channels: checks when a set is saved, and delivery."""
 
 from __future__ import annotations
 
@@ -19,79 +19,85 @@ from sigservice.outgoing.apprise_service import AppriseMissingError
 from sigservice.outgoing.proxies import Proxies
 from sigservice.outgoing.sender import Sender
 from sigservice.services.actions import apprise_channels
-from sigservice.services.actions.notification_text import document, text_of
+from sigservice.services.actions.notification_text import build_payload, render_text
 from sigservice.version import __version__
 
-LONGEST_URL = 2000
-LONGEST_PAUSE = timedelta(days=1)
+MAX_URL_LENGTH = 2000
+MAX_RETRY_PAUSE = timedelta(days=1)
 _GONE = 410
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What the operator has configured. `public_url` is SERVICE_URL or ""."""
+class DeliverySettings:
+    """The operator's configuration. `public_url` is SERVICE_URL or ""."""
 
     policy: AddressPolicy = field(default_factory=AddressPolicy)
     proxies: Proxies = field(default_factory=Proxies)
     public_url: str = ""
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Settings:
-        allowed = config["webhooks"]
-        policy = AddressPolicy(allowed["allowPrivate"], tuple(allowed["allowedHosts"]))
+    def from_config(cls, config: dict[str, Any]) -> DeliverySettings:
+        webhooks = config["webhooks"]
+        policy = AddressPolicy(webhooks["allowPrivate"], tuple(webhooks["allowedHosts"]))
         return cls(policy, Proxies.from_config(config), config["server"]["unleashUrl"] or "")
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """`error` is "" when it was delivered; `is_final` when trying again is useless."""
+class DeliveryResult:
+    """`error` is "" after a delivery; `is_final` means that a retry is useless."""
 
     error: str = ""
     is_final: bool = False
     pause: timedelta = timedelta(0)
 
 
-def problems(kind: str, url: str, secret: str, policy: AddressPolicy) -> list[tuple[str, str]]:
-    """(field, message) of what is wrong with a channel. Nothing is resolved or asked."""
-    found = []
-    if not 5 <= len(url) <= LONGEST_URL:
-        found.append(("url", f"An address has 5 to {LONGEST_URL} characters."))
-    elif kind == "webhook":
+def find_problems(type: str, url: str, secret: str, policy: AddressPolicy) -> list[tuple[str, str]]:
+    """(field, message) of each problem of a channel. Doesn't resolve or connect."""
+    problems = []
+    if not 5 <= len(url) <= MAX_URL_LENGTH:
+        problems.append(("url", f"The URL must have 5 to {MAX_URL_LENGTH} characters."))
+    elif type == "webhook":
         try:
             post.parse_target(url, policy)
-        except DestinationError as refused:
-            found.append(("url", str(refused)))
+        except DestinationError as error:
+            problems.append(("url", str(error)))
     else:
-        wrong = apprise_channels.problem(url, policy)
-        if wrong:
-            found.append(("url", wrong))
-    if secret and kind != "webhook":
-        found.append(("secret", "Only a webhook is signed with a secret."))
-    elif secret and not _is_secret(secret):
-        found.append(("secret", "A secret is whsec_ and 24 to 64 bytes in base64."))
-    return found
+        problem = apprise_channels.find_problem(url, policy)
+        if problem:
+            problems.append(("url", problem))
+    if secret and type != "webhook":
+        problems.append(("secret", "Only webhooks have a signing secret."))
+    elif secret and not _is_valid_secret(secret):
+        problems.append(
+            ("secret", "The secret must be whsec_ followed by 24 to 64 bytes in base64.")
+        )
+    return problems
 
 
-def deliver(row: Row, settings: Settings, sender: Sender, now: datetime) -> Outcome:
-    """Tells one channel of a run; takes long, and so is called without a transaction."""
+def deliver_notification(
+    row: Row, settings: DeliverySettings, sender: Sender, now: datetime
+) -> DeliveryResult:
+    """Sends one notification. Takes long, so call it without a transaction."""
     if row["run_id"] is None:
-        return Outcome("The run has been deleted.", is_final=True)
+        return DeliveryResult("The run was deleted.", is_final=True)
     channel = msgspec.json.decode(row["channel"])
     try:
         if channel["type"] == "webhook":
             return _post(row, channel, settings, now)
-        text = text_of(row, settings.public_url)
+        text = render_text(row, settings.public_url)
         apprise_channels.send(channel["url"], text, settings.policy, settings.proxies, sender)
-        return Outcome()
+        return DeliveryResult()
     except (DestinationError, AppriseMissingError) as error:
-        return Outcome(str(error), is_final=True)
+        return DeliveryResult(str(error), is_final=True)
     except post.DeliveryError as error:
-        return Outcome(str(error))
+        return DeliveryResult(str(error))
 
 
-def _post(row: Row, channel: dict[str, Any], settings: Settings, now: datetime) -> Outcome:
-    """The id is the same whenever it is sent again, so that the receiver can tell."""
-    body = msgspec.json.encode(document(row, settings.public_url))
+def _post(
+    row: Row, channel: dict[str, Any], settings: DeliverySettings, now: datetime
+) -> DeliveryResult:
+    """A retry has the same ID, so that the receiver recognizes it."""
+    body = msgspec.json.encode(build_payload(row, settings.public_url))
     headers = {
         "Content-Type": "application/json",
         "User-Agent": f"sigservice/{__version__}",
@@ -99,33 +105,39 @@ def _post(row: Row, channel: dict[str, Any], settings: Settings, now: datetime) 
         "webhook-timestamp": str(int(now.timestamp())),
     }
     if channel.get("secret"):
-        signed = Webhook(channel["secret"]).sign(headers["webhook-id"], now, body.decode())
-        headers["webhook-signature"] = signed
-    answer = post.post(
+        signature = Webhook(channel["secret"]).sign(headers["webhook-id"], now, body.decode())
+        headers["webhook-signature"] = signature
+    response = post.post(
         channel["url"], body, headers, policy=settings.policy, proxies=settings.proxies
     )
-    if 200 <= answer.status < 300:
-        return Outcome()
-    if 300 <= answer.status < 400:
-        return Outcome(f"It leads elsewhere ({answer.status}), which is not followed.")
-    is_gone = answer.status == _GONE
-    return Outcome(f"It answers {answer.status}.", is_gone, _pause(answer.retry_after, now))
+    if 200 <= response.status < 300:
+        return DeliveryResult()
+    if 300 <= response.status < 400:
+        return DeliveryResult(
+            f"The server redirects ({response.status}); redirects are not followed."
+        )
+    is_gone = response.status == _GONE
+    return DeliveryResult(
+        f"The server responded with status {response.status}.",
+        is_gone,
+        _parse_retry_after(response.retry_after, now),
+    )
 
 
-def _pause(retry_after: str, now: datetime) -> timedelta:
-    """What a Retry-After asks for, up to a day."""
+def _parse_retry_after(retry_after: str, now: datetime) -> timedelta:
+    """The pause that a Retry-After header requests, at most a day."""
     try:
         if retry_after.isascii() and retry_after.isdigit():
-            pause = timedelta(seconds=min(int(retry_after[:9]), LONGEST_PAUSE.total_seconds()))
+            pause = timedelta(seconds=min(int(retry_after[:9]), MAX_RETRY_PAUSE.total_seconds()))
         else:
             at = parsedate_to_datetime(retry_after)
             pause = (at if at.tzinfo else at.replace(tzinfo=UTC)) - now
     except (ValueError, OverflowError):
         return timedelta(0)
-    return max(timedelta(0), min(pause, LONGEST_PAUSE))
+    return max(timedelta(0), min(pause, MAX_RETRY_PAUSE))
 
 
-def _is_secret(secret: str) -> bool:
+def _is_valid_secret(secret: str) -> bool:
     prefix, encoded = secret[:6], secret[6:]
     try:
         return prefix == "whsec_" and 24 <= len(base64.b64decode(encoded, validate=True)) <= 64

@@ -1,4 +1,4 @@
-"""What people, and their programs, are told of a run."""
+"""The text of notifications for people, and the payload for webhooks."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from sigservice.clock import format_iso
 from sigservice.db.statements import Row
 from sigservice.log import escape_line
 
-SHOWN_FLAGS = 10
+MAX_FLAGS = 10
 _CAUSES = {
-    "resolved": "because the alert is over",
-    "timer": "because the time was over",
-    "undo": "because somebody undid the run",
+    "resolved": "because the alert was resolved",
+    "timer": "after the configured time",
+    "undo": "because a user undid the run",
 }
 
 
@@ -29,30 +29,30 @@ class Text:
     tone: str
 
 
-def text_of(run: Row, public_url: str) -> Text:
-    """For chats and mails. Links are made from SERVICE_URL; without it there are none, for nobody
-    else could open them."""
+def render_text(run: Row, public_url: str) -> Text:
+    """For chats and emails. Contains links only if SERVICE_URL is configured; others can't open
+    local URLs."""
     copy = msgspec.json.decode(run["action_set"])
-    lines = [_where(run)]
+    lines = [_describe_origin(run)]
     if run["reason"]:
         lines.append(run["reason"])
     for action in copy["actions"]:
         if action["state"] != "not started":
-            sign = "failed: " if action["state"] == "failed" else ""
-            lines.append(escape_line(f"* {sign}{action['details']}"))
+            prefix = "failed: " if action["state"] == "failed" else ""
+            lines.append(escape_line(f"* {prefix}{action['details']}"))
     if run["restore_due_at"]:
-        lines.append(f"It will be restored at {format_iso(run['restore_due_at'])}.")
-    flags = flags_of(copy, public_url)
+        lines.append(f"Auto-revert at {format_iso(run['restore_due_at'])}.")
+    flags = list_flags(copy, public_url)
     if public_url:
-        lines += [f"{flag['name']}: {flag['url']}" for flag in flags[:SHOWN_FLAGS]]
-        if len(flags) > SHOWN_FLAGS:
-            lines.append(f"and {len(flags) - SHOWN_FLAGS} more flags")
-        lines.append(f"The run: {run_url(run, public_url)}")
-    return Text(_title(run, copy["name"]), "\n".join(lines), _tone(run))
+        lines += [f"{flag['name']}: {flag['url']}" for flag in flags[:MAX_FLAGS]]
+        if len(flags) > MAX_FLAGS:
+            lines.append(f"and {len(flags) - MAX_FLAGS} more flags")
+        lines.append(f"Run: {make_run_url(run, public_url)}")
+    return Text(_make_title(run, copy["name"]), "\n".join(lines), _choose_tone(run))
 
 
-def document(run: Row, public_url: str) -> dict[str, Any]:
-    """The JSON of a webhook. The signal's payload is not in it: it is for those who may see it."""
+def build_payload(run: Row, public_url: str) -> dict[str, Any]:
+    """The JSON of a webhook. It excludes the signal's payload, which only admins may see."""
     copy = msgspec.json.decode(run["action_set"])
     finished = run["finished_at"] or run["run_created_at"]
     return {
@@ -73,14 +73,14 @@ def document(run: Row, public_url: str) -> dict[str, Any]:
             "finishedAt": format_iso(run["finished_at"]) if run["finished_at"] else None,
             "restoreDueAt": format_iso(run["restore_due_at"]) if run["restore_due_at"] else None,
             "actions": copy["actions"],
-            "flags": flags_of(copy, public_url),
-            "url": run_url(run, public_url),
-            "text": _title(run, copy["name"]),
+            "flags": list_flags(copy, public_url),
+            "url": make_run_url(run, public_url),
+            "text": _make_title(run, copy["name"]),
         },
     }
 
 
-def run_url(run: Row, public_url: str) -> str | None:
+def make_run_url(run: Row, public_url: str) -> str | None:
     if not public_url:
         return None
     project = quote(run["project"], safe="")
@@ -88,34 +88,36 @@ def run_url(run: Row, public_url: str) -> str | None:
     return public_url + path
 
 
-def flags_of(copy: dict[str, Any], public_url: str) -> list[dict[str, Any]]:
-    """{name, environment, url} of each flag that a run changed, in one environment or several."""
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+def list_flags(copy: dict[str, Any], public_url: str) -> list[dict[str, Any]]:
+    """{name, environment, url} of each flag and environment that a run changed."""
+    flags: dict[tuple[str, str], dict[str, Any]] = {}
     for action in copy["actions"]:
         for change in action.get("changes") or []:
             name, environment = change["feature"], change["environment"]
             url = f"{public_url}/admin/features/{quote(name, safe='')}" if public_url else None
-            found[name, environment] = {"name": name, "environment": environment, "url": url}
-    return list(found.values())
+            flags[name, environment] = {"name": name, "environment": environment, "url": url}
+    return list(flags.values())
 
 
-def _title(run: Row, name: str) -> str:
-    does = {"success": "ran", "failed": "failed", "suppressed": "did not run"}[run["state"]]
+def _make_title(run: Row, name: str) -> str:
+    result = {"success": "ran", "failed": "failed", "suppressed": "did not run"}[run["state"]]
     if run["cause"] != "signal":
-        does = "restored what it had changed" if run["state"] == "success" else "could not restore"
+        result = "reverted its changes" if run["state"] == "success" else "failed to revert"
     dry = " (dry run: nothing was changed)" if run["dry_run"] else ""
-    return escape_line(f"Action set {name} {does}{dry}")
+    return escape_line(f"Action set {name} {result}{dry}")
 
 
-def _where(run: Row) -> str:
-    why = _CAUSES.get(run["cause"], "")
+def _describe_origin(run: Row) -> str:
+    reason = _CAUSES.get(run["cause"], "")
     if run["signal_id"]:
-        why = f"{why}, " if why else ""
-        why += f"signal {run['signal_id']}"
-    return escape_line(f"Project {run['project']}, {why}." if why else f"Project {run['project']}.")
+        reason = f"{reason}, " if reason else ""
+        reason += f"signal {run['signal_id']}"
+    return escape_line(
+        f"Project {run['project']}, {reason}." if reason else f"Project {run['project']}."
+    )
 
 
-def _tone(run: Row) -> str:
+def _choose_tone(run: Row) -> str:
     if run["dry_run"] and run["state"] == "success":
         return "info"
     return {"success": "success", "failed": "failure", "suppressed": "warning"}[run["state"]]

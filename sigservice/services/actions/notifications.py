@@ -1,6 +1,7 @@
-"""Telling people: a message is written with the run that it tells of, and sent by a job.
+"""Notifications are stored with their run and sent by a job.
 
-At least once: whoever sends one has claimed it for a while; after a kill it is sent again.
+Delivery is at least once: a sender claims a notification for a while, and another one sends it again
+if the first is killed.
 """
 
 from __future__ import annotations
@@ -17,31 +18,31 @@ from sigservice.errors import ConflictError, NotFoundError
 from sigservice.repository.actions import notifications
 from sigservice.services import outbox
 from sigservice.services.actions import action_sets
-from sigservice.services.actions.action_channels import masked
-from sigservice.services.actions.notification_channels import Outcome
+from sigservice.services.actions.action_channels import mask_channel
+from sigservice.services.actions.notification_channels import DeliveryResult
 from sigservice.services.identity import Identity
 from sigservice.services.system import events
 
-MOST_ATTEMPTS = 10
-CLAIM = timedelta(minutes=3)  # longer than any attempt takes
-SHOWN = 50
+MAX_ATTEMPTS = 10
+CLAIM_DURATION = timedelta(minutes=3)  # longer than any attempt
+MAX_LISTED = 50
 
 
 def enqueue(conn: Connection, run_ids: list[int]) -> None:
-    """For runs that have ended, or were suppressed."""
+    """For runs that ended or were suppressed."""
     if run_ids:
         notifications.insert_of_runs(conn, run_ids)
 
 
 def claim(conn: Connection, now: datetime, busy: list[str]) -> Row | None:
-    """The next to send, nobody else's for a while; `busy` are channels that wait for an answer."""
-    return notifications.claim(conn, now=now, until=now + CLAIM, busy=busy)
+    """Claims the next notification for CLAIM_DURATION; `busy` are channels with one in progress."""
+    return notifications.claim(conn, now=now, until=now + CLAIM_DURATION, busy=busy)
 
 
-def settle(conn: Connection, row: Row, outcome: Outcome, now: datetime) -> str:
-    """Notes what became of an attempt: sent, waiting or given up."""
+def settle(conn: Connection, row: Row, outcome: DeliveryResult, now: datetime) -> str:
+    """Stores and returns the result of an attempt: sent, waiting or given up."""
     result = "waiting" if outcome.error else "sent"
-    if outcome.error and (outcome.is_final or row["attempts"] >= MOST_ATTEMPTS):
+    if outcome.error and (outcome.is_final or row["attempts"] >= MAX_ATTEMPTS):
         result = "given up"
     notifications.settle(
         conn,
@@ -56,16 +57,16 @@ def settle(conn: Connection, row: Row, outcome: Outcome, now: datetime) -> str:
 
 
 def list_of_set(conn: Connection, project: str, set_id: int) -> list[Row]:
-    """The newest. Raises NotFoundError."""
+    """The newest notifications. Raises NotFoundError."""
     action_sets.get(conn, project, set_id)
-    return notifications.list_newest(conn, set_id, limit=SHOWN)
+    return notifications.list_newest(conn, set_id, limit=MAX_LISTED)
 
 
 def retry(conn: Connection, project: str, set_id: int, id: int, by: Identity) -> Row:
-    """Makes one due at once. Raises NotFoundError, ConflictError for one that is sent."""
+    """Makes a notification due now. Raises NotFoundError, ConflictError for a sent one."""
     _get(conn, project, set_id, id)
     if not notifications.retry(conn, id):
-        raise ConflictError("This notification has been sent.")
+        raise ConflictError("This notification was already sent.")
     events.record(
         conn, "actions-notification-retried", by, data={"notificationId": id}, project=project
     )
@@ -73,14 +74,14 @@ def retry(conn: Connection, project: str, set_id: int, id: int, by: Identity) ->
 
 
 def to_json(row: Row) -> dict[str, Any]:
-    """One on the wire, its channel without what is secret in it."""
+    """The JSON of a notification, with a masked channel."""
     channel = msgspec.json.decode(row["channel"])
     state = outbox.describe_state(row)
     return {
         "id": row["id"],
         "runId": row["run_id"],
         "runState": row["run_state"],
-        "channel": {"type": channel["type"], **masked(channel)},
+        "channel": {"type": channel["type"], **mask_channel(channel)},
         "state": state,
         "attempts": row["attempts"],
         "lastError": row["last_error"],
@@ -95,5 +96,5 @@ def _get(conn: Connection, project: str, set_id: int, id: int) -> Row:
     action_sets.get(conn, project, set_id)
     row = notifications.find(conn, set_id, id)
     if row is None:
-        raise NotFoundError("There is no such notification.")
+        raise NotFoundError("Notification not found.")
     return row

@@ -1,6 +1,6 @@
 """Paths into a payload: `data.key`, `alerts[0].labels.severity`, `alerts[*].status`, `[0].a`.
 
-A key that itself holds dots is found too, at every level, when no nested path is in its way.
+A key may contain dots itself, at every level, unless a nested path exists.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-LONGEST_PATH = 500
-MOST_DOTS = 16
+MAX_PATH_LENGTH = 500
+MAX_KEY_STEPS = 16
 _STEP = re.compile(r"\[(\*|[0-9]{1,9})\]|\.?([^.\[\]]+)")
-_NAMEABLE = re.compile(rf"[^.\[\]]+(\.[^.\[\]]+){{0,{MOST_DOTS - 1}}}")
+_VALID_KEY = re.compile(rf"[^.\[\]]+(\.[^.\[\]]+){{0,{MAX_KEY_STEPS - 1}}}")
 Step = str | int
 WILDCARD = "*"
 
 
-def parse(path: str) -> list[Step] | None:
-    """The steps: members by name, places by number, WILDCARD for `[*]`; None for no path."""
-    if not 1 <= len(path) <= LONGEST_PATH:
+def parse_path(path: str) -> list[Step] | None:
+    """The steps: members by name, items by index, WILDCARD for `[*]`; None for an invalid path."""
+    if not 1 <= len(path) <= MAX_PATH_LENGTH:
         return None
     steps: list[Step] = []
     at = 0
@@ -27,25 +27,25 @@ def parse(path: str) -> list[Step] | None:
         match = _STEP.match(path, at)
         if match is None or (at == 0 and path[0] == "."):
             return None
-        steps.append(_place(match[1]) if match[1] else _Key(match[2]))
+        steps.append(_parse_index(match[1]) if match[1] else _Key(match[2]))
         at = match.end()
     return steps
 
 
 class _Key(str):
-    """A member's name, so that one named "*" is no wildcard."""
+    """The name of a member, so that the name "*" is not a wildcard."""
 
 
-def _place(text: str) -> Step:
+def _parse_index(text: str) -> Step:
     return WILDCARD if text == "*" else int(text)
 
 
-def values(payload: Any, path: str, steps: list[Step]) -> list[Any]:
-    """What stands at the path: nothing, one value, or with `[*]` any number of them."""
-    found = list(_walk(payload, steps))
-    if not found and isinstance(payload, dict) and path in payload:
+def find_values(payload: Any, path: str, steps: list[Step]) -> list[Any]:
+    """The values at the path: none, one, or with `[*]` any number of them."""
+    values = list(_walk(payload, steps))
+    if not values and isinstance(payload, dict) and path in payload:
         return [payload[path]]
-    return found if found or "." not in path else list(_walk_dotted(payload, steps))
+    return values if values or "." not in path else list(_walk_dotted(payload, steps))
 
 
 def _walk(value: Any, steps: list[Step]) -> Iterator[Any]:
@@ -56,16 +56,16 @@ def _walk(value: Any, steps: list[Step]) -> Iterator[Any]:
         elif step == WILDCARD:
             level = [item for v in level if isinstance(v, list) for item in v]
         else:
-            place = int(step)
-            level = [v[place] for v in level if isinstance(v, list) and place < len(v)]
+            index = int(step)
+            level = [v[index] for v in level if isinstance(v, list) and index < len(v)]
         if not level:
             return iter(())
     return iter(level)
 
 
 def _walk_dotted(payload: Any, steps: list[Step]) -> Iterator[Any]:
-    """As _walk, but a key may be several steps, `app.kubernetes.io/name`. Each value is reached at
-    most once, so this takes no longer than the payload is large."""
+    """As _walk, but several steps may form one key, `app.kubernetes.io/name`. Visits each value at
+    most once, so the time is linear in the size of the payload."""
     waiting = [(payload, 0)]
     while waiting:
         value, at = waiting.pop()
@@ -73,15 +73,15 @@ def _walk_dotted(payload: Any, steps: list[Step]) -> Iterator[Any]:
             yield value
         elif isinstance(steps[at], _Key):
             if isinstance(value, dict):
-                waiting += reversed([(value[key], to) for key, to in _keys(steps, at, value)])
+                waiting += reversed([(value[key], to) for key, to in _join_keys(steps, at, value)])
         elif isinstance(value, list):
             waiting += reversed([(item, at + 1) for item in _walk(value, [steps[at]])])
 
 
-def _keys(steps: list[Step], at: int, value: dict[str, Any]) -> Iterator[tuple[str, int]]:
-    """The members of `value` that the steps from `at` on spell, and the step after each."""
+def _join_keys(steps: list[Step], at: int, value: dict[str, Any]) -> Iterator[tuple[str, int]]:
+    """The keys of `value` that the steps from `at` on form, with the number of the step after each."""
     key = ""
-    for to in range(at, min(at + MOST_DOTS, len(steps))):
+    for to in range(at, min(at + MAX_KEY_STEPS, len(steps))):
         step = steps[to]
         if not isinstance(step, _Key):
             return
@@ -90,9 +90,9 @@ def _keys(steps: list[Step], at: int, value: dict[str, Any]) -> Iterator[tuple[s
             yield key, to + 1
 
 
-def flatten(payload: Any, limit: int = 500) -> dict[str, Any]:
-    """Paths of the scalars with their values, in order, at most `limit`; of two equal paths the
-    later one counts. Empty objects and lists are left out, and keys that no path can name."""
+def flatten_payload(payload: Any, limit: int = 500) -> dict[str, Any]:
+    """The paths of scalars with their values, in order, at most `limit`; the later of two equal
+    paths wins. Omits empty objects and lists, and keys that a path can't express."""
     flat: dict[str, Any] = {}
     waiting: list[tuple[str, Any]] = [("", payload)]
     while waiting and len(flat) < limit:
@@ -101,11 +101,11 @@ def flatten(payload: Any, limit: int = 500) -> dict[str, Any]:
             members = [
                 (f"{path}.{key}" if path else str(key), v)
                 for key, v in value.items()
-                if _NAMEABLE.fullmatch(key)
+                if _VALID_KEY.fullmatch(key)
             ]
             waiting += reversed(members)
         elif isinstance(value, list):
             waiting += reversed([(f"{path}[{n}]", v) for n, v in enumerate(value)])
-        elif 0 < len(path) <= LONGEST_PATH:
+        elif 0 < len(path) <= MAX_PATH_LENGTH:
             flat[path] = value
     return flat

@@ -1,11 +1,11 @@
--- Runs of action sets. Written by the one who holds lock_action_runs, deleted by the retention job.
+-- Runs of action sets. Writers hold lock_action_runs; the retention job deletes old runs.
 
 -- name: lock_action_runs
--- One at a time writes runs, in all processes, so that their ids are in the order of their signals.
+-- Only one process at a time inserts runs, so that their IDs follow the order of the signals.
 SELECT pg_advisory_xact_lock(hashtext('action_runs'));
 
 -- name: insert_runs
--- One for each item of a JSON array; a set and a signal that have a run get no second one.
+-- One run for each item of a JSON array, at most one for each set and signal.
 INSERT INTO action_runs (action_set_id, project, cause, signal_id, restores_run_id, correlation,
                          actor_id, state, reason, dry_run, signal, action_set, finished_at)
 SELECT r.action_set_id, r.project, r.cause, r.signal_id, r.restores_run_id, r.correlation,
@@ -18,16 +18,16 @@ FROM json_to_recordset(%(runs)s::json)
 ON CONFLICT (action_set_id, signal_id) DO NOTHING
 RETURNING id;
 
--- name: find_work
--- Asked while nothing is known to wait.
+-- name: find_pending_work
+-- The worker runs it when it has no work in memory.
 SELECT EXISTS (SELECT 1 FROM signal_queue) AS signals,
        EXISTS (SELECT 1 FROM action_runs WHERE state = 'started') AS runs,
        EXISTS (SELECT 1 FROM action_runs WHERE restore_due_at <= now()) AS restores;
 
 -- name: lock_next_open_run
--- The oldest is everybody's next, so one process at a time goes on with it. Who has waited for it
--- gets it as it was left, or no row when it has ended meanwhile. The service account that it acts as
--- comes along, nulls when that is gone.
+-- The oldest run is next for each process, so one process at a time continues it. A process that
+-- waited for the lock gets the current row, or none if the run has ended. The actor columns are NULL if
+-- the service account was deleted.
 SELECT r.id, r.action_set_id, r.project, r.cause, r.signal_id, r.restores_run_id, r.actor_id,
        r.dry_run, r.action_set, r.next_action, r.created_at, u.username AS actor_username,
        (SELECT name FROM roles WHERE id = u.role_id) AS actor_role
@@ -38,7 +38,7 @@ ORDER BY r.id
 LIMIT 1
 FOR UPDATE OF r;
 
--- name: give_up_run
+-- name: fail_run
 UPDATE action_runs
 SET state = 'failed', reason = %(reason)s, finished_at = clock_timestamp()
 WHERE id = %(id)s AND state = 'started';
@@ -53,9 +53,8 @@ RETURNING finished_at, (SELECT s.created_at FROM signals s WHERE s.id = action_r
           AS signal_created_at;
 
 -- name: list_run_statistics
--- What cooldown and the cap ask: the newest run of each set, and how many there were in an hour, as
--- far as the set's cap asks, for a set may have run ever so often. Runs that restore and those that
--- were suppressed do not count.
+-- For cooldown and maximum runs per hour: the newest run of each set, and the runs of the last hour,
+-- counted up to the set's cap because a set may have many. Auto-reverts and suppressed runs don't count.
 SELECT s.id AS action_set_id,
        (SELECT max(r.created_at) FROM action_runs r
         WHERE r.action_set_id = s.id AND r.cause = 'signal' AND r.state <> 'suppressed') AS last_at,
@@ -66,8 +65,8 @@ SELECT s.id AS action_set_id,
               ORDER BY r.created_at DESC LIMIT s.cap) AS counted) AS in_last_hour
 FROM unnest(%(sets)s::int[], %(caps)s::int[]) AS s (id, cap);
 
--- name: find_restorable_run
--- The newest run of a set that changed something and is not restored yet.
+-- name: find_revertible_run
+-- The newest run of a set that changed flags and is not reverted.
 SELECT id, action_set_id, project, cause, signal_id, actor_id, action_set, created_at
 FROM action_runs
 WHERE action_set_id = %(action_set_id)s
@@ -77,14 +76,14 @@ ORDER BY id DESC
 LIMIT 1;
 
 -- name: list_firing_alerts
--- An alert's newest run tells: it fires unless that one ended it, or somebody undid what it did.
--- When a set restores, all its alerts are over, so nothing older is asked, nor more than 10 000 runs.
--- BETWEEN where = would do leaves only the index of the set's runs: the primary key's order tempts
--- the planner to read those of all others first.
+-- The newest run of an alert decides: the alert fires unless that run resolved it or was undone. When a
+-- set reverts, all its alerts are resolved, so older runs don't matter; reads at most 10,000 runs.
+-- BETWEEN instead of = restricts the planner to the index on the set: it would otherwise prefer the order
+-- of the primary key and read the runs of all sets.
 SELECT action_set_id, correlation
 FROM (
     SELECT DISTINCT ON (s.id, r.correlation) s.id AS action_set_id, r.correlation,
-           r.cause = 'signal' AND r.restored_by_run_id IS NULL AS fires
+           r.cause = 'signal' AND r.restored_by_run_id IS NULL AS is_firing
     FROM unnest(%(sets)s::int[]) AS s (id)
     LEFT JOIN LATERAL (
         SELECT e.id FROM action_runs e
@@ -99,12 +98,12 @@ FROM (
         ORDER BY n.action_set_id, n.id DESC LIMIT 10000
     ) AS r
     ORDER BY s.id, r.correlation, r.id DESC
-) AS newest
-WHERE fires;
+) AS newest_runs
+WHERE is_firing;
 
--- name: list_runs_of_alerts
--- What there is to restore once all alerts of a set are over, newest first; the last time it went
--- well everything older was.
+-- name: list_revertible_runs_of_alerts
+-- The runs to revert when all alerts of a set are resolved, newest first, since the last successful
+-- auto-revert.
 SELECT id, action_set
 FROM action_runs
 WHERE action_set_id = %(action_set_id)s AND id < %(before)s
@@ -117,17 +116,24 @@ WHERE action_set_id = %(action_set_id)s AND id < %(before)s
 ORDER BY id DESC
 LIMIT 100;
 
--- name: mark_restored
--- `by` is the restoring run, which names the newest of them, or none: an action did it.
-WITH restoring AS (
+-- name: mark_reverted
+-- Links the runs with the run that reverted them. That one refers to the newest of them, the first ID.
+WITH reverting AS (
     UPDATE action_runs SET restores_run_id = (%(ids)s::bigint[])[1] WHERE id = %(by)s
 )
 UPDATE action_runs
-SET restored_by_run_id = coalesce(%(by)s, id), restore_due_at = NULL
+SET restored_by_run_id = %(by)s, restore_due_at = NULL
 WHERE id = ANY(%(ids)s);
 
--- name: take_due_restores
--- Runs whose time has come; nobody else gets them.
+-- name: mark_reverted_by_action
+-- A run that an action of another set reverted refers to itself. `is_reverted_by_action` in
+-- services/actions/action_runs.py reads this; processes of earlier versions write and read it too.
+UPDATE action_runs
+SET restored_by_run_id = id, restore_due_at = NULL
+WHERE id = %(id)s;
+
+-- name: claim_due_reverts
+-- Only one process gets each run.
 UPDATE action_runs
 SET restore_due_at = NULL
 WHERE id IN (
@@ -138,7 +144,7 @@ WHERE id IN (
 )
 RETURNING id, action_set_id, project, actor_id, action_set;
 
--- name: cancel_restore
+-- name: cancel_auto_revert
 UPDATE action_runs SET restore_due_at = NULL
 WHERE id = %(id)s AND restore_due_at IS NOT NULL;
 
@@ -149,36 +155,32 @@ SELECT id, action_set_id, project, cause, signal_id, restores_run_id, restored_b
 FROM action_runs
 WHERE id = %(id)s AND action_set_id = %(action_set_id)s;
 
--- name: list_runs
--- Newest first: of a set, of a signal, or of a project. A page ends early when the payloads in it
--- exceed `page_bytes`.
+-- name: list_runs_of_set
+-- Newest first. A page ends early if its payloads exceed `page_bytes`.
 SELECT id, action_set_id, project, cause, signal_id, restores_run_id, restored_by_run_id,
        restore_due_at, correlation, actor_id, state, reason, dry_run, signal, action_set,
        created_at, finished_at
-FROM (
-    SELECT id, action_set_id, project, cause, signal_id, restores_run_id, restored_by_run_id,
-           restore_due_at, correlation, actor_id, state, reason, dry_run, signal, action_set,
-           created_at, finished_at,
-           coalesce(sum(octet_length(signal::text)) OVER (ORDER BY id DESC
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS bytes_before
+FROM action_runs
+WHERE id IN (
+    SELECT id
     FROM (
-        SELECT id, action_set_id, project, cause, signal_id, restores_run_id, restored_by_run_id,
-               restore_due_at, correlation, actor_id, state, reason, dry_run, signal, action_set,
-               created_at, finished_at
-        FROM action_runs
-        WHERE (%(action_set_id)s::int IS NULL OR action_set_id = %(action_set_id)s)
-          AND (%(signal_id)s::bigint IS NULL OR signal_id = %(signal_id)s)
-          AND (%(project)s::text IS NULL OR project = %(project)s)
-          AND (%(before)s::bigint IS NULL OR id < %(before)s)
-        ORDER BY id DESC
-        LIMIT %(limit)s OFFSET %(offset)s
-    ) rows
-) page
-WHERE bytes_before < %(page_bytes)s
+        SELECT id, coalesce(sum(octet_length(signal::text)) OVER (ORDER BY id DESC
+                            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS bytes_before
+        FROM (
+            SELECT id, signal
+            FROM action_runs
+            WHERE action_set_id = %(action_set_id)s
+              AND (%(before)s::bigint IS NULL OR id < %(before)s)
+            ORDER BY id DESC
+            LIMIT %(limit)s OFFSET %(offset)s
+        ) AS rows
+    ) AS page
+    WHERE bytes_before < %(page_bytes)s
+)
 ORDER BY id DESC;
 
 -- name: list_runs_of_signals
--- What stands beside signals: no copies.
+-- For lists of signals: without the copies of signals and sets.
 SELECT id, action_set_id, project, signal_id, cause, state, reason, dry_run,
        action_set ->> 'name' AS name
 FROM action_runs
@@ -186,17 +188,16 @@ WHERE signal_id = ANY(%(signal_ids)s)
 ORDER BY id;
 
 -- name: list_last_runs
--- The newest run of each set, of one project or of all: one index look-up for each set.
+-- The newest run of each set: one index look-up for each.
 SELECT r.action_set_id, r.id, r.state, r.reason, r.cause, r.dry_run, r.created_at, r.finished_at
-FROM action_sets s
+FROM unnest(%(action_set_ids)s::int[]) AS s (id)
 CROSS JOIN LATERAL (
     SELECT action_set_id, id, state, reason, cause, dry_run, created_at, finished_at
     FROM action_runs
     WHERE action_set_id = s.id
     ORDER BY id DESC
     LIMIT 1
-) r
-WHERE %(project)s::text IS NULL OR s.project = %(project)s;
+) r;
 
 -- name: delete_old_runs
 DELETE FROM action_runs

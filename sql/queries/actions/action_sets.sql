@@ -1,7 +1,7 @@
--- Action sets with their actions. Written by admins under lock_action_sets.
+-- Action sets with their actions. Writers hold lock_action_sets.
 
 -- name: lock_action_sets
--- Serialises changes of sets, so that limits hold and names are free when they are taken.
+-- Serializes changes, so that limits and unique names hold.
 SELECT pg_advisory_xact_lock(hashtext('action_sets'));
 
 -- name: insert_action_set
@@ -12,7 +12,7 @@ VALUES (%(project)s, %(name)s, %(description)s, %(enabled)s, %(actor_id)s, %(sou
 RETURNING id;
 
 -- name: insert_actions
--- In the order of the lists.
+-- One action for each position of the lists.
 INSERT INTO actions (action_set_id, sort_order, kind, params, created_by_user_id)
 SELECT %(action_set_id)s, sort_order, kind, params::jsonb, %(created_by_user_id)s
 FROM unnest(%(sort_orders)s::int[], %(kinds)s::text[], %(params)s::text[])
@@ -22,8 +22,9 @@ FROM unnest(%(sort_orders)s::int[], %(kinds)s::text[], %(params)s::text[])
 DELETE FROM actions WHERE action_set_id = %(action_set_id)s;
 
 -- name: list_action_sets
--- All, of a project, one of them, or those that are on and listen to one of the endpoints, which has to
--- be on too: whoever switches it off means what still waits as well.
+-- All sets, those of a project, one set, or the enabled sets that enabled endpoints trigger: a parameter
+-- that is NULL doesn't filter. One statement, so that the JSON of the actions is assembled in one place.
+-- A disabled endpoint triggers nothing, not even for signals that are already in the queue.
 SELECT s.id, s.project, s.name, s.description, s.enabled, s.armed, s.actor_id, s.source_id,
        s.filters, s.settings, s.version, s.created_at, s.created_by_user_id,
        coalesce((SELECT json_agg(json_build_object(
@@ -41,7 +42,7 @@ WHERE (%(project)s::text IS NULL OR s.project = %(project)s)
 ORDER BY s.project, s.name, s.id;
 
 -- name: list_of_endpoint
--- Sets that name an endpoint, on or off, without what they do.
+-- The sets that an endpoint triggers, enabled or not, without their actions.
 SELECT id, project, name, enabled
 FROM action_sets
 WHERE source_id = %(source_id)s

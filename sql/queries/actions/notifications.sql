@@ -1,8 +1,8 @@
--- Messages for people. Written with the run that they tell of; sent by a job; deleted with age.
+-- Notifications of runs. Stored with their run, sent and later deleted by jobs.
 
 -- name: insert_notifications
--- For a run that has ended: one for each channel of its set that wants to know. It is due at once,
--- whatever the clock of the process that sends it says.
+-- For runs that ended: one notification for each channel whose `on` contains the state. It is due at
+-- once, whatever the clock of the sending process.
 INSERT INTO notifications (run_id, channel, message, due_at)
 SELECT r.id, c.channel,
        jsonb_build_object('runId', r.id, 'state', r.state, 'reason', r.reason,
@@ -15,8 +15,8 @@ CROSS JOIN LATERAL jsonb_array_elements(s.settings -> 'notifications') AS c (cha
 WHERE r.id = ANY(%(run_ids)s) AND c.channel -> 'on' ? r.state;
 
 -- name: claim_notification
--- The one that is due longest, of a channel that is not busy, and the run that it tells of (nulls
--- when that is deleted). Until `until` nobody else takes it; then a kill has lost the sender.
+-- The one that is due longest, of a channel that is not busy, with its run (NULLs if that was deleted).
+-- The claim ends at `until`, so that another process sends it if the first was killed.
 WITH due AS (
     SELECT id FROM notifications
     WHERE due_at <= %(now)s AND sent_at IS NULL AND given_up_at IS NULL
@@ -36,7 +36,7 @@ FROM claimed c
 LEFT JOIN action_runs r ON r.id = c.run_id;
 
 -- name: settle_notification
--- What became of an attempt; nothing when a later attempt has begun.
+-- Stores the result of an attempt, unless a later attempt has begun.
 UPDATE notifications
 SET sent_at = CASE WHEN %(result)s = 'sent' THEN %(now)s::timestamptz END,
     given_up_at = CASE WHEN %(result)s = 'given up' THEN %(now)s::timestamptz END,
@@ -44,7 +44,7 @@ SET sent_at = CASE WHEN %(result)s = 'sent' THEN %(now)s::timestamptz END,
 WHERE id = %(id)s AND attempts = %(attempts)s AND sent_at IS NULL AND given_up_at IS NULL;
 
 -- name: list_notifications
--- The newest of a set's.
+-- The newest notifications of a set.
 SELECT n.id, n.run_id, n.channel, n.attempts, n.due_at, n.sent_at, n.given_up_at, n.last_error,
        n.created_at, r.state AS run_state
 FROM action_runs r
@@ -61,14 +61,14 @@ JOIN action_runs r ON r.id = n.run_id
 WHERE n.id = %(id)s AND r.action_set_id = %(action_set_id)s;
 
 -- name: retry_notification
--- At once, and from the beginning if it was given up; nothing for one that is sent.
+-- Makes a notification due now unless it is sent. One that was given up starts with the first attempt.
 UPDATE notifications
 SET attempts = CASE WHEN given_up_at IS NULL THEN attempts ELSE 0 END, due_at = 'epoch',
     given_up_at = NULL
 WHERE id = %(id)s AND sent_at IS NULL;
 
 -- name: delete_old_notifications
--- Those that nobody tries to send any more.
+-- Only those that are sent or given up.
 DELETE FROM notifications
 WHERE id IN (
     SELECT id FROM notifications

@@ -68,9 +68,9 @@ def test_open_runs_come_oldest_first(conn):
 
 
 def test_suppressed_runs_are_finished(conn):
-    (id,) = add(conn, 1, state="suppressed", reason="It ran less than 5 s ago.")
+    (id,) = add(conn, 1, state="suppressed", reason="Cooldown: it ran less than 5 s ago.")
     row = action_runs.find(conn, 1, id)
-    assert (row["state"], row["reason"]) == ("suppressed", "It ran less than 5 s ago.")
+    assert (row["state"], row["reason"]) == ("suppressed", "Cooldown: it ran less than 5 s ago.")
     assert row["finished_at"]
     assert action_runs.find(conn, 2, id) is None
 
@@ -79,7 +79,7 @@ def test_giving_up_ends_what_is_open(conn):
     open_, ended = add(conn, 1, 2)
     end(conn, ended)
     for id in (open_, ended):
-        action_runs.give_up(conn, id, reason="stuck")
+        action_runs.fail(conn, id, reason="stuck")
     row = action_runs.find(conn, 1, open_)
     assert (row["state"], row["reason"]) == ("failed", "stuck")
     assert row["finished_at"]
@@ -88,7 +88,7 @@ def test_giving_up_ends_what_is_open(conn):
 
 def test_work(conn):
     def work():
-        return {name for name, waits in action_runs.find_work(conn).items() if waits}
+        return {name for name, waits in action_runs.find_pending_work(conn).items() if waits}
 
     assert work() == set()
     (id,) = add(conn, 1)
@@ -97,8 +97,8 @@ def test_work(conn):
     assert work() == set()
     due(conn)
     assert work() == {"restores"}
-    assert ids(action_runs.take_due_restores(conn)) == [id]
-    assert action_runs.take_due_restores(conn) == []
+    assert ids(action_runs.claim_due_reverts(conn)) == [id]
+    assert action_runs.claim_due_reverts(conn) == []
     assert work() == set()
     run(conn, "INSERT INTO signal_queue (signal_id, endpoint_id) VALUES (1, 1)")
     assert work() == {"signals"}
@@ -108,20 +108,20 @@ def test_a_restored_run_is_not_due_any_more(conn):
     one, two = add(conn, 1, 2)
     for id in (one, two):
         end(conn, id, minutes=5)
-    action_runs.mark_restored(conn, [one], by=two)
+    action_runs.mark_reverted(conn, [one], by=two)
     due(conn)
-    assert ids(action_runs.take_due_restores(conn)) == [two]
+    assert ids(action_runs.claim_due_reverts(conn)) == [two]
     assert action_runs.find(conn, 1, one)["restored_by_run_id"] == two
-    action_runs.mark_restored(conn, [two], by=None)
+    action_runs.mark_reverted_by_action(conn, two)
     assert action_runs.find(conn, 1, two)["restored_by_run_id"] == two
 
 
 def test_cancelling(conn):
     (id,) = add(conn, 1)
-    assert action_runs.cancel_restore(conn, id) is False
+    assert action_runs.cancel_auto_revert(conn, id) is False
     end(conn, id, minutes=1)
-    assert action_runs.cancel_restore(conn, id) is True
-    assert action_runs.cancel_restore(conn, id) is False
+    assert action_runs.cancel_auto_revert(conn, id) is True
+    assert action_runs.cancel_auto_revert(conn, id) is False
 
 
 def test_what_counts_for_cooldown_and_cap(conn):
@@ -157,20 +157,22 @@ def test_what_can_be_restored(conn):
         end(conn, id, state, copy)
         made.append(id)
     (open_,) = add(conn, 50, correlation="k")
-    assert action_runs.find_restorable(conn, 1)["id"] == made[6]
-    assert action_runs.find_restorable(conn, 3) is None
-    assert ids(action_runs.list_of_alerts(conn, 1, before=made[4])) == [made[1]]
-    assert action_runs.list_of_alerts(conn, 1, before=made[6]) == []  # made[4] restored it
-    assert ids(action_runs.list_of_alerts(conn, 1, before=open_)) == [made[6]]
-    action_runs.mark_restored(conn, [made[6], made[1]], by=open_)
+    assert action_runs.find_revertible(conn, 1)["id"] == made[6]
+    assert action_runs.find_revertible(conn, 3) is None
+    assert ids(action_runs.list_revertible_of_alerts(conn, 1, before=made[4])) == [made[1]]
+    assert (
+        action_runs.list_revertible_of_alerts(conn, 1, before=made[6]) == []
+    )  # made[4] restored it
+    assert ids(action_runs.list_revertible_of_alerts(conn, 1, before=open_)) == [made[6]]
+    action_runs.mark_reverted(conn, [made[6], made[1]], by=open_)
     assert action_runs.find(conn, 1, open_)["restores_run_id"] == made[6]
-    assert action_runs.list_of_alerts(conn, 1, before=open_) == []
-    assert action_runs.find_restorable(conn, 1)["id"] == made[0]
+    assert action_runs.list_revertible_of_alerts(conn, 1, before=open_) == []
+    assert action_runs.find_revertible(conn, 1)["id"] == made[0]
 
 
 def test_which_alerts_fire(conn):
     def firing(*sets):
-        rows = action_runs.list_firing(conn, list(sets))
+        rows = action_runs.list_firing_alerts(conn, list(sets))
         return sorted((row["action_set_id"], row["correlation"]) for row in rows)
 
     for signal, key in enumerate("ab"):
@@ -188,19 +190,18 @@ def test_which_alerts_fire(conn):
     add(conn, 8, correlation="b", cause="resolved")  # restores, so all are over
     assert firing(1) == []
     end(conn, other)
-    action_runs.mark_restored(conn, [other], by=None)  # by hand
+    action_runs.mark_reverted_by_action(conn, other)
     assert firing(2) == []
 
 
 def test_lists(conn):
     one, two, three = add(conn, 1, 2, 3)
     (other,) = add(conn, 1, action_set_id=2, project="other")
-    assert ids(action_runs.list_newest(conn, limit=9)) == [other, three, two, one]
-    assert ids(action_runs.list_newest(conn, action_set_id=1, limit=2)) == [three, two]
-    assert ids(action_runs.list_newest(conn, action_set_id=1, limit=2, offset=2)) == [one]
-    assert ids(action_runs.list_newest(conn, action_set_id=1, before=three, limit=1)) == [two]
-    assert ids(action_runs.list_newest(conn, signal_id=1, limit=9)) == [other, one]
-    assert ids(action_runs.list_newest(conn, project="other", limit=9)) == [other]
+    assert ids(action_runs.list_of_set(conn, 2, limit=9)) == [other]
+    assert ids(action_runs.list_of_set(conn, 1, limit=2)) == [three, two]
+    assert ids(action_runs.list_of_set(conn, 1, limit=2, offset=2)) == [one]
+    assert ids(action_runs.list_of_set(conn, 1, before=three, limit=1)) == [two]
+    assert ids(action_runs.list_of_signals(conn, [1])) == [one, other]
 
 
 def test_the_newest_run_of_each_set_that_there_is(conn):
@@ -219,19 +220,18 @@ def test_the_newest_run_of_each_set_that_there_is(conn):
     )
     made = add(conn, 1, 2, action_set_id=id)
     add(conn, 1, action_set_id=id + 1)
-    assert ids(action_runs.list_last(conn, "default")) == [made[1]]
-    assert ids(action_runs.list_last(conn)) == [made[1]]
-    assert ids(action_runs.list_last(conn, "other")) == []
+    assert ids(action_runs.list_last(conn, [id, id + 9])) == [made[1]]
+    assert ids(action_runs.list_last(conn, [])) == []
 
 
 def test_a_page_ends_before_it_weighs_too_much(conn, monkeypatch):
     made = add(conn, 1, 2, 3, signal={"payload": "x" * 1000})
     (plain,) = add(conn, None, cause="timer", signal=None)
     monkeypatch.setattr(action_runs, "PAGE_BYTES", 1500)
-    assert ids(action_runs.list_newest(conn, limit=9)) == [plain, made[2], made[1]]
-    assert ids(action_runs.list_newest(conn, limit=9, before=made[1])) == [made[0]]
+    assert ids(action_runs.list_of_set(conn, 1, limit=9)) == [plain, made[2], made[1]]
+    assert ids(action_runs.list_of_set(conn, 1, limit=9, before=made[1])) == [made[0]]
     monkeypatch.setattr(action_runs, "PAGE_BYTES", 1)
-    assert ids(action_runs.list_newest(conn, limit=9, before=plain)) == [made[2]]
+    assert ids(action_runs.list_of_set(conn, 1, limit=9, before=plain)) == [made[2]]
 
 
 def test_old_runs_are_deleted_but_not_what_is_still_to_be_done(conn):
@@ -246,7 +246,7 @@ def test_old_runs_are_deleted_but_not_what_is_still_to_be_done(conn):
     )
     assert action_runs.delete_old(conn, days=10, chunk=5) == 0
     assert action_runs.delete_old(conn, days=8, chunk=5) == 1
-    assert ids(action_runs.list_newest(conn, limit=9)) == [young, scheduled, open_]
+    assert ids(action_runs.list_of_set(conn, 1, limit=9)) == [young, scheduled, open_]
 
 
 def test_workers_take_turns(pool):

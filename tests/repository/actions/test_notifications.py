@@ -102,12 +102,12 @@ def test_settled_once_by_the_last_who_tried(conn, set_id):
     again = claim(conn, LATER)
     assert again["id"] == first["id"]
     assert not settle(conn, first, "sent")
-    assert settle(conn, again, "waiting", NOW, error="It answers 500.")
+    assert settle(conn, again, "waiting", NOW, error="The server responded with status 500.")
     found = notifications.find(conn, set_id, first["id"])
     assert (found["due_at"], found["sent_at"], found["last_error"]) == (
         NOW,
         None,
-        "It answers 500.",
+        "The server responded with status 500.",
     )
     once_more = claim(conn, NOW)
     assert settle(conn, once_more, "sent")

@@ -26,10 +26,12 @@ def made(**given):
     return msgspec.convert({"path": "x"} | given, Filter)
 
 
-def check(*filters, most=5, most_values=25):
+def check(*filters, max_filters=5, max_values=25):
     """The paths of what is wrong."""
     problems = Problems()
-    action_filters.check(list(filters), problems, most=most, most_values=most_values)
+    action_filters.check_filters(
+        list(filters), problems, max_filters=max_filters, max_values=max_values
+    )
     assert all(found["message"].endswith(".") for found in problems.details)
     return [found["path"].removeprefix("match.filters") for found in problems.details]
 
@@ -38,9 +40,9 @@ def ask(payload, *filters):
     """Whether the filters match; what explains must say the same."""
     assert check(*filters) == []
     matcher = Matcher(filters)
-    verdicts = matcher.explain(payload)
-    assert matcher.matches(payload) is all(verdict.matched for verdict in verdicts)
-    assert len(verdicts) == len(filters)
+    results = matcher.explain(payload)
+    assert matcher.matches(payload) is all(result.matched for result in results)
+    assert len(results) == len(filters)
     return matcher.matches(payload)
 
 
@@ -207,9 +209,9 @@ def test_all_filters_hold_and_one_of_a_group():
     assert not ask({"x": 7}, low, high, either)
     assert ask({})
     assert ask(None)
-    (verdict,) = Matcher([either]).explain({"x": 2})
-    assert [inner.matched for inner in verdict.any] == [False, False]
-    assert [inner.found for inner in verdict.any] == ["2", None]
+    (result,) = Matcher([either]).explain({"x": 2})
+    assert [inner.matched for inner in result.any] == [False, False]
+    assert [inner.found for inner in result.any] == ["2", None]
 
 
 @pytest.mark.parametrize(
@@ -226,9 +228,9 @@ def test_all_filters_hold_and_one_of_a_group():
     ],
 )
 def test_what_was_found_is_shown(x, shown):
-    (verdict,) = Matcher([made(operator="IN", values=["a"])]).explain({"x": x})
-    assert verdict.found == shown
-    assert not verdict.matched
+    (result,) = Matcher([made(operator="IN", values=["a"])]).explain({"x": x})
+    assert result.found == shown
+    assert not result.matched
 
 
 @pytest.mark.parametrize(
@@ -290,8 +292,8 @@ def test_limits():
     assert check(one, Filter(any=[one] * 4)) == []
     assert check(one, Filter(any=[one] * 5)) == [""]
     twice = made(operator="IN", values=["a", "a", "b", 5, "5", 5.0])
-    assert check(twice, most_values=3) == []
-    assert check(twice, most_values=2) == ["[0].values"]
+    assert check(twice, max_values=3) == []
+    assert check(twice, max_values=2) == ["[0].values"]
 
 
 def test_a_pattern_that_fits_only_with_case_is_refused_without():

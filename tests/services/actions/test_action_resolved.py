@@ -46,10 +46,10 @@ def test_repeated_notifications_change_nothing_and_do_not_hide_what_did(alerts, 
     alerts.work()
     assert alerts.is_on()
     assert [text for _, _, text in alerts.history()] == [
-        "Switched checkout in production off.",
-        "checkout in production was off already.",
-        "checkout in production was off already.",
-        "Restored 1 of 1 changes.",
+        "Disabled checkout in production.",
+        "checkout in production was already disabled.",
+        "checkout in production was already disabled.",
+        "Reverted 1 of 1 changes.",
     ]
 
 
@@ -123,7 +123,7 @@ def test_what_several_runs_changed_comes_back(alerts, pause):
     alerts.end()
     alerts.work()
     assert (alerts.is_on("checkout"), alerts.is_on("search")) == (True, True)
-    assert alerts.history()[-1][2] == "Restored 2 of 2 changes."
+    assert alerts.history()[-1][2] == "Reverted 2 of 2 changes."
     assert {run["restoredByRunId"] for run in alerts.runs(alerts.id)[1:]} == {
         alerts.runs(alerts.id)[0]["id"]
     }
@@ -290,8 +290,8 @@ def test_what_an_earlier_worker_judged_but_did_not_perform_is_found(alerts):
     assert alerts.work() == 2
     assert alerts.is_on()
     assert [text for _, _, text in alerts.history()] == [
-        "Switched checkout in production off.",
-        "Restored 1 of 1 changes.",
+        "Disabled checkout in production.",
+        "Reverted 1 of 1 changes.",
     ]
 
 

@@ -30,7 +30,7 @@ def test_what_somebody_changed_by_hand_stays(alerts):
     alerts.end()
     alerts.work()
     assert (alerts.is_on("checkout"), alerts.is_on("search")) == (True, True)
-    text = "Restored 1 of 2 changes. search in production was changed since."
+    text = "Reverted 1 of 2 changes. search in production was changed since."
     assert alerts.history()[-1] == ("resolved", "success", text)
 
 
@@ -59,9 +59,9 @@ def test_undone_and_over_at_once(alerts):
     alerts.work()
     assert alerts.is_on()
     assert [text for _, _, text in alerts.history()][1:] == [
-        "Restored 1 of 1 changes.",
-        "It was restored already.",
-        "There was nothing to restore.",
+        "Reverted 1 of 1 changes.",
+        "It was already reverted.",
+        "There was nothing to revert.",
     ]
 
 

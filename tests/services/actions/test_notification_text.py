@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from sigservice.services.actions.notification_text import document, text_of
+from sigservice.services.actions.notification_text import build_payload, render_text
 
 AT = datetime(2026, 1, 2, 3, 4, 5, 678000, UTC)
 
 
-def act(details="Switched a in production off.", state="success", flags=("a",)):
+def act(details="Disabled a in production.", state="success", flags=("a",)):
     changes = [{"what": "state", "feature": f, "environment": "production"} for f in flags]
     return {"action": "X", "state": state, "details": details, "changes": changes}
 
@@ -26,27 +26,27 @@ def run(*actions, name="kill", **more):
 
 
 def test_what_it_did_with_links():
-    text = text_of(run(restore_due_at=AT), "https://f.example/base")
+    text = render_text(run(restore_due_at=AT), "https://f.example/base")
     assert text.title == "Action set kill ran"
     assert text.body.splitlines() == [
         "Project default, signal 12.",
-        "* Switched a in production off.",
-        "It will be restored at 2026-01-02T03:04:05.678Z.",
+        "* Disabled a in production.",
+        "Auto-revert at 2026-01-02T03:04:05.678Z.",
         "a: https://f.example/base/admin/features/a",
-        "The run: https://f.example/base/admin/projects/default/actions/3/runs/7",
+        "Run: https://f.example/base/admin/projects/default/actions/3/runs/7",
     ]
     assert text.tone == "success"
 
 
 def test_without_a_public_address_there_are_no_links():
-    assert "http" not in text_of(run(), "").body
-    data = document(run(), "")["data"]
+    assert "http" not in render_text(run(), "").body
+    data = build_payload(run(), "")["data"]
     assert data["url"] is None
     assert data["flags"] == [{"name": "a", "environment": "production", "url": None}]
 
 
 def test_flags_are_not_without_end():
-    body = text_of(run(act(flags=[f"f{n}" for n in range(13)])), "https://f.example").body
+    body = render_text(run(act(flags=[f"f{n}" for n in range(13)])), "https://f.example").body
     assert "f9: https" in body
     assert "f10:" not in body
     assert "and 3 more flags" in body
@@ -58,44 +58,44 @@ def test_flags_are_not_without_end():
         ({"state": "failed"}, "Action set kill failed", "failure"),
         ({"state": "suppressed"}, "Action set kill did not run", "warning"),
         ({"dry_run": True}, "Action set kill ran (dry run: nothing was changed)", "info"),
-        ({"cause": "undo"}, "Action set kill restored what it had changed", "success"),
-        ({"cause": "timer", "state": "failed"}, "Action set kill could not restore", "failure"),
+        ({"cause": "undo"}, "Action set kill reverted its changes", "success"),
+        ({"cause": "timer", "state": "failed"}, "Action set kill failed to revert", "failure"),
     ],
 )
 def test_titles(more, title, tone):
-    text = text_of(run(**more), "")
+    text = render_text(run(**more), "")
     assert (text.title, text.tone) == (title, tone)
-    assert document(run(**more), "")["type"] == f"action.run.{more.get('state', 'success')}"
+    assert build_payload(run(**more), "")["type"] == f"action.run.{more.get('state', 'success')}"
 
 
 @pytest.mark.parametrize(
     ("cause", "signal_id", "says"),
     [
-        ("resolved", 13, "Project default, because the alert is over, signal 13."),
-        ("timer", None, "Project default, because the time was over."),
-        ("undo", None, "Project default, because somebody undid the run."),
+        ("resolved", 13, "Project default, because the alert was resolved, signal 13."),
+        ("timer", None, "Project default, after the configured time."),
+        ("undo", None, "Project default, because a user undid the run."),
     ],
 )
 def test_why(cause, signal_id, says):
-    body = text_of(run(cause=cause, signal_id=signal_id), "").body
+    body = render_text(run(cause=cause, signal_id=signal_id), "").body
     assert body.splitlines()[0] == says
 
 
 def test_failures_reasons_and_what_was_not_begun():
     failed, waiting = act("No flag b.", "failed", ()), act(None, "not started", ())
-    assert text_of(run(failed, waiting), "").body.splitlines()[1:] == ["* failed: No flag b."]
+    assert render_text(run(failed, waiting), "").body.splitlines()[1:] == ["* failed: No flag b."]
     suppressed = run(
         act(None, "not started", ()), state="suppressed", reason="It runs once and has run."
     )
-    assert text_of(suppressed, "").body.splitlines()[1:] == ["It runs once and has run."]
+    assert render_text(suppressed, "").body.splitlines()[1:] == ["It runs once and has run."]
 
 
 def test_a_name_makes_no_lines_of_its_own():
-    text = text_of(run(act("a\nb"), name="x\ny"), "")
+    text = render_text(run(act("a\nb"), name="x\ny"), "")
     assert text.title == r"Action set x\ny ran"
     assert r"* a\nb" in text.body.splitlines()
 
 
 def test_names_are_quoted_in_links():
-    urls = text_of(run(act(flags=["a/../b"]), project="p"), "https://f.example").body
+    urls = render_text(run(act(flags=["a/../b"]), project="p"), "https://f.example").body
     assert "/admin/features/a%2F..%2Fb" in urls

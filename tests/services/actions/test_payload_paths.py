@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from sigservice.services.actions.payload_paths import flatten, parse, values
+from sigservice.services.actions.payload_paths import find_values, flatten_payload, parse_path
 from tests.properties.generate import text
 
 ALERTS = {
@@ -27,9 +27,9 @@ ALERTS = {
 
 
 def find(payload, path):
-    steps = parse(path)
+    steps = parse_path(path)
     assert steps is not None, path
-    return values(payload, path, steps)
+    return find_values(payload, path, steps)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_other_payloads(payload, path, found):
     ],
 )
 def test_what_is_no_path(path):
-    assert parse(path) is None
+    assert parse_path(path) is None
 
 
 def test_a_path_has_up_to_500_characters():
@@ -126,22 +126,25 @@ def test_a_path_has_up_to_500_characters():
 
 
 def test_what_is_suggested_is_found():
-    flat = flatten(ALERTS)
+    flat = flatten_payload(ALERTS)
     assert list(flat)[:3] == ["status", "a.b", "a.b.c"]
     assert "alerts[0].labels.app.kubernetes.io/name" in flat
     for path, value in flat.items():
         assert value in find(ALERTS, path), path
-    assert flatten(5) == flatten([]) == {}
-    assert flatten({"": {"a": 1}, "a]": 2, "b.": 3, "c..d": 4, "e": {"": 5}, "f" * 501: 6}) == {}
-    assert flatten([0, {"a": ""}]) == {"[0]": 0, "[1].a": ""}
-    assert len(flatten(list(range(1000)))) == 500
+    assert flatten_payload(5) == flatten_payload([]) == {}
+    assert (
+        flatten_payload({"": {"a": 1}, "a]": 2, "b.": 3, "c..d": 4, "e": {"": 5}, "f" * 501: 6})
+        == {}
+    )
+    assert flatten_payload([0, {"a": ""}]) == {"[0]": 0, "[1].a": ""}
+    assert len(flatten_payload(list(range(1000)))) == 500
 
 
 def test_random_payloads_suggest_what_is_found():
     rng = random.Random(4)
     for _ in range(150):
         payload = json_of(rng, 4)
-        for path, value in flatten(payload).items():
+        for path, value in flatten_payload(payload).items():
             found = find(payload, path)
             assert found, (payload, path)
             if "." not in path:

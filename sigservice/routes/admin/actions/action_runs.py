@@ -1,4 +1,4 @@
-"""Runs of action sets, JSON: history, undo, scheduled restoring, and the tester."""
+"""Runs of action sets, JSON: history, undo, cancelling an auto-revert, and the dry run."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ SET = "/api/admin/projects/<project>/actions/<id:id>"
 RUN = f"{SET}/events/<run_id:id>"
 
 
-class TrialBody(msgspec.Struct):
-    """A stored signal by its id, or a payload."""
+class DryRunBody(msgspec.Struct):
+    """The ID of a stored signal, or a payload."""
 
     signalId: int | None = None
     payload: Any = msgspec.UNSET
@@ -33,54 +33,58 @@ router = Router(AdminGuard)
 
 
 @router.get(f"{SET}/events", needs=ADMIN)
-def list_all(context: Context, identity: Identity, project: str, id: int) -> HTTPResponse:
-    asked = read_paging(read_query(request.environ))
+def list_runs(context: Context, identity: Identity, project: str, id: int) -> HTTPResponse:
+    page = read_paging(read_query(request.environ))
     with context.database.transaction() as conn:
         action_sets.get(conn, project, id)
-        rows = repository.list_newest(
+        rows = repository.list_of_set(
             conn,
-            action_set_id=id,
-            before=asked.before,
-            limit=asked.limit,
-            offset=asked.offset,
+            id,
+            before=page.before,
+            limit=page.limit,
+            offset=page.offset,
         )
     return respond.json({"actionSetEvents": [action_runs.to_json(row) for row in rows]})
 
 
 @router.get(RUN, needs=ADMIN)
-def read(context: Context, identity: Identity, project: str, id: int, run_id: int) -> HTTPResponse:
+def show_run(
+    context: Context, identity: Identity, project: str, id: int, run_id: int
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         return respond.json(action_runs.to_json(action_runs.get(conn, project, id, run_id)))
 
 
 @router.post(f"{RUN}/undo", needs=ADMIN)
-def undo(context: Context, identity: Identity, project: str, id: int, run_id: int) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        new = action_runs.undo(conn, project, id, run_id, identity)
-    context.signals_waiting.set()
-    return respond.json({"id": new}, 202)
-
-
-@router.post(f"{RUN}/cancel-restore", needs=ADMIN)
-def cancel(
+def undo_run(
     context: Context, identity: Identity, project: str, id: int, run_id: int
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        action_runs.cancel_restore(conn, project, id, run_id, identity)
+        undo_id = action_runs.undo(conn, project, id, run_id, identity)
+    context.signals_waiting.set()
+    return respond.json({"id": undo_id}, 202)
+
+
+@router.post(f"{RUN}/cancel-restore", needs=ADMIN)
+def cancel_auto_revert(
+    context: Context, identity: Identity, project: str, id: int, run_id: int
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        action_runs.cancel_auto_revert(conn, project, id, run_id, identity)
     return respond.empty()
 
 
-@router.post(f"{SET}/test", needs=ADMIN, takes=TrialBody)
-def test(
-    context: Context, identity: Identity, project: str, id: int, body: TrialBody
+@router.post(f"{SET}/test", needs=ADMIN, takes=DryRunBody)
+def perform_dry_run(
+    context: Context, identity: Identity, project: str, id: int, body: DryRunBody
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = action_sets.get(conn, project, id)
         payload = body.payload
         if body.signalId is not None:
-            stored = signals.get(conn, row["source_id"], body.signalId)
-            payload = msgspec.json.decode(stored["payload"])
+            signal = signals.get(conn, row["source_id"], body.signalId)
+            payload = msgspec.json.decode(signal["payload"])
         elif payload is msgspec.UNSET:
             payload = {}
-        trial = dry_runs.try_out(conn, row, payload)
-    return respond.json(trial)
+        result = dry_runs.perform_dry_run(conn, row, payload)
+    return respond.json(result)

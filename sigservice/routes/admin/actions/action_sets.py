@@ -1,4 +1,4 @@
-"""Action sets of a project, JSON: list, create, replace, delete, switch, arm; their kinds."""
+"""Action sets of a project, JSON: list, create, update, delete, enable, re-enable; the kinds."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.services.actions import action_sets
-from sigservice.services.actions.action_choices import definitions
+from sigservice.services.actions.action_choices import describe_kinds
 from sigservice.services.actions.action_filters import Filter
-from sigservice.services.actions.action_sets import Action, Fields, Settings, limits_of
-from sigservice.services.actions.payload_paths import LONGEST_PATH
+from sigservice.services.actions.action_sets import (
+    Action,
+    ActionSetFields,
+    ActionSetOptions,
+    read_limits,
+)
+from sigservice.services.actions.payload_paths import MAX_PATH_LENGTH
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
 from sigservice.web.guards import AdminGuard
@@ -22,7 +27,7 @@ SETS = "/api/admin/projects/<project>/actions"
 SET = f"{SETS}/<id:id>"
 
 
-class PayloadFilter(msgspec.Struct):
+class MappedFilter(msgspec.Struct):
     """A filter of the compared server's map, whose key is the path."""
 
     operator: str
@@ -33,11 +38,11 @@ class PayloadFilter(msgspec.Struct):
 
 
 class Match(msgspec.Struct):
-    """`payload` has one filter a path; `filters` what that can't say. Both hold."""
+    """`payload` has one filter for each path, `filters` all others. All must match."""
 
     source: Literal["signal-endpoint"]
     sourceId: int
-    payload: dict[str, PayloadFilter] = {}
+    payload: dict[str, MappedFilter] = {}
     filters: list[Filter] = []
 
 
@@ -48,9 +53,9 @@ class ActionSetBody(msgspec.Struct):
     actions: list[Action]
     enabled: bool | None = None
     description: str | None = None
-    options: Settings = msgspec.field(default_factory=Settings)
+    options: ActionSetOptions = msgspec.field(default_factory=ActionSetOptions)
 
-    def fields(self) -> Fields:
+    def to_fields(self) -> ActionSetFields:
         mapped = [
             Filter(
                 path=path,
@@ -62,9 +67,9 @@ class ActionSetBody(msgspec.Struct):
             )
             for path, f in self.match.payload.items()
         ]
-        places = [f"match.payload.{path[:LONGEST_PATH]}" for path in self.match.payload]
-        places += [f"match.filters[{n}]" for n in range(len(self.match.filters))]
-        return Fields(
+        paths = [f"match.payload.{path[:MAX_PATH_LENGTH]}" for path in self.match.payload]
+        paths += [f"match.filters[{index}]" for index in range(len(self.match.filters))]
+        return ActionSetFields(
             self.name.strip(),
             (self.description or "").strip() or None,
             self.enabled,
@@ -73,7 +78,7 @@ class ActionSetBody(msgspec.Struct):
             [*mapped, *self.match.filters],
             self.actions,
             self.options,
-            places,
+            paths,
         )
 
 
@@ -81,65 +86,71 @@ router = Router(AdminGuard)
 
 
 @router.get(SETS, needs=ADMIN)
-def list_all(context: Context, identity: Identity, project: str) -> HTTPResponse:
+def list_action_sets(context: Context, identity: Identity, project: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         rows = action_sets.list_of_project(conn, project)
     return respond.json({"actions": [action_sets.to_json(row) for row in rows]})
 
 
 @router.post(SETS, needs=ADMIN, takes=ActionSetBody)
-def create(context: Context, identity: Identity, project: str, body: ActionSetBody) -> HTTPResponse:
+def create_action_set(
+    context: Context, identity: Identity, project: str, body: ActionSetBody
+) -> HTTPResponse:
     with context.database.transaction() as conn:
-        row = action_sets.create(conn, project, body.fields(), identity, limits_of(context.config))
+        row = action_sets.create(
+            conn, project, body.to_fields(), identity, read_limits(context.config)
+        )
     location = f"{context.prefix}/api/admin/projects/{project}/actions/{row['id']}"
     return respond.json(action_sets.to_json(row), 201, location=location)
 
 
 @router.get(f"{SETS}/config", needs=ADMIN)
-def config(context: Context, identity: Identity, project: str) -> HTTPResponse:
+def list_action_kinds(context: Context, identity: Identity, project: str) -> HTTPResponse:
     with context.database.transaction() as conn:
-        return respond.json(definitions(conn, project))
+        return respond.json(describe_kinds(conn, project))
 
 
 @router.get(SET, needs=ADMIN)
-def read(context: Context, identity: Identity, project: str, id: int) -> HTTPResponse:
+def show_action_set(context: Context, identity: Identity, project: str, id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
         return respond.json(action_sets.to_json(action_sets.get(conn, project, id)))
 
 
 @router.put(SET, needs=ADMIN, takes=ActionSetBody)
-def replace(
+def update_action_set(
     context: Context, identity: Identity, project: str, id: int, body: ActionSetBody
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = action_sets.update(
-            conn, project, id, body.fields(), identity, limits_of(context.config)
+            conn, project, id, body.to_fields(), identity, read_limits(context.config)
         )
     return respond.json(action_sets.to_json(row))
 
 
 @router.delete(SET, needs=ADMIN)
-def delete(context: Context, identity: Identity, project: str, id: int) -> HTTPResponse:
+def delete_action_set(context: Context, identity: Identity, project: str, id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
         action_sets.delete(conn, project, id, identity)
     return respond.empty()
 
 
 @router.post(f"{SET}/on", needs=ADMIN)
-def switch_on(context: Context, identity: Identity, project: str, id: int) -> HTTPResponse:
+def enable_action_set(context: Context, identity: Identity, project: str, id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = action_sets.switch(conn, project, id, True, identity)
     return respond.json(action_sets.to_json(row))
 
 
 @router.post(f"{SET}/off", needs=ADMIN)
-def switch_off(context: Context, identity: Identity, project: str, id: int) -> HTTPResponse:
+def disable_action_set(context: Context, identity: Identity, project: str, id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = action_sets.switch(conn, project, id, False, identity)
     return respond.json(action_sets.to_json(row))
 
 
 @router.post(f"{SET}/arm", needs=ADMIN)
-def arm(context: Context, identity: Identity, project: str, id: int) -> HTTPResponse:
+def reenable_action_set(
+    context: Context, identity: Identity, project: str, id: int
+) -> HTTPResponse:
     with context.database.transaction() as conn:
-        return respond.json(action_sets.to_json(action_sets.arm(conn, project, id, identity)))
+        return respond.json(action_sets.to_json(action_sets.reenable(conn, project, id, identity)))

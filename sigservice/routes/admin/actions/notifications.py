@@ -1,4 +1,4 @@
-"""What people were told of an action set's runs, JSON: the newest messages, and once more."""
+"""Notifications of an action set's runs, JSON: the newest ones, and retry."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ router = Router(AdminGuard)
 
 
 @router.get(NOTIFICATIONS, needs=ADMIN)
-def list_all(context: Context, identity: Identity, project: str, id: int) -> HTTPResponse:
+def list_notifications(context: Context, identity: Identity, project: str, id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
         rows = notifications.list_of_set(conn, project, id)
     return respond.json({"notifications": [notifications.to_json(row) for row in rows]})
 
 
 @router.post(f"{NOTIFICATIONS}/<notification_id:id>/retry", needs=ADMIN)
-def retry(
+def retry_notification(
     context: Context, identity: Identity, project: str, id: int, notification_id: int
 ) -> HTTPResponse:
     with context.database.transaction() as conn:

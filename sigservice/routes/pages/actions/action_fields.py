@@ -15,11 +15,16 @@ from typing import Any
 import msgspec
 
 from sigservice.db.statements import Row as Stored
-from sigservice.services.actions.action_channels import EVENTS, Channel, masked
-from sigservice.services.actions.action_filters import LIST_OPERATORS, Filter, canonical
+from sigservice.services.actions.action_channels import EVENTS, Channel, mask_channel
+from sigservice.services.actions.action_filters import LIST_OPERATORS, Filter, to_text
 from sigservice.services.actions.action_kinds.table import KINDS
-from sigservice.services.actions.action_sets import Action, Fields, Resolved, Settings
-from sigservice.services.actions.recipes import Recipe
+from sigservice.services.actions.action_sets import (
+    Action,
+    ActionSetFields,
+    ActionSetOptions,
+    ResolvedCondition,
+)
+from sigservice.services.actions.action_templates import ActionSetTemplate
 from sigservice.web.growing_forms import change_rows, find_rows, split_lines
 
 Row = dict[str, Any]
@@ -128,9 +133,9 @@ def grown(values: Values, do: str) -> Values:
     )
 
 
-def with_recipe(values: Values, name: str, recipe: Recipe) -> Values:
+def with_recipe(values: Values, name: str, recipe: ActionSetTemplate) -> Values:
     """Filled with what the recipe knows."""
-    options, ticked, notifications = _shown_settings(recipe.settings)
+    options, ticked, notifications = _shown_settings(recipe.options)
     return replace(
         values,
         recipe=name,
@@ -144,7 +149,7 @@ def with_recipe(values: Values, name: str, recipe: Recipe) -> Values:
 def show(stored: Stored) -> Values:
     """A stored set in the form."""
     options, ticked, notifications = _shown_settings(
-        msgspec.json.decode(stored["settings"], type=Settings)
+        msgspec.json.decode(stored["settings"], type=ActionSetOptions)
     )
     return Values(
         name=stored["name"],
@@ -170,9 +175,9 @@ def show(stored: Stored) -> Values:
     )
 
 
-def to_fields(values: Values, project: str) -> Fields:
+def to_fields(values: Values, project: str) -> ActionSetFields:
     """Numbers that are none become -1, which the rules refuse."""
-    return Fields(
+    return ActionSetFields(
         values.name,
         values.description or None,
         values.enabled,
@@ -279,7 +284,7 @@ def _shown_filters(filters: Sequence[Filter]) -> list[Row]:
                 {
                     "path": leaf.path,
                     "operator": leaf.operator,
-                    "values": "\n".join(canonical(value) for value in texts),
+                    "values": "\n".join(to_text(value) for value in texts),
                     "group": letter,
                     "inverted": leaf.inverted,
                     "caseInsensitive": leaf.caseInsensitive,
@@ -288,19 +293,19 @@ def _shown_filters(filters: Sequence[Filter]) -> list[Row]:
     return rows
 
 
-def _settings(values: Values) -> Settings:
+def _settings(values: Values) -> ActionSetOptions:
     options = values.options
     number = {name: _number(options.get(name, "")) for name in _NUMBERS}
     path, key = options.get("resolved.path", ""), options.get("resolved.key", "")
     said = split_lines(options.get("resolved.values", ""))
-    return Settings(
+    return ActionSetOptions(
         cooldownSeconds=number["cooldownSeconds"] or 0,
         maxRunsPerHour=number["maxRunsPerHour"],
         restoreAfterMinutes=number["restoreAfterMinutes"],
         latch="latch" in values.ticked,
         dryRun="dryRun" in values.ticked,
         continueOnFailure="continueOnFailure" in values.ticked,
-        restoreWhenResolved=Resolved(path, said, key) if path or key or said else None,
+        restoreWhenResolved=ResolvedCondition(path, said, key) if path or key or said else None,
         notifications=[
             Channel(
                 "webhook" if row["type"] == "webhook" else "apprise",
@@ -313,7 +318,7 @@ def _settings(values: Values) -> Settings:
     )
 
 
-def _shown_settings(one: Settings) -> tuple[dict[str, str], frozenset[str], list[Row]]:
+def _shown_settings(one: ActionSetOptions) -> tuple[dict[str, str], frozenset[str], list[Row]]:
     resolved = one.restoreWhenResolved
     options = {name: _plain(getattr(one, name)) for name in _NUMBERS}
     options |= {
@@ -323,7 +328,7 @@ def _shown_settings(one: Settings) -> tuple[dict[str, str], frozenset[str], list
     }
     rows: list[Row] = []
     for channel in one.notifications:
-        shown = masked(msgspec.to_builtins(channel))
+        shown = mask_channel(msgspec.to_builtins(channel))
         rows.append({"type": channel.type, "on": {*channel.on}, "secret": "", **shown})
     return options, frozenset(name for name in _FLAGS if getattr(one, name)), rows
 

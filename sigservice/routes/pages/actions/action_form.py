@@ -17,10 +17,10 @@ from sigservice.repository.signals import signal_endpoints, signals
 from sigservice.routes.pages.actions import action_fields
 from sigservice.routes.pages.actions.action_fields import Values
 from sigservice.services.actions import action_choices, action_sets, payload_paths
-from sigservice.services.actions.action_filters import canonical
-from sigservice.services.actions.action_sets import limits_of
+from sigservice.services.actions.action_filters import to_text
+from sigservice.services.actions.action_sets import read_limits
 from sigservice.services.actions.action_summaries import OPERATORS
-from sigservice.services.actions.recipes import RECIPES
+from sigservice.services.actions.action_templates import TEMPLATES
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
 from sigservice.web.body import read_query
@@ -61,10 +61,10 @@ def form_page(
         row=row,
         values=values,
         letters=action_fields.letters(values),
-        recipe=RECIPES.get(values.recipe),
-        recipes=[(name, found.title) for name, found in RECIPES.items()],
+        recipe=TEMPLATES.get(values.recipe),
+        recipes=[(name, found.title) for name, found in TEMPLATES.items()],
         operators=[(name, f"{words[0]} ({name})") for name, words in OPERATORS.items()],
-        limits=limits_of(context.config),
+        limits=read_limits(context.config),
         action=context.prefix + request.environ["PATH_INFO"],
         **offered,
         **last,
@@ -79,8 +79,8 @@ def new(context: Context, identity: Identity, project: str) -> HTTPResponse:
         accounts = service_accounts.list_all(conn)
     values = Values(source=query.get("source", "") or _only(endpoints), actor=_only(accounts))
     name = query.get("recipe", "")
-    if name in RECIPES:
-        values = action_fields.with_recipe(values, name, RECIPES[name])
+    if name in TEMPLATES:
+        values = action_fields.with_recipe(values, name, TEMPLATES[name])
     return form_page(context, identity, project, values)
 
 
@@ -96,7 +96,7 @@ def create(
     try:
         with context.database.transaction() as conn:
             fields = action_fields.to_fields(values, project)
-            row = action_sets.create(conn, project, fields, identity, limits_of(context.config))
+            row = action_sets.create(conn, project, fields, identity, read_limits(context.config))
     except AppError as error:
         if error.status not in (400, 409):
             raise
@@ -126,7 +126,7 @@ def save(
     try:
         with context.database.transaction() as conn:
             fields = action_fields.to_fields(values, project)
-            action_sets.update(conn, project, set_id, fields, identity, limits_of(context.config))
+            action_sets.update(conn, project, set_id, fields, identity, read_limits(context.config))
     except AppError as error:
         if error.status not in (400, 409):
             raise
@@ -142,7 +142,7 @@ def _offered(conn: Connection, project: str, rows: list[Row]) -> dict[str, Any]:
             (str(row["id"]), f"{row['username']} ({row['role']})")
             for row in service_accounts.list_all(conn)
         ],
-        "kinds": action_choices.definitions(conn, project),
+        "kinds": action_choices.describe_kinds(conn, project),
         "set_names": {str(row["id"]): row["name"] for row in rows},
     }
 
@@ -151,17 +151,16 @@ def _last(conn: Connection, values: Values) -> dict[str, Any]:
     """The newest payload of the chosen endpoint, else the recipe's, and the paths in it."""
     id = int(values.source) if re.fullmatch("[0-9]{1,9}", values.source, re.ASCII) else 0
     rows = signals.list_for_endpoint(conn, id, before=None, limit=1)
-    recipe = RECIPES.get(values.recipe)
+    recipe = TEMPLATES.get(values.recipe)
     sample = msgspec.json.encode(recipe.sample).decode() if recipe else ""
     payload = rows[0]["payload"] if rows else sample
-    flat = payload_paths.flatten(msgspec.json.decode(payload)) if payload else {}
+    flat = payload_paths.flatten_payload(msgspec.json.decode(payload)) if payload else {}
     any_of = [re.sub(r"\[\d+\]", "[*]", path) for path in flat]
     return {
         "last_at": rows[0]["created_at"] if rows else None,
         "payload": msgspec.json.format(payload, indent=2)[:SHOWN_PAYLOAD] if payload else "",
         "paths": [
-            (path, canonical(value)[:SHOWN_VALUE])
-            for path, value in list(flat.items())[:SHOWN_PATHS]
+            (path, to_text(value)[:SHOWN_VALUE]) for path, value in list(flat.items())[:SHOWN_PATHS]
         ],
         "suggested": list(dict.fromkeys([*any_of, *flat]))[: 2 * SHOWN_PATHS],
     }

@@ -48,7 +48,7 @@ def show_list(context: Context, identity: Identity, project: str, set_id: int) -
     before = read_paging(read_query(request.environ)).before
     with context.database.transaction() as conn:
         row = action_sets.get(conn, project, set_id)
-        runs = repository.list_newest(conn, action_set_id=set_id, before=before, limit=SHOWN + 1)
+        runs = repository.list_of_set(conn, set_id, before=before, limit=SHOWN + 1)
         names = _names(set_rows.list_of_project(conn, project))
     shown = runs[:SHOWN]
     return respond.page(
@@ -135,7 +135,7 @@ def cancel(
 ) -> HTTPResponse:
     try:
         with context.database.transaction() as conn:
-            action_runs.cancel_restore(conn, project, set_id, run_id, identity)
+            action_runs.cancel_auto_revert(conn, project, set_id, run_id, identity)
     except AppError as error:
         return refused(context, error, identity, project, set_id, run_id)
     return respond.redirect(context, f"{_path(project, set_id, run_id)}?done=cancelled")
@@ -203,9 +203,9 @@ def _shown(run: Row, names: dict[str, str]) -> dict[str, Any]:
 
 
 def _act(item: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
-    changes = [action_summaries.change(change) for change in item["changes"]]
+    changes = [action_summaries.describe_change(change) for change in item["changes"]]
     return {
-        "words": action_summaries.action(item, names),
+        "words": action_summaries.describe_action(item, names),
         "state": item["state"],
         "details": item["details"] or "",
         "changes": changes[:SHOWN_CHANGES],

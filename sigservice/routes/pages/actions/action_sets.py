@@ -17,7 +17,7 @@ from sigservice.repository.actions import action_sets as repository
 from sigservice.repository.projects import projects
 from sigservice.repository.signals import signal_endpoints
 from sigservice.services.actions import action_sets, action_summaries
-from sigservice.services.actions.action_sets import Settings
+from sigservice.services.actions.action_sets import ActionSetOptions
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
 from sigservice.web.body import read_query
@@ -47,7 +47,7 @@ def notice() -> str:
 def show_all(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
         rows = projects.list_all(conn)
-        sets = _cards(conn, repository.list_all(conn), action_runs.list_last(conn))
+        sets = _cards(conn, repository.list_all(conn))
     listed = [row | {"sets": [one for one in sets if one["project"] == row["id"]]} for row in rows]
     return respond.page(
         context,
@@ -63,7 +63,7 @@ def show_all(context: Context, identity: Identity) -> HTTPResponse:
 def show_list(context: Context, identity: Identity, project: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         rows = action_sets.list_of_project(conn, project)
-        sets = _cards(conn, rows, action_runs.list_last(conn, project))
+        sets = _cards(conn, rows)
     return respond.page(
         context,
         "actions/action_sets/list",
@@ -103,7 +103,7 @@ def arm(
     context: Context, identity: Identity, project: str, set_id: int, form: dict[str, str]
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        action_sets.arm(conn, project, set_id, identity)
+        action_sets.reenable(conn, project, set_id, identity)
     return _back(context, project, "armed")
 
 
@@ -143,23 +143,25 @@ def _back(context: Context, project: str, done: str) -> HTTPResponse:
     return respond.redirect(context, f"/admin/projects/{project}/actions?done={done}")
 
 
-def _cards(conn: Connection, rows: list[Row], last: list[Row]) -> list[dict[str, Any]]:
+def _cards(conn: Connection, rows: list[Row]) -> list[dict[str, Any]]:
     """What the lists say of each set."""
     endpoints = {row["id"]: row["name"] for row in signal_endpoints.list_all(conn)}
     accounts = {row["id"]: row for row in service_accounts.list_all(conn)}
-    runs = {run["action_set_id"]: run for run in last}
+    last_runs = action_runs.list_last(conn, [row["id"] for row in rows])
+    runs = {run["action_set_id"]: run for run in last_runs}
     names = {str(row["id"]): row["name"] for row in rows}
     return [
         row
         | {
             "source": endpoints.get(row["source_id"]),
             "account": accounts.get(row["actor_id"]),
-            "asks": action_summaries.filters_of(row["filters"]),
+            "asks": action_summaries.describe_filters(row["filters"]),
             "does": [
-                action_summaries.action(item, names) for item in msgspec.json.decode(row["actions"])
+                action_summaries.describe_action(item, names)
+                for item in msgspec.json.decode(row["actions"])
             ],
-            "behaves": action_summaries.settings(
-                msgspec.json.decode(row["settings"], type=Settings)
+            "behaves": action_summaries.describe_options(
+                msgspec.json.decode(row["settings"], type=ActionSetOptions)
             ),
             "last": runs.get(row["id"]),
         }

@@ -76,7 +76,7 @@ def test(
             value = _wanted(
                 conn, row["source_id"], values, context.config["signals"]["payloadLimit"]
             )
-            trial = dry_runs.try_out(conn, row, value)
+            trial = dry_runs.perform_dry_run(conn, row, value)
             names = {str(one["id"]): one["name"] for one in set_rows.list_of_project(conn, project)}
     except AppError as error:
         if error.status not in (400, 413):
@@ -113,10 +113,10 @@ def _in_words(trial: dict[str, Any], row: Row, names: dict[str, str]) -> dict[st
     return trial | {
         "filters": [
             {
-                "words": action_summaries.filter(one),
+                "words": action_summaries.describe_filter(one),
                 "matched": verdict["matched"],
                 "inner": [
-                    {"words": action_summaries.filter(leaf), **said}
+                    {"words": action_summaries.describe_filter(leaf), **said}
                     for leaf, said in zip(one.any or [], verdict.get("any", []), strict=True)
                 ],
                 "found": verdict["found"],
@@ -126,8 +126,8 @@ def _in_words(trial: dict[str, Any], row: Row, names: dict[str, str]) -> dict[st
         "actions": [
             item
             | {
-                "words": action_summaries.action(item, names),
-                "changes": [action_summaries.change(change) for change in item["changes"]],
+                "words": action_summaries.describe_action(item, names),
+                "changes": [action_summaries.describe_change(change) for change in item["changes"]],
             }
             for item in trial["actions"]
         ],

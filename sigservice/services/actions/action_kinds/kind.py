@@ -1,4 +1,4 @@
-"""What a kind of action is: how it is described, checked, performed."""
+"""The interface of a kind of action: its description, check and execution."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Params = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Parameter:
-    """`type` is select, number or hidden; `choices` names the list that the form offers:
-    environments, features, tags, actionSets."""
+    """`type` is select, number or hidden; `choices` is the list of choices: environments,
+    features, tags or actionSets."""
 
     name: str
     label: str
@@ -26,10 +26,10 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Change:
-    """One thing that an action changed, as it was and as it is: what undoing needs.
+class FlagChange:
+    """One change of an action, with the values that a revert needs.
 
-    `what` is "state" (a flag in an environment, booleans) or "rollout" (a strategy's, in text).
+    `what` is "state" (a flag in an environment, booleans) or "rollout" (of a strategy, as text).
     """
 
     what: str
@@ -41,11 +41,11 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """`details` is a sentence for people; `changes` is empty when all was so already."""
+class ActionResult:
+    """`details` is a sentence for people; `changes` is empty if nothing had to change."""
 
     details: str
-    changes: list[Change] = field(default_factory=list)
+    changes: list[FlagChange] = field(default_factory=list)
 
 
 class Kind(Protocol):
@@ -60,14 +60,16 @@ class Kind(Protocol):
     @property
     def parameters(self) -> tuple[Parameter, ...]: ...
 
-    def words(self, params: Params) -> str:
-        """What it does, in a few words. `params` have been checked."""
+    def describe(self, params: Params) -> str:
+        """A short description. `params` must be valid."""
 
     def check(self, conn: Connection, project: str, params: Params, problems: Problems) -> None:
-        """What is wrong with `params` when a set is saved; paths are the parameters' names."""
+        """Adds the problems of `params`; paths are the names of parameters."""
 
-    def perform(self, conn: Connection, project: str, params: Params, actor: Identity) -> Outcome:
-        """Does it, in the caller's transaction. Raises AppError, and then nothing is changed."""
+    def perform(
+        self, conn: Connection, project: str, params: Params, actor: Identity
+    ) -> ActionResult:
+        """Performs the action in the caller's transaction. Raises AppError without any change."""
 
 
 PROJECT = Parameter("project", "Project", "hidden")

@@ -1,4 +1,4 @@
-"""Sets the share of all gradual rollouts that a flag has in one environment."""
+"""Sets the percentage of all gradual rollouts of a flag in one environment."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from sigservice.services import revisions
 from sigservice.services.actions.action_kinds.kind import (
     ENVIRONMENT,
     PROJECT,
-    Change,
-    Outcome,
+    ActionResult,
+    FlagChange,
     Parameter,
     Params,
     plural,
@@ -27,7 +27,7 @@ ROLLOUT = "flexibleRollout"
 
 
 class SetRollout:
-    label = "Set the rollout of a flag"
+    label = "Set flag rollout"
     description = "Sets the percentage of a flag's gradual rollouts in one environment."
     category = "Feature flags"
     permission = "UPDATE_FEATURE_STRATEGY"
@@ -35,58 +35,62 @@ class SetRollout:
         PROJECT,
         ENVIRONMENT,
         Parameter("featureName", "Flag", choices="features"),
-        Parameter("rollout", "Per cent", "number"),
+        Parameter("rollout", "Percentage", "number"),
     )
 
-    def words(self, params: Params) -> str:
-        place = self._place("", params)
-        return f"Set the rollout of {place.feature} in {place.environment} to {params['rollout']} %"
+    def describe(self, params: Params) -> str:
+        feature, environment = params["featureName"], params["environment"]
+        return f"Set rollout of {feature} in {environment} to {params['rollout']}%"
 
     def check(self, conn: Connection, project: str, params: Params, problems: Problems) -> None:
         try:
-            get_state(conn, self._place(project, params))
+            get_state(conn, self._make_place(project, params))
         except AppError as error:
             problems.add("featureName", error.message)
         if not _is_percentage(str(params["rollout"])):
-            problems.add("rollout", "The rollout is a whole number from 0 to 100.")
+            problems.add("rollout", "The rollout must be a whole number from 0 to 100.")
 
-    def perform(self, conn: Connection, project: str, params: Params, actor: Identity) -> Outcome:
-        place, wanted = self._place(project, params), str(int(params["rollout"]))
+    def perform(
+        self, conn: Connection, project: str, params: Params, actor: Identity
+    ) -> ActionResult:
+        place, rollout = self._make_place(project, params), str(int(params["rollout"]))
         revisions.lock(conn)
         get_state(conn, place)
         rows = feature_strategies.list_by_features(conn, [place.feature], place.environment)
         changes = []
         for row in rows:
             if row["name"] == ROLLOUT:
-                change = set_rollout(conn, place, row["id"], wanted, actor)
+                change = set_rollout(conn, place, row["id"], rollout, actor)
                 changes += [change] if change else []
         where = f"{place.feature} in {place.environment}"
         if not changes:
-            return Outcome(f"No rollout of {where} had to be changed.")
-        return Outcome(f"Set {plural(len(changes), 'rollout')} of {where} to {wanted} %.", changes)
+            return ActionResult(f"No rollout of {where} needed a change.")
+        return ActionResult(
+            f"Set {plural(len(changes), 'rollout')} of {where} to {rollout}%.", changes
+        )
 
-    def _place(self, project: str, params: Params) -> FeatureEnvironment:
+    def _make_place(self, project: str, params: Params) -> FeatureEnvironment:
         return FeatureEnvironment(project, params["featureName"], params["environment"])
 
 
 def set_rollout(
-    conn: Connection, place: FeatureEnvironment, id: str, wanted: str, actor: Identity
-) -> Change | None:
-    """None when it has that share already. Raises NotFoundError."""
-    stored = strategies.get(conn, place, id)
-    before = stored["parameters"].get("rollout", "")
-    if before == wanted:
+    conn: Connection, place: FeatureEnvironment, id: str, rollout: str, actor: Identity
+) -> FlagChange | None:
+    """None if it has that percentage already. Raises NotFoundError."""
+    strategy = strategies.get(conn, place, id)
+    before = strategy["parameters"].get("rollout", "")
+    if before == rollout:
         return None
-    changed = stored | {"parameters": stored["parameters"] | {"rollout": wanted}}
+    payload = strategy | {"parameters": strategy["parameters"] | {"rollout": rollout}}
     strategies.replace(
         conn,
         place,
         id,
-        msgspec.convert(changed, Strategy),
+        msgspec.convert(payload, Strategy),
         actor,
-        max_segments=len(stored["segments"]),
+        max_segments=len(strategy["segments"]),
     )
-    return Change("rollout", place.feature, place.environment, before, wanted, strategy=id)
+    return FlagChange("rollout", place.feature, place.environment, before, rollout, strategy=id)
 
 
 def _is_percentage(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""The table of kinds, by the names that tools of the field know; the last two are our own."""
+"""The kinds of actions by name. Other tools know the names, except the last two."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from sigservice.services.actions.action_kinds.kind import Kind
-from sigservice.services.actions.action_kinds.restore import Restore
+from sigservice.services.actions.action_kinds.revert_action_set import RevertActionSet
 from sigservice.services.actions.action_kinds.set_rollout import SetRollout
 from sigservice.services.actions.action_kinds.toggle_by_tag import ToggleByTag
 from sigservice.services.actions.action_kinds.toggle_feature import ToggleFeature
@@ -18,6 +18,6 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "TOGGLE_FEATURES_ON_BY_TAG": ToggleByTag(on=True),
         "TOGGLE_FEATURES_OFF_BY_TAG": ToggleByTag(on=False),
         "SET_FEATURE_ROLLOUT": SetRollout(),
-        "RESTORE_ACTION_SET": Restore(),
+        "RESTORE_ACTION_SET": RevertActionSet(),
     }
 )

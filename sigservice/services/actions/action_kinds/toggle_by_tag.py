@@ -1,4 +1,4 @@
-"""Switches every flag with a tag in one environment: all of them or none."""
+"""Enables or disables all flags with a tag in one environment: all of them or none."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from sigservice.services import revisions
 from sigservice.services.actions.action_kinds.kind import (
     ENVIRONMENT,
     PROJECT,
-    Change,
-    Outcome,
+    ActionResult,
+    FlagChange,
     Parameter,
     Params,
     plural,
@@ -28,22 +28,24 @@ class ToggleByTag:
 
     def __init__(self, on: bool) -> None:
         self._on = on
-        self._word = "on" if on else "off"
-        self.label = f"Switch all flags with a tag {self._word}"
-        self.description = f"Switches every flag of the project that has the tag {self._word}."
+        self._verb = "Enable" if on else "Disable"
+        self.label = f"{self._verb} flags by tag"
+        self.description = f"{self._verb}s all flags of the project with the tag."
 
-    def words(self, params: Params) -> str:
-        return f"Switch all flags with {params['tag']} {self._word} in {params['environment']}"
+    def describe(self, params: Params) -> str:
+        return f"{self._verb} all flags with {params['tag']} in {params['environment']}"
 
     def check(self, conn: Connection, project: str, params: Params, problems: Problems) -> None:
         type, colon, value = params["tag"].partition(":")
         if not (type and colon and value):
-            problems.add("tag", "A tag looks like type:value.")
+            problems.add("tag", "The tag must have the form type:value.")
         rows = environments.list_by_project(conn, project)
         if not any(row["name"] == params["environment"] and row["visible"] for row in rows):
-            problems.add("environment", "The project has no such environment.")
+            problems.add("environment", "Environment not found in this project.")
 
-    def perform(self, conn: Connection, project: str, params: Params, actor: Identity) -> Outcome:
+    def perform(
+        self, conn: Connection, project: str, params: Params, actor: Identity
+    ) -> ActionResult:
         environment, tag = params["environment"], params["tag"]
         revisions.lock(conn)
         names = [
@@ -57,12 +59,12 @@ class ToggleByTag:
         }
         feature_switches.switch_all(conn, project, environment, names, self._on, actor)
         changes = [
-            Change("state", name, environment, not self._on, self._on)
+            FlagChange("state", name, environment, not self._on, self._on)
             for name in names
             if before.get(name) != self._on
         ]
-        of = f"{plural(len(names), 'flag')} with {tag}"
+        state, total = f"{self._verb.lower()}d", f"{plural(len(names), 'flag')} with {tag}"
         if not changes:
-            return Outcome(f"{of}: all {self._word} in {environment} already.")
-        done = f"Switched {plural(len(changes), 'flag')} {self._word} in {environment}"
-        return Outcome(f"{done} ({of}).", changes)
+            return ActionResult(f"{total}: all already {state} in {environment}.")
+        text = f"{self._verb}d {plural(len(changes), 'flag')} in {environment} ({total})."
+        return ActionResult(text, changes)

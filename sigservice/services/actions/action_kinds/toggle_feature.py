@@ -1,4 +1,4 @@
-"""Switches one flag in one environment."""
+"""Enables or disables one flag in one environment."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from sigservice.errors import AppError
 from sigservice.services.actions.action_kinds.kind import (
     ENVIRONMENT,
     PROJECT,
-    Change,
-    Outcome,
+    ActionResult,
+    FlagChange,
     Parameter,
     Params,
 )
@@ -25,26 +25,28 @@ class ToggleFeature:
 
     def __init__(self, on: bool) -> None:
         self._on = on
-        self._word = "on" if on else "off"
-        self.label = f"Switch a flag {self._word}"
-        self.description = f"Switches one flag {self._word} in one environment."
+        self._verb = "Enable" if on else "Disable"
+        self.label = f"{self._verb} flag"
+        self.description = f"{self._verb}s one flag in one environment."
 
-    def words(self, params: Params) -> str:
-        return f"Switch {params['featureName']} {self._word} in {params['environment']}"
+    def describe(self, params: Params) -> str:
+        return f"{self._verb} {params['featureName']} in {params['environment']}"
 
     def check(self, conn: Connection, project: str, params: Params, problems: Problems) -> None:
         try:
-            get_state(conn, self._place(project, params))
+            get_state(conn, self._make_place(project, params))
         except AppError as error:
             problems.add("featureName", error.message)
 
-    def perform(self, conn: Connection, project: str, params: Params, actor: Identity) -> Outcome:
-        place = self._place(project, params)
+    def perform(
+        self, conn: Connection, project: str, params: Params, actor: Identity
+    ) -> ActionResult:
+        place = self._make_place(project, params)
         where = f"{place.feature} in {place.environment}"
         if not feature_switches.switch(conn, place, self._on, actor):
-            return Outcome(f"{where} was {self._word} already.")
-        change = Change("state", place.feature, place.environment, not self._on, self._on)
-        return Outcome(f"Switched {where} {self._word}.", [change])
+            return ActionResult(f"{where} was already {self._verb.lower()}d.")
+        change = FlagChange("state", place.feature, place.environment, not self._on, self._on)
+        return ActionResult(f"{self._verb}d {where}.", [change])
 
-    def _place(self, project: str, params: Params) -> FeatureEnvironment:
+    def _make_place(self, project: str, params: Params) -> FeatureEnvironment:
         return FeatureEnvironment(project, params["featureName"], params["environment"])

@@ -13,7 +13,7 @@ from tests.routes.kit import JSON, NO_OBJECTS
 FIRING = {"status": {"operator": "IN", "values": ["firing"]}}
 
 
-def try_out(alerts, one, status=200, **body):
+def perform_dry_run(alerts, one, status=200, **body):
     path = f"{SETS}/{one['id']}/test"
     return alerts.web.post_json(path, body, headers=ADMIN, status=status).json
 
@@ -76,7 +76,7 @@ def test_the_tester_tells_and_changes_nothing(alerts):
     alerts.post(f"{SETS}/{one['id']}/off")
     signal = alerts.send({"status": "firing", "n": 7})
     before = alerts.stored()
-    trial = try_out(alerts, one, signalId=signal)
+    trial = perform_dry_run(alerts, one, signalId=signal)
     assert (trial["matched"], trial["enabled"], trial["armed"]) == (True, False, True)
     first, second = trial["filters"]
     assert (first["path"], first["found"], first["matched"]) == ("status", "firing", True)
@@ -97,12 +97,12 @@ def test_the_tester_tells_and_changes_nothing(alerts):
         "after": False,
         "strategy": "",
     }
-    trial = try_out(alerts, one, payload={"status": "resolved"})
+    trial = perform_dry_run(alerts, one, payload={"status": "resolved"})
     assert trial["matched"] is False
     assert [verdict["matched"] for verdict in trial["filters"]] == [False, False]
     for payload in (None, [], 0, "x", {"status": ["firing"]}, {"status": int("9" * 400)}):
-        assert try_out(alerts, one, payload=payload)["matched"] is False
-    assert try_out(alerts, one)["matched"] is False
+        assert perform_dry_run(alerts, one, payload=payload)["matched"] is False
+    assert perform_dry_run(alerts, one)["matched"] is False
     assert alerts.stored() == before
     assert alerts.is_on()
     assert alerts.is_on("tagged")
@@ -117,11 +117,11 @@ def test_the_tester_ends_where_a_run_would(alerts, carry_on):
     path = "/api/admin/projects/default/archive"
     alerts.web.post_json(path, {"features": ["gone"]}, headers=ADMIN)
     before = alerts.stored()
-    trial = try_out(alerts, one, payload={})
+    trial = perform_dry_run(alerts, one, payload={})
     assert [act["wouldSucceed"] for act in trial["actions"]] == [False, True][: 1 + carry_on]
     assert trial["actions"][0]["details"] == "gone is archived. Revive it first."
     alerts.web.delete(f"/api/admin/service-account/{alerts.account}", headers=ADMIN)
-    assert "is gone" in try_out(alerts, one, payload={})["actions"][0]["details"]
+    assert "was deleted" in perform_dry_run(alerts, one, payload={})["actions"][0]["details"]
     assert alerts.stored()[:3] == before[:3]
 
 

@@ -170,15 +170,15 @@ def test_every_change_has_its_event(alerts, web):
 def test_webhooks_are_masked_and_kept(alerts, url, shown):
     channel = {"type": "webhook", "url": url, "on": ["failed"], "secret": SECRET}
     one = alerts.set(options={"notifications": [channel]})
-    masked = one["options"]["notifications"][0]
-    assert (masked["url"][:-4], masked["secret"]) == (shown, "…")
-    del masked["secret"]
+    mask_channel = one["options"]["notifications"][0]
+    assert (mask_channel["url"][:-4], mask_channel["secret"]) == (shown, "…")
+    del mask_channel["secret"]
     again = alerts.put(one, name="new", options=one["options"])
     assert again["options"]["notifications"][0]["secret"] == "…"
     assert stored_channel(alerts) == (url, SECRET)
-    alerts.put(one, options={"notifications": [masked | {"secret": OTHER_SECRET}]})
+    alerts.put(one, options={"notifications": [mask_channel | {"secret": OTHER_SECRET}]})
     assert stored_channel(alerts) == (url, OTHER_SECRET)
-    alerts.put(one, options={"notifications": [masked | {"url": "https://new.example/"}]})
+    alerts.put(one, options={"notifications": [mask_channel | {"url": "https://new.example/"}]})
     assert stored_channel(alerts) == ("https://new.example/", None)
 
 

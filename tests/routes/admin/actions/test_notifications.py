@@ -35,7 +35,7 @@ WRONG = [
     (channel(secret="whsec_c2hvcnQ="), "secret", "whsec_"),
     (channel(secret=SECRET[:-1] + "*"), "secret", "whsec_"),
     (channel(secret="whsec_" + base64.b64encode(bytes(65)).decode()), "secret", "whsec_"),
-    (channel("json://hooks.example/", type="apprise", secret=SECRET), "secret", "Only a webhook"),
+    (channel("json://hooks.example/", type="apprise", secret=SECRET), "secret", "Only webhooks"),
 ]
 
 
@@ -77,9 +77,9 @@ def test_what_comes_back_masked_is_kept(alerts, web, database):
     ]
     id = alerts.set(options={"notifications": given})["id"]
     shown = web.get(f"{SETS}/{id}", headers=ADMIN).json["options"]
-    masked = [c["url"] for c in shown["notifications"]]
-    assert [url[:-4] for url in masked] == ["https://hooks.example/…"] * 2
-    assert masked[0] != masked[1]
+    mask_channel = [c["url"] for c in shown["notifications"]]
+    assert [url[:-4] for url in mask_channel] == ["https://hooks.example/…"] * 2
+    assert mask_channel[0] != mask_channel[1]
     web.put_json(f"{SETS}/{id}", alerts.body(options=shown), headers=ADMIN)
     conn = database.connect()
     with conn.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""GitHub: the end of a workflow's run, passed on by a workflow, for webhooks can't send a token."""
+"""GitHub: the end of a workflow's run, sent by a workflow because webhooks can't send a token."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ RESOLVED: dict[str, Any] = FIRING | {
 SETUP = """\
 Store the token as a secret named SIGNAL_TOKEN (Settings, Secrets and variables, Actions) and add
 .github/workflows/signals.yml to the default branch. It reports each run of the workflow Smoke
-test on main; runs on other branches must not report, or their success would restore what main
-switched off.
+test on main; runs on other branches must not report, because their success would revert the changes
+of main.
 
 name: Signals
 on:

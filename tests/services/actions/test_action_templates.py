@@ -11,8 +11,8 @@ import pytest
 from sigservice.config import load_config
 from sigservice.services.actions import action_filters
 from sigservice.services.actions.action_filters import Matcher
-from sigservice.services.actions.payload_paths import flatten
-from sigservice.services.actions.recipes import RECIPES
+from sigservice.services.actions.action_templates import TEMPLATES
+from sigservice.services.actions.payload_paths import flatten_payload
 from sigservice.services.problems import Problems
 from tests.actions_kit import Alerts
 from tests.conftest import ADMIN
@@ -42,7 +42,7 @@ def test_it_switches_off_and_on_again(alerts, web, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_filters_tell_firing_from_over(name):
-    recipe = RECIPES[name]
+    recipe = TEMPLATES[name]
     matcher = Matcher(recipe.filters)
     assert matcher.matches(recipe.sample)
     assert not matcher.matches(recipe.resolved_sample)
@@ -52,17 +52,17 @@ def test_filters_tell_firing_from_over(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_it_is_valid_under_default_limits(name):
     limits, problems = load_config({}, {}).config["actions"], Problems()
-    action_filters.check(
-        RECIPES[name].filters,
+    action_filters.check_filters(
+        TEMPLATES[name].filters,
         problems,
-        most=limits["filtersLimit"] - 1,  # people add one of their own
-        most_values=limits["filterValuesLimit"],
+        max_filters=limits["filtersLimit"] - 1,  # people add one of their own
+        max_values=limits["filterValuesLimit"],
     )
     assert problems.details == []
 
 
 def test_the_list_is_whole_and_for_admins(web, cast):
-    assert list(RECIPES) == NAMES
+    assert list(TEMPLATES) == NAMES
     listed = web.get("/api/admin/action-recipes", headers=ADMIN).json["recipes"]
     assert [recipe["name"] for recipe in listed] == NAMES
     keys = {"name", "title", "filters", "options", "sample", "resolvedSample", "setup"}
@@ -72,7 +72,7 @@ def test_the_list_is_whole_and_for_admins(web, cast):
 
 
 def test_grafanas_test_button_switches_nothing():
-    recipe = RECIPES["grafana"]
+    recipe = TEMPLATES["grafana"]
     alert = recipe.sample["alerts"][0]
     test = alert | {"labels": {"alertname": "TestAlert", "instance": "Grafana"}}
     matcher = Matcher(recipe.filters)
@@ -92,7 +92,7 @@ def test_grafanas_test_button_switches_nothing():
     ],
 )
 def test_other_events_are_let_be(name, change):
-    assert not Matcher(RECIPES[name].filters).matches(change)
+    assert not Matcher(TEMPLATES[name].filters).matches(change)
 
 
 @pytest.mark.parametrize(
@@ -107,20 +107,20 @@ def test_samples_have_the_paths_of_the_guide(name, heading):
     section = GUIDE.split(heading)[1].split("\n### ")[0]
     shown = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", section, re.S)]
     assert shown
-    sample = set(flatten(RECIPES[name].sample))
-    assert any(set(flatten(block)) <= sample for block in shown)
+    sample = set(flatten_payload(TEMPLATES[name].sample))
+    assert any(set(flatten_payload(block)) <= sample for block in shown)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_setup_names_address_and_token(name):
-    setup = RECIPES[name].setup
+    setup = TEMPLATES[name].setup
     assert "ENDPOINT_URL" in setup
     assert "SIGNAL_TOKEN" in setup
     assert max(len(line) for line in setup.splitlines()) <= 110
 
 
 def test_datadogs_template_gives_the_paths_of_the_sample():
-    recipe = RECIPES["datadog"]
+    recipe = TEMPLATES["datadog"]
     template = json.loads(re.search(r"^\{.*?^\}", recipe.setup, re.M | re.S)[0])
     assert set(template["data"]) == set(recipe.sample["data"])
     assert template["type"] == recipe.sample["type"]
@@ -128,7 +128,7 @@ def test_datadogs_template_gives_the_paths_of_the_sample():
 
 
 def test_githubs_workflow_picks_the_fields_of_the_sample():
-    recipe = RECIPES["github"]
+    recipe = TEMPLATES["github"]
     picked = re.search(r"\.workflow_run \| \{(.*?)\}", recipe.setup, re.S)[1]
     assert {name.strip() for name in picked.split(",")} == set(
         recipe.sample["data"]["workflow_run"]

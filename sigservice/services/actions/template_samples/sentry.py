@@ -41,8 +41,8 @@ SETUP = """\
 Settings, Developer Settings, Create New Integration, Internal Integration: permission Issue &
 Event Read, webhooks for "issue", and as Webhook URL the address of the proxy below.
 
-Sentry signs what it sends and has no token of yours, so something of your own must add it. With
-nginx, below a path that nobody guesses:
+Sentry signs its requests but can't send your token, so a proxy of yours must add it. With nginx,
+below a path that nobody can guess:
 
 location = /a-long-random-path {
     proxy_pass ENDPOINT_URL;

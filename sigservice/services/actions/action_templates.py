@@ -1,7 +1,7 @@
-"""Recipes: what an action set needs to act on the alerts of a well-known system.
+"""Templates: prepared action sets for the alerts of well-known systems. The API calls them recipes.
 
-A recipe's filters let in what says that an alert fires and keep out what says that it is over; its
-settings restore then. People add filters of their own and choose the actions.
+The filters of a template match firing alerts and exclude resolved ones; its options revert the changes
+when an alert is resolved. Users add filters and choose the actions.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from types import MappingProxyType
 from typing import Any
 
 from sigservice.services.actions.action_filters import Filter
-from sigservice.services.actions.action_sets import Resolved, Settings
-from sigservice.services.actions.recipe_samples import (
+from sigservice.services.actions.action_sets import ActionSetOptions, ResolvedCondition
+from sigservice.services.actions.template_samples import (
     alertmanager,
     datadog,
     generic,
@@ -25,28 +25,28 @@ from sigservice.services.actions.recipe_samples import (
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """`sample` is what arrives when an alert fires, `resolved_sample` when it is over, None where
-    the system never says so; `setup` is plain text: what to configure on the other side."""
+class ActionSetTemplate:
+    """`sample` is the payload of a firing alert, `resolved_sample` that of a resolved one, None if
+    the system doesn't send it; `setup` is plain text: how to configure the sender."""
 
     title: str
     filters: list[Filter]
-    settings: Settings
+    options: ActionSetOptions
     sample: dict[str, Any]
     resolved_sample: dict[str, Any] | None
     setup: str
 
 
-def to_json(name: str, recipe: Recipe) -> dict[str, Any]:
-    """`filters` and `options` as an action set takes them."""
+def to_json(name: str, template: ActionSetTemplate) -> dict[str, Any]:
+    """`filters` and `options` in the format of an action set."""
     return {
         "name": name,
-        "title": recipe.title,
-        "filters": recipe.filters,
-        "options": recipe.settings,
-        "sample": recipe.sample,
-        "resolvedSample": recipe.resolved_sample,
-        "setup": recipe.setup,
+        "title": template.title,
+        "filters": template.filters,
+        "options": template.options,
+        "sample": template.sample,
+        "resolvedSample": template.resolved_sample,
+        "setup": template.setup,
     }
 
 
@@ -54,78 +54,82 @@ def _is_in(path: str, *values: str) -> Filter:
     return Filter(path=path, operator="IN", values=list(values))
 
 
-def _over(path: str, value: str, *, key: str) -> Settings:
-    return Settings(restoreWhenResolved=Resolved(path=path, values=[value], key=key))
+def _revert_when(path: str, value: str, *, key: str) -> ActionSetOptions:
+    return ActionSetOptions(
+        restoreWhenResolved=ResolvedCondition(path=path, values=[value], key=key)
+    )
 
 
-RECIPES: Mapping[str, Recipe] = MappingProxyType(
+TEMPLATES: Mapping[str, ActionSetTemplate] = MappingProxyType(
     {
-        "alertmanager": Recipe(
+        "alertmanager": ActionSetTemplate(
             "Prometheus Alertmanager",
             [_is_in("status", "firing")],
-            _over("status", "resolved", key="groupKey"),
+            _revert_when("status", "resolved", key="groupKey"),
             alertmanager.FIRING,
             alertmanager.RESOLVED,
             alertmanager.SETUP,
         ),
-        "grafana": Recipe(
+        "grafana": ActionSetTemplate(
             "Grafana Alerting",
             [
                 _is_in("status", "firing"),
                 Filter(
                     path="alerts[*].labels.alertname",
                     operator="NOT_IN",
-                    values=["TestAlert"],  # what the contact point's button Test sends
+                    values=["TestAlert"],  # sent by the button Test of a contact point
                 ),
             ],
-            _over("status", "resolved", key="groupKey"),
+            _revert_when("status", "resolved", key="groupKey"),
             grafana.FIRING,
             grafana.RESOLVED,
             grafana.SETUP,
         ),
-        "datadog": Recipe(
+        "datadog": ActionSetTemplate(
             "Datadog monitors",
             [_is_in("data.transition", "Triggered", "Re-Triggered")],
-            _over("data.transition", "Recovered", key="data.cycle"),
+            _revert_when("data.transition", "Recovered", key="data.cycle"),
             datadog.FIRING,
             datadog.RESOLVED,
             datadog.SETUP,
         ),
-        "sentry": Recipe(
+        "sentry": ActionSetTemplate(
             "Sentry issues",
             [
                 _is_in("action", "created", "unresolved"),
                 _is_in("data.issue.level", "error", "fatal"),
             ],
-            _over("action", "resolved", key="data.issue.id"),
+            _revert_when("action", "resolved", key="data.issue.id"),
             sentry.FIRING,
             sentry.RESOLVED,
             sentry.SETUP,
         ),
-        "pagerduty": Recipe(
+        "pagerduty": ActionSetTemplate(
             "PagerDuty incidents",
             [_is_in("event.event_type", "incident.triggered", "incident.reopened")],
-            _over("event.event_type", "incident.resolved", key="event.data.id"),
+            _revert_when("event.event_type", "incident.resolved", key="event.data.id"),
             pagerduty.FIRING,
             pagerduty.RESOLVED,
             pagerduty.SETUP,
         ),
-        "github": Recipe(
+        "github": ActionSetTemplate(
             "GitHub Actions workflows",
             [
                 _is_in("type", "workflow_run"),
                 _is_in("data.workflow_run.conclusion", "failure", "timed_out"),
                 _is_in("data.workflow_run.head_branch", "main"),
             ],
-            _over("data.workflow_run.conclusion", "success", key="data.workflow_run.workflow_id"),
+            _revert_when(
+                "data.workflow_run.conclusion", "success", key="data.workflow_run.workflow_id"
+            ),
             github.FIRING,
             github.RESOLVED,
             github.SETUP,
         ),
-        "generic": Recipe(
+        "generic": ActionSetTemplate(
             "Anything that sends JSON",
             [_is_in("data.status", "firing")],
-            _over("data.status", "resolved", key="data.key"),
+            _revert_when("data.status", "resolved", key="data.key"),
             generic.FIRING,
             generic.RESOLVED,
             generic.SETUP,

@@ -1,11 +1,11 @@
-"""Recipes of action sets, JSON: filters, options, samples and setup for well-known systems."""
+"""Templates of action sets, JSON: filters, options, samples and setup for well-known systems."""
 
 from __future__ import annotations
 
 from bottle import HTTPResponse
 
 from sigservice.context import Context
-from sigservice.services.actions.recipes import RECIPES, to_json
+from sigservice.services.actions.action_templates import TEMPLATES, to_json
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
 from sigservice.web.guards import AdminGuard
@@ -15,5 +15,5 @@ router = Router(AdminGuard)
 
 
 @router.get("/api/admin/action-recipes", needs=ADMIN)
-def list_all(context: Context, identity: Identity) -> HTTPResponse:
-    return respond.json({"recipes": [to_json(name, r) for name, r in RECIPES.items()]})
+def list_templates(context: Context, identity: Identity) -> HTTPResponse:
+    return respond.json({"recipes": [to_json(name, item) for name, item in TEMPLATES.items()]})

@@ -56,10 +56,10 @@ SETUP = """\
 Integrations, Generic Webhooks (v3), New Webhook:
 
   Webhook URL          ENDPOINT_URL, which PagerDuty must reach from outside
-  Scope                the service whose incidents shall switch flags
+  Scope                the service whose incidents change flags
   Event Subscription   incident.triggered, incident.reopened, incident.resolved
   Custom Header        Authorization: Bearer SIGNAL_TOKEN
 
 Add filters for event.data.service.summary, event.data.priority.summary (missing for incidents
-without a priority, and what is missing does not match) or event.data.urgency.
+without a priority, and a missing value does not match) or event.data.urgency.
 """

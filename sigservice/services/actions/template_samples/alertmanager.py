@@ -1,4 +1,4 @@
-"""Prometheus Alertmanager: one notification a group of alerts, version 4 of its format."""
+"""Prometheus Alertmanager: one notification per group of alerts, version 4 of the format."""
 
 from __future__ import annotations
 

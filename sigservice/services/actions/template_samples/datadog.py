@@ -1,4 +1,4 @@
-"""Datadog monitors: the payload is what the template in the webhook says, so it is given here."""
+"""Datadog monitors: the payload follows the template of the webhook, which is part of the setup."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ Alerting, Contact points, Add contact point:
   Disable resolved message              off
 
 Leave the fields of Basic Authentication empty. Name the contact point in a notification policy;
-its group wait is how long Grafana waits before it reports.
+its group wait is the delay before Grafana reports.
 
 The button Test sends an alert named TestAlert. The second filter keeps it from switching flags:
 try the set with its tester instead. Add filters for labels, such as alerts[*].labels.team.
