@@ -1,11 +1,11 @@
 """Evaluates queued signals and performs their runs, in the order of the signals.
 
 The request that stores a signal wakes this job. It also looks twice a second for signals of other
-processes, interrupted runs and due auto-reverts. Several processes take turns because all begin with
-the oldest signal.
+processes, interrupted runs and due auto-reverts. Several processes take turns because all begin
+with the oldest signal.
 
-No error stops the queue: a failed batch is repeated signal by signal, and what fails again is stored as
-failed, with the ID of the logged error. Only an unavailable database stops everything.
+No error stops the queue: a failed batch is repeated signal by signal, and what fails again is
+stored as failed, with the ID of the logged error. Only an unavailable database stops everything.
 """
 
 from __future__ import annotations

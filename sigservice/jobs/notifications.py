@@ -1,7 +1,8 @@
 """Sends notifications: to several channels at once, one at a time for each channel.
 
-Each is claimed in one transaction, sent outside of any, and settled in another. A slow channel doesn't
-delay others. After a kill the claim expires and the notification is sent again with the same ID.
+Each is claimed in one transaction, sent outside of any, and settled in another. A slow channel
+doesn't delay others. After a kill the claim expires and the notification is sent again with the
+same ID.
 """
 
 from __future__ import annotations

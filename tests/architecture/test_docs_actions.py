@@ -11,7 +11,7 @@ import pytest
 from sigservice.config.options import OPTIONS
 from sigservice.services.actions.action_filters import OPERATORS, Filter, Matcher
 from sigservice.services.actions.action_kinds.table import KINDS
-from sigservice.services.actions.action_sets import ActionSetOptions
+from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.actions.action_templates import TEMPLATES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "actions.md").read_text()

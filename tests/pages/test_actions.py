@@ -327,7 +327,7 @@ def test_tester_says_what_each_filter_makes_of_a_signal(ada, sets, flags, endpoi
 
 
 def link_to_test():
-    return "Test kill checkout in default with it"
+    return "Test kill checkout in default with this signal"
 
 
 def test_endpoint_that_is_deleted_names_its_sets(ada, sets, endpoint):

@@ -26,7 +26,8 @@ def insert(
     settings: str,
     created_by_user_id: int,
 ) -> int:
-    """The new ID; `filters` and `settings` are JSON. Raises UniqueViolation for a duplicate name."""
+    """The new ID; `filters` and `settings` are JSON. Raises UniqueViolation for a duplicate
+    name."""
     return int(
         fetch_value(
             conn,

@@ -1,9 +1,9 @@
 """Evaluates queued signals: decides which action sets run.
 
-One transaction evaluates a batch, oldest first: it inserts the runs and the results with their reasons,
-and deletes the signals from the queue. So a kill loses nothing, and each matching signal has exactly
-one run. A signal that resolves an alert never starts a run; it starts an auto-revert when no other
-alert of the set fires.
+One transaction evaluates a batch, oldest first: it inserts the runs and the results with their
+reasons, and deletes the signals from the queue. So a kill loses nothing, and each matching signal
+has exactly one run. A signal that resolves an alert never starts a run; it starts an auto-revert
+when no other alert of the set fires.
 
 An internal error affects one set and one signal only: the run is stored as failed. A signal that
 blocks the queue becomes a dead letter, with a result that says so.
@@ -30,7 +30,7 @@ from sigservice.services.actions import action_sets as sets_service
 from sigservice.services.actions import notifications, payload_paths
 from sigservice.services.actions.action_alerts import FiringAlerts
 from sigservice.services.actions.action_filters import Filter, Matcher, to_text
-from sigservice.services.actions.action_sets import ActionSetOptions, ResolvedCondition
+from sigservice.services.actions.action_set_options import ActionSetOptions, ResolvedCondition
 
 BATCH = 100
 BATCH_BYTES = 1_000_000

@@ -1,8 +1,8 @@
 """Filters of action sets: conditions on the payload of a signal.
 
 The operator decides whether a value is compared as text, number, version or date: 500 equals "500",
-and false, 0 and "" are values. A missing value never matches, not even an inverted filter; only EXISTS
-tests for it.
+and false, 0 and "" are values. A missing value never matches, not even an inverted filter; only
+EXISTS tests for it.
 """
 
 from __future__ import annotations
@@ -135,7 +135,8 @@ def check_filters(
     max_values: int,
     paths: Sequence[str] | None = None,
 ) -> None:
-    """Adds to `problems`, with paths such as match.filters[0].operator, or below those of `paths`."""
+    """Adds to `problems`, with paths such as match.filters[0].operator, or below those of
+    `paths`."""
     leaves = sum(len(f.any) if f.any is not None else 1 for f in filters)
     if leaves > max_filters:
         problems.add("match.filters", f"At most {max_filters} filters are allowed.")

@@ -1,6 +1,7 @@
 """Performs runs: one action per transaction, which also stores the progress of the run.
 
-After a kill, another process continues with the first unfinished action, so each action happens once.
+After a kill, another process continues with the first unfinished action, so each action happens
+once.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from sigservice.services.actions.action_actor import find_user, make_service_acc
 from sigservice.services.actions.action_evaluation import add_states
 from sigservice.services.actions.action_kinds.kind import ActionResult
 from sigservice.services.actions.action_kinds.table import KINDS
-from sigservice.services.actions.action_sets import ActionSetOptions
+from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.identity import Identity
 from sigservice.services.system import events
 

@@ -21,38 +21,14 @@ from sigservice.services.actions import (
     action_channels,
     action_filters,
     notification_channels,
-    payload_paths,
 )
-from sigservice.services.actions.action_channels import Channel, mask_channel
+from sigservice.services.actions.action_channels import mask_channel
 from sigservice.services.actions.action_filters import Filter
 from sigservice.services.actions.action_kinds.table import KINDS
+from sigservice.services.actions.action_set_options import ActionSetOptions, check_options
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 from sigservice.services.system import events
-
-MAX_COOLDOWN_SECONDS = 7 * 86_400
-
-
-class ResolvedCondition(msgspec.Struct, omit_defaults=True):
-    """A signal resolves an alert if `path` has one of `values`. `key` is the path of the correlation
-    key, which ties it to the signal that fired."""
-
-    path: str
-    values: list[str]
-    key: str
-
-
-class ActionSetOptions(msgspec.Struct, omit_defaults=True):
-    """The `options` of a set, all off by default. `latch` means run once."""
-
-    cooldownSeconds: int = 0
-    maxRunsPerHour: int | None = None
-    latch: bool = False
-    dryRun: bool = False
-    continueOnFailure: bool = False
-    restoreAfterMinutes: int | None = None
-    restoreWhenResolved: ResolvedCondition | None = None
-    notifications: list[Channel] = []
 
 
 class Action(msgspec.Struct):
@@ -190,7 +166,8 @@ def reenable(conn: Connection, project: str, id: int, by: Identity) -> Row:
 
 
 def delete(conn: Connection, project: str, id: int, by: Identity) -> None:
-    """Keeps its runs. Raises NotFoundError, ConflictError if an action of another set reverts it."""
+    """Keeps its runs. Raises NotFoundError, ConflictError if an action of another set reverts
+    it."""
     action_sets.lock(conn)
     before = get(conn, project, id)
     for row in action_sets.list_of_project(conn, project):
@@ -203,8 +180,8 @@ def delete(conn: Connection, project: str, id: int, by: Identity) -> None:
 
 
 def to_json(row: Row) -> dict[str, Any]:
-    """The JSON of a set. `match.payload` has the filters that the compared server's map can express,
-    `match.filters` the others. The secrets of channels are masked."""
+    """The JSON of a set. `match.payload` has the filters that the compared server's map can
+    express, `match.filters` the others. The secrets of channels are masked."""
     filters = [msgspec.convert(f, Filter) for f in msgspec.json.decode(row["filters"])]
     payload, rest = split_filters(filters)
     settings = msgspec.json.decode(row["settings"])
@@ -276,7 +253,7 @@ def _check(conn: Connection, project: str, new: ActionSetFields, limits: ActionS
         paths=new.filter_paths,
     )
     _check_actions(conn, project, new.actions, problems, limits.actions)
-    _check_options(new.settings, problems, limits.policy)
+    check_options(new.settings, problems, limits.policy)
     problems.raise_if_any()
 
 
@@ -313,26 +290,6 @@ def _check_actions(
             kind.check(conn, project, _to_texts(action.executionParams), inner)
             for found in inner.details:
                 problems.add(f"{path}.executionParams.{found['path']}", found["message"])
-
-
-def _check_options(settings: ActionSetOptions, problems: Problems, policy: AddressPolicy) -> None:
-    if not 0 <= settings.cooldownSeconds <= MAX_COOLDOWN_SECONDS:
-        problems.add("options.cooldownSeconds", "The cooldown must be 0 to 604800 seconds.")
-    if settings.maxRunsPerHour is not None and not 1 <= settings.maxRunsPerHour <= 10_000:
-        problems.add("options.maxRunsPerHour", "The runs per hour must be 1 to 10000.")
-    minutes = settings.restoreAfterMinutes
-    if minutes is not None and not 1 <= minutes <= 43_200:
-        problems.add("options.restoreAfterMinutes", "The minutes must be 1 to 43200.")
-    resolved = settings.restoreWhenResolved
-    if resolved is not None:
-        for name, path in (("path", resolved.path), ("key", resolved.key)):
-            if payload_paths.parse_path(path) is None:
-                problems.add(
-                    f"options.restoreWhenResolved.{name}", f"The {name} is not a valid path."
-                )
-        if not resolved.values or len(resolved.values) > 25:
-            problems.add("options.restoreWhenResolved.values", "1 to 25 values are required.")
-    action_channels.check_channels(settings.notifications, problems, policy)
 
 
 def _columns(new: ActionSetFields) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from sigservice.services.actions.action_filters import LIST_OPERATORS, Filter
 from sigservice.services.actions.action_kinds.kind import plural
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_runs import REVERT
-from sigservice.services.actions.action_sets import ActionSetOptions
+from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.flags import strategy_summaries
 
 REVERT_RUN = "Revert the changes of the run"
@@ -43,7 +43,8 @@ def describe_filter(filter: Filter) -> str:
 
 
 def describe_action(item: Mapping[str, Any], set_names: Mapping[str, str]) -> str:
-    """Such as `Disable checkout in production`. `set_names` has the IDs of sets, as text, as keys."""
+    """Such as `Disable checkout in production`. `set_names` has the IDs of sets, as text, as
+    keys."""
     kind, params = KINDS.get(item["action"]), item.get("executionParams") or {}
     if kind is None:
         return REVERT_RUN if item["action"] == REVERT else str(item["action"])

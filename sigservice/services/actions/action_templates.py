@@ -1,7 +1,7 @@
 """Templates: prepared action sets for the alerts of well-known systems. The API calls them recipes.
 
-The filters of a template match firing alerts and exclude resolved ones; its options revert the changes
-when an alert is resolved. Users add filters and choose the actions.
+The filters of a template match firing alerts and exclude resolved ones; its options revert the
+changes when an alert is resolved. Users add filters and choose the actions.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sigservice.services.actions.action_filters import Filter
-from sigservice.services.actions.action_sets import ActionSetOptions, ResolvedCondition
+from sigservice.services.actions.action_set_options import ActionSetOptions, ResolvedCondition
 from sigservice.services.actions.template_samples import (
     alertmanager,
     datadog,

@@ -17,7 +17,7 @@ from sigservice.services.actions.action_actor import find_service_account
 from sigservice.services.actions.action_evaluation import is_resolved
 from sigservice.services.actions.action_filters import Filter, FilterResult, Matcher
 from sigservice.services.actions.action_kinds.table import KINDS
-from sigservice.services.actions.action_sets import ActionSetOptions
+from sigservice.services.actions.action_set_options import ActionSetOptions
 
 
 class _Rollback(Exception):
@@ -25,8 +25,8 @@ class _Rollback(Exception):
 
 
 def perform_dry_run(conn: Connection, row: Row, payload: Any) -> dict[str, Any]:
-    """{matched, endsAlert, enabled, armed, filters: [result], actions: [{action, wouldSucceed, details,
-    changes}]}."""
+    """{matched, endsAlert, enabled, armed, filters: [result], actions: [{action, wouldSucceed,
+    details, changes}]}."""
     matcher = Matcher(msgspec.json.decode(row["filters"], type=list[Filter]))
     results = matcher.explain(payload)
     resolved = msgspec.json.decode(row["settings"], type=ActionSetOptions).restoreWhenResolved

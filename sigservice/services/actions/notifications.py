@@ -1,7 +1,7 @@
 """Notifications are stored with their run and sent by a job.
 
-Delivery is at least once: a sender claims a notification for a while, and another one sends it again
-if the first is killed.
+Delivery is at least once: a sender claims a notification for a while, and another one sends it
+again if the first is killed.
 """
 
 from __future__ import annotations

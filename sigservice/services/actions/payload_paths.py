@@ -79,7 +79,8 @@ def _walk_dotted(payload: Any, steps: list[Step]) -> Iterator[Any]:
 
 
 def _join_keys(steps: list[Step], at: int, value: dict[str, Any]) -> Iterator[tuple[str, int]]:
-    """The keys of `value` that the steps from `at` on form, with the number of the step after each."""
+    """The keys of `value` that the steps from `at` on form, with the number of the step after
+    each."""
     key = ""
     for to in range(at, min(at + MAX_KEY_STEPS, len(steps))):
         step = steps[to]

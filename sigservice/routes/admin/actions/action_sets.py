@@ -11,12 +11,8 @@ from sigservice.context import Context
 from sigservice.services.actions import action_sets
 from sigservice.services.actions.action_choices import describe_kinds
 from sigservice.services.actions.action_filters import Filter
-from sigservice.services.actions.action_sets import (
-    Action,
-    ActionSetFields,
-    ActionSetOptions,
-    read_limits,
-)
+from sigservice.services.actions.action_set_options import ActionSetOptions
+from sigservice.services.actions.action_sets import Action, ActionSetFields, read_limits
 from sigservice.services.actions.payload_paths import MAX_PATH_LENGTH
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond

@@ -18,12 +18,8 @@ from sigservice.db.statements import Row as Stored
 from sigservice.services.actions.action_channels import EVENTS, Channel, mask_channel
 from sigservice.services.actions.action_filters import LIST_OPERATORS, Filter, to_text
 from sigservice.services.actions.action_kinds.table import KINDS
-from sigservice.services.actions.action_sets import (
-    Action,
-    ActionSetFields,
-    ActionSetOptions,
-    ResolvedCondition,
-)
+from sigservice.services.actions.action_set_options import ActionSetOptions, ResolvedCondition
+from sigservice.services.actions.action_sets import Action, ActionSetFields
 from sigservice.services.actions.action_templates import ActionSetTemplate
 from sigservice.web.growing_forms import change_rows, find_rows, split_lines
 

@@ -17,7 +17,7 @@ from sigservice.repository.actions import action_sets as repository
 from sigservice.repository.projects import projects
 from sigservice.repository.signals import signal_endpoints
 from sigservice.services.actions import action_sets, action_summaries
-from sigservice.services.actions.action_sets import ActionSetOptions
+from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
 from sigservice.web.body import read_query

@@ -1,0 +1,54 @@
+"""The options of an action set: cooldown, run once, dry run, auto-revert, notifications."""
+
+from __future__ import annotations
+
+import msgspec
+
+from sigservice.outgoing.addresses import AddressPolicy
+from sigservice.services.actions.action_channels import Channel, check_channels
+from sigservice.services.actions.payload_paths import parse_path
+from sigservice.services.problems import Problems
+
+MAX_COOLDOWN_SECONDS = 7 * 86_400
+
+
+class ResolvedCondition(msgspec.Struct, omit_defaults=True):
+    """A signal resolves an alert if `path` has one of `values`. `key` is the path of the
+    correlation key, which ties it to the signal that fired."""
+
+    path: str
+    values: list[str]
+    key: str
+
+
+class ActionSetOptions(msgspec.Struct, omit_defaults=True):
+    """The `options` of a set, all off by default. `latch` means run once."""
+
+    cooldownSeconds: int = 0
+    maxRunsPerHour: int | None = None
+    latch: bool = False
+    dryRun: bool = False
+    continueOnFailure: bool = False
+    restoreAfterMinutes: int | None = None
+    restoreWhenResolved: ResolvedCondition | None = None
+    notifications: list[Channel] = []
+
+
+def check_options(options: ActionSetOptions, problems: Problems, policy: AddressPolicy) -> None:
+    """Adds to `problems`. `policy` is that of webhooks."""
+    if not 0 <= options.cooldownSeconds <= MAX_COOLDOWN_SECONDS:
+        problems.add("options.cooldownSeconds", "The cooldown must be 0 to 604800 seconds.")
+    if options.maxRunsPerHour is not None and not 1 <= options.maxRunsPerHour <= 10_000:
+        problems.add("options.maxRunsPerHour", "The runs per hour must be 1 to 10000.")
+    minutes = options.restoreAfterMinutes
+    if minutes is not None and not 1 <= minutes <= 43_200:
+        problems.add("options.restoreAfterMinutes", "The minutes must be 1 to 43200.")
+    resolved = options.restoreWhenResolved
+    if resolved is not None:
+        for name, text in (("path", resolved.path), ("key", resolved.key)):
+            if parse_path(text) is None:
+                path = f"options.restoreWhenResolved.{name}"
+                problems.add(path, f"The {name} is not a valid path.")
+        if not resolved.values or len(resolved.values) > 25:
+            problems.add("options.restoreWhenResolved.values", "1 to 25 values are required.")
+    check_channels(options.notifications, problems, policy)
