@@ -191,7 +191,7 @@ def test_masked_addresses_stay_their_own(ada, database, sets):
     form = form_to(ada.get(f"{PATH}/{id}"), f"{PATH}/{id}")
     form["notifications.1.type"] = "apprise"
     page = form.submit(status=400)
-    assert "complete URL" in beside(page, "notifications.1.url")
+    assert "complete URL" in find_error(page, "notifications.1.url")
 
 
 def test_all_problems_stand_beside_their_fields(ada, sets, read_state):
@@ -284,7 +284,7 @@ def test_name_that_is_taken_and_a_set_that_is_restored(ada, sets):
     assert "Revert the changes of first" in main(ada.get(PATH))
     form = form_to(ada.get(f"{PATH}/{second}"), f"{PATH}/{second}")
     form["name"] = "first"
-    assert "already exists" in beside(form.submit(status=409), "name")
+    assert "already exists" in find_error(form.submit(status=409), "name")
     page = form_to(ada.get(f"{PATH}/{first}/delete"), f"{PATH}/{first}/delete").submit(status=409)
     assert "second reverts this one" in alert(page)
     page = form_to(ada.get(f"{PATH}/{second}/delete"), f"{PATH}/{second}/delete").submit().follow()
