@@ -1,4 +1,4 @@
-"""Fixtures of the contract: what any server of this kind answers, asked from outside."""
+"""Fixtures of the contract tests, which use the public APIs only."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def check() -> Checks:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]:
-    """A test that used `check` fails with all that was collected, also when it broke off."""
+    """Fails the test with all collected failures, also after an exception."""
     check = pyfuncitem.funcargs.get("check")
     try:
         result = yield
@@ -34,7 +34,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]
 
 @pytest.fixture
 def service(make_service: Any) -> Any:
-    """Refusals are asked for by the hundred here, from one address."""
+    """These tests cause hundreds of failed authentications from one address."""
     return make_service(environ={"FAILED_AUTH_LIMIT_PER_MINUTE": "1000000"})
 
 
@@ -45,11 +45,11 @@ def api(web: webtest.TestApp) -> Api:
 
 @pytest.fixture
 def person(service: Any) -> dict[str, str]:
-    """Headers of the administrator's personal token, for what only a user may do."""
+    """Headers of the administrator's personal token, for routes that need a user."""
     browser = webtest.TestApp(service.app)
     body = {"username": "ada", "password": "Correct-Horse-7"}
     csrf = browser.post_json("/auth/simple/login", body).json["csrfToken"]
-    made = browser.post_json(
+    item = browser.post_json(
         "/api/admin/user/tokens",
         {
             "description": "contract",
@@ -58,4 +58,4 @@ def person(service: Any) -> dict[str, str]:
         },
         headers={"X-CSRF-Token": csrf},
     )
-    return {"Authorization": made.json["secret"]}
+    return {"Authorization": item.json["secret"]}

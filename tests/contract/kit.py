@@ -1,4 +1,4 @@
-"""A client of the public APIs that knows nothing of the service's inside, and a list of checks."""
+"""A client of the public APIs, and checks that collect failures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Answer = webtest.TestResponse
 
 
 class Checks:
-    """Collects what failed, so that one run of an area tells all of it."""
+    """Collects what failed, so that one run of a file reports all of it."""
 
     def __init__(self) -> None:
         self.problems: list[str] = []
@@ -29,10 +29,10 @@ class Checks:
         return self(got == want, f"{message}: {got!r} instead of {want!r}")
 
     def status(self, answer: Answer, want: int | tuple[int, ...], message: str = "status") -> bool:
-        wanted = want if isinstance(want, tuple) else (want,)
+        expected = want if isinstance(want, tuple) else (want,)
         request = answer.request
         return self(
-            answer.status_int in wanted,
+            answer.status_int in expected,
             f"{message}: {request.method} {request.path_qs[:150]} {request.body[:100]!r}"
             f" -> {answer.status_int}, wanted {want}: {answer.text[:200]}",
         )
@@ -45,7 +45,7 @@ class Checks:
         message: str = "",
         name: str = "",
     ) -> None:
-        """The one error shape, with a detail whose path contains `path`."""
+        """The shape of all errors, with a detail whose path contains `path`."""
         if not self.status(answer, status, message or "error"):
             return
         where = f"{message} {answer.request.method} {answer.request.path_qs[:150]}".strip()
@@ -70,7 +70,7 @@ class Checks:
 
 
 class Api:
-    """Requests that never raise for a status, and makers that insist on success."""
+    """Requests that never raise for a status, and helpers that require success."""
 
     def __init__(self, web: webtest.TestApp) -> None:
         self.web = web
@@ -83,17 +83,17 @@ class Api:
         body: Any = NOTHING,
         headers: dict[str, str] | None = None,
     ) -> Answer:
-        """`body` as JSON, or as it is when it is bytes; with an admin token unless told."""
-        sent = dict(ADMIN if headers is None else headers)
+        """Sends `body` as JSON unless it is bytes; `headers` replace the admin token."""
+        all_headers = dict(ADMIN if headers is None else headers)
         data = b""
         if isinstance(body, bytes):
             data = body
         elif body is not NOTHING:
             data = json.dumps(body).encode()
         if body is not NOTHING:
-            sent.setdefault("Content-Type", "application/json")
+            all_headers.setdefault("Content-Type", "application/json")
         return self.web.request(
-            path, method=method, headers=sent, body=data, expect_errors=True, status="*"
+            path, method=method, headers=all_headers, body=data, expect_errors=True, status="*"
         )
 
     def get(self, path: str, headers: dict[str, str] | None = None) -> Answer:
@@ -112,7 +112,7 @@ class Api:
         return self.ask("DELETE", path, headers=headers)
 
     def done(self, method: str, path: str, body: Any = NOTHING) -> Any:
-        """The JSON of a request that has to succeed for the test to mean anything."""
+        """The JSON of a request that must succeed."""
         answer = self.ask(method, path, body)
         assert answer.status_int < 300, (
             f"{method} {path} -> {answer.status_int} {answer.text[:300]}"
@@ -158,13 +158,13 @@ class Api:
 
     def client(self, environment: str = "development", **more: Any) -> dict[str, str]:
         """Headers of an SDK on a server."""
-        made = self.token(type="client", environment=environment, **more)
-        return {"Authorization": made["secret"]}
+        token = self.token(type="client", environment=environment, **more)
+        return {"Authorization": token["secret"]}
 
     def frontend(self, environment: str = "development", **more: Any) -> dict[str, str]:
         """Headers of an SDK in a browser."""
-        made = self.token(type="frontend", environment=environment, **more)
-        return {"Authorization": made["secret"]}
+        token = self.token(type="frontend", environment=environment, **more)
+        return {"Authorization": token["secret"]}
 
     # addresses and readings
 
@@ -185,7 +185,7 @@ class Api:
         return self.done("GET", self.at(flag, environment, project))
 
     def payload(self, headers: dict[str, str], query: str = "", spec: str = "5.1.7") -> Any:
-        """What an SDK gets: `/api/client/features` with segments listed."""
+        """The document of a server-side SDK, with a list of segments."""
         more = {"Unleash-Client-Spec": spec} if spec else {}
         answer = self.get(f"/api/client/features{query}", headers | more)
         assert answer.status_int == 200, f"{query}: {answer.status_int} {answer.text[:300]}"
@@ -195,7 +195,7 @@ class Api:
         return {flag["name"]: flag for flag in self.payload(headers, query)["features"]}
 
     def toggles(self, headers: dict[str, str], query: str = "") -> dict[str, dict[str, Any]]:
-        """What a browser gets: flags that are on for the context."""
+        """The flags that the frontend API returns for the context."""
         answer = self.get(f"/api/frontend{query}", headers)
         assert answer.status_int == 200, f"{query}: {answer.status_int} {answer.text[:300]}"
         return {toggle["name"]: toggle for toggle in answer.json["toggles"]}
@@ -207,5 +207,5 @@ class Api:
 
 
 def users(*ids: str, **more: Any) -> dict[str, Any]:
-    """A constraint that lets these users in."""
+    """A constraint that these users match."""
     return {"contextName": "userId", "operator": "IN", "values": list(ids), **more}

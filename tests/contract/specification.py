@@ -1,4 +1,4 @@
-"""The public client specification: where it is, and how a suite's state gets into a server.
+"""The public client specification: its location, and the import of a suite's state.
 
 It is not part of this repository (Apache-2.0, npm package `@unleash/client-specification`):
 
@@ -23,7 +23,7 @@ PACKAGE = "tests/sdk/node_modules/@unleash/client-specification"
 #: Suites that no such server can hold: the delta API is not served.
 NOT_SERVED = {"19-delta-api-hydration", "20-delta-api-events"}
 
-#: Flags that the admin API may refuse to store, and why. What it takes is judged like the rest.
+#: Flags that the admin API may refuse to store, and why. The others are evaluated like the rest.
 MAY_BE_REFUSED = {
     "Feature.constraints.empty": "IN needs values",
     "Feature.constraints.empty-not-in": "NOT_IN needs values",
@@ -62,15 +62,15 @@ FILLED_IN = {
 }
 
 
-def found() -> Path | None:
-    told = os.environ.get("CLIENT_SPECIFICATION")
-    folder = (Path(told) if told else ROOT / PACKAGE) / "specifications"
+def find_specifications() -> Path | None:
+    override = os.environ.get("CLIENT_SPECIFICATION")
+    folder = (Path(override) if override else ROOT / PACKAGE) / "specifications"
     return folder if (folder / "index.json").is_file() else None
 
 
 def suites() -> list[dict[str, Any]]:
-    """The suites with a state that a server can hold; weights out of 1000."""
-    folder = found()
+    """The suites with a state that a server can store; weights sum to 1000."""
+    folder = find_specifications()
     if folder is None:
         return []
     names = json.loads((folder / "index.json").read_text())
@@ -83,7 +83,7 @@ def needs_import(suite: dict[str, Any]) -> bool:
 
 
 def out_of_1000(suite: dict[str, Any]) -> dict[str, Any]:
-    """Servers store weights out of 1000; the suites' add up to anything."""
+    """Servers store weights that sum to 1000; those of the suites have any sum."""
     suite = copy.deepcopy(suite)
     for flag in suite["state"]["features"]:
         for holder in (flag, *flag["strategies"]):
@@ -100,7 +100,7 @@ def out_of_1000(suite: dict[str, Any]) -> dict[str, Any]:
 
 
 class Loader:
-    """Brings a suite's state into a server and keeps what was refused."""
+    """Imports a suite's state into a server and records what the server rejects."""
 
     def __init__(self, api: Api, person: dict[str, str]) -> None:
         self.api, self.person = api, person
@@ -137,15 +137,15 @@ class Loader:
             api.on(name)
 
     def _strategy(self, strategy: dict[str, Any]) -> dict[str, Any]:
-        known = {k: v for k, v in strategy.items() if k != "segments"}
+        fields = {k: v for k, v in strategy.items() if k != "segments"}
         ids = [self._segments.get(id, id) for id in strategy.get("segments", [])]
-        return {"parameters": {}, "constraints": [], **known, "segments": ids}
+        return {"parameters": {}, "constraints": [], **fields, "segments": ids}
 
     def _import(self, flag: dict[str, Any]) -> None:
-        """Flag-level variants are deprecated: only an import may bring them."""
+        """Only an import can create flag-level variants, which are deprecated."""
         name = flag["name"]
         strategies = [self._strategy(strategy) for strategy in flag["strategies"]]
-        used = {id for strategy in strategies for id in strategy["segments"]}
+        in_use = {id for strategy in strategies for id in strategy["segments"]}
         data = {
             "features": [{"name": name, "type": "release", "project": "default"}],
             "featureStrategies": [{**strategy, "featureName": name} for strategy in strategies],
@@ -163,7 +163,7 @@ class Loader:
             "segments": [
                 {"id": id, "name": f"segment-{old}"}
                 for old, id in self._segments.items()
-                if id in used
+                if id in in_use
             ],
             "tagTypes": [],
             "dependencies": [],
@@ -172,13 +172,13 @@ class Loader:
         self._refuse(name, self.api.post("/api/admin/features-batch/import", body, self.person))
 
     def _depend(self, flag: dict[str, Any]) -> None:
-        name, wanted = flag["name"], flag.get("dependencies") or []
-        if not wanted or name in self.refused:
+        name, dependencies = flag["name"], flag.get("dependencies") or []
+        if not dependencies or name in self.refused:
             return
-        for dependency in wanted:
+        for dependency in dependencies:
             path = f"{self.api.flag_path(name)}/dependencies"
             if self._refuse(name, self.api.post(path, dependency)):
                 return
-        kept = {d["feature"] for d in self.api.read(name)["dependencies"]}
-        if kept != {d["feature"] for d in wanted}:
-            self.refused[name] = 200, f"only {sorted(kept)} was kept"
+        saved = {d["feature"] for d in self.api.read(name)["dependencies"]}
+        if saved != {d["feature"] for d in dependencies}:
+            self.refused[name] = 200, f"only {sorted(saved)} was kept"

@@ -1,4 +1,4 @@
-"""Which token opens which API, and what the others hear."""
+"""Which token gives access to which API, and the errors for the others."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ def test_the_word_bearer_is_optional_in_any_case(api, check, prefix):
 def test_authentication_none_serves_the_default_environment(make_service, check):
     service = make_service({"authentication": {"type": "none"}})
     api = Api(webtest.TestApp(service.app))
-    made = api.post("/api/admin/projects/default/features", {"name": "demo"}, {})
-    check.status(made, 201, "the admin API is open")
+    item = api.post("/api/admin/projects/default/features", {"name": "demo"}, {})
+    check.status(item, 201, "the admin API is open")
     api.post("/api/admin/projects/default/features/demo/environments/default/on", headers={})
 
     answer = api.get("/api/client/features", {})
@@ -142,7 +142,7 @@ def test_tokens_from_the_environment_are_scoped_by_their_text(make_service, chec
 
 
 def test_roles_in_the_admin_api(api, cast, check):
-    """Ed edits, Vera looks; tokens, users and environments are the administrators'."""
+    """Ed is an editor, Vera a viewer; only admins manage tokens, users and environments."""
     api.flag()
     flag = {"name": "new"}
     rows = [
@@ -173,20 +173,20 @@ def test_roles_in_the_admin_api(api, cast, check):
                 check.equal(answer.json.get("name"), "PermissionError", f"{name} {path}")
 
 
-def test_edge_validate_tells_the_valid_tokens_of_sdks(api, check):
+def test_edge_validate_returns_the_valid_tokens(api, check):
     api.project("web")
     one = api.token(type="client", projects=["web"])["secret"]
     two = api.token(type="frontend", projects=["default", "web"])["secret"]
-    asked = {"tokens": [one, "nobody", two, ADMIN_TOKEN, "*:development.0000"]}
-    answer = api.post("/edge/validate", asked, {})
+    query = {"tokens": [one, "nobody", two, ADMIN_TOKEN, "*:development.0000"]}
+    answer = api.post("/edge/validate", query, {})
     if check.status(answer, 200):
-        found = {t["token"]: t for t in answer.json["tokens"]}
-        check.equal(sorted(found), sorted([one, two]), "valid ones only")
-        first = found.get(one, {})
+        result = {t["token"]: t for t in answer.json["tokens"]}
+        check.equal(sorted(result), sorted([one, two]), "valid ones only")
+        first = result.get(one, {})
         check.equal(first.get("type") in ("client", "backend"), True, "type")
         check.equal(first.get("projects"), ["web"], "projects")
         check.equal(first.get("environment"), "development", "environment")
-        check.equal(sorted(found.get(two, {}).get("projects", [])), ["default", "web"], "projects")
+        check.equal(sorted(result.get(two, {}).get("projects", [])), ["default", "web"], "projects")
     for body in ({}, {"tokens": "x"}, {"tokens": [1]}, [], b"{"):
         check.error(api.post("/edge/validate", body, {}), 400)
     form = {"Content-Type": "application/x-www-form-urlencoded"}

@@ -1,4 +1,4 @@
-"""ETag, 304, and that the very next request sees a change in its own environment only."""
+"""ETag and 304; the next request sees a change, in its own environment only."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_environments_have_their_own_revision(api, check):
         check(before[0] != after[0] and before[1] != after[1], f"{what} changes both ETags")
 
 
-def test_what_no_client_sees_changes_no_etag(api, check):
+def test_change_outside_the_document_keeps_the_etag(api, check):
     client = api.client()
     api.flag()
     etag = api.get(PATH, client).headers["ETag"]
@@ -227,11 +227,11 @@ def test_the_next_request_sees_each_change(api, check):
         etag = answer.headers["ETag"]
         flags = {flag["name"]: flag for flag in answer.json["features"]}
         try:
-            seen = shows(flags)
+            results = shows(flags)
         except (KeyError, IndexError) as error:
-            seen = False
+            results = False
             check(False, f"{what}: {error!r}")
-        check(seen, f"{what} is not seen: {flags.get('demo')}")
+        check(results, f"{what} is not seen: {flags.get('demo')}")
 
 
 def test_the_next_request_sees_a_segments_change_in_each_environment(api, check):
@@ -255,7 +255,7 @@ def test_the_next_request_sees_a_segments_change_in_each_environment(api, check)
 
 
 @pytest.mark.parametrize("kind", ["client", "frontend"])
-def test_a_deleted_token_is_refused_at_once(api, check, kind):
+def test_deleted_token_is_rejected_at_once(api, check, kind):
     path = PATH if kind == "client" else "/api/frontend"
     secret = api.token(type=kind)["secret"]
     headers = {"Authorization": secret}

@@ -1,4 +1,4 @@
-"""Projects, environments, context fields, strategy and flag types: what everything refers to."""
+"""Projects, environments, context fields, strategy types and flag types."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ BUILT_IN_STRATEGIES = {
 
 
 def test_projects(api, check):
-    listed = api.get(P)
-    if check.status(listed, 200):
-        check.equal(listed.json["version"], 1, "version")
-        (default,) = listed.json["projects"]
+    answer = api.get(P)
+    if check.status(answer, 200):
+        check.equal(answer.json["version"], 1, "version")
+        (default,) = answer.json["projects"]
         keys = {"id", "name", "description", "health", "featureCount", "memberCount", "createdAt",
                 "updatedAt", "archivedAt", "mode", "favorite"}  # fmt: skip
         check(keys <= set(default), f"keys missing: {keys - set(default)}")
@@ -82,10 +82,10 @@ def test_a_token_never_widens_when_its_project_goes(api, check):
 
 
 def test_environments(api, check):
-    listed = api.get(E)
-    if check.status(listed, 200):
-        check.equal(listed.json["version"], 1, "version")
-        got = {e["name"]: e for e in listed.json["environments"]}
+    answer = api.get(E)
+    if check.status(answer, 200):
+        check.equal(answer.json["version"], 1, "version")
+        got = {e["name"]: e for e in answer.json["environments"]}
         check.equal(set(got), {"default", "development", "production"}, "built in")
         keys = {"name", "type", "sortOrder", "enabled", "protected", "projectCount",
                 "apiTokenCount", "enabledToggleCount"}  # fmt: skip
@@ -167,7 +167,7 @@ def test_environments_of_a_project(api, check):
     check("staging" not in names, f"unlinked: {names}")
 
 
-def test_a_new_project_has_the_environments_it_asks_for(api, check):
+def test_new_project_has_the_requested_environments(api, check):
     answer = api.post(P, {"id": "web", "name": "Web", "environments": ["production"]})
     check.status(answer, 201)
     api.flag("demo", "web")
@@ -177,14 +177,14 @@ def test_a_new_project_has_the_environments_it_asks_for(api, check):
 
 def test_context_fields(api, check):
     path = "/api/admin/context"
-    listed = api.get(path)
-    if check.status(listed, 200):
-        check(isinstance(listed.json, list), "a bare array")
-        names = {f["name"] for f in listed.json}
+    answer = api.get(path)
+    if check.status(answer, 200):
+        check(isinstance(answer.json, list), "a bare array")
+        names = {f["name"] for f in answer.json}
         built_in = {"appName", "currentTime", "environment", "userId", "sessionId"}
         check(built_in <= names, f"built in: {names}")
         keys = {"name", "description", "stickiness", "sortOrder", "legalValues"}
-        check(keys <= set(listed.json[0]), f"keys missing: {keys - set(listed.json[0])}")
+        check(keys <= set(answer.json[0]), f"keys missing: {keys - set(answer.json[0])}")
     body = {
         "name": "region", "description": "Where", "stickiness": True,
         "legalValues": [{"value": "eu", "description": "Europe"}, {"value": "us"}],
@@ -225,10 +225,10 @@ def test_context_fields(api, check):
 
 def test_strategy_types(api, check):
     path = "/api/admin/strategies"
-    listed = api.get(path)
-    if check.status(listed, 200):
-        check.equal(listed.json["version"], 1, "version")
-        got = {s["name"]: s for s in listed.json["strategies"]}
+    answer = api.get(path)
+    if check.status(answer, 200):
+        check.equal(answer.json["version"], 1, "version")
+        got = {s["name"]: s for s in answer.json["strategies"]}
         check(set(got) >= BUILT_IN_STRATEGIES, f"missing: {BUILT_IN_STRATEGIES - set(got)}")
         rollout = got.get("flexibleRollout", {})
         keys = {"name", "displayName", "description", "editable", "deprecated", "parameters"}
@@ -265,8 +265,8 @@ def test_flag_types(api, check):
     answer = api.get("/api/admin/feature-types")
     if check.status(answer, 200):
         got = {t["id"]: t for t in answer.json["types"]}
-        wanted = {"release", "experiment", "operational", "kill-switch", "permission"}
-        check(wanted <= set(got), f"missing: {wanted - set(got)}")
+        expected = {"release", "experiment", "operational", "kill-switch", "permission"}
+        check(expected <= set(got), f"missing: {expected - set(got)}")
         keys = {"id", "name", "description", "lifetimeDays"}
         check(keys <= set(got["release"]), f"keys {set(got['release'])}")
 

@@ -1,4 +1,4 @@
-"""The body that SDKs on servers read: each field, and what the query and the token select."""
+"""The document of server-side SDKs: each field, and what the query and the token select."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FLAG_KEYS = {
 }  # fmt: skip
 
 
-def test_the_frame_of_the_body(api, check):
+def test_document_has_version_query_and_meta(api, check):
     empty = api.payload(api.client())
     check.equal(empty["version"], 2, "version")
     check.equal(empty["features"], [], "no flags")
@@ -143,9 +143,9 @@ def test_segments_are_listed_or_inlined_by_the_clients_version(api, check):
         (strategy,) = next(f for f in body["features"] if f["name"] == "demo")["strategies"]
         check.equal(strategy.get("segments"), [staff, adults], f"{version}: ids, ascending")
         check.equal(len(strategy["constraints"]), 1, f"{version}: own constraints only")
-        listed = {s["id"]: s for s in body.get("segments", [])}
-        check.equal(sorted(listed), [staff, adults], f"{version}: only those in use")
-        check.equal(set(listed.get(staff, {})), {"id", "name", "constraints"}, "segment keys")
+        entries = {s["id"]: s for s in body.get("segments", [])}
+        check.equal(sorted(entries), [staff, adults], f"{version}: only those in use")
+        check.equal(set(entries.get(staff, {})), {"id", "name", "constraints"}, "segment keys")
         (plain,) = next(f for f in body["features"] if f["name"] == "other")["strategies"]
         check("segments" not in plain, f"{version}: no key without segments: {plain}")
     for version in ("", "3.9.9", "4.1.9", "4.0.0"):
@@ -296,7 +296,7 @@ def test_filters(api, check):
 
 
 def test_a_project_without_the_environment(api, check):
-    """No row for the environment means off, not absent."""
+    """A flag without a row for the environment is disabled, not absent."""
     api.project("web")
     api.on(api.flag("theirs", "web"), "production", "web")
     check.status(api.delete("/api/admin/projects/web/environments/production"), 200, "unlink")
@@ -339,17 +339,17 @@ def test_registration(api, check):
     big = b'{"appName":"' + b"a" * 102_401 + b'"}'
     check.error(api.post("/api/client/register", big, client), 413)
 
-    listed = api.get("/api/admin/metrics/applications")
-    if check.status(listed, 200):
-        names = [a["appName"] for a in listed.json["applications"]]
+    entries = api.get("/api/admin/metrics/applications")
+    if check.status(entries, 200):
+        names = [a["appName"] for a in entries.json["applications"]]
         check.equal(names, ["shop"], "registered")
     one = api.get("/api/admin/metrics/applications/shop")
     if check.status(one, 200):
         check.equal(one.json["appName"], "shop", "appName")
     check.status(api.get("/api/admin/metrics/applications/nobody"), 404)
-    seen = api.get("/api/admin/metrics/instances/shop/environment/development")
-    if check.status(seen, 200):
-        sdks = {i.get("sdkVersion") for i in seen.json["instances"]}
+    results = api.get("/api/admin/metrics/instances/shop/environment/development")
+    if check.status(results, 200):
+        sdks = {i.get("sdkVersion") for i in results.json["instances"]}
         check("unleash-client-python:6.9.1" in sdks, f"sdkVersion of the instance: {sdks}")
     other = api.get("/api/admin/metrics/instances/shop/environment/production")
     check(other.status_int == 404 or other.json["instances"] == [], "the token's environment only")

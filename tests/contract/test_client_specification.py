@@ -1,4 +1,4 @@
-"""Each case of the public client specification, as a browser and as a server's SDK see it."""
+"""Each case of the public client specification, by the frontend API and a server-side SDK."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OFF = ("disabled", None, False, False)
 
 
 def test_the_specification_is_here():
-    if specification.found() is None:
+    if specification.find_specifications() is None:
         pytest.skip(ABSENT)
     assert len(SUITES) >= 20
     assert sum(len(cases(suite)) for suite in SUITES) >= 270
@@ -28,13 +28,13 @@ def cases(suite: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def engine(state: dict[str, Any]) -> UnleashEngine:
-    made = UnleashEngine()
-    made.take_state(json.dumps(state))
-    return made
+    engine = UnleashEngine()
+    engine.take_state(json.dumps(state))
+    return engine
 
 
 def by_engine(engine: UnleashEngine, case: dict[str, Any]) -> Any:
-    """On or off, or (name, payload, enabled, feature enabled) for a variant."""
+    """Enabled or not, or (name, payload, enabled, feature enabled) of a variant."""
     if isinstance(case["expectedResult"], bool):
         return engine.check_enabled(case["toggleName"], case["context"]).is_enabled
     variant = engine.check_variant(case["toggleName"], case["context"]).variant
@@ -51,7 +51,7 @@ def by_frontend(toggles: dict[str, dict[str, Any]], case: dict[str, Any]) -> Any
     return variant["name"], variant.get("payload"), variant["enabled"], variant["feature_enabled"]
 
 
-def wanted(suite: dict[str, Any], oracle: UnleashEngine, case: dict[str, Any]) -> Any:
+def evaluate(suite: dict[str, Any], oracle: UnleashEngine, case: dict[str, Any]) -> Any:
     """What the suite says; a variant whose bucket depends on the sum of the weights is what the
     official engine says of the same state with weights out of 1000."""
     expected = case["expectedResult"]
@@ -78,7 +78,7 @@ def test_suite(api, request, check, suite):
     for case in cases(suite):
         if case["toggleName"] in loader.refused:
             continue
-        want = wanted(suite, oracle, case)
+        want = evaluate(suite, oracle, case)
         what = case["description"]
         check.equal(by_engine(served, case), want, f"client API: {what}")
         if what not in FILLED_IN:
@@ -89,7 +89,7 @@ def test_suite(api, request, check, suite):
 @pytest.mark.skipif(not SUITES, reason=ABSENT)
 @pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite["name"])
 def test_the_oracle_agrees_with_the_suite(check, suite):
-    """But for where in a list of variants a bucket ends, weights out of 1000 change nothing."""
+    """Weights that sum to 1000 change only the limits of the buckets of variants."""
     oracle = engine(suite["state"])
     for case in cases(suite):
         expected, got = case["expectedResult"], by_engine(oracle, case)

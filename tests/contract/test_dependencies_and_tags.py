@@ -1,4 +1,4 @@
-"""What a flag depends on, and the tags it bears."""
+"""Dependencies and tags of flags."""
 
 from __future__ import annotations
 
@@ -122,9 +122,9 @@ def test_the_list_of_tags(api, check):
 
 def test_tag_types(api, check):
     path = "/api/admin/tag-types"
-    listed = api.get(path)
-    if check.status(listed, 200):
-        check("simple" in [t["name"] for t in listed.json["tagTypes"]], "simple is built in")
+    answer = api.get(path)
+    if check.status(answer, 200):
+        check("simple" in [t["name"] for t in answer.json["tagTypes"]], "simple is built in")
     body = {"name": "team", "description": "Who", "icon": "T"}
     answer = api.post(path, body)
     if check.status(answer, 201):

@@ -1,4 +1,4 @@
-"""One shape for all that goes wrong, and addresses written carelessly."""
+"""The shape of errors, and unusual URLs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BODIES = [
 DEEP = b"[" * 200 + b"]" * 200
 
 
-def test_every_body_is_read_with_the_same_care(api, check):
+def test_every_route_checks_its_body_in_the_same_way(api, check):
     api.flag()
     for method, path in BODIES:
         for what, body in (
@@ -56,7 +56,7 @@ def test_every_body_is_read_with_the_same_care(api, check):
     check.equal(api.read("demo")["stale"], False, "the flag is as it was")
 
 
-def test_a_body_of_just_the_limit(api, check):
+def test_body_of_exactly_the_limit_is_accepted(api, check):
     stem = b'{"name":"demo","description":""}'
     just = stem.replace(b'""', b'"' + b"a" * (102_400 - len(stem)) + b'"')
     answer = api.post(F, just)

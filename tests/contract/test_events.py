@@ -1,4 +1,4 @@
-"""Each change leaves an event, and events can be searched."""
+"""Each change records an event, and events can be searched."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ def steps(api: Api) -> list[tuple[str, str, Any, set[str], dict[str, Any]]]:
     ]  # fmt: skip
 
 
-def test_each_change_leaves_an_event(api, check):
+def test_each_change_records_an_event(api, check):
     for method, path, body, types, columns in steps(api):
         before = api.done("GET", SEARCH)["total"]
         answer = api.ask(method, path, *(() if body is None else (body,)))
         if not check(answer.status_int < 300, f"{method} {path}: {answer.status} {answer.text}"):
             continue
-        found = api.done("GET", SEARCH)
-        fresh = found["events"][: found["total"] - before]
+        result = api.done("GET", SEARCH)
+        fresh = result["events"][: result["total"] - before]
         named = [e for e in fresh if e["type"] in types]
         if not check(named, f"{method} {path}: {[e['type'] for e in fresh]} instead of {types}"):
             continue
@@ -86,7 +86,7 @@ def test_each_change_leaves_an_event(api, check):
             check(answer.json["secret"] not in str(event), "a secret in the event")
 
 
-def test_strategies_leave_events_with_both_sides(api, check):
+def test_strategy_events_have_the_state_before_and_after(api, check):
     api.flag()
     api.strategy("demo", constraints=[users("1")])
     path = strategy_path(api)
@@ -104,7 +104,7 @@ def test_strategies_leave_events_with_both_sides(api, check):
     check("'1'" in str(update["preData"]), f"preData: {update['preData']}")
 
 
-def test_what_fails_leaves_no_event(api, check):
+def test_failed_change_records_no_event(api, check):
     api.flag()
     before = api.done("GET", SEARCH)["total"]
     for answer in (

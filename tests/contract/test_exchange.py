@@ -13,7 +13,7 @@ X = "/api/admin/features-batch"
 
 @pytest.fixture
 def stocked(api: Api) -> Api:
-    """Flags with everything that the format carries."""
+    """Flags with everything that the format supports."""
     segment = api.segment("staff", [users("1", "2")])
     api.done("POST", "/api/admin/tag-types", {"name": "team"})
     api.done("POST", "/api/admin/context", {"name": "region"})
@@ -86,12 +86,14 @@ def test_export(stocked, check):
         check.error(api.post(f"{X}/export", bad), 400)
 
 
-def sent(data: dict[str, Any], environment: str = "development", project: str = "default") -> Any:
+def build_body(
+    data: dict[str, Any], environment: str = "development", project: str = "default"
+) -> Any:
     return {"project": project, "environment": environment, "data": data}
 
 
 def strip(strategies: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Without what is new with every import."""
+    """Without the fields that change with every import."""
     keys = ("name", "title", "parameters", "segments", "variants", "disabled")
     return [
         {key: strategy.get(key) for key in keys}
@@ -100,7 +102,7 @@ def strip(strategies: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def test_import_gives_back_what_was_exported(stocked, person, check):
+def test_import_restores_an_export(stocked, person, check):
     api = stocked
     data = export(api, project="default")
     before = strip(api.state("demo")["strategies"])
@@ -108,7 +110,7 @@ def test_import_gives_back_what_was_exported(stocked, person, check):
         api.done("DELETE", api.flag_path(name))
         api.done("DELETE", f"/api/admin/archive/{name}")
     for turn in ("first", "second"):
-        answer = api.post(f"{X}/import", sent(data), person)
+        answer = api.post(f"{X}/import", build_body(data), person)
         check.status(answer, 200, f"{turn} import")
         state = api.state("demo")
         check.equal(strip(state["strategies"]), before, f"{turn} import: strategies")
@@ -119,7 +121,7 @@ def test_import_gives_back_what_was_exported(stocked, person, check):
     tags = [t["value"] for t in api.get("/api/admin/features/demo/tags").json["tags"]]
     check.equal(tags, ["core"], "tags")
 
-    check.status(api.post(f"{X}/import", sent(data, "production"), person), 200, "production")
+    check.status(api.post(f"{X}/import", build_body(data, "production"), person), 200, "production")
     check.equal(strip(api.state("demo", "production")["strategies"]), before, "production")
     client = api.flags(api.client("production"))
     check.equal(client["demo"]["enabled"], True, "clients see it")
@@ -128,7 +130,7 @@ def test_import_gives_back_what_was_exported(stocked, person, check):
 def test_an_import_that_cannot_be(stocked, person, check):
     api = stocked
     data = export(api, features=["demo"])
-    valid = api.post(f"{X}/validate", sent(data), person)
+    valid = api.post(f"{X}/validate", build_body(data), person)
     if check.status(valid, 200):
         check.equal(valid.json.get("errors"), [], "no errors")
         check("warnings" in valid.json, "warnings")
@@ -140,16 +142,16 @@ def test_an_import_that_cannot_be(stocked, person, check):
         "segments": [],
     }  # fmt: skip
     for what, body in (
-        ("a flag of another project", sent(data, project="web")),
-        ("an unknown segment", sent(unknown)),
-        ("an unknown strategy", sent(custom)),
+        ("a flag of another project", build_body(data, project="web")),
+        ("an unknown segment", build_body(unknown)),
+        ("an unknown strategy", build_body(custom)),
     ):
         answer = api.post(f"{X}/validate", body, person)
         if check.status(answer, 200, what):
             check(answer.json["errors"], f"{what}: errors")
         check.error(api.post(f"{X}/import", body, person), 400, message=what)
-    for body in ({}, sent({}), sent("x"), sent(data) | {"environment": "nowhere"},
-                 sent(data) | {"project": "nowhere"}, b"{", []):  # fmt: skip
+    for body in ({}, build_body({}), build_body("x"), build_body(data) | {"environment": "nowhere"},
+                 build_body(data) | {"project": "nowhere"}, b"{", []):  # fmt: skip
         answer = api.post(f"{X}/import", body, person)
         check.error(answer, (400, 404), message=str(body)[:60])
     check.equal(api.read("demo")["project"], "default", "nothing moved")
@@ -157,7 +159,7 @@ def test_an_import_that_cannot_be(stocked, person, check):
 
 def test_an_import_by_a_bare_admin_token(stocked, check):
     data = export(stocked, features=["demo"])
-    answer = stocked.post(f"{X}/import", sent(data))
+    answer = stocked.post(f"{X}/import", build_body(data))
     check(answer.status_int in (200, 400), f"{answer.status}: {answer.text[:200]}")
 
 

@@ -1,4 +1,4 @@
-"""Flags in the admin API: create, read, change, clone, archive, several at once."""
+"""Flags in the admin API: create, show, update, clone, archive, and bulk changes."""
 
 from __future__ import annotations
 
@@ -255,8 +255,8 @@ def test_clone(api, check):
 
 
 def archived(api: Api) -> list[str]:
-    found = api.done("GET", "/api/admin/search/features?archived=IS:true")["features"]
-    return sorted(f["name"] for f in found)
+    result = api.done("GET", "/api/admin/search/features?archived=IS:true")["features"]
+    return sorted(f["name"] for f in result)
 
 
 def test_archive_revive_delete(api, check):
@@ -266,8 +266,8 @@ def test_archive_revive_delete(api, check):
     check.status(api.delete(api.flag_path("demo")), 202, "archive again")
     check.error(api.delete(api.flag_path("nothing")), 404)
     check.error(api.post(f"{api.at('demo')}/on"), (400, 404), message="archived flags stay off")
-    listed = api.get(f"{P}/features").json["features"]
-    check.equal(listed, [], "not in the list")
+    entries = api.get(f"{P}/features").json["features"]
+    check.equal(entries, [], "not in the list")
 
     check.status(api.post("/api/admin/archive/revive/demo"), 200, "revive")
     enabled = [e["enabled"] for e in api.read("demo")["environments"]]
@@ -276,7 +276,7 @@ def test_archive_revive_delete(api, check):
     check.error(api.post("/api/admin/archive/revive/nothing"), 404)
 
     api.done("DELETE", api.flag_path("demo"))
-    check.status(api.delete("/api/admin/archive/demo"), 200, "for good")
+    check.status(api.delete("/api/admin/archive/demo"), 200, "permanently")
     check.status(api.delete("/api/admin/archive/demo"), 200, "unknown is fine")
     check.error(api.post("/api/admin/archive/revive/demo"), 404)
     check.status(api.post(f"{P}/features", {"name": "demo"}), 201, "the name is free again")

@@ -1,4 +1,4 @@
-"""The API of SDKs in browsers: contexts, answers, bad bodies, other origins."""
+"""The frontend API: contexts, responses, invalid bodies, CORS origins."""
 
 from __future__ import annotations
 
@@ -109,9 +109,9 @@ def test_not_modified(api, check):
     first = api.get("/api/frontend?userId=1", browser)
     etag = first.headers.get("ETag", "")
     check(etag, "an ETag")
-    again = api.get("/api/frontend?userId=1", browser | {"If-None-Match": etag})
-    check.status(again, 304)
-    check.equal(again.body, b"", "empty body")
+    second = api.get("/api/frontend?userId=1", browser | {"If-None-Match": etag})
+    check.status(second, 304)
+    check.equal(second.body, b"", "empty body")
     api.on("other")
     changed = api.get("/api/frontend?userId=1", browser | {"If-None-Match": etag})
     check.status(changed, 200, "changed")
@@ -137,7 +137,7 @@ def test_scope(api, check):
 
 
 def test_a_parent_in_another_project_still_counts(api, check):
-    """Scope narrows what is told, not what is evaluated."""
+    """The scope of a token limits the response, not the evaluation."""
     api.project("web")
     api.flag("child", "web")
     api.on("child", project="web")

@@ -1,4 +1,4 @@
-"""What SDKs count arrives, summed, on the flag."""
+"""Metrics of SDKs are summed for the flag."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def raw(api, flag: str = "demo") -> list[dict[str, Any]]:
 
 
 def sums(api, flag: str = "demo") -> dict[tuple[str, str], tuple[int, int]]:
-    found: dict[tuple[str, str], tuple[int, int]] = {}
+    result: dict[tuple[str, str], tuple[int, int]] = {}
     for row in raw(api, flag):
         key = (row["environment"], row["appName"])
-        yes, no = found.get(key, (0, 0))
-        found[key] = (yes + row["yes"], no + row["no"])
-    return found
+        yes, no = result.get(key, (0, 0))
+        result[key] = (yes + row["yes"], no + row["no"])
+    return result
 
 
 def test_counts_are_summed_at_once(api, check, bucket):
@@ -57,13 +57,13 @@ def test_counts_are_summed_at_once(api, check, bucket):
         unknown={"yes": 9, "no": 9},
     )
     body = {"appName": "shop", "instanceId": "i1", "bucket": one}
-    for headers, sent in (
+    for headers, report in (
         (development, body),
         (development, body | {"instanceId": "i2", "environment": "production"}),
         (production, {"appName": "shop", "bucket": bucket(demo={"yes": 1})}),
         (development, {"appName": "desk", "bucket": bucket(demo={"no": 5})}),
     ):
-        answer = api.post(M, sent, headers)
+        answer = api.post(M, report, headers)
         check.status(answer, 202)
         check.equal(answer.body, b"", "empty body")
     got = sums(api)
@@ -89,9 +89,9 @@ def test_counts_are_summed_at_once(api, check, bucket):
     nothing = api.get("/api/admin/client-metrics/features/nothing")
     check.status(nothing, 200, "unknown flag")
     check.equal(nothing.json["seenApplications"], [], "unknown flag")
-    seen = {e["name"]: e["lastSeenAt"] for e in api.read("demo")["environments"]}
-    check(seen["development"], "last seen in the environment")
-    check(not seen["default"], "not seen elsewhere")
+    results = {e["name"]: e["lastSeenAt"] for e in api.read("demo")["environments"]}
+    check(results["development"], "last seen in the environment")
+    check(not results["default"], "not seen elsewhere")
 
 
 def test_raw_is_filled_with_zeros(api, check, bucket):
@@ -113,9 +113,9 @@ def test_raw_is_filled_with_zeros(api, check, bucket):
 def test_a_bucket_belongs_to_the_hour_it_stopped_in(api, check, clock):
     api.flag()
     stop = clock.now().replace(minute=0, second=1, microsecond=0) - timedelta(hours=1)
-    sent = {"start": format_iso(stop - timedelta(minutes=5)), "stop": format_iso(stop),
+    bucket = {"start": format_iso(stop - timedelta(minutes=5)), "stop": format_iso(stop),
             "toggles": {"demo": {"yes": 1}}}  # fmt: skip
-    api.post(M, {"appName": "shop", "bucket": sent}, api.client())
+    api.post(M, {"appName": "shop", "bucket": bucket}, api.client())
     data = api.done("GET", "/api/admin/client-metrics/features/demo/raw?hoursBack=4")["data"]
     hours = [r["timestamp"] for r in data if r["yes"]]
     check.equal(hours, [format_iso(stop.replace(second=0))], "hour")
@@ -136,8 +136,8 @@ def test_times_in_every_form(api, check, clock):
         now.astimezone(UTC).isoformat(),
     ]
     for form in forms:
-        sent = {"start": form, "stop": form, "toggles": {"demo": {"yes": 1, "no": 0}}}
-        answer = api.post(M, {"appName": "shop", "bucket": sent}, client)
+        bucket = {"start": form, "stop": form, "toggles": {"demo": {"yes": 1, "no": 0}}}
+        answer = api.post(M, {"appName": "shop", "bucket": bucket}, client)
         check.status(answer, 202, str(form))
     check.equal(sums(api), {("development", "shop"): (len(forms), 0)}, "all counted")
 

@@ -1,4 +1,4 @@
-"""Segments: who is in, how many values, and who uses them."""
+"""Segments: constraints, limits of values, and the strategies that use them."""
 
 from __future__ import annotations
 
@@ -13,20 +13,23 @@ def test_create_read_change_delete(api, check):
     body = {"name": "staff", "description": "Ours", "constraints": [users("1", "2")]}
     answer = api.post(S, body)
     if check.status(answer, 201):
-        made = answer.json
-        check(type(made.get("id")) is int, f"id {made.get('id')!r}")
+        segment = answer.json
+        check(type(segment.get("id")) is int, f"id {segment.get('id')!r}")
         for key in ("name", "description"):
-            check.equal(made.get(key), body[key], key)
-        check(answer.headers.get("Location", "").endswith(f"segments/{made['id']}"), "Location")
-        check("createdAt" in made and "createdBy" in made, f"createdAt, createdBy in {set(made)}")
+            check.equal(segment.get(key), body[key], key)
+        check(answer.headers.get("Location", "").endswith(f"segments/{segment['id']}"), "Location")
+        check(
+            "createdAt" in segment and "createdBy" in segment,
+            f"createdAt, createdBy in {set(segment)}",
+        )
     one = f"{S}/{answer.json['id']}"
     read = api.get(one)
     if check.status(read, 200):
         check.equal(read.json["constraints"][0]["values"], ["1", "2"], "constraints")
     api.segment("another")
-    listed = api.get(S)
-    if check.status(listed, 200):
-        got = {s["name"]: s for s in listed.json["segments"]}
+    items = api.get(S)
+    if check.status(items, 200):
+        got = {s["name"]: s for s in items.json["segments"]}
         check.equal(sorted(got), ["another", "staff"], "list")
         check.equal(got["staff"].get("usedInFeatures"), 0, "usedInFeatures")
         check.equal(got["staff"].get("usedInProjects"), 0, "usedInProjects")
@@ -127,10 +130,10 @@ def test_a_segment_in_use(api, check):
     answer = api.delete(f"{S}/{id}")
     check.error(answer, 409)
     check("demo" in answer.text and "theirs" in answer.text, f"names its users: {answer.text}")
-    used = {s["id"]: s for s in api.get(S).json["segments"]}
-    check.equal(used[id].get("usedInFeatures"), 2, "usedInFeatures")
-    check.equal(used[id].get("usedInProjects"), 2, "usedInProjects")
-    check.equal(used[free].get("usedInFeatures"), 0, "not in use")
+    segments_by_id = {s["id"]: s for s in api.get(S).json["segments"]}
+    check.equal(segments_by_id[id].get("usedInFeatures"), 2, "usedInFeatures")
+    check.equal(segments_by_id[id].get("usedInProjects"), 2, "usedInProjects")
+    check.equal(segments_by_id[free].get("usedInFeatures"), 0, "not in use")
 
     usage = api.get(f"{S}/{id}/strategies")
     if check.status(usage, 200):

@@ -1,4 +1,4 @@
-"""Strategies of a flag in an environment, their order, and all that makes a body bad."""
+"""Strategies of a flag in an environment, their order, and invalid bodies."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ def test_create_and_read(api, check, path):
     }  # fmt: skip
     answer = api.post(path, body)
     if check.status(answer, 200):
-        made = answer.json
-        check(re.fullmatch(r"[0-9a-f-]{36}", made.get("id", "")), f"id {made.get('id')}")
+        item = answer.json
+        check(re.fullmatch(r"[0-9a-f-]{36}", item.get("id", "")), f"id {item.get('id')}")
         for key in ("name", "title", "parameters", "segments"):
-            check.equal(made.get(key), body[key], key)
-        check.equal(made.get("disabled"), False, "disabled")
-        check.equal(made["constraints"][0]["values"], ["1"], "constraints")
-        check.equal(made["variants"][0]["weight"], 1000, "variants")
-        check("sortOrder" in made, "sortOrder")
-        one = api.get(f"{path}/{made['id']}")
+            check.equal(item.get(key), body[key], key)
+        check.equal(item.get("disabled"), False, "disabled")
+        check.equal(item["constraints"][0]["values"], ["1"], "constraints")
+        check.equal(item["variants"][0]["weight"], 1000, "variants")
+        check("sortOrder" in item, "sortOrder")
+        one = api.get(f"{path}/{item['id']}")
         if check.status(one, 200):
-            check.equal(one.json["id"], made["id"], "id")
+            check.equal(one.json["id"], item["id"], "id")
             check.equal(one.json["parameters"], ROLLOUT, "parameters")
-        listed = api.get(path)
-        if check.status(listed, 200):
-            check(isinstance(listed.json, list), "a bare array")
-            check.equal([s["id"] for s in listed.json], [made["id"]], "ids")
+        items = api.get(path)
+        if check.status(items, 200):
+            check(isinstance(items.json, list), "a bare array")
+            check.equal([s["id"] for s in items.json], [item["id"]], "ids")
     plain = api.post(path, {"name": "default"})
     check.status(plain, 200, "the least")
     check.equal(plain.json.get("constraints"), [], "no constraints")
@@ -79,13 +79,13 @@ def test_each_built_in_strategy(api, check, path):
 
 
 def test_replace(api, check, path):
-    made = api.strategy("demo", title="Kept", constraints=[users("1")], segments=[api.segment()])
+    item = api.strategy("demo", title="Kept", constraints=[users("1")], segments=[api.segment()])
     other = api.strategy("demo")
     body = {"name": "flexibleRollout", "parameters": ROLLOUT, "constraints": [], "segments": []}
-    answer = api.put(f"{path}/{made['id']}", body)
+    answer = api.put(f"{path}/{item['id']}", body)
     if check.status(answer, 200):
-        check.equal(answer.json["id"], made["id"], "id")
-    now = api.get(f"{path}/{made['id']}").json
+        check.equal(answer.json["id"], item["id"], "id")
+    now = api.get(f"{path}/{item['id']}").json
     check.equal(now["name"], "flexibleRollout", "name")
     check.equal(now["title"], "Kept", "the title is kept when absent")
     check.equal(now["constraints"], [], "constraints")
@@ -93,17 +93,17 @@ def test_replace(api, check, path):
     check.equal(now["parameters"], ROLLOUT, "parameters")
     check.equal(api.get(f"{path}/{other['id']}").json["name"], "default", "the other one")
     api.flag("second")
-    foreign = f"{api.at('second')}/strategies/{made['id']}"
+    foreign = f"{api.at('second')}/strategies/{item['id']}"
     for method, more in (("GET", ()), ("PUT", (body,)), ("DELETE", ())):
         check.error(api.ask(method, foreign, *more), 404, message="through another flag")
-    elsewhere = f"{api.at('demo', 'production')}/strategies/{made['id']}"
+    elsewhere = f"{api.at('demo', 'production')}/strategies/{item['id']}"
     for method, more in (("GET", ()), ("PUT", (body,)), ("DELETE", ())):
         check.error(api.ask(method, elsewhere, *more), 404, message="through another environment")
 
 
 def test_patch(api, check, path):
-    made = api.strategy("demo", name="flexibleRollout", parameters=ROLLOUT)
-    one = f"{path}/{made['id']}"
+    item = api.strategy("demo", name="flexibleRollout", parameters=ROLLOUT)
+    one = f"{path}/{item['id']}"
     patch = [
         {"op": "replace", "path": "/parameters/rollout", "value": "75"},
         {"op": "add", "path": "/constraints/-", "value": users("3")},
@@ -133,15 +133,15 @@ def test_order(api, check, path):
         return [s["id"] for s in api.get(path).json]
 
     check.equal(order(), ids, "as they came")
-    wanted = [{"id": id, "sortOrder": 10 - n} for n, id in enumerate(ids)]
-    check.status(api.post(f"{path}/set-sort-order", wanted), 200)
+    orders = [{"id": id, "sortOrder": 10 - n} for n, id in enumerate(ids)]
+    check.status(api.post(f"{path}/set-sort-order", orders), 200)
     check.equal(order(), ids[::-1], "as told")
     titles = [s["title"] for s in api.state("demo")["strategies"]]
     check.equal(titles, ["2", "1", "0"], "in the environment")
     for bad in ({}, [{}], [{"id": ids[0]}], [{"id": ids[0], "sortOrder": "x"}], "x"):
         check.error(api.post(f"{path}/set-sort-order", bad), 400)
-    stranger = [{"id": "00000000-0000-0000-0000-000000000000", "sortOrder": 1}]
-    answer = api.post(f"{path}/set-sort-order", stranger)
+    unknown_order = [{"id": "00000000-0000-0000-0000-000000000000", "sortOrder": 1}]
+    answer = api.post(f"{path}/set-sort-order", unknown_order)
     check(answer.status_int in (200, 400, 404), f"unknown id: {answer.status}")
     check.equal(order(), ids[::-1], "what was refused changed nothing")
 
@@ -213,17 +213,17 @@ BAD_CONSTRAINTS = [
 
 
 def test_constraints(api, check, path):
-    for good in GOOD_CONSTRAINTS:
-        check.status(api.post("/api/admin/constraints/validate", good), 204, str(good))
+    for valid in GOOD_CONSTRAINTS:
+        check.status(api.post("/api/admin/constraints/validate", valid), 204, str(valid))
     check.status(api.post(path, {"name": "default", "constraints": GOOD_CONSTRAINTS}), 200, "all")
-    stored = len(api.get(path).json)
+    saved = len(api.get(path).json)
     for bad, where in BAD_CONSTRAINTS:
         body = {"name": "default", "constraints": [constraint(), bad]}
         check.error(api.post(path, body), 400, where, str(bad)[:100])
         if isinstance(bad, dict):
             answer = api.post("/api/admin/constraints/validate", bad)
             check.error(answer, 400, message=str(bad)[:100])
-    check.equal(len(api.get(path).json), stored, "nothing bad was stored")
+    check.equal(len(api.get(path).json), saved, "nothing bad was stored")
     body = {"name": "default", "constraints": [{}, constraint(), number("abc")]}
     check.error(api.post(path, body), 400, "constraints")
 
@@ -324,8 +324,8 @@ def test_other_bad_strategies(api, check, path):
 
 
 def test_bad_bodies_when_replacing(api, check, path):
-    made = api.strategy("demo", title="Kept")
-    one = f"{path}/{made['id']}"
+    item = api.strategy("demo", title="Kept")
+    one = f"{path}/{item['id']}"
     before = api.get(one).json
     for body, where in (
         ({"name": "default", "constraints": [constraint(values=[])]}, "values"),
@@ -353,7 +353,7 @@ def test_limits(api, check, path):
 
 
 def test_flag_variants_are_deprecated(api, check, path):
-    """They may be read; new ones come with an import only."""
+    """Legacy variants can be read; only an import creates them."""
     variants = path.replace("/strategies", "/variants")
     answer = api.get(variants)
     if check.status(answer, (200, 404)) and answer.status_int == 200:

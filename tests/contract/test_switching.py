@@ -1,4 +1,4 @@
-"""On and off for each environment, and what switching on adds."""
+"""Enabling and disabling in each environment, and the strategies that enabling adds."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_what_cannot_be_switched(api, check):
 
 
 def test_the_last_active_strategy(api, check):
-    """Without one the environment would mean 'on for everyone': it is switched off instead."""
+    """Without strategies the flag would be enabled for everyone, so it is disabled instead."""
     removed = api.on(api.flag("removed"))
     (one,) = api.state(removed)["strategies"]
     two = api.strategy(removed)
@@ -94,16 +94,16 @@ def test_the_last_active_strategy(api, check):
     check.status(api.patch(f"{api.at(patched)}/strategies/{one['id']}", patch), 200)
     check.equal(api.state(patched)["enabled"], False, "the last was disabled by PATCH")
 
-    put = api.on(api.flag("put"))
-    (one,) = api.state(put)["strategies"]
+    replaced = api.on(api.flag("put"))
+    (one,) = api.state(replaced)["strategies"]
     body = {"name": one["name"], "parameters": one["parameters"], "disabled": True}
-    check.status(api.put(f"{api.at(put)}/strategies/{one['id']}", body), 200)
-    check.equal(api.state(put)["enabled"], False, "the last was disabled by PUT")
+    check.status(api.put(f"{api.at(replaced)}/strategies/{one['id']}", body), 200)
+    check.equal(api.state(replaced)["enabled"], False, "the last was disabled by PUT")
 
-    kept = api.on(api.flag("kept"))
-    asleep = api.strategy(kept, disabled=True)
-    check.status(api.delete(f"{api.at(kept)}/strategies/{asleep['id']}"), 200)
-    check.equal(api.state(kept)["enabled"], True, "a disabled one does not count")
+    rest = api.on(api.flag("kept"))
+    asleep = api.strategy(rest, disabled=True)
+    check.status(api.delete(f"{api.at(rest)}/strategies/{asleep['id']}"), 200)
+    check.equal(api.state(rest)["enabled"], True, "a disabled one does not count")
     client = api.flags(api.client())
-    for flag in (removed, patched, put):
+    for flag in (removed, patched, replaced):
         check.equal(client[flag]["enabled"], False, f"{flag} for clients")

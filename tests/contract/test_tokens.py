@@ -1,4 +1,4 @@
-"""API tokens: their scopes, their end, and that a secret is worth nothing afterwards."""
+"""API tokens: scope, expiry and revocation."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ def test_create(api, check):
         answer = api.post(A, {"tokenName": "t", **body})
         if not check.status(answer, 201, str(body)):
             continue
-        made = answer.json
-        check.equal(sorted(made["projects"]), projects, f"projects of {body}")
-        check(re.fullmatch(secret, made["secret"]), f"secret of {body}: {made['secret']}")
-        check.equal(made["tokenName"], "t", "tokenName")
-        check.equal(made["environment"], body.get("environment", "development"), "environment")
+        token = answer.json
+        check.equal(sorted(token["projects"]), projects, f"projects of {body}")
+        check(re.fullmatch(secret, token["secret"]), f"secret of {body}: {token['secret']}")
+        check.equal(token["tokenName"], "t", "tokenName")
+        check.equal(token["environment"], body.get("environment", "development"), "environment")
         types = {"client", "backend"} if body["type"] in ("CLIENT", "client", "backend") else {
             "frontend"}  # fmt: skip
-        check(made["type"] in types, f"type of {body}: {made['type']}")
-        check("createdAt" in made, "createdAt")
-        secrets.add(made["secret"])
+        check(token["type"] in types, f"type of {body}: {token['type']}")
+        check("createdAt" in token, "createdAt")
+        secrets.add(token["secret"])
     check.equal(len(secrets), len(rows), "every secret is another")
     answer = api.post(A, {"username": "old", "type": "client"})
     if check.status(answer, 201, "username as the name"):

@@ -1,4 +1,4 @@
-"""Flags as the client API sends them, and an engine made of them."""
+"""Flags in the format of the client API, and an engine for them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sigservice.flags.evaluation_context import make_context
 
 
 def flag(name: str = "f", *strategies: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """On in the project `default`; without a strategy for everybody."""
+    """Enabled in the project `default`; for everyone without a strategy."""
     return {
         "name": name,
         "type": "release",
@@ -50,16 +50,20 @@ def engine(*flags: dict[str, Any], segments: list[dict[str, Any]] | None = None)
     return FlagEngine(msgspec.json.encode(document), 1)
 
 
-def context(**given: Any) -> dict[str, Any]:
-    return make_context(given, environment="development", remote_address="192.0.2.7")
+def context(**fields: Any) -> dict[str, Any]:
+    return make_context(fields, environment="development", remote_address="192.0.2.7")
 
 
-def names(made: FlagEngine, *projects: str, **given: Any) -> list[str]:
-    """Which flags are on."""
-    return [toggle["name"] for toggle in made.evaluate(context(**given), projects or ("*",))]
+def names(flag_engine: FlagEngine, *projects: str, **fields: Any) -> list[str]:
+    """The names of enabled flags."""
+    return [
+        toggle["name"] for toggle in flag_engine.evaluate(context(**fields), projects or ("*",))
+    ]
 
 
-def opened(state, secret):
-    """As a guard asks: what is in memory, else the database; and the revisions that hold."""
-    known, key = state.read_revisions(), secrets.sha256(secret)
-    return state.find_cached_access(key, known) or state.find_access(secret, key, known), known
+def open_access(cache, secret):
+    """Reads the cache, else the database, as a guard does. Returns the access and the revisions."""
+    revisions, key = cache.read_revisions(), secrets.sha256(secret)
+    return cache.find_cached_access(key, revisions) or cache.find_access(
+        secret, key, revisions
+    ), revisions

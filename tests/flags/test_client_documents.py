@@ -1,4 +1,4 @@
-"""Kept bodies: asked for once, never old, never many."""
+"""Cached documents of the client API: built once, never stale, limited in number."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.waiting import DEADLINE_SECONDS
 
 
 class Statements:
-    """How often PostgreSQL was asked for a body."""
+    """Counts how often a document is read from PostgreSQL."""
 
     def __init__(self, monkeypatch):
         self.count = 0
@@ -47,7 +47,7 @@ def poll(web, query="", status=200, **headers):
     return web.get(POLL + query, headers=AS_CLIENT | headers, status=status)
 
 
-def test_the_same_question_is_asked_once_for_each_revision(make_service, statements):
+def test_document_is_built_once_for_each_revision(make_service, statements):
     web, _ = start(make_service)
     web.post_json(FEATURES, {"name": "a"}, headers=ADMIN)
     first = poll(web)
@@ -60,7 +60,7 @@ def test_the_same_question_is_asked_once_for_each_revision(make_service, stateme
     assert statements.count == 3
 
 
-def test_a_304_asks_for_no_body(make_service, statements):
+def test_not_modified_builds_no_document(make_service, statements):
     web, _ = start(make_service)
     etag = poll(web).headers["ETag"]
     assert statements.count == 1
@@ -79,7 +79,7 @@ def test_switched_off_each_answer_is_a_statement(make_service, statements):
     assert statements.count == 2
 
 
-def test_the_age_bounds_how_long_a_body_is_held(make_service, statements, clock):
+def test_documents_expire_by_age(make_service, statements, clock):
     web, _ = start(make_service, enabled=True, maxAge=2000)
     poll(web)
     clock.advance(2)
@@ -108,7 +108,7 @@ def test_gzip_is_the_same_document(make_service, statements):
     assert statements.count == 1
 
 
-def test_the_number_of_bodies_is_bounded(make_service, monkeypatch, statements):
+def test_number_of_documents_is_limited(make_service, monkeypatch, statements):
     monkeypatch.setattr(client_documents, "MAX_DOCUMENTS", 3)
     _, bodies = start(make_service)
     for prefix in "abcde":
@@ -133,7 +133,7 @@ def test_the_bytes_are_bounded(make_service, monkeypatch):
     assert not bodies._documents
 
 
-def test_old_bodies_go_when_new_ones_come(make_service, clock):
+def test_expired_documents_are_removed_when_new_ones_are_cached(make_service, clock):
     _, bodies = start(make_service, enabled=True, maxAge=1000)
     for prefix in "abc":
         bodies.get(Query("development", prefix=prefix), 1)
@@ -142,7 +142,7 @@ def test_old_bodies_go_when_new_ones_come(make_service, clock):
     assert [query.prefix for query in bodies._documents] == ["d"]
 
 
-def test_a_body_of_another_revision_is_not_given(make_service, statements):
+def test_document_of_another_revision_is_not_returned(make_service, statements):
     _, bodies = start(make_service)
     query = Query("development")
     old, new = bodies.get(query, 1), bodies.get(query, 2)

@@ -1,4 +1,4 @@
-"""What answers depend on: properties that count, and answers that may be given again."""
+"""Context dependency: the properties that flags use, and deterministic results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def by(stickiness):
 
 
 @pytest.mark.parametrize(
-    ("made", "given"),
+    ("item", "fields"),
     [
         (flag(), []),
         (flag("f", strategy("userWithId", parameters={"userIds": "7"})), []),
@@ -61,36 +61,36 @@ def by(stickiness):
         (flag("f", rollout(50, "random"), enabled=False), []),
     ],
 )  # fmt: skip
-def test_what_must_be_given_for_an_answer_to_stay_the_same(made, given):
+def test_fields_that_a_deterministic_result_needs(item, fields):
     it = engine(
-        made, segments=[{"id": 1, "name": "until", "constraints": [UNTIL]}]
+        item, segments=[{"id": 1, "name": "until", "constraints": [UNTIL]}]
     ).context_dependency
     everything = USER | SESSION | NOW | PLAN
-    assert it.is_deterministic(context(**everything), ("*",)) == (given is not None)
-    assert it.is_deterministic(context(), ("*",)) == (given == [])
-    for enough in given or ():
+    assert it.is_deterministic(context(**everything), ("*",)) == (fields is not None)
+    assert it.is_deterministic(context(), ("*",)) == (fields == [])
+    for enough in fields or ():
         assert it.is_deterministic(context(**enough), ("*",))
         name = next(iter(enough))
         # A property does not count for a root field that would be made up, nor does an empty text.
         assert not it.is_deterministic(context(**{name: ""}), ("*",))
-    if given:
-        useless = {k: v for k, v in everything.items() if all(k not in enough for enough in given)}
+    if fields:
+        useless = {k: v for k, v in everything.items() if all(k not in enough for enough in fields)}
         assert not it.is_deterministic(context(**useless), ("*",))
         assert not it.is_deterministic(context(properties=USER | SESSION | NOW), ("*",))
 
 
 def test_other_projects_do_not_count_but_parents_there_do():
-    lots = rollout(50, "random")
-    child = flag("child", project="b", dependencies=[{"feature": "lots", "enabled": True}])
+    random_flags = rollout(50, "random")
+    child = flag("child", project="b", dependencies=[{"feature": "random", "enabled": True}])
     it = engine(
-        flag("lots", lots, project="a"), child, flag("calm", project="c")
+        flag("random", random_flags, project="a"), child, flag("calm", project="c")
     ).context_dependency
     steady = {p: it.is_deterministic(context(), (p,)) for p in ("a", "b", "c", "none", "*")}
     assert steady == {"a": False, "b": False, "c": True, "none": True, "*": False}
     assert not it.is_deterministic(context(), ("c", "a"))
 
 
-def test_parents_that_are_gone_or_go_round_do_no_harm():
+def test_missing_and_circular_parents_are_ignored():
     def after(parent):
         return [{"feature": parent, "enabled": True}]
 
@@ -109,7 +109,7 @@ def test_thousands_of_children_are_looked_through_quickly():
     assert time.thread_time() - began < 1
 
 
-def test_only_properties_that_some_flag_looks_at_are_kept():
+def test_context_is_reduced_to_properties_that_a_flag_uses():
     segments = [{"id": 1, "name": "s", "constraints": [constraint("of-segment", "IN", "x")]}]
     override = {"contextName": "of-override", "values": ["x"]}
     it = engine(
@@ -119,6 +119,6 @@ def test_only_properties_that_some_flag_looks_at_are_kept():
         segments=segments,
     ).context_dependency
     looked_at = ("rollout", "constraint", "segment", "strategy-variant", "variant", "override")
-    kept = {f"of-{name}": "x" for name in looked_at} | {"userId": "7"}
-    given = context(properties=kept | {"of-nothing": "x"}, appName="shop")
-    assert it.reduce_context(given) == given | {"properties": kept}
+    rest = {f"of-{name}": "x" for name in looked_at} | {"userId": "7"}
+    fields = context(properties=rest | {"of-nothing": "x"}, appName="shop")
+    assert it.reduce_context(fields) == fields | {"properties": rest}

@@ -1,4 +1,4 @@
-"""The evaluation engine behind its adapter, and the traps that it has."""
+"""The adapter of the evaluation engine, and the pitfalls of the engine."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from tests.flags.kit import constraint, context, engine, flag, names, rollout, s
 FUTURE = "2100-01-01T00:00:00Z"
 
 
-def is_on(*strategies, **given):
-    return names(engine(flag("f", *strategies)), **given) == ["f"]
+def is_on(*strategies, **fields):
+    return names(engine(flag("f", *strategies)), **fields) == ["f"]
 
 
 def test_a_flag_on_its_way_to_a_page():
     payload = {"type": "json", "value": '{"a": 1}'}
     only = variant("blue", 1000, payload=payload)
-    made = engine(flag("a", rollout(100, variants=[only])), flag("b", impressionData=True))
-    assert made.evaluate(context(userId="7"), ("*",)) == [
+    item = engine(flag("a", rollout(100, variants=[only])), flag("b", impressionData=True))
+    assert item.evaluate(context(userId="7"), ("*",)) == [
         {
             "name": "a",
             "enabled": True,
@@ -45,12 +45,12 @@ def test_a_flag_on_its_way_to_a_page():
     ]
 
 
-def test_only_flags_that_are_on_in_the_projects_asked_for():
-    made = engine(flag("a"), flag("b", enabled=False), flag("c", project="shop"))
-    assert names(made) == ["a", "c"]
-    assert names(made, "default") == ["a"]
-    assert names(made, "shop", "none") == ["c"]
-    assert names(made, "none") == []
+def test_evaluation_returns_enabled_flags_of_the_requested_projects():
+    item = engine(flag("a"), flag("b", enabled=False), flag("c", project="shop"))
+    assert names(item) == ["a", "c"]
+    assert names(item, "default") == ["a"]
+    assert names(item, "shop", "none") == ["c"]
+    assert names(item, "none") == []
 
 
 @pytest.mark.parametrize(
@@ -65,13 +65,13 @@ def test_only_flags_that_are_on_in_the_projects_asked_for():
     ids=lambda broken: broken["operator"],
 )
 def test_a_constraint_that_makes_no_sense_is_false(broken):
-    given = {"userId": "7", "n": "9", "v": "9.9.9", "x": "("}
-    made = engine(flag("broken", strategy(constraints=[broken])), flag("other"))
-    assert names(made, **given) == ["other"]
+    fields = {"userId": "7", "n": "9", "v": "9.9.9", "x": "("}
+    item = engine(flag("broken", strategy(constraints=[broken])), flag("other"))
+    assert names(item, **fields) == ["other"]
 
 
 @pytest.mark.parametrize(
-    ("met", "given"),
+    ("met", "fields"),
     [
         (constraint("userId", "IN", "7"), {"userId": 7}),
         (constraint("region", "NOT_IN", "us"), {"region": "eu"}),
@@ -88,18 +88,18 @@ def test_a_constraint_that_makes_no_sense_is_false(broken):
     ],
     ids=lambda part: str(part)[:60],
 )
-def test_a_constraint_is_met(met, given):
-    assert is_on(strategy(constraints=[met]), **given)
+def test_a_constraint_is_met(met, fields):
+    assert is_on(strategy(constraints=[met]), **fields)
     inverted = met | {"inverted": not met.get("inverted")}
     if met["operator"] != "REGEX":
-        assert not is_on(strategy(constraints=[inverted]), **given)
+        assert not is_on(strategy(constraints=[inverted]), **fields)
 
 
 def test_without_strategies_a_flag_is_on():
     assert is_on()
 
 
-def test_strategies_that_nobody_has_written_are_false():
+def test_unknown_strategies_are_false():
     mine = strategy("mine", parameters={"a": "b"})
     assert not is_on(mine)
     assert is_on(mine, strategy())
@@ -107,28 +107,28 @@ def test_strategies_that_nobody_has_written_are_false():
 
 def test_segments_are_applied_and_missing_ones_are_false():
     segments = [{"id": 3, "name": "eu", "constraints": [constraint("region", "IN", "eu")]}]
-    made = engine(
+    item = engine(
         flag("a", strategy(segments=[3])), flag("b", strategy(segments=[4])), segments=segments
     )
-    assert names(made, region="eu") == ["a"]
-    assert names(made, region="us") == []
+    assert names(item, region="eu") == ["a"]
+    assert names(item, region="us") == []
 
 
-def test_the_time_may_be_given():
+def test_context_may_have_a_time():
     until = strategy(constraints=[constraint("currentTime", "DATE_BEFORE", value=FUTURE)])
     since = strategy(constraints=[constraint("currentTime", "DATE_AFTER", value=FUTURE)])
-    made = engine(flag("until", until), flag("since", since))
-    assert names(made) == ["until"]
-    assert names(made, currentTime="2100-01-01") == []
-    assert names(made, currentTime="2100-01-01T00:30:00+01:00") == ["until"]
-    assert names(made, currentTime="2100-01-01T00:00:00.000001Z") == ["since"]
+    item = engine(flag("until", until), flag("since", since))
+    assert names(item) == ["until"]
+    assert names(item, currentTime="2100-01-01") == []
+    assert names(item, currentTime="2100-01-01T00:30:00+01:00") == ["until"]
+    assert names(item, currentTime="2100-01-01T00:00:00.000001Z") == ["since"]
 
 
 PARENT = {"feature": "parent", "enabled": True}
 
 
 @pytest.mark.parametrize(
-    ("parent", "asked", "expected"),
+    ("parent", "query", "expected"),
     [
         ({}, PARENT, True),
         ({"enabled": False}, PARENT, False),
@@ -140,21 +140,21 @@ PARENT = {"feature": "parent", "enabled": True}
     ],
 )
 @pytest.mark.parametrize("project", ["default", "shop"])
-def test_a_child_follows_its_parent_wherever_that_is(parent, asked, expected, project):
+def test_a_child_follows_its_parent_wherever_that_is(parent, query, expected, project):
     only = variant("v", 1000)
-    child = flag("child", dependencies=[asked], variants=[only])
-    made = engine(child, flag("parent") | {"project": project} | parent)
-    found = made.evaluate(context(userId="7"), ("default",))
-    assert ("child" in [toggle["name"] for toggle in found]) == expected
-    assert all(t["variant"]["name"] == "v" for t in found if t["name"] == "child")
+    child = flag("child", dependencies=[query], variants=[only])
+    item = engine(child, flag("parent") | {"project": project} | parent)
+    result = item.evaluate(context(userId="7"), ("default",))
+    assert ("child" in [toggle["name"] for toggle in result]) == expected
+    assert all(t["variant"]["name"] == "v" for t in result if t["name"] == "child")
 
 
-def test_a_document_that_the_engine_refuses_is_not_taken_for_an_empty_one():
+def test_rejected_document_raises_an_error():
     with pytest.raises(EngineError):
         engine(flag("f", type=7))
 
 
-def test_evaluation_leaves_nothing_to_report():
-    made = engine(flag("a"), flag("b", strategy("mine")))
-    made.evaluate(context(), ("*",))
-    assert made._engine.get_metrics() is None
+def test_evaluation_collects_no_metrics():
+    item = engine(flag("a"), flag("b", strategy("mine")))
+    item.evaluate(context(), ("*",))
+    assert item._engine.get_metrics() is None

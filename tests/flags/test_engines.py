@@ -1,4 +1,4 @@
-"""Engines: each environment's is built once for a change, and never while another one's waits."""
+"""Engines: one build for each change, without blocking other environments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a flag is on or off, part by part."""
+"""Explanations of flags and their parts."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ def by(stickiness):
     return [variant("a", stickiness=stickiness), variant("b", stickiness=stickiness)]
 
 
-def why(*strategies, parents=(), disabled=(), more=None, **given):
+def why(*strategies, parents=(), disabled=(), more=None, **value):
     """The explanation of one flag with these strategies."""
-    stored = [
+    saved = [
         {"segments": []} | it | {"id": str(n), "title": None, "disabled": n in disabled}
         for n, it in enumerate(strategies)
     ]
     active = [it for n, it in enumerate(strategies) if n not in disabled]
-    asked = build_context(given, "development")
-    (found,) = explain(
-        [flag("f", *active, **more or {})], list(parents), {1: EU}, {"f": stored}, asked
+    query = build_context(value, "development")
+    (match,) = explain(
+        [flag("f", *active, **more or {})], list(parents), {1: EU}, {"f": saved}, query
     )
-    return found
+    return match
 
 
 def test_each_part_has_its_own_result():
     users, plan = constraint("userId", "IN", "7"), constraint("plan", "IN", "pro")
-    found = why(
+    match = why(
         rollout(100, constraints=[users, plan], segments=[1]),
         rollout(0),
         userId="7",
         region="eu",
     )
-    first, second = found.strategies
+    first, second = match.strategies
     assert [(it.constraint, it.result) for it in first.constraints] == [
         (users, True),
         (plan, False),
@@ -52,51 +52,51 @@ def test_each_part_has_its_own_result():
     assert [it.result for it in segment.constraints] == [True]
     assert (first.result, first.rollout) == (False, True)
     assert (second.result, second.rollout) == (False, False)
-    assert (found.is_enabled, found.is_enabled_here, found.result) == (False, True, False)
-    assert found.variant == DISABLED_VARIANT
-    assert not found.is_random
+    assert (match.is_enabled, match.is_enabled_here, match.result) == (False, True, False)
+    assert match.variant == DISABLED_VARIANT
+    assert not match.is_random
 
 
-def test_a_flag_that_is_off_here_tells_what_its_strategies_would_say():
-    found = why(strategy(), more={"enabled": False})
-    assert (found.is_enabled, found.is_enabled_here, found.result) == (False, False, True)
+def test_disabled_flag_still_explains_its_strategies():
+    match = why(strategy(), more={"enabled": False})
+    assert (match.is_enabled, match.is_enabled_here, match.result) == (False, False, True)
 
 
-def test_disabled_strategies_are_judged_and_do_not_count():
-    found = why(strategy(), rollout(0), disabled={0})
-    assert [it.result for it in found.strategies] == [True, False]
-    assert (found.is_enabled, found.result) == (False, False)
-    found = why(rollout(0), disabled={0})
-    assert (found.is_enabled, found.result) == (True, True)  # as the client API sends it
-    told = build_reasons(found, "development")
-    assert (told.state, told.why) == (
+def test_disabled_strategies_are_evaluated_and_do_not_count():
+    match = why(strategy(), rollout(0), disabled={0})
+    assert [it.result for it in match.strategies] == [True, False]
+    assert (match.is_enabled, match.result) == (False, False)
+    match = why(rollout(0), disabled={0})
+    assert (match.is_enabled, match.result) == (True, True)  # as the client API sends it
+    message = build_reasons(match, "development")
+    assert (message.state, message.why) == (
         "on",
         "No active strategies: enabled for everyone.",
     )
 
 
 @pytest.mark.parametrize("name", ["mine", "applicationHostname"])
-def test_what_only_the_application_knows_is_unknown(name):
-    asked = [constraint("userId", "IN", "7")]
-    custom = strategy(name, constraints=asked, parameters={"hostNames": "*"})
-    found = why(custom, userId="7")
-    assert (found.strategies[0].result, found.strategies[0].rollout) == ("unknown", "unknown")
-    assert (found.result, found.is_enabled) == ("unknown", False)
-    found = why(custom, userId="8")
-    assert (found.strategies[0].result, found.result) == (False, False)
+def test_strategies_that_only_the_application_evaluates_are_unknown(name):
+    query = [constraint("userId", "IN", "7")]
+    custom = strategy(name, constraints=query, parameters={"hostNames": "*"})
+    match = why(custom, userId="7")
+    assert (match.strategies[0].result, match.strategies[0].rollout) == ("unknown", "unknown")
+    assert (match.result, match.is_enabled) == ("unknown", False)
+    match = why(custom, userId="8")
+    assert (match.strategies[0].result, match.result) == (False, False)
     assert why(custom, strategy(), userId="7").result is True
-    assert not found.strategies[0].is_known
+    assert not match.strategies[0].is_known
 
 
 def test_the_host_of_this_server_is_not_the_applications(monkeypatch):
     monkeypatch.setenv("hostname", "web-1")
     monkeypatch.setenv("HOSTNAME", "web-1")
-    found = why(strategy("applicationHostname", parameters={"hostNames": "web-1"}))
-    assert (found.result, found.is_enabled) == ("unknown", False)
+    match = why(strategy("applicationHostname", parameters={"hostNames": "web-1"}))
+    assert (match.result, match.is_enabled) == ("unknown", False)
 
 
 @pytest.mark.parametrize(
-    ("wanted", "parent", "satisfied"),
+    ("expected", "parent", "satisfied"),
     [
         ({"enabled": True}, {}, True),
         ({"enabled": True}, {"enabled": False}, False),
@@ -106,17 +106,17 @@ def test_the_host_of_this_server_is_not_the_applications(monkeypatch):
         ({"enabled": True, "variants": ["b"]}, {"variants": [variant("a")]}, False),
     ],
 )
-def test_parents(wanted, parent, satisfied):
-    asked = {"feature": "parent", **wanted}
+def test_parents(expected, parent, satisfied):
+    query = {"feature": "parent", **expected}
     parents = [flag("parent") | {"project": "shop"} | parent]
-    found = why(parents=parents, more={"dependencies": [asked]}, userId="7")
-    assert [(it.parent, it.is_satisfied) for it in found.parents] == [(asked, satisfied)]
-    assert (found.is_enabled, found.has_unsatisfied_parent) == (satisfied, not satisfied)
-    assert found.result is True
+    match = why(parents=parents, more={"dependencies": [query]}, userId="7")
+    assert [(it.parent, it.is_satisfied) for it in match.parents] == [(query, satisfied)]
+    assert (match.is_enabled, match.has_unsatisfied_parent) == (satisfied, not satisfied)
+    assert match.result is True
 
 
 @pytest.mark.parametrize(
-    ("asked", "given", "is_random"),
+    ("query", "value", "is_random"),
     [
         (rollout(50), {}, True),
         (rollout(50), {"userId": "7"}, False),
@@ -135,25 +135,25 @@ def test_parents(wanted, parent, satisfied):
         (rollout(100, "userId", variants=by("random")), {"userId": "7"}, False),
     ],
 )
-def test_what_is_drawn_by_lot_says_so_and_agrees_with_itself(asked, given, is_random):
-    seen = set()
+def test_random_results_are_marked_and_consistent(query, value, is_random):
+    results = set()
     for _ in range(25):
-        found = why(asked, strategy("mine"), more={"variants": by("environment")}, **given)
-        (first, _) = found.strategies
-        assert found.is_enabled == (first.result is True)
-        assert found.is_random == is_random or not found.is_enabled  # off has no variant to draw
+        match = why(query, strategy("mine"), more={"variants": by("environment")}, **value)
+        (first, _) = match.strategies
+        assert match.is_enabled == (first.result is True)
+        assert match.is_random == is_random or not match.is_enabled  # off has no variant to draw
         assert first.rollout or not first.result
-        seen.add((found.is_enabled, found.variant["name"]))
-    assert (len(seen) > 1) == is_random
+        results.add((match.is_enabled, match.variant["name"]))
+    assert (len(results) > 1) == is_random
 
 
-def test_the_lot_of_a_flag_is_that_of_its_parent():
-    asked = {"dependencies": [{"feature": "parent", "enabled": True}]}
+def test_flag_and_parent_use_the_same_random_value():
+    query = {"dependencies": [{"feature": "parent", "enabled": True}]}
     parents = [flag("parent", rollout(50, "random"))]
-    seen = {why(parents=parents, more=asked).is_enabled for _ in range(25)}
-    assert seen == {True, False}
-    assert why(parents=parents, more=asked).is_random
-    both = [flag("f", **asked), *parents]
+    results = {why(parents=parents, more=query).is_enabled for _ in range(25)}
+    assert results == {True, False}
+    assert why(parents=parents, more=query).is_random
+    both = [flag("f", **query), *parents]
     for _ in range(10):
         child, parent = explain(both, [], {}, {"parent": []}, build_context({}, "development"))
         assert child.is_enabled == parent.is_enabled
@@ -162,10 +162,10 @@ def test_the_lot_of_a_flag_is_that_of_its_parent():
 @pytest.mark.parametrize(("stickiness", "is_random"), [("userId", True), ("appName", False)])
 def test_variants_of_the_flag(stickiness, is_random):
     more = {"variants": by(stickiness)}
-    found = [why(more=more, appName="shop") for _ in range(25)]
-    assert {it.is_random for it in found} == {is_random}
-    assert (len({it.variant["name"] for it in found}) == 2) == is_random
-    assert found[0].variants == more["variants"]
+    match = [why(more=more, appName="shop") for _ in range(25)]
+    assert {it.is_random for it in match} == {is_random}
+    assert (len({it.variant["name"] for it in match}) == 2) == is_random
+    assert match[0].variants == more["variants"]
     one = [variant("only", stickiness=stickiness)]
     assert not why(more={"variants": one}).is_random
     mine = [variant("mine", 1000)]
@@ -175,9 +175,9 @@ def test_variants_of_the_flag(stickiness, is_random):
     assert {it.is_random for it in first} == {is_random}
 
 
-def test_there_is_a_limit_to_what_is_judged_at_once(monkeypatch):
+def test_number_of_parts_is_limited(monkeypatch):
     monkeypatch.setattr(explanation, "MAX_PARTS", 3)
-    asked = [constraint("plan", "IN", "pro")]
-    why(rollout(50, constraints=asked), rollout(50, constraints=asked))  # the same parts
+    query = [constraint("plan", "IN", "pro")]
+    why(rollout(50, constraints=query), rollout(50, constraints=query))  # the same parts
     with pytest.raises(BadDataError):
-        why(rollout(50, constraints=asked), rollout(40))
+        why(rollout(50, constraints=query), rollout(40))

@@ -1,4 +1,4 @@
-"""CoalescedRead: reads are shared, and nobody is given an answer older than the asking."""
+"""CoalescedRead: callers share reads, and no result is older than the call."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def ask(latest, into):
     def run():
         try:
             into.append(latest.get())
-        except Exception as error:  # noqa: BLE001  what the sharer was told
+        except Exception as error:  # noqa: BLE001  what each thread raises
             into.append(error)
 
     thread = threading.Thread(target=run)
@@ -83,13 +83,13 @@ def test_alone_each_question_is_a_read():
     assert [latest.get(), latest.get(), latest.get()] == [0, 1, 2]
 
 
-def test_no_answer_is_older_than_the_asking():
-    written, overlaps, reading = [0], [], threading.Lock()
+def test_no_result_is_older_than_the_call():
+    text, overlaps, reading = [0], [], threading.Lock()
 
     def read():
         if not reading.acquire(blocking=False):
             overlaps.append(True)
-        value = written[0]
+        value = text[0]
         take_time(0.0005)  # what the database takes to answer
         reading.release()
         return value
@@ -99,7 +99,7 @@ def test_no_answer_is_older_than_the_asking():
 
     def write():
         while not stop.is_set():
-            written[0] += 1
+            text[0] += 1
             take_time(0.0001)
 
     writer = threading.Thread(target=write)
@@ -107,7 +107,7 @@ def test_no_answer_is_older_than_the_asking():
 
     def ask_often(_):
         for _ in range(60):
-            before = written[0]
+            before = text[0]
             assert latest.get() >= before
 
     try:
@@ -118,7 +118,7 @@ def test_no_answer_is_older_than_the_asking():
     assert not overlaps, "two reads ran at once"
 
 
-def test_who_asks_during_a_read_waits_for_the_next_one_and_shares_it():
+def test_call_during_a_read_shares_the_next_one():
     source = Source()
     latest = CoalescedRead(source.read)
     first, others = [], []
@@ -135,7 +135,7 @@ def test_who_asks_during_a_read_waits_for_the_next_one_and_shares_it():
     assert source.reads == 2
 
 
-def test_an_error_reaches_all_who_shared_the_read_and_nobody_later():
+def test_error_is_raised_in_all_sharing_threads_only():
     source = Source()
     latest = CoalescedRead(source.read)
     first, others = [], []
@@ -158,7 +158,7 @@ def test_an_error_reaches_all_who_shared_the_read_and_nobody_later():
     assert source.reads == 3
 
 
-def test_a_failing_read_leaves_no_lock_behind():
+def test_failing_read_releases_its_lock():
     answers = [ValueError("one"), KeyboardInterrupt(), 3]
 
     def read():

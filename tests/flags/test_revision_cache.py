@@ -1,4 +1,4 @@
-"""Tokens and revisions: nothing is believed that has changed, in whichever process."""
+"""Tokens and revisions: no process uses a stale one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sigservice import secrets
 from sigservice.repository.access import api_tokens
 from sigservice.services import revisions
 from tests.conftest import ADMIN, ADMIN_TOKEN
-from tests.flags.kit import opened
+from tests.flags.kit import open_access
 
 CLIENT = "default:development.client"
 ALL = "*:production.all"
@@ -43,7 +43,7 @@ def state(make_service):
 
 
 def change_tokens(database, statement, *values):
-    """What the token's administration does: a change and the word that tokens have changed."""
+    """Changes a token and bumps the revision of tokens."""
     with database.transaction() as conn:
         revisions.lock(conn)
         with conn.cursor() as cursor:
@@ -59,34 +59,34 @@ def enabled(answer):
     return {feature["name"]: feature["enabled"] for feature in answer.json["features"]}
 
 
-def test_what_a_token_opens(state):
-    access, known = opened(state, CLIENT)
+def test_token_gives_access_to_its_environment_and_projects(state):
+    access, existing = open_access(state, CLIENT)
     assert (access.type, access.environment, access.projects) == (
         "client",
         "development",
         ("default",),
     )
     assert access.has_all_projects is False
-    assert opened(state, ALL)[0].has_all_projects is True
-    assert opened(state, "unknown")[0] is None
-    assert opened(state, "")[0] is None
-    assert known.generation == state.read_revisions().generation
+    assert open_access(state, ALL)[0].has_all_projects is True
+    assert open_access(state, "unknown")[0] is None
+    assert open_access(state, "")[0] is None
+    assert existing.generation == state.read_revisions().generation
 
 
 def test_a_token_is_looked_up_once_while_nothing_changes(make_service, monkeypatch):
     state = make_service(TOKENS).context.revision_cache
-    asked = []
+    query = []
     find = api_tokens.find
-    monkeypatch.setattr(api_tokens, "find", lambda *args: asked.append(args) or find(*args))
-    first, _ = opened(state, CLIENT)
-    assert opened(state, CLIENT)[0] is first
-    assert len(asked) == 1
-    opened(state, "unknown")
-    opened(state, "unknown")
-    assert len(asked) == 3  # who is unknown now may be known in a moment
+    monkeypatch.setattr(api_tokens, "find", lambda *args: query.append(args) or find(*args))
+    first, _ = open_access(state, CLIENT)
+    assert open_access(state, CLIENT)[0] is first
+    assert len(query) == 1
+    open_access(state, "unknown")
+    open_access(state, "unknown")
+    assert len(query) == 3  # who is unknown now may be known in a moment
 
 
-def test_a_revoked_token_is_refused_at_once(make_service):
+def test_revoked_token_is_rejected_at_once(make_service):
     service = make_service(TOKENS)
     web = webtest.TestApp(service.app)
     poll(web)
@@ -101,18 +101,18 @@ def test_a_revoked_token_is_refused_at_once(make_service):
 
 def test_a_token_that_is_narrowed_is_narrowed_at_once(make_service):
     service = make_service(TOKENS)
-    assert opened(service.context.revision_cache, ALL)[0].environment == "production"
+    assert open_access(service.context.revision_cache, ALL)[0].environment == "production"
     change_tokens(
         service.context.database,
         "UPDATE api_tokens SET environment = 'development', projects = '{default}' "
         "WHERE secret_hash = %s",
         secrets.sha256(ALL),
     )
-    access, _ = opened(service.context.revision_cache, ALL)
+    access, _ = open_access(service.context.revision_cache, ALL)
     assert (access.environment, access.projects) == ("development", ("default",))
 
 
-def test_a_token_expires_by_the_clock_although_it_is_known(make_service, clock):
+def test_cached_token_expires(make_service, clock):
     service = make_service(TOKENS)
     web = webtest.TestApp(service.app)
     change_tokens(
@@ -128,17 +128,17 @@ def test_a_token_expires_by_the_clock_although_it_is_known(make_service, clock):
     poll(web, 401)
 
 
-def test_a_token_that_was_unknown_works_from_the_moment_it_is_stored(make_service):
+def test_new_token_works_at_once(make_service):
     service = make_service(TOKENS)
     state = service.context.revision_cache
-    assert opened(state, "late")[0] is None
+    assert open_access(state, "late")[0] is None
     change_tokens(
         service.context.database,
         "INSERT INTO api_tokens (secret_hash, secret_prefix, token_name, type, environment, "
         "projects) VALUES (%s, '', 'late', 'client', '*', '{*}')",
         secrets.sha256("late"),
     )
-    assert opened(state, "late")[0].environment == "default"
+    assert open_access(state, "late")[0].environment == "default"
 
 
 def test_a_second_process_sees_each_change_at_the_next_request(make_service):
@@ -156,7 +156,7 @@ def test_a_second_process_sees_each_change_at_the_next_request(make_service):
         assert poll(here).headers["ETag"] == etag
 
 
-def test_a_second_process_refuses_a_revoked_token_at_the_next_request(make_service):
+def test_second_process_rejects_a_revoked_token_at_the_next_request(make_service):
     here, there = (make_service(TOKENS) for _ in range(2))
     web = webtest.TestApp(there.app)
     poll(web)
@@ -164,25 +164,25 @@ def test_a_second_process_refuses_a_revoked_token_at_the_next_request(make_servi
     poll(web, 401)
 
 
-def test_a_change_in_one_environment_leaves_the_others_alone(make_service):
+def test_change_of_one_environment_bumps_no_other(make_service):
     service = make_service(TOKENS)
     web = webtest.TestApp(service.app)
     web.post_json(FEATURES, {"name": "a"}, headers=ADMIN)
 
-    def seen():
-        known = service.context.revision_cache.read_revisions()
+    def results():
+        existing = service.context.revision_cache.read_revisions()
         return (
-            known.generation,
-            known.of_environment("development"),
-            known.of_environment("production"),
+            existing.generation,
+            existing.of_environment("development"),
+            existing.of_environment("production"),
         )
 
-    before = seen()
+    before = results()
     web.post(f"{FEATURES}/a/environments/production/on", headers=ADMIN)
-    after = seen()
+    after = results()
     assert after[0] > before[0]
     assert after[1] == before[1]
     assert after[2] > before[2]
     web.put_json(f"{FEATURES}/a", {"description": "for all"}, headers=ADMIN)
-    assert seen()[1] > after[1]
-    assert seen()[2] > after[2]
+    assert results()[1] > after[1]
+    assert results()[2] > after[2]

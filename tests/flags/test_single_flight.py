@@ -1,4 +1,4 @@
-"""Single flight: one builds, the others wait; an error reaches them all and is not kept."""
+"""Single flight: one thread builds, the others wait; all of them get an error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.waiting import DEADLINE_SECONDS
 
 
 class Builder:
-    """Builds when the test says so, and counts."""
+    """Builds on a signal of the test, and counts builds."""
 
     def __init__(self, error=None):
         self.builds, self.error = 0, error
@@ -41,7 +41,7 @@ def ask(flights, key, build, answers):
 
 
 def is_waiting(thread):
-    """Whether the thread waits for a flight of another one."""
+    """Whether the thread waits for another thread's flight."""
     frame = sys._current_frames().get(thread.ident)
     names = set()
     while frame:
@@ -51,7 +51,7 @@ def is_waiting(thread):
 
 
 def fly(flights, build, waiters=5):
-    """The answers of a builder and of callers that wait for it."""
+    """The results of a builder and of callers that wait for it."""
     answers = []
     threads = [ask(flights, "a", build, answers)]
     assert build.begun.wait(DEADLINE_SECONDS)
@@ -70,7 +70,7 @@ def test_one_builds_and_the_others_wait_for_it():
     assert build.builds == 1
 
 
-def test_an_error_reaches_all_who_wait_and_the_next_builds_again():
+def test_error_is_raised_in_all_waiting_threads_and_the_next_call_builds_again():
     flights, build = SingleFlight(), Builder(OSError("gone"))
     assert [str(answer) for answer in fly(flights, build)] == ["gone"] * 6
     assert build.builds == 1
@@ -87,7 +87,7 @@ def test_another_key_is_built_meanwhile():
     assert answers == [1]
 
 
-def test_an_interrupted_builder_leaves_nothing_behind():
+def test_interrupted_build_is_removed():
     flights = SingleFlight()
 
     def interrupted():

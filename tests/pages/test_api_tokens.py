@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.conftest import ADMIN
-from tests.flags.kit import opened
+from tests.flags.kit import open_access
 from tests.pages.seen import alert, crawl, find_error, form_to, heading, notice
 
 PATH = "/admin/api-tokens"
@@ -33,7 +33,7 @@ def test_a_token_is_made_and_its_secret_seen_once(ada, web, service):
     assert heading(page) == "API token shop created"
     secret = secret_of(page)
     assert re.fullmatch(r"\*:production\.[0-9a-f]{56}", secret)
-    access, _ = opened(service.context.revision_cache, secret)
+    access, _ = open_access(service.context.revision_cache, secret)
     assert access.environment == "production"
     pages = crawl(ada)
     assert f"{PATH}/new" in pages

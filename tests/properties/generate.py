@@ -21,8 +21,8 @@ PIECES = (
 
 
 def text(random_: random.Random, longest: int = 8) -> str:
-    made = "".join(random_.choices(PIECES, k=random_.randrange(longest)))
-    return made if random_.random() < 0.97 else made * random_.randrange(1, 400)
+    item = "".join(random_.choices(PIECES, k=random_.randrange(longest)))
+    return item if random_.random() < 0.97 else item * random_.randrange(1, 400)
 
 
 def number(random_: random.Random) -> int | float:
@@ -43,8 +43,8 @@ def number(random_: random.Random) -> int | float:
         )
     if kind == 5:
         return random_.random() * 10.0 ** random_.randrange(-30, 30)
-    (made,) = struct.unpack("d", random_.randbytes(8))
-    return made if made == made and abs(made) != float("inf") else 0.5
+    (item,) = struct.unpack("d", random_.randbytes(8))
+    return item if item == item and abs(item) != float("inf") else 0.5
 
 
 def value(random_: random.Random, depth: int = 4) -> Any:
@@ -61,21 +61,21 @@ def value(random_: random.Random, depth: int = 4) -> Any:
 
 
 def nested(depth: int, innermost: Any = None) -> Any:
-    made = innermost
+    item = innermost
     for level in range(depth):
-        made = [made] if level % 2 else {"": made}
-    return made
+        item = [item] if level % 2 else {"": item}
+    return item
 
 
-def encoded(random_: random.Random, made: Any) -> bytes:
-    """As JSON in one of the ways that senders write it."""
-    written = json.dumps(
-        made,
+def encoded(random_: random.Random, item: Any) -> bytes:
+    """JSON in one of the spellings that senders use."""
+    output = json.dumps(
+        item,
         ensure_ascii=random_.random() < 0.5,
         indent=random_.choice((None, None, 1, "\t")),
         separators=random_.choice((None, (",", ":"), (" ,", " : "))),
     )
-    return written.encode()
+    return output.encode()
 
 
 SPLICED = (
@@ -108,9 +108,9 @@ def mutated(random_: random.Random, data: bytes) -> bytes:
 
 
 def squeezed(random_: random.Random, data: bytes) -> bytes:
-    """gzip, now and then damaged."""
-    made = gzip.compress(data)
-    return mutated(random_, made) if random_.random() < 0.5 else made
+    """gzip, sometimes corrupt."""
+    item = gzip.compress(data)
+    return mutated(random_, item) if random_.random() < 0.5 else item
 
 
 def number_literal(random_: random.Random) -> bytes:
@@ -118,17 +118,17 @@ def number_literal(random_: random.Random) -> bytes:
     digits = "".join(
         random_.choices("0123456789", k=random_.randrange(1, random_.choice((4, 30, 400))))
     )
-    made = random_.choice(("", "-")) + (digits.lstrip("0") or "0")
+    item = random_.choice(("", "-")) + (digits.lstrip("0") or "0")
     if random_.random() < 0.5:
-        made += "." + random_.choice(("0", "9", "1")) * random_.randrange(
+        item += "." + random_.choice(("0", "9", "1")) * random_.randrange(
             1, random_.choice((3, 400))
         )
     if random_.random() < 0.6:
         exponent = random_.randrange(random_.choice((10, 400, 3000)))
-        made += (
+        item += (
             random_.choice("eE")
             + random_.choice(("", "+", "-"))
             + random_.choice(("", "00"))
             + str(exponent)
         )
-    return made.encode()
+    return item.encode()

@@ -1,4 +1,4 @@
-"""Flags and contexts by the dice: what is called steady is answered the same again by the engine,
+"""Random flags and contexts: the engine gives the same result again for a deterministic context,
 with and without the properties that no flag looks at.
 """
 
@@ -84,22 +84,22 @@ class Dice(random.Random):
         segment = {"id": 1, "name": "s", "constraints": self.some(self.constraint)}
         return engine(*flags, segments=[segment])
 
-    def given(self):
+    def fields(self):
         return {name: self.choice(VALUES[name]) for name in VALUES if self.random() < 0.5}
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_engine_agrees_on_what_answers_depend_on(seed):
+def test_context_dependency_agrees_with_the_engine(seed):
     dice, steady = Dice(seed), 0
     for _ in range(150):
-        made = dice.engine()
+        item = dice.engine()
         for projects in (("a",), ("b",), ("*",)):
-            asked = context(**dice.given(), properties=dice.given())
-            if made.context_dependency.is_deterministic(asked, projects):
+            query = context(**dice.given(), properties=dice.given())
+            if item.context_dependency.is_deterministic(query, projects):
                 steady += 1
-                first = made.evaluate({"sessionId": "s"} | asked, projects)
-                reduced = made.context_dependency.reduce_context(asked)
+                first = item.evaluate({"sessionId": "s"} | query, projects)
+                reduced = item.context_dependency.reduce_context(query)
                 for _ in range(6):
-                    again = made.evaluate({"sessionId": uuid.uuid4().hex} | reduced, projects)
-                    assert again == first
+                    second = item.evaluate({"sessionId": uuid.uuid4().hex} | reduced, projects)
+                    assert second == first
     assert steady > 50

@@ -1,4 +1,4 @@
-"""Flags and contexts by the dice: an explanation is the engine's answer, and its parts agree."""
+"""Random flags and contexts: explanations agree with the engine and with their parts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.properties.test_context_dependency import Dice
 
 
 def some_flags(dice):
-    """As the client API sends them, and their strategies as the admin API does."""
+    """Flags in the format of the client API, and their strategies in that of the admin API."""
     strategies = {
         f"f{n}": [
             s | {"id": str(i), "title": None, "disabled": dice.random() < 0.2}
@@ -18,14 +18,14 @@ def some_flags(dice):
         ]
         for n in range(4)
     }
-    for stored in strategies.values():
-        for strategy in stored:
+    for saved in strategies.values():
+        for strategy in saved:
             if dice.random() < 0.3:
                 strategy["parameters"].pop("stickiness", None)
     flags = [
         flag(
             name,
-            *[s for s in stored if not s["disabled"]],
+            *[s for s in saved if not s["disabled"]],
             enabled=dice.random() < 0.8,
             variants=dice.variants() if dice.random() < 0.5 else [],
             dependencies=[
@@ -33,25 +33,25 @@ def some_flags(dice):
                 for _ in range(n and dice.randint(0, 1))
             ],
         )
-        for n, (name, stored) in enumerate(strategies.items())
+        for n, (name, saved) in enumerate(strategies.items())
     ]
     return flags, strategies
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_an_explanation_is_the_engines_answer_and_its_parts_agree(seed):
-    dice, sure, on, lots = Dice(seed), 0, 0, 0
+    dice, sure, on, random_flags = Dice(seed), 0, 0, 0
     for _ in range(120):
         flags, strategies = some_flags(dice)
         segment = {"id": 1, "name": "s", "constraints": dice.some(dice.constraint)}
-        asked = context(**dice.given(), properties=dice.given())
+        query = context(**dice.given(), properties=dice.given())
         if dice.random() < 0.5:
-            del asked["remoteAddress"]
-        made = engine(*flags, segments=[segment])
-        answers = [{t["name"]: t for t in made.evaluate(asked, ("*",))} for _ in range(4)]
-        found = {it.name: it for it in explain(flags, [], {1: segment}, strategies, asked)}
-        assert list(found) == list(strategies)
-        for name, it in found.items():
+            del query["remoteAddress"]
+        item = engine(*flags, segments=[segment])
+        answers = [{t["name"]: t for t in item.evaluate(query, ("*",))} for _ in range(4)]
+        match = {it.name: it for it in explain(flags, [], {1: segment}, strategies, query)}
+        assert list(match) == list(strategies)
+        for name, it in match.items():
             for part in it.strategies:
                 conditions = [*part.constraints, *part.segments]
                 for inner in part.segments:
@@ -64,9 +64,9 @@ def test_an_explanation_is_the_engines_answer_and_its_parts_agree(seed):
             together = it.is_enabled_here and not it.has_unsatisfied_parent and it.result is True
             assert it.is_enabled == together
             for parent in it.parents:
-                wanted = parent.parent
+                expected = parent.parent
                 assert parent.is_satisfied == (
-                    found[wanted["feature"]].is_enabled == wanted["enabled"]
+                    match[expected["feature"]].is_enabled == expected["enabled"]
                 )
             if not it.is_random:
                 sure += 1
@@ -76,7 +76,7 @@ def test_an_explanation_is_the_engines_answer_and_its_parts_agree(seed):
                     if name in answer:
                         assert it.variant == answer[name]["variant"]
             else:
-                lots += 1
+                random_flags += 1
     assert sure > 200
     assert on > 50
-    assert lots > 30
+    assert random_flags > 30

@@ -1,4 +1,4 @@
-"""Hostile text on every page that shows text of others: it is shown, and nothing else."""
+"""Hostile text on every page that shows text of other users: it stays text."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ CANARY = "\"'><zq></title></textarea><!--<zq zq=1 onerror=zq>{{!zq}}{{zq}}<%zq%>
 
 
 def hostile(random_: random.Random, longest: int) -> str:
-    made = CANARY + text(random_).replace("\x00", "")
-    return (text(random_) + made if random_.random() < 0.5 else made)[:longest]
+    item = CANARY + text(random_).replace("\x00", "")
+    return (text(random_) + item if random_.random() < 0.5 else item)[:longest]
 
 
 def elements(page: webtest.TestResponse) -> list[tuple[str, tuple[str, ...]]]:
     """Each element with the names of its attributes."""
-    return [(found.name, tuple(sorted(found.attrs))) for found in page.html.find_all(True)]
+    return [(result.name, tuple(sorted(result.attrs))) for result in page.html.find_all(True)]
 
 
 def check(page: webtest.TestResponse) -> str:
-    """Nothing of the hostile text has become markup; returns what a person reads."""
+    """Checks that hostile text isn't markup. Returns the visible text."""
     assert not re.search(r"</?zq|<!--|<%|</textarea", page.text, re.I)
     assert page.text.count("<script") == page.text.count("</title>") == 1
     for name, attributes in elements(page):
@@ -60,8 +60,8 @@ def test_hostile_text_is_shown_and_nothing_more(make_service):
         web.put_json(api, {"name": "deploys", "description": description}, headers=ADMIN)
         token = web.post_json(f"{api}/tokens", {"name": name}, headers=ADMIN).json
         auth = {"Authorization": token["token"]}
-        sent = web.post_json("/api/signal-endpoint/deploys", {key: payload}, headers=auth).json
-        (signal,) = sent["signals"]
+        body = web.post_json("/api/signal-endpoint/deploys", {key: payload}, headers=auth).json
+        (signal,) = body["signals"]
 
         assert description in check(ada.get("/admin/signals"))
         edit = ada.get(page)
@@ -84,29 +84,29 @@ def test_hostile_input_is_shown_again_beside_its_problem(ada):
     random_ = random.Random(9)
     path = "/admin/signals/new"
     for _ in range(8):  # ten sign-ins a minute are allowed
-        typed = hostile(random_, 400)
+        entry = hostile(random_, 400)
         form = form_to(ada.get(path), path)
-        form["name"], form["description"], form["token_name"] = typed, typed, typed
+        form["name"], form["description"], form["token_name"] = entry, entry, entry
         page = form.submit(status=400)
         check(page)
-        again = form_to(page, path)
-        assert {again[field].value for field in ("name", "description", "token_name")} == {
-            typed.strip()
+        second = form_to(page, path)
+        assert {second[field].value for field in ("name", "description", "token_name")} == {
+            entry.strip()
         }
-        stranger = webtest.TestApp(ada.app)
-        form = stranger.get("/sign-in?next=" + quote(typed)).form
+        anonymous = webtest.TestApp(ada.app)
+        form = anonymous.get("/sign-in?next=" + quote(entry)).form
         assert form["next"].value == "/"
-        form["username"], form["password"] = typed, "x"
+        form["username"], form["password"] = entry, "x"
         page = form.submit(status=401)
         check(page)
-        assert page.form["username"].value == typed
+        assert page.form["username"].value == entry
 
 
 def test_hostile_addresses_are_answered_with_a_clean_page(ada):
     random_ = random.Random(10)
     for _ in range(3 * ROUNDS):
-        typed = quote(hostile(random_, 200), safe="<>\"'(){}!=;:@&+$,/")
-        for path in (f"/{typed}", f"/admin/signals/{typed}", f"/admin/signals?done={typed}"):
+        entry = quote(hostile(random_, 200), safe="<>\"'(){}!=;:@&+$,/")
+        for path in (f"/{entry}", f"/admin/signals/{entry}", f"/admin/signals?done={entry}"):
             page = ada.get(path.replace("//", "/"), expect_errors=True)
             assert page.status_int in (200, 400, 404, 405)
             check(page)

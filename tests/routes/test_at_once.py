@@ -1,4 +1,4 @@
-"""All kinds of changes at once: nobody fails, limits hold, and every change has its revision."""
+"""Concurrent changes: none fails, limits hold, and every change bumps the revision."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_everything_at_once(service, admin, monkeypatch):
         plan = plans[n % 5]
         return [racer.ask(*plan[(n + turn) % 4]) for turn in range(8)]
 
-    answers = [answer for found in race(service, 20, work) for answer in found]
+    answers = [answer for result in race(service, 20, work) for answer in result]
     unexpected = {a.status_int: a.text for a in answers if a.status_int >= 500}
     assert not unexpected
     assert {a.status_int for a in answers} <= {200, 201, 202, 204, 400, 403, 404, 409}

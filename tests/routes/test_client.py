@@ -1,4 +1,4 @@
-"""The client API: the document, who sees what of it, ETags, and old SDKs."""
+"""The client API: the document, access by tokens, ETags, and old SDKs."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def test_new_sdks_get_a_list_of_segments(admin, web, spec):
         "5.1.0 x",
     ],
 )
-def test_a_spec_that_is_no_version_is_refused(web, spec):
+def test_invalid_client_spec_is_rejected(web, spec):
     answer = poll(web, status=400, **{"Unleash-Client-Spec": spec.encode().decode("latin-1")})
     assert answer.json["details"][0]["path"] == "Unleash-Client-Spec"
 
@@ -198,7 +198,7 @@ def test_the_tokens_environment_and_projects_hold(admin, web, other):
     web.get(f"{POLL}/o?project=other", headers={"Authorization": CLIENT}, status=404)
 
 
-def test_segments_of_other_projects_and_environments_are_kept_from_a_token(admin, web, other):
+def test_token_gets_no_segments_of_other_projects_and_environments(admin, web, other):
     admin.flag()
     ours = admin.segment()
     theirs = admin.segment("theirs", project="other")
@@ -212,7 +212,7 @@ def test_segments_of_other_projects_and_environments_are_kept_from_a_token(admin
         assert [segment["name"] for segment in document["segments"]] == expected
 
 
-def test_a_token_whose_projects_are_gone_opens_none(service, admin, web):
+def test_token_of_deleted_projects_gives_access_to_no_flag(service, admin, web):
     admin.flag()
     with service.context.database.transaction() as conn:
         revisions.lock(conn)
@@ -364,36 +364,36 @@ def test_text_of_any_kind_survives(admin, web):
         (f"BEARER   {ALL}", 200),
     ],
 )
-def test_who_comes_in(web, authorization, status):
+def test_credentials_of_the_client_api(web, authorization, status):
     headers = {} if authorization is None else {"Authorization": authorization}
     for path in (POLL, f"{POLL}/none"):
-        wanted = 404 if status == 200 and path != POLL else status
-        answer = web.get(path, headers=headers, status=wanted)
-        if wanted in (401, 403):
+        target = 404 if status == 200 and path != POLL else status
+        answer = web.get(path, headers=headers, status=target)
+        if target in (401, 403):
             assert answer.json["message"]
 
 
 def test_readers_never_see_less_than_what_was_written(service, admin):
-    """10 SDKs poll while 2 tools flip: whoever asks after a flip was answered sees it."""
+    """10 SDKs poll while 2 tools change flags: a poll after a response sees the change."""
     admin.flag()
     admin.strategy()
-    written = [0]
+    encoded = [0]
 
     def work(racer, n):
         if n == 0:
             for turn in range(1, 30):
                 racer.put(f"{FEATURES}/a", {"description": str(turn)})
-                written[0] = turn
+                encoded[0] = turn
             return True
         sdk = webtest.TestApp(service.app)
-        etag, seen = "", 0
-        while written[0] < 29:
-            before = written[0]
+        etag, results = "", 0
+        while encoded[0] < 29:
+            before = encoded[0]
             answer = poll(sdk, status="*", If_None_Match=etag)
             if answer.status_int == 200:
                 etag = answer.headers["ETag"]
-                seen = int(answer.json["features"][0]["description"] or 0)
-            assert seen >= before
+                results = int(answer.json["features"][0]["description"] or 0)
+            assert results >= before
         return True
 
     assert race(service, 10, work) == [True] * 10

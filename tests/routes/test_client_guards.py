@@ -1,4 +1,4 @@
-"""The client API and its guards, as the configuration moves them."""
+"""The guards of the client API and the options that change them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.routes.kit import Admin
 POLL = "/api/client/features"
 
 
-def test_a_person_who_is_signed_in_is_no_sdk(make_service):
+def test_session_gives_no_access_to_the_client_api(make_service):
     web = webtest.TestApp(make_service().app)
     page = web.get("/sign-in")
     page.form["username"], page.form["password"] = "ada", "Correct-Horse-7"

@@ -1,4 +1,4 @@
-"""The frontend API: contexts, projects, caching, bad input, and pages of other sites."""
+"""The frontend API: contexts, projects, caching, invalid input, CORS origins."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def service(make_service):
 
 
 def add(web, name, *strategies, environment="development", **more):
-    """A flag that is on there for whom its strategies mean, for everybody without one."""
+    """A flag that is enabled there for users that match a strategy, or for everyone."""
     path = "/api/admin/projects/default/features"
     web.post_json(path, {"name": name, **more}, headers=ADMIN, status=201)
     path += f"/{name}/environments/{environment}"
@@ -62,12 +62,12 @@ def names(answer):
     return [toggle["name"] for toggle in answer.json["toggles"]]
 
 
-def by_query(web, **given):
-    return names(web.get(PATH, given, headers=FRONTEND))
+def by_query(web, **data):
+    return names(web.get(PATH, data, headers=FRONTEND))
 
 
-def by_body(web, **given):
-    return names(web.post_json(PATH, {"context": given}, headers=FRONTEND))
+def by_body(web, **data):
+    return names(web.post_json(PATH, {"context": data}, headers=FRONTEND))
 
 
 def test_flags_of_the_token_and_their_variants(web, service):
@@ -113,8 +113,8 @@ def test_fields_and_properties_of_the_context(web):
         assert ask(web, userId="") == ["here"]
         assert ask(web, region="eu", level=4) == ["here", "level", "region"]
         assert ask(web, currentTime="2100-01-02T00:00:00+01:00") == ["here", "later"]
-    given = {"properties[region]": "eu", "region": "us", "properties[level]": "4"}
-    assert by_query(web, **given) == ["here", "level", "region"]
+    data = {"properties[region]": "eu", "region": "us", "properties[level]": "4"}
+    assert by_query(web, **data) == ["here", "level", "region"]
     assert by_body(web, properties={"region": "eu", "level": 4.5}, region=None) == [
         "here",
         "level",
@@ -171,20 +171,20 @@ def test_a_query_that_makes_no_sense_is_400(web, query, path):
     ],
     ids=lambda part: str(part)[:30],
 )
-def test_a_body_that_makes_no_sense_is_400(web, body, path):
+def test_invalid_body_is_400(web, body, path):
     headers = FRONTEND | {"Content-Type": "application/json"}
     answer = web.post(PATH, body, headers=headers, status=400)
     assert answer.json["details"][0].get("path") == path
 
 
-def test_all_that_is_wrong_is_told_at_once(web):
+def test_all_problems_are_reported_at_once(web):
     context = {"currentTime": "x", "a": [], "properties": {"b": {}}}
     answer = web.post_json(PATH, {"context": context}, headers=FRONTEND, status=400)
-    told = {detail["path"] for detail in answer.json["details"]}
-    assert told == {"context.currentTime", "context.a", "context.properties.b"}
+    message = {detail["path"] for detail in answer.json["details"]}
+    assert message == {"context.currentTime", "context.a", "context.properties.b"}
 
 
-def test_who_may_come_in_and_by_which_method(web):
+def test_credentials_and_methods_of_the_frontend_api(web):
     web.get(PATH, status=401)
     web.get(PATH, headers={"Authorization": "*:development.unknown"}, status=401)
     for headers in (CLIENT, ADMIN):
@@ -200,19 +200,19 @@ def test_who_may_come_in_and_by_which_method(web):
         web.get(path, headers=FRONTEND, status=404)
 
 
-def test_an_answer_that_the_browser_has_is_not_sent_again(web):
+def test_cached_response_is_not_sent_again(web):
     add(web, "old")
     answer = web.get(PATH, headers=FRONTEND)
     etag = answer.headers["ETag"]
     assert etag.startswith('W/"')
     assert answer.headers["Cache-Control"] == "no-cache"
-    asked = FRONTEND | {"If-None-Match": etag}
-    same = web.get(PATH, headers=asked, status=304)
+    request = FRONTEND | {"If-None-Match": etag}
+    same = web.get(PATH, headers=request, status=304)
     assert (same.body, same.headers["ETag"]) == (b"", etag)
     assert web.head(PATH, headers=FRONTEND).headers["ETag"] == etag
-    assert names(web.post_json(PATH, {}, headers=asked)) == ["old"]
+    assert names(web.post_json(PATH, {}, headers=request)) == ["old"]
     add(web, "new")
-    changed = web.get(PATH, headers=asked)
+    changed = web.get(PATH, headers=request)
     assert names(changed) == ["new", "old"]
     assert changed.headers["ETag"] != etag
 
@@ -252,10 +252,10 @@ def test_without_an_interval_flags_are_compiled_for_changes_alone(web, clock):
     assert builds(web) == 1
 
 
-def test_lots_are_drawn_anew_unless_somebody_is_meant(web):
+def test_result_is_random_without_a_user(web):
     add(web, "half", rollout(50))
-    for given in ({"userId": "7"}, {"sessionId": "s"}):
-        assert len({tuple(by_query(web, **given)) for _ in range(20)}) == 1
+    for data in ({"userId": "7"}, {"sessionId": "s"}):
+        assert len({tuple(by_query(web, **data)) for _ in range(20)}) == 1
     assert len({tuple(by_query(web)) for _ in range(60)}) == 2
 
 
@@ -275,15 +275,15 @@ def test_readers_meet_one_of_two_states_while_flags_change(service):
     add(web, "right")
     path = "/api/admin/projects/default/bulk_features/environments/development"
     web.post_json(f"{path}/off", {"features": ["left", "right"]}, headers=ADMIN)
-    seen, done = [], threading.Event()
+    results, done = [], threading.Event()
 
     def read():
         try:
             mine = webtest.TestApp(service.app)
             while not done.is_set():
-                seen.append(tuple(by_query(mine, userId="7")))
+                results.append(tuple(by_query(mine, userId="7")))
         except BaseException as error:  # noqa: BLE001  shown by the assertion below
-            seen.append(error)
+            results.append(error)
 
     readers = [threading.Thread(target=read) for _ in range(4)]
     for reader in readers:
@@ -298,7 +298,7 @@ def test_readers_meet_one_of_two_states_while_flags_change(service):
         done.set()
         for reader in readers:
             reader.join()
-    assert set(seen) == {(), ("left", "right")}
+    assert set(results) == {(), ("left", "right")}
 
 
 def set_origins(service, text):
@@ -311,7 +311,7 @@ ALLOW, CREDENTIALS = "Access-Control-Allow-Origin", "Access-Control-Allow-Creden
 HERE, THERE = {"Origin": "https://shop.example"}, {"Origin": "https://evil.example"}
 
 
-def test_any_page_may_ask_until_origins_are_set(web, service):
+def test_every_origin_is_allowed_until_origins_are_set(web, service):
     preflight = HERE | {
         "Access-Control-Request-Method": "POST",
         "Access-Control-Request-Headers": "authorization, content-type,b\xe4d, x y",
@@ -366,7 +366,7 @@ def test_how_long_a_preflight_holds_is_configured(make_service):
     assert "Access-Control-Allow-Headers" not in answer.headers
 
 
-def test_without_a_database_the_origins_are_those_last_known(web, service):
+def test_cached_origins_are_used_without_a_database(web, service):
     set_origins(service, '{"frontendApiOrigins": ["https://shop.example"]}')
     web.get(PATH, headers=FRONTEND)
     service.context.database.close()

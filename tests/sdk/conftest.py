@@ -24,7 +24,7 @@ PROJECT = "/api/admin/projects/default"
 
 
 class Server(Client):
-    """The admin's side: `self.ask(method, path, body)`."""
+    """The admin API: `self.ask(method, path, body)`."""
 
     @property
     def url(self) -> str:
@@ -36,7 +36,7 @@ class Server(Client):
         return answer
 
     def flag(self, name: str, **strategy: Any) -> None:
-        """A flag that is on in development, with one strategy."""
+        """A flag that is enabled in development, with one strategy."""
         self.admin("POST", f"{PROJECT}/features", {"name": name, "impressionData": True})
         path = f"{PROJECT}/features/{name}/environments/development"
         self.admin("POST", f"{path}/strategies", {"name": "flexibleRollout"} | strategy)
@@ -47,7 +47,7 @@ class Server(Client):
         self.admin("POST", f"{path}/{'on' if on else 'off'}")
 
     def usage(self, name: str) -> tuple[int, int]:
-        """What the flag's page would show of the last hour: (yes, no)."""
+        """The counts of the last hour as on the flag's page: (yes, no)."""
         path = f"/api/admin/client-metrics/features/{name}"
         rows = self.admin("GET", path)["lastHourUsage"]
         return sum(row["yes"] for row in rows), sum(row["no"] for row in rows)
@@ -79,15 +79,15 @@ def server(database) -> Iterator[Server]:
         },
         {},
     )
-    made = Server()
-    made.port = service.port
-    yield made
+    server = Server()
+    server.port = service.port
+    yield server
     service.stop()
 
 
 @pytest.fixture
 def flags(server) -> Server:
-    """rollout (everybody), nobody (0 %), german (constraint), beta (segment), color (variant)."""
+    """rollout (100%), nobody (0%), german (constraint), beta (segment), color (variant)."""
     server.flag("rollout", parameters={"rollout": 100})
     server.flag("nobody", parameters={"rollout": 0})
     constraint = {"contextName": "country", "operator": "IN", "values": ["de"]}
@@ -102,7 +102,7 @@ def flags(server) -> Server:
 
 
 class Node:
-    """A script of this folder, asked by lines of JSON; ends with the test."""
+    """A script of this folder that answers lines of JSON; ends with the test."""
 
     def __init__(self, script: str, *arguments: str) -> None:
         self._popen = subprocess.Popen(

@@ -35,8 +35,8 @@ def test_node_evaluates_by_context(flags, node):
         ({"userId": "8", "properties": {"country": "de"}}, True, False),
     ):
         assert sdk.ask(do="context", context=context)
-        found = [sdk.ask(do="on", flag=name) for name in ("rollout", "nobody", "german", "beta")]
-        assert found == [True, False, german, beta]
+        result = [sdk.ask(do="on", flag=name) for name in ("rollout", "nobody", "german", "beta")]
+        assert result == [True, False, german, beta]
     variant = sdk.ask(do="variant", flag="color")
     assert (variant["name"], variant["payload"]["value"]) == ("red", "#f00")
 
@@ -74,7 +74,7 @@ class _Page(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def elsewhere() -> Iterator[str]:
-    """The origin of somebody else's application."""
+    """The CORS origin of another application."""
     if not BUNDLE.exists():
         pytest.skip("the SDKs are not installed: npm install --prefix tests/sdk")
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Page))
@@ -86,7 +86,7 @@ def elsewhere() -> Iterator[str]:
 
 @pytest.mark.browser
 @pytest.mark.skipif(not CHROMIUM.exists(), reason=f"there is no {CHROMIUM}")
-def test_chromium_asks_across_origins(flags, elsewhere, request):
+def test_chromium_sends_cross_origin_requests(flags, elsewhere, request):
     pytest.importorskip("playwright")
     context = request.getfixturevalue("chromium").new_context()
     page = context.new_page()

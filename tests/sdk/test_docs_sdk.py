@@ -1,4 +1,4 @@
-"""The snippets of docs/sdk.md run as they stand there."""
+"""The snippets of docs/sdk.md run unchanged."""
 
 from __future__ import annotations
 

@@ -43,11 +43,11 @@ def python(flags, tmp_path):
 
 
 def test_python_evaluates(flags, python):
-    found = {
+    result = {
         (flag, user, country): python.is_enabled(flag, {"userId": user, "country": country})
         for flag, user, country in ANSWERS
     }
-    assert found == ANSWERS
+    assert result == ANSWERS
     variant = python.get_variant("color", {"userId": "1"})
     assert variant["name"] == "red"
     assert variant["payload"] == {"type": "string", "value": "#f00"}
@@ -83,15 +83,15 @@ def test_python_is_served_from_its_backup_when_the_token_is_revoked(flags, pytho
 
 def test_node_evaluates(flags, node):
     sdk = node("node_sdk.cjs", flags.url, CLIENT_TOKEN)
-    seen = sdk.ask(do="ready")
-    assert seen["registered"] == 1
-    found = {
+    status = sdk.ask(do="ready")
+    assert status["registered"] == 1
+    result = {
         (flag, user, country): sdk.ask(
             do="on", flag=flag, context={"userId": user, "properties": {"country": country}}
         )
         for flag, user, country in ANSWERS
     }
-    assert found == ANSWERS
+    assert result == ANSWERS
     variant = sdk.ask(do="variant", flag="color", context={"userId": "1"})
     assert (variant["name"], variant["payload"]["value"]) == ("red", "#f00")
 
@@ -124,10 +124,10 @@ def test_a_variant_is_counted(flags, python):
     until(counted, "the variant's count")
 
 
-def test_impressions_are_told(flags, tmp_path):
-    told = []
-    client = connect(flags, tmp_path, event_callback=told.append)
+def test_impression_events_are_emitted(flags, tmp_path):
+    events = []
+    client = connect(flags, tmp_path, event_callback=events.append)
     client.initialize_client()
     client.is_enabled("rollout", {"userId": "1"})
     client.destroy()
-    assert [event.feature_name for event in told if hasattr(event, "feature_name")] == ["rollout"]
+    assert [event.feature_name for event in events if hasattr(event, "feature_name")] == ["rollout"]

@@ -75,23 +75,7 @@ def list_by_name(conn: Connection, names: list[str]) -> list[Row]:
 
 def search(conn: Connection, filter: FeatureFilter) -> list[Row]:
     """In the filter's order; each row has the `total` of matches."""
-    return fetch_all(
-        conn,
-        _SQL["search_features"],
-        archived=filter.archived,
-        projects=filter.projects,
-        types=filter.types,
-        stale=filter.stale,
-        prefix=filter.prefix,
-        tags=filter.tags,
-        text=filter.text,
-        environment=filter.environment,
-        enabled=filter.enabled,
-        newest=filter.newest,
-        descending=filter.descending,
-        limit=filter.limit,
-        offset=filter.offset,
-    )
+    return fetch_all(conn, _SQL["search_features"], **vars(filter))
 
 
 def update(

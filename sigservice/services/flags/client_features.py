@@ -32,10 +32,7 @@ class Query:
             query["project"] = list(self.projects)
         if self.prefix:
             query["namePrefix"] = self.prefix
-        return query | {
-            "environment": self.environment,
-            "inlineSegmentConstraints": self.inline,
-        }
+        return query | {"environment": self.environment, "inlineSegmentConstraints": self.inline}
 
     @cached_property
     def hash(self) -> str:
@@ -59,11 +56,7 @@ def build_document(conn: Connection, query: Query, revision: int) -> bytes:
     )
     features = ",".join(_join_feature(row) for row in rows if row["kind"] == 1)
     segments = ",".join(row["body"] for row in rows if row["kind"] == 2)
-    meta = {
-        "revisionId": revision,
-        "etag": build_etag(query, revision),
-        "queryHash": query.hash,
-    }
+    meta = {"revisionId": revision, "etag": build_etag(query, revision), "queryHash": query.hash}
     parts = [
         '{"version":2,"features":[',
         features,

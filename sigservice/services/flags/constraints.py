@@ -71,11 +71,7 @@ def check_one(
     field = constraint.contextName.strip()
     if not 1 <= len(field) <= MAX_VALUE_LENGTH:
         problems.add(f"{path}.contextName", "The context field must have 1 to 100 characters.")
-    result: dict[str, Any] = {
-        "contextName": field,
-        "operator": constraint.operator,
-        "values": [],
-    }
+    result: dict[str, Any] = {"contextName": field, "operator": constraint.operator, "values": []}
     if constraint.operator in TEXT_OPERATORS:
         values = [_to_text(value) for value in constraint.values or []]
         result["values"] = values

@@ -38,11 +38,7 @@ def set_parent(
     _check_parent(conn, project, child, parent)
     before = _find_parent(conn, child)
     feature_dependencies.upsert(
-        conn,
-        child,
-        parent,
-        enabled=enabled,
-        variants=msgspec.json.encode(list(variants)).decode(),
+        conn, child, parent, enabled=enabled, variants=msgspec.json.encode(list(variants)).decode()
     )
     data = {"feature": parent, "enabled": enabled, "variants": list(variants)}
     events.record(

@@ -76,10 +76,7 @@ def create(conn: Connection, project: str, name: str, metadata: Metadata, by: Id
             conn,
             name=name,
             project=project,
-            type=metadata.type,
-            description=metadata.description,
-            impression_data=metadata.impression_data,
-            stale=metadata.stale,
+            **vars(metadata),
             created_by=by.username,
             created_by_user_id=by.user_id,
         )
@@ -138,14 +135,7 @@ def update(conn: Connection, project: str, name: str, metadata: Metadata, by: Id
     problems = Problems()
     check_metadata(conn, metadata, problems)
     problems.raise_if_any()
-    row = features.update(
-        conn,
-        name,
-        type=metadata.type,
-        description=metadata.description,
-        stale=metadata.stale,
-        impression_data=metadata.impression_data,
-    )
+    row = features.update(conn, name, **vars(metadata))
     events.record(
         conn,
         "feature-metadata-updated",

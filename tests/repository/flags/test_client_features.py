@@ -1,4 +1,4 @@
-"""sql/queries/flags/client_features.sql: finished JSON, for new SDKs and old ones."""
+"""sql/queries/flags/client_features.sql: JSON documents for new and old SDKs."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def conn(conn):
     return conn
 
 
-def bodies(conn, environment="development", kind=1, **wanted):
-    rows = client_features.list_documents(conn, environment, **wanted)
+def bodies(conn, environment="development", kind=1, **expected):
+    rows = client_features.list_documents(conn, environment, **expected)
     return [json.loads(row["body"]) for row in rows if row["kind"] == kind]
 
 
-def names(conn, **wanted):
-    return [body["name"] for body in bodies(conn, **wanted)]
+def names(conn, **expected):
+    return [body["name"] for body in bodies(conn, **expected)]
 
 
 def test_a_flag_that_is_off_is_sent(conn):
@@ -85,8 +85,8 @@ def test_segments_are_listed_or_inlined(conn):
     first, second, third = bodies(conn)[0]["strategies"]
     assert (first["segments"], first["constraints"]) == ([two, one], [{"n": 1}])
     assert (second["segments"], "segments" in third) == ([empty], False)
-    listed = bodies(conn, kind=2)
-    assert listed == [
+    items = bodies(conn, kind=2)
+    assert items == [
         {"id": two, "name": "two", "constraints": [{"n": 2}, {"n": 3}]},
         {"id": one, "name": "one", "constraints": [{"n": 4}]},
         {"id": empty, "name": "empty", "constraints": []},
@@ -100,9 +100,9 @@ def test_segments_are_listed_or_inlined(conn):
 
 def test_segments_are_in_the_order_of_their_numbers(conn):
     run(conn, "ALTER TABLE segments ALTER id RESTART WITH 9")
-    made = [add_segment(conn, f"s{n}") for n in range(3)]
-    add_strategy(conn, "1", uses=tuple(made))
-    assert [body["id"] for body in bodies(conn, kind=2)] == made == [9, 10, 11]
+    item = [add_segment(conn, f"s{n}") for n in range(3)]
+    add_strategy(conn, "1", uses=tuple(item))
+    assert [body["id"] for body in bodies(conn, kind=2)] == item == [9, 10, 11]
 
 
 def test_dependencies(conn):
@@ -112,8 +112,8 @@ def test_dependencies(conn):
     feature_dependencies.upsert(conn, "b", "d", enabled=False, variants='["red"]')
     feature_dependencies.upsert(conn, "c", "d", enabled=True, variants="[]")
     rows = client_features.list_documents(conn, "development")
-    found = [json.loads(row["dependencies"] or "null") for row in rows]
-    assert found == [
+    result = [json.loads(row["dependencies"] or "null") for row in rows]
+    assert result == [
         [{"feature": "d", "enabled": True, "variants": ["red"]}],
         [{"feature": "d", "enabled": False}],
         [{"feature": "d", "enabled": True}],

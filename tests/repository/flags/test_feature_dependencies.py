@@ -1,4 +1,4 @@
-"""sql/queries/flags/feature_dependencies.sql: one parent for a flag."""
+"""sql/queries/flags/feature_dependencies.sql: at most one parent for each flag."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def conn(conn):
     return conn
 
 
-def put(conn, child, parent, enabled=True, variants="[]"):
+def set_parent(conn, child, parent, enabled=True, variants="[]"):
     feature_dependencies.upsert(conn, child, parent, enabled=enabled, variants=variants)
 
 
@@ -27,8 +27,8 @@ def around(conn, *names):
 
 
 def test_a_second_parent_replaces_the_first(conn):
-    put(conn, "a", "b")
-    put(conn, "a", "c", False, '["red"]')
+    set_parent(conn, "a", "b")
+    set_parent(conn, "a", "c", False, '["red"]')
     (row,) = feature_dependencies.list_related(conn, ["a"])
     assert (row["parent"], row["enabled"], row["variants"]) == ("c", False, '["red"]')
     assert row["child_is_active"] is True
@@ -37,9 +37,9 @@ def test_a_second_parent_replaces_the_first(conn):
     assert feature_dependencies.list_related(conn, ["c"])[0]["child_is_active"] is False
 
 
-def test_links_are_found_from_either_end(conn):
-    put(conn, "a", "c")
-    put(conn, "b", "c")
+def test_dependencies_are_listed_by_child_and_parent(conn):
+    set_parent(conn, "a", "c")
+    set_parent(conn, "b", "c")
     assert around(conn, "c") == [("a", "c"), ("b", "c")]
     assert around(conn, "b", "d") == [("b", "c")]
     assert around(conn) == []
@@ -48,27 +48,27 @@ def test_links_are_found_from_either_end(conn):
 def test_possible_parents_live_in_the_project_without_a_parent(conn):
     add_project(conn)
     add_flag(conn, "o", "other")
-    put(conn, "b", "c")
+    set_parent(conn, "b", "c")
     features.archive(conn, ["d"])
     assert feature_dependencies.list_possible_parents(conn, "default", "a") == ["c"]
     assert feature_dependencies.list_possible_parents(conn, "other", "o") == []
 
 
 def test_deleting(conn):
-    put(conn, "a", "c")
-    put(conn, "b", "c")
+    set_parent(conn, "a", "c")
+    set_parent(conn, "b", "c")
     assert feature_dependencies.delete(conn, "a", "b") == 0
     assert feature_dependencies.delete(conn, "a", "c") == 1
     assert feature_dependencies.delete(conn, "b") == 1
     assert feature_dependencies.delete(conn, "b") == 0
-    put(conn, "a", "c")
-    put(conn, "d", "c")
+    set_parent(conn, "a", "c")
+    set_parent(conn, "d", "c")
     feature_dependencies.delete_by_children(conn, ["c", "a"])
     assert around(conn, "a", "c", "d") == [("d", "c")]
 
 
 def test_a_parent_is_not_deleted_under_its_child(conn):
-    put(conn, "a", "b")
+    set_parent(conn, "a", "b")
     features.archive(conn, ["a", "b"])
     with pytest.raises(ConflictError), attempt(conn):
         features.delete(conn, ["b"])

@@ -1,4 +1,4 @@
-"""sql/queries/flags/feature_environments.sql: a missing row is a flag that is off."""
+"""sql/queries/flags/feature_environments.sql: a flag without a row is disabled."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_flag_has_the_environments_of_its_project_in_their_order(conn):
     assert feature_environments.list_states(conn, []) == []
 
 
-def test_an_environment_that_is_off_is_not_shown(conn):
+def test_disabled_environment_is_not_visible(conn):
     run(conn, "UPDATE environments SET enabled = false WHERE name = 'default'")
     rows = feature_environments.list_states(conn, ["a"])
     assert [row["is_visible"] for row in rows] == [False, True, True]

@@ -41,7 +41,7 @@ def test_they_come_in_order(conn):
     assert feature_strategies.list_by_features(conn, []) == []
 
 
-def test_a_strategy_is_found_wherever_it_is(conn):
+def test_strategy_is_found_in_any_flag_and_environment(conn):
     one, two = add_segment(conn, "one"), add_segment(conn, "two")
     add_strategy(conn, "1", uses=(two, one), parameters='{"rollout": "5"}', title="é")
     row = feature_strategies.find(conn, "1")

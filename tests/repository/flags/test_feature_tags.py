@@ -1,4 +1,4 @@
-"""sql/queries/flags/feature_tags.sql: tags come into being by use."""
+"""sql/queries/flags/feature_tags.sql: the first use creates a tag."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ def triples(rows):
     return sorted((row["feature"], row["type"], row["value"]) for row in rows)
 
 
-def test_what_is_new_is_told(conn):
+def test_adding_returns_the_new_tags(conn):
     assert triples(feature_tags.add(conn, ["a"], [ONE, ONE])) == [("a", *ONE)]
     added = feature_tags.add(conn, ["a", "b", "a"], [ONE, TWO])
     assert triples(added) == [("a", *TWO), ("b", *ONE), ("b", *TWO)]
     assert feature_tags.add(conn, ["a", "b"], [ONE]) == []
     assert feature_tags.add(conn, [], [ONE]) == feature_tags.add(conn, ["a"], []) == []
     assert run(conn, "SELECT value FROM tags ORDER BY value") == [("one",), ("two",)]
-    listed = feature_tags.list_by_features(conn, ["b", "a", "none"])
-    assert [row["value"] for row in listed] == ["one", "two"] * 2
+    items = feature_tags.list_by_features(conn, ["b", "a", "none"])
+    assert [row["value"] for row in items] == ["one", "two"] * 2
 
 
-def test_what_is_gone_is_told_and_the_tag_stays(conn):
+def test_removing_returns_the_removed_tags(conn):
     feature_tags.add(conn, ["a", "b"], [ONE, TWO])
     gone = feature_tags.remove(conn, ["a", "none"], [ONE, ("simple", "no"), ("no", "one")])
     assert triples(gone) == [("a", *ONE)]
@@ -50,8 +50,8 @@ def test_what_is_gone_is_told_and_the_tag_stays(conn):
 def test_types_must_exist(conn):
     assert sorted(feature_tags.list_missing_types(conn, ["simple", "x", "x"])) == ["x"]
     assert feature_tags.list_missing_types(conn, []) == []
-    for wrong in (("none", "one"), ("simple", "x"), ("simple", "x" * 51)):
+    for invalid in (("none", "one"), ("simple", "x"), ("simple", "x" * 51)):
         with pytest.raises(ConflictError), attempt(conn):
-            feature_tags.add(conn, ["a"], [wrong])
+            feature_tags.add(conn, ["a"], [invalid])
     with pytest.raises(ConflictError), attempt(conn):
         feature_tags.add(conn, ["none"], [ONE])

@@ -1,4 +1,4 @@
-"""sql/queries/flags/features.sql: names for ever, the archive, and the search."""
+"""sql/queries/flags/features.sql: unique names, the archive, and the search."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def conn(conn):
     return conn
 
 
-def found(conn, **wanted):
-    rows = features.search(conn, FeatureFilter(**wanted))
-    assert {row["total"] for row in rows} <= {len(rows)} or "limit" in wanted
+def result(conn, **expected):
+    rows = features.search(conn, FeatureFilter(**expected))
+    assert {row["total"] for row in rows} <= {len(rows)} or "limit" in expected
     return named(rows)
 
 
@@ -27,7 +27,7 @@ def test_an_empty_table_has_none(conn):
     assert features.find(conn, "a") is None
     assert features.list_by_name(conn, ["a"]) == features.list_by_name(conn, []) == []
     assert features.count(conn) == 0
-    assert found(conn) == []
+    assert result(conn) == []
     features.archive(conn, ["a"])
     features.delete(conn, ["a"])
 
@@ -58,7 +58,7 @@ def test_a_name_is_unique_in_the_archive_too(conn):
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "invalid",
     [
         {"name": ""},
         {"name": "a b"},
@@ -70,9 +70,9 @@ def test_a_name_is_unique_in_the_archive_too(conn):
         {"description": "x" * 5001},
     ],
 )
-def test_the_table_refuses_what_the_service_would(conn, wrong):
+def test_table_rejects_invalid_rows(conn, invalid):
     with pytest.raises(ConflictError), attempt(conn):
-        add_flag(conn, **{"name": "a"} | wrong)
+        add_flag(conn, **{"name": "a"} | invalid)
 
 
 def test_update_and_stale(conn):
@@ -83,8 +83,8 @@ def test_update_and_stale(conn):
     assert features.update(conn, "a", **values) == before | values
     features.set_stale(conn, ["a", "b", "none"], False)
     features.set_stale(conn, ["c"], True)
-    assert found(conn, stale=True) == ["c"]
-    assert found(conn, stale=False) == ["a", "b"]
+    assert result(conn, stale=True) == ["c"]
+    assert result(conn, stale=False) == ["a", "b"]
 
 
 def test_the_archive(conn):
@@ -95,11 +95,15 @@ def test_the_archive(conn):
     first = features.find(conn, "a")["archived_at"]
     features.archive(conn, ["a"])
     assert features.find(conn, "a")["archived_at"] == first
-    assert (features.count(conn), found(conn), found(conn, archived=True)) == (1, ["c"], ["a", "b"])
+    assert (features.count(conn), result(conn), result(conn, archived=True)) == (
+        1,
+        ["c"],
+        ["a", "b"],
+    )
     features.delete(conn, ["b", "c"])  # c is not archived
-    assert found(conn) == ["c"]
+    assert result(conn) == ["c"]
     features.revive(conn, ["a"])
-    assert found(conn) == ["a", "c"]
+    assert result(conn) == ["a", "c"]
     assert feature_environments.find_state(conn, "a", "production")["enabled"] is False
     assert run(conn, "SELECT feature FROM feature_environments") == [("a",)]
 
@@ -112,21 +116,21 @@ def test_the_search_narrows(conn):
     feature_tags.add(conn, ["b", "axb"], [("simple", "Zebra")])
     feature_tags.add(conn, ["b"], [("simple", "two")])
     feature_environments.set_states(conn, ["b"], "production", True, topics=[""])
-    assert found(conn) == ["a_b", "axb", "b"]
-    assert found(conn, projects=["other"]) == ["axb"]
-    assert found(conn, projects=[]) == []
-    assert found(conn, types=["experiment", "none"]) == ["axb"]
-    assert found(conn, prefix="a_") == ["a_b"]
-    assert found(conn, prefix="a%") == []
-    assert found(conn, tags=["simple:Zebra", "simple:two"]) == ["axb", "b"]
-    assert found(conn, tags=["simple:zebra"]) == []
-    assert found(conn, text="A_B") == ["a_b"]
-    assert found(conn, text="blue b") == ["a_b"]
-    assert found(conn, text="e:ZEB") == ["axb", "b"]
-    assert found(conn, text="%") == []
-    assert found(conn, environment="production") == ["b"]
-    assert found(conn, environment="production", enabled=False) == ["a_b", "axb"]
-    assert found(conn, prefix="a", types=["release"]) == ["a_b"]
+    assert result(conn) == ["a_b", "axb", "b"]
+    assert result(conn, projects=["other"]) == ["axb"]
+    assert result(conn, projects=[]) == []
+    assert result(conn, types=["experiment", "none"]) == ["axb"]
+    assert result(conn, prefix="a_") == ["a_b"]
+    assert result(conn, prefix="a%") == []
+    assert result(conn, tags=["simple:Zebra", "simple:two"]) == ["axb", "b"]
+    assert result(conn, tags=["simple:zebra"]) == []
+    assert result(conn, text="A_B") == ["a_b"]
+    assert result(conn, text="blue b") == ["a_b"]
+    assert result(conn, text="e:ZEB") == ["axb", "b"]
+    assert result(conn, text="%") == []
+    assert result(conn, environment="production") == ["b"]
+    assert result(conn, environment="production", enabled=False) == ["a_b", "axb"]
+    assert result(conn, prefix="a", types=["release"]) == ["a_b"]
 
 
 def test_pages_know_the_total(conn):

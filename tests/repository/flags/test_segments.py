@@ -1,4 +1,4 @@
-"""sql/queries/flags/segments.sql: unique names, and who uses them."""
+"""sql/queries/flags/segments.sql: unique names, and the strategies that use them."""
 
 from __future__ import annotations
 
@@ -52,26 +52,26 @@ def test_names_are_unique(conn):
 
 
 def test_use_is_counted_by_flag_and_project(conn):
-    used, unused = add_segment(conn, "used"), add_segment(conn, "unused")
+    in_use, unused = add_segment(conn, "used"), add_segment(conn, "unused")
     for name, project in (("a", "default"), ("b", "default"), ("o", "other")):
         add_flag(conn, name, project)
-    add_strategy(conn, "1", uses=(used,))
-    add_strategy(conn, "2", uses=(used,))
-    add_strategy(conn, "3", "b", "production", uses=(used,))
-    add_strategy(conn, "4", "o", "production", uses=(used,))
+    add_strategy(conn, "1", uses=(in_use,))
+    add_strategy(conn, "2", uses=(in_use,))
+    add_strategy(conn, "3", "b", "production", uses=(in_use,))
+    add_strategy(conn, "4", "o", "production", uses=(in_use,))
     features.archive(conn, ["b"])
-    listed = [
+    items = [
         (row["name"], row["used_in_features"], row["used_in_projects"])
         for row in segments.list_all(conn)
     ]
-    assert listed == [("unused", 0, 0), ("used", 3, 2)]
-    users = segments.list_strategies(conn, used)
+    assert items == [("unused", 0, 0), ("used", 3, 2)]
+    users = segments.list_strategies(conn, in_use)
     assert ids(users) == ["1", "2", "3", "4"]
     assert (users[3]["feature"], users[3]["project"]) == ("o", "other")
     assert segments.list_strategies(conn, unused) == []
 
 
-def test_the_table_keeps_what_is_in_use(conn):
+def test_segment_in_use_is_not_deleted(conn):
     add_flag(conn)
     id = add_segment(conn)
     add_strategy(conn, "1", uses=(id,))

@@ -1,4 +1,4 @@
-"""Constraints: what each operator takes, and that the engine understands whatever is accepted."""
+"""Constraints: the values of each operator, and that the engine supports what is accepted."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ SEMVERS = tuple(f"SEMVER_{n}" for n in ("EQ", "GT", "GTE", "LT", "LTE"))
 DATES = ("DATE_AFTER", "DATE_BEFORE")
 
 
-def check(**given):
-    """The constraint as it is stored; raises BadDataError."""
+def check(**fields):
+    """Returns the constraint in the stored format. Raises BadDataError."""
     problems = Problems()
-    constraint = msgspec.convert({"contextName": "x"} | given, Constraint)
-    (stored,) = constraints.check([constraint], problems)
+    constraint = msgspec.convert({"contextName": "x"} | fields, Constraint)
+    (saved,) = constraints.check([constraint], problems)
     problems.raise_if_any()
-    return stored
+    return saved
 
 
-def refused(**given):
-    """The paths of what is wrong."""
+def refused(**fields):
+    """The paths of all problems."""
     with pytest.raises(BadDataError) as caught:
-        check(**given)
+        check(**fields)
     assert caught.value.message
     return [detail["path"].removeprefix("constraints[0].") for detail in caught.value.details]
 
 
-def holds(stored, context):
-    """What the engine of the SDKs makes of a stored constraint."""
-    strategy = {"name": "default", "parameters": {}, "constraints": [stored]}
+def holds(saved, context):
+    """Whether the engine of the SDKs matches a stored constraint."""
+    strategy = {"name": "default", "parameters": {}, "constraints": [saved]}
     feature = {"name": "f", "enabled": True, "strategies": [strategy]}
     engine = UnleashEngine()
     engine.take_state(json.dumps({"version": 2, "features": [feature]}))
@@ -52,8 +52,8 @@ def test_there_are_no_other_operators():
 @pytest.mark.parametrize("operator", TEXT_OPERATORS)
 def test_several_values_are_kept_in_order(operator):
     values = ["10.0.0.0/8", "::1", "192.168.0.1"]
-    stored = check(operator=operator, values=values, value="ignored")
-    assert stored == {"contextName": "x", "operator": operator, "values": values}
+    saved = check(operator=operator, values=values, value="ignored")
+    assert saved == {"contextName": "x", "operator": operator, "values": values}
 
 
 @pytest.mark.parametrize("operator", TEXT_OPERATORS)
@@ -67,14 +67,14 @@ def test_values_that_are_none(operator):
 
 
 def test_numbers_among_values_become_text():
-    stored = check(operator="IN", values=[1, -2, 1.5, 10**30])
-    assert stored["values"] == ["1", "-2", "1.5", "1" + "0" * 30]
+    saved = check(operator="IN", values=[1, -2, 1.5, 10**30])
+    assert saved["values"] == ["1", "-2", "1.5", "1" + "0" * 30]
 
 
 @pytest.mark.parametrize(
     "network", ["10.0.0.0/33", "10.0.0", "a", "10.0.0.0/8/8", " ", "1.2.3.4/-1"]
 )
-def test_what_is_no_network(network):
+def test_invalid_networks_are_rejected(network):
     assert refused(operator="IN_CIDR", values=[network]) == ["values[0]"]
 
 
@@ -114,7 +114,7 @@ def test_the_engine_knows_every_number_that_is_accepted(value):
         "0." + "0" * 99,
     ],
 )
-def test_what_is_no_number(operator, value):
+def test_invalid_numbers_are_rejected(operator, value):
     assert refused(operator=operator, value=value) == ["value"]
 
 
@@ -127,7 +127,7 @@ def test_a_number_may_come_as_one():
 
 
 @pytest.mark.parametrize(
-    ("value", "stored"),
+    ("value", "saved"),
     [
         ("2024-01-01T10:00:00Z", None),
         ("2024-01-01T10:00:00.123Z", None),
@@ -144,11 +144,11 @@ def test_a_number_may_come_as_one():
         ("2024-01-01T10:00:00+01:00:30", "2024-01-01T08:59:30.000Z"),
     ],
 )
-def test_the_engine_knows_every_date_that_is_accepted(value, stored):
+def test_the_engine_knows_every_date_that_is_accepted(value, saved):
     after, before = (
         check(contextName="currentTime", operator=operator, value=value) for operator in DATES
     )
-    assert after["value"] == before["value"] == (stored or value)
+    assert after["value"] == before["value"] == (saved or value)
     assert holds(after, {"currentTime": "2030-01-01T00:00:00Z"})
     assert holds(before, {"currentTime": "2020-01-01T00:00:00Z"})
 
@@ -175,7 +175,7 @@ def test_the_engine_knows_every_date_that_is_accepted(value, stored):
         "-2024-01-01",
     ],
 )
-def test_what_is_no_date(operator, value):
+def test_invalid_dates_are_rejected(operator, value):
     assert refused(operator=operator, value=value) == ["value"]
 
 
@@ -210,15 +210,15 @@ def test_the_engine_knows_every_version_that_is_accepted(value):
         1.2,
     ],
 )
-def test_what_is_no_version(operator, value):
+def test_invalid_versions_are_rejected(operator, value):
     assert refused(operator=operator, value=value) == ["value"]
 
 
 def test_patterns():
-    stored = check(operator="REGEX", value="^a.*b$", caseInsensitive=True, inverted=False)
-    assert (stored["value"], stored["inverted"]) == ("^a.*b$", False)
-    assert holds(stored, {"properties": {"x": "AxB"}})
-    assert not holds(stored, {"properties": {"x": "AxC"}})
+    saved = check(operator="REGEX", value="^a.*b$", caseInsensitive=True, inverted=False)
+    assert (saved["value"], saved["inverted"]) == ("^a.*b$", False)
+    assert holds(saved, {"properties": {"x": "AxB"}})
+    assert not holds(saved, {"properties": {"x": "AxC"}})
     check(operator="REGEX", value="a" * 1000)
     check(operator="REGEX", value=r"\\1")
     assert refused(operator="REGEX", value="a", inverted=True) == ["inverted"]
@@ -247,12 +247,12 @@ def test_patterns():
         "(?(1)a)(b)",
     ],
 )
-def test_what_is_no_pattern(value):
+def test_invalid_patterns_are_rejected(value):
     assert refused(operator="REGEX", value=value) == ["value"]
 
 
 @pytest.mark.parametrize("operator", ["", "in", "IN ", "EQ", "NOT", "x" * 10_000, "IN\n", "ＩＮ"])
-def test_what_is_no_operator(operator):
+def test_unknown_operators_are_rejected(operator):
     assert refused(operator=operator, values=["a"], value="1") == ["operator"]
 
 
@@ -262,16 +262,16 @@ def test_a_field_has_a_name():
     assert check(contextName=" ключ ", operator="IN", values=["a"])["contextName"] == "ключ"
 
 
-def test_flags_are_stored_only_when_they_are_given():
-    stored = check(operator="IN", values=["a"], inverted=True, caseInsensitive=False)
-    assert (stored["inverted"], stored["caseInsensitive"]) == (True, False)
+def test_absent_options_are_not_stored():
+    saved = check(operator="IN", values=["a"], inverted=True, caseInsensitive=False)
+    assert (saved["inverted"], saved["caseInsensitive"]) == (True, False)
     assert not {"inverted", "caseInsensitive"} & set(check(operator="IN", values=["a"]))
 
 
-def test_everything_that_is_wrong_is_told_at_once():
+def test_all_problems_are_reported_at_once():
     problems = Problems()
-    wrong = [Constraint("", "IN"), Constraint("x", "NUM_EQ", value="a"), Constraint("x", "?")]
-    constraints.check(wrong, problems, "segment.constraints")
+    invalid = [Constraint("", "IN"), Constraint("x", "NUM_EQ", value="a"), Constraint("x", "?")]
+    constraints.check(invalid, problems, "segment.constraints")
     with pytest.raises(BadDataError) as caught:
         problems.raise_if_any()
     assert [detail["path"] for detail in caught.value.details] == [
@@ -292,15 +292,15 @@ def test_there_are_at_most_thirty():
     assert caught.value.details[0]["path"] == "constraints"
 
 
-def test_a_body_full_of_mistakes_gets_a_short_answer():
+def test_number_of_reported_problems_is_limited():
     paths = refused(operator="IN", values=[""] * 30_000)
     assert len(paths) == 100
     assert paths[:2] == ["values", "values[0]"]
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_what_was_stored_is_accepted_again_unchanged(operator):
+def test_stored_constraints_are_accepted_unchanged(operator):
     sample = {**dict.fromkeys(NUMBERS, ".5"), **dict.fromkeys(SEMVERS, "1.2.3")}
     sample |= {"REGEX": "a+"} | dict.fromkeys(DATES, "2024-01-01")
-    stored = check(operator=operator, value=sample.get(operator), values=["::1"])
-    assert check(**stored) == stored
+    saved = check(operator=operator, value=sample.get(operator), values=["::1"])
+    assert check(**saved) == saved

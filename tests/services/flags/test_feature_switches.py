@@ -1,4 +1,4 @@
-"""Switching flags: many at once, and one while somebody else does."""
+"""Switching flags: many at once, and one flag concurrently."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ def make(conn, names):
 
 
 def rows(conn, names):
-    found = feature_strategies.list_by_features(conn, names, DEV)
-    return [(row["feature"], row["disabled"], row["sort_order"]) for row in found]
+    result = feature_strategies.list_by_features(conn, names, DEV)
+    return [(row["feature"], row["disabled"], row["sort_order"]) for row in result]
 
 
 def statements(monkeypatch, work):
-    asked = []
+    query = []
     original = named_statements._execute
 
     def noted(cursor, statement, *args):
-        asked.append(statement)
+        query.append(statement)
         return original(cursor, statement, *args)
 
     with monkeypatch.context() as patch:
         patch.setattr(named_statements, "_execute", noted)
         work()
-    return len(asked)
+    return len(query)
 
 
 def test_twenty_cost_the_statements_of_two(conn, monkeypatch):
@@ -86,7 +86,7 @@ def test_disabled_strategies_come_back_or_get_one_beside_them(conn, activate):
     assert rows(conn, names) == [("active", False, 0), ("bare", False, 0), *off]
 
 
-def test_an_archived_flag_refuses_all(conn):
+def test_archived_flag_can_not_be_switched(conn):
     names = make(conn, ["a", "b"])
     features.archive(conn, "default", ["a"], SYSTEM)
     with pytest.raises(BadDataError, match="a must be revived first"):
@@ -94,8 +94,8 @@ def test_an_archived_flag_refuses_all(conn):
     assert rows(conn, names) == []
 
 
-def test_who_has_waited_for_another_switch_looks_again(service, database):
-    """The state is read before the lock is there; the lock's generation tells that it is old."""
+def test_switch_that_waited_reads_the_state_again(service, database):
+    """The state is read before the lock; the generation of the lock shows that it is stale."""
     target, done = FeatureEnvironment("default", "raced", DEV), []
     with service.context.database.transaction() as conn:
         make(conn, ["raced"])
@@ -114,12 +114,12 @@ def test_who_has_waited_for_another_switch_looks_again(service, database):
     waiting.join(DEADLINE_SECONDS)
     assert done == [False]
     with service.context.database.autocommit() as conn:
-        kept = fetch_value(
+        rest = fetch_value(
             conn,
             "SELECT count(*) FROM events WHERE type = 'feature-environment-enabled' "
             "AND feature_name = 'raced'",
         )
-    assert kept == 1
+    assert rest == 1
 
 
 def locks_waited_for(conn):

@@ -1,4 +1,4 @@
-"""Strategies as other services use them: what is stored of what was given."""
+"""Strategies: the stored format."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ TARGET = FeatureEnvironment("default", "a", "development")
 
 @pytest.fixture
 def conn(service):
-    """A transaction in which there is the flag `a`; nothing of it stays."""
+    """A transaction with the flag `a` that is rolled back."""
     with service.context.database.transaction() as conn:
         features.create(conn, "default", "a", Metadata(), SYSTEM)
         yield conn
         conn.rollback()
 
 
-def checked(conn, **given):
-    strategy = msgspec.convert({"name": "flexibleRollout"} | given, Strategy)
+def checked(conn, **fields):
+    strategy = msgspec.convert({"name": "flexibleRollout"} | fields, Strategy)
     return strategies.validate(conn, strategy, "a", project="default", max_segments=5)
 
 
-def add(conn, **given):
-    strategy = msgspec.convert({"name": "default"} | given, Strategy)
+def add(conn, **fields):
+    strategy = msgspec.convert({"name": "default"} | fields, Strategy)
     return strategies.add(conn, TARGET, strategy, SYSTEM, max_segments=5)
 
 
@@ -42,21 +42,21 @@ def test_a_rollout_lacks_nothing(conn):
     assert checked(conn, name="default", parameters={"rollout": "x"})["parameters"] == {
         "rollout": "x"
     }
-    stored = checked(conn)
-    assert (stored["title"], stored["disabled"], stored["segments"]) == (None, False, [])
+    saved = checked(conn)
+    assert (saved["title"], saved["disabled"], saved["segments"]) == (None, False, [])
 
 
 @pytest.mark.parametrize("value", ["0", "1", "99", "100", "007", 0, 100, 5.0])
-def test_shares_from_0_to_100(conn, value):
-    stored = checked(conn, parameters={"rollout": value})
-    assert 0 <= int(stored["parameters"]["rollout"]) <= 100
+def test_rollout_percentages_from_0_to_100(conn, value):
+    saved = checked(conn, parameters={"rollout": value})
+    assert 0 <= int(saved["parameters"]["rollout"]) <= 100
     for type in ("Random", "UserId", "SessionId"):
         checked(conn, name=f"gradualRollout{type}", parameters={"percentage": value})
         with pytest.raises(BadDataError):
             checked(conn, name=f"gradualRollout{type}", parameters={"percentage": "101"})
 
 
-def test_types_that_somebody_has_added(conn):
+def test_custom_strategy_types_are_accepted(conn):
     with conn.cursor() as cursor:
         cursor.execute("INSERT INTO strategy_types (name) VALUES ('mine')")
     assert checked(conn, name="mine", parameters={"anything": 1})["parameters"] == {"anything": "1"}
@@ -74,8 +74,8 @@ def test_segments_are_sorted_once_each_and_must_exist(conn):
 
 def test_they_are_listed_in_their_order(conn):
     ids = [add(conn, sortOrder=order)["id"] for order in (5, -1, 5, 0)]
-    listed = [strategy["id"] for strategy in strategies.list_strategies(conn, TARGET)]
-    assert (listed[0], listed[1], set(listed[2:])) == (ids[1], ids[3], {ids[0], ids[2]})
+    items = [strategy["id"] for strategy in strategies.list_strategies(conn, TARGET)]
+    assert (items[0], items[1], set(items[2:])) == (ids[1], ids[3], {ids[0], ids[2]})
     assert add(conn)["sortOrder"] == 6
     assert strategies.get(conn, TARGET, ids[0])["sortOrder"] == 5
     with pytest.raises(NotFoundError):

@@ -1,4 +1,4 @@
-"""Variants: weights that sum to 1000 whatever is asked for, and payloads that are what they say."""
+"""Variants: weights that sum to 1000, and payloads that match their type."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from sigservice.services.flags.variants import Variant
 from sigservice.services.problems import Problems
 
 
-def check(*given):
-    """The variants as they are stored; raises BadDataError."""
+def check(*fields):
+    """Returns the variants in the stored format. Raises BadDataError."""
     problems = Problems()
-    stored = variants.check(msgspec.convert(list(given), list[Variant]), problems)
+    saved = variants.check(msgspec.convert(list(fields), list[Variant]), problems)
     problems.raise_if_any()
-    return stored
+    return saved
 
 
-def refused(*given):
+def refused(*fields):
     with pytest.raises(BadDataError) as caught:
-        check(*given)
+        check(*fields)
     return [detail["path"].removeprefix("variants") for detail in caught.value.details]
 
 
@@ -35,23 +35,23 @@ def fixed(name, weight):
 def test_the_weights_sum_to_1000(seed):
     dice = random.Random(seed)
     cuts = sorted(dice.randint(0, 1000) for _ in range(dice.choice([0, 1, 2, 9, 50])))
-    wanted = [b - a for a, b in zip([0, *cuts], cuts, strict=False)]
-    given = [fixed(f"f{n}", weight) for n, weight in enumerate(wanted)]
-    given += [
+    expected = [b - a for a, b in zip([0, *cuts], cuts, strict=False)]
+    fields = [fixed(f"f{n}", weight) for n, weight in enumerate(expected)]
+    fields += [
         {"name": f"v{n}", "weight": dice.randint(0, 1000)} for n in range(dice.randint(1, 50))
     ]
-    dice.shuffle(given)
-    stored = check(*given)
-    assert sum(variant["weight"] for variant in stored) == 1000
-    assert [variant["name"] for variant in stored] == [variant["name"] for variant in given]
-    shares = [variant["weight"] for variant in stored if variant["weightType"] == "variable"]
+    dice.shuffle(fields)
+    saved = check(*fields)
+    assert sum(variant["weight"] for variant in saved) == 1000
+    assert [variant["name"] for variant in saved] == [variant["name"] for variant in fields]
+    shares = [variant["weight"] for variant in saved if variant["weightType"] == "variable"]
     assert shares == sorted(shares, reverse=True)
     assert max(shares) - min(shares) <= 1
-    for before, after in zip(given, stored, strict=True):
+    for before, after in zip(fields, saved, strict=True):
         assert after["weight"] >= 0
         if "weightType" in before:
             assert after["weight"] == before["weight"]
-    assert check(*stored) == stored
+    assert check(*saved) == saved
 
 
 def test_none_stay_none():
@@ -59,7 +59,7 @@ def test_none_stay_none():
 
 
 @pytest.mark.parametrize(
-    ("given", "paths"),
+    ("fields", "paths"),
     [
         ([{"name": ""}], ["[0].name"]),
         ([{"name": "x" * 101}], ["[0].name"]),
@@ -75,11 +75,11 @@ def test_none_stay_none():
         ([{"name": f"v{n}"} for n in range(101)], [""]),
     ],
 )
-def test_what_is_wrong_has_its_path(given, paths):
-    assert refused(*given) == paths
+def test_problems_have_paths(fields, paths):
+    assert refused(*fields) == paths
 
 
-def test_fixed_weights_may_leave_nothing():
+def test_fixed_weights_may_leave_no_remainder():
     assert [v["weight"] for v in check(fixed("a", 1000), {"name": "b"})] == [1000, 0]
 
 
@@ -106,7 +106,7 @@ def test_a_payload_comes_back_as_it_was(type, value):
 
 
 @pytest.mark.parametrize(("type", "value"), [(t, v) for t, values in BAD.items() for v in values])
-def test_a_payload_that_is_not_what_it_says(type, value):
+def test_payload_must_match_its_type(type, value):
     variant = {"name": "a", "payload": {"type": type, "value": value}}
     assert refused(variant) == ["[0].payload.value"]
 
@@ -116,6 +116,6 @@ def test_no_payload_is_not_sent_as_null():
     assert "payload" not in check({"name": "a"})[0]
 
 
-def test_overrides_of_old_flags_are_kept():
+def test_overrides_of_legacy_flags_are_kept():
     overrides = [{"contextName": "userId", "values": ["1"]}]
     assert check({"name": "a", "overrides": overrides})[0]["overrides"] == overrides

@@ -92,10 +92,6 @@ def change_tags_of_features(
     with context.database.transaction() as conn:
         features.get_all(conn, project, body.features)
         feature_tags.change(
-            conn,
-            body.features,
-            identity,
-            add=body.tags.addedTags,
-            remove=body.tags.removedTags,
+            conn, body.features, identity, add=body.tags.addedTags, remove=body.tags.removedTags
         )
     return respond.empty()

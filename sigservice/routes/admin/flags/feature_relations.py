@@ -48,13 +48,7 @@ def add_tag(context: Context, identity: Identity, name: str, body: Tag) -> HTTPR
 @router.put(TAGS, needs=EDIT, takes=TagChanges)
 def change_tags(context: Context, identity: Identity, name: str, body: TagChanges) -> HTTPResponse:
     with context.database.transaction() as conn:
-        feature_tags.change(
-            conn,
-            [name],
-            identity,
-            add=body.addedTags,
-            remove=body.removedTags,
-        )
+        feature_tags.change(conn, [name], identity, add=body.addedTags, remove=body.removedTags)
         return _tags_to_json(conn, name)
 
 

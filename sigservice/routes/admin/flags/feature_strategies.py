@@ -117,12 +117,7 @@ def patch_strategy(
         if new.title is UNSET:  # the patch removed it
             new.title = None
         strategy = strategies.replace(
-            conn,
-            target,
-            id,
-            new,
-            identity,
-            max_segments=context.config["strategySegmentsLimit"],
+            conn, target, id, new, identity, max_segments=context.config["strategySegmentsLimit"]
         )
     return respond.json(strategy)
 

@@ -132,12 +132,7 @@ def clone_feature(
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = features.clone(
-            conn,
-            project,
-            name,
-            body.name,
-            replace_group_id=body.replaceGroupId,
-            by=identity,
+            conn, project, name, body.name, replace_group_id=body.replaceGroupId, by=identity
         )
     return respond.json(features.to_json(row), 201, location=_build_location(context, row))
 

@@ -10,7 +10,7 @@ from sigservice.jobs import last_used_tokens
 from sigservice.services.access import api_tokens
 from sigservice.services.identity import SYSTEM
 from tests.conftest import ADMIN, ADMIN_TOKEN
-from tests.flags.kit import opened
+from tests.flags.kit import open_access
 
 PATH = "/api/admin/api-tokens"
 OF_PROJECT = "/api/admin/projects/default/api-tokens"
@@ -31,7 +31,7 @@ def names(web, path=PATH):
 
 def opens(service, answer):
     """Whether clients are let in with the secret of `answer` now."""
-    access, _ = opened(service.context.revision_cache, answer.json["secret"])
+    access, _ = open_access(service.context.revision_cache, answer.json["secret"])
     return access is not None
 
 
@@ -215,7 +215,7 @@ def test_a_forgotten_project_never_widens_a_token(service, web):
     assert all(opens(service, answer) for answer in (only, both, everything))
     with service.context.database.transaction() as conn:
         api_tokens.remove_project(conn, "web", SYSTEM)
-    access, _ = opened(service.context.revision_cache, both.json["secret"])
+    access, _ = open_access(service.context.revision_cache, both.json["secret"])
     assert access.projects == ("default",)
     assert not opens(service, only)
     assert opens(service, everything)
@@ -236,7 +236,7 @@ def test_use_is_written_by_the_job_and_never_goes_back(service, web, clock):
     last_used_tokens.run_once(service.context)
     first = [token["seenAt"] for token in listed(web)]
     assert all(first)
-    opened(service.context.revision_cache, "*:development.unknown")
+    open_access(service.context.revision_cache, "*:development.unknown")
     clock.advance(90)
     last_used_tokens.run_once(service.context)
     admin, sdk = (token["seenAt"] for token in listed(web, PATH))

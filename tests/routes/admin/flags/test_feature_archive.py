@@ -1,4 +1,4 @@
-"""The archive and changes of many flags at once: all or none, each with its event."""
+"""The archive and bulk changes of flags: all or none, each with its event."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def flags(admin, *names):
     return {"features": list(names)}
 
 
-def listed(admin):
+def items(admin):
     return [feature["name"] for feature in admin.get(FEATURES)["features"]]
 
 
@@ -24,14 +24,14 @@ def test_an_archived_flag_is_in_no_list_and_off_when_it_comes_back(admin):
     path = admin.flag()
     admin.post(f"{path}/environments/development/on")
     admin.delete(path, 202)
-    assert listed(admin) == []
+    assert items(admin) == []
     (archived,) = admin.get("/api/admin/search/features?archived=IS:true")["features"]
     assert (archived["name"], archived["archived"]) == ("a", True)
     assert archived["archivedAt"] >= archived["createdAt"]
     admin.delete(path, 202)  # again is no error
     assert admin.types(2) == ["feature-environment-enabled", "feature-archived"]
     admin.post(f"{ARCHIVE}/revive/a")
-    assert listed(admin) == ["a"]
+    assert items(admin) == ["a"]
     flag = admin.get(path)
     assert (flag["archived"], flag["archivedAt"]) == (False, None)
     assert not any(environment["enabled"] for environment in flag["environments"])
@@ -53,7 +53,7 @@ def test_an_archived_flag_is_not_found_as_a_whole_but_its_parts_are(admin):
     assert admin.get(path)["name"] == "a"
 
 
-def test_events_tell_the_state_before_and_after(admin):
+def test_events_have_the_state_before_and_after(admin):
     names = flags(admin, "a", "b")
     admin.post(f"{PROJECT}/archive", names, 202)
     admin.post(f"{PROJECT}/revive", names)
@@ -62,21 +62,21 @@ def test_events_tell_the_state_before_and_after(admin):
     admin.post(f"{PROJECT}/stale", names | {"stale": False}, 202)
     admin.post(f"{PROJECT}/archive", names, 202)
     admin.post(f"{PROJECT}/delete", names)
-    found = admin.events(12)
+    result = admin.events(12)
     types = ["archived", "revived", "stale-on", "stale-off", "archived", "deleted"]
-    assert [event["type"] for event in found] == [f"feature-{t}" for t in types for _ in "ab"]
-    assert [event["featureName"] for event in found] == ["a", "b"] * 6
-    assert {event["project"] for event in found} == {"default"}
+    assert [event["type"] for event in result] == [f"feature-{t}" for t in types for _ in "ab"]
+    assert [event["featureName"] for event in result] == ["a", "b"] * 6
+    assert {event["project"] for event in result} == {"default"}
     for field, changes in (
         ("archived", [(False, True), (True, False), *[(False, False)] * 2, (False, True)]),
         ("stale", [*[(False, False)] * 2, (False, True), (True, False), (False, False)]),
     ):
-        for event, (before, after) in zip(found[::2], changes, strict=False):
+        for event, (before, after) in zip(result[::2], changes, strict=False):
             assert (event["preData"][field], event["data"][field]) == (before, after), event["type"]
-    assert (found[10]["data"], found[10]["preData"]["archived"]) == (None, True)
+    assert (result[10]["data"], result[10]["preData"]["archived"]) == (None, True)
 
 
-def test_deleting_for_good_takes_everything_along(admin):
+def test_deletion_removes_everything_of_the_flag(admin):
     path = admin.flag(tags=[{"type": "simple", "value": "one"}])
     segment = admin.segment()
     admin.strategy(segments=[segment])
@@ -139,12 +139,12 @@ def test_one_wrong_name_stops_all(admin, method, path, more):
         admin.delete(f"{FEATURES}/a", 202)
     url = f"{PROJECT}/{path}"
     names = [["a", "c"], ["..", "a"], ["a", "x" * 50_000], [f"n{n}" for n in range(9000)]]
-    found = admin.refusals(method, url, [{"features": list_} | more for list_ in names])
-    assert {status for status, _ in found.values()} == {404}
-    found = admin.refusals(
+    result = admin.refusals(method, url, [{"features": list_} | more for list_ in names])
+    assert {status for status, _ in result.values()} == {404}
+    result = admin.refusals(
         method, f"/api/admin/projects/other/{path}", [{"features": ["a"]} | more]
     )
-    assert {status for status, _ in found.values()} == {404}
+    assert {status for status, _ in result.values()} == {404}
     admin.all_refused(
         method,
         url,
@@ -192,13 +192,13 @@ def test_tags_of_many(admin):
     admin.put(path, names | {"tags": {"addedTags": [one], "removedTags": [two]}})
     for name in "ab":
         assert admin.get(f"/api/admin/features/{name}/tags")["tags"] == [one]
-    found = admin.events(6)
-    assert [event["type"] for event in found].count("feature-tagged") == 4
-    assert [(event["type"], event["preData"]) for event in found[4:]] == [
+    result = admin.events(6)
+    assert [event["type"] for event in result].count("feature-tagged") == 4
+    assert [(event["type"], event["preData"]) for event in result[4:]] == [
         ("feature-untagged", two)
     ] * 2
-    wrong = {"type": "none", "value": "one"}
-    rows = [(names | {"tags": {"addedTags": [wrong], "removedTags": []}}, "type")]
+    invalid = {"type": "none", "value": "one"}
+    rows = [(names | {"tags": {"addedTags": [invalid], "removedTags": []}}, "type")]
     rows += [(names | {"tags": {"addedTags": []}}, "tags.removedTags"), (names, "tags")]
     admin.all_refused("PUT", path, rows)
 

@@ -1,4 +1,4 @@
-"""Flags in environments: on and off, what is made active, all or none, many at once."""
+"""Flags in environments: enable, disable, added strategies, bulk changes."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ def is_on(admin, name="a", environment="development"):
     return admin.get(f"{FEATURES}/{name}/environments/{environment}")["enabled"]
 
 
-def test_a_flag_goes_on_for_everybody(admin):
+def test_flag_without_strategy_is_enabled_for_everyone(admin):
     admin.flag()
     admin.post(f"{STATE}/on")
     state = admin.get(STATE)
     assert (state["name"], state["environment"], state["enabled"]) == ("a", "development", True)
     (strategy,) = state["strategies"]
     assert strategy["name"] == "flexibleRollout"
-    wanted = {"rollout": "100", "stickiness": "default", "groupId": "a"}
-    assert strategy["parameters"] == wanted
+    expected = {"rollout": "100", "stickiness": "default", "groupId": "a"}
+    assert strategy["parameters"] == expected
     assert is_on(admin, environment="production") is False
     added, enabled = admin.events(2)
     assert (added["type"], enabled["type"]) == (
@@ -36,7 +36,7 @@ def test_a_flag_goes_on_for_everybody(admin):
         assert (event["featureName"], event["environment"]) == ("a", "development")
 
 
-def test_what_is_so_already_changes_nothing(admin):
+def test_repeated_switch_changes_nothing(admin):
     admin.flag()
     before = admin.stored()
     admin.post(f"{STATE}/off")
@@ -85,7 +85,7 @@ def test_the_projects_default_strategy(admin):
     assert strategy["parameters"]["rollout"] == "100"
 
 
-def test_no_room_for_a_strategy_is_told(admin):
+def test_too_many_strategies_are_reported(admin):
     admin.flag()
     for _ in range(30):
         admin.strategy(disabled=True)
@@ -163,7 +163,7 @@ def test_variants_of_old_flags_are_shown(admin):
 
 
 def test_20_switches_at_once(service, admin):
-    """No deadlock, no failure, and the audit log tells what happened in an order that could be."""
+    """No deadlock, no failure, and an event log in a possible order."""
     for name in ("a", "b"):
         admin.flag(name)
     before = admin.revision()
@@ -187,8 +187,8 @@ def test_20_switches_at_once(service, admin):
     for name in ("a", "b"):
         types = [e["type"] for e in events if e["featureName"] == name]
         switched = [t for t in types if t.startswith("feature-environment-")]
-        wanted = ["feature-environment-enabled", "feature-environment-disabled"] * len(switched)
-        assert switched == wanted[: len(switched)]
+        expected = ["feature-environment-enabled", "feature-environment-disabled"] * len(switched)
+        assert switched == expected[: len(switched)]
         assert types.count("feature-strategy-add") == 1
         assert is_on(admin, name) is bool(len(switched) % 2)
     assert admin.revision() > before

@@ -30,17 +30,17 @@ def test_tags_come_and_go(admin):
     before = admin.stored()
     admin.delete(f"{TAGS}/simple/one")
     assert admin.stored() == before
-    found = admin.events(4)
-    assert [e["type"] for e in found] == [
+    result = admin.events(4)
+    assert [e["type"] for e in result] == [
         f"feature-{t}ged" for t in ("tag", "tag", "untag", "untag")
     ]
-    assert [e["data"] or e["preData"] for e in found] == [
+    assert [e["data"] or e["preData"] for e in result] == [
         tag(v) for v in ("two", "one", "two", "one")
     ]
-    assert {(e["project"], e["featureName"]) for e in found} == {("default", "a")}
+    assert {(e["project"], e["featureName"]) for e in result} == {("default", "a")}
 
 
-def test_any_value_can_be_taken_away_again(admin):
+def test_tag_with_any_value_can_be_removed(admin):
     admin.flag()
     for value, quoted in (
         ("a/b", "a%2Fb"),
@@ -60,7 +60,7 @@ def test_bad_tags(admin):
     admin.flag()
     admin.refusals("POST", TAGS, NO_OBJECTS)
     admin.refusals("PUT", TAGS, [*NO_OBJECTS, {}, {"addedTags": []}, {"removedTags": []}])
-    wrong = [
+    invalid = [
         (tag("xx", "none"), "type"),
         (tag("xx", ""), "type"),
         (tag("xx", None), "type"),
@@ -75,7 +75,7 @@ def test_bad_tags(admin):
         ({"type": "simple"}, "value"),
         ({"value": "xx"}, "type"),
     ]
-    admin.all_refused("POST", TAGS, wrong)
+    admin.all_refused("POST", TAGS, invalid)
     admin.post(TAGS, tag("é" * 50), 201)
     admin.post(TAGS, tag("😀😀"), 201)
 
@@ -94,7 +94,7 @@ def family(admin, *names):
         admin.flag(name)
 
 
-def test_a_parent_is_put_replaced_and_removed(admin):
+def test_parent_is_set_replaced_and_removed(admin):
     family(admin, "a", "b", "c")
     assert admin.get(f"{FEATURES}/a/parents") == ["b", "c"]
     admin.post(CHILD, {"feature": "b", "enabled": False})
@@ -103,7 +103,7 @@ def test_a_parent_is_put_replaced_and_removed(admin):
     assert flag["dependencies"] == [{"feature": "c", "enabled": True, "variants": ["red"]}]
     assert (parent["children"], admin.get(f"{FEATURES}/b")["children"]) == (["a"], [])
     assert admin.get(f"{FEATURES}/b/parents") == ["c"]
-    admin.delete(f"{CHILD}/b")  # is not the parent any more
+    admin.delete(f"{CHILD}/b")  # is no longer the parent
     assert admin.get(f"{FEATURES}/a")["dependencies"] != []
     admin.delete(f"{CHILD}/c")
     admin.post(CHILD, {"feature": "b"})
@@ -111,12 +111,12 @@ def test_a_parent_is_put_replaced_and_removed(admin):
     before = admin.stored()
     admin.delete(CHILD)
     assert admin.stored() == before
-    added, replaced, removed, again, all_removed = admin.events(5)
+    added, replaced, removed, repeated, all_removed = admin.events(5)
     first, second = (
         {"feature": "b", "enabled": False, "variants": []},
         {"feature": "c", "enabled": True, "variants": ["red"]},
     )
-    assert added["type"] == replaced["type"] == again["type"] == "feature-dependency-added"
+    assert added["type"] == replaced["type"] == repeated["type"] == "feature-dependency-added"
     assert (added["preData"], added["data"]) == (None, first)
     assert (replaced["preData"], replaced["data"]) == (first, second)
     assert (removed["type"], removed["preData"]) == ("feature-dependency-removed", second)
@@ -125,21 +125,21 @@ def test_a_parent_is_put_replaced_and_removed(admin):
     assert {(e["project"], e["featureName"]) for e in (added, all_removed)} == {("default", "a")}
 
 
-def test_who_can_be_no_parent(admin):
+def test_flags_that_can_not_be_a_parent(admin):
     family(admin, "a", "b", "c", "gone")
     admin.delete(f"{FEATURES}/gone", 202)
     admin.post(f"{FEATURES}/b/dependencies", {"feature": "c"})
     names = ["a", "b", "none", "gone", "", "..", "x" * 50_000]
-    found = admin.refusals("POST", CHILD, [{"feature": name} for name in names])
-    assert {status for status, _ in found.values()} == {403}
+    result = admin.refusals("POST", CHILD, [{"feature": name} for name in names])
+    assert {status for status, _ in result.values()} == {403}
     ((status, _),) = admin.refusals(
         "POST", f"{FEATURES}/c/dependencies", [{"feature": "a"}]
     ).values()
     assert status == 403  # c is a parent itself
     assert admin.get(f"{FEATURES}/a/parents") == ["c"]
     for path in (f"{FEATURES}/none", "/api/admin/projects/other/features/a"):
-        found = admin.refusals("POST", f"{path}/dependencies", [{"feature": "c"}])
-        assert {status for status, _ in found.values()} == {404}
+        result = admin.refusals("POST", f"{path}/dependencies", [{"feature": "c"}])
+        assert {status for status, _ in result.values()} == {404}
         admin.delete(f"{path}/dependencies", 404)
         admin.delete(f"{path}/dependencies/c", 404)
         admin.get(f"{path}/parents", 404)

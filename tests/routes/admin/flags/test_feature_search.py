@@ -11,7 +11,7 @@ SEARCH = "/api/admin/search/features"
 
 @pytest.fixture
 def flags(web):
-    """alpha (stale, on in production, tagged), beta (in shop, an experiment), gone (archived)."""
+    """alpha (stale, production, tagged), beta (in shop, an experiment), gone (archived)."""
     web.post_json("/api/admin/projects", {"id": "shop", "name": "Shop"}, headers=ADMIN)
     for project, body in (
         ("default", {"name": "alpha", "tags": [{"type": "simple", "value": "crew"}]}),
@@ -51,16 +51,16 @@ QUERIES = {
 
 @pytest.mark.usefixtures("flags")
 def test_filters(web):
-    wrong = {}
+    invalid = {}
     for query, names in QUERIES.items():
-        found = [f["name"] for f in web.get(f"{SEARCH}?{query}", headers=ADMIN).json["features"]]
-        if found != names:
-            wrong[query] = found
-    assert not wrong
+        result = [f["name"] for f in web.get(f"{SEARCH}?{query}", headers=ADMIN).json["features"]]
+        if result != names:
+            invalid[query] = result
+    assert not invalid
 
 
 @pytest.mark.usefixtures("flags")
-def test_a_page_tells_how_many_there_are(web, cast):
+def test_page_has_the_total(web, cast):
     answer = cast.signed_in("vera").get(f"{SEARCH}?limit=1").json
     assert answer["total"] == 2
     (alpha,) = answer["features"]
@@ -84,6 +84,6 @@ def test_the_total_past_the_last_page_is_the_same(web, query, total):
         "sortBy=colour", "sortOrder=up", "project=x", "limit=0",
     ],
 )  # fmt: skip
-def test_a_wrong_filter_is_refused(web, query):
+def test_invalid_filter_is_rejected(web, query):
     answer = web.get(f"{SEARCH}?{query}", headers=ADMIN, status=400)
     assert answer.json["details"][0]["path"] == query.partition("=")[0]

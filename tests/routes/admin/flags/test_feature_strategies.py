@@ -1,4 +1,4 @@
-"""Strategies: what is stored, what is refused, and that the last active one switches off."""
+"""Strategies: stored format, invalid input, and the last active one."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def test_everything_comes_back_as_it_was_sent(admin, flag):
 
 def test_parameters_become_text(admin, flag):
     parameters = {"rollout": 50, "a": 1.5, "b": True, "c": None, "d": "", "e": 1e300, "f": 10**30}
-    stored = admin.post(PATH, {"name": "flexibleRollout", "parameters": parameters})["parameters"]
-    assert all(isinstance(value, str) for value in stored.values())
-    assert (stored["rollout"], stored["a"], stored["b"], stored["d"]) == ("50", "1.5", "true", "")
-    assert float(stored["e"]) == 1e300
-    assert stored["f"] == str(10**30)
-    assert (stored["stickiness"], stored["groupId"]) == ("default", "a")
-    assert "c" not in stored
+    saved = admin.post(PATH, {"name": "flexibleRollout", "parameters": parameters})["parameters"]
+    assert all(isinstance(value, str) for value in saved.values())
+    assert (saved["rollout"], saved["a"], saved["b"], saved["d"]) == ("50", "1.5", "true", "")
+    assert float(saved["e"]) == 1e300
+    assert saved["f"] == str(10**30)
+    assert (saved["stickiness"], saved["groupId"]) == ("default", "a")
+    assert "c" not in saved
     assert admin.post(PATH, {"name": "default"})["parameters"] == {}
 
 
@@ -164,18 +164,18 @@ BAD = [
 ]
 
 
-def test_bad_strategies_are_refused_and_change_nothing(admin, flag):
-    stored = admin.strategy()
+def test_invalid_strategies_are_rejected_and_change_nothing(admin, flag):
+    saved = admin.strategy()
     before = admin.stored()
-    for method, path in (("POST", PATH), ("PUT", f"{PATH}/{stored['id']}")):
+    for method, path in (("POST", PATH), ("PUT", f"{PATH}/{saved['id']}")):
         admin.all_refused(method, path, BAD)
         admin.refusals(method, path, NO_OBJECTS)
-        found = admin.refusals(
+        result = admin.refusals(
             method,
             path,
             [full(segments=[id]) for id in (0, -1, 999, 2**31, 2**63, 10**40)],
         )
-        assert set(map(str, found.values())) == {"(404, ['segments'])"}
+        assert set(map(str, result.values())) == {"(404, ['segments'])"}
     everything = full(title="x" * 201, sortOrder=2**31, parameters={"rollout": 101})
     ((_, paths),) = admin.refusals("POST", PATH, [everything]).values()
     assert paths == ["title", "sortOrder", "parameters.rollout"]
@@ -208,9 +208,9 @@ def test_replace_keeps_title_state_and_order(admin, flag):
     added = admin.post(PATH, full(disabled=True, segments=[admin.segment()]))
     path = f"{PATH}/{added['id']}"
     after = admin.put(path, {"name": "default"})
-    kept = {key: added[key] for key in ("id", "title", "disabled", "sortOrder")}
+    rest = {key: added[key] for key in ("id", "title", "disabled", "sortOrder")}
     gone = {"parameters": {}, "constraints": [], "variants": [], "segments": []}
-    assert after == {"name": "default"} | kept | gone
+    assert after == {"name": "default"} | rest | gone
     assert admin.get(path) == after
     (event,) = admin.events(1)
     assert event["type"] == "feature-strategy-update"
@@ -238,7 +238,7 @@ def test_patches(admin, flag):
     assert (after["variants"], after["title"]) == ([], added["title"])
     assert admin.events(1)[0]["preData"] == added
     assert admin.patch(path, [step("remove", "/title")])["title"] is None
-    wrong = [
+    invalid = [
         ([step("replace", "/parameters/rollout", value=101)], "parameters.rollout"),
         ([step("add", "/constraints/-", value={})], "constraints[2].contextName"),
         ([step("remove", "/name")], "name"),
@@ -246,7 +246,7 @@ def test_patches(admin, flag):
         ([step("replace", "/sortOrder", value=2**31)], "sortOrder"),
         ([{"op": "add", "path": "/variants/-", "value": VARIANT}] * 2, "variants[1].name"),
     ]
-    admin.all_refused("PATCH", path, wrong)
+    admin.all_refused("PATCH", path, invalid)
     admin.refusals("PATCH", path, [{}, [step("remove", "/none")], *NO_OBJECTS[2:]])
 
 
@@ -357,7 +357,7 @@ def test_at_most_thirty_strategies_even_at_once(service, admin, flag):
     admin.strategy(environment="production")
 
 
-def test_a_segment_of_another_project_is_refused(admin, flag):
+def test_segment_of_another_project_is_rejected(admin, flag):
     admin.rows("INSERT INTO projects (id, name) VALUES ('other', 'Other')")
     own, foreign, free = (
         admin.segment("own", project="default"),

@@ -84,7 +84,7 @@ def test_every_type(admin, type):
     assert member(admin)["type"] == type
 
 
-def test_a_name_is_taken_for_ever(admin):
+def test_name_of_an_archived_flag_stays_reserved(admin):
     admin.flag()
     answer = admin.ask("POST", FEATURES, {"name": "a"}, 409)
     assert answer.json["name"] == "NameExistsError"
@@ -123,18 +123,18 @@ def test_the_list_has_states_and_tags_and_is_narrowed(admin):
     admin.flag("abc")
     admin.post(f"{FEATURES}/abc/environments/development/on")
 
-    def found(query=""):
+    def result(query=""):
         features = admin.get(FEATURES + query)["features"]
         return [feature["name"] for feature in features]
 
-    assert found() == ["a_c", "ab", "abc"]
-    assert found("?namePrefix=a_") == ["a_c"]
-    assert found("?namePrefix=a%25") == []
-    assert found("?tag=simple:one&tag=simple:two") == ["a_c", "ab"]
-    assert found("?tag=simple:none") == []
-    listed = {feature["name"]: feature for feature in admin.get(FEATURES)["features"]}
-    assert listed["ab"]["tags"] == [{"type": "simple", "value": "one"}]
-    states = {e["name"]: e for e in listed["abc"]["environments"]}
+    assert result() == ["a_c", "ab", "abc"]
+    assert result("?namePrefix=a_") == ["a_c"]
+    assert result("?namePrefix=a%25") == []
+    assert result("?tag=simple:one&tag=simple:two") == ["a_c", "ab"]
+    assert result("?tag=simple:none") == []
+    entries = {feature["name"]: feature for feature in admin.get(FEATURES)["features"]}
+    assert entries["ab"]["tags"] == [{"type": "simple", "value": "one"}]
+    states = {e["name"]: e for e in entries["abc"]["environments"]}
     assert states["development"]["enabled"] is states["development"]["hasStrategies"] is True
     assert states["production"]["enabled"] is states["production"]["hasStrategies"] is False
     admin.ask("GET", f"{FEATURES}?tag=%ff", status=400)
@@ -212,8 +212,8 @@ def test_patches_that_fail_change_nothing(admin):
         [step("replace", "", value={}), *[step("copy", "/a", from_="")] * 1500],
         [step("add", "/description", value="x" * 5001)],
     ]
-    found = admin.refusals("PATCH", path, bodies + NO_OBJECTS[3:])
-    assert {status for status, _ in found.values()} == {400}
+    result = admin.refusals("PATCH", path, bodies + NO_OBJECTS[3:])
+    assert {status for status, _ in result.values()} == {400}
     answer = admin.ask("PATCH", path, [step("replace", "/variants", value=[])], 403)
     assert answer.json["name"] == "ForbiddenError"
 
@@ -346,7 +346,7 @@ def test_viewers_look_and_editors_change(cast, admin):
     ed.post_json(FEATURES, {"name": "d"}, headers=OWN_PAGE, status=403)  # without the form token
 
 
-def test_other_tokens_and_nobody_are_refused(make_service):
+def test_other_tokens_and_unauthenticated_callers_are_rejected(make_service):
     service = make_service(TOKENS)
     admin = Admin(service)
     admin.flag()
@@ -357,9 +357,9 @@ def test_other_tokens_and_nobody_are_refused(make_service):
         ({}, 401),
         ({"Authorization": ADMIN["Authorization"] + "x"}, 401),
     ):
-        stranger = Admin(service, headers)
+        anonymous = Admin(service, headers)
         for method, path, body in CHANGES:
-            assert stranger.ask(method, path, body).status_int == status, (method, path)
+            assert anonymous.ask(method, path, body).status_int == status, (method, path)
         for path in READS:
-            stranger.get(path, status)
+            anonymous.get(path, status)
     assert admin.stored() == before

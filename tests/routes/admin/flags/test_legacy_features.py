@@ -1,4 +1,4 @@
-"""The features API from before projects: in the environment default, and how it is turned off."""
+"""The features API from before projects: its environment, and the option that disables it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def old(web):
     return web.post_json(PATH, BODY, headers=ADMIN, status=201).json
 
 
-def test_a_flag_is_made_in_the_default_environment(web, old):
+def test_flag_is_created_in_the_default_environment(web, old):
     assert (old["enabled"], old["project"], old["type"]) == (True, "default", "release")
     assert [s["name"] for s in old["strategies"]] == ["default", "userWithId"]
     states = {
@@ -32,8 +32,8 @@ def test_a_flag_is_made_in_the_default_environment(web, old):
     }
     assert states == {"default": True, "development": False, "production": False}
     assert web.get(f"{PATH}/old", headers=ADMIN).json == old
-    (listed,) = web.get(PATH, headers=ADMIN).json["features"]
-    assert listed == old
+    (items,) = web.get(PATH, headers=ADMIN).json["features"]
+    assert items == old
 
 
 def test_replace(web, old):
@@ -63,9 +63,9 @@ def test_archive(web, old):
     web.post(f"{PATH}/old/toggle", headers=ADMIN, status=404)
 
 
-def test_what_is_wrong_changes_nothing(web):
-    wrong = BODY | {"strategies": [{"name": "default"}, {"name": "nope"}]}
-    answer = web.post_json(PATH, wrong, headers=ADMIN, status=400)
+def test_invalid_input_changes_nothing(web):
+    invalid = BODY | {"strategies": [{"name": "default"}, {"name": "nope"}]}
+    answer = web.post_json(PATH, invalid, headers=ADMIN, status=400)
     assert answer.json["details"][0]["path"] == "name"
     assert web.get(PATH, headers=ADMIN).json["features"] == []
     web.post_json(PATH, BODY | {"project": "nope"}, headers=ADMIN, status=404)

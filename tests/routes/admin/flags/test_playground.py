@@ -1,4 +1,4 @@
-"""POST /api/admin/playground: shapes, places, contexts, the frontend API's answer, bad input."""
+"""POST /api/admin/playground: format, contexts, the frontend API, invalid input."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ FLAGS = "/api/admin/projects/{}/features"
 @pytest.fixture
 def service(make_service):
     tokens = (("admin", ADMIN_TOKEN, "*"), ("frontend", FRONTEND["Authorization"], "development"))
-    made = [
+    item = [
         {"type": type, "secret": secret, "environment": environment, "project": "*"}
         for type, secret, environment in tokens
     ]
-    return make_service({"authentication": {"initApiTokens": made}})
+    return make_service({"authentication": {"initApiTokens": item}})
 
 
 def add(web, name, *strategies, project="default", on=True):
-    """A flag in development with these strategies; the ids of them."""
+    """Creates a flag in development with these strategies. Returns their IDs."""
     path = FLAGS.format(project)
     web.post_json(path, {"name": name}, headers=ADMIN, status=201)
     path += f"/{name}/environments/development"
-    made = [web.post_json(f"{path}/strategies", it, headers=ADMIN).json for it in strategies]
+    item = [web.post_json(f"{path}/strategies", it, headers=ADMIN).json for it in strategies]
     if on:
         web.post(f"{path}/on", headers=ADMIN)
-    return [it["id"] for it in made]
+    return [it["id"] for it in item]
 
 
 def ask(web, projects="*", environment="development", headers=ADMIN, **context):
@@ -40,8 +40,8 @@ def ask(web, projects="*", environment="development", headers=ADMIN, **context):
 
 
 def explained(web, name, **context):
-    (found,) = [it for it in ask(web, **context).json["features"] if it["name"] == name]
-    return found
+    (result,) = [it for it in ask(web, **context).json["features"] if it["name"] == name]
+    return result
 
 
 def test_everything_about_a_flag(web):
@@ -52,9 +52,9 @@ def test_everything_about_a_flag(web):
         {"name": "eu", "constraints": [constraint("region", "IN", "eu")]},
         headers=ADMIN,
     ).json["id"]
-    asked = constraint("userId", "IN", "7")
+    query = constraint("userId", "IN", "7")
     strategy = rollout(
-        100, "userId", title="Ours", constraints=[asked], segments=[segment], variants=[blue]
+        100, "userId", title="Ours", constraints=[query], segments=[segment], variants=[blue]
     )
     first, second = add(web, "demo", strategy, {"name": "default", "disabled": True})
     add(web, "child", {"name": "default"})
@@ -89,7 +89,7 @@ def test_everything_about_a_flag(web):
                     "parameters": strategy["parameters"],
                     "links": {"edit": f"{at}/{first}"},
                     "result": {"enabled": True, "evaluationStatus": "complete", "byLot": False},
-                    "constraints": [asked | {"result": True}],
+                    "constraints": [query | {"result": True}],
                     "segments": [
                         {
                             "id": segment,
@@ -134,18 +134,18 @@ def test_everything_about_a_flag(web):
     assert [it["result"] for it in strategy["segments"]] == [False]
 
 
-def test_a_strategy_type_of_ones_own_is_incomplete(web):
+def test_custom_strategy_is_incomplete(web):
     web.post_json("/api/admin/strategies", {"name": "mine", "parameters": []}, headers=ADMIN)
     add(web, "demo", {"name": "mine", "constraints": [constraint("userId", "IN", "7")]})
     for id, expected in (("7", "unknown"), ("8", False)):
-        found = explained(web, "demo", userId=id)
-        (strategy,) = found["strategies"]["data"]
+        result = explained(web, "demo", userId=id)
+        (strategy,) = result["strategies"]["data"]
         assert strategy["result"] == {
             "enabled": expected,
             "evaluationStatus": "incomplete",
             "byLot": False,
         }
-        assert (found["strategies"]["result"], found["isEnabled"]) == (expected, False)
+        assert (result["strategies"]["result"], result["isEnabled"]) == (expected, False)
 
 
 def test_projects_and_environments(web, cast):
@@ -155,8 +155,8 @@ def test_projects_and_environments(web, cast):
     add(web, "archived")
     web.delete(f"{FLAGS.format('default')}/archived", headers=ADMIN)
 
-    def names(*given, **more):
-        return [it["name"] for it in ask(web, *given, **more).json["features"]]
+    def names(*fields, **more):
+        return [it["name"] for it in ask(web, *fields, **more).json["features"]]
 
     assert names() == names(["*"]) == ["shop", "web"]
     assert names(["shop"]) == ["shop"]
@@ -168,8 +168,8 @@ def test_projects_and_environments(web, cast):
     assert ask(vera, headers={"X-CSRF-Token": vera.csrf}).status_int == 200
 
 
-def test_it_says_what_the_frontend_api_says(web):
-    add(web, "everybody")
+def test_playground_agrees_with_the_frontend_api(web):
+    add(web, "everyone")
     for field, value in (("userId", "7"), ("remoteAddress", "10.0.0.1"), ("plan", "pro")):
         add(web, field, {"name": "default", "constraints": [constraint(field, "IN", value)]})
     add(web, "half", rollout(50, "userId"), {"name": "userWithId", "parameters": {"userIds": "9"}})
@@ -177,25 +177,25 @@ def test_it_says_what_the_frontend_api_says(web):
     later = constraint("currentTime", "DATE_AFTER", value="2100-01-01T00:00:00Z")
     add(web, "later", {"name": "default", "constraints": [later]})
     add(web, "off", on=False)
-    for given in (
+    for fields in (
         {"userId": "7", "remoteAddress": "10.0.0.1"},
         {"userId": "9", "properties": {"plan": "pro"}},
         {"userId": 3, "plan": "pro", "currentTime": "2100-02-01", "appName": "shop"},
     ):
-        answer = web.post_json("/api/frontend", {"context": given}, headers=FRONTEND)
-        on = [it["name"] for it in ask(web, **given).json["features"] if it["isEnabled"]]
+        answer = web.post_json("/api/frontend", {"context": fields}, headers=FRONTEND)
+        on = [it["name"] for it in ask(web, **fields).json["features"] if it["isEnabled"]]
         assert on == [toggle["name"] for toggle in answer.json["toggles"]]
-        assert "everybody" in on
+        assert "everyone" in on
 
 
-def test_what_is_not_given_is_absent(web):
-    """The address of whoever asks would say nothing about the user in question."""
+def test_absent_context_fields_stay_absent(web):
+    """The address of the caller says nothing about the user."""
     add(web, "local", {"name": "remoteAddress", "parameters": {"IPs": "127.0.0.1"}})
     assert not explained(web, "local")["isEnabled"]
     assert explained(web, "local", remoteAddress="127.0.0.1")["isEnabled"]
 
 
-def test_more_flags_than_are_explained_at_once_are_refused(web, monkeypatch):
+def test_too_many_flags_are_rejected(web, monkeypatch):
     monkeypatch.setattr(playground, "MAX_FLAGS", 1)
     add(web, "a", on=False)
     assert len(ask(web).json["features"]) == 1
@@ -207,7 +207,7 @@ def test_more_flags_than_are_explained_at_once_are_refused(web, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "path"),
+    ("invalid", "path"),
     [
         ({"environment": "nowhere"}, "environment"),
         ({"environment": None}, "environment"),
@@ -223,7 +223,7 @@ def test_more_flags_than_are_explained_at_once_are_refused(web, monkeypatch):
         ({"context": {"currentTime": "soon"}}, "context.currentTime"),
     ],
 )
-def test_bad_input_names_the_path(web, wrong, path):
-    body = {"environment": "development", "projects": "*", "context": {}} | wrong
+def test_bad_input_names_the_path(web, invalid, path):
+    body = {"environment": "development", "projects": "*", "context": {}} | invalid
     answer = web.post_json(PATH, body, headers=ADMIN, status=400)
     assert answer.json["details"][0]["path"] == path

@@ -1,4 +1,4 @@
-"""Segments: who is meant, who uses them, and that none goes that is in use."""
+"""Segments: constraints, usage, and protection of those in use."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ def body(name="beta", **more):
 
 def test_create_read_replace_delete(admin):
     answer = admin.ask("POST", SEGMENTS, body(" beta ", description=" d "), 201)
-    made = answer.json
-    assert (made["name"], made["description"], made["project"]) == ("beta", "d", None)
-    assert made["constraints"] == [RULE]
-    assert answer.headers["Location"] == f"{SEGMENTS}/{made['id']}"
+    item = answer.json
+    assert (item["name"], item["description"], item["project"]) == ("beta", "d", None)
+    assert item["constraints"] == [RULE]
+    assert answer.headers["Location"] == f"{SEGMENTS}/{item['id']}"
     path = answer.headers["Location"]
-    assert admin.get(path) == made
-    (listed,) = admin.get(SEGMENTS)["segments"]
-    assert listed == made | {"usedInFeatures": 0, "usedInProjects": 0}
+    assert admin.get(path) == item
+    (items,) = admin.get(SEGMENTS)["segments"]
+    assert items == item | {"usedInFeatures": 0, "usedInProjects": 0}
     assert admin.ask("PUT", path, body("gamma", project="default"), 204).body == b""
     after = admin.get(path)
-    assert after == made | {"name": "gamma", "description": None, "project": "default"}
+    assert after == item | {"name": "gamma", "description": None, "project": "default"}
     admin.put(path, body("gamma"), 204)  # its own name is free
     admin.delete(path, 204)
     admin.get(path, 404)
     created, updated, _, deleted = admin.events(4)
     assert [created["type"], updated["type"]] == ["segment-created", "segment-updated"]
-    assert (created["data"], created["preData"]) == (made, None)
-    assert (updated["preData"], updated["data"], updated["project"]) == (made, after, "default")
+    assert (created["data"], created["preData"]) == (item, None)
+    assert (updated["preData"], updated["data"], updated["project"]) == (item, after, "default")
     assert (deleted["type"], deleted["data"]) == ("segment-deleted", None)
     assert deleted["preData"] == after | {"project": None}
 
@@ -129,13 +129,13 @@ def test_names_are_unique(admin):
 def test_ids_that_are_none(admin):
     admin.segment()
     before = admin.stored()
-    for ids, wanted in ((IDS, {404}), (NO_IDS, {400, 404})):
+    for ids, expected in ((IDS, {404}), (NO_IDS, {400, 404})):
         for id in ids:
             path = f"{SEGMENTS}/{id}"
-            assert admin.ask("GET", path).status_int in wanted, id
-            assert admin.ask("PUT", path, body("x")).status_int in wanted, id
-            assert admin.ask("DELETE", path).status_int in wanted, id
-            assert admin.ask("GET", f"{path}/strategies").status_int in wanted, id
+            assert admin.ask("GET", path).status_int in expected, id
+            assert admin.ask("PUT", path, body("x")).status_int in expected, id
+            assert admin.ask("DELETE", path).status_int in expected, id
+            assert admin.ask("GET", f"{path}/strategies").status_int in expected, id
     assert admin.stored() == before
 
 
@@ -151,8 +151,8 @@ def test_a_segment_in_use_stays(admin):
     assert {"a", "b"} <= set(answer.json["message"].replace(".", "").replace(",", "").split())
     assert {detail["path"] for detail in answer.json["details"]} == {one, two}
     assert admin.stored() == before
-    (listed,) = admin.get(SEGMENTS)["segments"]
-    assert (listed["usedInFeatures"], listed["usedInProjects"]) == (2, 1)
+    (items,) = admin.get(SEGMENTS)["segments"]
+    assert (items["usedInFeatures"], items["usedInProjects"]) == (2, 1)
     users = admin.get(f"{SEGMENTS}/{id}/strategies")["strategies"]
     assert users[0] == {
         "id": one,
@@ -188,7 +188,7 @@ def test_a_strategys_segments_are_read_and_replaced(admin):
     assert (event["preData"], event["data"]) == (strategy, strategy | {"segments": [two]})
     admin.post(path, place | {"segmentIds": []}, 201)
     assert admin.get(f"{path}/{strategy['id']}") == {"segments": []}
-    wrong = [
+    invalid = [
         {"projectId": "other"},
         {"environmentId": "production"},
         {"environmentId": "none"},
@@ -197,15 +197,17 @@ def test_a_strategys_segments_are_read_and_replaced(admin):
         {"segmentIds": [2**31]},
         {"segmentIds": [10**30]},
     ]
-    found = admin.refusals("POST", path, [place | {"segmentIds": [one]} | more for more in wrong])
-    assert {status for status, _ in found.values()} == {404}
+    result = admin.refusals(
+        "POST", path, [place | {"segmentIds": [one]} | more for more in invalid]
+    )
+    assert {status for status, _ in result.values()} == {404}
     rows = [(place, "segmentIds"), (place | {"segmentIds": 1}, "segmentIds")]
     rows += [(place | {"segmentIds": ["1"]}, "segmentIds[0]"), ({"segmentIds": [1]}, "projectId")]
     admin.all_refused("POST", path, rows)
     admin.get(f"{path}/none", 404)
 
 
-def test_a_change_is_seen_where_the_segment_is_used(make_service):
+def test_change_of_a_segment_reaches_its_strategies(make_service):
     service = make_service(TOKENS)
     admin, client = Admin(service), webtest.TestApp(service.app)
     admin.flag()
@@ -234,8 +236,8 @@ def test_the_limit_holds_when_many_race(service, admin, monkeypatch):
     assert admin.ask("POST", SEGMENTS, body("x")).json["name"] == "ExceedsLimitError"
 
 
-def test_use_and_deletion_at_once_leave_no_dangling_segment(service, admin):
-    """Either the strategy has the segment and it stays, or it is gone and nobody has it."""
+def test_concurrent_use_and_deletion_leave_no_dangling_segment(service, admin):
+    """Either the strategy uses the segment, or the segment is deleted and unused."""
     admin.flag()
     path = f"{FEATURES}/a/environments/development/strategies"
     for turn in range(4):
@@ -249,8 +251,8 @@ def test_use_and_deletion_at_once_leave_no_dangling_segment(service, admin):
         statuses = set(race(service, 6, work))
         assert statuses <= {200, 204, 404, 409}
         assert not {200, 204} <= statuses
-    used = {i for strategy in admin.get(path) for i in strategy["segments"]}
-    assert used <= {segment["id"] for segment in admin.get(SEGMENTS)["segments"]}
+    in_use = {i for strategy in admin.get(path) for i in strategy["segments"]}
+    assert in_use <= {segment["id"] for segment in admin.get(SEGMENTS)["segments"]}
 
 
 def test_names_race_to_one_winner(service):
