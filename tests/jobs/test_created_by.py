@@ -1,4 +1,4 @@
-"""Past events and flags get the id of whoever made them, 100 at a time, and block nobody."""
+"""Past events and flags get the ID of their author, in batches of 100."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.conftest import ADMIN
 METRICS = "/internal-backstage/prometheus"
 
 
-def test_events(service, cast, rows, web):
+def test_events_get_the_id_of_their_author(service, cast, rows, web):
     rows("DELETE FROM events")
     for author, type in (
         ("ada", "x"),
@@ -26,8 +26,8 @@ def test_events(service, cast, rows, web):
     assert created_by.fill_events(service.context) == 6
     assert created_by.fill_events(service.context) == 0
     ids = dict(rows("SELECT username, id FROM users"))
-    found = rows("SELECT created_by, type, created_by_user_id FROM events ORDER BY id")
-    assert found == [
+    events = rows("SELECT created_by, type, created_by_user_id FROM events ORDER BY id")
+    assert events == [
         ("ada", "x", ids["ada"]),
         ("ED", "x", ids["ed"]),
         ("system", "x", -1337),
@@ -40,7 +40,7 @@ def test_events(service, cast, rows, web):
     assert "event_created_by_migration_count 6.0" in web.get(METRICS).text
 
 
-def test_flags_follow_the_event_of_their_creation(service, web, rows):
+def test_flags_get_the_author_of_their_creation_event(service, web, rows):
     for name in ("by-ada", "by-token", "by-nobody", "known", "again", "no-event"):
         path = "/api/admin/projects/default/features"
         web.post_json(path, {"name": name}, headers=ADMIN, status=201)
@@ -64,7 +64,7 @@ def test_flags_follow_the_event_of_their_creation(service, web, rows):
     assert "feature_created_by_migration_count 3.0" in web.get(METRICS).text
 
 
-def test_100_at_a_time_the_newest_first_and_each_once(service, rows):
+def test_batches_have_100_rows_and_never_overlap(service, rows):
     rows("DELETE FROM events")
     rows("INSERT INTO events (type, created_by) SELECT 'x', 'ada' FROM generate_series(1, 250)")
     rows(
@@ -77,16 +77,16 @@ def test_100_at_a_time_the_newest_first_and_each_once(service, rows):
         "SELECT 'feature-created', 'ada', 1, name FROM features"
     )
     assert created_by.fill_features(service.context) == 100
-    left = "SELECT min(substr(name, 2)::int) FROM features WHERE created_by_user_id IS NULL"
-    assert rows(left) == [(101,)]
-    done = []
+    oldest = "SELECT min(substr(name, 2)::int) FROM features WHERE created_by_user_id IS NULL"
+    assert rows(oldest) == [(101,)]
+    counts = []
     processes = [
-        threading.Thread(target=lambda: done.append(created_by.fill_events(service.context)))
+        threading.Thread(target=lambda: counts.append(created_by.fill_events(service.context)))
         for _ in range(3)
     ]
-    for one in processes:
-        one.start()
-    for one in processes:
-        one.join()
-    assert sum(done) + created_by.fill_events(service.context) == 250
-    assert max(done) == 100
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert sum(counts) + created_by.fill_events(service.context) == 250
+    assert max(counts) == 100

@@ -1,4 +1,4 @@
-"""Mails to users, from what causes them to the server that takes them: real servers, fake clock."""
+"""Mails to users, from the request to the mail server: real servers, fake clock."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.waiting import DEADLINE_SECONDS, until
 HOUR = timedelta(hours=1)
 
 
-def test_a_reset_mail(post, mails):
+def test_a_reset_mail_has_a_working_link(post, mails):
     post.user(name="bo")
     assert post.ask().body == b""
     assert post.service.context.mails_waiting.is_set()
@@ -48,13 +48,13 @@ def test_a_reset_mail(post, mails):
     assert (event["createdBy"], event["data"]["username"]) == ("anonymous", "bo")
 
 
-def test_a_welcome_mail_and_the_admins_own_link(post, mails):
-    made = post.user(name="zoë", email="zoe@example.com", sendEmail=True)
-    assert made["emailSent"] is True
+def test_a_welcome_mail_and_the_link_of_the_admin_both_work(post, mails):
+    user = post.user(name="zoë", email="zoe@example.com", sendEmail=True)
+    assert user["emailSent"] is True
     assert post.send() == 1
     (got,) = mails.got
     assert got.message["Subject"] == "Welcome to sigservice"
-    links = [made["inviteLink"], got.link]
+    links = [user["inviteLink"], got.link]
     assert len(set(links)) == 2
     for link in links:
         assert link.startswith(f"{URL}/new-user?token=")
@@ -67,13 +67,13 @@ def test_a_welcome_mail_and_the_admins_own_link(post, mails):
     assert post.send() == 0
 
 
-def test_nobody_learns_who_exists(post, mails):
+def test_responses_do_not_reveal_accounts(post, mails):
     post.user(name="bo")
     answers = [post.ask(email) for email in ("bo@example.com", "no@example.com", "bo", "x" * 400)]
     assert len({(a.status, a.body, str(sorted(a.headers.items()))) for a in answers}) == 1
     assert [row["user_id"] is None for row in post.rows()] == [False, True, True, True]
     assert post.send() == 1
-    # Somebody who was written to a moment ago is not written to again; nor does that tell.
+    # A user gets no second mail within the interval, and the response doesn't reveal it.
     post.ask()
     assert post.send() == 0
     assert post.rows()[-1]["user_id"] is None
@@ -83,16 +83,16 @@ def test_nobody_learns_who_exists(post, mails):
 
 
 def test_the_link_of_a_reset_mail_works_for_an_hour(post, mails):
-    made = post.user(name="bo")
+    user = post.user(name="bo")
     post.ask()
     post.send()
-    assert "within 1 hour" in mails.got[0].text
-    assert "within 1 hour" in mails.got[0].html
+    assert "expires in 1 hour" in mails.got[0].text
+    assert "expires in 1 hour" in mails.got[0].html
     post.clock.advance(3599)
     assert post.status_of(mails.links()[0]) == 200
     post.clock.advance(1)
     assert post.status_of(mails.links()[0]) == 401
-    assert post.status_of(made["inviteLink"]) == 200
+    assert post.status_of(user["inviteLink"]) == 200
 
 
 def test_the_lifetime_of_mailed_links_is_an_option(make_post):
@@ -103,13 +103,13 @@ def test_the_lifetime_of_mailed_links_is_an_option(make_post):
         post.user(name="cy", sendEmail=True)
         assert post.send() == 2
         reset, welcome = sorted(mails.got, key=lambda got: "/new-user?" in got.link)
-        assert "within 90 minutes" in reset.text
-        assert "within 24 hours" in welcome.text
+        assert "expires in 90 minutes" in reset.text
+        assert "expires in 24 hours" in welcome.text
         post.clock.advance(90 * 60)
         assert [post.status_of(got.link) for got in (reset, welcome)] == [401, 200]
 
 
-def test_another_request_ends_no_link(post, mails):
+def test_another_request_keeps_earlier_links(post, mails):
     post.user(name="bo")
     for _ in range(2):
         post.ask()
@@ -130,7 +130,7 @@ def test_a_new_password_ends_all_links(post, mails):
     assert post.status_of(second) == 401
 
 
-def test_of_two_links_at_once_one_sets_the_password(post, mails):
+def test_of_two_parallel_links_one_sets_the_password(post, mails):
     for n in range(5):
         invited = post.user(name=f"bo{n}", sendEmail=True)
         post.send()
@@ -159,12 +159,12 @@ def test_requests_for_one_account_are_limited_whether_it_exists_or_not(post):
     post.ask()
 
 
-def test_a_mailbox_gets_three_mails_an_hour_whatever_process_is_asked(post, make_post, mails):
+def test_a_mailbox_gets_three_mails_an_hour_from_all_processes(post, make_post, mails):
     post.user(name="bo")
-    for asked in (post, make_post(mails)):
+    for process in (post, make_post(mails)):
         for _ in range(3):
-            asked.ask()
-            asked.send()
+            process.ask()
+            process.send()
             post.clock.advance(61)
     assert len(mails.got) == 3
     assert [row["user_id"] is None for row in post.rows()] == [False] * 3 + [True] * 3
@@ -173,11 +173,11 @@ def test_a_mailbox_gets_three_mails_an_hour_whatever_process_is_asked(post, make
     assert post.send() == 1
 
 
-def test_a_later_request_takes_the_place_of_a_waiting_one(post, mails):
+def test_a_later_request_replaces_a_waiting_mail(post, mails):
     user = post.user(name="bo")
     post.ask()
     link = post.web.post_json(f"{USERS}/reset-password", {"id": user["email"]}, headers=ADMIN)
-    assert post.send() == 0  # the admin has handed one out
+    assert post.send() == 0  # the admin created a link
     assert post.status_of(link.json["resetPasswordUrl"]) == 200
     post.clock.advance(61)
     post.ask()
@@ -189,18 +189,18 @@ def test_a_later_request_takes_the_place_of_a_waiting_one(post, mails):
     post.ask()
     path = f"{USERS}/{user['id']}/change-password"
     post.web.post_json(path, {"password": "Other-Horse-8"}, headers=ADMIN)
-    assert post.send() == 0  # the password is set
+    assert post.send() == 0  # the password was set
     assert [post.status_of(link) for link in mails.links()] == [401]
 
 
-def test_a_server_that_was_away(make_post):
+def test_mails_are_retried_after_an_outage(make_post):
     mails = Mails()
     with mail_server(mails):
         post = make_post(mails)
     for name in ("bo", "cy", "di"):
         post.user(name=name)
         post.ask(f"{name}@example.com")
-    assert post.send() == 1  # the others need not wait for nothing
+    assert post.send() == 1  # the others aren't tried
     assert ("waiting", "Connection failed: Connection refused.") in post.states()
     with mail_server(mails, port=mails.port):
         assert post.send() == 2
@@ -220,7 +220,7 @@ def test_a_server_that_was_away(make_post):
     assert {state for state, _ in post.states()} == {"sent"}
 
 
-def test_given_up_after_a_day(post, mails):
+def test_a_mail_is_given_up_after_a_day(post, mails):
     mails.answer = "451 Later, bo@example.com"
     post.user(name="bo")
     post.ask()
@@ -233,13 +233,13 @@ def test_given_up_after_a_day(post, mails):
     assert (state, error) == ("given up", "The server refuses the email (451).")
     assert 22 <= attempts <= 36
     assert mails.got == []
-    shown = json.dumps([post.lines, post.web.get("/internal-backstage/prometheus").text])
-    assert "given up" in shown
-    assert "example.com" not in shown
-    assert "token=" not in shown
+    output = json.dumps([post.lines, post.web.get("/internal-backstage/prometheus").text])
+    assert "given up" in output
+    assert "example.com" not in output
+    assert "token=" not in output
 
 
-def test_a_welcome_mail_keeps_no_reset_from_being_sent(post, mails):
+def test_a_welcome_mail_does_not_block_a_reset_mail(post, mails):
     post.web.post_json(USERS, {"email": "bo@example.com"}, headers=ADMIN, status=201)
     post.ask()
     assert post.send() == 2
@@ -249,7 +249,7 @@ def test_a_welcome_mail_keeps_no_reset_from_being_sent(post, mails):
     assert post.status_of(reset) == 200
 
 
-def test_one_that_waited_for_a_day_is_given_up_unsent(post, mails):
+def test_a_mail_that_waited_a_day_is_given_up_unsent(post, mails):
     post.user(name="bo")
     post.ask()
     post.clock.advance(24 * 3600)
@@ -258,7 +258,7 @@ def test_one_that_waited_for_a_day_is_given_up_unsent(post, mails):
     assert mails.got == []
 
 
-def test_refused_for_good(post, mails):
+def test_a_rejected_recipient_is_final(post, mails):
     mails.refuses["bo@example.com"] = "550 No such user here"
     for name in ("bo", "cy"):
         post.user(name=name)
@@ -272,8 +272,8 @@ def test_refused_for_good(post, mails):
     ]
 
 
-def test_killed_between_sending_and_noting_it(post, mails):
-    """The same message comes again when the claim has run out, and not before."""
+def test_a_mail_is_sent_again_after_a_kill(post, mails):
+    """The same message is sent again after the claim expires, and not before."""
     post.user(name="bo")
     post.ask()
     context = post.service.context
@@ -289,13 +289,13 @@ def test_killed_between_sending_and_noting_it(post, mails):
     assert first.message["Message-ID"] == second.message["Message-ID"]
     assert [post.status_of(link) for link in mails.links()] == [200, 200]
     failed = service_of.MailError("late", is_final=True)
-    with context.database.autocommit() as conn:  # the first one comes back after all
+    with context.database.autocommit() as conn:  # the first sender finishes late
         service_of.settle(conn, mail, failed, context.clock.now())
     assert post.states() == [("sent", None)]
 
 
-def test_several_processes_share(post, mails):
-    """Nobody takes what another one has claimed, and no lock is held meanwhile."""
+def test_processes_share_the_mails(post, mails):
+    """A process skips claimed mails and holds no lock while it sends."""
     for name in ("bo", "cy", "di"):
         post.user(name=name)
         post.ask(f"{name}@example.com")
@@ -308,7 +308,7 @@ def test_several_processes_share(post, mails):
     assert mails.got[0].recipients == ["di@example.com"]
 
 
-def test_names_and_addresses_inject_nothing(post, mails):
+def test_names_and_addresses_cannot_inject_headers(post, mails):
     name = "Eve\r\nBcc: all@example.com\r\n\r\n<b>https://evil.example/</b> %s {{1}} _x_"
     post.user(name="eve", sendEmail=True)
     post.send()
@@ -346,7 +346,7 @@ def test_names_and_addresses_inject_nothing(post, mails):
     assert mails.got[-1].recipients == ["a@xn--bcher-kva.example"]
 
 
-def test_no_link_is_ever_stored_or_logged(make_post):
+def test_links_are_never_stored_or_logged(make_post):
     with mail_server(auth=True) as mails:
         post = make_post(mails, EMAIL_USER=USER, EMAIL_PASSWORD=PASSWORD)
         invited = post.user(name="bo", sendEmail=True)
@@ -359,9 +359,9 @@ def test_no_link_is_ever_stored_or_logged(make_post):
     tables = [
         row["t"] for row in post.rows("SELECT tablename t FROM pg_tables WHERE schemaname='public'")
     ]
-    stored = " ".join(str(post.rows(f'SELECT x::text FROM "{table}" x')) for table in tables)
-    assert "bo@example.com" in stored
-    shown = stored + json.dumps(
+    rows = " ".join(str(post.rows(f'SELECT x::text FROM "{table}" x')) for table in tables)
+    assert "bo@example.com" in rows
+    output = rows + json.dumps(
         [
             post.lines,
             post.web.get("/api/admin/events", headers=ADMIN).json,
@@ -369,12 +369,12 @@ def test_no_link_is_ever_stored_or_logged(make_post):
         ]
     )
     for link in links:
-        assert link.partition("token=")[2] not in shown
-    assert PASSWORD not in shown
+        assert link.partition("token=")[2] not in output
+    assert PASSWORD not in output
     assert "bo@example.com" not in json.dumps(post.lines)
 
 
-def test_a_forged_host_leads_nowhere(make_post):
+def test_a_forged_host_is_not_in_links(make_post):
     with mail_server() as mails:
         post = make_post(mails, SERVICE_URL="", BASE_URI_PATH="/flags")
         for n, host in enumerate(("192.0.2.66", "evil.example", "localhost:99")):
@@ -395,7 +395,7 @@ def test_a_forged_host_leads_nowhere(make_post):
     }
 
 
-def test_links_that_were_mailed_elsewhere_are_worthless(post, mails):
+def test_links_expire_when_the_email_changes(post, mails):
     user = post.user(name="bo")
     post.ask()
     post.send()
@@ -418,14 +418,14 @@ def test_old_mails_and_expired_links_are_deleted(post, mails):
     context = post.service.context
     assert clean_up.delete_reset_tokens(context) == 0
     post.clock.advance(24 * 3600)
-    assert clean_up.delete_reset_tokens(context) == 2  # the mailed one, and the first invitation
+    assert clean_up.delete_reset_tokens(context) == 2  # the mailed link and the invite link
     assert retention.run_once(context) == 0
     post.rows("UPDATE mails SET created_at = now() - interval '31 days' RETURNING id")
     assert retention.run_once(context) == 1
 
 
-def test_a_mail_is_sent_at_once(post, mails):
-    """With the jobs running, which look by themselves only once an hour."""
+def test_a_mail_is_sent_immediately(post, mails):
+    """With running jobs that poll once an hour."""
     post.user(name="bo")
     jobs = [replace(job, every_seconds=3600, first_seconds=0.01) for job in JOBS if job.woken_by]
     runner = Runner(post.service.context, tuple(jobs))
@@ -439,7 +439,7 @@ def test_a_mail_is_sent_at_once(post, mails):
         runner.join(DEADLINE_SECONDS)
 
 
-def test_an_unexpected_error_is_in_the_log_under_the_id_that_the_mail_shows(post):
+def test_an_unexpected_error_is_logged_with_the_id_of_the_mail(post):
     context = post.service.context
     failed = job._send(context, context.mail_server, {"id": 7, "email": "bo@example.com"}, "x")
     error_id = re.search(r"error ([0-9a-f-]{36})", failed.text)[1]

@@ -1,4 +1,4 @@
-"""The latest version, asked of a real listener: what is sent, what is believed, where it shows."""
+"""The version check with a real server: request, validation, and where the result appears."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NEWER = {"versions": {"oss": "9.1.0", "enterprise": "9.1.0"}, "latest": False}
 
 
 class Lines:
-    """A log provider that keeps what version checks say."""
+    """A log provider that collects the info lines."""
 
     def __init__(self):
         self.lines = []
@@ -46,7 +46,7 @@ def receiver():
         yield one
 
 
-def test_it_is_asked_told_and_shown(make_service, receiver):
+def test_a_newer_version_is_logged_and_shown(make_service, receiver):
     answer(receiver, NEWER)
     lines = Lines()
     url = {"versionCheck": {"url": f"{receiver.url}/v?x=1"}, "getLogger": lines}
@@ -55,8 +55,8 @@ def test_it_is_asked_told_and_shown(make_service, receiver):
     before = web.get(UI_CONFIG, headers=ADMIN).json["versionInfo"]
     assert (before["latest"], before["isLatest"]) == ({}, True)
     assert version_check.run_once(service.context) == 0
-    (asked,) = receiver.asked
-    assert (asked.path, json.loads(asked.body)) == (
+    (request,) = receiver.asked
+    assert (request.path, json.loads(request.body)) == (
         "/v?x=1",
         {
             "versions": {"oss": before["current"]["oss"], "enterprise": ""},
@@ -91,7 +91,7 @@ def test_it_is_asked_told_and_shown(make_service, receiver):
         (b" " * 100_000 + json.dumps(NEWER).encode(), 200),
     ],
 )
-def test_what_is_no_answer_is_one_line_and_changes_nothing(make_service, receiver, body, status):
+def test_an_invalid_response_is_logged_and_ignored(make_service, receiver, body, status):
     answer(receiver, body, status)
     lines = Lines()
     service = make_service({"versionCheck": {"url": receiver.url}, "getLogger": lines})
@@ -101,7 +101,7 @@ def test_what_is_no_answer_is_one_line_and_changes_nothing(make_service, receive
     assert service.context.version_status.versions is None
 
 
-def test_who_does_not_answer_is_left_after_a_while(make_service, receiver, monkeypatch):
+def test_a_slow_server_is_a_timeout(make_service, receiver, monkeypatch):
     monkeypatch.setattr(service_module, "TIMEOUT_SECONDS", 0.2)
     receiver.hold = threading.Event()
     lines = Lines()
@@ -113,17 +113,17 @@ def test_who_does_not_answer_is_left_after_a_while(make_service, receiver, monke
     assert len(lines.lines) == 1
 
 
-def test_it_goes_through_the_proxy(make_service, receiver):
+def test_the_check_uses_the_proxy(make_service, receiver):
     answer(receiver, NEWER)
     environ = {"SERVICE_VERSION_URL": "http://versions.example/v", "HTTP_PROXY": receiver.url}
     service = make_service({}, environ)
     version_check.run_once(service.context)
-    assert [asked.path for asked in receiver.asked] == ["http://versions.example/v"]
+    assert [request.path for request in receiver.asked] == ["http://versions.example/v"]
     assert service.context.version_status.newer_version == "9.1.0"
 
 
 @pytest.mark.parametrize(
-    ("url", "enable", "is_asked"),
+    ("url", "enable", "is_enabled"),
     [
         ("http://a.example", "", True),
         ("http://a.example", "true", True),
@@ -132,10 +132,10 @@ def test_it_goes_through_the_proxy(make_service, receiver):
         ("", "true", False),
     ],
 )
-def test_when_it_is_asked(url, enable, is_asked):
+def test_the_check_depends_on_the_configuration(url, enable, is_enabled):
     from sigservice.config import load_config
 
     environ = {"SERVICE_VERSION_URL": url, "CHECK_VERSION": enable}
     jobs = server._jobs(load_config({}, environ).config)
-    assert (server.VERSION_CHECK in jobs) is is_asked
+    assert (server.VERSION_CHECK in jobs) is is_enabled
     assert (server.VERSION_CHECK.every_seconds, server.VERSION_CHECK.first_seconds) == (172800, 30)

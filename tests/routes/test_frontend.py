@@ -303,7 +303,7 @@ def test_readers_meet_one_of_two_states_while_flags_change(service):
 
 def set_origins(service, text):
     with service.context.database.transaction() as conn:
-        settings.put(conn, "frontend", text)
+        settings.save(conn, "frontend", text)
         revisions.bump_tokens(conn)
 
 

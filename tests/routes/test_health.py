@@ -1,4 +1,4 @@
-"""/health, /ready and the metrics."""
+"""Liveness, readiness and metrics."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import webtest
 METRICS = "/internal-backstage/prometheus"
 
 
-def test_health_and_ready(web):
+def test_health_and_ready_respond(web):
     assert web.get("/health").json == {"health": "GOOD"}
     assert web.get("/ready").json == {"health": "GOOD"}
 
 
-def test_health_needs_no_database_and_ready_does(service, web):
+def test_only_ready_requires_the_database(service, web):
     service.context.database.close()
     web.get("/health")
     answer = web.get("/ready", status=503)
@@ -27,7 +27,7 @@ def test_not_ready_while_stopping(service, web):
     web.get("/health")
 
 
-def test_metrics_name_routes_not_addresses(web, make):
+def test_metrics_are_labeled_by_route(web, make):
     make.endpoint("first")
     web.get("/api/admin/signal-endpoints/1234", expect_errors=True)
     web.get("/made-up/by/a/client", expect_errors=True)
@@ -52,26 +52,26 @@ def test_signals_are_counted_by_endpoint_and_result(web, make):
     assert "made-up" not in text
 
 
-def test_limits_and_pool_are_gauges(web):
+def test_metrics_have_limits_and_the_pool(web):
     text = web.get(METRICS).text
     assert 'rate_limits{endpoint="/api/signal-endpoint/:name",method="POST"} 60.0' in text
     assert 'rate_limits{endpoint="/auth/simple",method="POST"} 10.0' in text
     assert "db_pool_max 4.0" in text
 
 
-def test_metrics_can_be_switched_off(make_service):
+def test_metrics_can_be_disabled(make_service):
     service = make_service({"server": {"serverMetrics": False}})
     webtest.TestApp(service.app).get(METRICS, status=404)
 
 
 @pytest.mark.parametrize(("header", "status"), [("Bearer m3trics", 200), ("x", 401), (None, 401)])
-def test_metrics_can_have_a_token(make_service, header, status):
+def test_metrics_can_require_a_token(make_service, header, status):
     service = make_service(environ={"SERVICE_METRICS_TOKEN": "m3trics"})
     headers = {"Authorization": header} if header else {}
     webtest.TestApp(service.app).get(METRICS, headers=headers, status=status)
 
 
-def test_two_services_in_one_process_count_apart(make_service):
+def test_two_services_in_a_process_count_separately(make_service):
     first, second = (webtest.TestApp(make_service().app) for _ in range(2))
     first.get("/health")
     assert 'path="/health"' in first.get(METRICS).text

@@ -14,7 +14,7 @@ def find(conn: Connection, key: str) -> str | None:
     return fetch_value(conn, _SQL["find_setting"], key=key)
 
 
-def put(conn: Connection, key: str, value: str) -> None:
+def save(conn: Connection, key: str, value: str) -> None:
     """`value` is JSON text."""
     execute(conn, _SQL["put_setting"], key=key, value=value)
 

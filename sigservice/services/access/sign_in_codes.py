@@ -23,7 +23,7 @@ class CodeError(SignInError):
 def create_code(conn: Connection) -> str:
     """A new code, which replaces the one before it."""
     code = secrets.generate_code()
-    settings.put(conn, _KEY, _stored(code))
+    settings.save(conn, _KEY, _stored(code))
     return code
 
 

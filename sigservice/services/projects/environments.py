@@ -162,11 +162,11 @@ def apply_enabled_environments(conn: Connection, names: Sequence[str], logger: L
     """Applies ENABLED_ENVIRONMENTS: enables these, disables all others, and adds newly enabled ones
     to every project. Changes nothing if none of them exists; never deletes anything."""
     revisions.lock(conn)
-    known = {row["name"] for row in environments.list_all(conn)}
+    existing = {row["name"] for row in environments.list_all(conn)}
     for name in names:
-        if name not in known:
+        if name not in existing:
             logger.warn("ENABLED_ENVIRONMENTS: environment %s not found", name)
-    enabled = [name for name in names if name in known]
+    enabled = [name for name in names if name in existing]
     if not enabled:
         return
     changed = environments.enable_only(conn, enabled)

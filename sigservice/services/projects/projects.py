@@ -97,11 +97,11 @@ def create(
             limit=MAX_PROJECTS,
         )
     id = id or _generate_id(new.name, ids)
-    known = {row["name"]: row["enabled"] for row in environments.list_all(conn)}
+    is_enabled_by_name = {row["name"]: row["enabled"] for row in environments.list_all(conn)}
     if environment_names is None:
-        environment_names = [name for name, is_enabled in known.items() if is_enabled]
+        environment_names = [name for name, is_enabled in is_enabled_by_name.items() if is_enabled]
     for name in environment_names:
-        if name not in known:
+        if name not in is_enabled_by_name:
             raise BadDataError(f"Environment {name} not found.", path="environments")
     projects.insert(conn, id=id, **asdict(new))
     project_environments.link(conn, id, list(environment_names))

@@ -45,7 +45,7 @@ def set_frontend_origins(conn: Connection, origins: Sequence[str], by: Identity)
     problems.raise_if_any()
     revisions.lock(conn)
     before, data = list_frontend_origins(conn), {"frontendApiOrigins": origins}
-    settings.put(conn, "frontend", msgspec.json.encode(data).decode())
+    settings.save(conn, "frontend", msgspec.json.encode(data).decode())
     if list_frontend_origins(conn) != before:
         events.record(
             conn, "setting-updated", by, data=data, pre_data={"frontendApiOrigins": before}

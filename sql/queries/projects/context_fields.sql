@@ -1,9 +1,9 @@
--- Context fields: what strategies and segments may ask about.
+-- Context fields, which constraints refer to. Written by editors.
 
 -- name: list_context_fields
--- All, or the one named; with how many flags and projects ask for it.
+-- All fields or the one with this name, with the number of flags and projects that use it.
 WITH uses AS (
-    SELECT constrained.item->>'contextName' AS field, features.name AS feature, features.project
+    SELECT constraints.item->>'contextName' AS field, features.name AS feature, features.project
     FROM feature_strategies
     JOIN features ON features.name = feature_strategies.feature AND features.archived_at IS NULL
     CROSS JOIN LATERAL (
@@ -13,7 +13,7 @@ WITH uses AS (
         FROM strategy_segments
         JOIN segments ON segments.id = strategy_segments.segment_id
         WHERE strategy_segments.strategy_id = feature_strategies.id
-    ) AS constrained (item)
+    ) AS constraints (item)
 ),
 counts AS (
     SELECT field, count(DISTINCT feature) AS features, count(DISTINCT project) AS projects
@@ -30,7 +30,7 @@ WHERE %(name)s::text IS NULL OR context_fields.name = %(name)s
 ORDER BY context_fields.sort_order, context_fields.name;
 
 -- name: list_strategies_of_context_field
--- Strategies that ask for the field, themselves or by a segment.
+-- Strategies with a constraint on the field, directly or in a segment.
 SELECT feature_strategies.id, features.project, features.name AS feature,
     feature_strategies.name AS strategy, feature_strategies.environment
 FROM feature_strategies

@@ -1,8 +1,8 @@
--- Environments. Written by admins and by the configuration at start. What a flag is in one of them
--- goes with it.
+-- Environments. Written by admins, and at start by the configuration. Deleting one deletes the states
+-- and strategies of flags in it.
 
 -- name: list_environments
--- All, or the one named; with what uses it.
+-- All environments or the one with this name, with the number of projects, tokens and enabled flags.
 SELECT environments.name, environments.type, environments.sort_order, environments.enabled,
     environments.protected,
     (SELECT count(*) FROM project_environments
@@ -19,7 +19,7 @@ WHERE %(name)s::text IS NULL OR environments.name = %(name)s
 ORDER BY environments.sort_order, environments.name;
 
 -- name: list_environments_of_project
--- All environments; `visible` tells whether the project uses it.
+-- All environments; `visible` is true for those that the project uses.
 SELECT environments.name, environments.type, environments.sort_order, environments.enabled,
     environments.protected,
     project_environments.project IS NOT NULL AS visible,
@@ -42,7 +42,7 @@ ORDER BY environments.sort_order, environments.name;
 SELECT count(*) FROM environments;
 
 -- name: insert_environment
--- Without an order it is the last.
+-- The default sort order puts it last.
 INSERT INTO environments (name, type, sort_order, enabled)
 SELECT %(name)s, %(type)s,
     coalesce(%(sort_order)s::integer, (SELECT coalesce(max(sort_order), 0) + 1 FROM environments)),
@@ -55,12 +55,12 @@ WHERE name = %(name)s;
 
 -- name: update_sort_orders
 UPDATE environments
-SET sort_order = wanted.sort_order
-FROM unnest(%(names)s::text[], %(sort_orders)s::integer[]) AS wanted (name, sort_order)
-WHERE environments.name = wanted.name;
+SET sort_order = orders.sort_order
+FROM unnest(%(names)s::text[], %(sort_orders)s::integer[]) AS orders (name, sort_order)
+WHERE environments.name = orders.name;
 
 -- name: enable_only
--- Returns those that were not so before.
+-- Disables all others. Returns the environments that changed.
 UPDATE environments
 SET enabled = NOT enabled
 WHERE enabled <> (name = ANY (%(names)s::text[]))

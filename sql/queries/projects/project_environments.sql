@@ -1,15 +1,15 @@
--- Which project uses which environment. What is unlinked loses the state of its flags there, and
--- keeps their strategies.
+-- The environments of projects. Written by editors. Removing one deletes the states of the project's
+-- flags there and keeps their strategies.
 
 -- name: link_environments
--- The project with each of the environments; returns those that were not linked.
+-- Returns the environments that weren't linked.
 INSERT INTO project_environments (project, environment)
 SELECT %(project)s, environment FROM unnest(%(environments)s::text[]) AS environment
 ON CONFLICT DO NOTHING
 RETURNING environment;
 
 -- name: link_all_projects
--- Every project with each of the environments; returns the new links.
+-- Links every project to each of the environments; returns the new links.
 INSERT INTO project_environments (project, environment)
 SELECT projects.id, environment
 FROM projects CROSS JOIN unnest(%(environments)s::text[]) AS environment
@@ -28,7 +28,7 @@ DELETE FROM project_environments
 WHERE project = %(project)s AND environment = %(environment)s;
 
 -- name: list_environments_with_strategy
--- Those that the project uses, in their order.
+-- The environments that the project uses, by sort order.
 SELECT project_environments.environment, project_environments.default_strategy
 FROM project_environments
 JOIN environments ON environments.name = project_environments.environment

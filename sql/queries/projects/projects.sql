@@ -1,7 +1,8 @@
--- Projects. Written by admins. Archived flags go with their project; others, and segments, hold it.
+-- Projects. Written by admins. Deleting one deletes its archived flags; other flags and segments
+-- prevent it.
 
 -- name: list_projects
--- All, or the one named; with how many flags there are that are not archived.
+-- All projects or the one with this ID, with the number of flags that aren't archived.
 SELECT projects.id, projects.name, projects.description, projects.mode,
     projects.default_stickiness, projects.created_at, projects.updated_at,
     coalesce(counts.features, 0) AS feature_count,

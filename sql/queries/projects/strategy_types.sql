@@ -1,7 +1,8 @@
--- Kinds of strategies. The built-in ones can be deprecated, and neither changed nor deleted.
+-- Types of strategies. Written by editors. Built-in types can be deprecated, but not changed or
+-- deleted.
 
 -- name: list_strategy_types
--- All, or the one named.
+-- All types or the one with this name.
 SELECT name, title, description, parameters, deprecated, built_in
 FROM strategy_types
 WHERE %(name)s::text IS NULL OR name = %(name)s
@@ -21,11 +22,11 @@ WHERE name = %(name)s;
 DELETE FROM strategy_types WHERE name = %(name)s;
 
 -- name: list_flags_of_strategy_type
--- The first few that use it.
+-- Up to five flags that use it.
 SELECT DISTINCT feature FROM feature_strategies WHERE name = %(name)s ORDER BY feature LIMIT 5;
 
 -- name: list_projects_of_strategy_type
--- Those that have it as a default strategy, the first few.
+-- Up to five projects with a default strategy of the type.
 SELECT DISTINCT project
 FROM project_environments
 WHERE default_strategy->>'name' = %(name)s

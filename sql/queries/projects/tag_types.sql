@@ -1,7 +1,7 @@
--- Kinds of tags. A type's tags go with it, from flags too.
+-- Types of tags. Written by editors. Deleting one deletes its tags, also from flags.
 
 -- name: list_tag_types
--- All, or the one named.
+-- All types or the one with this name.
 SELECT name, description, icon, color
 FROM tag_types
 WHERE %(name)s::text IS NULL OR name = %(name)s

@@ -1,10 +1,10 @@
 Hello{{" " + name if name else ""}},
 
-somebody, probably you, asked to reset your password for sigservice at
+Someone, probably you, requested a password reset for sigservice at
 {{base_url}}
 
-Open this link within {{lifetime}} to set a new one. It works once:
+Open this link to set a new password. It works once and expires in {{lifetime}}:
 
 {{link}}
 
-If it was not you, ignore this mail: your password stays as it is.
+If it wasn't you, ignore this mail. Your password doesn't change.

@@ -1,10 +1,11 @@
 Hello{{" " + name if name else ""}},
 
-you are invited to sigservice, which switches features on and off, at
+You've been invited to sigservice at
 {{base_url}}
 
-Open this link within {{lifetime}} to set your password. It works once:
+Open this link to set your password. It works once and expires in {{lifetime}}:
 
 {{link}}
 
-Then sign in. If the link has expired, "Forgot your password?" on the sign-in page sends another.
+Then sign in. If the link has expired, request another with "Forgot your password?" on the sign-in
+page.

@@ -1,4 +1,4 @@
-"""Context fields: order, change, and who asks for one."""
+"""Context fields: order, updates, and the strategies that use one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.repository.kit import attempt
 VALUES = {"description": None, "stickiness": False, "sort_order": 1, "legal_values": "[]"}
 
 
-def test_rows_are_made_changed_and_deleted(conn):
+def test_a_context_field_is_inserted_updated_and_deleted(conn):
     assert context_fields.list_all(conn) == []
     context_fields.insert(conn, name="b", **VALUES)
     context_fields.insert(conn, name="a", **VALUES)

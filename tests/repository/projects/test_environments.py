@@ -1,4 +1,4 @@
-"""Environments and their links to projects: order, counts, what a deletion takes along."""
+"""Environments and their use by projects: order, counts, deletion."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def names(conn):
     return [row["name"] for row in environments.list_all(conn)]
 
 
-def test_without_an_order_each_is_the_last(conn):
+def test_a_new_environment_is_the_last_by_default(conn):
     assert (environments.list_all(conn), environments.count(conn)) == ([], 0)
     add(conn, "b", "a")
     assert [(row["name"], row["sort_order"]) for row in environments.list_all(conn)] == [
@@ -55,7 +55,7 @@ def test_without_an_order_each_is_the_last(conn):
     assert environments.list_all(conn, "nowhere") == []
 
 
-def test_a_name_is_unique_and_its_row_can_change_and_go(conn):
+def test_an_environment_is_updated_and_deleted(conn):
     add(conn, "a")
     with pytest.raises(UniqueViolation), attempt(conn):
         add(conn, "a")
@@ -66,15 +66,15 @@ def test_a_name_is_unique_and_its_row_can_change_and_go(conn):
     assert names(conn) == []
 
 
-def test_enable_only_tells_what_it_switched(conn):
+def test_enable_only_returns_the_changes(conn):
     add(conn, "a", "b")
     add(conn, "c", "d", enabled=False)
-    switched = environments.enable_only(conn, ["a", "c"])
-    assert sorted((row["name"], row["enabled"]) for row in switched) == [("b", False), ("c", True)]
+    changed = environments.enable_only(conn, ["a", "c"])
+    assert sorted((row["name"], row["enabled"]) for row in changed) == [("b", False), ("c", True)]
     assert environments.enable_only(conn, ["a", "c"]) == []
 
 
-def test_counts_are_of_what_is_on_and_not_archived(conn):
+def test_enabled_flags_are_counted_without_archived_ones(conn):
     add(conn, "a")
     add_project(conn, "p", "q")
     project_environments.link_all_projects(conn, ["a"])
@@ -88,7 +88,7 @@ def test_counts_are_of_what_is_on_and_not_archived(conn):
     assert (row["visible"], row["enabled_toggle_count"]) == (True, 1)
 
 
-def test_links_are_made_once_and_told(conn):
+def test_new_links_are_returned(conn):
     add(conn, "b", "a")
     add_project(conn, "p", "q")
     assert sorted(project_environments.link(conn, "p", ["a", "b"])) == ["a", "b"]
@@ -106,7 +106,7 @@ def test_links_are_made_once_and_told(conn):
     assert project_environments.list_by_project(conn, "p")[1]["default_strategy"] == '{"name": "x"}'
 
 
-def test_unlinking_switches_the_flags_of_that_project_off_there(conn):
+def test_unlinking_disables_the_flags_of_the_project(conn):
     add(conn, "a", "b")
     add_project(conn, "p", "q")
     project_environments.link_all_projects(conn, ["a", "b"])

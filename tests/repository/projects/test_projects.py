@@ -1,4 +1,4 @@
-"""Projects: counts of their flags, what holds them, what goes with them."""
+"""Projects: counts of flags, updates, and what prevents their deletion."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ def add_flag(conn, name, project, archived=False, stale=False, type="release"):
     )
 
 
-def test_an_empty_table_has_none(conn):
+def test_an_empty_table_has_no_projects(conn):
     assert (projects.list_all(conn), projects.list_ids(conn)) == ([], set())
     assert projects.list_all(conn, "p") == []
 
 
-def test_the_list_is_by_name_with_counts(conn):
+def test_projects_are_listed_by_name_with_counts(conn):
     add_user(conn)
     add(conn, "a", "Zoo")
     add(conn, "b", "Art")
     add_flag(conn, "one", "a")
     add_flag(conn, "two", "a", stale=True, type="experiment")
     add_flag(conn, "old", "a", archived=True, stale=True)
-    found = projects.list_all(conn)
+    rows = projects.list_all(conn)
     keys = ("id", "feature_count", "stale_feature_count", "member_count")
-    assert [tuple(row[key] for key in keys) for row in found] == [("b", 0, 0, 1), ("a", 2, 1, 1)]
-    assert projects.list_all(conn, "a") == found[1:]
+    assert [tuple(row[key] for key in keys) for row in rows] == [("b", 0, 0, 1), ("a", 2, 1, 1)]
+    assert projects.list_all(conn, "a") == rows[1:]
     assert projects.list_ids(conn) == {"a", "b"}
     assert projects.count_feature_types(conn, "a") == [
         {"type": "experiment", "count": 1},
@@ -52,7 +52,7 @@ def test_the_list_is_by_name_with_counts(conn):
     assert projects.count_feature_types(conn, "b") == []
 
 
-def test_a_row_changes_and_goes(conn):
+def test_a_project_is_updated_and_deleted(conn):
     add(conn, "a")
     with pytest.raises(UniqueViolation), attempt(conn):
         add(conn, "a")
@@ -66,7 +66,7 @@ def test_a_row_changes_and_goes(conn):
     assert projects.list_all(conn) == []
 
 
-def test_flags_and_segments_hold_a_project(conn):
+def test_flags_and_segments_prevent_deletion(conn):
     add(conn, "a")
     add_flag(conn, "new", "a")
     add_flag(conn, "old", "a", archived=True)

@@ -1,4 +1,4 @@
-"""Strategy types, feature types, tag types and tags: order, uniqueness, what goes along."""
+"""Strategy types, flag types, tag types and tags: order, uniqueness, deletion."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.repository.kit import attempt, run
 NOTHING = {"description": None, "icon": None, "color": None}
 
 
-def test_strategy_types(conn):
+def test_a_strategy_type_is_inserted_updated_and_deleted(conn):
     assert strategy_types.list_all(conn) == []
     values = {"title": None, "description": None, "parameters": "[]"}
     for name in ("b", "a"):
@@ -26,7 +26,7 @@ def test_strategy_types(conn):
     assert strategy_types.list_all(conn, "a") == []
 
 
-def test_who_uses_a_strategy_type(conn):
+def test_flags_and_projects_of_a_strategy_type_are_listed(conn):
     run(
         conn,
         """
@@ -44,13 +44,13 @@ def test_who_uses_a_strategy_type(conn):
     assert strategy_types.list_flags(conn, "none") == strategy_types.list_projects(conn, "") == []
 
 
-def test_feature_types_come_with_the_tables(conn):
+def test_migrations_insert_the_feature_types(conn):
     assert {row["id"] for row in feature_types.list_all(conn)} >= {"release", "kill-switch"}
 
 
-def test_tag_types_and_their_tags(conn):
+def test_tags_are_deleted_with_their_type(conn):
     assert tag_types.list_all(conn) == []
-    for name in ("team", "area"):
+    for name in ("team", "module"):
         tag_types.insert(conn, name=name, **NOTHING)
         tags.insert(conn, name, "web")
     with pytest.raises(UniqueViolation), attempt(conn):
@@ -65,7 +65,7 @@ def test_tag_types_and_their_tags(conn):
     assert tags.list_all(conn)[1:] == tags.list_all(conn, "team") == [team]
     assert tags.list_all(conn, "team", "web") == [team]
     assert tags.list_all(conn, "team", "other") == []
-    assert tags.delete(conn, "area", "web") is True
-    assert tags.delete(conn, "area", "web") is False
+    assert tags.delete(conn, "module", "web") is True
+    assert tags.delete(conn, "module", "web") is False
     tag_types.delete(conn, "team")
     assert tags.list_all(conn) == []

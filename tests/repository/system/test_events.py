@@ -1,4 +1,4 @@
-"""The audit log: newest first, by type, page by page; authors filled in afterwards."""
+"""The event log: order, filters, pages, and authors that are filled in later."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ def add(conn, type="user-created", created_by="ada", created_by_user_id=1, **mor
     )
 
 
-def newest(conn, **asked):
-    type = asked.pop("type", None)
-    return events.list_newest(conn, by_type(type), **{"limit": 50} | asked)
+def newest(conn, type=None, **page):
+    return events.list_newest(conn, by_type(type), **{"limit": 50} | page)
 
 
 def by_type(type):
@@ -37,7 +36,7 @@ def test_an_empty_log_is_empty(conn):
     assert events.fill_created_by(conn, system_id=SYSTEM, token_id=TOKEN) == 0
 
 
-def test_many_of_one_type_are_written_at_once(conn):
+def test_several_events_are_inserted_together(conn):
     changes = [
         {"project": "p", "environment": "e", "data": {"n": 1}},
         {"feature_name": "f", "pre_data": {"n": 2}},
@@ -81,7 +80,7 @@ RARE = {
 
 @pytest.mark.parametrize("statement", ["list_events", "count_events"])
 @pytest.mark.parametrize("column", RARE)
-def test_what_is_rare_is_found_by_its_index(conn, column, statement):
+def test_a_rare_value_is_found_by_its_index(conn, column, statement):
     run(
         conn,
         "INSERT INTO events (type, created_by, created_by_user_id, environment)"
@@ -89,18 +88,18 @@ def test_what_is_rare_is_found_by_its_index(conn, column, statement):
     )
     add(conn, created_by="eve", created_by_user_id=7, environment="rare")
     run(conn, "ANALYZE events")
-    wanted, indexes = RARE[column]
+    event_filter, indexes = RARE[column]
     paging = {"before": None, "limit": 50, "offset": 0}
     with conn.cursor() as cursor:
         text = queries.load("system/events")[statement]
-        cursor.execute(f"EXPLAIN {text}", wanted.to_parameters() | paging)
+        cursor.execute(f"EXPLAIN {text}", event_filter.to_parameters() | paging)
         plan = "\n".join(row[0] for row in cursor.fetchall())
     for index in indexes:
         assert index in plan, plan
-    assert events.count(conn, wanted) == 1
+    assert events.count(conn, event_filter) == 1
 
 
-def test_what_is_not_given_is_null(conn):
+def test_missing_columns_are_null(conn):
     add(conn, created_by_user_id=None)
     (row,) = newest(conn)
     absent = {name for name, value in row.items() if value is None}
@@ -110,39 +109,39 @@ def test_what_is_not_given_is_null(conn):
 
 
 @pytest.mark.parametrize("data", ["{", "", '"\\u0000"', "NaN"])
-def test_data_that_is_no_json_is_refused(conn, data):
+def test_invalid_json_is_rejected(conn, data):
     with pytest.raises(BadDataError), attempt(conn):
         add(conn, data=data)
     assert events.count(conn, by_type(None)) == 0
 
 
-def test_any_text_in_data_comes_back(conn):
+def test_any_text_is_stored_unchanged(conn):
     value = {"é\u0301\U0001f600": ["'; DROP TABLE events; --", "%s %(x)s", "\\", '"', "\n"]}
     add(conn, data=json.dumps(value))
     assert json.loads(newest(conn)[0]["data"]) == value
 
 
-def test_newest_come_first(conn):
-    made = [add(conn) for _ in range(4)]
-    assert ids(newest(conn)) == made[::-1]
+def test_the_newest_event_is_first(conn):
+    added = [add(conn) for _ in range(4)]
+    assert ids(newest(conn)) == added[::-1]
 
 
 def test_pages_by_key_and_by_offset_are_the_same(conn):
-    made = [add(conn) for _ in range(5)][::-1]
-    assert ids(newest(conn, limit=2)) == made[:2]
-    assert ids(newest(conn, limit=2, before=made[1])) == made[2:4]
-    assert ids(newest(conn, limit=2, offset=2)) == made[2:4]
-    assert ids(newest(conn, limit=2, before=made[1], offset=2)) == made[4:]
-    assert newest(conn, before=made[-1]) == []
+    added = [add(conn) for _ in range(5)][::-1]
+    assert ids(newest(conn, limit=2)) == added[:2]
+    assert ids(newest(conn, limit=2, before=added[1])) == added[2:4]
+    assert ids(newest(conn, limit=2, offset=2)) == added[2:4]
+    assert ids(newest(conn, limit=2, before=added[1], offset=2)) == added[4:]
+    assert newest(conn, before=added[-1]) == []
     assert newest(conn, limit=0) == []
     assert newest(conn, offset=5) == []
-    assert ids(newest(conn, before=2**62)) == made
+    assert ids(newest(conn, before=2**62)) == added
 
 
-def test_a_type_is_listed_and_counted_alone(conn):
-    made = [add(conn, type) for type in ("a", "b", "a", "ab")]
-    assert ids(newest(conn, type="a")) == [made[2], made[0]]
-    assert ids(newest(conn, type="a", before=made[2])) == [made[0]]
+def test_a_type_filter_matches_the_whole_type(conn):
+    added = [add(conn, type) for type in ("a", "b", "a", "ab")]
+    assert ids(newest(conn, type="a")) == [added[2], added[0]]
+    assert ids(newest(conn, type="a", before=added[2])) == [added[0]]
     assert newest(conn, type="A") == []
     assert newest(conn, type="%") == []
     assert events.count(conn, by_type("a")) == 2
@@ -150,7 +149,7 @@ def test_a_type_is_listed_and_counted_alone(conn):
     assert events.count(conn, by_type(None)) == 4
 
 
-def test_each_type_is_named_once_in_order(conn):
+def test_types_are_listed_once_in_order(conn):
     for type in ("b", "a", "b", "c", "a"):
         add(conn, type)
     assert events.list_types(conn) == ["a", "b", "c"]
@@ -160,7 +159,7 @@ def authors(conn):
     return dict(run(conn, "SELECT created_by, created_by_user_id FROM events"))
 
 
-def test_past_authors_are_found_by_name_and_by_address_in_any_case(conn):
+def test_authors_are_found_by_username_and_email_in_any_case(conn):
     id = add_user(conn, "ada", email="Ada@Example.org")
     for author in ("ADA", "ada@example.ORG", "system", "nobody", "migration"):
         add(conn, created_by=author, created_by_user_id=None)
@@ -174,7 +173,7 @@ def test_past_authors_are_found_by_name_and_by_address_in_any_case(conn):
     }
 
 
-def test_a_known_author_is_never_changed(conn):
+def test_an_author_with_an_id_is_not_changed(conn):
     add_user(conn, "ada")
     add(conn, created_by="ada", created_by_user_id=5)
     add(conn, created_by="system", created_by_user_id=6)
@@ -182,19 +181,19 @@ def test_a_known_author_is_never_changed(conn):
     assert authors(conn) == {"ada": 5, "system": 6}
 
 
-def test_authors_nobody_knows_never_block_the_batch(conn):
+def test_unknown_authors_do_not_block_the_batch(conn):
     old = add(conn, created_by="system", created_by_user_id=None)
     for n in range(120):
-        add(conn, created_by=f"stranger {n}", created_by_user_id=None)
+        add(conn, created_by=f"unknown {n}", created_by_user_id=None)
     assert events.fill_created_by(conn, system_id=SYSTEM, token_id=TOKEN) == 1
     assert run(conn, "SELECT created_by_user_id FROM events WHERE id = %s", old) == [(SYSTEM,)]
 
 
-def test_a_batch_is_the_newest_hundred(conn):
-    made = [add(conn, created_by="system", created_by_user_id=None) for _ in range(103)]
+def test_a_batch_has_the_newest_hundred_events(conn):
+    added = [add(conn, created_by="system", created_by_user_id=None) for _ in range(103)]
     assert events.fill_created_by(conn, system_id=SYSTEM, token_id=TOKEN) == 100
-    left = run(conn, "SELECT id FROM events WHERE created_by_user_id IS NULL ORDER BY id")
-    assert [id for (id,) in left] == made[:3]
+    remaining = run(conn, "SELECT id FROM events WHERE created_by_user_id IS NULL ORDER BY id")
+    assert [id for (id,) in remaining] == added[:3]
     assert events.fill_created_by(conn, system_id=SYSTEM, token_id=TOKEN) == 3
 
 
@@ -213,7 +212,7 @@ FILTERS = {
 
 
 @pytest.mark.parametrize("name", FILTERS)
-def test_filters(conn, name):
+def test_each_filter_limits_list_and_count(conn, name):
     add(conn, "a", "eve", 9)
     add(conn, "b", project="p", environment="e", feature_name="f", data='{"x": "needle"}')
     events.insert_many(
@@ -224,7 +223,7 @@ def test_filters(conn, name):
         ip="::1",
         items='[{"project": "q", "feature_name": "f", "pre_data": {"y": 1}}]',
     )
-    wanted, expected = FILTERS[name]
-    rows = events.list_newest(conn, wanted, limit=10)
+    event_filter, expected = FILTERS[name]
+    rows = events.list_newest(conn, event_filter, limit=10)
     assert [row["type"] for row in rows] == expected
-    assert events.count(conn, wanted) == len(expected)
+    assert events.count(conn, event_filter) == len(expected)

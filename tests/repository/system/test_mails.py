@@ -1,4 +1,4 @@
-"""The outbox of mails: who gets which row, and when."""
+"""The outbox of mails: claims, limits and results."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from sigservice.repository.system import mails
 from tests.repository.kit import add_user, is_locked_out, run
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
-MOMENT = timedelta(minutes=1)
+MIN_INTERVAL = timedelta(minutes=1)
 LATER = NOW + timedelta(minutes=5)
 
 
 def insert(conn, user_id, now=NOW, kind="reset"):
     url = "https://a.example"
     values = {"kind": kind, "user_id": user_id, "base_url": url, "now": now}
-    return mails.insert(conn, **values, before=now - MOMENT, max_per_hour=3)
+    return mails.insert(conn, **values, before=now - MIN_INTERVAL, max_per_hour=3)
 
 
 def claim(conn, now=NOW, until=LATER):
@@ -46,23 +46,23 @@ def test_a_mail_is_claimed_with_its_user(conn):
     assert claim(conn, now=LATER)["attempts"] == 2
 
 
-def test_nobody_is_written_to_twice_in_a_moment(conn):
+def test_a_user_gets_one_mail_within_the_interval(conn):
     bo, cy = add_user(conn, "bo"), add_user(conn, "cy")
     assert [insert(conn, bo), insert(conn, bo), insert(conn, None)] == [True, False, False]
     assert insert(conn, cy)
     rows = run(conn, "SELECT user_id, given_up_at FROM mails ORDER BY id")
     assert rows == [(bo, None), (None, NOW), (None, NOW), (cy, None)]
-    then = NOW + MOMENT
-    assert not insert(conn, bo, then + MOMENT)  # the first one still waits
-    assert mails.delete_waiting(conn, bo, before=NOW - MOMENT) == 0
+    then = NOW + MIN_INTERVAL
+    assert not insert(conn, bo, then + MIN_INTERVAL)  # the first mail is still waiting
+    assert mails.delete_waiting(conn, bo, before=NOW - MIN_INTERVAL) == 0
     assert mails.delete_waiting(conn, bo, before=NOW) == 1
-    assert insert(conn, bo, then + MOMENT)
+    assert insert(conn, bo, then + MIN_INTERVAL)
     assert mails.delete_waiting(conn, None) == 0
     assert mails.delete_waiting(conn, bo) == 1
     assert claim(conn)["user_id"] == cy
 
 
-def test_a_request_that_is_being_written_is_waited_for(pool):
+def test_a_second_insert_waits_for_the_first(pool):
     with pool.transaction() as conn:
         id = add_user(conn, "bo")
     with pool.transaction() as conn:
@@ -70,7 +70,7 @@ def test_a_request_that_is_being_written_is_waited_for(pool):
         assert is_locked_out(pool, lambda other: insert(other, id))
 
 
-def test_what_became_of_an_attempt(conn):
+def test_results_of_attempts_are_stored(conn):
     for name in ("bo", "cy"):
         insert(conn, add_user(conn, name))
     bo, cy = claim(conn), claim(conn)
@@ -93,7 +93,7 @@ def test_what_became_of_an_attempt(conn):
     assert mails.find_last(conn, 0) is None
 
 
-def test_old_mails_are_deleted_and_a_users_go_along(conn):
+def test_old_mails_and_those_of_a_deleted_user_are_deleted(conn):
     bo, now = add_user(conn, "bo"), datetime.now(UTC)
     insert(conn, bo, now - timedelta(days=31), kind="welcome")
     insert(conn, None, now - timedelta(days=29))

@@ -21,7 +21,7 @@ def newest(web):
     return web.get("/api/admin/events", {"limit": 1}, headers=ADMIN).json["events"][0]
 
 
-def test_the_built_in_ones_are_a_bare_list_in_their_order(web):
+def test_built_in_fields_are_listed_by_sort_order(web):
     fields = web.get(PATH, headers=ADMIN).json
     names = ["environment", "userId", "appName", "currentTime", "sessionId"]
     assert [field["name"] for field in fields] == names
@@ -38,20 +38,20 @@ def test_the_built_in_ones_are_a_bare_list_in_their_order(web):
     }
 
 
-def test_created_read_changed_deleted(web):
+def test_a_field_is_created_updated_and_deleted(web):
     legal = [{"value": "free"}, {"value": "paid", "description": "since May"}]
     body = {"description": " Tariff ", "stickiness": True, "sortOrder": -1, "legalValues": legal}
     answer = create(web, **body)
-    made = answer.json
-    assert made == read(web)
+    created = answer.json
+    assert created == read(web)
     assert answer.headers["Location"] == f"{PATH}/plan"
-    assert made | body | {"description": "Tariff"} == made
-    assert web.get(PATH, headers=ADMIN).json[0] == made
+    assert created | body | {"description": "Tariff"} == created
+    assert web.get(PATH, headers=ADMIN).json[0] == created
     assert newest(web)["data"]["legalValues"] == legal
 
     path = f"{PATH}/plan"
-    kept = web.put_json(path, {"stickiness": False}, headers=ADMIN, status=200).json
-    assert kept == made | {"stickiness": False}
+    updated = web.put_json(path, {"stickiness": False}, headers=ADMIN, status=200).json
+    assert updated == created | {"stickiness": False}
     event = newest(web)
     assert event["type"] == "context-field-updated"
     assert (event["preData"]["stickiness"], event["data"]["stickiness"]) == (True, False)
@@ -63,12 +63,12 @@ def test_created_read_changed_deleted(web):
 
     web.delete(path, headers=ADMIN, status=200)
     assert newest(web)["type"] == "context-field-deleted"
-    for ask in (web.get, web.delete):
-        ask(path, headers=ADMIN, status=404)
+    for request in (web.get, web.delete):
+        request(path, headers=ADMIN, status=404)
     web.put_json(path, {}, headers=ADMIN, status=404)
 
 
-def test_names_are_unique_and_can_be_tried(web):
+def test_names_are_unique_and_can_be_validated(web):
     assert create(web, name="userId", status=409).json["name"] == "NameExistsError"
     for name, status in (("userId", 409), ("new", 200), ("a b", 400), ("", 400)):
         web.post_json(f"{PATH}/validate", {"name": name}, headers=ADMIN, status=status)
@@ -94,14 +94,14 @@ BAD = (
 )
 
 
-def test_bad_bodies_are_400_with_a_path(web):
+def test_invalid_bodies_are_rejected_with_a_path(web):
     for body, path in BAD:
         answer = create(web, status=400, **body)
         assert answer.json["details"][0]["path"] == path, body
         read(web, status=404)
 
 
-def test_built_in_ones_change_and_stay(web):
+def test_built_in_fields_can_be_updated_but_not_deleted(web):
     web.put_json(f"{PATH}/userId", {"description": "Who"}, headers=ADMIN)
     assert read(web, "userId")["description"] == "Who"
     answer = web.delete(f"{PATH}/userId", headers=ADMIN, status=403)
@@ -109,7 +109,7 @@ def test_built_in_ones_change_and_stay(web):
     read(web, "userId")
 
 
-def test_legal_values_one_by_one(web):
+def test_legal_values_are_set_and_deleted(web):
     create(web)
     path = f"{PATH}/plan/legal-values"
     for body in ({"value": "a/b"}, {"value": "é ?"}, {"value": "a/b", "description": "both"}):
@@ -129,8 +129,8 @@ def test_legal_values_one_by_one(web):
     web.delete(f"{PATH}/nothing/legal-values/a", headers=ADMIN, status=404)
 
 
-def test_who_asks_for_a_field(web, service):
-    asks = json.dumps([{"contextName": "plan", "operator": "IN", "values": ["x"]}])
+def test_strategies_of_a_field_are_listed(web, service):
+    constraints = json.dumps([{"contextName": "plan", "operator": "IN", "values": ["x"]}])
     with service.context.database.transaction() as conn, conn.cursor() as cursor:
         cursor.execute(
             """
@@ -138,24 +138,24 @@ def test_who_asks_for_a_field(web, service):
                 ('own', 'default', 'release', 'a', NULL), ('by', 'default', 'release', 'a', NULL),
                 ('not', 'default', 'release', 'a', NULL), ('old', 'default', 'release', 'a', now());
             INSERT INTO feature_strategies (id, feature, environment, name, sort_order, constraints)
-            VALUES ('1', 'own', 'production', 'default', 1, %(asks)s),
-                   ('2', 'own', 'development', 'default', 1, %(asks)s),
+            VALUES ('1', 'own', 'production', 'default', 1, %(constraints)s),
+                   ('2', 'own', 'development', 'default', 1, %(constraints)s),
                    ('3', 'by', 'production', 'flexibleRollout', 1, '[]'),
                    ('4', 'not', 'production', 'default', 1, '[]'),
-                   ('5', 'old', 'production', 'default', 1, %(asks)s);
-            INSERT INTO segments (name, created_by, constraints) VALUES ('s', 'a', %(asks)s);
+                   ('5', 'old', 'production', 'default', 1, %(constraints)s);
+            INSERT INTO segments (name, created_by, constraints) VALUES ('s', 'a', %(constraints)s);
             INSERT INTO strategy_segments SELECT '3', id FROM segments;
             """,
-            {"asks": asks},
+            {"constraints": constraints},
         )
     create(web)
-    found = web.get(f"{PATH}/plan/strategies", headers=ADMIN).json["strategies"]
-    assert [(row["featureName"], row["environment"]) for row in found] == [
+    strategies = web.get(f"{PATH}/plan/strategies", headers=ADMIN).json["strategies"]
+    assert [(row["featureName"], row["environment"]) for row in strategies] == [
         ("by", "production"),
         ("own", "development"),
         ("own", "production"),
     ]
-    assert found[0] == {
+    assert strategies[0] == {
         "id": "3",
         "projectId": "default",
         "featureName": "by",
@@ -168,15 +168,15 @@ def test_who_asks_for_a_field(web, service):
     web.delete(f"{PATH}/plan", headers=ADMIN, status=200)
 
 
-def test_editors_write_and_viewers_read(cast):
+def test_only_editors_change_fields(cast):
     for name, status in (("ed", 200), ("vera", 403)):
-        person = cast.signed_in(name)
-        csrf = {"X-CSRF-Token": person.csrf}
-        person.get(PATH, status=200)
+        user = cast.signed_in(name)
+        csrf = {"X-CSRF-Token": user.csrf}
+        user.get(PATH, status=200)
         body = {"name": name}
-        person.post_json(PATH, body, headers=csrf, status=201 if status == 200 else 403)
-        person.put_json(f"{PATH}/userId", {}, headers=csrf, status=status)
+        user.post_json(PATH, body, headers=csrf, status=201 if status == 200 else 403)
+        user.put_json(f"{PATH}/userId", {}, headers=csrf, status=status)
         legal = f"{PATH}/userId/legal-values"
-        person.post_json(legal, {"value": "a"}, headers=csrf, status=status)
-        person.delete(f"{legal}/a", headers=csrf, status=status)
-        person.delete(f"{PATH}/{'ed' if name == 'ed' else 'userId'}", headers=csrf, status=status)
+        user.post_json(legal, {"value": "a"}, headers=csrf, status=status)
+        user.delete(f"{legal}/a", headers=csrf, status=status)
+        user.delete(f"{PATH}/{'ed' if name == 'ed' else 'userId'}", headers=csrf, status=status)

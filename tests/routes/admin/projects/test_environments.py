@@ -1,4 +1,4 @@
-"""The admin API of environments: fields, order, switches, limits, permissions, audit."""
+"""The admin API of environments."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def add_flag(rows, name, environment="production"):
     )
 
 
-def test_a_new_installation_has_three_in_their_order(web):
+def test_a_new_installation_has_three_environments(web):
     answer = web.get(PATH, headers=ADMIN).json
     assert answer["version"] == 1
     assert answer["environments"][0] == {
@@ -61,13 +61,13 @@ def test_a_new_installation_has_three_in_their_order(web):
     assert web.get(f"{PATH}/default", headers=ADMIN).json == answer["environments"][0]
 
 
-def test_a_new_one_is_the_last_and_linked_to_no_project(web):
+def test_a_new_environment_is_the_last_and_in_no_project(web):
     answer = create(web)
     assert answer.json == web.get(f"{PATH}/staging", headers=ADMIN).json
     assert answer.headers["Location"] == f"{PATH}/staging"
-    made = answer.json
-    assert (made["type"], made["enabled"], made["protected"]) == ("test", True, False)
-    assert (made["sortOrder"], made["projectCount"]) == (201, 0)
+    created = answer.json
+    assert (created["type"], created["enabled"], created["protected"]) == ("test", True, False)
+    assert (created["sortOrder"], created["projectCount"]) == (201, 0)
     (event,) = newest(web)
     assert (event["type"], event["environment"]) == ("environment-created", "staging")
     assert event["data"]["name"] == "staging"
@@ -93,19 +93,19 @@ BAD = (
 )
 
 
-def test_bad_bodies_are_400_and_change_nothing(web):
+def test_invalid_bodies_are_rejected(web):
     for body, path in BAD:
         answer = web.post_json(PATH, body, headers=ADMIN, status=400)
         assert answer.json["details"][0].get("path") == path, body
         assert len(names(web)) == 3
 
 
-def test_everything_that_is_wrong_is_told_at_once(web):
+def test_all_problems_are_reported_together(web):
     answer = web.post_json(PATH, {"name": "a b", "type": "x"}, headers=ADMIN, status=400)
     assert [detail["path"] for detail in answer.json["details"]] == ["name", "type"]
 
 
-def test_names_are_unique_and_can_be_tried(web):
+def test_names_are_unique_and_can_be_validated(web):
     assert create(web, "default", status=409).json["name"] == "NameExistsError"
     validate = f"{PATH}/validate"
     web.post_json(validate, {"name": "default"}, headers=ADMIN, status=409)
@@ -114,7 +114,7 @@ def test_names_are_unique_and_can_be_tried(web):
     web.post_json(validate, {}, headers=ADMIN, status=400)
 
 
-def test_there_are_fifty_at_most(web, rows):
+def test_there_are_at_most_fifty_environments(web, rows):
     rows(
         "INSERT INTO environments (name, type, sort_order) "
         "SELECT 'e' || n, 'test', n FROM generate_series(4, 50) AS n"
@@ -125,7 +125,7 @@ def test_there_are_fifty_at_most(web, rows):
 
 
 @pytest.mark.parametrize("prefix", [PATH, f"{PATH}/update"])
-def test_type_and_order_change_each_by_itself(web, prefix):
+def test_type_and_sort_order_change_separately(web, prefix):
     def change(body):
         return web.put_json(f"{prefix}/development", body, headers=ADMIN).json
 
@@ -142,44 +142,44 @@ def test_type_and_order_change_each_by_itself(web, prefix):
     web.put_json(f"{prefix}/nowhere", {"type": "test"}, headers=ADMIN, status=404)
 
 
-def test_on_and_off(web):
+def test_an_environment_is_enabled_and_disabled(web):
     for how, is_enabled in (("off", False), ("off", False), ("on", True)):
         web.post(f"{PATH}/production/{how}", headers=ADMIN, status=204)
         row = web.get(f"{PATH}/production", headers=ADMIN).json
         assert row["enabled"] is is_enabled
-    found = [event["data"]["enabled"] for event in newest(web, 2)]
-    assert found == [True, False]
+    states = [event["data"]["enabled"] for event in newest(web, 2)]
+    assert states == [True, False]
     web.post(f"{PATH}/nowhere/on", headers=ADMIN, status=404)
 
 
-def test_the_order_of_several_at_once(web):
+def test_sort_orders_are_set_together(web):
     order = {"production": 1, "default": 2, "development": 100}
     web.put_json(f"{PATH}/sort-order", order, headers=ADMIN, status=200)
     assert names(web) == ["production", "default", "development"]
     assert {event["environment"] for event in newest(web, 2)} == {"production", "default"}
     assert newest(web, 3)[2]["type"] != "environment-updated"
-    for wrong, status in (({"default": "x"}, 400), ({"default": 5, "nowhere": 1}, 404), ([], 400)):
-        web.put_json(f"{PATH}/sort-order", wrong, headers=ADMIN, status=status)
+    for body, status in (({"default": "x"}, 400), ({"default": 5, "nowhere": 1}, 404), ([], 400)):
+        web.put_json(f"{PATH}/sort-order", body, headers=ADMIN, status=status)
     assert names(web) == ["production", "default", "development"]
 
 
-def test_delete_takes_what_flags_are_in_it_along(web, rows, service):
-    state = RevisionCache(service.context.database, service.context.clock)
+def test_deletion_includes_states_and_strategies_of_flags(web, rows, service):
+    cache = RevisionCache(service.context.database, service.context.clock)
     add_flag(rows, "f")
-    before = state.read_revisions()
+    before = cache.read_revisions()
     assert web.get(f"{PATH}/production", headers=ADMIN).json["enabledToggleCount"] == 1
     web.delete(f"{PATH}/production", headers=ADMIN, status=200)
     web.delete(f"{PATH}/production", headers=ADMIN, status=404)
     assert names(web) == ["default", "development"]
     assert rows("SELECT name FROM features") == [("f",)]
     assert rows("SELECT 1 FROM feature_environments UNION SELECT 2 FROM feature_strategies") == []
-    after = state.read_revisions()
+    after = cache.read_revisions()
     assert after.of_environment("production") > before.of_environment("production")
     assert after.of_environment("development") == before.of_environment("development")
     assert newest(web)[0]["type"] == "environment-deleted"
 
 
-def test_default_stays_and_so_does_one_with_tokens(web, rows):
+def test_the_default_and_environments_with_tokens_cannot_be_deleted(web, rows):
     answer = web.delete(f"{PATH}/default", headers=ADMIN, status=403)
     assert answer.json["name"] == "OperationDeniedError"
     rows(
@@ -189,11 +189,11 @@ def test_default_stays_and_so_does_one_with_tokens(web, rows):
     answer = web.delete(f"{PATH}/production", headers=ADMIN, status=409)
     assert answer.json["name"] == "ConflictError"
     assert web.get(f"{PATH}/production", headers=ADMIN).json["apiTokenCount"] == 1
-    (_, _, seen) = web.get(f"{PATH}/project/default", headers=ADMIN).json["environments"]
-    assert (seen["name"], seen["projectApiTokenCount"]) == ("production", 1)
+    (_, _, production) = web.get(f"{PATH}/project/default", headers=ADMIN).json["environments"]
+    assert (production["name"], production["projectApiTokenCount"]) == ("production", 1)
 
 
-def test_those_of_a_project_tell_which_it_uses(web, rows):
+def test_environments_of_a_project_show_which_it_uses(web, rows):
     create(web)
     add_flag(rows, "f")
     answer = web.get(f"{PATH}/project/default", headers=ADMIN).json
@@ -219,7 +219,7 @@ def test_those_of_a_project_tell_which_it_uses(web, rows):
     assert not any(row["visible"] for row in unknown)
 
 
-def test_who_is_no_admin_reads_only(cast):
+def test_only_admins_change_environments(cast):
     web = cast.signed_in("ed")
     csrf = {"X-CSRF-Token": web.csrf}
     assert len(web.get(PATH).json["environments"]) == 3
@@ -231,7 +231,7 @@ def test_who_is_no_admin_reads_only(cast):
     web.delete(f"{PATH}/production", headers=csrf, status=403)
 
 
-def test_what_does_not_exist_is_404(web):
+def test_unknown_environments_are_404(web):
     for name in ("nowhere", "%C3%A9", "a%20b", "x" * 2000):
         web.get(f"{PATH}/{name}", headers=ADMIN, status=404)
         web.delete(f"{PATH}/{name}", headers=ADMIN, status=404)

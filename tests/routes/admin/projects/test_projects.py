@@ -1,4 +1,4 @@
-"""The admin API of projects and of the environments they use."""
+"""The admin API of projects and their environments."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def newest(web, count=1):
 
 @pytest.fixture
 def flag(rows):
-    """`flag(name, project)`: on in production, with a strategy there."""
+    """`flag(name, project)` adds a flag that is enabled in production with a strategy."""
 
     def add(name, project, archived=False, type="release"):
         rows(
@@ -51,7 +51,7 @@ def flag(rows):
     return add
 
 
-def test_a_new_installation_has_one(web):
+def test_a_new_installation_has_one_project(web):
     answer = web.get(PATH, headers=ADMIN).json
     (project,) = answer["projects"]
     assert answer["version"] == 1
@@ -73,7 +73,7 @@ def test_a_new_installation_has_one(web):
     }
 
 
-def test_created_with_everything(web):
+def test_a_project_is_created_with_all_members(web):
     body = {
         "id": "Shop_1",
         "name": " Shop ",
@@ -84,10 +84,10 @@ def test_created_with_everything(web):
     }
     answer = create(web, **body)
     assert answer.headers["Location"] == f"{PATH}/Shop_1"
-    made = answer.json
-    assert made == read(web, "Shop_1")
+    created = answer.json
+    assert created == read(web, "Shop_1")
     expected = body | {"name": "Shop", "description": "sells"}
-    assert made | expected | {"environments": THREE[2:]} == made
+    assert created | expected | {"environments": THREE[2:]} == created
     (event,) = newest(web)
     assert (event["type"], event["project"]) == ("project-created", "Shop_1")
     assert event["data"] == expected
@@ -97,7 +97,7 @@ def test_created_with_everything(web):
     ]
 
 
-def test_the_id_is_made_from_the_name_and_all_enabled_environments_are_used(web):
+def test_id_and_environments_have_defaults(web):
     web.post("/api/admin/environments/development/off", headers=ADMIN)
     assert create(web).json["id"] == "web-shop"
     assert create(web, name="Wéb  Shop!").json["id"] == "w-b-shop"
@@ -122,20 +122,20 @@ BAD = (
 )
 
 
-def test_bad_bodies_are_400_and_change_nothing(web):
+def test_invalid_bodies_are_rejected(web):
     for body, paths in BAD:
         answer = create(web, status=400, **body)
         assert [detail["path"] for detail in answer.json["details"]] == paths, body
         assert len(web.get(PATH, headers=ADMIN).json["projects"]) == 1
 
 
-def test_ids_are_unique_and_can_be_tried(web):
+def test_ids_are_unique_and_can_be_validated(web):
     assert create(web, id="default", status=409).json["name"] == "NameExistsError"
     for id, status in (("default", 409), ("new", 200), ("a b", 400), ("", 400)):
         web.post_json(f"{PATH}/validate", {"id": id}, headers=ADMIN, status=status)
 
 
-def test_there_are_500_at_most(web, rows):
+def test_there_are_at_most_500_projects(web, rows):
     rows("INSERT INTO projects (id, name) SELECT n::text, n::text FROM generate_series(2, 500) n")
     assert create(web, status=400).json["name"] == "ExceedsLimitError"
 
@@ -144,37 +144,38 @@ def test_the_overview_counts_types_of_flags(web, flag):
     for name, type in (("a", "release"), ("b", "release"), ("c", "kill-switch")):
         flag(name, "default", type=type)
     flag("gone", "default", archived=True)
-    shown = web.get(f"{PATH}/default/overview", headers=ADMIN).json
-    assert shown["featureTypeCounts"] == [
+    overview = web.get(f"{PATH}/default/overview", headers=ADMIN).json
+    assert overview["featureTypeCounts"] == [
         {"type": "kill-switch", "count": 1},
         {"type": "release", "count": 2},
     ]
-    assert (shown["version"], shown["name"], shown["members"]) == (1, "Default", 1)
-    assert shown["environments"] == THREE
-    assert set(shown["stats"].values()) == {0}
+    assert (overview["version"], overview["name"], overview["members"]) == (1, "Default", 1)
+    assert overview["environments"] == THREE
+    assert set(overview["stats"].values()) == {0}
     assert read(web, "default")["featureCount"] == 3
     web.get(f"{PATH}/nowhere/overview", headers=ADMIN, status=404)
 
 
-def test_replaced_keeps_what_is_absent(web):
+def test_an_update_keeps_absent_members(web):
     create(web, id="shop", description="old", mode="private", defaultStickiness="random")
     path = f"{PATH}/shop"
     changed = web.put_json(path, {"name": "New"}, headers=ADMIN).json
     assert changed == read(web, "shop")
-    kept = ("New", "old", "private", "random")
-    assert tuple(changed[k] for k in ("name", "description", "mode", "defaultStickiness")) == kept
+    expected = ("New", "old", "private", "random")
+    names = ("name", "description", "mode", "defaultStickiness")
+    assert tuple(changed[name] for name in names) == expected
     event = newest(web)[0]
     assert (event["preData"]["name"], event["data"]["name"]) == ("Web shop", "New")
     web.put_json(path, {"name": "New"}, headers=ADMIN)
     assert newest(web)[0]["id"] == event["id"]
     body = {"name": "New", "description": None, "mode": "open", "defaultStickiness": "default"}
     assert web.put_json(path, body, headers=ADMIN).json["description"] is None
-    for wrong in ({}, {"name": ""}, {"name": "x", "mode": "?"}, {"name": "x", "description": 1}):
-        web.put_json(path, wrong, headers=ADMIN, status=400)
+    for body in ({}, {"name": ""}, {"name": "x", "mode": "?"}, {"name": "x", "description": 1}):
+        web.put_json(path, body, headers=ADMIN, status=400)
     web.put_json(f"{PATH}/nowhere", {"name": "x"}, headers=ADMIN, status=404)
 
 
-def test_delete_takes_archived_flags_along(web, rows, flag):
+def test_deletion_includes_archived_flags(web, rows, flag):
     create(web, id="shop")
     flag("old", "shop", archived=True)
     web.delete(f"{PATH}/shop", headers=ADMIN, status=200)
@@ -184,7 +185,7 @@ def test_delete_takes_archived_flags_along(web, rows, flag):
     web.delete(f"{PATH}/shop", headers=ADMIN, status=404)
 
 
-def test_delete_is_refused_while_something_holds_the_project(web, rows, flag):
+def test_a_project_in_use_cannot_be_deleted(web, rows, flag):
     answer = web.delete(f"{PATH}/default", headers=ADMIN, status=403)
     assert answer.json["name"] == "OperationDeniedError"
     create(web, id="shop")
@@ -201,14 +202,14 @@ def test_delete_is_refused_while_something_holds_the_project(web, rows, flag):
     web.delete(f"{PATH}/shop", headers=ADMIN, status=409)
 
 
-def test_link_and_unlink(web, rows, flag, service):
-    state = RevisionCache(service.context.database, service.context.clock)
+def test_environments_are_added_and_removed(web, rows, flag, service):
+    cache = RevisionCache(service.context.database, service.context.clock)
     create(web, id="shop", environments=[])
     path = f"{PATH}/shop/environments"
     web.post_json(path, {"environment": "production"}, headers=ADMIN, status=200)
     # Ahead of the clock each change counts one.
     rows("UPDATE revisions SET id = id + 1000000000000")
-    linked = state.read_revisions()
+    before = cache.read_revisions()
     assert read(web, "shop")["environments"] == THREE[2:]
     flag("mine", "shop")
     flag("theirs", "default")
@@ -218,8 +219,8 @@ def test_link_and_unlink(web, rows, flag, service):
     assert rows("SELECT feature FROM feature_environments") == [("theirs",)]
     assert rows("SELECT count(*) FROM feature_strategies") == [(2,)]
     assert (
-        state.read_revisions().of_environment("production")
-        == linked.of_environment("production") + 1
+        cache.read_revisions().of_environment("production")
+        == before.of_environment("production") + 1
     )
     removed, added = newest(web, 2)
     assert (removed["type"], added["type"]) == (
@@ -229,7 +230,7 @@ def test_link_and_unlink(web, rows, flag, service):
     assert (added["project"], added["environment"]) == ("shop", "production")
 
 
-def test_bad_links(web):
+def test_invalid_environments_are_rejected(web):
     path = f"{PATH}/default/environments"
     for body in ({"environment": "nowhere"}, {}, {"environment": 5}):
         web.post_json(path, body, headers=ADMIN, status=400)
@@ -239,55 +240,55 @@ def test_bad_links(web):
     web.delete(f"{path}/nowhere", headers=ADMIN, status=200)
 
 
-def test_default_strategy(web):
+def test_the_default_strategy_is_stored_and_validated(web):
     path = f"{PATH}/default/environments/production/default-strategy"
     body = {"name": "flexibleRollout", "parameters": {"rollout": 50, "stickiness": "userId"}}
-    stored = web.post_json(path, body, headers=ADMIN).json
-    assert stored["parameters"] == {"rollout": "50", "stickiness": "userId"}
-    assert read(web, "default")["environments"][2]["defaultStrategy"] == stored
+    strategy = web.post_json(path, body, headers=ADMIN).json
+    assert strategy["parameters"] == {"rollout": "50", "stickiness": "userId"}
+    assert read(web, "default")["environments"][2]["defaultStrategy"] == strategy
     rows = web.get("/api/admin/environments/project/default", headers=ADMIN).json["environments"]
-    assert rows[2]["defaultStrategy"] == stored
+    assert rows[2]["defaultStrategy"] == strategy
     web.post_json(path, {"name": "default"}, headers=ADMIN)
     event = newest(web)[0]
     assert (event["type"], event["environment"]) == ("default-strategy-updated", "production")
-    assert event["preData"] == stored
+    assert event["preData"] == strategy
     web.post_json(PATH, {"id": "other", "name": "Other"}, headers=ADMIN)
     foreign = {"name": "theirs", "project": "other", "constraints": []}
     segment = web.post_json("/api/admin/segments", foreign, headers=ADMIN).json["id"]
     bad = ({}, {"name": "nothing"}, body | {"parameters": []}, body | {"segments": ["x"]})
-    for wrong in (*bad, body | {"constraints": {}}, body | {"segments": [segment]}):
-        web.post_json(path, wrong, headers=ADMIN, status=400)
+    for invalid in (*bad, body | {"constraints": {}}, body | {"segments": [segment]}):
+        web.post_json(path, invalid, headers=ADMIN, status=400)
     web.post_json(path.replace("production", "nowhere"), body, headers=ADMIN, status=404)
     web.post_json(path.replace("/default/", "/nowhere/", 1), body, headers=ADMIN, status=404)
 
 
-def test_editors_change_what_there_is_and_viewers_read(cast):
+def test_editors_update_projects_and_viewers_read(cast):
     ed, vera = cast.signed_in("ed"), cast.signed_in("vera")
-    for person, status in ((ed, 200), (vera, 403)):
-        csrf = {"X-CSRF-Token": person.csrf}
-        person.get(f"{PATH}/default/overview", status=200)
-        person.put_json(f"{PATH}/default", {"name": "D"}, headers=csrf, status=status)
+    for user, status in ((ed, 200), (vera, 403)):
+        csrf = {"X-CSRF-Token": user.csrf}
+        user.get(f"{PATH}/default/overview", status=200)
+        user.put_json(f"{PATH}/default", {"name": "D"}, headers=csrf, status=status)
         links = f"{PATH}/default/environments"
-        person.delete(f"{links}/development", headers=csrf, status=status)
-        person.post_json(links, {"environment": "development"}, headers=csrf, status=status)
-        person.post_json(PATH, {"name": "x"}, headers=csrf, status=403)
-        person.delete(f"{PATH}/default", headers=csrf, status=403)
+        user.delete(f"{links}/development", headers=csrf, status=status)
+        user.post_json(links, {"environment": "development"}, headers=csrf, status=status)
+        user.post_json(PATH, {"name": "x"}, headers=csrf, status=403)
+        user.delete(f"{PATH}/default", headers=csrf, status=403)
 
 
-def test_a_deleted_project_opens_nothing_any_more(web):
+def test_tokens_lose_access_to_a_deleted_project(web):
     web.post_json("/api/admin/projects", {"name": "Shop", "id": "shop"}, headers=ADMIN)
     body = {"tokenName": "t", "type": "client", "environment": "development"}
-    only, more = (
+    single, double = (
         web.post_json("/api/admin/api-tokens", body | {"projects": names}, headers=ADMIN).json
         for names in (["shop"], ["shop", "default"])
     )
     web.delete("/api/admin/projects/shop", headers=ADMIN)
-    web.get("/api/client/features", headers={"Authorization": only["secret"]}, status=401)
-    answer = web.get("/api/client/features", headers={"Authorization": more["secret"]})
+    web.get("/api/client/features", headers={"Authorization": single["secret"]}, status=401)
+    answer = web.get("/api/client/features", headers={"Authorization": double["secret"]})
     assert answer.json["query"]["project"] == ["default"]
     (token,) = [
         token
         for token in web.get("/api/admin/api-tokens", headers=ADMIN).json["tokens"]
-        if token["id"] == more["id"]
+        if token["id"] == double["id"]
     ]
     assert token["projects"] == ["default"]

@@ -24,7 +24,7 @@ def newest(web):
 # strategy types
 
 
-def test_built_in_strategies_are_listed_and_not_changed(web):
+def test_built_in_strategy_types_cannot_be_changed(web):
     answer = get(web, STRATEGIES)
     assert answer["version"] == 1
     by_name = {row["name"]: row for row in answer["strategies"]}
@@ -45,19 +45,19 @@ def test_built_in_strategies_are_listed_and_not_changed(web):
         "stickiness",
         "groupId",
     ]
-    for ask in (web.delete, lambda *a, **k: web.put_json(*a, {"parameters": []}, **k)):
-        answer = ask(f"{STRATEGIES}/flexibleRollout", headers=ADMIN, status=403)
+    for request in (web.delete, lambda *a, **k: web.put_json(*a, {"parameters": []}, **k)):
+        answer = request(f"{STRATEGIES}/flexibleRollout", headers=ADMIN, status=403)
         assert answer.json["name"] == "OperationDeniedError"
 
 
-def test_a_strategy_type_is_made_changed_deprecated_deleted(web, rows):
+def test_a_strategy_type_is_created_updated_deprecated_and_deleted(web, rows):
     body = {"name": "byRegion", "title": "By region", "parameters": [PARAMETER]}
     answer = post(web, STRATEGIES, body)
     assert answer.headers["Location"] == f"{STRATEGIES}/byRegion"
-    made = answer.json
-    assert made == get(web, f"{STRATEGIES}/byRegion")
-    assert (made["displayName"], made["editable"]) == ("By region", True)
-    assert made["parameters"] == [PARAMETER]
+    created = answer.json
+    assert created == get(web, f"{STRATEGIES}/byRegion")
+    assert (created["displayName"], created["editable"]) == ("By region", True)
+    assert created["parameters"] == [PARAMETER]
     assert newest(web)["type"] == "strategy-created"
     post(web, STRATEGIES, body, status=409)
 
@@ -74,16 +74,15 @@ def test_a_strategy_type_is_made_changed_deprecated_deleted(web, rows):
     assert rows("SELECT count(*) FROM events WHERE type LIKE 'strategy-%%'") == [(4,)]
 
     web.delete(path, headers=ADMIN, status=200)
-    for way in ("", "/deprecate"):
-        ask = web.post if way else web.delete
-        ask(path + way, headers=ADMIN, status=404)
+    web.delete(path, headers=ADMIN, status=404)
+    web.post(f"{path}/deprecate", headers=ADMIN, status=404)
     web.put_json(path, {"parameters": []}, headers=ADMIN, status=404)
     get(web, path, status=404)
     web.post(f"{STRATEGIES}/userWithId/reactivate", headers=ADMIN, status=200)
     web.post(f"{STRATEGIES}/default/deprecate", headers=ADMIN, status=403)
 
 
-def test_a_strategy_type_in_use_stays(web, rows):
+def test_a_strategy_type_in_use_cannot_be_deleted(web, rows):
     post(web, STRATEGIES, {"name": "own", "parameters": []})
     rows('UPDATE project_environments SET default_strategy = \'{"name": "own"}\'')
     answer = web.delete(f"{STRATEGIES}/own", headers=ADMIN, status=409)
@@ -117,7 +116,7 @@ BAD_STRATEGIES = (
 )
 
 
-def test_bad_strategy_types_are_400_with_a_path(web):
+def test_invalid_strategy_types_are_rejected_with_a_path(web):
     for body, path in BAD_STRATEGIES:
         answer = post(web, STRATEGIES, {"name": "own", "parameters": []} | body, status=400)
         assert answer.json["details"][0]["path"] == path, body
@@ -127,11 +126,11 @@ def test_bad_strategy_types_are_400_with_a_path(web):
 # feature types
 
 
-def test_feature_types(web):
+def test_feature_types_are_listed_with_their_lifetime(web):
     answer = get(web, "/api/admin/feature-types")
     assert answer["version"] == 1
-    found = {row["id"]: row["lifetimeDays"] for row in answer["types"]}
-    assert found == {
+    lifetimes = {row["id"]: row["lifetimeDays"] for row in answer["types"]}
+    assert lifetimes == {
         "release": 40,
         "experiment": 40,
         "operational": 7,
@@ -144,8 +143,8 @@ def test_feature_types(web):
 # tag types and tags
 
 
-def test_a_tag_type_is_made_changed_deleted_with_its_tags(web, service):
-    state = RevisionCache(service.context.database, service.context.clock)
+def test_a_tag_type_is_created_updated_and_deleted_with_its_tags(web, service):
+    cache = RevisionCache(service.context.database, service.context.clock)
     simple = {
         "name": "simple",
         "description": "Used to simplify filtering of features",
@@ -173,10 +172,10 @@ def test_a_tag_type_is_made_changed_deleted_with_its_tags(web, service):
     web.put_json(path, {"color": "red"}, headers=ADMIN, status=400)
 
     post(web, TAGS, {"type": "team", "value": "web"})
-    before = state.read_revisions()
+    before = cache.read_revisions()
     web.delete(path, headers=ADMIN, status=200)
     assert get(web, TAGS)["tags"] == []
-    assert state.read_revisions().of_environment("production") > before.of_environment("production")
+    assert cache.read_revisions().of_environment("production") > before.of_environment("production")
     web.delete(path, headers=ADMIN, status=404)
     web.put_json(path, {}, headers=ADMIN, status=404)
     get(web, path, status=404)
@@ -195,7 +194,7 @@ BAD_TAG_TYPES = (
 )
 
 
-def test_bad_tag_types_are_400_with_a_path(web):
+def test_invalid_tag_types_are_rejected_with_a_path(web):
     for body, path in BAD_TAG_TYPES:
         for where in (TAG_TYPES, f"{TAG_TYPES}/validate"):
             answer = post(web, where, {"name": "team"} | body, status=400)
@@ -203,7 +202,7 @@ def test_bad_tag_types_are_400_with_a_path(web):
         get(web, f"{TAG_TYPES}/team", status=404)
 
 
-def test_tags(web):
+def test_tags_are_created_listed_and_deleted(web):
     post(web, TAG_TYPES, {"name": "team", "color": "#000000"})
     values = ["web", "a/b", "é ?#"]
     for value in values:
@@ -235,19 +234,19 @@ def test_tags(web):
     assert len(get(web, TAGS)["tags"]) == 3
 
 
-def test_editors_write_and_viewers_read(cast):
+def test_only_editors_change_types_and_tags(cast):
     for name, is_editor in (("ed", True), ("vera", False)):
-        person = cast.signed_in(name)
-        csrf = {"X-CSRF-Token": person.csrf}
-        made, done = (201, 200) if is_editor else (403, 403)
+        user = cast.signed_in(name)
+        csrf = {"X-CSRF-Token": user.csrf}
+        created, changed = (201, 200) if is_editor else (403, 403)
         for path in (STRATEGIES, TAG_TYPES, TAGS, "/api/admin/feature-types"):
-            person.get(path, status=200)
+            user.get(path, status=200)
         body = {"name": "own", "parameters": []}
-        person.post_json(STRATEGIES, body, headers=csrf, status=made)
-        person.post(f"{STRATEGIES}/own/deprecate", headers=csrf, status=done)
-        person.delete(f"{STRATEGIES}/own", headers=csrf, status=done)
-        person.post_json(TAG_TYPES, {"name": "team"}, headers=csrf, status=made)
-        person.post_json(TAGS, {"type": "team", "value": "web"}, headers=csrf, status=made)
-        person.delete(f"{TAGS}/team/web", headers=csrf, status=done)
-        person.put_json(f"{TAG_TYPES}/team", {}, headers=csrf, status=done)
-        person.delete(f"{TAG_TYPES}/team", headers=csrf, status=done)
+        user.post_json(STRATEGIES, body, headers=csrf, status=created)
+        user.post(f"{STRATEGIES}/own/deprecate", headers=csrf, status=changed)
+        user.delete(f"{STRATEGIES}/own", headers=csrf, status=changed)
+        user.post_json(TAG_TYPES, {"name": "team"}, headers=csrf, status=created)
+        user.post_json(TAGS, {"type": "team", "value": "web"}, headers=csrf, status=created)
+        user.delete(f"{TAGS}/team/web", headers=csrf, status=changed)
+        user.put_json(f"{TAG_TYPES}/team", {}, headers=csrf, status=changed)
+        user.delete(f"{TAG_TYPES}/team", headers=csrf, status=changed)
