@@ -11,6 +11,7 @@ from sigservice.jobs import clean_up, retention
 from sigservice.jobs import mails as job
 from sigservice.jobs.runner import Runner
 from sigservice.server import JOBS
+from sigservice.services import outbox
 from sigservice.services.access import reset_tokens
 from sigservice.services.system import mails as service_of
 from tests.conftest import ADMIN
@@ -220,7 +221,8 @@ def test_mails_are_retried_after_an_outage(make_post):
     assert {state for state, _ in post.states()} == {"sent"}
 
 
-def test_a_mail_is_given_up_after_a_day(post, mails):
+def test_a_mail_is_given_up_after_a_day(post, mails, monkeypatch):
+    monkeypatch.setattr(outbox.random, "uniform", lambda low, high: 1.0)
     mails.answer = "451 Later, bo@example.com"
     post.user(name="bo")
     post.ask()
