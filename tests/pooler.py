@@ -15,7 +15,7 @@ import psycopg2
 import pytest
 
 from tests.postgres_server import PostgresServer
-from tests.server.process import free_port, until
+from tests.server.process import find_free_port, until
 
 CONFIGURATION = """
 [databases]
@@ -44,7 +44,7 @@ def pgbouncer(
     """Its port. `users` are lines of the authentication file, `more` of the configuration."""
     program = pgbouncer_program()
     folder = Path(tempfile.mkdtemp(prefix="sigservice-pgbouncer-"))
-    port = free_port()
+    port = find_free_port()
     (folder / "users").write_text(users)
     text = CONFIGURATION.format(
         database_port=server.port, port=port, folder=folder, mode=mode, more=more

@@ -19,7 +19,7 @@ import psycopg2
 import pytest
 
 from sigservice.db.data_directory import find_data_directory
-from tests.server.process import free_port
+from tests.server.process import find_free_port
 from tests.waiting import DEADLINE_SECONDS, until
 
 HBA = """
@@ -60,7 +60,7 @@ class PostgresServer:
         self._settings = dict(settings or {})
         self._kept: dict[str, Any] = {}
         self.folder = Path(tempfile.mkdtemp(prefix="sigservice-tcp-"))
-        self.port = free_port()
+        self.port = find_free_port()
         self._own(self.folder)
         try:
             for name, content in (files or {}).items():

@@ -24,14 +24,14 @@ PROJECT = "/api/admin/projects/default"
 
 
 class Server(Client):
-    """The admin API: `self.ask(method, path, body)`."""
+    """The admin API: `self.request(method, path, body)`."""
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
     def admin(self, method: str, path: str, body: Any = None) -> Any:
-        status, answer = self.ask(method, path, body, ADMIN_TOKEN)
+        status, answer = self.request(method, path, body, ADMIN_TOKEN)
         assert status < 300, (status, answer)
         return answer
 

@@ -77,7 +77,7 @@ def test_python_survives_a_wrong_token(flags, tmp_path):
 def test_python_is_served_from_its_backup_when_the_token_is_revoked(flags, python):
     assert python.is_enabled("rollout")
     flags.admin("DELETE", f"/api/admin/api-tokens/{CLIENT_TOKEN}")
-    assert flags.ask("GET", "/api/client/features", secret=CLIENT_TOKEN)[0] == 401
+    assert flags.request("GET", "/api/client/features", secret=CLIENT_TOKEN)[0] == 401
     assert python.is_enabled("rollout")
 
 

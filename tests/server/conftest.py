@@ -10,7 +10,7 @@ import psycopg2
 import pytest
 
 from sigservice.db.embedded import EmbeddedPostgres
-from tests.server.process import Client, open_folder, processes_of, until
+from tests.server.process import Client, create_open_folder, list_processes, until
 
 OUTSIDE = ("keepAliveTimeout", "preRouterHook")  # of the `server` block
 
@@ -18,14 +18,14 @@ OUTSIDE = ("keepAliveTimeout", "preRouterHook")  # of the `server` block
 @pytest.fixture
 def folder() -> Iterator[Path]:
     """An empty folder that the database's account can pass; nothing may run in it at the end."""
-    with open_folder() as path:
+    with create_open_folder() as path:
         yield path
-        until(lambda: not processes_of(path), "the end of every database")
+        until(lambda: not list_processes(path), "the end of every database")
 
 
 @pytest.fixture(scope="session")
 def kept_data() -> Iterator[Path]:
-    with open_folder() as path:
+    with create_open_folder() as path:
         yield path / "data"
 
 
@@ -40,7 +40,7 @@ def data(kept_data: Path) -> Iterator[Path]:
     conn.close()
     database.stop()
     yield kept_data
-    until(lambda: not processes_of(kept_data), "the end of the database")
+    until(lambda: not list_processes(kept_data), "the end of the database")
 
 
 @pytest.fixture
@@ -52,6 +52,6 @@ def serve(make_service: Callable[..., Any]) -> Callable[..., Client]:
         options = {"gracefulShutdownEnable": False, **server}
         service = make_service({"server": options, **others})
         service.start()
-        return Client.of(service.port, str(server.get("pipe") or ""))
+        return Client.at(service.port, str(server.get("pipe") or ""))
 
     return start

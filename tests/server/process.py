@@ -32,7 +32,7 @@ OPEN_LIMITS = {
 }
 
 
-def free_port() -> int:
+def find_free_port() -> int:
     """Below those that the system gives to others in between."""
     while True:
         number = random.randrange(20_000, 32_000)
@@ -40,7 +40,7 @@ def free_port() -> int:
             return number
 
 
-def database_environ(options: Mapping[str, Any]) -> dict[str, str]:
+def make_database_environ(options: Mapping[str, Any]) -> dict[str, str]:
     """The variables that stand for a `db` option."""
     return {
         "DATABASE_HOST": str(options["host"]),
@@ -65,7 +65,7 @@ class Client:
     port, pipe = 0, ""
 
     @classmethod
-    def of(cls, port: int | None, pipe: str = "") -> Client:
+    def at(cls, port: int | None, pipe: str = "") -> Client:
         client = cls()
         client.port, client.pipe = port or 0, pipe
         return client
@@ -78,7 +78,7 @@ class Client:
             return sock
         return socket.create_connection((host, self.port), timeout=timeout)
 
-    def ask(
+    def request(
         self,
         method: str,
         path: str,
@@ -101,12 +101,12 @@ class Client:
         except ValueError:
             return answer.status, data
 
-    def sender(self, name: str = "deploys") -> tuple[int, str]:
+    def create_sender(self, name: str = "deploys") -> tuple[int, str]:
         """An endpoint with a token: (the endpoint's id, the token)."""
-        status, endpoint = self.ask("POST", "/api/admin/signal-endpoints", {"name": name})
+        status, endpoint = self.request("POST", "/api/admin/signal-endpoints", {"name": name})
         assert status == 201, endpoint
         path = f"/api/admin/signal-endpoints/{endpoint['id']}/tokens"
-        status, token = self.ask("POST", path, {"name": "ci"})
+        status, token = self.request("POST", path, {"name": "ci"})
         assert status == 201, token
         return endpoint["id"], token["token"]
 
@@ -155,7 +155,7 @@ class Process(Client):
     def stderr(self) -> str:
         return _everything(self._err)
 
-    def await_address(self) -> Process:
+    def wait_for_address(self) -> Process:
         """Returns when the address is printed; fails with its errors when it ends instead."""
 
         def printed() -> re.Match[str] | None:
@@ -222,16 +222,16 @@ def _everything(file: Any) -> str:
 
 
 @contextlib.contextmanager
-def running(environ: Mapping[str, str], script: str = "", **more: Any) -> Iterator[Process]:
+def run_service(environ: Mapping[str, str], script: str = "", **more: Any) -> Iterator[Process]:
     """A service that has printed its address; stopped at the end."""
     process = Process(environ, script, **more)
     try:
-        yield process.await_address()
+        yield process.wait_for_address()
     finally:
         process.close()
 
 
-def refused(
+def run_failing_service(
     environ: Mapping[str, str], script: str = "", seconds: float = DEADLINE_SECONDS
 ) -> Process:
     """A service that must end by itself; `wait()` gives its exit code at once."""
@@ -245,7 +245,7 @@ def refused(
 
 
 @contextlib.contextmanager
-def open_folder(suffix: str = "") -> Iterator[Path]:
+def create_open_folder(suffix: str = "") -> Iterator[Path]:
     """A folder that the account of the embedded database can pass, also when we are root."""
     folder = Path(tempfile.mkdtemp(prefix="sigservice-test-", suffix=suffix, dir="/tmp"))
     folder.chmod(0o711)
@@ -255,7 +255,7 @@ def open_folder(suffix: str = "") -> Iterator[Path]:
         subprocess.run(["rm", "-rf", str(folder)], check=False)
 
 
-def postmaster(data: Path) -> int:
+def find_postmaster(data: Path) -> int:
     """The pid of the embedded PostgreSQL of a data folder, 0 while there is none."""
     with contextlib.suppress(FileNotFoundError, IndexError, ValueError):
         pid = int((data / "postgres" / "postmaster.pid").read_text().split()[0])
@@ -263,11 +263,11 @@ def postmaster(data: Path) -> int:
     return 0
 
 
-def parent(pid: int) -> int:
+def find_parent(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
-def processes_of(data: Path) -> list[int]:
+def list_processes(data: Path) -> list[int]:
     """Postmasters and supervisors whose command line names the data folder."""
     found = []
     for entry in Path("/proc").iterdir():

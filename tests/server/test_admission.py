@@ -27,7 +27,7 @@ def started(make_service: Any, **options: Any) -> tuple[Any, Client]:
     server = {"gracefulShutdownEnable": False, "host": "127.0.0.1"}
     service = make_service({"server": server, "rateLimiting": limits, **options})
     service.start()
-    return service, Client.of(service.port)
+    return service, Client.at(service.port)
 
 
 def ask(client: Client, method: str, path: str, body: bytes, headers: dict[str, str]) -> int:

@@ -22,7 +22,7 @@ from bs4 import BeautifulSoup
 
 import sigservice
 from tests.conftest import ADMIN, ADMIN_TOKEN
-from tests.server.process import free_port, until
+from tests.server.process import find_free_port, until
 from tests.waiting import DEADLINE_SECONDS
 
 PROGRAM = shutil.which("prometheus-alertmanager")
@@ -66,7 +66,7 @@ def alertmanager(tmp_path) -> Iterator[Callable[[str], str]]:
     def start(configuration: str) -> str:
         (tmp_path / "alertmanager.yml").write_text(configuration)
         log = tmp_path / "alertmanager.log"
-        address = f"127.0.0.1:{free_port()}"
+        address = f"127.0.0.1:{find_free_port()}"
         with log.open("wb") as output:
             process = subprocess.Popen(
                 [

@@ -31,7 +31,7 @@ class Connection:
         self._http.connect()
         self._sock, self._secret = self._http.sock, secret
 
-    def ask(self, method, path, body=None, **headers):
+    def request(self, method, path, body=None, **headers):
         headers |= {"Authorization": self._secret, "Content-Type": "application/json"}
         self._http.request(method, path, json.dumps(body) if body else None, headers)
         answer = self._http.getresponse()
@@ -45,22 +45,25 @@ class Connection:
 
 def test_nobody_fails_and_nobody_sees_the_past(service):
     admin = Connection(service.port, ADMIN_TOKEN)
-    assert admin.ask("POST", FEATURES, {"name": "a"})[0] == 201
+    assert admin.request("POST", FEATURES, {"name": "a"})[0] == 201
     written, problems, gate = [0] * 20, [], threading.Barrier(20)
 
     def tool(connection, n):
         for turn in range(1, 9):
             way = "on" if turn % 2 else "off"
-            yield connection.ask("POST", f"{STATE}/{way}")[0], {200}
-            yield connection.ask("POST", f"{STATE}/strategies", {"name": "default"})[0], {200, 400}
-            yield connection.ask("POST", FEATURES, {"name": f"f{n}.{turn}"})[0], {201}
+            yield connection.request("POST", f"{STATE}/{way}")[0], {200}
+            yield (
+                connection.request("POST", f"{STATE}/strategies", {"name": "default"})[0],
+                {200, 400},
+            )
+            yield connection.request("POST", FEATURES, {"name": f"f{n}.{turn}"})[0], {201}
             written[n] = turn
 
     def sdk(connection, _):
         etag = ""
         for _ in range(25):
             before = list(written)
-            status, data, headers = connection.ask(
+            status, data, headers = connection.request(
                 "GET", "/api/client/features", **{"If-None-Match": etag}
             )
             if status == 200:
@@ -87,6 +90,6 @@ def test_nobody_fails_and_nobody_sees_the_past(service):
         thread.join(DEADLINE_SECONDS)
         assert not thread.is_alive(), "a connection hangs"
     assert problems == []
-    status, data, _ = admin.ask("GET", f"{STATE}/strategies")
+    status, data, _ = admin.request("GET", f"{STATE}/strategies")
     assert (status, len(json.loads(data))) == (200, 30)
     admin.close()

@@ -20,12 +20,12 @@ from tests.server.process import (
     OPEN_LIMITS,
     ROOT,
     Process,
+    find_parent,
+    find_postmaster,
     is_running,
-    parent,
-    postmaster,
-    processes_of,
-    refused,
-    running,
+    list_processes,
+    run_failing_service,
+    run_service,
     until,
 )
 from tests.waiting import DEADLINE_SECONDS, take_time
@@ -39,20 +39,20 @@ def environ(data: Path) -> dict[str, str]:
 
 
 def signal_ids(process: Process, endpoint: int) -> set[int]:
-    status, page = process.ask("GET", f"/api/admin/signal-endpoints/{endpoint}/signals")
+    status, page = process.request("GET", f"/api/admin/signal-endpoints/{endpoint}/signals")
     assert status == 200, page
     return {row["id"] for row in page["signalEndpointSignals"]}
 
 
 def post(process: Process, secret: str) -> int:
-    status, answer = process.ask("POST", "/api/signal-endpoint/deploys", {}, secret=secret)
+    status, answer = process.request("POST", "/api/signal-endpoint/deploys", {}, secret=secret)
     assert status == 200, answer
     return answer["signals"][0]["id"]
 
 
 def await_end(data: Path) -> None:
     """A stop leaves a database that takes longer than some seconds to end by itself."""
-    until(lambda: not processes_of(data), "the end of the database")
+    until(lambda: not list_processes(data), "the end of the database")
 
 
 def escape_line(process: Process) -> str:
@@ -66,20 +66,20 @@ def escape_line(process: Process) -> str:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_second_process_attaches_and_survives_the_first(data: Path, number: int):
-    with running(environ(data)) as first:
-        endpoint, secret = first.sender()
+    with run_service(environ(data)) as first:
+        endpoint, secret = first.create_sender()
         post(first, secret)
-        server = postmaster(data)
-        with running(environ(data)) as second:
+        server = find_postmaster(data)
+        with run_service(environ(data)) as second:
             assert "shared with another process" in second.stdout
-            assert postmaster(data) == server
+            assert find_postmaster(data) == server
             post(second, secret)
             first.send(number)
             assert first.wait() == (0 if number == signal.SIGTERM else -number)
             for _ in range(5):
                 post(second, secret)
             assert len(signal_ids(second, endpoint)) == 7
-            assert postmaster(data) == server
+            assert find_postmaster(data) == server
         assert second.wait() == 0
     await_end(data)
 
@@ -89,11 +89,11 @@ def test_processes_started_together_share_one_new_database(folder: Path):
     started = [Process(environ(data)) for _ in range(3)]
     try:
         for process in started:
-            process.await_address()
-        endpoint, secret = started[0].sender()
+            process.wait_for_address()
+        endpoint, secret = started[0].create_sender()
         ids = {post(process, secret) for process in started}
         assert signal_ids(started[2], endpoint) == ids
-        assert len(processes_of(data)) <= 3  # one supervisor, one postmaster; a child being born
+        assert len(list_processes(data)) <= 3  # one supervisor, one postmaster; a child being born
         assert not list(data.glob("postgres.new-*"))
     finally:
         for process in started:
@@ -101,22 +101,22 @@ def test_processes_started_together_share_one_new_database(folder: Path):
 
 
 def test_restart_keeps_the_data_and_does_not_wait(data: Path):
-    with running(environ(data)) as process:
-        endpoint, secret = process.sender()
+    with run_service(environ(data)) as process:
+        endpoint, secret = process.create_sender()
         kept = {post(process, secret)}
     await_end(data)
-    with running(environ(data)) as process:
+    with run_service(environ(data)) as process:
         assert signal_ids(process, endpoint) == kept
         post(process, secret)
 
 
 def test_starting_while_the_last_one_stops_waits_for_it(data: Path):
-    first = Process(environ(data)).await_address()
+    first = Process(environ(data)).wait_for_address()
     try:
-        endpoint, secret = first.sender()
+        endpoint, secret = first.create_sender()
         kept = post(first, secret)
         first.send(signal.SIGTERM)
-        with running(environ(data)) as second:
+        with run_service(environ(data)) as second:
             assert signal_ids(second, endpoint) == {kept}
             assert first.wait() == 0
             until(lambda: post(second, secret), "a signal")
@@ -137,7 +137,7 @@ def test_folder_may_have_any_name(folder: Path, data: Path, name: str):
     database = EmbeddedPostgres(str(there))
     try:
         database.start()
-        assert postmaster(there)
+        assert find_postmaster(there)
         moved = database.directory.socket_dir
         assert moved.stat().st_mode & 0o077 == 0
         assert len(str(moved)) < 90
@@ -151,16 +151,16 @@ def test_folder_may_have_any_name(folder: Path, data: Path, name: str):
 
 
 def test_killed_supervisor_takes_the_database_with_it(data: Path):
-    with running(environ(data)) as process:
-        server = postmaster(data)
-        os.kill(parent(server), signal.SIGKILL)
+    with run_service(environ(data)) as process:
+        server = find_postmaster(data)
+        os.kill(find_parent(server), signal.SIGKILL)
         until(lambda: not is_running(server), "the end of PostgreSQL")
-        assert process.ask("GET", "/health")[0] == 200
-        assert process.ask("GET", "/ready")[0] == 503
+        assert process.request("GET", "/health")[0] == 200
+        assert process.request("GET", "/ready")[0] == 503
         process.send(signal.SIGTERM)
         assert process.wait() == 0
-    with running(environ(data)) as process:
-        assert process.ask("GET", "/ready")[0] == 200
+    with run_service(environ(data)) as process:
+        assert process.request("GET", "/ready")[0] == 200
 
 
 def test_database_killed_again_and_again_comes_back_each_time(data: Path):
@@ -170,16 +170,18 @@ def test_database_killed_again_and_again_comes_back_each_time(data: Path):
     try:
         for _ in range(3):
             take_time(1.3)  # three times are longer than it has patience with one that never ran
-            server = postmaster(data)
+            server = find_postmaster(data)
             os.kill(server, signal.SIGKILL)
-            until(lambda server=server: postmaster(data) not in (0, server), "a new postmaster")
+            until(
+                lambda server=server: find_postmaster(data) not in (0, server), "a new postmaster"
+            )
     finally:
         database.stop()
 
 
 def test_stop_ends_even_when_the_database_is_frozen(data: Path):
-    with running(environ(data)) as process:
-        server = postmaster(data)
+    with run_service(environ(data)) as process:
+        server = find_postmaster(data)
         os.kill(server, signal.SIGSTOP)
         try:
             process.send(signal.SIGTERM)
@@ -202,7 +204,7 @@ def test_temporary_database_leaves_nothing_behind():
     )
     home = Path(done.stdout.strip())
     assert home not in before
-    until(lambda: not processes_of(home), "the end of the database")
+    until(lambda: not list_processes(home), "the end of the database")
     try:
         until(lambda: not home.exists(), "the removal of its folder")
     finally:
@@ -230,7 +232,7 @@ def test_temporary_database_removes_its_own_folders_only(
 def test_closed_folder_that_was_asked_for_is_refused_with_one_line(folder: Path):
     closed = folder / "closed"
     closed.mkdir(mode=0o700)
-    line = escape_line(refused(environ(closed / "data")))
+    line = escape_line(run_failing_service(environ(closed / "data")))
     assert str(closed / "data") in line
     assert "SERVICE_DATA_DIR" in line
     assert closed.stat().st_mode & 0o777 == 0o700
@@ -274,7 +276,7 @@ def test_database_of_an_account_that_is_gone_is_refused_with_one_line(folder: Pa
 
 def test_file_instead_of_a_folder_is_refused_with_one_line(folder: Path):
     (folder / "data").write_text("precious")
-    line = escape_line(refused(environ(folder / "data")))
+    line = escape_line(run_failing_service(environ(folder / "data")))
     assert str(folder / "data") in line
     assert (folder / "data").read_text() == "precious"
 
@@ -292,7 +294,7 @@ def test_database_of_another_version_is_refused_and_kept(data: Path):
     right = version.read_text()
     version.write_text("12\n")
     try:
-        assert "PostgreSQL 12" in escape_line(refused(environ(data)))
+        assert "PostgreSQL 12" in escape_line(run_failing_service(environ(data)))
     finally:
         version.write_text(right)
     assert sorted(path.name for path in (data / "postgres").iterdir()) == kept
@@ -304,6 +306,6 @@ def test_database_that_cannot_start_is_soon_one_line(data: Path):
     right = settings.read_text()
     settings.write_text("nonsense = 'yes'\n")
     try:
-        assert "postgresql.conf" in escape_line(refused(environ(data), seconds=25))
+        assert "postgresql.conf" in escape_line(run_failing_service(environ(data), seconds=25))
     finally:
         settings.write_text(right)

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.process import OPEN_LIMITS, Process, database_environ, running, until
+from tests.server.process import OPEN_LIMITS, Process, make_database_environ, run_service, until
 from tests.server.wire_cases import http
 from tests.waiting import take_time
 
@@ -31,18 +31,18 @@ runpy.run_path("run.py", run_name="__main__")
 
 @pytest.fixture(scope="module")
 def environ(temporary_database: Any) -> dict[str, str]:
-    return OPEN_LIMITS | database_environ(temporary_database.create_database("hostile"))
+    return OPEN_LIMITS | make_database_environ(temporary_database.create_database("hostile"))
 
 
 @pytest.fixture(scope="module")
 def process(environ: dict[str, str]) -> Iterator[Process]:
-    with running(environ) as started:
+    with run_service(environ) as started:
         yield started
 
 
 @pytest.fixture(scope="module")
-def sender(process: Process) -> str:
-    return process.sender()[1]
+def create_sender(process: Process) -> str:
+    return process.create_sender()[1]
 
 
 def processor_seconds(process: Process) -> float:
@@ -74,7 +74,7 @@ def busy_part(process: Process, seconds: float = 0.5) -> float:
 )
 def test_body_of_a_stranger_costs_little(process: Process, body: bytes):
     began = processor_seconds(process)
-    status, _ = process.ask("POST", SIGNAL, body, secret="nobody")
+    status, _ = process.request("POST", SIGNAL, body, secret="nobody")
     assert status in (400, 401)
     assert processor_seconds(process) - began < 1
 
@@ -99,24 +99,24 @@ def test_urgent_data_does_not_keep_the_processor_busy(process: Process):
     with process.connect() as sock:
         sock.send(b"!", socket.MSG_OOB)
         assert busy_part(process) < 0.3
-        assert process.ask("GET", "/health")[0] == 200
+        assert process.request("GET", "/health")[0] == 200
 
 
 def test_connections_that_wait_cost_nothing(process: Process):
     with contextlib.ExitStack() as stack:
         for sent in (b"", b"G", b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n") * 60:
             stack.enter_context(process.connect()).sendall(sent)
-        assert process.ask("GET", "/health")[0] == 200  # after which all of it has been read
+        assert process.request("GET", "/health")[0] == 200  # after which all of it has been read
         assert busy_part(process) < 0.3
 
 
 def test_file_limit_reached_does_not_keep_the_processor_busy(environ: dict[str, str]):
     more = {"SERVER_KEEPALIVE_TIMEOUT": "1"}
-    with running(environ | more, FEW_FILES) as process, contextlib.ExitStack() as stack:
+    with run_service(environ | more, FEW_FILES) as process, contextlib.ExitStack() as stack:
         for _ in range(160):
             stack.enter_context(process.connect())
         assert busy_part(process) < 0.5
-        assert process.ask("GET", "/health", timeout=30)[0] == 200  # when others were cut
+        assert process.request("GET", "/health", timeout=30)[0] == 200  # when others were cut
 
 
 def test_good_signals_are_answered_beside_a_hundred_dribblers(process: Process, sender: str):
@@ -138,7 +138,7 @@ def test_good_signals_are_answered_beside_a_hundred_dribblers(process: Process, 
         slowest = 0.0
         for _ in range(50):
             began = time.monotonic()
-            assert process.ask("POST", SIGNAL, {}, secret=sender)[0] == 200
+            assert process.request("POST", SIGNAL, {}, secret=sender)[0] == 200
             slowest = max(slowest, time.monotonic() - began)
         done.set()
         thread.join()
@@ -149,7 +149,7 @@ def test_frozen_database_connection_does_not_hold_a_request_for_ever(
     process: Process, sender: str, environ: dict[str, str], temporary_database: Any
 ):
     """SIGSTOP stands for a machine or a disk that stalls; nothing on the server's side fires."""
-    assert process.ask("POST", SIGNAL, {}, secret=sender)[0] == 200
+    assert process.request("POST", SIGNAL, {}, secret=sender)[0] == 200
     conn = temporary_database.connect()
     with conn.cursor() as cursor:
         cursor.execute(
@@ -160,7 +160,7 @@ def test_frozen_database_connection_does_not_hold_a_request_for_ever(
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
     try:
-        status, _ = process.ask("POST", SIGNAL, {}, secret=sender, timeout=30)
+        status, _ = process.request("POST", SIGNAL, {}, secret=sender, timeout=30)
         assert status == 503
     finally:
         for pid in pids:
@@ -250,7 +250,7 @@ def test_made_up_host_shows_nowhere(process: Process, host: str):
 
 def test_forwarded_addresses_do_not_evade_the_sign_in_limit(environ: dict[str, str]):
     limit = {"SIMPLE_LOGIN_LIMIT_PER_MINUTE": "3", "REQUEST_LOGGER_ENABLE": "true"}
-    with running(environ | limit) as process:
+    with run_service(environ | limit) as process:
         names = ("X-Forwarded-For", "X-Real-IP", "Forwarded", "True-Client-IP", "Client-IP")
         kind, body = "Content-Type: application/json", b'{"username": "a", "password": "b"}'
         statuses = []

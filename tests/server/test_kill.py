@@ -19,11 +19,11 @@ from sigservice.db.errors import DatabaseUnavailable, translate
 from tests.server.process import (
     OPEN_LIMITS,
     Process,
-    database_environ,
-    parent,
-    postmaster,
-    processes_of,
-    running,
+    find_parent,
+    find_postmaster,
+    list_processes,
+    make_database_environ,
+    run_service,
     until,
 )
 from tests.waiting import DEADLINE_SECONDS
@@ -65,7 +65,7 @@ class Load:
                 number, self._next = self._next, self._next + 1
             began = time.monotonic()
             try:
-                status, _ = self.process.ask(
+                status, _ = self.process.request(
                     "POST", "/api/signal-endpoint/deploys", {"n": number}, secret=self._secret
                 )
             except (OSError, http.client.HTTPException):
@@ -104,7 +104,7 @@ def assert_exactly_once(conn: Any, load: Load) -> None:
 
 @pytest.fixture(scope="module")
 def own_database(temporary_database: Any) -> dict[str, str]:
-    return OPEN_LIMITS | database_environ(temporary_database.create_database("kill"))
+    return OPEN_LIMITS | make_database_environ(temporary_database.create_database("kill"))
 
 
 @pytest.fixture
@@ -144,16 +144,16 @@ def test_killed_service_loses_no_acknowledged_signal(
 ):
     load, secret = None, ""
     for _ in range(3):
-        with running(environ) as process:
+        with run_service(environ) as process:
             if load is None:
-                _, secret = process.sender()
+                _, secret = process.create_sender()
                 load = Load(process, secret)
                 load.__enter__()
             load.process = process
             load.await_acks(60)
             process.kill()
     assert load is not None
-    with running(environ) as process:
+    with run_service(environ) as process:
         load.process = process
         load.await_acks(20)
         load.__exit__()
@@ -162,14 +162,16 @@ def test_killed_service_loses_no_acknowledged_signal(
 
 
 def test_killed_database_server_comes_back_and_work_goes_on(data: Path):
-    with running(embedded(data)) as process:
-        _, secret = process.sender()
+    with run_service(embedded(data)) as process:
+        _, secret = process.create_sender()
         with Load(process, secret) as load:
             load.await_acks(60)
             for _ in range(3):
-                first = postmaster(data)
+                first = find_postmaster(data)
                 os.kill(first, signal.SIGKILL)
-                until(lambda first=first: postmaster(data) not in (0, first), "a new postmaster")
+                until(
+                    lambda first=first: find_postmaster(data) not in (0, first), "a new postmaster"
+                )
                 back = await_database(data)
                 until(lambda back=back: load.last_ack > back, "a signal acknowledged")
                 load.await_acks(60)
@@ -183,8 +185,8 @@ def test_killed_database_server_comes_back_and_work_goes_on(data: Path):
 def test_killed_backends_cost_their_requests_only(environ: dict[str, str], temporary_database: Any):
     """SIGKILL of one backend makes PostgreSQL end them all and recover."""
     name = environ["DATABASE_NAME"]
-    with running(environ) as process:
-        _, secret = process.sender()
+    with run_service(environ) as process:
+        _, secret = process.create_sender()
         with Load(process, secret) as load:
             load.await_acks(60)
             for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGTERM):
@@ -208,8 +210,8 @@ def test_ended_idle_connections_are_not_noticed_by_the_next_client(
     environ: dict[str, str], temporary_database: Any
 ):
     name = environ["DATABASE_NAME"]
-    with running(environ) as process:
-        _, secret = process.sender()
+    with run_service(environ) as process:
+        _, secret = process.create_sender()
         for _ in range(5):
             ended = _backends(temporary_database, name)
             for pid in ended:
@@ -220,7 +222,7 @@ def test_ended_idle_connections_are_not_noticed_by_the_next_client(
                 "their end",
             )
             path = "/api/signal-endpoint/deploys"
-            assert process.ask("POST", path, {"n": 1}, secret=secret)[0] == 200
+            assert process.request("POST", path, {"n": 1}, secret=secret)[0] == 200
 
 
 def _backends(database: Any, name: str) -> list[int]:
@@ -240,8 +242,8 @@ def _try(connect: Any) -> Any:
 
 
 def test_locked_table_is_503_in_time_and_heals(environ: dict[str, str], temporary_database: Any):
-    with running(environ) as process:
-        _, secret = process.sender()
+    with run_service(environ) as process:
+        _, secret = process.create_sender()
         locker = temporary_database.connect(environ["DATABASE_NAME"])
         locker.autocommit = False
         with Load(process, secret, threads=8) as load:
@@ -251,13 +253,13 @@ def test_locked_table_is_503_in_time_and_heals(environ: dict[str, str], temporar
             stranger = threading.Thread(target=process.ask, args=asked)
             stranger.start()
             until(lambda: load.statuses()[503] >= 4, "503 for those who wait too long")
-            assert process.ask("GET", "/health")[0] == 200
+            assert process.request("GET", "/health")[0] == 200
             stranger.join()
             locker.rollback()
             freed = time.monotonic()
             until(lambda: load.last_ack > freed, "a signal acknowledged")
         locker.close()
-        metrics = process.ask("GET", "/internal-backstage/prometheus")[1]
+        metrics = process.request("GET", "/internal-backstage/prometheus")[1]
         assert b"signals_received" in metrics
         assert b"made-up" not in metrics, "a stranger made a metric of its own"
         assert set(load.statuses()) <= {200, 503}, load.statuses()
@@ -266,26 +268,26 @@ def test_locked_table_is_503_in_time_and_heals(environ: dict[str, str], temporar
 
 
 def test_killed_service_takes_its_database_with_it_and_the_data_stays(data: Path):
-    with running(embedded(data)) as process:
-        _, secret = process.sender()
+    with run_service(embedded(data)) as process:
+        _, secret = process.create_sender()
         with Load(process, secret) as load:
             load.await_acks(60)
             process.kill()
-    until(lambda: not processes_of(data), "the end of supervisor and PostgreSQL")
-    with running(embedded(data)):
+    until(lambda: not list_processes(data), "the end of supervisor and PostgreSQL")
+    with run_service(embedded(data)):
         assert_exactly_once(connect(data), load)
 
 
 def test_service_and_database_killed_together_lose_nothing(data: Path):
-    with running(embedded(data)) as process:
-        _, secret = process.sender()
+    with run_service(embedded(data)) as process:
+        _, secret = process.create_sender()
         with Load(process, secret) as load:
             load.await_acks(60)
-            server = postmaster(data)
-            supervisor = parent(server)
+            server = find_postmaster(data)
+            supervisor = find_parent(server)
             for pid in (supervisor, server, process.pid):
                 os.kill(pid, signal.SIGKILL)
-    with running(embedded(data)):
+    with run_service(embedded(data)):
         assert_exactly_once(connect(data), load)
 
 
@@ -305,5 +307,5 @@ def test_acknowledged_means_written(environ: dict[str, str], temporary_database:
         "    print('  address         unix:' + cursor.fetchone()[0], flush=True)\n"
         "service.stop()\n"
     )
-    with running(environ, script) as process:
+    with run_service(environ, script) as process:
         assert process.pipe == "on"

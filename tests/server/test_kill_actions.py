@@ -19,7 +19,7 @@ import psycopg2
 
 from sigservice.db.embedded import EmbeddedPostgres
 from tests.repository.kit import run
-from tests.server.process import Process, parent, postmaster, running, until
+from tests.server.process import Process, find_parent, find_postmaster, run_service, until
 from tests.server.test_kill import Load, await_database, connect, embedded
 from tests.waiting import take_time
 
@@ -38,11 +38,11 @@ def furnish(process: Process) -> str:
     """An endpoint's token; sets that switch to and fro, fail on the way, and cool down."""
 
     def post(path: str, body: Any) -> Any:
-        status, answer = process.ask("POST", path, body)
+        status, answer = process.request("POST", path, body)
         assert status in (200, 201), answer
         return answer
 
-    endpoint, secret = process.sender()
+    endpoint, secret = process.create_sender()
     account = {"username": "robot", "name": "Robot", "rootRole": "Editor"}
     actor = post("/api/admin/service-account", account)["id"]
     for name in (*WORLD, "gone"):
@@ -61,7 +61,7 @@ def furnish(process: Process) -> str:
     mixed = [act("ON", "c"), act("ON", "gone"), act("OFF", "c")]
     add("fails", list("05"), mixed, continueOnFailure=True)
     add("cools", list("0123456789"), [act("OFF", "c")], cooldownSeconds=1)
-    assert process.ask("DELETE", f"{FLAGS}/gone")[0] in (200, 202)
+    assert process.request("DELETE", f"{FLAGS}/gone")[0] in (200, 202)
     return secret
 
 
@@ -147,7 +147,7 @@ def test_killed_service(data: Path):
     try:
         load = None
         for _ in range(KILLS):
-            with running(embedded(data)) as process:
+            with run_service(embedded(data)) as process:
                 if load is None:
                     load = Load(process, furnish(process))
                     load.__enter__()
@@ -156,7 +156,7 @@ def test_killed_service(data: Path):
                 pause()
                 process.kill()
         assert load is not None
-        with running(embedded(data)) as process:
+        with run_service(embedded(data)) as process:
             load.process = process
             load.await_acks(5)
             load.__exit__()
@@ -167,14 +167,16 @@ def test_killed_service(data: Path):
 
 
 def test_killed_database(data: Path):
-    with running(embedded(data)) as process:
+    with run_service(embedded(data)) as process:
         with Load(process, furnish(process)) as load:
             for _ in range(KILLS):
                 load.await_acks(20)
                 pause()
-                first = postmaster(data)
+                first = find_postmaster(data)
                 os.kill(first, signal.SIGKILL)
-                until(lambda first=first: postmaster(data) not in (0, first), "a new postmaster")
+                until(
+                    lambda first=first: find_postmaster(data) not in (0, first), "a new postmaster"
+                )
                 await_database(data)
             load.await_acks(5)
         await_end_of_work(data)
@@ -185,19 +187,19 @@ def test_killed_database(data: Path):
 def test_killed_service_and_database(data: Path):
     load = None
     for _ in range(KILLS):
-        with running(embedded(data)) as process:
+        with run_service(embedded(data)) as process:
             if load is None:
                 load = Load(process, furnish(process))
                 load.__enter__()
             load.process = process
             load.await_acks(20)
             pause()
-            server = postmaster(data)
-            supervisor = parent(server)
+            server = find_postmaster(data)
+            supervisor = find_parent(server)
             for pid in (supervisor, server, process.pid):
                 os.kill(pid, signal.SIGKILL)
     assert load is not None
-    with running(embedded(data)) as process:
+    with run_service(embedded(data)) as process:
         load.process = process
         load.await_acks(5)
         load.__exit__()
@@ -206,7 +208,7 @@ def test_killed_service_and_database(data: Path):
 
 
 def test_two_processes_share_the_work_and_stop_in_the_midst_of_it(data: Path):
-    with running(embedded(data)) as first, running(embedded(data)) as second:
+    with run_service(embedded(data)) as first, run_service(embedded(data)) as second:
         secret = furnish(first)
         with Load(first, secret, threads=4) as load:
             load.await_acks(20)

@@ -15,7 +15,13 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import urllib3
 
-from tests.server.process import ADMIN_SECRET, Process, database_environ, free_port, running
+from tests.server.process import (
+    ADMIN_SECRET,
+    Process,
+    find_free_port,
+    make_database_environ,
+    run_service,
+)
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "authentication.md"
@@ -88,7 +94,7 @@ def issuer() -> Iterator[str]:
 @pytest.fixture
 def service(database: Any, issuer: str) -> Iterator[Process]:
     code = max(re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.S), key=len)
-    port = free_port()
+    port = find_free_port()
     url = f"http://127.0.0.1:{port}"
     asked = {
         "redirect_uris": [url + CALLBACK],
@@ -100,7 +106,7 @@ def service(database: Any, issuer: str) -> Iterator[Process]:
         "token_endpoint_auth_method": "client_secret_basic",
     }
     client = urllib3.request("POST", issuer + "/oauth/register", json=asked).json()
-    environ = database_environ(database.options()) | {
+    environ = make_database_environ(database.options()) | {
         "HTTP_PORT": str(port),
         "HTTP_HOST": "127.0.0.1",
         "INIT_ADMIN_API_TOKENS": ADMIN_SECRET,
@@ -108,7 +114,7 @@ def service(database: Any, issuer: str) -> Iterator[Process]:
         "OIDC_CLIENT_ID": client["client_id"],
         "OIDC_CLIENT_SECRET": client["client_secret"],
     }
-    with running(environ, code) as process:
+    with run_service(environ, code) as process:
         yield process
 
 
@@ -139,7 +145,7 @@ def test_a_person_signs_in_and_what_is_forged_or_replayed_is_refused(service, is
     assert home.status == 200
     assert b"eva@example.org" in home.data
 
-    _, known = service.ask("GET", "/api/admin/user-admin")
+    _, known = service.request("GET", "/api/admin/user-admin")
     (eva,) = [user for user in known["users"] if user["email"] == "eva@example.org"]
     assert (eva["role"], eva["name"]) == ("Viewer", "Eva Example")
 

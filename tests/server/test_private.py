@@ -27,12 +27,12 @@ from tests.server.process import (
     OPEN_LIMITS,
     ROOT,
     Process,
-    database_environ,
-    open_folder,
-    parent,
-    postmaster,
-    refused,
-    running,
+    create_open_folder,
+    find_parent,
+    find_postmaster,
+    make_database_environ,
+    run_failing_service,
+    run_service,
 )
 from tests.waiting import DEADLINE_SECONDS
 
@@ -48,14 +48,14 @@ def test_log_and_environment_of_the_database_hold_no_secrets(data: Path):
     """The log can be read by other accounts, the environment by the one that runs it."""
     user = {"username": "twice", "rootRole": "Viewer", "password": "Correct-Horse-7"}
     path = "/api/signal-endpoint/deploys"
-    with running(environ(data)) as process:
-        _, secret = process.sender()
+    with run_service(environ(data)) as process:
+        _, secret = process.create_sender()
         for _ in range(2):
-            process.ask("POST", "/api/admin/user-admin", user)
+            process.request("POST", "/api/admin/user-admin", user)
         body = b'{"password": "top-secret", "n": [1e-20000]}'
-        process.ask("POST", path, body, secret=secret)
-        server = postmaster(data)
-        for pid in (server, parent(server)):
+        process.request("POST", path, body, secret=secret)
+        server = find_postmaster(data)
+        for pid in (server, find_parent(server)):
             assert ADMIN_SECRET.encode() not in Path(f"/proc/{pid}/environ").read_bytes()
         log = (data / "postgres.log").read_text()
     for private in ("top-secret", "argon2", "secret_hash", "INSERT INTO"):
@@ -65,19 +65,19 @@ def test_log_and_environment_of_the_database_hold_no_secrets(data: Path):
 def test_strangers_write_nothing_to_the_log_of_the_database(data: Path):
     filler = b"x" * 100_000
     bodies = [b'{"n": 1e-20000, "f": "' + filler + b'"}', b'{"n": "\\u0000' + filler + b'"}']
-    with running(environ(data)) as process:
-        process.sender()
+    with run_service(environ(data)) as process:
+        process.create_sender()
         before = (data / "postgres.log").stat().st_size
         for number, body in enumerate(bodies):
             path = "/api/signal-endpoint/deploys"
-            assert process.ask("POST", path, body, secret=f"stranger{number}")[0] == 401
+            assert process.request("POST", path, body, secret=f"stranger{number}")[0] == 401
         assert (data / "postgres.log").stat().st_size - before < 10_000
 
 
 @pytest.fixture(scope="module")
 def fresh() -> Iterator[tuple[Path, EmbeddedPostgres, list[tuple[int, int]]]]:
     """A new database, made by a careless umask, and what its parents were before."""
-    with open_folder() as folder:
+    with create_open_folder() as folder:
         before = _modes(folder)
         umask = os.umask(0)
         database = EmbeddedPostgres(str(folder / "a" / "data"))
@@ -193,7 +193,7 @@ def test_a_database_of_the_account_nobody_is_refused(folder: Path):
 @as_root
 def test_root_hands_the_database_to_an_account_and_changes_no_folder(fresh: Any):
     folder, database, before = fresh
-    lines = Path(f"/proc/{postmaster(database.place.home)}/status").read_text().splitlines()
+    lines = Path(f"/proc/{find_postmaster(database.place.home)}/status").read_text().splitlines()
     named = {line.split(":")[0]: line.split()[1:] for line in lines}
     account = pwd.getpwnam(database.place.account)
     assert account.pw_uid != 0
@@ -206,7 +206,7 @@ def test_root_hands_the_database_to_an_account_and_changes_no_folder(fresh: Any)
 def test_port_of_another_postgres_does_not_matter(data: Path):
     process = Process(environ(data) | {"PGPORT": "5433"})
     try:
-        process.await_address()
+        process.wait_for_address()
     finally:
         process.kill()
         process.close()
@@ -226,14 +226,14 @@ def test_port_of_another_postgres_does_not_matter(data: Path):
 def test_variables_of_another_database_do_not_matter(
     temporary_database: TemporaryDatabase, variables: dict[str, str]
 ):
-    environ = OPEN_LIMITS | database_environ(temporary_database.options())
+    environ = OPEN_LIMITS | make_database_environ(temporary_database.options())
     temporary_database.empty()
     process = Process(environ | variables)
     try:
-        process.await_address()
-        _, secret = process.sender()
+        process.wait_for_address()
+        _, secret = process.create_sender()
         path = "/api/signal-endpoint/deploys"
-        status, answer = process.ask("POST", path, {"text": "漢ü"}, secret=secret)
+        status, answer = process.request("POST", path, {"text": "漢ü"}, secret=secret)
         assert status == 200
         assert answer["signals"][0]["payload"] == {"text": "漢ü"}
     finally:
@@ -252,7 +252,7 @@ def test_foreign_socket_folder_is_refused_before_it_is_asked(folder: Path):
     listening.listen()
     listening.settimeout(0.2)
     try:
-        ended = refused(environ(data))
+        ended = run_failing_service(environ(data))
         assert ended.wait() == 1
         assert f"{moved} belongs to somebody else" in ended.stderr
         ended.close()

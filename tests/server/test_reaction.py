@@ -18,7 +18,14 @@ from typing import Any
 import pytest
 from UnleashClient import UnleashClient
 
-from tests.server.process import OPEN_LIMITS, Process, database_environ, free_port, running, until
+from tests.server.process import (
+    OPEN_LIMITS,
+    Process,
+    find_free_port,
+    make_database_environ,
+    run_service,
+    until,
+)
 from tests.server.test_alertmanager import PROGRAM, web
 from tests.waiting import DEADLINE_SECONDS
 
@@ -34,7 +41,7 @@ KEEP = (
 
 @pytest.fixture
 def environ(database) -> dict[str, str]:
-    return database_environ(database.options()) | OPEN_LIMITS
+    return make_database_environ(database.options()) | OPEN_LIMITS
 
 
 class Reader:
@@ -95,8 +102,8 @@ def sdk() -> Iterator[Any]:
 @pytest.mark.alertmanager
 @pytest.mark.skipif(bool(MISSING), reason=f"{', '.join(MISSING)} not installed")
 def test_the_guide_from_alert_to_flag(environ, tmp_path, sdk):
-    port = free_port()
-    with running(environ) as service:
+    port = find_free_port()
+    with run_service(environ) as service:
         reader = Reader(tmp_path, service, port)
         for beginning in (
             '{"name": "checkout"}',
@@ -137,7 +144,7 @@ def test_the_guide_from_alert_to_flag(environ, tmp_path, sdk):
             '["status","firing",true]',
             '["commonLabels.service","search",false]',
         ]
-        _, answer = service.ask("GET", "/api/admin/events/checkout")
+        _, answer = service.request("GET", "/api/admin/events/checkout")
         assert answer["events"][0]["createdBy"] == "alert-robot"
 
 
@@ -150,21 +157,25 @@ def is_ready(port: int) -> bool:
 
 def test_two_processes_share_a_database(environ):
     """Each signal goes to one and is acted on once; both serve what came of it at once."""
-    with running(environ) as one, running(environ) as other:
+    with run_service(environ) as one, run_service(environ) as other:
         both = [one, other]
         token, path = prepare(one)
         client = {"tokenName": "shop", "type": "client", "environment": "production"}
-        status, made = one.ask("POST", "/api/admin/api-tokens", client)
+        status, made = one.request("POST", "/api/admin/api-tokens", client)
         assert status == 201, made
 
         def states(name: str) -> set[bool]:
-            answers = [p.ask("GET", "/api/client/features", None, made["secret"])[1] for p in both]
+            answers = [
+                p.request("GET", "/api/client/features", None, made["secret"])[1] for p in both
+            ]
             return {f["enabled"] for a in answers for f in a["features"] if f["name"] == name}
 
         for turn in range(6):
             word = ("firing", "resolved")[turn % 2]
             body = {"status": word, "groupKey": "a"}
-            status, _ = both[turn // 2 % 2].ask("POST", "/api/signal-endpoint/alerts", body, token)
+            status, _ = both[turn // 2 % 2].request(
+                "POST", "/api/signal-endpoint/alerts", body, token
+            )
             assert status == 200
             until(functools.partial(finished, one, path, turn + 1), "a run")
             assert states("checkout") == {word == "resolved"}
@@ -192,12 +203,12 @@ def prepare(service: Process) -> tuple[str, str]:
         ("POST", f"{PROJECT}/features", {"name": "checkout"}),
         ("POST", f"{PROJECT}/features/checkout/environments/production/on", None),
     ):
-        status, answer = service.ask(method, path, body)
+        status, answer = service.request(method, path, body)
         assert status < 300, answer
     account = {"username": "robot", "name": "Robot", "rootRole": "Editor"}
-    status, actor = service.ask("POST", "/api/admin/service-account", account)
+    status, actor = service.request("POST", "/api/admin/service-account", account)
     assert status == 201, actor
-    source, token = service.sender("alerts")
+    source, token = service.create_sender("alerts")
     off = {"environment": "production", "featureName": "checkout"}
     resolved = {"path": "status", "values": ["resolved"], "key": "groupKey"}
     body = {
@@ -211,7 +222,7 @@ def prepare(service: Process) -> tuple[str, str]:
         "actions": [{"action": "TOGGLE_FEATURE_OFF", "sortOrder": 1, "executionParams": off}],
         "options": {"restoreWhenResolved": resolved},
     }
-    status, answer = service.ask("POST", f"{PROJECT}/actions", body)
+    status, answer = service.request("POST", f"{PROJECT}/actions", body)
     assert status == 201, answer
     return token, f"{PROJECT}/actions/{answer['id']}/events?limit=1000"
 
@@ -219,13 +230,13 @@ def prepare(service: Process) -> tuple[str, str]:
 def send(service: Process, token: str, amount: int) -> None:
     for _ in range(amount):
         body = {"status": "firing", "groupKey": "a"}
-        status, answer = service.ask("POST", "/api/signal-endpoint/alerts", body, token)
+        status, answer = service.request("POST", "/api/signal-endpoint/alerts", body, token)
         assert status == 200, answer
 
 
 def finished(service: Process, path: str, amount: int) -> list[dict[str, Any]] | None:
     """The runs, newest first, once there are so many and none is under way."""
-    status, answer = service.ask("GET", path)
+    status, answer = service.request("GET", path)
     assert status == 200, answer
     found = answer["actionSetEvents"]
     whole = len(found) >= amount and all(run["state"] != "started" for run in found)

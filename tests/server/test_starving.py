@@ -18,7 +18,7 @@ from sigservice.http_parsing import Admission, Entrance
 from sigservice.limiter import Quotas
 from sigservice.listener import Listener
 from sigservice.log import line_loggers
-from tests.server.process import ADMIN_SECRET, OPEN_LIMITS, Client, Process, running, until
+from tests.server.process import ADMIN_SECRET, OPEN_LIMITS, Client, Process, run_service, until
 from tests.server.process import database_environ as environ_of
 from tests.server.wire_cases import http as request
 from tests.waiting import DEADLINE_SECONDS
@@ -33,13 +33,13 @@ TOKEN = "Authorization: Bearer made-up"
 @pytest.fixture(scope="module")
 def process(temporary_database: Any) -> Iterator[Process]:
     environ = environ_of(temporary_database.create_database("starving"))
-    with running(OPEN_LIMITS | environ) as started:
+    with run_service(OPEN_LIMITS | environ) as started:
         yield started
 
 
 @pytest.fixture(scope="module")
-def sender(process: Process) -> str:
-    return process.sender()[1]
+def create_sender(process: Process) -> str:
+    return process.create_sender()[1]
 
 
 def read_answer(sock: socket.socket) -> tuple[int, dict[str, Any], bytes]:
@@ -111,13 +111,13 @@ def test_client_that_sends_all_before_it_reads_gets_the_refusal(process: Process
 
 def test_signal_of_the_largest_size_is_stored(process: Process, sender: str):
     body = b'"' + b"x" * 102_398 + b'"'
-    assert process.ask("POST", SIGNAL, body, secret=sender)[0] == 200
+    assert process.request("POST", SIGNAL, body, secret=sender)[0] == 200
 
 
 def test_import_larger_than_any_other_body_is_read(process: Process):
     data = {"features": [], "filler": "x" * 4_000_000}
     body = {"project": "default", "environment": "nowhere", "data": data}
-    status, answer = process.ask("POST", IMPORT, body)
+    status, answer = process.request("POST", IMPORT, body)
     assert status in (400, 404), answer
 
 
@@ -140,13 +140,13 @@ def test_half_sent_bodies_of_unknown_callers_take_little_memory(process: Process
             return len(refused) > 20  # of 75, which have sent 18 MB; an address has 8
 
         until(is_share_used_up, "the refusal of those that are too many")
-        assert process.ask("GET", "/health")[0] == 200
+        assert process.request("GET", "/health")[0] == 200
         assert megabytes(process) - before < 40
     secret = "unknown-until-now"
     body = b" " * 100_000
 
     def is_read_again() -> bool:
-        return process.ask("POST", "/api/admin/user-admin", body, secret=secret)[0] == 401
+        return process.request("POST", "/api/admin/user-admin", body, secret=secret)[0] == 401
 
     until(is_read_again, "the share of the address to be free again")
 
@@ -236,7 +236,7 @@ def test_connections_are_not_counted_without_a_limit_or_by_a_proxy(
     with contextlib.ExitStack() as stack:
         for _ in range(10):
             stack.enter_context(client.connect())
-        assert client.ask("GET", "/health")[0] == 200
+        assert client.request("GET", "/health")[0] == 200
 
 
 def test_waiting_connections_are_accepted_in_one_round(make_service: Any):
@@ -245,14 +245,14 @@ def test_waiting_connections_are_accepted_in_one_round(make_service: Any):
     listener = Listener(lambda *_: [], config, logger, lambda *_: [], print, lambda *_: None)  # type: ignore[arg-type,return-value]
     with contextlib.closing(listener), contextlib.ExitStack() as stack:
         for _ in range(50):
-            stack.enter_context(Client.of(listener.port).connect())
+            stack.enter_context(Client.at(listener.port).connect())
         listener._loop(1)
         assert len(listener._channels()) == 50
 
 
 def test_admin_secret_is_known_after_its_first_request(process: Process):
     """Its large bodies come out of the larger share: more than an address has as a stranger."""
-    assert process.ask("GET", "/api/admin/projects")[0] == 200
+    assert process.request("GET", "/api/admin/projects")[0] == 200
     token = f"Authorization: Bearer {ADMIN_SECRET}"
     with contextlib.ExitStack() as stack:
         socks = [stack.enter_context(process.connect()) for _ in range(10)]

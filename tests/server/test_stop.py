@@ -23,10 +23,10 @@ from sigservice.log import line_loggers
 from tests.server.process import (
     Client,
     Process,
-    database_environ,
-    open_folder,
-    refused,
-    running,
+    create_open_folder,
+    make_database_environ,
+    run_failing_service,
+    run_service,
     until,
 )
 from tests.waiting import DEADLINE_SECONDS, take_time
@@ -63,12 +63,12 @@ def script(options: str = "") -> str:
 
 @pytest.fixture(scope="module")
 def environ(temporary_database: Any) -> dict[str, str]:
-    return database_environ(temporary_database.create_database("stopping"))
+    return make_database_environ(temporary_database.create_database("stopping"))
 
 
 @pytest.fixture
 def slow(environ: dict[str, str]) -> Iterator[Process]:
-    with running(environ | {"GRACEFUL_SHUTDOWN_TIMEOUT": "60000"}, script()) as process:
+    with run_service(environ | {"GRACEFUL_SHUTDOWN_TIMEOUT": "60000"}, script()) as process:
         yield process
 
 
@@ -122,7 +122,7 @@ def test_signal_lets_the_running_request_finish(
 ):
     release = tmp_path / "release"
     more = {"GRACEFUL_SHUTDOWN_TIMEOUT": "60000", "RELEASE": str(release)}
-    with running(environ | more, script()) as process:
+    with run_service(environ | more, script()) as process:
         request = Request(process, "/held").start()
         process.send(number)
         until(lambda: is_refusing(process), "new connections are refused")
@@ -135,7 +135,7 @@ def test_signal_lets_the_running_request_finish(
 
 
 def test_request_longer_than_the_timeout_is_cut(environ: dict[str, str]):
-    with running(environ, script()) as process:
+    with run_service(environ, script()) as process:
         request = Request(process, "/slow/60").start()
         began = time.monotonic()
         process.send(signal.SIGTERM)
@@ -146,7 +146,7 @@ def test_request_longer_than_the_timeout_is_cut(environ: dict[str, str]):
 
 
 def test_idle_connections_do_not_hold_up_the_stop(environ: dict[str, str]):
-    with running(environ | {"GRACEFUL_SHUTDOWN_TIMEOUT": "60000"}) as process:
+    with run_service(environ | {"GRACEFUL_SHUTDOWN_TIMEOUT": "60000"}) as process:
         socks = [process.connect() for _ in range(20)]
         for sock in socks[:10]:
             sock.sendall(HEALTH)
@@ -159,7 +159,7 @@ def test_idle_connections_do_not_hold_up_the_stop(environ: dict[str, str]):
 
 
 def test_large_answer_to_a_slow_reader_arrives_whole(environ: dict[str, str]):
-    with running(environ | {"GRACEFUL_SHUTDOWN_TIMEOUT": "60000"}, script()) as process:
+    with run_service(environ | {"GRACEFUL_SHUTDOWN_TIMEOUT": "60000"}, script()) as process:
         with process.connect() as sock:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
             sock.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -249,14 +249,14 @@ def test_dribbling_clients_are_cut_and_others_are_answered(
                     sock.recv(100)
                     cut.add(sock)
                 except TimeoutError:
-                    assert client.ask("GET", "/health")[0] == 200
+                    assert client.request("GET", "/health")[0] == 200
                 except OSError:
                     cut.add(sock)
         assert 0.8 < time.monotonic() - began < 30
 
 
 def test_unix_socket_in_use_is_not_taken_over(serve: Serve):
-    with open_folder() as folder:
+    with create_open_folder() as folder:
         pipe = str(folder / "service.sock")
         first = serve(pipe=pipe)
         with pytest.raises(StartError, match="use"):
@@ -304,7 +304,7 @@ def test_address_that_is_not_ours_is_one_line(serve: Serve, host: str):
 
 def test_wrong_configuration_is_exit_2_with_every_problem():
     wrong = {"HTTP_PORT": "x", "DATABASE_POOL_MAX": "0", "SERVICE_URL": "ftp://secret-thing"}
-    ended = refused(wrong | {"DATABASE_URL": "postgres://u:geheim@h:notaport/db"})
+    ended = run_failing_service(wrong | {"DATABASE_URL": "postgres://u:geheim@h:notaport/db"})
     assert ended.wait() == 2
     for name in ("HTTP_PORT", "DATABASE_POOL_MAX", "SERVICE_URL", "DATABASE_URL"):
         assert name in ended.stderr

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.each import each
-from tests.server.process import OPEN_LIMITS, Process, database_environ, running, until
+from tests.server.process import OPEN_LIMITS, Process, make_database_environ, run_service, until
 from tests.server.wire_cases import Case, cases, http
 
 CASES = cases()
@@ -49,10 +49,10 @@ class Attacked:
 @pytest.fixture(scope="module")
 def attacked(temporary_database: Any) -> Iterator[Attacked]:
     """All cases sent to one process, some at a time; each test looks at one outcome."""
-    environ = database_environ(temporary_database.create_database("wire"))
-    with running(environ | OPEN_LIMITS | ADMIN) as process:
+    environ = make_database_environ(temporary_database.create_database("wire"))
+    with run_service(environ | OPEN_LIMITS | ADMIN) as process:
         pid = process.pid
-        endpoint, sender = process.sender()
+        endpoint, sender = process.create_sender()
         session, csrf = _sign_in(process)
         marks = {"@SENDER@": sender, "@ID@": str(endpoint), "@SESSION@": session, "@CSRF@": csrf}
 
@@ -181,13 +181,13 @@ def test_process_is_the_same_and_logged_no_traceback(attacked: Attacked):
 
 def test_good_requests_are_answered_afterwards(attacked: Attacked):
     process = attacked.process
-    assert process.ask("GET", "/health") == (200, {"health": "GOOD"})
-    status, answer = process.ask(
-        "POST", "/api/signal-endpoint/deploys", {"good": True}, secret=attacked.sender
+    assert process.request("GET", "/health") == (200, {"health": "GOOD"})
+    status, answer = process.request(
+        "POST", "/api/signal-endpoint/deploys", {"good": True}, secret=attacked.create_sender
     )
     assert status == 200
     assert answer["signals"][0]["payload"] == {"good": True}
-    assert process.ask("GET", "/sign-in")[0] == 200
+    assert process.request("GET", "/sign-in")[0] == 200
 
 
 def test_kept_connection_serves_one_request_after_the_other(attacked: Attacked):
@@ -215,7 +215,7 @@ def test_request_that_comes_byte_by_byte_is_answered(attacked: Attacked):
 
 
 def test_continue_is_sent_before_the_body_and_counts_as_no_answer(attacked: Attacked):
-    sender = f"Authorization: Bearer {attacked.sender}"
+    sender = f"Authorization: Bearer {attacked.create_sender}"
     head = http(
         "POST",
         "/api/signal-endpoint/deploys",

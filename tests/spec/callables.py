@@ -1,4 +1,4 @@
-"""What the code-only options are given in the checks: functions cannot travel as JSON."""
+"""Functions for the code-only options in the checks, because JSON can't contain them."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from tests.waiting import take_time
 
 
 def slow_route(app: Any) -> None:
-    """preRouterHook: a request that takes as long as it says."""
+    """preRouterHook with a route that takes as long as its path says."""
 
     @app.get("/slow/<seconds:float>")
     def slow(seconds: float) -> str:
-        say("came in")
+        write_line("came in")
         take_time(seconds)
         return "slept"
 
 
 def pre_hook(app: Any) -> Any:
-    """Adds routes, of which one fails, and marks every answer with the path as it came in."""
+    """Adds routes, of which one fails, and marks every response with the path of the request."""
     app.get("/of-pre-hook")(lambda: "mine")
     app.get("/api/of-pre-hook/bug")(lambda: 1 / 0)
-    return _marking("X-Pre-Hook")
+    return _make_marker("X-Pre-Hook")
 
 
 def pre_router_hook(app: Any) -> Any:
-    """The same inside: what it marks has come as far as the routes."""
+    """The same for requests that reach the routes."""
     app.get("/of-pre-router-hook")(lambda: "mine")
     app.get("/docs")(lambda: "first come, first served")
-    return _marking("X-Pre-Router-Hook")
+    return _make_marker("X-Pre-Router-Hook")
 
 
-def _marking(name: str) -> Any:
+def _make_marker(name: str) -> Any:
     def wrap(inner: Any) -> Any:
         def marked(environ: dict[str, Any], start_response: Any) -> Any:
             path, base = environ["PATH_INFO"], environ.get("SCRIPT_NAME", "")
 
             def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
-                mark = f"{base}|{path}".replace("\n", "")  # which no header can hold
+                mark = f"{base}|{path}".replace("\n", "")  # which a header can't contain
                 return start_response(status, [*headers, (name, mark)], exc_info)
 
             return inner(environ, start)
@@ -60,11 +60,11 @@ def hook_that_returns_nonsense(app: Any) -> int:
 
 
 def event_hook(*args: Any) -> None:
-    say("the event hook was called")
+    write_line("the event hook was called")
 
 
 def custom_auth_handler(app: Any, config: Any) -> Any:
-    """Names who is in a header, and has a route that opens a session."""
+    """Identifies the user by a header, and has a route that creates a session."""
 
     @app.get("/spec-sign-in")
     def sign_in() -> Any:
@@ -77,17 +77,17 @@ def custom_auth_handler(app: Any, config: Any) -> Any:
     return authentication.Custom(identify=identify, path="/spec-sign-in", label="Sign in")
 
 
-def say(text: str) -> None:
+def write_line(text: str) -> None:
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
 
 def logger(name: str) -> Any:
-    return _Mine(name)
+    return _CustomLogger(name)
 
 
-class _Mine:
-    """A log provider of one's own."""
+class _CustomLogger:
+    """A custom log provider."""
 
     def __init__(self, name: str) -> None:
         self._name = name

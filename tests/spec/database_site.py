@@ -1,4 +1,4 @@
-"""A PostgreSQL with passwords, databases and services on it, shared by the rows of the database."""
+"""A PostgreSQL with roles, databases and services, shared by the rows of the database."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.postgres_server import PostgresServer, postgres_server
-from tests.server.process import Process, free_port, until
+from tests.server.process import Process, find_free_port, until
 from tests.spec.kit import ADMIN_SECRET, script_for
 
 HBA = """
@@ -23,7 +23,7 @@ local replication postgres trust
 local all all scram-sha-256
 host all all 127.0.0.0/8 scram-sha-256
 """
-# role: its password
+# role: password
 ROLES = {
     "service_user": "service_password",  # the defaults
     "ada": "from the environment",
@@ -33,7 +33,7 @@ ROLES = {
     "may not": "hunter2",
 }
 DATABASES = {"service": "service_user", "parts": "ada", "code": "bob", "app": "app"}
-# What the service of the way `environment` is given, and what the one of `code` is beside it.
+# The variables of the services `environment` and `code`.
 PARTS = {
     "DATABASE_USERNAME": "ada",
     "DATABASE_PASSWORD": ROLES["ada"],
@@ -56,7 +56,7 @@ CODE = {
 
 
 class Site:
-    """`lonely` is a service whose database never comes; it is started first and asked last."""
+    """`lonely` is a service without a database. It is started first and checked last."""
 
     def __init__(self, server: PostgresServer, lonely: Process, stack: ExitStack) -> None:
         self.server, self.lonely = server, lonely
@@ -69,39 +69,39 @@ class Site:
             server.ask(f'CREATE DATABASE "{database}" OWNER "{owner}"')
 
     def service(self, way: str) -> Process:
-        """The one with its parts given in this way; all three are started at once."""
+        """The service that is configured in this way. All three start at the same time."""
         if not self._services:
             port, folder = str(self.server.port), str(self.server.folder)
             in_code = {"db": CODE | {"port": self.server.port}}
             self._services = {
-                "default": self.starting({"DATABASE_PORT": port}),
-                "environment": self.starting(PARTS | {"DATABASE_HOST": folder} | _port(port)),
-                "code": self.starting(PARTS | {"DATABASE_HOST": folder} | _port("1"), in_code),
+                "default": self.start_service({"DATABASE_PORT": port}),
+                "environment": self.start_service(PARTS | {"DATABASE_HOST": folder} | _port(port)),
+                "code": self.start_service(PARTS | {"DATABASE_HOST": folder} | _port("1"), in_code),
             }
-        return self._services[way].await_address()
+        return self._services[way].wait_for_address()
 
-    def starting(
+    def start_service(
         self, environ: Mapping[str, str], options: Mapping[str, Any] | None = None
     ) -> Process:
-        """Doesn't wait for it: `.await_address()` or `.wait()`."""
+        """Starts a service without waiting: use `.wait_for_address()` or `.wait()`."""
         process = Process(
             {"INIT_ADMIN_API_TOKENS": ADMIN_SECRET} | dict(environ), script_for(options or {})
         )
         self._stack.callback(process.close)
         return process
 
-    def by_url(self, database: str, user: str = "app", **query: str) -> str:
-        """A connection string without a password, which DATABASE_PASSWORD then gives."""
+    def make_url(self, database: str, user: str = "app", **query: str) -> str:
+        """A connection string without a password; set DATABASE_PASSWORD."""
         more = "&".join(f"{name}={text}" for name, text in query.items())
         user = user.replace(" ", "%20")
         return f"postgres://{user}@127.0.0.1:{self.server.port}/{database}?{more}"
 
-    def new_database(self, name: str) -> str:
+    def create_database(self, name: str) -> str:
         self.server.ask(f'CREATE DATABASE "{name}" OWNER app')
         return name
 
-    def sessions(self, column: str, **where: str) -> list[Any]:
-        """This column of pg_stat_activity for the sessions that meet the conditions."""
+    def list_sessions(self, column: str, **where: str) -> list[Any]:
+        """This column of pg_stat_activity for the matching sessions."""
         conditions = " AND ".join(f"{name} = %s" for name in where)
         rows = self.server.ask(
             f"SELECT {column} FROM pg_stat_activity WHERE {conditions}",
@@ -111,8 +111,8 @@ class Site:
 
 
 @contextmanager
-def site() -> Iterator[Site]:
-    nowhere = {"DATABASE_HOST": "127.0.0.1", "DATABASE_PORT": str(free_port())}
+def open_site() -> Iterator[Site]:
+    nowhere = {"DATABASE_HOST": "127.0.0.1", "DATABASE_PORT": str(find_free_port())}
     nowhere |= {"DATABASE_PASSWORD": "hunter2"}
     with ExitStack() as stack, closing(Process(nowhere)) as lonely:
         server = stack.enter_context(postgres_server(hba=HBA))
@@ -120,14 +120,14 @@ def site() -> Iterator[Site]:
 
 
 @contextmanager
-def together(
+def start_together(
     cases: Mapping[str, tuple[Mapping[str, str], Mapping[str, Any]]], **environ: str
 ) -> Iterator[dict[str, str]]:
-    """Services of one process, for most of a start is Python's: what each says, secrets never.
+    """Starts services in one process, which is faster; yields the messages of each.
 
-    A case is (environment, options); `environ` is the process's own.
+    A case is (environment, options); `environ` is that of the process.
     """
-    script = f"from tests.spec.run import several; several({json.dumps(cases)!r})"
+    script = f"from tests.spec.run import start_several; start_several({json.dumps(cases)!r})"
     with closing(Process(environ, script)) as process:
         until(lambda: process.stdout.endswith("\n"), "services that start or don't")
         assert "hunter2" not in process.stdout + process.stderr
@@ -135,27 +135,27 @@ def together(
 
 
 @contextmanager
-def standby(of: PostgresServer) -> Iterator[PostgresServer]:
+def run_standby(of: PostgresServer) -> Iterator[PostgresServer]:
     with postgres_server(copy_of=of) as server:
         yield server
 
 
 @contextmanager
-def old_server(newer: PostgresServer) -> Iterator[int]:
-    """The port of a relay that makes a server say that it is PostgreSQL 13."""
-    said = newer.ask("SHOW server_version")[0][0].encode()
-    older = b"13" + said[2:]
-    assert said[:2] > b"13"
+def run_old_server(newer: PostgresServer) -> Iterator[int]:
+    """The port of a relay that reports a server as PostgreSQL 13."""
+    version = newer.ask("SHOW server_version")[0][0].encode()
+    older = b"13" + version[2:]
+    assert version[:2] > b"13"
     listener = socket.create_server(("127.0.0.1", 0))
-    change = (b"server_version\0" + said, b"server_version\0" + older)
+    change = (b"server_version\0" + version, b"server_version\0" + older)
     threading.Thread(target=_relay, args=(listener, newer.port, change), daemon=True).start()
     with listener:
         yield listener.getsockname()[1]
 
 
 @contextmanager
-def files(**texts: str) -> Iterator[dict[str, str]]:
-    """The paths of files with these texts."""
+def write_files(**texts: str) -> Iterator[dict[str, str]]:
+    """The paths of files with these contents."""
     with tempfile.TemporaryDirectory(prefix="sigservice-test-") as folder:
         for name, text in texts.items():
             (Path(folder) / name).write_text(text)
@@ -167,7 +167,7 @@ def _port(text: str) -> dict[str, str]:
 
 
 def _relay(listener: socket.socket, port: int, change: tuple[bytes, bytes]) -> None:
-    """One client after the other; a start needs no more."""
+    """Relays one client after the other; a start needs no more."""
     with contextlib.suppress(OSError):
         while True:
             client, _ = listener.accept()

@@ -17,7 +17,7 @@ from tests.spec import callables
 
 def main(options: str) -> None:
     try:
-        service = sigservice.start(json.loads(options, object_hook=_resolved))
+        service = sigservice.start(json.loads(options, object_hook=_resolve))
     except (ConfigError, StartError) as error:
         sys.exit(f"this program: {error}")
     sys.stdout.write("\n".join(service.describe()) + "\n")
@@ -25,20 +25,20 @@ def main(options: str) -> None:
     service.wait()
 
 
-def several(cases: str) -> None:
-    """Starts a service for each [environment, options], prints what each says, or why it does not
-    start, and holds them all."""
-    said, held = {}, []
+def start_several(cases: str) -> None:
+    """Starts a service for each [environment, options] and keeps them running. Prints each
+    description, or the error of the start."""
+    messages, services = {}, []
     for name, (environ, options) in json.loads(cases).items():
         try:
-            held.append(sigservice.start(options, environ))
-            said[name] = held[-1].describe()
+            services.append(sigservice.start(options, environ))
+            messages[name] = services[-1].describe()
         except (StartError, ConfigError) as error:
-            said[name] = [f"{type(error).__name__}: {error}"]
-    sys.stdout.write(json.dumps(said) + "\n")
+            messages[name] = [f"{type(error).__name__}: {error}"]
+    sys.stdout.write(json.dumps(messages) + "\n")
     sys.stdout.flush()
     threading.Event().wait()
 
 
-def _resolved(found: dict[str, Any]) -> Any:
-    return getattr(callables, found["call"]) if found.keys() == {"call"} else found
+def _resolve(value: dict[str, Any]) -> Any:
+    return getattr(callables, value["call"]) if value.keys() == {"call"} else value

@@ -1,8 +1,8 @@
-"""A PostgreSQL with TLS: its certificates, its roles, and services that try it.
+"""A PostgreSQL with TLS, its certificates and roles.
 
-`app` may come in either way, `secure` with TLS only, `certain` by its certificate alone, `both`
-with password and certificate. The server's certificate says 127.0.0.1 and localhost; it listens on
-127.0.0.2 too.
+`app` can connect with and without TLS, `secure` only with TLS, `certain` with its certificate, and
+`both` with password and certificate. The certificate of the server is for 127.0.0.1 and localhost;
+it also listens on 127.0.0.2.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from tests.postgres_server import PostgresServer, binaries_with_tls, postgres_server
 from tests.server.process import Process, until
-from tests.spec.database_site import files
+from tests.spec.database_site import write_files
 from tests.spec.kit import ADMIN_SECRET, script_for
 
 HBA = """
@@ -49,24 +49,24 @@ SETTINGS = {
 
 
 class TlsServer:
-    """`ca` signed the server's and the clients' certificates, `other_ca` is nobody's."""
+    """`ca` signs the certificates of server and clients; `other_ca` is not trusted."""
 
     def __init__(self, stack: ExitStack) -> None:
         ca, other = trustme.CA(), trustme.CA()
         of_server = ca.issue_cert("127.0.0.1", "localhost")
         self.ca, self.other_ca = _text(ca.cert_pem), _text(other.cert_pem)
         self.clients = {name: _client(ca, name) for name in ("certain", "both")}
-        self.stranger = _client(other, "certain")
-        given = {
+        self.foreign_client = _client(other, "certain")
+        contents = {
             "server.pem": "".join(map(_text, of_server.cert_chain_pems)).encode(),
             "server.key": of_server.private_key_pem.bytes(),
             "ca.pem": ca.cert_pem.bytes(),
         }
-        self._stack, self._given = stack, given
-        # Killed at the end, services leave their private files behind.
+        self._stack, self._files = stack, contents
+        # Services that are killed at the end leave their private files.
         self.temporary = stack.enter_context(tempfile.TemporaryDirectory())
         self.server: PostgresServer = stack.enter_context(
-            postgres_server(binaries_with_tls(), hba=HBA, settings=SETTINGS, files=given)
+            postgres_server(binaries_with_tls(), hba=HBA, settings=SETTINGS, files=contents)
         )
         for role in ROLES:
             self.server.ask(f"CREATE ROLE \"{role}\" LOGIN PASSWORD 'hunter2'")
@@ -76,10 +76,10 @@ class TlsServer:
         self.config = json.dumps(
             {"rejectUnauthorized": True, "ca": self.ca, **self.clients["certain"]}
         )
-        self.files = stack.enter_context(files(**texts, config=self.config))
+        self.files = stack.enter_context(write_files(**texts, config=self.config))
 
     def environ(self, user: str = "app", host: str = "127.0.0.1", **more: str) -> dict[str, str]:
-        """The parts that reach it."""
+        """The variables that connect to it."""
         return {
             "INIT_ADMIN_API_TOKENS": ADMIN_SECRET,
             "TMPDIR": self.temporary,
@@ -90,7 +90,7 @@ class TlsServer:
             "DATABASE_NAME": user,
         } | more
 
-    def starting(
+    def start_service(
         self, environ: Mapping[str, str], options: Mapping[str, Any] | None = None
     ) -> Process:
         process = Process(environ, script_for(options or {}))
@@ -99,30 +99,30 @@ class TlsServer:
 
     @contextmanager
     def self_signed(self) -> Iterator[str]:
-        """The server has such a certificate meanwhile; its text."""
+        """Installs a self-signed certificate during the block and yields its text."""
         certificate, key = _self_signed()
         try:
-            self._show({"server.pem": certificate, "server.key": key})
+            self._install({"server.pem": certificate, "server.key": key})
             yield certificate.decode()
         finally:
-            self._show(self._given)
+            self._install(self._files)
 
-    def _show(self, given: Mapping[str, bytes]) -> None:
-        """Certificates are read anew at a reload."""
+    def _install(self, contents: Mapping[str, bytes]) -> None:
+        """Replaces the certificate and reloads the server."""
         for name in ("server.pem", "server.key"):
-            (self.server.folder / name).write_bytes(given[name])
+            (self.server.folder / name).write_bytes(contents[name])
         before = self._loaded()
         self.server.ask("SELECT pg_reload_conf()")
         until(lambda: self._loaded() != before, "the reload")
 
     def _loaded(self) -> Any:
-        """When a new session's server did it last."""
+        """The time of the last reload."""
         with closing(self.server.connect()) as conn, conn.cursor() as cursor:
             cursor.execute("SELECT pg_conf_load_time()")
             return cursor.fetchone()
 
-    def sessions(self, name: str) -> list[tuple[bool, str | None]]:
-        """Whether the sessions of this application name have TLS, and whose certificate."""
+    def list_sessions(self, name: str) -> list[tuple[bool, str | None]]:
+        """(uses TLS, name of the client certificate) of the sessions of this application name."""
         return self.server.ask(
             "SELECT DISTINCT ssl, substring(client_dn FROM 'CN=(.*)') FROM pg_stat_ssl"
             " JOIN pg_stat_activity USING (pid) WHERE application_name = %s",
@@ -131,26 +131,26 @@ class TlsServer:
 
 
 @contextmanager
-def tls_server() -> Iterator[TlsServer]:
+def run_tls_server() -> Iterator[TlsServer]:
     with ExitStack() as stack:
         yield TlsServer(stack)
 
 
 def _client(ca: trustme.CA, name: str) -> dict[str, str]:
-    made = ca.issue_cert(f"{name}@example.com", common_name=name)
-    chain = "".join(map(_text, made.cert_chain_pems))
-    return {"cert": chain, "key": _text(made.private_key_pem)}
+    certificate = ca.issue_cert(f"{name}@example.com", common_name=name)
+    chain = "".join(map(_text, certificate.cert_chain_pems))
+    return {"cert": chain, "key": _text(certificate.private_key_pem)}
 
 
 def _locked(key: str) -> str:
-    """The same with a passphrase."""
+    """The key, encrypted with a passphrase."""
     plain = load_pem_private_key(key.encode(), None)
     how = (Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"hunter2"))
     return plain.private_bytes(*how).decode()
 
 
 def _self_signed() -> tuple[bytes, bytes]:
-    """For 127.0.0.1: the certificate and its key."""
+    """A certificate for 127.0.0.1 and its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "database")])
     today = datetime.now(UTC)

@@ -6,14 +6,22 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tests.server.process import Process, until
-from tests.spec.database_site import CODE, PARTS, files, old_server, site, standby, together
-from tests.spec.kit import Asked, Row
+from tests.spec.database_site import (
+    CODE,
+    PARTS,
+    open_site,
+    run_old_server,
+    run_standby,
+    start_together,
+    write_files,
+)
+from tests.spec.kit import Case, Row
 
 COLUMNS = {"db.user": "usename", "db.database": "datname", "db.applicationName": "application_name"}
 PASSWORD = {"DATABASE_PASSWORD": "hunter2"}
 
 
-def refusal(process: Process, code: int = 1) -> str:
+def read_error(process: Process, code: int = 1) -> str:
     """The last line of one that ends by itself with this exit code, and says no secret."""
     assert process.wait() == code, process.stderr
     assert "hunter2" not in process.stderr
@@ -22,112 +30,116 @@ def refusal(process: Process, code: int = 1) -> str:
     return line
 
 
-def part(asked: Asked) -> None:
+def check_part(case: Case) -> None:
     """What the sessions of the way's service say about themselves; the password is each role's."""
-    place = asked.services.once(site)
-    assert asked.ask("GET", "/ready", service=place.service(asked.way)).status == 200
-    expected = {column: _row(asked, name).expected(asked.way) for name, column in COLUMNS.items()}
-    column = COLUMNS.get(asked.row.name, "usename")
+    site = case.services.open_once(open_site)
+    assert case.request("GET", "/ready", service=site.service(case.way)).status == 200
+    expected = {
+        column: _find_row(case, name).expected(case.way) for name, column in COLUMNS.items()
+    }
+    column = COLUMNS.get(case.row.name, "usename")
     others = {name: text for name, text in expected.items() if name != column}
-    assert set(place.sessions(column, **others)) == {expected[column]}
+    assert set(site.list_sessions(column, **others)) == {expected[column]}
 
 
-def host(asked: Asked) -> None:
+def check_host(case: Case) -> None:
     """The name of the default by TCP, a folder by its socket."""
-    place = asked.services.once(site)
-    service = place.service(asked.way)
-    name = str(place.server.folder) if asked.way == "environment" else asked.value
+    site = case.services.open_once(open_site)
+    service = site.service(case.way)
+    name = str(site.server.folder) if case.way == "environment" else case.value
     assert f"PostgreSQL at {name}:" in service.stdout
-    user = _row(asked, "db.user").expected(asked.way)
-    address = None if asked.way == "environment" else "127.0.0.1"
-    assert set(place.sessions("host(client_addr)", usename=user)) == {address}
+    user = _find_row(case, "db.user").expected(case.way)
+    address = None if case.way == "environment" else "127.0.0.1"
+    assert set(site.list_sessions("host(client_addr)", usename=user)) == {address}
 
 
-def port(asked: Asked) -> None:
-    place = asked.services.once(site)
-    if asked.way == "default":  # a socket's name has the port
-        environ = asked.services.basis()
+def check_port(case: Case) -> None:
+    site = case.services.open_once(open_site)
+    if case.way == "default":  # a socket's name has the port
+        environ = case.services.make_environ()
         del environ["DATABASE_PORT"]
-        assert ":5432, " in place.starting(environ).await_address().stdout
+        assert ":5432, " in site.start_service(environ).wait_for_address().stdout
     else:  # in code it stands above a wrong variable
-        assert f":{place.server.port}, " in place.service(asked.way).stdout
+        assert f":{site.server.port}, " in site.service(case.way).stdout
 
 
-def schema(asked: Asked) -> None:
-    place = asked.services.once(site)
-    place.service(asked.way)
-    database = _row(asked, "db.database").expected(asked.way)
-    found = place.server.ask(
+def check_schema(case: Case) -> None:
+    site = case.services.open_once(open_site)
+    site.service(case.way)
+    database = _find_row(case, "db.database").expected(case.way)
+    rows = site.server.ask(
         "SELECT DISTINCT schemaname FROM pg_tables WHERE schemaname !~ '^(pg_|information_)'",
         database=database,
     )
-    assert found == [(asked.value,)]
+    assert rows == [(case.value,)]
 
 
-def the_object(asked: Asked) -> None:
+def check_in_code_object(case: Case) -> None:
     """In code it beats the file, the URL and the parts, all four of them there."""
-    place = asked.services.once(site)
-    with files(url=place.by_url("parts") + "\n") as paths:
+    site = case.services.open_once(open_site)
+    with write_files(url=site.make_url("parts") + "\n") as paths:
         options = {
-            "databaseUrl": place.by_url("parts"),
+            "databaseUrl": site.make_url("parts"),
             "databaseUrlFile": paths["url"],
             "db": {"database": "app", "applicationName": "above all"},
         }
         environ = PASSWORD | {"DATABASE_NAME": "service"}
-        service = place.starting(environ, options).await_address()
-    assert set(place.sessions("datname", application_name="above all")) == {"app"}
+        service = site.start_service(environ, options).wait_for_address()
+    assert set(site.list_sessions("datname", application_name="above all")) == {"app"}
     service.close()
 
 
-def url(asked: Asked) -> None:
+def check_url(case: Case) -> None:
     """A URL beats the parts, which give what it lacks: here the password."""
-    place = asked.services.once(site)
-    name = place.new_database(f"url {asked.way}")
-    right = place.by_url(name.replace(" ", "%20"), application_name="by%20url")
+    site = case.services.open_once(open_site)
+    name = site.create_database(f"url {case.way}")
+    right = site.make_url(name.replace(" ", "%20"), application_name="by%20url")
     environ = PASSWORD | {"DATABASE_NAME": "service", "DATABASE_URL": right}
     options = {}
-    if asked.way == "code":
-        environ["DATABASE_URL"], options = place.by_url("service"), {"databaseUrl": right}
-    service = place.starting(environ, options).await_address()
-    assert set(place.sessions("datname", application_name="by url")) == {name}
+    if case.way == "code":
+        environ["DATABASE_URL"], options = site.make_url("service"), {"databaseUrl": right}
+    service = site.start_service(environ, options).wait_for_address()
+    assert set(site.list_sessions("datname", application_name="by url")) == {name}
     service.close()
 
 
-def url_file(asked: Asked) -> None:
+def check_url_file(case: Case) -> None:
     """A file beats the URL; an editor's last newline is no part of it."""
-    place = asked.services.once(site)
-    name = place.new_database(f"file_{asked.way}")
-    right = place.by_url(name, application_name="by%20file") + "\n"
-    with files(right=right, wrong=place.by_url("service")) as paths:
-        environ = PASSWORD | {"DATABASE_URL": place.by_url("service")}
+    site = case.services.open_once(open_site)
+    name = site.create_database(f"file_{case.way}")
+    right = site.make_url(name, application_name="by%20file") + "\n"
+    with write_files(right=right, wrong=site.make_url("service")) as paths:
+        environ = PASSWORD | {"DATABASE_URL": site.make_url("service")}
         options = {}
-        if asked.way == "code":
+        if case.way == "code":
             environ["DATABASE_URL_FILE"] = paths["wrong"]
-            options = {"databaseUrlFile": paths["right"], "databaseUrl": place.by_url("service")}
+            options = {"databaseUrlFile": paths["right"], "databaseUrl": site.make_url("service")}
         else:
             environ["DATABASE_URL_FILE"] = paths["right"]
-        service = place.starting(environ, options).await_address()
-    assert set(place.sessions("datname", application_name="by file")) == {name}
+        service = site.start_service(environ, options).wait_for_address()
+    assert set(site.list_sessions("datname", application_name="by file")) == {name}
     service.close()
 
 
-def in_code_first(asked: Asked) -> None:
+def check_in_code_precedence(case: Case) -> None:
     """Each value of the code's service has a variable beside it that says something else."""
-    place = asked.services.once(site)
-    assert asked.ask("GET", "/ready", service=place.service("code")).status == 200
-    assert set(place.sessions("datname", usename=CODE["user"])) == {CODE["database"]}
+    site = case.services.open_once(open_site)
+    assert case.request("GET", "/ready", service=site.service("code")).status == 200
+    assert set(site.list_sessions("datname", usename=CODE["user"])) == {CODE["database"]}
     assert CODE["database"] != PARTS["DATABASE_NAME"]
-    both = {row.name for row in asked.rows if {"environment", "code"} <= set(row.ways)}
+    both = {row.name for row in case.rows if {"environment", "code"} <= set(row.ways)}
     assert len(both) > 10  # each of them is proven in code with its variable set
 
 
-def preferring(asked: Asked) -> None:
-    place = asked.services.once(site)
-    process = place.starting({"DATABASE_URL": "postgres://app:hunter2@127.0.0.1?sslmode=prefer"})
-    line = refusal(process, 2)
+def check_sslmode_prefer(case: Case) -> None:
+    site = case.services.open_once(open_site)
+    process = site.start_service(
+        {"DATABASE_URL": "postgres://app:hunter2@127.0.0.1?sslmode=prefer"}
+    )
+    line = read_error(process, 2)
     assert line.startswith("sigservice: DATABASE_URL: sslmode=prefer is not supported")
-    with files(url="postgres://app:hunter2@127.0.0.1?sslmode=prefer\n") as paths:
-        _refused(
+    with write_files(url="postgres://app:hunter2@127.0.0.1?sslmode=prefer\n") as paths:
+        _check_config_errors(
             {
                 "DATABASE_URL: sslmode=prefer is": {"DATABASE_URL": "host=a sslmode=prefer"},
                 "DATABASE_URL: sslmode=allow is": {"DATABASE_URL": "postgres://a?sslmode=allow"},
@@ -145,9 +157,9 @@ def preferring(asked: Asked) -> None:
         )
 
 
-def several_hosts(asked: Asked) -> None:
-    with files(url="postgres://127.0.0.1:1,127.0.0.2:2/app\n") as paths:
-        _refused(
+def check_several_hosts(case: Case) -> None:
+    with write_files(url="postgres://127.0.0.1:1,127.0.0.2:2/app\n") as paths:
+        _check_config_errors(
             {
                 "DATABASE_URL: several hosts": {
                     "DATABASE_URL": "postgres://app:hunter2@127.0.0.1,127.0.0.2/app"
@@ -161,91 +173,91 @@ def several_hosts(asked: Asked) -> None:
         )
 
 
-def _refused(cases: Mapping[str, Mapping[str, Any]]) -> None:
+def _check_config_errors(cases: Mapping[str, Mapping[str, Any]]) -> None:
     """By a line that begins so; a name in capitals is a variable's."""
-    given = {
-        says: (case, {}) if next(iter(case)).isupper() else ({}, case)
-        for says, case in cases.items()
+    named_cases = {
+        message: (case, {}) if next(iter(case)).isupper() else ({}, case)
+        for message, case in cases.items()
     }
-    with together(given) as said:
-        for says in cases:
-            assert said[says].startswith(f"ConfigError: {says}")
-            assert "\n" not in said[says]
+    with start_together(named_cases) as messages:
+        for message in cases:
+            assert messages[message].startswith(f"ConfigError: {message}")
+            assert "\n" not in messages[message]
 
 
-def wrong_password(asked: Asked) -> None:
+def check_wrong_password(case: Case) -> None:
     """At once: time does not mend it."""
-    place = asked.services.once(site)
-    parts = PARTS | {"DATABASE_HOST": "127.0.0.1", "DATABASE_PORT": str(place.server.port)}
-    by_url = {"DATABASE_URL": place.by_url("app").replace("@", ":hunter2x@")}
-    with together({"by parts": (parts | PASSWORD, {}), "by url": (by_url, {})}) as said:
-        for line in said.values():
+    site = case.services.open_once(open_site)
+    parts = PARTS | {"DATABASE_HOST": "127.0.0.1", "DATABASE_PORT": str(site.server.port)}
+    by_url = {"DATABASE_URL": site.make_url("app").replace("@", ":hunter2x@")}
+    with start_together({"by parts": (parts | PASSWORD, {}), "by url": (by_url, {})}) as messages:
+        for line in messages.values():
             assert "password authentication failed" in line
             assert "\n" not in line
 
 
-def not_usable(asked: Asked) -> None:
+def check_unusable_servers(case: Case) -> None:
     """Read-only, a standby, without the right to create, too old: a line each, at once."""
-    place = asked.services.once(site)
-    second = asked.services.once(standby, place.server)
-    empty = {"DATABASE_URL": place.by_url(place.new_database("empty"), "may not")}
-    on_standby = place.by_url("app").replace(str(place.server.port), str(second.port))
+    site = case.services.open_once(open_site)
+    second = case.services.open_once(run_standby, site.server)
+    empty = {"DATABASE_URL": site.make_url(site.create_database("empty"), "may not")}
+    on_standby = site.make_url("app").replace(str(site.server.port), str(second.port))
     environs = {
-        "read-only": {"DATABASE_URL": place.by_url("app", "reads")},
+        "read-only": {"DATABASE_URL": site.make_url("app", "reads")},
         "a standby?": {"DATABASE_URL": on_standby},
         "permission denied for database": empty | {"DATABASE_SCHEMA": "elsewhere"},
         "permission denied for schema public": empty,
     }
-    with old_server(place.server) as old_port:
-        old = place.by_url("app").replace(str(place.server.port), str(old_port))
+    with run_old_server(site.server) as old_port:
+        old = site.make_url("app").replace(str(site.server.port), str(old_port))
         environs["is PostgreSQL 13; 14 or newer is needed"] = {"DATABASE_URL": old}
-        cases = {says: (PASSWORD | environ, {}) for says, environ in environs.items()}
-        with together(cases) as said:
-            for says in cases:
-                assert said[says].startswith("StartError: The database ")
-                assert says in said[says]
-                assert "\n" not in said[says]
+        cases = {message: (PASSWORD | environ, {}) for message, environ in environs.items()}
+        with start_together(cases) as messages:
+            for message in cases:
+                assert messages[message].startswith("StartError: The database ")
+                assert message in messages[message]
+                assert "\n" not in messages[message]
 
 
-def two_schemas(asked: Asked) -> None:
+def check_two_schemas(case: Case) -> None:
     """Two services in one database know nothing of each other, their signals least of all."""
-    place = asked.services.once(site)
-    name = place.new_database("pair")
-    environ = PASSWORD | {"DATABASE_URL": place.by_url(name)}
+    site = case.services.open_once(open_site)
+    name = site.create_database("pair")
+    environ = PASSWORD | {"DATABASE_URL": site.make_url(name)}
     started = [
-        place.starting(environ | {"DATABASE_SCHEMA": text}) for text in ("one two", 'say "hi"')
+        site.start_service(environ | {"DATABASE_SCHEMA": text}) for text in ("one two", 'say "hi"')
     ]
-    one, other = (process.await_address() for process in started)
-    endpoint = asked.admin("POST", "/api/admin/signal-endpoints", {"name": "a"}, service=one)
-    assert asked.admin("GET", "/api/admin/signal-endpoints", service=other) == {
+    one, other = (process.wait_for_address() for process in started)
+    endpoint = case.admin("POST", "/api/admin/signal-endpoints", {"name": "a"}, service=one)
+    assert case.admin("GET", "/api/admin/signal-endpoints", service=other) == {
         "signalEndpoints": []
     }
-    again = asked.admin("POST", "/api/admin/signal-endpoints", {"name": "a"}, service=other)
+    other_endpoint = case.admin("POST", "/api/admin/signal-endpoints", {"name": "a"}, service=other)
     path = f"/api/admin/signal-endpoints/{endpoint['id']}/tokens"
-    token = asked.admin("POST", path, {"name": "ci"}, service=one)["token"]
+    token = case.admin("POST", path, {"name": "ci"}, service=one)["token"]
     signal = ("POST", "/api/signal-endpoint/a", {"of": "one"})
-    assert asked.ask(*signal, token=f"Bearer {token}", service=one).status == 200
-    assert asked.ask(*signal, token=f"Bearer {token}", service=other).status == 401
+    assert case.request(*signal, token=f"Bearer {token}", service=one).status == 200
+    assert case.request(*signal, token=f"Bearer {token}", service=other).status == 401
     schemas = [("one two", 1), ('say "hi"', 0)]
     for schema_name, count in schemas:
         quoted = schema_name.replace('"', '""')
-        found = place.server.ask(f'SELECT count(*) FROM "{quoted}".signals', database=name)
-        assert found == [(count,)]
-    assert again["name"] == "a"
+        rows = site.server.ask(f'SELECT count(*) FROM "{quoted}".signals', database=name)
+        assert rows == [(count,)]
+    assert other_endpoint["name"] == "a"
     for process in (one, other):
         process.close()
 
 
-def at_once(asked: Asked) -> None:
+def check_concurrent_starts(case: Case) -> None:
     """Several services, one empty database: it is migrated and filled once."""
-    place = asked.services.once(site)
-    name = place.new_database("at_once")
-    environ = PASSWORD | {"DATABASE_URL": place.by_url(name)}
-    started = [place.starting(environ) for _ in range(3)]
+    site = case.services.open_once(open_site)
+    name = site.create_database("at_once")
+    environ = PASSWORD | {"DATABASE_URL": site.make_url(name)}
+    started = [site.start_service(environ) for _ in range(3)]
     for process in started:
-        process.await_address()
-        assert asked.ask("GET", "/ready", service=process).status == 200
-    ((users, tokens),) = place.server.ask(
+        process.wait_for_address()
+        assert case.request("GET", "/ready", service=process).status == 200
+    ((users, tokens),) = site.server.ask(
         "SELECT (SELECT count(*) FROM users WHERE username = 'admin'),"
         " (SELECT count(*) FROM api_tokens)",
         database=name,
@@ -255,20 +267,20 @@ def at_once(asked: Asked) -> None:
         process.close()
 
 
-def never_there(asked: Asked) -> None:
+def check_unavailable_database(case: Case) -> None:
     """Tried for 30 s, from the site's first moment on."""
-    lonely = asked.services.once(site).lonely
+    lonely = case.services.open_once(open_site).lonely
     until(lambda: not lonely.is_running(), "the end of the service without a database")
-    assert "Can't reach the database within 30 s: connection to server at" in refusal(lonely)
+    assert "Can't reach the database within 30 s: connection to server at" in read_error(lonely)
     assert len(lonely.stderr.splitlines()) == 2
     assert "waiting for the database: connection to" in lonely.stderr
 
 
-def _row(asked: Asked, name: str) -> Row:
-    return next(row for row in asked.rows if row.name == name and row.check is part)
+def _find_row(case: Case, name: str) -> Row:
+    return next(row for row in case.rows if row.name == name and row.check is check_part)
 
 
-def _part(name: str, check: Callable[[Asked], None], default: str, key: str) -> Row:
+def _make_part_row(name: str, check: Callable[[Case], None], default: str, key: str) -> Row:
     variable = {"user": "USERNAME", "database": "NAME", "applicationName": "APPLICATION_NAME"}
     variable_name = "DATABASE_" + variable.get(key, key.upper())
     text = PARTS.get(variable_name, "(its folder)")
@@ -276,22 +288,41 @@ def _part(name: str, check: Callable[[Asked], None], default: str, key: str) -> 
 
 
 ROWS = (
-    _part("db.user", part, "service_user", "user"),
-    _part("db.password", part, "service_password", "password"),
-    _part("db.database", part, "service", "database"),
-    _part("db.applicationName", part, "service", "applicationName"),
-    _part("db.host", host, "localhost", "host"),
-    _part("db.schema", schema, "public", "schema"),
-    Row("db.port", port, "DATABASE_PORT", 5432, "(the server's)", code="(the same)", alone=True),
-    Row("db", the_object, code=CODE, alone=True),
-    Row("databaseUrl", url, "DATABASE_URL", text="(made)", code="(made)", alone=True),
-    Row("databaseUrlFile", url_file, "DATABASE_URL_FILE", text="(made)", code="(made)", alone=True),
-    Row("options: in-code values take precedence over the environment", in_code_first, alone=True),
-    Row("database: sslmode=prefer is refused", preferring, alone=True),
-    Row("database: several hosts are refused", several_hosts, alone=True),
-    Row("db.password", wrong_password, alone=True),
-    Row("db", not_usable, alone=True),
-    Row("db.schema", two_schemas, alone=True),
-    Row("db", at_once, alone=True),
+    _make_part_row("db.user", check_part, "service_user", "user"),
+    _make_part_row("db.password", check_part, "service_password", "password"),
+    _make_part_row("db.database", check_part, "service", "database"),
+    _make_part_row("db.applicationName", check_part, "service", "applicationName"),
+    _make_part_row("db.host", check_host, "localhost", "host"),
+    _make_part_row("db.schema", check_schema, "public", "schema"),
+    Row(
+        "db.port",
+        check_port,
+        "DATABASE_PORT",
+        5432,
+        "(the server's)",
+        code="(the same)",
+        alone=True,
+    ),
+    Row("db", check_in_code_object, code=CODE, alone=True),
+    Row("databaseUrl", check_url, "DATABASE_URL", text="(made)", code="(made)", alone=True),
+    Row(
+        "databaseUrlFile",
+        check_url_file,
+        "DATABASE_URL_FILE",
+        text="(made)",
+        code="(made)",
+        alone=True,
+    ),
+    Row(
+        "options: in-code values take precedence over the environment",
+        check_in_code_precedence,
+        alone=True,
+    ),
+    Row("database: sslmode=prefer is refused", check_sslmode_prefer, alone=True),
+    Row("database: several hosts are refused", check_several_hosts, alone=True),
+    Row("db.password", check_wrong_password, alone=True),
+    Row("db", check_unusable_servers, alone=True),
+    Row("db.schema", check_two_schemas, alone=True),
+    Row("db", check_concurrent_starts, alone=True),
 )
-LAST = (Row("db.host", never_there, alone=True),)  # waits while the others are asked
+LAST = (Row("db.host", check_unavailable_database, alone=True),)  # waits while the others are asked

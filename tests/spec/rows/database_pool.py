@@ -10,8 +10,8 @@ from collections.abc import Callable
 from contextlib import closing
 
 from tests.server.process import Process, until
-from tests.spec.database_site import CODE, PARTS, Site, site
-from tests.spec.kit import ADMIN_SECRET, Answer, Asked, Row
+from tests.spec.database_site import CODE, PARTS, Site, open_site
+from tests.spec.kit import ADMIN_SECRET, Answer, Case, Row
 
 NAMES = {
     "default": "service",
@@ -26,152 +26,165 @@ MAXIMUM = {"default": 4, "environment": 3, "code": 2}
 class Crowd:
     """Requests at the same time that a lock of the test's own makes wait in the database."""
 
-    def __init__(self, asked: Asked, service: Process, requests: int) -> None:
-        self._asked, self._service = asked, service
-        self.answers: list[Answer] = []
-        self._threads = [threading.Thread(target=self._ask) for _ in range(requests)]
+    def __init__(self, case: Case, service: Process, requests: int) -> None:
+        self._requested, self._service = case, service
+        self.responses: list[Answer] = []
+        self._threads = [threading.Thread(target=self._request) for _ in range(requests)]
 
-    def behind_lock(self, place: Site, is_enough: Callable[[], bool]) -> float:
+    def run_behind_lock(self, site: Site, is_enough: Callable[[], bool]) -> float:
         """Holds the lock until it is enough; asks on until all are answered. Returns how long the
         lock was held."""
-        way = self._asked.way or "default"
-        with closing(place.server.connect(DATABASES[way])) as conn, conn.cursor() as cursor:
+        way = self._requested.way or "default"
+        with closing(site.server.connect(DATABASES[way])) as conn, conn.cursor() as cursor:
             conn.autocommit = False
             schema = SCHEMAS[way].replace('"', '""')
             cursor.execute(f'LOCK TABLE "{schema}".context_fields')
-            began = time.monotonic()
+            started_at = time.monotonic()
             for thread in self._threads:
                 thread.start()
             until(is_enough, "requests that wait for the lock")
             conn.rollback()
-            took = time.monotonic() - began
+            seconds = time.monotonic() - started_at
         while any(thread.is_alive() for thread in self._threads):
             is_enough()
         is_enough()
-        return took
+        return seconds
 
-    def _ask(self) -> None:
+    def _request(self) -> None:
         path = "/api/admin/context"
-        self.answers.append(self._asked.ask("GET", path, token=ADMIN_SECRET, service=self._service))
+        self.responses.append(
+            self._requested.request("GET", path, token=ADMIN_SECRET, service=self._service)
+        )
 
 
-def sessions(place: Site, way: str) -> int:
-    return len(place.sessions("pid", application_name=NAMES[way], backend_type="client backend"))
+def count_sessions(site: Site, way: str) -> int:
+    return len(
+        site.list_sessions("pid", application_name=NAMES[way], backend_type="client backend")
+    )
 
 
-def metric(asked: Asked, service: Process, name: str) -> float:
-    text = asked.ask("GET", "/internal-backstage/prometheus", service=service).text
-    found = re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE)
-    return float(found[1]) if found else 0.0
+def read_metric(case: Case, service: Process, name: str) -> float:
+    text = case.request("GET", "/internal-backstage/prometheus", service=service).text
+    match = re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE)
+    return float(match[1]) if match else 0.0
 
 
-def await_evictions(asked: Asked, service: Process) -> None:
+def wait_for_evictions(case: Case, service: Process) -> None:
     """Returns when the job that ends idle sessions has run twice."""
     name = 'scheduler_duration_seconds_count{jobId="connections"}'
-    enough = metric(asked, service, name) + 2
-    until(lambda: metric(asked, service, name) >= enough, "two looks at idle sessions")
+    enough = read_metric(case, service, name) + 2
+    until(lambda: read_metric(case, service, name) >= enough, "two looks at idle sessions")
 
 
-def fewest(asked: Asked) -> None:
+def check_minimum(case: Case) -> None:
     """Of the default nothing is kept; a minimum is there before any request and after idling."""
-    place = asked.services.once(site)
-    if asked.way == "default":
-        environ = {"DATABASE_PORT": str(place.server.port), "DATABASE_APPLICATION_NAME": "none"}
-        service = place.starting(environ | {"DATABASE_POOL_IDLE_TIMEOUT_MS": "1"}).await_address()
-        until(lambda: not place.sessions("pid", application_name="none"), "the end of all sessions")
+    site = case.services.open_once(open_site)
+    if case.way == "default":
+        environ = {"DATABASE_PORT": str(site.server.port), "DATABASE_APPLICATION_NAME": "none"}
+        service = site.start_service(
+            environ | {"DATABASE_POOL_IDLE_TIMEOUT_MS": "1"}
+        ).wait_for_address()
+        until(
+            lambda: not site.list_sessions("pid", application_name="none"),
+            "the end of all sessions",
+        )
         return service.close()
-    service = place.service(asked.way)
-    until(lambda: sessions(place, asked.way) >= asked.value, "the minimum")
-    await_evictions(asked, service)
-    assert sessions(place, asked.way) >= asked.value
+    service = site.service(case.way)
+    until(lambda: count_sessions(site, case.way) >= case.value, "the minimum")
+    wait_for_evictions(case, service)
+    assert count_sessions(site, case.way) >= case.value
 
 
-def most(asked: Asked) -> None:
+def check_maximum(case: Case) -> None:
     """A crowd of twelve waits, for the database and for its connections; nobody is refused."""
-    place = asked.services.once(site)
-    service, seen = place.service(asked.way), [0]
+    site = case.services.open_once(open_site)
+    service, counts = site.service(case.way), [0]
 
     def all_are_there() -> bool:
-        seen.append(sessions(place, asked.way))
-        return seen[-1] == asked.value
+        counts.append(count_sessions(site, case.way))
+        return counts[-1] == case.value
 
     def is_in_time() -> bool:
-        crowd = Crowd(asked, service, 12)
-        took = crowd.behind_lock(place, all_are_there)
-        return took < 1.9 and {answer.status for answer in crowd.answers} == {200}
+        crowd = Crowd(case, service, 12)
+        seconds = crowd.run_behind_lock(site, all_are_there)
+        return seconds < 1.9 and {answer.status for answer in crowd.responses} == {200}
 
     until(is_in_time, "a crowd that waits for less than 2 s, on a busy machine too")
-    assert max(seen) == asked.value
+    assert max(counts) == case.value
 
 
-def idle(asked: Asked) -> None:
+def check_idle_timeout(case: Case) -> None:
     """The others' go within a second; those of the default stay."""
-    place = asked.services.once(site)
-    service, maximum = place.service(asked.way), MAXIMUM[asked.way]
-    Crowd(asked, service, maximum).behind_lock(place, lambda: sessions(place, asked.way) == maximum)
-    if asked.way == "default":
-        await_evictions(asked, service)
-        assert sessions(place, asked.way) == MAXIMUM[asked.way]
+    site = case.services.open_once(open_site)
+    service, maximum = site.service(case.way), MAXIMUM[case.way]
+    Crowd(case, service, maximum).run_behind_lock(
+        site, lambda: count_sessions(site, case.way) == maximum
+    )
+    if case.way == "default":
+        wait_for_evictions(case, service)
+        assert count_sessions(site, case.way) == MAXIMUM[case.way]
     else:
-        kept = {"environment": int(PARTS["DATABASE_POOL_MIN"]), "code": CODE["pool"]["min"]}
-        until(lambda: sessions(place, asked.way) == kept[asked.way], "the end of idle sessions")
+        minimum = {"environment": int(PARTS["DATABASE_POOL_MIN"]), "code": CODE["pool"]["min"]}
+        until(
+            lambda: count_sessions(site, case.way) == minimum[case.way], "the end of idle sessions"
+        )
 
 
-def exhausted(asked: Asked) -> None:
+def check_exhausted_pool(case: Case) -> None:
     """Who waits longer than 2 s, for a lock or for a connection, is told to come again."""
-    place = asked.services.once(site)
-    service = place.service("default")
-    crowd = Crowd(asked, service, 16)
+    site = case.services.open_once(open_site)
+    service = site.service("default")
+    crowd = Crowd(case, service, 16)
 
-    def refused() -> list[Answer]:
-        return [answer for answer in crowd.answers if answer.status != 200]
+    def find_rejections() -> list[Answer]:
+        return [answer for answer in crowd.responses if answer.status != 200]
 
-    def both() -> bool:
-        assert sessions(place, "default") <= 4
-        return len({answer.json["message"] for answer in refused()}) == 2
+    def has_both() -> bool:
+        assert count_sessions(site, "default") <= 4
+        return len({answer.json["message"] for answer in find_rejections()}) == 2
 
-    crowd.behind_lock(place, both)
-    for answer in refused():
+    crowd.run_behind_lock(site, has_both)
+    for answer in find_rejections():
         assert answer.status == 503
         assert answer.headers["Retry-After"] == "1"
         assert answer.json.keys() == {"id", "name", "message", "details"}
         assert answer.json["name"] == "UnavailableError"
-    said = {answer.json["message"] for answer in refused()}
-    assert said == {
+    messages = {answer.json["message"] for answer in find_rejections()}
+    assert messages == {
         "The service is busy. Try again.",
         "The database is not available just now. Try again.",
     }
-    asked.admin("GET", "/api/admin/context", service=service)
+    case.admin("GET", "/api/admin/context", service=service)
 
 
-def restarted(asked: Asked) -> None:
+def check_restart_of_database(case: Case) -> None:
     """After a restart nobody notices the dead connections; while it is away there is a 503, and a
     service that starts waits."""
-    place = asked.services.once(site)
-    services = [place.service(way) for way in NAMES]
-    place.server.stop()
-    place.server.start()
+    site = case.services.open_once(open_site)
+    services = [site.service(way) for way in NAMES]
+    site.server.stop()
+    site.server.start()
     for service in services:
-        asked.admin("GET", "/api/admin/context", service=service)
-    place.server.stop()
-    away = asked.ask("GET", "/api/admin/context", token=ADMIN_SECRET, service=services[0])
+        case.admin("GET", "/api/admin/context", service=service)
+    site.server.stop()
+    away = case.request("GET", "/api/admin/context", token=ADMIN_SECRET, service=services[0])
     assert (away.status, away.headers["Retry-After"]) == (503, "1")
-    assert asked.ask("GET", "/ready", service=services[0]).status == 503
-    assert asked.ask("GET", "/health", service=services[0]).status == 200
-    patient = place.starting({"DATABASE_PORT": str(place.server.port)})
+    assert case.request("GET", "/ready", service=services[0]).status == 503
+    assert case.request("GET", "/health", service=services[0]).status == 200
+    patient = site.start_service({"DATABASE_PORT": str(site.server.port)})
     until(lambda: "waiting for the database: connection" in patient.stderr, "the warning")
-    place.server.start()
+    site.server.start()
     for service in services:
-        asked.admin("GET", "/api/admin/context", service=service)
-    patient.await_address().close()
+        case.admin("GET", "/api/admin/context", service=service)
+    patient.wait_for_address().close()
 
 
 ROWS = (
-    Row("db.pool.min", fewest, "DATABASE_POOL_MIN", 0, "1", 1, code=2, alone=True),
-    Row("db.pool.max", most, "DATABASE_POOL_MAX", 4, "3", 3, code=2, alone=True),
+    Row("db.pool.min", check_minimum, "DATABASE_POOL_MIN", 0, "1", 1, code=2, alone=True),
+    Row("db.pool.max", check_maximum, "DATABASE_POOL_MAX", 4, "3", 3, code=2, alone=True),
     Row(
         "db.pool.idleTimeoutMillis",
-        idle,
+        check_idle_timeout,
         "DATABASE_POOL_IDLE_TIMEOUT_MS",
         30_000,
         "300",
@@ -179,6 +192,6 @@ ROWS = (
         code=400,
         alone=True,
     ),
-    Row("db.pool.max", exhausted, alone=True),
-    Row("db", restarted, alone=True),
+    Row("db.pool.max", check_exhausted_pool, alone=True),
+    Row("db", check_restart_of_database, alone=True),
 )

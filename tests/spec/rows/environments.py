@@ -3,88 +3,92 @@
 from __future__ import annotations
 
 from tests.server.process import Process
-from tests.spec.kit import Asked, Row
-from tests.spec.rows.features import FEATURES, poll
+from tests.spec.kit import Case, Row
+from tests.spec.rows.features import FEATURES, poll_features
 
 BUILT_IN = {"default", "development", "production"}
 
 
-def environments(asked: Asked, service: Process) -> set[str]:
-    rows = asked.admin("GET", "/api/admin/environments", service=service)["environments"]
+def list_enabled_environments(case: Case, service: Process) -> set[str]:
+    rows = case.admin("GET", "/api/admin/environments", service=service)["environments"]
     return {row["name"] for row in rows if row["enabled"]}
 
 
-def events(asked: Asked, service: Process) -> int:
-    return int(asked.admin("GET", "/api/admin/events", service=service)["totalEvents"])
+def count_events(case: Case, service: Process) -> int:
+    return int(case.admin("GET", "/api/admin/events", service=service)["totalEvents"])
 
 
-def left_alone(asked: Asked) -> None:
-    assert environments(asked, asked.service) == asked.value
+def check_unchanged(case: Case) -> None:
+    assert list_enabled_environments(case, case.service) == case.value
 
 
-def left_alone_by_none(asked: Asked) -> None:
+def check_unknown_and_empty_names(case: Case) -> None:
     """Unknown names only warn, and an empty list in code does nothing, whatever the variable."""
-    basis = asked.services.basis()
-    with asked.services.started(basis | {"ENABLED_ENVIRONMENTS": "ghost, phantom"}) as service:
-        assert environments(asked, service) == BUILT_IN
-        assert all(f"names {name}" in service.stderr for name in ("ghost", "phantom"))
-        before = events(asked, service)
+    basis = case.services.make_environ()
+    with case.services.run_service(basis | {"ENABLED_ENVIRONMENTS": "ghost, phantom"}) as service:
+        assert list_enabled_environments(case, service) == BUILT_IN
+        assert all(
+            f"environment {name} not found" in service.stderr for name in ("ghost", "phantom")
+        )
+        before = count_events(case, service)
     empty = {"environmentEnableOverrides": []}
-    with asked.services.started(basis | {"ENABLED_ENVIRONMENTS": "production"}, empty) as service:
-        assert environments(asked, service) == BUILT_IN
-        assert events(asked, service) == before
+    with case.services.run_service(
+        basis | {"ENABLED_ENVIRONMENTS": "production"}, empty
+    ) as service:
+        assert list_enabled_environments(case, service) == BUILT_IN
+        assert count_events(case, service) == before
 
 
-def one_left(asked: Asked) -> None:
-    service = asked.start({"ENABLED_ENVIRONMENTS": "production"})
-    assert environments(asked, service) == asked.value
+def check_single_environment(case: Case) -> None:
+    service = case.start({"ENABLED_ENVIRONMENTS": "production"})
+    assert list_enabled_environments(case, service) == case.value
     assert "ENABLED_ENVIRONMENTS" not in service.stderr
     service.close()
 
 
-def switched(asked: Asked) -> None:
+def check_enabled_environments(case: Case) -> None:
     """Projects and flags come along, an unknown name does not hinder the others, nothing is
     deleted, and once is enough."""
-    basis = asked.services.basis()
+    basis = case.services.make_environ()
     on = f"{FEATURES}/kept/environments"
-    with asked.services.started(basis) as service:
+    with case.services.run_service(basis) as service:
         new = {"name": "staging", "type": "test", "enabled": False}
-        asked.admin("POST", "/api/admin/environments", new, service=service)
-        asked.admin("POST", "/api/admin/projects", {"id": "p2", "name": "P2"}, service=service)
-        asked.admin("POST", FEATURES, {"name": "kept"}, service=service)
-        asked.admin("POST", f"{on}/development/on", service=service)
-        strategies = asked.admin("GET", f"{on}/development/strategies", service=service)
+        case.admin("POST", "/api/admin/environments", new, service=service)
+        case.admin("POST", "/api/admin/projects", {"id": "p2", "name": "P2"}, service=service)
+        case.admin("POST", FEATURES, {"name": "kept"}, service=service)
+        case.admin("POST", f"{on}/development/on", service=service)
+        strategies = case.admin("GET", f"{on}/development/strategies", service=service)
         assert strategies
-    with asked.services.started(basis | asked.row.environ(asked.way)) as service:
-        assert environments(asked, service) == asked.value
-        assert service.stderr.count("ENABLED_ENVIRONMENTS names ghost") == 1
+    with case.services.run_service(basis | case.row.environ(case.way)) as service:
+        assert list_enabled_environments(case, service) == case.value
+        assert service.stderr.count("ENABLED_ENVIRONMENTS: environment ghost not found") == 1
         assert service.stderr.count("ENABLED_ENVIRONMENTS") == 1
         for project in ("default", "p2"):
             path = f"/api/admin/environments/project/{project}"
-            rows = asked.admin("GET", path, service=service)["environments"]
+            rows = case.admin("GET", path, service=service)["environments"]
             assert {row["name"] for row in rows if row["visible"]} == BUILT_IN | {"staging"}
-        shown = asked.admin("GET", f"{FEATURES}/kept", service=service)["environments"]
-        assert {row["name"] for row in shown} >= asked.value
-        with asked.api_token("client", "staging", service) as token:
+        visible = case.admin("GET", f"{FEATURES}/kept", service=service)["environments"]
+        assert {row["name"] for row in visible} >= case.value
+        with case.create_api_token("client", "staging", service) as token:
             for state in (False, True):
-                answer = poll(asked, token, service)
+                answer = poll_features(case, token, service)
                 assert [row["enabled"] for row in answer.json["features"]] == [state]
-                asked.admin("POST", f"{on}/staging/on", service=service)
-        kept = asked.admin("GET", f"{on}/development/strategies", service=service)
-        assert kept == strategies
-        assert asked.admin("GET", f"{on}/development", service=service)["enabled"]
-        before = events(asked, service)
-    with asked.services.started(basis | asked.row.environ(asked.way)) as service:
-        assert environments(asked, service) == asked.value
-        assert events(asked, service) == before
+                case.admin("POST", f"{on}/staging/on", service=service)
+        strategies_after = case.admin("GET", f"{on}/development/strategies", service=service)
+        assert strategies_after == strategies
+        assert case.admin("GET", f"{on}/development", service=service)["enabled"]
+        before = count_events(case, service)
+    with case.services.run_service(basis | case.row.environ(case.way)) as service:
+        assert list_enabled_environments(case, service) == case.value
+        assert count_events(case, service) == before
 
 
 ROWS = (
-    Row("environmentEnableOverrides", left_alone, default=BUILT_IN),
-    Row("environmentEnableOverrides", left_alone_by_none, alone=True),
+    Row("environmentEnableOverrides", check_unchanged, default=BUILT_IN),
+    Row("environmentEnableOverrides", check_unknown_and_empty_names, alone=True),
     Row(
         "environmentEnableOverrides",
-        switched,
+        check_enabled_environments,
         "ENABLED_ENVIRONMENTS",
         text="staging, production ,ghost",
         value={"staging", "production"},
@@ -92,7 +96,7 @@ ROWS = (
     ),
     Row(
         "environmentEnableOverrides",
-        one_left,
+        check_single_environment,
         code=["development"],
         from_code={"development"},
         alone=True,

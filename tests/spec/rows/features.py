@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tests.server.process import Process
-from tests.spec.kit import ADMIN_SECRET, Answer, Asked, Row
+from tests.spec.kit import ADMIN_SECRET, Answer, Case, Row
 from tests.waiting import until
 
 FEATURES = "/api/admin/projects/default/features"
@@ -17,135 +17,144 @@ LEGACY = "/api/admin/features"
 
 
 @contextmanager
-def flag(asked: Asked, service: Process | None = None) -> Iterator[str]:
+def create_flag(case: Case, service: Process | None = None) -> Iterator[str]:
     """A flag that is on in development, archived and deleted at the end."""
-    path = f"{FEATURES}/{asked.name}"
-    asked.admin("POST", FEATURES, {"name": asked.name}, service=service)
-    asked.admin("POST", f"{path}/environments/development/on", service=service)
-    yield asked.name
-    asked.admin("DELETE", path, service=service)
-    asked.admin("DELETE", f"/api/admin/archive/{asked.name}", service=service)
+    path = f"{FEATURES}/{case.name}"
+    case.admin("POST", FEATURES, {"name": case.name}, service=service)
+    case.admin("POST", f"{path}/environments/development/on", service=service)
+    yield case.name
+    case.admin("DELETE", path, service=service)
+    case.admin("DELETE", f"/api/admin/archive/{case.name}", service=service)
 
 
 # Caches ---------------------------------------------------------------------------------------
 
 
-def poll(asked: Asked, token: str, service: Process | None = None, etag: str = "") -> Answer:
+def poll_features(case: Case, token: str, service: Process | None = None, etag: str = "") -> Answer:
     headers = {"If_None_Match": etag} if etag else {}
-    return asked.ask("GET", "/api/client/features", token=token, service=service, **headers)
+    return case.request("GET", "/api/client/features", token=token, service=service, **headers)
 
 
-def impression(answer: Answer, name: str) -> bool:
-    (found,) = (row for row in answer.json["features"] if row["name"] == name)
-    return bool(found["impressionData"])
+def read_impression(answer: Answer, name: str) -> bool:
+    (feature,) = (row for row in answer.json["features"] if row["name"] == name)
+    return bool(feature["impressionData"])
 
 
-def alter(asked: Asked, service: Process, name: str) -> None:
+def change_in_database(case: Case, service: Process, name: str) -> None:
     """In the database, without a word to the service: only what it asks for anew shows it."""
     statement = "UPDATE features SET impression_data = NOT impression_data WHERE name = %s"
-    asked.services.query(service, statement, name)
+    case.services.query(service, statement, name)
 
 
-def kept(asked: Asked) -> None:
+def check_client_cache(case: Case) -> None:
     """On: the same answer again. Off: the database is asked each time. A change by the API is in
     the next answer, and an unchanged ETag is 304, either way."""
     long = {"clientFeatureCaching": {"maxAge": 86_400_000}}
-    service = asked.start(options=long) if asked.row.alone else asked.service
-    with flag(asked, service) as name, asked.api_token("client", service=service) as token:
+    service = case.start(options=long) if case.row.alone else case.service
+    with (
+        create_flag(case, service) as name,
+        case.create_api_token("client", service=service) as token,
+    ):
 
         def is_repeated() -> bool:
-            first = impression(poll(asked, token, service), name)
-            alter(asked, service, name)
-            return impression(poll(asked, token, service), name) == first
+            first = read_impression(poll_features(case, token, service), name)
+            change_in_database(case, service, name)
+            return read_impression(poll_features(case, token, service), name) == first
 
-        if asked.value:  # a busy machine may take longer than an answer is kept
+        if case.value:  # a busy machine may take longer than an answer is kept
             until(is_repeated, "the same answer again")
         else:
             assert not any(is_repeated() for _ in range(5))
-        etag = poll(asked, token, service).headers["ETag"]
-        unchanged = poll(asked, token, service, etag)
+        etag = poll_features(case, token, service).headers["ETag"]
+        unchanged = poll_features(case, token, service, etag)
         assert (unchanged.status, unchanged.body) == (304, b"")
         for path, state in (("off", False), ("on", True)):
-            asked.admin(
+            case.admin(
                 "POST", f"{FEATURES}/{name}/environments/development/{path}", service=service
             )
-            answer = poll(asked, token, service, etag)
+            answer = poll_features(case, token, service, etag)
             assert answer.status == 200
             assert [f["enabled"] for f in answer.json["features"] if f["name"] == name] == [state]
             etag = answer.headers["ETag"]
-            assert poll(asked, token, service, etag).status == 304
+            assert poll_features(case, token, service, etag).status == 304
 
 
-def client_age(asked: Asked) -> None:
-    with flag(asked) as name, asked.api_token("client") as token:
+def check_client_cache_age(case: Case) -> None:
+    with create_flag(case) as name, case.create_api_token("client") as token:
 
-        def answered() -> bool:
-            return impression(poll(asked, token), name)
+        def fetch() -> bool:
+            return read_impression(poll_features(case, token), name)
 
-        held_for(asked.value / 1000, answered, lambda: alter(asked, asked.service, name))
+        check_maximum_age(
+            case.value / 1000, fetch, lambda: change_in_database(case, case.service, name)
+        )
 
 
-def held_for(seconds: float, answered: Callable[[], Any], alter: Callable[[], None]) -> None:
+def check_maximum_age(
+    seconds: float, fetch: Callable[[], Any], change_in_database: Callable[[], None]
+) -> None:
     """An answer is the same for as long, and no longer; true on a machine of any speed."""
-    began, current, sent = time.monotonic(), answered(), [0.0]
-    while len(sent) < 2:  # else no answer was the same: the machine is busy
-        ended = time.monotonic()
-        alter()
-        sent = []
+    started_at, current, requested_at = time.monotonic(), fetch(), [0.0]
+    while len(requested_at) < 2:  # else no answer was the same: the machine is busy
+        changed_at = time.monotonic()
+        change_in_database()
+        requested_at = []
 
-        def is_new(current: Any = current, ended: float = ended, sent: Any = sent) -> bool:
-            sent.append(time.monotonic())
-            is_same = answered() == current
-            assert not is_same or sent[-1] - ended <= seconds
+        def is_new(
+            current: Any = current, changed_at: float = changed_at, requested_at: Any = requested_at
+        ) -> bool:
+            requested_at.append(time.monotonic())
+            is_same = fetch() == current
+            assert not is_same or requested_at[-1] - changed_at <= seconds
             return not is_same
 
         until(is_new, "a new answer")
-        assert time.monotonic() - began > seconds
-        began, current = sent[-1], not current
+        assert time.monotonic() - started_at > seconds
+        started_at, current = requested_at[-1], not current
 
 
-def frontend_refresh(asked: Asked) -> None:
+def check_frontend_refresh(case: Case) -> None:
     """What /api/frontend evaluates is made anew after the interval; without one, when something
     changes. A change counts at the next request, in another process too."""
-    with flag(asked) as name, asked.api_token("frontend") as token:
+    with create_flag(case) as name, case.create_api_token("frontend") as token:
 
         def is_on(service: Process | None = None) -> bool:
-            answer = asked.ask("GET", "/api/frontend", token=token, service=service)
+            answer = case.request("GET", "/api/frontend", token=token, service=service)
             return name in {row["name"] for row in answer.json["toggles"]}
 
         def hide() -> None:
             statement = "UPDATE feature_environments SET enabled = NOT enabled WHERE feature = %s"
-            asked.services.query(asked.service, statement, name)
+            case.services.query(case.service, statement, name)
 
-        if asked.value is not None:
-            held_for(asked.value / 1000, is_on, hide)
+        if case.value is not None:
+            check_maximum_age(case.value / 1000, is_on, hide)
         else:
             assert is_on()
             hide()
             assert all(is_on() for _ in range(3))
-        if asked.way == "environment":
-            with asked.services.started(asked.service.environ) as second:
+        if case.way == "environment":
+            with case.services.run_service(case.service.environ) as second:
                 for state in ("off", "on", "off", "on"):
-                    asked.admin("POST", f"{FEATURES}/{name}/environments/development/{state}")
+                    case.admin("POST", f"{FEATURES}/{name}/environments/development/{state}")
                     assert is_on(second) == is_on() == (state == "on")
 
 
 # The legacy API ---------------------------------------------------------------------------------
 
 
-def legacy(asked: Asked) -> None:
+def check_legacy_api(case: Case) -> None:
     """The list, validation and tags are there in any case; 404 for the rest, when it is off."""
-    with flag(asked) as name:
+    with create_flag(case) as name:
         one = f"{LEGACY}/{name}"
         tag = {"type": "simple", "value": "spec"}
-        assert name in {row["name"] for row in asked.admin("GET", LEGACY)["features"]}
-        asked.admin("POST", f"{LEGACY}/validate", {"name": f"{name}-2"})
-        asked.admin("POST", f"{one}/tags", tag)
-        assert asked.admin("GET", f"{one}/tags")["tags"] == [tag]
-        asked.admin("DELETE", f"{one}/tags/simple/spec")
+        assert name in {row["name"] for row in case.admin("GET", LEGACY)["features"]}
+        case.admin("POST", f"{LEGACY}/validate", {"name": f"{name}-2"})
+        case.admin("POST", f"{one}/tags", tag)
+        assert case.admin("GET", f"{one}/tags")["tags"] == [tag]
+        case.admin("DELETE", f"{one}/tags/simple/spec")
         other = f"{LEGACY}/{name}-2"
         body = {"name": f"{name}-2", "enabled": True, "strategies": [{"name": "default"}]}
-        for method, path, sent in (
+        for method, path, payload in (
             ("POST", LEGACY, body),
             ("GET", other, None),
             ("PUT", other, body),
@@ -156,112 +165,121 @@ def legacy(asked: Asked) -> None:
             ("POST", f"{other}/stale/off", None),
             ("DELETE", other, None),
         ):
-            if asked.value:
-                refused = asked.ask(method, path, sent, token=ADMIN_SECRET)
-                assert (refused.status, refused.json["name"]) == (404, "NotFoundError"), path
+            if case.value:
+                rejection = case.request(method, path, payload, token=ADMIN_SECRET)
+                assert (rejection.status, rejection.json["name"]) == (404, "NotFoundError"), path
             else:
-                asked.admin(method, path, sent)
-        if not asked.value:
-            asked.admin("DELETE", f"/api/admin/archive/{name}-2")
+                case.admin(method, path, payload)
+        if not case.value:
+            case.admin("DELETE", f"/api/admin/archive/{name}-2")
 
 
 # Segments ---------------------------------------------------------------------------------------
 
 
-def limits(asked: Asked) -> dict[str, int]:
-    found: dict[str, int] = asked.admin("GET", "/api/admin/ui-config")["resourceLimits"]
-    return found
+def fetch_limits(case: Case) -> dict[str, int]:
+    limits: dict[str, int] = case.admin("GET", "/api/admin/ui-config")["resourceLimits"]
+    return limits
 
 
-def strategy_segments(asked: Asked) -> None:
+def check_strategy_segments(case: Case) -> None:
     """So many on a strategy, and not one more: new, changed, or assigned."""
-    most = asked.value
-    assert limits(asked)["strategySegments"] == most
+    maximum = case.value
+    assert fetch_limits(case)["strategySegments"] == maximum
     ids = [
-        asked.admin("POST", SEGMENTS, {"name": f"{asked.name}-{n}", "constraints": []})["id"]
-        for n in range(most + 1)
+        case.admin("POST", SEGMENTS, {"name": f"{case.name}-{n}", "constraints": []})["id"]
+        for n in range(maximum + 1)
     ]
-    with flag(asked) as name:
+    with create_flag(case) as name:
         path = f"{FEATURES}/{name}/environments/development/strategies"
-        made = asked.admin("POST", path, {"name": "default", "segments": ids[:most]})
-        assert made["segments"] == ids[:most]
+        strategy = case.admin("POST", path, {"name": "default", "segments": ids[:maximum]})
+        assert strategy["segments"] == ids[:maximum]
         whole = {"name": "default", "segments": ids}
-        place = {"projectId": "default", "environmentId": "development", "strategyId": made["id"]}
+        assignment = {
+            "projectId": "default",
+            "environmentId": "development",
+            "strategyId": strategy["id"],
+        }
         for method, at, body in (
             ("POST", path, whole),
-            ("PUT", f"{path}/{made['id']}", whole),
-            ("POST", f"{SEGMENTS}/strategies", place | {"segmentIds": ids}),
+            ("PUT", f"{path}/{strategy['id']}", whole),
+            ("POST", f"{SEGMENTS}/strategies", assignment | {"segmentIds": ids}),
         ):
-            refused = asked.ask(method, at, body, token=ADMIN_SECRET)
-            assert refused.status == 400, at
-            assert str(most) in refused.json["message"]
-        assert asked.admin("GET", f"{path}/{made['id']}")["segments"] == ids[:most]
+            rejection = case.request(method, at, body, token=ADMIN_SECRET)
+            assert rejection.status == 400, at
+            assert str(maximum) in rejection.json["message"]
+        assert case.admin("GET", f"{path}/{strategy['id']}")["segments"] == ids[:maximum]
     for id in ids:
-        asked.admin("DELETE", f"{SEGMENTS}/{id}")
+        case.admin("DELETE", f"{SEGMENTS}/{id}")
 
 
-def segment_values(asked: Asked) -> None:
+def check_segment_values(case: Case) -> None:
     """So many in all constraints together, and not one more: new or changed."""
-    most = asked.value
-    assert limits(asked)["segmentValues"] == most
+    maximum = case.value
+    assert fetch_limits(case)["segmentValues"] == maximum
 
     def body(first: int, second: int) -> dict[str, Any]:
         return {
-            "name": asked.name,
+            "name": case.name,
             "constraints": [
                 {
                     "contextName": "userId",
                     "operator": "IN",
-                    "values": [f"{n:0100}" for n in range(many)],
+                    "values": [f"{n:0100}" for n in range(count)],
                 }
-                for many in (first, second)
+                for count in (first, second)
             ],
         }
 
-    half = most // 2
-    refused = asked.ask("POST", SEGMENTS, body(half, most - half + 1), token=ADMIN_SECRET)
-    assert refused.status == 400
-    assert str(most) in refused.json["message"]
-    id = asked.admin("POST", SEGMENTS, body(half, most - half))["id"]
-    changed = asked.ask("PUT", f"{SEGMENTS}/{id}", body(half + 1, most - half), token=ADMIN_SECRET)
-    assert changed.status == 400
-    stored = asked.admin("GET", f"{SEGMENTS}/{id}")["constraints"]
-    assert [len(constraint["values"]) for constraint in stored] == [half, most - half]
-    asked.admin("DELETE", f"{SEGMENTS}/{id}")
+    half = maximum // 2
+    rejection = case.request("POST", SEGMENTS, body(half, maximum - half + 1), token=ADMIN_SECRET)
+    assert rejection.status == 400
+    assert str(maximum) in rejection.json["message"]
+    id = case.admin("POST", SEGMENTS, body(half, maximum - half))["id"]
+    rejected_change = case.request(
+        "PUT", f"{SEGMENTS}/{id}", body(half + 1, maximum - half), token=ADMIN_SECRET
+    )
+    assert rejected_change.status == 400
+    constraints = case.admin("GET", f"{SEGMENTS}/{id}")["constraints"]
+    assert [len(constraint["values"]) for constraint in constraints] == [half, maximum - half]
+    case.admin("DELETE", f"{SEGMENTS}/{id}")
 
 
 # The edge ---------------------------------------------------------------------------------------
 
 
-def edge_bulk_metrics(asked: Asked) -> None:
+def check_edge_bulk_metrics(case: Case) -> None:
     """404 for everybody while it is off; on, a token is needed and its numbers are kept."""
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     of = {"appName": "relayed", "environment": "development"}
     body = {
         "applications": [of | {"instanceId": "i", "started": now, "interval": 10}],
-        "metrics": [of | {"featureName": asked.name, "timestamp": now, "yes": 3, "no": 1}],
+        "metrics": [of | {"featureName": case.name, "timestamp": now, "yes": 3, "no": 1}],
     }
-    with asked.api_token("client") as token:
+    with case.create_api_token("client") as token:
         for credential in (token, ""):
-            off = asked.ask("POST", "/edge/metrics", body, token=credential)
+            off = case.request("POST", "/edge/metrics", body, token=credential)
             assert (off.status, off.json["status"]) == (404, "disabled")
-    service = asked.start({"SERVICE_EXPERIMENTAL_EDGE_BULK_METRICS": "true"})
-    with flag(asked, service) as name, asked.api_token("client", service=service) as token:
-        assert asked.ask("POST", "/edge/metrics", body, service=service).status == 401
-        on = asked.ask("POST", "/edge/metrics", body, token=token, service=service)
+    service = case.start({"SERVICE_EXPERIMENTAL_EDGE_BULK_METRICS": "true"})
+    with (
+        create_flag(case, service) as name,
+        case.create_api_token("client", service=service) as token,
+    ):
+        assert case.request("POST", "/edge/metrics", body, service=service).status == 401
+        on = case.request("POST", "/edge/metrics", body, token=token, service=service)
         assert (on.status, on.body) == (202, b"")
         path = f"/api/admin/client-metrics/features/{name}"
-        (usage,) = asked.admin("GET", path, service=service)["lastHourUsage"]
+        (usage,) = case.admin("GET", path, service=service)["lastHourUsage"]
         assert (usage["yes"], usage["no"]) == (3, 1)
-        wrong = asked.ask("POST", "/edge/metrics", {}, token=token, service=service)
-        assert wrong.status == 400
+        invalid = case.request("POST", "/edge/metrics", {}, token=token, service=service)
+        assert invalid.status == 400
 
 
 ROWS = (
-    Row("clientFeatureCaching.enabled", kept, default=True),
+    Row("clientFeatureCaching.enabled", check_client_cache, default=True),
     Row(
         "clientFeatureCaching.enabled",
-        kept,
+        check_client_cache,
         "CLIENT_FEATURE_CACHING_ENABLED",
         text="false",
         value=False,
@@ -270,7 +288,7 @@ ROWS = (
     ),
     Row(
         "clientFeatureCaching.maxAge",
-        client_age,
+        check_client_cache_age,
         "CLIENT_FEATURE_CACHING_MAXAGE",
         600,
         "150",
@@ -279,7 +297,7 @@ ROWS = (
     ),
     Row(
         "frontendApi.refreshIntervalInMs",
-        frontend_refresh,
+        check_frontend_refresh,
         "FRONTEND_API_REFRESH_INTERVAL_MS",
         None,
         "250",
@@ -288,7 +306,7 @@ ROWS = (
     ),
     Row(
         "disableLegacyFeaturesApi",
-        legacy,
+        check_legacy_api,
         "DISABLE_LEGACY_FEATURES_API",
         False,
         "true",
@@ -297,7 +315,7 @@ ROWS = (
     ),
     Row(
         "strategySegmentsLimit",
-        strategy_segments,
+        check_strategy_segments,
         "SERVICE_STRATEGY_SEGMENTS_LIMIT",
         5,
         "2",
@@ -306,16 +324,16 @@ ROWS = (
     ),
     Row(
         "segmentValuesLimit",
-        segment_values,
+        check_segment_values,
         "SERVICE_SEGMENT_VALUES_LIMIT",
         1000,
         "20",
         20,
         code=30,
     ),
-    Row("versioning: segment values 1000 by default", segment_values, default=1000),
+    Row("versioning: segment values 1000 by default", check_segment_values, default=1000),
     Row(
         "versioning: bulk metrics of the edge are off, SERVICE_EXPERIMENTAL_EDGE_BULK_METRICS on",
-        edge_bulk_metrics,
+        check_edge_bulk_metrics,
     ),
 )

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.spec.kit import ADMIN_SECRET, Answer, Asked, Row
+from tests.spec.kit import ADMIN_SECRET, Answer, Case, Row
 
 HSTS = "max-age=63072000; includeSubDomains; preload"
 EVERYWHERE = {
@@ -40,8 +40,8 @@ ABSENT = ("X-Powered-By", "Server", "X-DNS-Prefetch-Control", "Origin-Agent-Clus
 TOO_LARGE = {"Content_Type": "application/json", "Content_Length": "99999999"}
 
 
-def secure_headers(asked: Asked) -> None:
-    page = asked.ask("GET", "/sign-in")
+def check_secure_headers(case: Case) -> None:
+    page = case.request("GET", "/sign-in")
     stylesheet = re.search(r'href="(/static/app\.css[^"]*)"', page.text)
     assert stylesheet
     for method, path, status, more in (
@@ -56,90 +56,90 @@ def secure_headers(asked: Asked) -> None:
         ("POST", "/api/admin/segments", 401, TOO_LARGE),
         ("POST", "/api/admin/segments", 413, TOO_LARGE | {"token": ADMIN_SECRET}),
     ):
-        answer = asked.ask(method, path, **more)
+        answer = case.request(method, path, **more)
         assert answer.status == status, path
         kind = API if path.startswith("/api/") else PAGES
-        found = {name: answer.headers[name] for name in kind}
-        assert found == kind, path
-        assert answer.headers["Strict-Transport-Security"] == (HSTS if asked.value else None), path
+        headers = {name: answer.headers[name] for name in kind}
+        assert headers == kind, path
+        assert answer.headers["Strict-Transport-Security"] == (HSTS if case.value else None), path
         assert not [name for name in ABSENT if answer.headers[name]], path
         if kind is PAGES:
-            is_upgrading = "upgrade-insecure-requests" in directives(answer)
-            assert is_upgrading == asked.value, path
-    if asked.way == "default":
+            is_upgrading = "upgrade-insecure-requests" in read_directives(answer)
+            assert is_upgrading == case.value, path
+    if case.way == "default":
         assert page.headers["Content-Security-Policy"] == POLICY
         assert page.headers["Cross-Origin-Embedder-Policy"] == "credentialless"
-    cookies = page.headers.get_all("Set-Cookie") + asked.sign_in().headers.get_all("Set-Cookie")
-    assert {"; secure" in line.lower() for line in cookies} == {asked.value}
+    cookies = page.headers.get_all("Set-Cookie") + case.sign_in().headers.get_all("Set-Cookie")
+    assert {"; secure" in line.lower() for line in cookies} == {case.value}
 
 
-def why_a_sign_in_can_not_stick(asked: Asked) -> None:
+def check_sign_in_over_http(case: Case) -> None:
     """A browser at a plain address other than its own machine: it keeps no Secure cookie, and
     sends no Sec-Fetch headers but the Origin null."""
     browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-    address = f"http://127.0.0.1:{asked.service.port}/sign-in"
+    address = f"http://127.0.0.1:{case.service.port}/sign-in"
     with browser.open(address) as page:
         form = page.read().decode()
     token = re.search(r'name="csrf" value="([^"]+)"', form)
     assert token
     body = f"csrf={token[1]}&next=/&username=ada&password=Correct-Horse-7".encode()
-    answer = opened(browser, urllib.request.Request(address, body, {"Origin": "null"}))
-    shown = answer.read().decode()
-    if asked.value:
+    answer = open_url(browser, urllib.request.Request(address, body, {"Origin": "null"}))
+    signed_in_page = answer.read().decode()
+    if case.value:
         assert answer.status == 403
-        for text in (form, shown):
+        for text in (form, signed_in_page):
             assert "Cookies are for HTTPS only here, because SECURE_HEADERS is on" in text
             assert "http:// your browser drops them" in text
-        behind_tls = asked.ask("GET", "/sign-in", X_Forwarded_Proto="https")
-        on_its_own_machine = asked.ask("GET", "/sign-in", Sec_Fetch_Site="none")
+        behind_tls = case.request("GET", "/sign-in", X_Forwarded_Proto="https")
+        on_its_own_machine = case.request("GET", "/sign-in", Sec_Fetch_Site="none")
         for answer in (behind_tls, on_its_own_machine):
             assert "HTTPS only" not in answer.text
     else:
         assert "HTTPS only" not in form
-        assert (answer.status, answer.geturl()) == (200, f"http://127.0.0.1:{asked.service.port}/")
-        assert "Sign out" in shown
+        assert (answer.status, answer.geturl()) == (200, f"http://127.0.0.1:{case.service.port}/")
+        assert "Sign out" in signed_in_page
 
 
-def tls_is_refused_at_once(asked: Asked) -> None:
+def check_tls_is_rejected(case: Case) -> None:
     """upgrade-insecure-requests makes browsers try it for the style sheet, and wait for the end."""
-    with asked.service.connect(30) as sock, pytest.raises(ssl.SSLError):
+    with case.service.connect(30) as sock, pytest.raises(ssl.SSLError):
         ssl.create_default_context().wrap_socket(sock, server_hostname="localhost")
 
 
-def opened(browser: urllib.request.OpenerDirector, request: Any) -> HTTPResponse | Any:
+def open_url(browser: urllib.request.OpenerDirector, request: Any) -> HTTPResponse | Any:
     try:
         return browser.open(request)
     except urllib.error.HTTPError as answer:
         return answer
 
 
-def directives(answer: Answer) -> dict[str, str]:
+def read_directives(answer: Answer) -> dict[str, str]:
     """Of the Content-Security-Policy: directive → sources."""
     parts = answer.headers["Content-Security-Policy"].split(";")
     return dict(part.partition(" ")[::2] for part in parts)
 
 
-def allowed_sources(asked: Asked) -> None:
-    directive = re.sub("Src$", "-src", asked.row.option.rpartition(".")[2])
+def check_allowed_sources(case: Case) -> None:
+    directive = re.sub("Src$", "-src", case.row.option.rpartition(".")[2])
     built_in = dict(part.partition(" ")[::2] for part in POLICY.split(";"))[directive]
     for path in ("/sign-in", "/nowhere"):
-        sources = directives(asked.ask("GET", path))[directive]
-        kept = [] if asked.value and built_in == "'none'" else built_in.split()
-        assert sources.split() == [*kept, *asked.value]
-    headers = asked.ask("GET", "/sign-in").headers
-    if directive == "frame-src" and asked.value:  # such frames would not be shown
+        sources = read_directives(case.request("GET", path))[directive]
+        default_sources = [] if case.value and built_in == "'none'" else built_in.split()
+        assert sources.split() == [*default_sources, *case.value]
+    headers = case.request("GET", "/sign-in").headers
+    if directive == "frame-src" and case.value:  # such frames would not be shown
         assert headers["Cross-Origin-Embedder-Policy"] is None
-    assert directives(asked.ask("GET", "/api/nowhere")) == {
+    assert read_directives(case.request("GET", "/api/nowhere")) == {
         "default-src": "'none'",
         "frame-ancestors": "'none'",
     }
 
 
-def forbidden_source(asked: Asked) -> None:
+def check_forbidden_source(case: Case) -> None:
     """What would end the directive or the header stops the start, by name and without the value."""
-    ended = asked.refuse({"CSP_ALLOWED_IMG": "a.example; script-src evil.example"})
-    assert ended.wait() == 2
-    (line,) = ended.stderr.splitlines()
+    process = case.start_failing({"CSP_ALLOWED_IMG": "a.example; script-src evil.example"})
+    assert process.wait() == 2
+    (line,) = process.stderr.splitlines()
     assert line.startswith("sigservice: CSP_ALLOWED_IMG: expected ")
     assert "evil" not in line
 
@@ -147,46 +147,46 @@ def forbidden_source(asked: Asked) -> None:
 ORIGIN = "https://shop.example"
 
 
-def cors(asked: Asked) -> None:
-    asking = {
+def check_cors(case: Case) -> None:
+    preflight = {
         "Origin": ORIGIN,
         "Access_Control_Request_Method": "POST",
         "Access_Control_Request_Headers": "authorization,content-type",
     }
     for path in ("/api/frontend", "/api/frontend/client/metrics"):
-        answer = asked.ask("OPTIONS", path, **asking)
+        answer = case.request("OPTIONS", path, **preflight)
         assert (answer.status, answer.body) == (204, b"")
         headers = answer.headers
-        assert headers["Access-Control-Max-Age"] == str(asked.value)
+        assert headers["Access-Control-Max-Age"] == str(case.value)
         assert headers["Access-Control-Allow-Origin"] == "*"
         assert headers["Access-Control-Allow-Methods"] == "GET,HEAD,PUT,PATCH,POST,DELETE"
         assert headers["Access-Control-Allow-Headers"] == "authorization,content-type"
         assert "Access-Control-Request-Headers" in headers["Vary"]
-    readable_refusals(asked, "*")
-    other = asked.ask("OPTIONS", "/api/client/features", **asking)
+    check_readable_errors(case, "*")
+    other = case.request("OPTIONS", "/api/client/features", **preflight)
     assert other.headers["Access-Control-Max-Age"] is None
 
 
-def cors_origins(asked: Asked) -> None:
+def check_cors_origins(case: Case) -> None:
     """One origin instead of all: the others get no permission, on no answer."""
     path = "/api/admin/ui-config/cors"
-    asked.admin("POST", path, {"frontendApiOrigins": [ORIGIN]})
+    case.admin("POST", path, {"frontendApiOrigins": [ORIGIN]})
     try:
-        readable_refusals(asked, ORIGIN)
+        check_readable_errors(case, ORIGIN)
         for method in ("OPTIONS", "GET"):
-            answer = asked.ask(method, "/api/frontend", Origin="https://evil.example")
+            answer = case.request(method, "/api/frontend", Origin="https://evil.example")
             assert answer.headers["Access-Control-Allow-Origin"] is None
-            assert "Origin" in vary(answer.headers)
+            assert "Origin" in read_vary(answer.headers)
     finally:
-        asked.admin("POST", path, {"frontendApiOrigins": ["*"]})
+        case.admin("POST", path, {"frontendApiOrigins": ["*"]})
 
 
-def readable_refusals(asked: Asked, allowed: str) -> None:
-    with asked.api_token("frontend") as token:
-        _check_refusals(asked, allowed, token)
+def check_readable_errors(case: Case, allowed: str) -> None:
+    with case.create_api_token("frontend") as token:
+        _check_errors(case, allowed, token)
 
 
-def _check_refusals(asked: Asked, allowed: str, token: str) -> None:
+def _check_errors(case: Case, allowed: str, token: str) -> None:
     for method, path, status, more in (
         ("GET", "/api/frontend", 401, {}),
         ("GET", "/api/frontend/nowhere", 404, {}),
@@ -194,32 +194,32 @@ def _check_refusals(asked: Asked, allowed: str, token: str) -> None:
         ("POST", "/api/frontend/client/metrics", 401, TOO_LARGE),
         ("POST", "/api/frontend/client/metrics", 413, TOO_LARGE | {"token": token}),
     ):
-        answer = asked.ask(method, path, Origin=ORIGIN, **more)
+        answer = case.request(method, path, Origin=ORIGIN, **more)
         assert answer.status == status, path
         assert answer.headers["Access-Control-Allow-Origin"] == allowed, path
         assert answer.headers["Access-Control-Expose-Headers"] == "ETag"
 
 
-def vary(headers: HTTPMessage) -> list[str]:
+def read_vary(headers: HTTPMessage) -> list[str]:
     return [name.strip() for line in headers.get_all("Vary", []) for name in line.split(",")]
 
 
 ROWS = (
-    Row("secureHeaders", secure_headers, "SECURE_HEADERS", False, "true", True, code=False),
+    Row("secureHeaders", check_secure_headers, "SECURE_HEADERS", False, "true", True, code=False),
     Row(
         "secureHeaders",
-        why_a_sign_in_can_not_stick,
+        check_sign_in_over_http,
         "SECURE_HEADERS",
         False,
         "true",
         True,
         code=False,
     ),
-    Row("secureHeaders", tls_is_refused_at_once),
+    Row("secureHeaders", check_tls_is_rejected),
     *(
         Row(
             "additionalCspAllowedDomains",
-            allowed_sources,
+            check_allowed_sources,
             f"CSP_ALLOWED_{name.upper()}",
             [],
             f"{name}.example, https://{name}.example:8443",
@@ -239,7 +239,7 @@ ROWS = (
             "object",
         )
     ),
-    Row("additionalCspAllowedDomains", forbidden_source, alone=True),
-    Row("accessControlMaxAge", cors, "ACCESS_CONTROL_MAX_AGE", 86_400, "600", 600, code=0),
-    Row("accessControlMaxAge", cors_origins),
+    Row("additionalCspAllowedDomains", check_forbidden_source, alone=True),
+    Row("accessControlMaxAge", check_cors, "ACCESS_CONTROL_MAX_AGE", 86_400, "600", 600, code=0),
+    Row("accessControlMaxAge", check_cors_origins),
 )

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from tests.mail_server import PASSWORD, USER, Certificates, Got, Mails, mail_server
 from tests.server.process import until
-from tests.spec.kit import Asked, Row, Services
+from tests.spec.kit import Case, Row, Services
 
 USERS = "/api/admin/user-admin"
 # Addresses of this machine that no other run of the suite listens on.
@@ -42,17 +42,17 @@ class Post:
 _posts: WeakKeyDictionary[Services, dict[str, Post]] = WeakKeyDictionary()
 
 
-def post(asked: Asked) -> Post:
+def fetch_emails(case: Case) -> Post:
     """Of the way that is asked; sent when the first row wants it."""
-    made = _posts.setdefault(asked.services, {})
-    if asked.way not in made:
+    emails_by_way = _posts.setdefault(case.services, {})
+    if case.way not in emails_by_way:
         with ExitStack() as stack:
-            made[asked.way] = _send(asked, stack)
-    return made[asked.way]
+            emails_by_way[case.way] = _send(case, stack)
+    return emails_by_way[case.way]
 
 
-def _send(asked: Asked, stack: ExitStack) -> Post:
-    way = asked.way
+def _send(case: Case, stack: ExitStack) -> Post:
+    way = case.way
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
     certificates = Certificates(folder, *HOSTS.values())
     smtps = certificates.context if SECURE[way] else None
@@ -74,76 +74,76 @@ def _send(asked: Asked, stack: ExitStack) -> Post:
             environ |= row.environ(way)
             for name, value in row.options(way).items():
                 options[name] = {**options.get(name, {}), **value}
-    service = asked.services.start(environ | {"SSL_CERT_FILE": certificates.ca_file}, options)
+    service = case.services.start(environ | {"SSL_CERT_FILE": certificates.ca_file}, options)
     for name in ("bo", "cy"):
         body = {"email": f"{name}@example.com", "sendEmail": name == "bo"}
-        made = asked.admin("POST", USERS, body, service=service)
-        assert made["emailSent"] is (name == "bo")
+        user = case.admin("POST", USERS, body, service=service)
+        assert user["emailSent"] is (name == "bo")
     until(lambda: len(mails.got) == 1, f"the welcome mail: {service.stderr}")
     body = {"email": "cy@example.com"}
-    answer = asked.ask("POST", "/auth/reset/password-email", body, service=service)
+    answer = case.request("POST", "/auth/reset/password-email", body, service=service)
     assert (answer.status, answer.body) == (200, b"")
     until(lambda: len(mails.got) == 2, f"the reset mail: {service.stderr}")
     welcome, reset = mails.got
     assert (welcome.recipients, reset.recipients) == (["bo@example.com"], ["cy@example.com"])
     token = reset.link.partition("=")[2]
     new = {"token": token, "password": "New-Horse-Staple-8"}
-    assert asked.ask("POST", "/auth/reset/password", new, service=service).status == 200
+    assert case.request("POST", "/auth/reset/password", new, service=service).status == 200
     login = {"username": "cy@example.com", "password": new["password"]}
-    assert asked.sign_in(service, **login).status == 200
+    assert case.sign_in(service, **login).status == 200
     return Post(welcome, reset, port, mails.signed_in)
 
 
-def host(asked: Asked) -> None:
-    if asked.value is None:
-        without_a_server(asked)
+def check_host(case: Case) -> None:
+    if case.value is None:
+        check_without_mail_server(case)
     else:
-        assert post(asked).welcome.message["Subject"].startswith("Welcome")
+        assert fetch_emails(case).welcome.message["Subject"].startswith("Welcome")
 
 
-def port(asked: Asked) -> None:
-    assert post(asked).port in (asked.value, 0)
+def check_port(case: Case) -> None:
+    assert fetch_emails(case).port in (case.value, 0)
 
 
-def secure(asked: Asked) -> None:
-    assert post(asked).reset.is_encrypted == asked.value
+def check_secure(case: Case) -> None:
+    assert fetch_emails(case).reset.is_encrypted == case.value
 
 
-def sender(asked: Asked) -> None:
-    assert post(asked).reset.message["From"] == asked.value
+def check_sender(case: Case) -> None:
+    assert fetch_emails(case).reset.message["From"] == case.value
 
 
-def user(asked: Asked) -> None:
-    assert {name for name, _ in post(asked).signed_in} == ({asked.value} - {None})
+def check_user(case: Case) -> None:
+    assert {name for name, _ in fetch_emails(case).signed_in} == ({case.value} - {None})
 
 
-def password(asked: Asked) -> None:
-    assert {secret for _, secret in post(asked).signed_in} == ({asked.value} - {None})
+def check_password(case: Case) -> None:
+    assert {secret for _, secret in fetch_emails(case).signed_in} == ({case.value} - {None})
 
 
-def links(asked: Asked) -> None:
-    came = post(asked)
-    assert came.welcome.link.startswith(f"{asked.value}/new-user?token=")
-    assert came.reset.link.startswith(f"{asked.value}/reset-password?token=")
+def check_links(case: Case) -> None:
+    came = fetch_emails(case)
+    assert came.welcome.link.startswith(f"{case.value}/new-user?token=")
+    assert came.reset.link.startswith(f"{case.value}/reset-password?token=")
 
 
-def without_a_server(asked: Asked) -> None:
-    body = {"email": f"{asked.name}@example.com"}
-    made = asked.admin("POST", USERS, body)
-    assert made["emailSent"] is False
-    assert asked.ask("POST", "/auth/reset/password-email", body).status == 200
-    page = asked.ask("GET", "/forgot-password").text
+def check_without_mail_server(case: Case) -> None:
+    body = {"email": f"{case.name}@example.com"}
+    user = case.admin("POST", USERS, body)
+    assert user["emailSent"] is False
+    assert case.request("POST", "/auth/reset/password-email", body).status == 200
+    page = case.request("GET", "/forgot-password").text
     assert "sends no mails. Ask an admin" in page
     assert "<form" not in page
-    assert "mail (users can't reset their own passwords)" in asked.service.stdout
-    link = asked.admin("POST", f"{USERS}/reset-password", {"id": body["email"]})
+    assert "mail (users can't reset their own passwords)" in case.service.stdout
+    link = case.admin("POST", f"{USERS}/reset-password", {"id": body["email"]})
     path = link["resetPasswordUrl"].partition("/reset-password")
-    assert asked.ask("GET", path[1] + path[2]).status == 200
+    assert case.request("GET", path[1] + path[2]).status == 200
 
 
 LINKS = Row(
     "server.unleashUrl",
-    links,
+    check_links,
     "SERVICE_URL",
     text=URLS["environment"] + "/",
     value=URLS["environment"],
@@ -152,13 +152,18 @@ LINKS = Row(
 )
 ROWS = (
     Row(
-        "email.host", host, "EMAIL_HOST", text=HOSTS["environment"], code=HOSTS["code"], alone=True
+        "email.host",
+        check_host,
+        "EMAIL_HOST",
+        text=HOSTS["environment"],
+        code=HOSTS["code"],
+        alone=True,
     ),
-    Row("email.port", port, "EMAIL_PORT", 465, "2525", 2525, code=2526, alone=True),
-    Row("email.secure", secure, "EMAIL_SECURE", True, "false", False, code=True, alone=True),
+    Row("email.port", check_port, "EMAIL_PORT", 465, "2525", 2525, code=2526, alone=True),
+    Row("email.secure", check_secure, "EMAIL_SECURE", True, "false", False, code=True, alone=True),
     Row(
         "email.sender",
-        sender,
+        check_sender,
         "EMAIL_SENDER",
         "noreply@localhost",
         "Flags <flags@env.example>",
@@ -167,7 +172,7 @@ ROWS = (
     ),
     Row(
         "email.smtpuser",
-        user,
+        check_user,
         "EMAIL_USER",
         None,
         USERS_OF["environment"],
@@ -176,7 +181,7 @@ ROWS = (
     ),
     Row(
         "email.smtppass",
-        password,
+        check_password,
         "EMAIL_PASSWORD",
         None,
         PASSWORDS["environment"],
@@ -184,6 +189,9 @@ ROWS = (
         alone=True,
     ),
     LINKS,
-    Row("email.host", host, default=None),
-    Row("mail: without a mail server users cannot reset their own passwords", without_a_server),
+    Row("email.host", check_host, default=None),
+    Row(
+        "mail: without a mail server users cannot reset their own passwords",
+        check_without_mail_server,
+    ),
 )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from contextlib import closing
 
-from tests.server.process import refused, running
-from tests.spec.kit import ADMIN_SECRET, ADMIN_USER, Asked, Row, script_for
+from tests.server.process import run_failing_service, run_service
+from tests.spec.kit import ADMIN_SECRET, ADMIN_USER, Case, Row, script_for
 
 PRE, INNER = "X-Pre-Hook", "X-Pre-Router-Hook"
 
 
-def pre_hook(asked: Asked) -> None:
+def check_pre_hook(case: Case) -> None:
     """Around everything: sees each request as it came in, refusals and preflights included."""
     for method, path, status in (
         ("GET", "/sign-in", 200),
@@ -19,48 +19,50 @@ def pre_hook(asked: Asked) -> None:
         ("GET", "/%FF", 400),
         ("OPTIONS", "/api/frontend", 204),
     ):
-        answer = asked.ask(method, path)
+        answer = case.request(method, path)
         assert answer.status == status
-        seen = f"|{path}".replace("%FF", "\xff").replace("//api", "/api")  # waitress's own cleaning
-        assert answer.headers[PRE] == (seen if asked.value else None), path
-    own = asked.ask("GET", "/of-pre-hook")
-    assert own.status == (200 if asked.value else 404)
-    if asked.value:
+        expected_path = f"|{path}".replace("%FF", "\xff").replace(
+            "//api", "/api"
+        )  # waitress's own cleaning
+        assert answer.headers[PRE] == (expected_path if case.value else None), path
+    own = case.request("GET", "/of-pre-hook")
+    assert own.status == (200 if case.value else 404)
+    if case.value:
         assert own.headers["X-Content-Type-Options"] == "nosniff"
-        bug = asked.ask("GET", "/api/of-pre-hook/bug")
+        bug = case.request("GET", "/api/of-pre-hook/bug")
         assert (bug.status, bug.json["name"]) == (500, "InternalError")
-        assert bug.json["id"] in asked.service.stderr
-        assert "ZeroDivisionError" in asked.service.stderr
+        assert bug.json["id"] in case.service.stderr
+        assert "ZeroDivisionError" in case.service.stderr
         assert "division" not in bug.text
 
 
-def pre_router_hook(asked: Asked) -> None:
+def check_pre_router_hook(case: Case) -> None:
     """Inside of the frame, before our routes: what it adds beats them; no preflight gets there."""
-    answer = asked.ask("GET", "//api//nowhere/")
+    answer = case.request("GET", "//api//nowhere/")
     assert answer.status == 404
-    assert answer.headers[INNER] == ("|/api/nowhere" if asked.value else None)
-    assert asked.ask("OPTIONS", "/api/frontend").headers[INNER] is None
-    own = asked.ask("GET", "/of-pre-router-hook")
-    assert own.status == (200 if asked.value else 404)
-    docs = asked.ask("GET", "/docs")
-    assert docs.status == (200 if asked.value else 303)
-    assert (docs.body == b"first come, first served") == (asked.value is not None)
+    assert answer.headers[INNER] == ("|/api/nowhere" if case.value else None)
+    assert case.request("OPTIONS", "/api/frontend").headers[INNER] is None
+    own = case.request("GET", "/of-pre-router-hook")
+    assert own.status == (200 if case.value else 404)
+    docs = case.request("GET", "/docs")
+    assert docs.status == (200 if case.value else 303)
+    assert (docs.body == b"first come, first served") == (case.value is not None)
 
 
-def failing_hooks(asked: Asked) -> None:
-    ended = asked.refuse(options={asked.row.name: asked.value})
-    assert ended.wait() == 1
-    (line,) = ended.stderr.splitlines()
-    raises = asked.value["call"] == "failing_hook"
+def check_failing_hooks(case: Case) -> None:
+    process = case.start_failing(options={case.row.name: case.value})
+    assert process.wait() == 1
+    (line,) = process.stderr.splitlines()
+    raises = case.value["call"] == "failing_hook"
     says = "failed: LookupError: no such" if raises else "must return nothing or a function"
-    assert f"{asked.row.name} {says}" in line
+    assert f"{case.row.name} {says}" in line
 
 
-def event_hook(asked: Asked) -> None:
+def check_event_hook(case: Case) -> None:
     """Taken with a warning, and never called."""
-    asked.admin("POST", "/api/admin/projects/default/features", {"name": asked.row.name[:3] + "-e"})
-    assert "eventHook was removed in version 5 and is ignored." in asked.service.stdout
-    assert "the event hook was called" not in asked.service.stdout
+    case.admin("POST", "/api/admin/projects/default/features", {"name": case.row.name[:3] + "-e"})
+    assert "eventHook was removed in version 5 and is ignored." in case.service.stdout
+    assert "the event hook was called" not in case.service.stdout
 
 
 PROGRAM = """
@@ -106,11 +108,11 @@ print(json.dumps(told))
 """
 
 
-def create_start_stop(asked: Asked) -> None:
-    with closing(refused(asked.services.basis(), PROGRAM)) as ended:
-        assert ended.wait() == 0, ended.stderr
-        told = json.loads(ended.stdout)
-    assert told == {
+def check_create_start_stop(case: Case) -> None:
+    with closing(run_failing_service(case.services.make_environ(), PROGRAM)) as process:
+        assert process.wait() == 0, process.stderr
+        result = json.loads(process.stdout)
+    assert result == {
         "created": [None, "", 0],
         "app": ["200 OK"],
         "started": [True, True, False],
@@ -120,9 +122,9 @@ def create_start_stop(asked: Asked) -> None:
     }
 
 
-def options_alone(asked: Asked) -> None:
+def check_options_only(case: Case) -> None:
     """The same by an options object, with nothing in the environment, as by variables alone."""
-    basis = asked.services.basis()
+    basis = case.services.make_environ()
     options = {
         "db": {
             "host": basis["DATABASE_HOST"],
@@ -138,21 +140,26 @@ def options_alone(asked: Asked) -> None:
         },
         "session": {"ttlHours": 7},
     }
-    with running({"HTTP_PORT": ""}, script_for(options)) as by_options:
-        by_variables = asked.services.shared("default", asked.rows)
+    with run_service({"HTTP_PORT": ""}, script_for(options)) as by_options:
+        by_variables = case.services.get_shared("default", case.rows)
         for service, hours in ((by_options, 7), (by_variables, 48)):
-            cookie = asked.sign_in(service).headers["Set-Cookie"]
+            cookie = case.sign_in(service).headers["Set-Cookie"]
             assert f"Max-Age={hours * 3600};" in cookie
-            assert asked.admin("GET", "/api/admin/projects", service=service)["projects"]
+            assert case.admin("GET", "/api/admin/projects", service=service)["projects"]
 
 
 ROWS = (
-    Row("preHook", pre_hook, default=None, code={"call": "pre_hook"}),
-    Row("preHook", failing_hooks, code={"call": "failing_hook"}, alone=True),
-    Row("preRouterHook", pre_router_hook, default=None, code={"call": "pre_router_hook"}),
-    Row("preRouterHook", failing_hooks, code={"call": "hook_that_returns_nonsense"}, alone=True),
+    Row("preHook", check_pre_hook, default=None, code={"call": "pre_hook"}),
+    Row("preHook", check_failing_hooks, code={"call": "failing_hook"}, alone=True),
+    Row("preRouterHook", check_pre_router_hook, default=None, code={"call": "pre_router_hook"}),
+    Row(
+        "preRouterHook",
+        check_failing_hooks,
+        code={"call": "hook_that_returns_nonsense"},
+        alone=True,
+    ),
     *(
-        Row(name, event_hook, code={"call": "event_hook"}, option="eventHook")
+        Row(name, check_event_hook, code={"call": "event_hook"}, option="eventHook")
         for name in (
             "options: eventHook is no longer part of the interface",
             "versioning: eventHook is gone",
@@ -160,8 +167,10 @@ ROWS = (
     ),
     Row(
         "programs: create does not listen, start does, stop ends it for good",
-        create_start_stop,
+        check_create_start_stop,
         alone=True,
     ),
-    Row("service 6: configured by an options object or by variables", options_alone, alone=True),
+    Row(
+        "service 6: configured by an options object or by variables", check_options_only, alone=True
+    ),
 )

@@ -15,8 +15,8 @@ from standardwebhooks import Webhook
 
 from tests.receiver import CERTIFICATE, receiving
 from tests.receiver import Asked as Told
-from tests.server.process import Process, free_port, open_folder, until
-from tests.spec.kit import Asked, Row
+from tests.server.process import Process, create_open_folder, find_free_port, until
+from tests.spec.kit import Case, Row
 from tests.waiting import DEADLINE_SECONDS
 
 SECRET = "whsec_" + base64.b64encode(b"0123456789abcdef01234567").decode()
@@ -58,8 +58,8 @@ class Proxy:
 
 
 @contextlib.contextmanager
-def proxies() -> Iterator[Any]:
-    with open_folder() as folder, contextlib.ExitStack() as stack:
+def run_proxies() -> Iterator[Any]:
+    with create_open_folder() as folder, contextlib.ExitStack() as stack:
 
         def start(port: int = 0) -> Proxy:
             return stack.enter_context(contextlib.closing(Proxy(folder, port)))
@@ -67,13 +67,13 @@ def proxies() -> Iterator[Any]:
         yield start
 
 
-def acting(asked: Asked, service: Process, urls: list[str]) -> int:
+def create_action_set(case: Case, service: Process, urls: list[str]) -> int:
     """A set of actions that tells each of these receivers; runs once. Returns its id."""
-    endpoint = asked.admin("POST", "/api/admin/signal-endpoints", {"name": "e"}, service=service)
+    endpoint = case.admin("POST", "/api/admin/signal-endpoints", {"name": "e"}, service=service)
     account = {"username": "robot", "name": "Robot", "rootRole": "Editor"}
-    account = asked.admin("POST", "/api/admin/service-account", account, service=service)
+    account = case.admin("POST", "/api/admin/service-account", account, service=service)
     features = "/api/admin/projects/default/features"
-    asked.admin("POST", features, {"name": "checkout"}, service=service)
+    case.admin("POST", features, {"name": "checkout"}, service=service)
     params = {"environment": "production", "featureName": "checkout"}
     action = {"action": "TOGGLE_FEATURE_ON", "sortOrder": 1, "executionParams": params}
     source = {"source": "signal-endpoint", "sourceId": endpoint["id"], "payload": {}}
@@ -85,17 +85,17 @@ def acting(asked: Asked, service: Process, urls: list[str]) -> int:
         "actions": [action],
         "options": {"notifications": [channel | {"url": url} for url in urls]},
     }
-    made = asked.admin("POST", SETS, body, service=service)
+    action_set = case.admin("POST", SETS, body, service=service)
     path = f"/api/admin/signal-endpoints/{endpoint['id']}/test-signal"
-    asked.admin("POST", path, {"payload": {}}, service=service)
-    return int(made["id"])
+    case.admin("POST", path, {"payload": {}}, service=service)
+    return int(action_set["id"])
 
 
-def through_a_proxy(asked: Asked) -> None:
+def check_proxy(case: Case) -> None:
     """http by the proxy's GET-like request, https by CONNECT, what NO_PROXY names directly; while
     a proxy is down the message waits and is sent when it is back."""
-    with receiving() as plain, receiving("https") as secure, proxies() as start:
-        first, back_at = start(), free_port()
+    with receiving() as plain, receiving("https") as secure, run_proxies() as start:
+        first, back_at = start(), find_free_port()
         environ = {
             "http_proxy": f"http://127.0.0.1:{first.port}",
             "HTTP_PROXY": "http://127.0.0.1:9",  # small letters win
@@ -105,42 +105,40 @@ def through_a_proxy(asked: Asked) -> None:
             "SERVICE_WEBHOOK_ALLOWED_HOSTS": "127.0.0.1,localhost",
             "SERVICE_URL": PUBLIC,
         }
-        service = asked.start(environ)
+        service = case.start(environ)
         urls = [
             f"http://localhost:{plain.port}/by-proxy",
             f"{secure.url}/by-tunnel",
             f"http://127.0.0.1:{plain.port}/directly",
         ]
-        path = f"{SETS}/{acting(asked, service, urls)}/notifications"
+        path = f"{SETS}/{create_action_set(case, service, urls)}/notifications"
         until(lambda: len(plain.asked) == 2, "the two that are not held up")
-        told = {one.path: one for one in plain.asked}
-        check(told["/by-proxy"], "by the first proxy", via=True)
-        check(told["/directly"], "directly", via=False)
+        requests = {one.path: one for one in plain.asked}
+        check_webhook(requests["/by-proxy"], "by the first proxy", is_proxied=True)
+        check_webhook(requests["/directly"], "directly", is_proxied=False)
         until(lambda: f"localhost:{plain.port}" in first.log, "the proxy's own log")
-        waiting = until(lambda: failed_once(asked, service, path), "the failed attempt")
-        assert waiting["lastError"] == "The proxy can't be reached, or it refuses."
+        waiting = until(lambda: find_failed(case, service, path), "the failed attempt")
+        assert waiting["lastError"] == "The proxy can't be reached or refuses the connection."
         assert not secure.asked
         late = start(back_at)
         assert late.port == back_at
-        asked.admin("POST", f"{path}/{waiting['id']}/retry", service=service)
+        case.admin("POST", f"{path}/{waiting['id']}/retry", service=service)
         until(lambda: secure.asked, "what was held up")
-        check(secure.asked[0], "through the tunnel", via=False)
+        check_webhook(secure.asked[0], "through the tunnel", is_proxied=False)
         until(lambda: f"localhost:{secure.port}" in late.log, "the proxy's own log")
         assert f"localhost:{secure.port}" not in first.log
 
 
-def failed_once(asked: Asked, service: Process, path: str) -> dict[str, Any]:
-    found = asked.admin("GET", path, service=service)["notifications"]
-    return next((one for one in found if one["dueAt"] and one["lastError"]), {})
+def find_failed(case: Case, service: Process, path: str) -> dict[str, Any]:
+    notifications = case.admin("GET", path, service=service)["notifications"]
+    return next((one for one in notifications if one["dueAt"] and one["lastError"]), {})
 
 
-def check(told: Told, how: str, *, via: bool) -> None:
-    event = Webhook(SECRET).verify(told.body, dict(told.headers))
-    assert event["data"]["url"].startswith(f"{PUBLIC}/admin/"), how
-    assert event == json.loads(told.body)
-    assert (told.headers["Via"] is not None) == via, how
+def check_webhook(requests: Told, description: str, *, is_proxied: bool) -> None:
+    event = Webhook(SECRET).verify(requests.body, dict(requests.headers))
+    assert event["data"]["url"].startswith(f"{PUBLIC}/admin/"), description
+    assert event == json.loads(requests.body)
+    assert (requests.headers["Via"] is not None) == is_proxied, description
 
 
-ROWS = (
-    Row("programs: outgoing requests can be routed through a proxy", through_a_proxy, alone=True),
-)
+ROWS = (Row("programs: outgoing requests can be routed through a proxy", check_proxy, alone=True),)

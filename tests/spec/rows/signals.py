@@ -9,73 +9,73 @@ import time
 from collections.abc import Iterator
 from html import unescape
 
-from tests.spec.kit import ADMIN_SECRET, Asked, Row
-from tests.spec.rows.signal_endpoints import ENDPOINTS, Endpoint, endpoint, signed_in
+from tests.spec.kit import ADMIN_SECRET, Case, Row
+from tests.spec.rows.signal_endpoints import ENDPOINTS, Endpoint, create_endpoint, open_session
 from tests.waiting import until
 
 KB_100 = 102_400
 FAST = {"SIGNAL_ENDPOINT_RATE_LIMIT_PER_SECOND": "1000"}
 
 
-def reported(asked: Asked) -> None:
-    with endpoint(asked) as deploys:
+def check_report(case: Case) -> None:
+    with create_endpoint(case) as deploys:
         payload = {"type": "deploy", "data": {"status": "success"}}
         (signal,) = deploys.send(payload).json["signals"]
         assert (signal["payload"], signal["sourceId"]) == (payload, deploys.id)
-        assert deploys.payloads() == [payload]
+        assert deploys.list_payloads() == [payload]
         for method in ("GET", "PUT", "DELETE", "PATCH"):
             answer = deploys.send(method=method)
             assert (answer.status, answer.headers["Allow"]) == (405, "POST"), method
-        assert len(deploys.received()) == 1
+        assert len(deploys.list_signals()) == 1
 
 
-def sources(asked: Asked) -> None:
-    with endpoint(asked, tokens=3) as shared:
+def check_sources(case: Case) -> None:
+    with create_endpoint(case, tokens=3) as shared:
         ids = set()
         for n, token in enumerate(shared.tokens):
             (signal,) = shared.send({"n": n}, token).json["signals"]
             ids.add(signal["createdBySourceTokenId"])
         assert len(ids) == 3
         names = [f"{shared.name}-{n}" for n in range(3)]
-        told = {signal["tokenName"]: signal["payload"] for signal in shared.received()}
-        assert told == {name: {"n": n} for n, name in enumerate(names)}
-        session, _ = signed_in(asked)
-        page = asked.ask("GET", f"/admin/signals/{shared.id}/log", Cookie=session).text
+        payloads = {signal["tokenName"]: signal["payload"] for signal in shared.list_signals()}
+        assert payloads == {name: {"n": n} for n, name in enumerate(names)}
+        session, _ = open_session(case)
+        page = case.request("GET", f"/admin/signals/{shared.id}/log", Cookie=session).text
         entries = page[page.index('<ol class="log">') :].split("<li>")[1:]
         for name, entry in zip(reversed(names), entries, strict=True):
             assert name in entry
 
 
-def viewed(asked: Asked) -> None:
+def check_view(case: Case) -> None:
     """From the row of the endpoint, by its link; the newest first, in full and by themselves."""
-    with endpoint(asked, tokens=2) as deploys:
+    with create_endpoint(case, tokens=2) as deploys:
         for n, token in enumerate(deploys.tokens):
             deploys.send({"told": f"no. {n} <&>"}, token)
-        session, _ = signed_in(asked)
-        listed = asked.ask("GET", "/admin/signals", Cookie=session).text
-        row = listed[listed.index(f">{deploys.name}</a></h2>") :].split('class="card"')[0]
+        session, _ = open_session(case)
+        listing = case.request("GET", "/admin/signals", Cookie=session).text
+        row = listing[listing.index(f">{deploys.name}</a></h2>") :].split('class="card"')[0]
         (path,) = re.findall(r'<a href="([^"]+)">View signals', row)
-        page = asked.ask("GET", path, Cookie=session)
+        page = case.request("GET", path, Cookie=session)
         assert page.status == 200
         text = unescape(page.text)
         assert 0 < text.index('"told": "no. 1 <&>"') < text.index('"told": "no. 0 <&>"')
-        for signal in deploys.received():
-            shown = asked.ask("GET", f"{path}/{signal['id']}", Cookie=session).text
-            assert signal["payload"]["told"] in unescape(shown)
-        away = asked.ask("GET", path)
+        for signal in deploys.list_signals():
+            page = case.request("GET", f"{path}/{signal['id']}", Cookie=session).text
+            assert signal["payload"]["told"] in unescape(page)
+        away = case.request("GET", path)
         assert (away.status, away.headers["Location"].split("?")[0]) == (303, "/sign-in")
 
 
-def any_json(asked: Asked) -> None:
-    service = asked.start(FAST)
+def check_any_json(case: Case) -> None:
+    service = case.start(FAST)
     values = [{}, [], {"a": [1, {"b": None}]}, [1, "two"], "text", "", 0, -1.5, True, False, None]
-    with endpoint(asked, service=service) as deploys:
+    with create_endpoint(case, service=service) as deploys:
         for value in values:
             answer = deploys.send(json.dumps(value).encode(), Content_Type="application/json")
             assert (answer.status, answer.json["signals"][0]["payload"]) == (200, value)
         for nothing in (deploys.send(), deploys.send(b"", Content_Type="application/json")):
             assert (nothing.status, nothing.json["signals"][0]["payload"]) == (200, {})
-        assert deploys.payloads() == [{}, {}, *reversed(values)]
+        assert deploys.list_payloads() == [{}, {}, *reversed(values)]
         for status, body, headers in (
             (400, b"{", {}),
             (400, b"NaN", {}),
@@ -87,96 +87,96 @@ def any_json(asked: Asked) -> None:
             answer = deploys.send(body, **({"Content_Type": "application/json"} | headers))
             assert answer.status == status, body
             assert set(answer.json) >= {"id", "name", "message", "details"}
-        assert len(deploys.received()) == len(values) + 2
+        assert len(deploys.list_signals()) == len(values) + 2
     service.close()
 
 
-def conventional(asked: Asked) -> None:
-    with endpoint(asked, tokens=3) as deploys:
+def check_conventions(case: Case) -> None:
+    with create_endpoint(case, tokens=3) as deploys:
         bodies = [{"type": "deploy", "data": {"ok": True}}, {"type": 5, "data": "x"}, {"other": 1}]
         for body, token in zip(bodies, deploys.tokens, strict=True):
             assert deploys.send(body, token).status == 200
-        assert deploys.payloads() == bodies[::-1]
+        assert deploys.list_payloads() == bodies[::-1]
 
 
-def credentials(asked: Asked) -> None:
+def check_credentials(case: Case) -> None:
     """One answer for every wrong name and token, so that nobody can probe."""
     with (
-        endpoint(asked, tokens=4) as deploys,
-        endpoint(asked, name=f"{asked.name}-other") as other,
-        asked.api_token("client") as client,
+        create_endpoint(case, tokens=4) as deploys,
+        create_endpoint(case, name=f"{case.name}-other") as other,
+        case.create_api_token("client") as client,
     ):
         good = deploys.tokens
         path = f"/api/signal-endpoint/{deploys.name}"
-        refused = [
+        rejections = [
             deploys.send(token=token)
             for token in ("", "wrong", *other.tokens, ADMIN_SECRET, client, f"Basic {good[0]}")
         ]
-        refused += [
-            asked.ask("POST", f"{path}-unknown", token=good[0]),
-            asked.ask("POST", f"{path}?token={good[0]}"),
+        rejections += [
+            case.request("POST", f"{path}-unknown", token=good[0]),
+            case.request("POST", f"{path}?token={good[0]}"),
             deploys.send(b"{", token="wrong", Content_Type="application/json"),
             deploys.send(b'"' + b"x" * KB_100 + b'"', token="wrong"),
         ]
-        assert {answer.status for answer in refused} == {401}
-        assert len({answer.json["message"] for answer in refused}) == 1
-        assert {answer.json["name"] for answer in refused} == {"UnauthorizedError"}
-        assert not deploys.received()
+        assert {answer.status for answer in rejections} == {401}
+        assert len({answer.json["message"] for answer in rejections}) == 1
+        assert {answer.json["name"] for answer in rejections} == {"UnauthorizedError"}
+        assert not deploys.list_signals()
         for scheme, token in zip(("", "Bearer ", "bearer ", "BEARER  "), good, strict=True):
             assert deploys.send(token=scheme + token).status == 200, scheme
-        asked.admin("POST", f"{ENDPOINTS}/{other.id}/off")
+        case.admin("POST", f"{ENDPOINTS}/{other.id}/off")
         assert other.send().status == 404
 
 
-def text_of(size: int) -> bytes:
+def make_text(size: int) -> bytes:
     return b'"' + b"x" * (size - 2) + b'"'
 
 
-def chunks(data: bytes) -> Iterator[bytes]:
+def split_chunks(data: bytes) -> Iterator[bytes]:
     for at in range(0, len(data), 10_000):
         yield data[at : at + 10_000]
 
 
-def sizes(deploys: Endpoint, size: int) -> list[int]:
+def send_size(deploys: Endpoint, size: int) -> list[int]:
     """The statuses of one size sent at once, in chunks, and packed."""
     kind = {"Content_Type": "application/json"}
-    whole = text_of(size)
-    bodies = (whole, chunks(whole), gzip.compress(whole), chunks(gzip.compress(whole)))
+    whole = make_text(size)
+    bodies = (whole, split_chunks(whole), gzip.compress(whole), split_chunks(gzip.compress(whole)))
     return [
         deploys.send(body, token, **kind, **({"Content_Encoding": "gzip"} if n > 1 else {})).status
         for n, (body, token) in enumerate(zip(bodies, deploys.tokens, strict=True))
     ]
 
 
-def largest(asked: Asked) -> None:
-    with endpoint(asked, tokens=4) as deploys:
-        assert sizes(deploys, KB_100) == [200] * 4
-        assert [len(payload) for payload in deploys.payloads()] == [KB_100 - 2] * 4
+def check_largest_payload(case: Case) -> None:
+    with create_endpoint(case, tokens=4) as deploys:
+        assert send_size(deploys, KB_100) == [200] * 4
+        assert [len(payload) for payload in deploys.list_payloads()] == [KB_100 - 2] * 4
 
 
-def too_large(asked: Asked) -> None:
-    with endpoint(asked, tokens=4) as deploys:
-        assert sizes(deploys, KB_100 + 1) == [413] * 4
-        bomb = gzip.compress(text_of(5_000_000))
+def check_too_large_payload(case: Case) -> None:
+    with create_endpoint(case, tokens=4) as deploys:
+        assert send_size(deploys, KB_100 + 1) == [413] * 4
+        bomb = gzip.compress(make_text(5_000_000))
         spare = deploys.send(
             bomb, deploys.tokens[0], Content_Type="application/json", Content_Encoding="gzip"
         )
         assert spare.status in (413, 429)
-        assert not deploys.received()
+        assert not deploys.list_signals()
 
 
-def one_a_second(asked: Asked) -> None:
-    with endpoint(asked, tokens=2) as deploys:
-        began, answers = time.monotonic(), []
+def check_one_per_second(case: Case) -> None:
+    with create_endpoint(case, tokens=2) as deploys:
+        started_at, answers = time.monotonic(), []
 
         def is_refused() -> bool:
             answers.append(deploys.send())
             return answers[-1].status == 429
 
         until(is_refused, "a refusal")  # the second one, unless the machine is busy
-        *taken, over = answers
-        assert {answer.status for answer in taken} == {200}
-        assert len(taken) <= 1 + time.monotonic() - began
+        *accepted, over = answers
+        assert {answer.status for answer in accepted} == {200}
+        assert len(accepted) <= 1 + time.monotonic() - started_at
         assert over.json["name"] == "RateLimitError"
         assert (over.headers["Retry-After"], over.headers["RateLimit-Remaining"]) == ("1", "0")
         assert over.headers["RateLimit-Limit"] == "1"
@@ -184,10 +184,10 @@ def one_a_second(asked: Asked) -> None:
         assert deploys.send(token=deploys.tokens[1]).status == 200  # nobody else waits
         until(lambda: deploys.send().status == 200, "the next second")
         gauge = 'rate_limits{endpoint="/api/signal-endpoint/:name",method="POST"} 60.0'
-        assert gauge in asked.ask("GET", "/internal-backstage/prometheus").text
+        assert gauge in case.request("GET", "/internal-backstage/prometheus").text
 
 
-def overridden(asked: Asked) -> None:
+def check_overrides(case: Case) -> None:
     """By variables and, before them, in code."""
     variables = {
         "SIGNAL_ENDPOINT_RATE_LIMIT_PER_SECOND": "2",
@@ -209,46 +209,46 @@ def overridden(asked: Asked) -> None:
         (None, 2, 3, 6, 200_000),
         (in_code, 1, 2, 3, 50),
     ):
-        service = asked.start(variables, options)
-        limits = asked.admin("GET", "/api/admin/ui-config", service=service)["resourceLimits"]
+        service = case.start(variables, options)
+        limits = case.admin("GET", "/api/admin/ui-config", service=service)["resourceLimits"]
         assert limits["signalEndpoints"] == endpoints
         assert limits["signalTokensPerEndpoint"] == tokens
-        with endpoint(asked, tokens, service) as deploys:
+        with create_endpoint(case, tokens, service) as deploys:
             path = f"{ENDPOINTS}/{deploys.id}/tokens"
             more = [
-                asked.ask("POST", path, {"name": "x"}, token=ADMIN_SECRET, service=service),
+                case.request("POST", path, {"name": "x"}, token=ADMIN_SECRET, service=service),
                 *(
-                    asked.ask("POST", ENDPOINTS, {"name": str(n)}, token=ADMIN_SECRET,
+                    case.request("POST", ENDPOINTS, {"name": str(n)}, token=ADMIN_SECRET,
                               service=service)
                     for n in range(endpoints)
                 ),
             ]  # fmt: skip
             assert [answer.status for answer in more] == [400] + [201] * (endpoints - 1) + [400]
             kind = {"Content_Type": "application/json"}
-            assert deploys.send(text_of(size), **kind).status == 200
-            assert deploys.send(text_of(size + 1), **kind).status == 413
-            began = time.monotonic()
+            assert deploys.send(make_text(size), **kind).status == 200
+            assert deploys.send(make_text(size + 1), **kind).status == 413
+            started_at = time.monotonic()
             answers = [deploys.send(token=deploys.tokens[1]) for _ in range(burst + 1)]
-            took = time.monotonic() - began
+            seconds = time.monotonic() - started_at
             assert {answer.headers["RateLimit-Limit"] for answer in answers} == {str(burst)}
-            if took < 1 / 2:
+            if seconds < 1 / 2:
                 assert [answer.status for answer in answers] == [200] * burst + [429]
         service.close()
 
 
 ROWS = (
-    Row("service 2: external systems report signals by POST", reported),
-    Row("service 4: one endpoint shared by several tokens tells its sources apart", sources),
-    Row("service 5: received signals stand in the View signals page of the endpoint", viewed),
-    Row("signal: the body is optional JSON of any structure", any_json, alone=True),
-    Row("signal: type and data are conventional, not required", conventional),
+    Row("service 2: external systems report signals by POST", check_report),
+    Row("service 4: one endpoint shared by several tokens tells its sources apart", check_sources),
+    Row("service 5: received signals stand in the View signals page of the endpoint", check_view),
+    Row("signal: the body is optional JSON of any structure", check_any_json, alone=True),
+    Row("signal: type and data are conventional, not required", check_conventions),
     Row(
         "send a signal: an existing endpoint, and the token in the Authorization header",
-        credentials,
+        check_credentials,
     ),
-    Row("send a signal: a payload up to the limit is accepted", largest),
-    Row("send a signal: what was received appears in View signals", viewed),
-    Row("limit: one signal a second", one_a_second),
-    Row("limit: 100 kB of payload", too_large),
-    Row("limits: the four of signals can be overridden", overridden, alone=True),
+    Row("send a signal: a payload up to the limit is accepted", check_largest_payload),
+    Row("send a signal: what was received appears in View signals", check_view),
+    Row("limit: one signal a second", check_one_per_second),
+    Row("limit: 100 kB of payload", check_too_large_payload),
+    Row("limits: the four of signals can be overridden", check_overrides, alone=True),
 )

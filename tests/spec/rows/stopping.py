@@ -9,7 +9,7 @@ import threading
 import time
 
 from tests.server.process import Process, until
-from tests.spec.kit import Asked, Row
+from tests.spec.kit import Case, Row
 from tests.waiting import DEADLINE_SECONDS
 
 SLOW = {"preRouterHook": {"call": "slow_route"}}
@@ -32,44 +32,52 @@ class Request(threading.Thread):
             self.answer = conn.getresponse().read()
 
 
-def end(service: Process, number: int, seconds: float) -> tuple[int, float, bytes | None]:
+def stop_during_request(
+    service: Process, number: int, seconds: float
+) -> tuple[int, float, bytes | None]:
     """(exit code, how long the end took, what a request that needs `seconds` was answered)."""
     request = Request(service, seconds)
-    began = time.monotonic()
+    started_at = time.monotonic()
     service.send(number)
     code = service.wait()
-    took = time.monotonic() - began
+    seconds = time.monotonic() - started_at
     request.join(DEADLINE_SECONDS)
-    return code, took, request.answer
+    return code, seconds, request.answer
 
 
-def graceful(asked: Asked) -> None:
-    service = asked.start(asked.services.used | {"GRACEFUL_SHUTDOWN_TIMEOUT": "60000"}, SLOW)
-    number = signal.SIGHUP if asked.way == "code" else signal.SIGTERM
-    code, took, answer = end(service, number, 0.4 if asked.value else LONG)
-    if asked.value:
+def check_graceful_stop(case: Case) -> None:
+    service = case.start(
+        case.services.reused_environ | {"GRACEFUL_SHUTDOWN_TIMEOUT": "60000"}, SLOW
+    )
+    number = signal.SIGHUP if case.way == "code" else signal.SIGTERM
+    code, seconds, answer = stop_during_request(service, number, 0.4 if case.value else LONG)
+    if case.value:
         assert (code, answer) == (0, b"slept")
     else:
         assert (code, answer) == (-number, None)
-        assert took < LONG / 2
+        assert seconds < LONG / 2
     assert "Traceback" not in service.stderr
 
 
-def timeout(asked: Asked) -> None:
+def check_timeout(case: Case) -> None:
     """A long request is cut by the default; one of 1.2 s is not by a longer timeout."""
-    seconds = LONG if asked.value < 2000 else 1.2
-    code, took, answer = end(asked.start(asked.services.used, SLOW), signal.SIGTERM, seconds)
+    seconds = LONG if case.value < 2000 else 1.2
+    code, seconds, answer = stop_during_request(
+        case.start(case.services.reused_environ, SLOW), signal.SIGTERM, seconds
+    )
     assert code == 0
-    if asked.value < 2000:
+    if case.value < 2000:
         assert answer is None
-        assert asked.value / 1000 - 0.1 < took < LONG / 2
+        assert case.value / 1000 - 0.1 < seconds < LONG / 2
     else:
         assert answer == b"slept"
-        assert took > 1
+        assert seconds > 1
 
 
-def sigint(asked: Asked) -> None:
-    service = asked.start(asked.services.used | {"GRACEFUL_SHUTDOWN_TIMEOUT": "60000"}, SLOW)
+def check_sigint(case: Case) -> None:
+    service = case.start(
+        case.services.reused_environ | {"GRACEFUL_SHUTDOWN_TIMEOUT": "60000"}, SLOW
+    )
     idle = service.connect()
     request = Request(service, 0.6)
     service.send(signal.SIGINT)
@@ -81,8 +89,10 @@ def sigint(asked: Asked) -> None:
     idle.close()
 
 
-def second_signal(asked: Asked) -> None:
-    service = asked.start(asked.services.used | {"GRACEFUL_SHUTDOWN_TIMEOUT": "60000"}, SLOW)
+def check_second_signal(case: Case) -> None:
+    service = case.start(
+        case.services.reused_environ | {"GRACEFUL_SHUTDOWN_TIMEOUT": "60000"}, SLOW
+    )
     Request(service, LONG)
     service.send(signal.SIGINT)
     until(lambda: _is_refusing(service), "new connections are refused")
@@ -102,7 +112,7 @@ SIGINT = "programs: SIGINT shuts down gracefully"
 ROWS = (
     Row(
         "server.gracefulShutdownEnable",
-        graceful,
+        check_graceful_stop,
         "GRACEFUL_SHUTDOWN_ENABLE",
         True,
         "false",
@@ -112,7 +122,7 @@ ROWS = (
     ),
     Row(
         "server.gracefulShutdownTimeout",
-        timeout,
+        check_timeout,
         "GRACEFUL_SHUTDOWN_TIMEOUT",
         1000,
         "60000",
@@ -120,6 +130,6 @@ ROWS = (
         code=200,
         alone=True,
     ),
-    Row(SIGINT, sigint, alone=True),
-    Row(SIGINT, second_signal, alone=True),
+    Row(SIGINT, check_sigint, alone=True),
+    Row(SIGINT, check_second_signal, alone=True),
 )
