@@ -62,7 +62,7 @@ def _list_run_deletes(context: Context) -> Iterator[Delete]:
         yield partial(action_runs.delete_old, days=days, chunk=CHUNK)
     yield partial(notifications.delete_old, days=NOTIFICATION_DAYS, chunk=CHUNK)
     yield partial(mails.delete_old, days=MAIL_DAYS, chunk=CHUNK)
-    yield partial(signal_queue.delete_orphaned_verdicts, chunk=CHUNK)
+    yield partial(signal_queue.delete_orphaned_results, chunk=CHUNK)
 
 
 def _delete_in_chunks(context: Context, delete: Delete) -> int:

@@ -1,4 +1,4 @@
-"""The queue of signals: one function for each SQL statement."""
+"""The evaluation queue: one function for each SQL statement."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from sigservice.db.statements import Row, execute, fetch_all
 _SQL = queries.load("signals/signal_queue")
 
 
-def list_oldest(conn: Connection, *, limit: int, most_bytes: int) -> list[Row]:
-    """At least one if there is any. The payload is None when the signal is gone."""
-    return fetch_all(conn, _SQL["list_queued_signals"], limit=limit, most_bytes=most_bytes)
+def list_oldest(conn: Connection, *, limit: int, max_bytes: int) -> list[Row]:
+    """At least one signal if any is queued. The payload is None if the signal was deleted."""
+    return fetch_all(conn, _SQL["list_queued_signals"], limit=limit, max_bytes=max_bytes)
 
 
 def delete(conn: Connection, ids: list[int]) -> int:
-    """How many of them were still there."""
+    """Returns how many of them were queued."""
     return execute(conn, _SQL["delete_queued_signals"], ids=ids)
 
 
-def insert_verdicts(conn: Connection, signal_ids: list[int], verdicts: list[str]) -> None:
-    """`verdicts` are JSON, in the order of the ids."""
-    execute(conn, _SQL["insert_verdicts"], signal_ids=signal_ids, verdicts=verdicts)
+def insert_results(conn: Connection, signal_ids: list[int], results: list[str]) -> None:
+    """`results` are JSON, in the order of the IDs."""
+    execute(conn, _SQL["insert_results"], signal_ids=signal_ids, results=results)
 
 
-def list_verdicts(conn: Connection, signal_ids: list[int]) -> list[Row]:
-    """{signal_id, verdicts}, None for a signal that still waits."""
-    return fetch_all(conn, _SQL["list_verdicts"], signal_ids=signal_ids)
+def list_results(conn: Connection, signal_ids: list[int]) -> list[Row]:
+    """{signal_id, results}; results is None for a queued signal."""
+    return fetch_all(conn, _SQL["list_results"], signal_ids=signal_ids)
 
 
-def delete_orphaned_verdicts(conn: Connection, chunk: int) -> int:
-    return execute(conn, _SQL["delete_orphaned_verdicts"], chunk=chunk)
+def delete_orphaned_results(conn: Connection, chunk: int) -> int:
+    return execute(conn, _SQL["delete_orphaned_results"], chunk=chunk)

@@ -86,7 +86,7 @@ class Evaluator:
     ) -> tuple[int, int]:
         """(evaluated signals, inserted runs). Call under action_runs.lock. Raises EvaluationError
         if a signal fails alone (`limit` 1)."""
-        signals = signal_queue.list_oldest(conn, limit=limit, most_bytes=BATCH_BYTES)
+        signals = signal_queue.list_oldest(conn, limit=limit, max_bytes=BATCH_BYTES)
         if not signals:
             return 0, 0
         try:
@@ -119,7 +119,7 @@ class Evaluator:
         if batch.run_once_ids:
             action_sets.set_armed(conn, batch.run_once_ids, False)
         if results:
-            signal_queue.insert_verdicts(
+            signal_queue.insert_results(
                 conn,
                 list(results),
                 [msgspec.json.encode(items).decode() for items in results.values()],
@@ -134,7 +134,7 @@ class Evaluator:
             return False
         reason = describe_fault(error_id)
         result = {"actionSetId": None, "name": "", "verdict": "failed", "because": reason}
-        signal_queue.insert_verdicts(conn, [signal_id], [msgspec.json.encode([result]).decode()])
+        signal_queue.insert_results(conn, [signal_id], [msgspec.json.encode([result]).decode()])
         return True
 
     def _load_sets(

@@ -43,7 +43,7 @@ def list_evaluations(
     conn: Connection, endpoint_id: int, signal_ids: list[int]
 ) -> dict[int, SignalEvaluation]:
     """By the IDs of the signals, which belong to one endpoint."""
-    rows = {row["signal_id"]: row for row in signal_queue.list_verdicts(conn, signal_ids)}
+    rows = {row["signal_id"]: row for row in signal_queue.list_results(conn, signal_ids)}
     runs = {
         (run["signal_id"], run["action_set_id"]): run
         for run in action_runs.list_of_signals(conn, signal_ids)
@@ -52,8 +52,8 @@ def list_evaluations(
     evaluations: dict[int, SignalEvaluation] = {}
     for id in signal_ids:
         row = rows.get(id)
-        is_waiting = row is not None and row["verdicts"] is None
-        results = msgspec.json.decode(row["verdicts"]) if row and not is_waiting else []
+        is_waiting = row is not None and row["results"] is None
+        results = msgspec.json.decode(row["results"]) if row and not is_waiting else []
         evaluations[id] = SignalEvaluation(
             is_waiting,
             [_make_outcome(item, runs.get((id, item["actionSetId"])), sets) for item in results],

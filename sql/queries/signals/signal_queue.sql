@@ -1,8 +1,8 @@
--- Signals that wait to be judged, and what was made of them.
+-- Signals that wait for evaluation, and the results of evaluated signals.
 
 -- name: list_queued_signals
--- The oldest, and no more than `most_bytes` of payload, for each matching set keeps a copy; taken
--- with delete_queued_signals in the same transaction.
+-- The oldest signals, up to `max_bytes` of payload, because each matching set stores a copy. Call
+-- delete_queued_signals in the same transaction.
 SELECT signal_id, endpoint_id, payload, token_id, created_at, now() AS now
 FROM (
     SELECT q.signal_id, q.endpoint_id, s.payload, s.token_id, s.created_at,
@@ -11,25 +11,25 @@ FROM (
     FROM (SELECT signal_id, endpoint_id FROM signal_queue ORDER BY signal_id LIMIT %(limit)s) q
     LEFT JOIN signals s ON s.id = q.signal_id
 ) waiting
-WHERE before < %(most_bytes)s
+WHERE before < %(max_bytes)s
 ORDER BY signal_id;
 
 -- name: delete_queued_signals
 DELETE FROM signal_queue WHERE signal_id = ANY(%(ids)s);
 
--- name: insert_verdicts
+-- name: insert_results
 INSERT INTO signal_verdicts (signal_id, verdicts)
-SELECT signal_id, verdicts::jsonb
-FROM unnest(%(signal_ids)s::bigint[], %(verdicts)s::text[]) AS v (signal_id, verdicts)
+SELECT signal_id, results::jsonb
+FROM unnest(%(signal_ids)s::bigint[], %(results)s::text[]) AS r (signal_id, results)
 ON CONFLICT DO NOTHING;
 
--- name: list_verdicts
--- `verdicts` is NULL for a signal that still waits; one that no set wanted has no row.
-SELECT signal_id, verdicts FROM signal_verdicts WHERE signal_id = ANY(%(signal_ids)s)
+-- name: list_results
+-- `results` is NULL for a queued signal. A signal that triggered no set has no row.
+SELECT signal_id, verdicts AS results FROM signal_verdicts WHERE signal_id = ANY(%(signal_ids)s)
 UNION ALL
 SELECT signal_id, NULL FROM signal_queue WHERE signal_id = ANY(%(signal_ids)s);
 
--- name: delete_orphaned_verdicts
+-- name: delete_orphaned_results
 DELETE FROM signal_verdicts
 WHERE signal_id IN (
     SELECT v.signal_id FROM signal_verdicts v

@@ -9,7 +9,7 @@ from tests.repository.kit import add_built_ins, add_endpoint, add_set, add_signa
 
 
 def waiting(conn, **more):
-    options = {"limit": 10, "most_bytes": 1_000_000} | more
+    options = {"limit": 10, "max_bytes": 1_000_000} | more
     return [row["signal_id"] for row in signal_queue.list_oldest(conn, **options)]
 
 
@@ -28,7 +28,7 @@ def test_signal_is_queued_only_if_it_triggers_a_set(conn):
     add_token(conn, deaf)
     first = add_signal(conn, endpoint, '{"a": 1}', endpoint="deploys")
     add_signal(conn, deaf, endpoint="deaf")
-    (row,) = signal_queue.list_oldest(conn, limit=10, most_bytes=10)
+    (row,) = signal_queue.list_oldest(conn, limit=10, max_bytes=10)
     assert (row["signal_id"], row["endpoint_id"]) == (first, endpoint)
     assert json.loads(row["payload"]) == {"a": 1}
     assert row["now"] >= row["created_at"]
@@ -43,22 +43,22 @@ def test_oldest_signals_come_first_within_the_limits(conn):
     signal_ids = [add_signal(conn, endpoint, text, endpoint="deploys") for _ in range(5)]
     assert waiting(conn) == signal_ids
     assert waiting(conn, limit=2) == signal_ids[:2]
-    assert waiting(conn, most_bytes=1) == signal_ids[:1]  # at least one
-    assert waiting(conn, most_bytes=100) == signal_ids[:1]
-    assert waiting(conn, most_bytes=101) == signal_ids[:2]
+    assert waiting(conn, max_bytes=1) == signal_ids[:1]  # at least one
+    assert waiting(conn, max_bytes=100) == signal_ids[:1]
+    assert waiting(conn, max_bytes=101) == signal_ids[:2]
     signal_queue.delete(conn, signal_ids[:2])
     assert waiting(conn) == signal_ids[2:]
     run(conn, "DELETE FROM signals WHERE id = %s", signal_ids[2])
-    assert signal_queue.list_oldest(conn, limit=1, most_bytes=1)[0]["payload"] is None
+    assert signal_queue.list_oldest(conn, limit=1, max_bytes=1)[0]["payload"] is None
     assert waiting(conn) == signal_ids[2:]
 
 
 def test_results_are_written_once_and_deleted_with_the_signal(conn):
     endpoint = listening(conn)
     signal = add_signal(conn, endpoint, endpoint="deploys")
-    signal_queue.insert_verdicts(conn, [signal, 999], ['[{"verdict": "runs"}]', "[]"])
-    signal_queue.insert_verdicts(conn, [signal], ["[]"])
-    verdicts = [row["verdicts"] for row in signal_queue.list_verdicts(conn, [signal])]
-    assert [json.loads(text) for text in verdicts if text] == [[{"verdict": "runs"}]]
-    assert signal_queue.delete_orphaned_verdicts(conn, 10) == 1
-    assert signal_queue.list_verdicts(conn, [999]) == []
+    signal_queue.insert_results(conn, [signal, 999], ['[{"verdict": "runs"}]', "[]"])
+    signal_queue.insert_results(conn, [signal], ["[]"])
+    results = [row["results"] for row in signal_queue.list_results(conn, [signal])]
+    assert [json.loads(text) for text in results if text] == [[{"verdict": "runs"}]]
+    assert signal_queue.delete_orphaned_results(conn, 10) == 1
+    assert signal_queue.list_results(conn, [999]) == []
