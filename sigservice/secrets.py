@@ -1,7 +1,7 @@
-"""Random secrets, their stored hashes, and passwords.
+"""Random secrets and their hashes, and the hashing of passwords.
 
-Secrets we make have 256 bits, so a plain SHA-256 is what is stored (OWASP ASVS 5, 7.2.3).
-Passwords use Argon2id with OWASP's parameters (19 MiB, t=2, p=1).
+Generated secrets have 256 bits, so their plain SHA-256 is stored (OWASP ASVS 5, 7.2.3). Passwords
+are hashed by Argon2id with OWASP's parameters (19 MiB, t=2, p=1).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import argon2
 from sigservice.errors import UnavailableError
 
 MAX_HASHING, MAX_WAITING = 2, 1
-_CODE_LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's: none looks like another
+_CODE_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's, without look-alikes
 _LOOK_ALIKES = str.maketrans("OIL", "011", " -")
 
 
@@ -29,24 +29,23 @@ def generate_secret() -> str:
 
 
 def generate_hex_secret() -> str:
-    """56 hexadecimal digits, 224 bits: what tokens of the field end in."""
+    """56 hexadecimal digits, 224 bits, as Unleash tokens end in."""
     return secrets.token_hex(28)
 
 
 def generate_code() -> str:
-    """Eight characters in two groups, 40 bits, for a person to type."""
-    letters = "".join(secrets.choice(_CODE_LETTERS) for _ in range(8))
-    return f"{letters[:4]}-{letters[4:]}"
+    """Eight characters in two groups, 40 bits, for a user to type."""
+    return normalize_code("".join(secrets.choice(_CODE_ALPHABET) for _ in range(8)))
 
 
 def normalize_code(text: str) -> str:
-    """What a person typed as `new_code` writes it."""
-    letters = text.upper().translate(_LOOK_ALIKES)
-    return f"{letters[:4]}-{letters[4:]}"
+    """The code that a user typed, as `generate_code` writes it."""
+    code = text.upper().translate(_LOOK_ALIKES)
+    return f"{code[:4]}-{code[4:]}"
 
 
 def sha256(secret: str) -> bytes:
-    """What is stored of a secret: 32 bytes. Takes any text a header can carry."""
+    """The 32 bytes that are stored for a secret. Accepts any text that a header can have."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
 
 
@@ -57,7 +56,7 @@ def hash_in_scope(secret: str, authentication_scope: str) -> bytes:
 
 
 def derive(secret: str, purpose: str) -> str:
-    """A value that follows from `secret` but does not reveal it, such as a session's CSRF token."""
+    """A value computed from `secret` that doesn't reveal it, such as a session's CSRF token."""
     digest = hmac.new(secret.encode("utf-8", "surrogatepass"), purpose.encode(), "sha256").digest()
     return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
@@ -70,10 +69,10 @@ def is_equal(left: str, right: str) -> bool:
 
 
 class Passwords:
-    """Hashes and checks passwords, which takes 19 MiB and some 20 ms each.
+    """Hashes and checks passwords, at 19 MiB and some 20 ms each.
 
-    Two threads do it at the same time and one more waits. The next one is refused, so that a flood
-    of sign-ins leaves the other workers to everybody else.
+    Two threads hash at the same time and a third waits. A fourth is rejected, so that a flood of
+    sign-ins leaves the other workers free.
     """
 
     def __init__(self, *, time_cost: int = 2, memory_kib: int = 19 * 1024) -> None:
@@ -87,14 +86,14 @@ class Passwords:
 
     @contextmanager
     def admit(self) -> Iterator[None]:
-        """Admits the calling thread for all the hashes of one piece of work, so that it is refused
-        before it has begun or not at all. Raises UnavailableError at once when it is refused.
+        """Admits the calling thread for all hashes of one operation, so that it is rejected at
+        the start or not at all. Raises UnavailableError if it is rejected.
         """
         if getattr(self._thread, "is_admitted", False):
             yield
             return
         if not self._admission.acquire(blocking=False):
-            raise UnavailableError("Too many passwords are being checked just now. Try again.")
+            raise UnavailableError("Too many sign-ins at the moment. Try again.")
         self._thread.is_admitted = True
         try:
             yield
@@ -110,21 +109,22 @@ class Passwords:
     def _hash(self, password: str) -> str:
         return self._hasher.hash(password)
 
-    def is_outdated(self, stored: str) -> bool:
-        """Whether a hash was made with other parameters than today's."""
-        return self._hasher.check_needs_rehash(stored)
+    def is_outdated(self, password_hash: str) -> bool:
+        """Whether the hash has other parameters than the current ones."""
+        return self._hasher.check_needs_rehash(password_hash)
 
-    def matches(self, stored: str | None, password: str) -> bool:
-        """False for a wrong password; as slow for no stored hash, so names can't be probed.
-        Raises UnavailableError."""
+    def matches(self, password_hash: str | None, password: str) -> bool:
+        """False for a wrong password, and for no hash, which takes as long, so that callers can't
+        find out which users exist. Raises UnavailableError."""
         with self.admit():
             if not self._dummy:
                 self._dummy = self.hash(generate_secret())
             with self._running:
-                return self._verify(stored or self._dummy, password) and stored is not None
+                is_match = self._verify(password_hash or self._dummy, password)
+                return is_match and password_hash is not None
 
-    def _verify(self, stored: str, password: str) -> bool:
+    def _verify(self, password_hash: str, password: str) -> bool:
         try:
-            return self._hasher.verify(stored, password)
+            return self._hasher.verify(password_hash, password)
         except (argon2.exceptions.VerificationError, argon2.exceptions.InvalidHashError):
             return False

@@ -33,7 +33,7 @@ from sigservice.listener import Listener
 from sigservice.secrets import Passwords
 from sigservice.services import startup
 from sigservice.version import __version__
-from sigservice.web.cors import headers_of_refusals
+from sigservice.web.cors import make_rejection_headers
 from sigservice.web.request_log import refusal_log
 from sigservice.web.wsgi import Wsgi
 
@@ -147,7 +147,7 @@ class Service:
                 self.app,
                 self.config,
                 self._logger,
-                headers_of_refusals(self.context),
+                make_rejection_headers(self.context),
                 refusal_log(self.context),
                 self._admit,
             )

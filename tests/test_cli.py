@@ -52,7 +52,7 @@ def test_create_admin_makes_one_that_can_sign_in(command, make_service, login):
     sign_in(web, "ada", "Correct-Horse-7", status=401)  # … nor the configured one
     again = command("create-admin", login, "--password-stdin", stdin=GOOD + "\n")
     assert again.returncode == 1
-    assert "exists already" in again.stderr
+    assert "already exists" in again.stderr
 
 
 def test_reset_password_sets_it_and_refuses_what_is_wrong(command, service, rows):

@@ -39,7 +39,7 @@ TYPES = {
             "demo",
             api_name="demo",
             path="/auth/demo/login",
-            form="access/sign_in/demo",
+            form="access/sign_in/form",
             users="anyone, with any email address",
             note="Users sign in with an email address only, without a password.",
             takes_email=True,

@@ -16,10 +16,10 @@ PERMISSIONS = {
     "Viewer": frozenset({VIEW}),
 }
 
-# The environment of those who name none.
+# The environment of tokens and requests that name none.
 DEFAULT_ENVIRONMENT = "default"
 
-# Pseudo users, as tools of the field know them.
+# Pseudo users, with the IDs that Unleash uses.
 ADMIN_TOKEN_ID = -42
 SYSTEM_ID = -1337
 UNKNOWN_ID = -1
@@ -27,10 +27,10 @@ UNKNOWN_ID = -1
 
 @dataclass(frozen=True)
 class Identity:
-    """`session_hash` and `csrf` are set for a person with a session, empty for a token.
+    """`session_hash` and `csrf` are set for a user with a session, empty for a token.
 
-    `default_password_works` tells that somebody's password is still the documented one.
-    `action_run` is set while an action set acts: {id, actionSetId, actionSet}.
+    `default_password_works` is true while any user still has the default password. `action_run`,
+    {id, actionSetId, actionSet}, is set during the run of an action set.
     """
 
     user_id: int

@@ -1,4 +1,4 @@
-"""Who tries to sign in."""
+"""The counter of sign-in attempts."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from sigservice.telemetry.instruments import Counter, Instruments
 
 
 class SignIns:
-    """A result is success, failed (wrong name, password or code), limited (too many wrong ones for
-    this account) or unavailable (too many at the same time, or no database)."""
+    """A result is success, failed (wrong login, password or code), limited (too many failures of
+    the account) or unavailable (too many attempts at the same time, or no database)."""
 
     def __init__(self, make: Instruments) -> None:
         self._attempts = make.add(

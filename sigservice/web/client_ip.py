@@ -1,6 +1,4 @@
-"""The client's address and scheme: the peer's, unless the peer is a proxy that the configuration
-names.
-"""
+"""The client's address and scheme: those of the peer, unless it is a trusted proxy."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ _FORWARDED = (
     "HTTP_X_FORWARDED_PROTO",
     "HTTP_X_REAL_IP",
 )
-# This machine, private networks, link-local addresses and carriers' networks.
+# Loopback, private, link-local and carrier-grade NAT addresses.
 _LOCAL = tuple(
     map(
         ipaddress.ip_network,
@@ -38,11 +36,11 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 @lru_cache(maxsize=16)
-def _networks(names: tuple[str, ...]) -> tuple[Network, ...]:
-    return tuple(_network(name) for name in names if name != "localhost")
+def _parse_networks(names: tuple[str, ...]) -> tuple[Network, ...]:
+    return tuple(_parse_network(name) for name in names if name != "localhost")
 
 
-def _network(name: str) -> Network:
+def _parse_network(name: str) -> Network:
     network = ipaddress.ip_network(name, strict=False)
     mapped = getattr(network.network_address, "ipv4_mapped", None)
     if mapped is None or network.prefixlen < 96:
@@ -51,77 +49,79 @@ def _network(name: str) -> Network:
 
 
 def find_client_ip(environ: dict[str, Any], trusted: Sequence[str]) -> str:
-    """The address as text; "" for a unix socket's peer.
+    """The address as text; "" for the peer of a unix socket.
 
-    Of X-Forwarded-For the right-most entry that is no trusted proxy counts: whatever stands to
-    the left of it came from the client.
+    It is the right-most entry of X-Forwarded-For that isn't a trusted proxy: the client itself may
+    have sent the entries to the left of it.
     """
     peer = environ.get("REMOTE_ADDR") or ""
     if trusted and _is_trusted(peer, trusted):
         for entry in reversed(environ.get("HTTP_X_FORWARDED_FOR", "").split(",")):
-            address = _normal(entry.strip())
+            address = _normalize(entry.strip())
             if not address:
                 break
             peer = address
             if not _is_trusted(address, trusted):
                 break
-    return _normal(peer)
+    return _normalize(peer)
 
 
 def is_https(environ: dict[str, Any], trusted: Sequence[str]) -> bool:
-    """Whether a trusted proxy says that the browser came by TLS."""
+    """Whether a trusted proxy reports that the browser uses TLS."""
     peer = environ.get("REMOTE_ADDR") or ""
-    return _forwarded_scheme(environ) == "https" and bool(trusted) and _is_trusted(peer, trusted)
+    return (
+        _read_forwarded_scheme(environ) == "https" and bool(trusted) and _is_trusted(peer, trusted)
+    )
 
 
 def is_apparently_plain_http(environ: dict[str, Any]) -> bool:
-    """Nothing tells of TLS. Of browsers' Sec-Fetch headers it is known that they send them to
-    https addresses and to their own machine only, where they keep Secure cookies as well."""
-    return _forwarded_scheme(environ) != "https" and "HTTP_SEC_FETCH_SITE" not in environ
+    """Whether no header indicates TLS. Browsers send Sec-Fetch headers only to https addresses and
+    to localhost, where they keep Secure cookies too."""
+    return _read_forwarded_scheme(environ) != "https" and "HTTP_SEC_FETCH_SITE" not in environ
 
 
-def _forwarded_scheme(environ: dict[str, Any]) -> str:
-    """What the outermost proxy noted."""
+def _read_forwarded_scheme(environ: dict[str, Any]) -> str:
+    """The scheme that the outermost proxy reported."""
     return str(environ.get("HTTP_X_FORWARDED_PROTO", "")).split(",")[0].strip().lower()
 
 
 def is_public(environ: dict[str, Any], trusted: Sequence[str]) -> bool:
-    """Whether the client is, or may be, outside of this machine and its private networks: it may be
-    behind a proxy that is not trusted or that does not name it."""
+    """Whether the client is, or may be, outside of this machine and its private networks. It may be
+    if a proxy isn't trusted, or doesn't report the client."""
     peer, address = environ.get("REMOTE_ADDR") or "", find_client_ip(environ, trusted)
     if any(name in environ for name in _FORWARDED):
-        is_named = _is_trusted(peer, trusted) and not _is_trusted(address, trusted)
-        if not is_named:
+        is_reported = _is_trusted(peer, trusted) and not _is_trusted(address, trusted)
+        if not is_reported:
             return True
     return bool(address) and not any(ipaddress.ip_address(address) in n for n in _LOCAL)
 
 
 def make_limit_key(address: str) -> str:
-    """What a limit counts by: an IPv6 client owns a /56 at least."""
+    """The address, or the /56 of an IPv6 address, because one client may own all of that."""
     if ":" not in address:
         return address
     return str(ipaddress.ip_network(f"{address}/56", strict=False))
 
 
 def make_connection_key(peer: str, trusted: Sequence[str]) -> str:
-    """What connections are counted by; "" for those that are not: they come from a trusted proxy
-    or by a unix socket."""
-    address = _normal(peer)
+    """The key that connections are counted by; "" for trusted proxies and unix sockets, which
+    aren't limited."""
+    address = _normalize(peer)
     if not address or (trusted and _is_trusted(address, trusted)):
         return ""
     return make_limit_key(address)
 
 
 def _is_trusted(address: str, trusted: Sequence[str]) -> bool:
-    if not _normal(address):
+    if not _normalize(address):
         return "localhost" in trusted
-    ip = ipaddress.ip_address(_normal(address))
-    return any(ip in network for network in _networks(tuple(trusted)))
+    ip = ipaddress.ip_address(_normalize(address))
+    return any(ip in network for network in _parse_networks(tuple(trusted)))
 
 
 @lru_cache(maxsize=4096)
-def _normal(text: str) -> str:
-    """IPv4 in IPv6 as IPv4, without zone or port; "" for what is no address."""
+def _normalize(text: str) -> str:
+    """The address without zone and port, IPv4-mapped IPv6 as IPv4; "" if it is invalid."""
     text = text.split("%")[0]
     if text.startswith("["):
         text = text[1:].split("]")[0]

@@ -1,8 +1,8 @@
-"""Cross-origin rules of the frontend API: pages of other sites may ask it, with a token.
+"""CORS for the frontend API: pages of other sites may call it, with a token.
 
-Two wrappers, because a preflight comes without a token and is answered before any guard, while the
-headers go on every answer, errors of the outermost frame included: without them a browser hides
-even the status.
+There are two wrappers. A preflight has no token, so it is answered before the guards. The headers
+are added to every answer, also to errors of the outermost layer, because without them a browser
+hides even the status.
 """
 
 from __future__ import annotations
@@ -17,71 +17,73 @@ from sigservice.services.system.settings import ANY_ORIGIN
 from sigservice.web.headers import Headers, header_sets, is_api
 from sigservice.web.wsgi import Environ, StartResponse, Wsgi
 
-AREA = "/api/frontend"
-METHODS = "GET,HEAD,PUT,PATCH,POST,DELETE"  # what the field's servers say
+PATH = "/api/frontend"
+METHODS = "GET,HEAD,PUT,PATCH,POST,DELETE"  # as Unleash answers
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 
 
 def allow_origins(context: Context, app: Wsgi) -> Wsgi:
-    """Around everything: says which pages may read the answer."""
+    """The outermost wrapper: allows pages of the configured origins to read the answer."""
 
-    def allowing(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+    def respond(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         def start(status: str, headers: Headers, exc_info: Any = None) -> Any:
-            # The path is clean by now, and the guard may have left what it knows of revisions.
-            if _is_ours(environ):
-                headers = headers + _headers(context, environ, status)
+            # By now the path is normalized, and the guard may have set the revisions.
+            if _is_frontend_path(environ):
+                headers = headers + _make_headers(context, environ, status)
             return start_response(status, headers, exc_info)
 
         return app(environ, start)
 
-    return allowing
+    return respond
 
 
 def answer_preflights(context: Context, app: Wsgi) -> Wsgi:
-    """In front of the guards."""
+    """Wraps the routes, before the guards."""
     max_age = str(context.config["accessControlMaxAge"])
 
-    def answering(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        if environ["REQUEST_METHOD"] != "OPTIONS" or not _is_ours(environ):
+    def respond(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        if environ["REQUEST_METHOD"] != "OPTIONS" or not _is_frontend_path(environ):
             return app(environ, start_response)
         headers = [
             ("Access-Control-Allow-Methods", METHODS),
             ("Access-Control-Max-Age", max_age),
             ("Vary", "Access-Control-Request-Headers"),
         ]
-        asked = environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", "").split(",")
-        names = [name.strip() for name in asked if _TOKEN.fullmatch(name.strip())]
+        requested = environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", "").split(",")
+        names = [name.strip() for name in requested if _TOKEN.fullmatch(name.strip())]
         if names:
             headers.append(("Access-Control-Allow-Headers", ",".join(names)))
         start_response("204 No Content", headers)
         return []
 
-    return answering
+    return respond
 
 
-def headers_of_refusals(context: Context) -> Callable[[str, str], Headers]:
-    """What goes on an answer that the listener itself gives, by path and Origin: no request has
-    come into being yet, and the database is not asked."""
-    api, elsewhere = header_sets(context.config)
+def make_rejection_headers(context: Context) -> Callable[[str, str], Headers]:
+    """A function that makes the headers of the listener's own answers from path and Origin. There
+    is no request yet, and it never queries the database."""
+    api_headers, page_headers = header_sets(context.config)
 
     def headers(path: str, origin: str) -> Headers:
         below = path.removeprefix(context.base)
         if not is_api(below):
-            return elsewhere
+            return page_headers
         environ = {"PATH_INFO": below, "HTTP_ORIGIN": origin}
-        return api + (_headers(context, environ, "503") if _is_ours(environ) else [])
+        if not _is_frontend_path(environ):
+            return api_headers
+        return api_headers + _make_headers(context, environ, "503")
 
     return headers
 
 
-def _is_ours(environ: Environ) -> bool:
+def _is_frontend_path(environ: Environ) -> bool:
     path = environ.get("PATH_INFO", "")
-    return path == AREA or path.startswith(AREA + "/")
+    return path == PATH or path.startswith(PATH + "/")
 
 
-def _headers(context: Context, environ: Environ, status: str) -> Headers:
-    """`*` never goes with credentials: browsers refuse that, and tokens travel in a header."""
-    origins = _origins(context, environ, status)
+def _make_headers(context: Context, environ: Environ, status: str) -> Headers:
+    """`*` excludes Allow-Credentials, which browsers reject; tokens are sent in a header."""
+    origins = _find_origins(context, environ, status)
     exposed = ("Access-Control-Expose-Headers", "ETag")
     if ANY_ORIGIN in origins:
         return [("Access-Control-Allow-Origin", ANY_ORIGIN), exposed]
@@ -96,8 +98,8 @@ def _headers(context: Context, environ: Environ, status: str) -> Headers:
     ]
 
 
-def _origins(context: Context, environ: Environ, status: str) -> frozenset[str]:
-    if status.startswith("503"):  # asking once more would make it wait once more
+def _find_origins(context: Context, environ: Environ, status: str) -> frozenset[str]:
+    if status.startswith("503"):  # another query would wait again
         return context.cors_origins.get_cached()
     try:
         return context.cors_origins.get(environ.get("sigservice.revisions"))

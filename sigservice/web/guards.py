@@ -1,10 +1,10 @@
 """Guards authenticate and authorize a request. Each is a plugin of a router and passes the
 Identity to the handler as its first argument.
 
-A route names what it needs: `needs=ADMIN`. A test demands a guard and a need of every route.
-`is_open` says whether a request without token and cookie may come in: if not, the listener does
-not read a large body of one (`needs_credentials=True` on a route line says it where the handler
-itself asks for the token).
+A route names the permission it needs: `needs=ADMIN`. A test requires a guard and a permission of
+every route. `is_open` is true if requests with neither token nor cookie are allowed; otherwise the
+listener doesn't read a large body of such a request. `needs_credentials=True` on a route has the
+same effect where the handler checks the token.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SAFE_METHODS = ("GET", "HEAD")
 
 
 class Public:
-    """Anybody may come in; the handler gets no identity."""
+    """No authentication; the handler gets no identity."""
 
     name, api, is_open = "guard", 2, True
 
@@ -77,7 +77,7 @@ class AdminGuard:
                 identity = environ["sigservice.identity"] = self._by_session(environ)
                 if identity.has_default_password and not while_default_password:
                     raise PasswordChangeRequired(
-                        "Set a new password first: the built-in one is known to everybody."
+                        "Set a new password first: the default password is public."
                     )
             if not identity.has_permission(needs):
                 raise NoPermissionError(
@@ -99,7 +99,7 @@ class AdminGuard:
             if token is None:
                 raise UnauthorizedError("The API token is unknown or has expired.")
         if token["type"] != "admin":
-            raise NoPermissionError("This token is not for the admin API.")
+            raise NoPermissionError("This token can't be used for the admin API.")
         context.revision_cache.last_used.record_api_token(token["id"])
         return Identity(ADMIN_TOKEN_ID, token["token_name"], PERMISSIONS["Admin"], ip=ip)
 
@@ -123,37 +123,37 @@ class AdminGuard:
         identity = request_identity.find_identity(self._context, environ)
         if identity is None:
             raise request_identity.make_sign_in_error(self._context)
-        environ["sigservice.identity"] = identity  # for the log of what is refused
+        environ["sigservice.identity"] = identity  # for the log, also of rejected requests
         if environ["REQUEST_METHOD"] not in SAFE_METHODS:
             check_same_origin(self._context, environ)
             token = environ.get("HTTP_X_CSRF_TOKEN", "")
             if not identity.session_hash:
-                if _is_unknown_origin(environ):  # scripts name none, no page of ours asks here
-                    raise _foreign()
+                if _is_unknown_origin(environ):  # neither a script nor a page of this service
+                    raise _make_cross_site_error()
             elif token or not is_from_script(environ):
                 check_csrf(identity, token)
         return identity
 
 
 class ClientGuard:
-    """The client and the frontend API: an API token of their own kind (`kinds`).
+    """The client and the frontend API: an API token of one of `types`.
 
-    Hands the handler an Access, and leaves the revisions that hold now in the environ.
+    Passes an Access to the handler, and the current revisions in the environ.
     """
 
     name, api = "guard", 2
 
-    def __init__(self, context: Context, *kinds: str) -> None:
-        self._context, self._kinds = context, kinds
-        optional = not context.config["authentication"]["enableApiToken"]
-        self.is_open = optional or context.authentication.type.is_open
+    def __init__(self, context: Context, *types: str) -> None:
+        self._context, self._types = context, types
+        is_optional = not context.config["authentication"]["enableApiToken"]
+        self.is_open = is_optional or context.authentication.type.is_open
 
     def apply(self, callback: Any, route: Any) -> Any:
-        context, kinds = self._context, self._kinds
+        context, types = self._context, self._types
         trusted = context.trusted_proxies
         anonymous = None
         if self.is_open:
-            anonymous = Access(0, "anonymous", kinds[0], DEFAULT_ENVIRONMENT, ("*",))
+            anonymous = Access(0, "anonymous", types[0], DEFAULT_ENVIRONMENT, ("*",))
 
         def guarded(**kwargs: Any) -> Any:
             environ = request.environ
@@ -164,29 +164,29 @@ class ClientGuard:
             if not secret and context.authentication.lacks_handler:
                 raise request_identity.make_sign_in_error(context)
             if not secret:
-                raise UnauthorizedError("An API token is needed in the Authorization header.")
-            known = environ["sigservice.revisions"] = context.revision_cache.read_revisions()
+                raise UnauthorizedError("Send an API token in the Authorization header.")
+            revisions = environ["sigservice.revisions"] = context.revision_cache.read_revisions()
             key = secrets.sha256(secret)
-            access = context.revision_cache.find_cached_access(key, known)
+            access = context.revision_cache.find_cached_access(key, revisions)
             if access is None:
                 with AuthenticationAttempt(context, find_client_ip(environ, trusted), key):
-                    access = context.revision_cache.find_access(secret, key, known)
+                    access = context.revision_cache.find_access(secret, key, revisions)
                     if access is None:
                         raise UnauthorizedError("The API token is unknown or has expired.")
             environ[HAS_TOKEN] = True
-            if access.type not in kinds:
-                names = " and ".join(kinds)
-                raise NoPermissionError(f"This API takes tokens of the type {names} only.")
+            if access.type not in types:
+                names = " or ".join(types)
+                raise NoPermissionError(f"The token must be of type {names}.")
             return callback(access, **kwargs)
 
         return guarded
 
 
 class PageGuard:
-    """Pages: a person's session; who has none is sent to the sign-in page.
+    """Pages: a session. Users without one are redirected to the sign-in page.
 
-    `form_limit=bytes` and `form_fields=number` widen what a form may hold. With
-    `for_scripts=True` a script may ask too, by JSON whose content does not matter.
+    `form_limit=bytes` and `form_fields=number` raise the limits of a form. With `for_scripts=True`
+    scripts may send the request too, with any JSON body.
     """
 
     name, api = "guard", 2
@@ -208,7 +208,7 @@ class PageGuard:
             identity = request_identity.find_identity(context, environ)
             environ["sigservice.identity"] = identity
             if identity is None:
-                return respond.redirect(context, "/sign-in" + _next(environ))
+                return respond.redirect(context, "/sign-in" + _make_next_query(environ))
             nonce = ""
             if not identity.session_hash:
                 nonce = session.read_form_nonce(context, environ)
@@ -223,7 +223,10 @@ class PageGuard:
             if identity.has_default_password and not while_default_password:
                 return respond.redirect(context, "/profile")
             if not identity.has_permission(needs):
-                raise NoPermissionError("Your role does not allow this.")
+                role = next(r for r in ("Viewer", "Editor", "Admin") if needs in PERMISSIONS[r])
+                raise NoPermissionError(
+                    f"You don't have permission to do this. Ask an admin for the {role} role."
+                )
             answer = callback(identity, **kwargs)
             if nonce:
                 session.set_form_nonce(context, answer, nonce)
@@ -233,9 +236,8 @@ class PageGuard:
 
 
 class AuthenticationAttempt:
-    """Counts refused credentials by address and refuses unseen once there were too many.
-
-    Credentials that were good lately are never held up: senders may share an address.
+    """Counts failed authentication by address, and rejects further attempts unchecked above the
+    limit. Recently authenticated credentials aren't limited, because callers may share an address.
     """
 
     def __init__(self, context: Context, ip: str, key: bytes) -> None:
@@ -245,60 +247,60 @@ class AuthenticationAttempt:
         if self._key not in self._context.recent_credentials:
             check_failed_auth(self._context, self._ip)
 
-    def __exit__(self, kind: type[BaseException] | None, error: Any, _trace: Any) -> None:
-        if kind is None:
+    def __exit__(self, error_type: type[BaseException] | None, *_error: Any) -> None:
+        if error_type is None:
             self._context.recent_credentials.add(self._key)
-        elif issubclass(kind, UnauthorizedError):
+        elif issubclass(error_type, UnauthorizedError):
             self._context.recent_credentials.discard(self._key)
-            with suppress(RateLimitError):  # the refusal itself is the answer
+            with suppress(RateLimitError):  # the answer is the error that was raised
                 count_failed_auth(self._context, self._ip)
 
 
 def check_failed_auth(context: Context, address: str) -> None:
-    """Raises RateLimitError once too many credentials from there were refused; `address` is a
-    make_limit_key."""
+    """Raises RateLimitError after too many failures; `address` is from make_limit_key."""
     is_allowed, headers = context.limiter.peek("failed_auth", address)
     if not is_allowed:
         raise build_rate_limit_error(headers)
 
 
 def count_failed_auth(context: Context, address: str) -> None:
-    """Raises RateLimitError when that was one too many."""
+    """Raises RateLimitError above the limit."""
     is_allowed, headers = context.limiter.consume("failed_auth", address)
     if not is_allowed:
         raise build_rate_limit_error(headers)
 
 
 def read_bearer_token(environ: dict[str, Any]) -> str:
-    """The secret of the Authorization header, "" without one: `Bearer <secret>` or bare."""
+    """The secret of the Authorization header, with or without `Bearer`; "" if there is none."""
     text = environ.get("HTTP_AUTHORIZATION", "").strip()
     scheme, _, rest = text.partition(" ")
     return rest.strip() if scheme.lower() == "bearer" else text
 
 
 def check_same_origin(context: Context, environ: dict[str, Any]) -> None:
-    """Raises ForbiddenError when the browser says that another site sends this."""
+    """Raises ForbiddenError if the browser reports that another site sent the request."""
     site = environ.get("HTTP_SEC_FETCH_SITE")
     if site is not None and site not in ("same-origin", "none"):
-        raise _foreign()
-    # Over plain HTTP browsers say nothing else than null for a form of ours, because of our
-    # Referrer-Policy; the forms' own secrets are asked for in any case.
+        raise _make_cross_site_error()
+    # Over plain HTTP browsers send null for the forms of this service too, because of its
+    # Referrer-Policy. The CSRF tokens are checked in any case.
     origin = environ.get("HTTP_ORIGIN", "null")
     if site is None and origin != "null":
         public = urlsplit(context.public_url)
         scheme = "https" if is_https(environ, context.trusted_proxies) else "http"
-        ours = {f"{scheme}://{environ.get('HTTP_HOST', '')}"}
-        ours |= {f"{public.scheme}://{public.netloc}"} if context.public_url else set()
-        if origin not in ours:
-            raise _foreign()
+        own_origins = {f"{scheme}://{environ.get('HTTP_HOST', '')}"}
+        own_origins |= {f"{public.scheme}://{public.netloc}"} if context.public_url else set()
+        if origin not in own_origins:
+            raise _make_cross_site_error()
 
 
 def is_from_script(environ: dict[str, Any]) -> bool:
-    """Whether no browser page can have sent this, so that a cookie needs no form token beside it.
+    """Whether no page in a browser can have sent this request, so that the cookie needs no CSRF
+    token.
 
-    A page of another site may send a form with the cookie, perhaps by an old browser that names
-    no origin. Any other method and JSON it sends only after asking by OPTIONS, and then with an
-    Origin. `null` is an origin too: that of a sandboxed page.
+    A page of another site can make a browser send a form with the cookie, and old browsers send no
+    Origin. Before another method or JSON they send a preflight, and then an Origin. `null` is the
+    origin of a sandboxed page.
     """
     if "HTTP_ORIGIN" in environ or "HTTP_SEC_FETCH_SITE" in environ:
         return False
@@ -312,15 +314,15 @@ def _is_unknown_origin(environ: dict[str, Any]) -> bool:
 
 def check_csrf(identity: Identity, token: str) -> None:
     if not identity.csrf or not secrets.is_equal(identity.csrf, token):
-        raise ForbiddenError("The form has expired or did not come from here. Load it again.")
+        raise ForbiddenError("This form has expired. Reload the page and try again.")
 
 
-def _foreign() -> AppError:
+def _make_cross_site_error() -> AppError:
     return ForbiddenError("This request came from another site.")
 
 
-def _next(environ: dict[str, Any]) -> str:
-    """Where to go on after signing in; a submitted form is not repeated."""
+def _make_next_query(environ: dict[str, Any]) -> str:
+    """Where to redirect after sign-in; nowhere for a submitted form."""
     if environ["REQUEST_METHOD"] not in SAFE_METHODS or environ["PATH_INFO"] == "/":
         return ""
     path = environ["PATH_INFO"].encode("latin-1", "replace").decode("utf-8", "replace")
@@ -329,7 +331,7 @@ def _next(environ: dict[str, Any]) -> str:
 
 
 def make_next_path(text: str) -> str:
-    """`text` if it is a path of ours, else "/": no host, backslash or control character."""
+    """`text` if it is a path without host, backslash and control characters, else "/"."""
     if (
         text.startswith("/")
         and not text.startswith("//")

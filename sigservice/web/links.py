@@ -1,4 +1,4 @@
-"""Absolute addresses, made from SERVICE_URL and never from what a client claims."""
+"""Absolute URLs, built from SERVICE_URL and never from the Host header of a client."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _HOST = re.compile(r"(?P<name>localhost|\[[0-9a-fA-F:.]+\]|[0-9.]+)(:[0-9]{1,5})
 
 
 def make_own_url(context: Context, environ: dict[str, Any]) -> str:
-    """Where this service is reached. Without SERVICE_URL: the address that was asked when it is
-    an IP address or localhost, else localhost; a made-up Host header never shows."""
+    """The URL of the service. Without SERVICE_URL, the host of the request if it is an IP address
+    or localhost, else localhost, so that a forged Host header never appears."""
     if context.public_url:
         return context.public_url
     host, scheme = environ.get("HTTP_HOST", ""), "http"
@@ -27,8 +27,8 @@ def make_own_url(context: Context, environ: dict[str, Any]) -> str:
 
 
 def make_mail_url(context: Context, environ: dict[str, Any]) -> str:
-    """Where links in mails lead. The Host header has no part in it: whoever makes somebody else a
-    mail chooses that header."""
+    """The URL for links in emails. It ignores the Host header, which an attacker chooses when
+    requesting an email for another user."""
     return make_own_url(context, environ | {"HTTP_HOST": ""})
 
 

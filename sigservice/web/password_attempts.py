@@ -1,6 +1,8 @@
-"""Wrong passwords are counted by account, beside the limit for each address, which slows down
-guessing from many addresses. It never locks the owner out, because an address that signed in to the
-account lately, and a session of the account, have a limit of their own.
+"""Limits of wrong passwords by account, beside the rate limit by address, against guesses from many
+addresses.
+
+They never lock the owner out: an address that recently signed in to the account, and a session of
+the account, have limits of their own.
 """
 
 from __future__ import annotations
@@ -23,29 +25,28 @@ from sigservice.web.limits import build_rate_limit_error
 LIMIT, HASHING_LIMIT = "account_login", "own_password"
 
 
-def account_key(login: str) -> bytes:
-    """The same for all spellings that a database could take for one name, whatever its locale.
-    Unknown names have one too, so that a refusal says nothing about them."""
+def make_account_key(login: str) -> bytes:
+    """One key for all spellings that a database of any locale may treat as the same login. Unknown
+    logins have keys too, so that the limit doesn't reveal which accounts exist."""
     text = unicodedata.normalize("NFKD", login[: MAX_LOGIN + 1]).casefold()
-    letters = (c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
-    return secrets.sha256("".join(letters))
+    chars = (c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return secrets.sha256("".join(chars))
 
 
-def keys_of(username: str | None, email: str | None) -> list[bytes]:
-    """Both names that somebody can sign in with."""
-    return [account_key(name) for name in (username, email) if name]
+def make_account_keys(username: str | None, email: str | None) -> list[bytes]:
+    return [make_account_key(login) for login in (username, email) if login]
 
 
 @contextmanager
-def counted(
+def limit_attempts(
     context: Context,
     account: Hashable,
     ip: str,
     find_session: Callable[[], Hashable | None] = lambda: None,
 ) -> Iterator[None]:
-    """Around checking a password: a PasswordMismatch uses up the account's limit, nothing else
-    does. `find_session` is called when nothing is left of it, and returns the caller's session of
-    this account. Raises RateLimitError.
+    """Encloses the check of a password; only a PasswordMismatch uses up the account's limit.
+    `find_session` is called when the limit is reached, and returns the caller's session of this
+    account. Raises RateLimitError.
     """
     key: Hashable = (account, make_limit_key(ip))
     if key not in context.recent_sign_ins:
@@ -67,10 +68,10 @@ def counted(
 
 
 @contextmanager
-def limited_hashing(context: Context, key: Hashable) -> Iterator[None]:
-    """Around the hashes that a session or a link (`key`) asks for. Right passwords count too: their
-    owner could otherwise keep everybody else from signing in. It is not counted by user, so that
-    a stolen session can't keep the owner from setting another password. Raises RateLimitError.
+def limit_hashing(context: Context, key: Hashable) -> Iterator[None]:
+    """Encloses the hashing on behalf of a session or a reset link (`key`). Correct passwords count
+    too, otherwise one user could keep all others from signing in. The key isn't the user, so that a
+    stolen session can't keep the owner from setting another password. Raises RateLimitError.
     """
     is_allowed, headers = context.limiter.consume(HASHING_LIMIT, key)
     if not is_allowed:
@@ -82,40 +83,44 @@ def limited_hashing(context: Context, key: Hashable) -> Iterator[None]:
         raise
 
 
-def remember(context: Context, user_id: int, user: Row, ip: str) -> None:
-    """The owner has proved to be at this address. `user` has the username and the email."""
-    for account in (user_id, *keys_of(user["username"], user["email"])):
+def remember_sign_in(context: Context, user_id: int, user: Row, ip: str) -> None:
+    """Gives this address its own limit for the account; `user` has `username` and `email`."""
+    for account in (user_id, *make_account_keys(user["username"], user["email"])):
         context.recent_sign_ins.add((account, make_limit_key(ip)))
 
 
 def change_own_password(
-    context: Context, who: Identity, old: str, new: str, *, revoke_tokens: bool
+    context: Context, identity: Identity, old: str, new: str, *, revoke_tokens: bool
 ) -> None:
-    """Raises what users.change_own_password does, and RateLimitError."""
-    with _counted_for_owner(context, who, context.failed_sign_ins.record_wrong_old_password):
+    """Raises what users.change_own_password raises, and RateLimitError."""
+    with _limit_owner(context, identity, context.failed_sign_ins.record_wrong_old_password):
         users.change_own_password(
-            context.database, context.passwords, who, old, new, revoke_tokens=revoke_tokens
+            context.database, context.passwords, identity, old, new, revoke_tokens=revoke_tokens
         )
 
 
-def verify_for_token(context: Context, who: Identity, password: str) -> str:
-    """Returns and raises what users.verify_own_password does, and RateLimitError."""
+def verify_own_password(context: Context, identity: Identity, password: str) -> str:
+    """Returns and raises what users.verify_own_password does, and raises RateLimitError."""
     record = context.failed_sign_ins.record_wrong_password_for_token
-    with _counted_for_owner(context, who, record):
+    with _limit_owner(context, identity, record):
         return users.verify_own_password(
-            context.database, context.passwords, who, password, "password"
+            context.database, context.passwords, identity, password, "password"
         )
 
 
 @contextmanager
-def _counted_for_owner(
-    context: Context, who: Identity, record: Callable[[Database, Identity], None]
+def _limit_owner(
+    context: Context, identity: Identity, record: Callable[[Database, Identity], None]
 ) -> Iterator[None]:
-    """Guesses with a session leave the limit of the owner's sign-in alone."""
+    """Counts by user ID, so that guesses with a stolen session don't use up the limit of the
+    owner's sign-in."""
+    session = identity.session_hash or identity.user_id
     try:
-        session = who.session_hash or who.user_id
-        with limited_hashing(context, session), counted(context, who.user_id, who.ip):
+        with (
+            limit_hashing(context, session),
+            limit_attempts(context, identity.user_id, identity.ip),
+        ):
             yield
     except PasswordMismatch:
-        record(context.database, who)
+        record(context.database, identity)
         raise

@@ -1,4 +1,5 @@
-"""Who asks without a token, by the authentication type; and what nobody is told instead."""
+"""The identity of a request without a token, by the authentication type, and the error without
+one."""
 
 from __future__ import annotations
 
@@ -21,14 +22,14 @@ from sigservice.web.client_ip import find_client_ip
 
 
 def find_identity(context: Context, environ: dict[str, Any]) -> Identity | None:
-    """None for who has to sign in. Raises what a custom handler raises on purpose, and
-    ForbiddenError for a foreign Host where authentication is off."""
-    kind = context.authentication.type
-    if kind.is_open:
+    """None if the user must sign in. Raises the AppError or HTTPResponse of a custom handler, and
+    ForbiddenError for another site's Host if authentication is off."""
+    type = context.authentication.type
+    if type.is_open:
         _check_host(context, environ)
         return replace(UNKNOWN, ip=find_client_ip(environ, context.trusted_proxies))
-    identity = _vouched(context, environ) or session.find_identity(context, environ)
-    if identity is None or kind.has_passwords:
+    identity = _call_handler(context, environ) or session.find_identity(context, environ)
+    if identity is None or type.has_passwords:
         return identity
     if is_locked_out(context, identity):
         return None
@@ -36,20 +37,20 @@ def find_identity(context: Context, environ: dict[str, Any]) -> Identity | None:
 
 
 def can_identify_without_cookie(context: Context) -> bool:
-    """Whether somebody may be known who sends neither cookie nor token."""
+    """Whether a request with neither cookie nor token may have an identity."""
     custom = context.authentication.custom
     return context.authentication.type.is_open or bool(custom and custom.identify)
 
 
 def is_locked_out(context: Context, identity: Identity) -> bool:
-    """Whether this is an admin known by an address alone, where those may not sign in: whoever
-    typed the address before its owner became an admin."""
-    allowed = context.config["authentication"]["demoAllowAdminLogin"]
-    return context.authentication.type.takes_email and identity.role == "Admin" and not allowed
+    """Whether this is an admin who signed in by email address alone, and admins may not: the
+    session may be older than the user's Admin role."""
+    is_allowed = context.config["authentication"]["demoAllowAdminLogin"]
+    return context.authentication.type.takes_email and identity.role == "Admin" and not is_allowed
 
 
 def make_sign_in_error(context: Context) -> AuthenticationRequired:
-    """The 401 that tells a program where people sign in."""
+    """The 401 that says where users sign in."""
     authentication = context.authentication
     if authentication.lacks_handler:
         return AuthenticationRequired(NO_HANDLER, extra={"error": NO_HANDLER})
@@ -64,44 +65,46 @@ def make_sign_in_error(context: Context) -> AuthenticationRequired:
     )
 
 
-def _vouched(context: Context, environ: dict[str, Any]) -> Identity | None:
-    """Whom the custom handler names. Its bugs let nobody in: they are logged, it counts as None."""
+def _call_handler(context: Context, environ: dict[str, Any]) -> Identity | None:
+    """The user that the custom handler returns. Its unexpected errors are logged and count as
+    None, so that a bug never authenticates a request."""
     custom = context.authentication.custom
     if custom is None or custom.identify is None:
         return None
     logger = context.get_logger("authentication")
     try:
-        given = custom.identify(environ)
+        data = custom.identify(environ)
     except (AppError, HTTPResponse):
         raise
-    except Exception as error:  # noqa: BLE001  it is not our code
+    except Exception as error:  # noqa: BLE001  the handler may raise anything
         logger.error("customAuthHandler: %s", format_trace(error))
         return None
-    if given is None:
+    if data is None:
         return None
     ip = find_client_ip(environ, context.trusted_proxies)
     try:
         with context.database.transaction() as conn:
-            return sessions.make_identity(find_custom_user(conn, given, ip=ip), ip=ip)
+            return sessions.make_identity(find_custom_user(conn, data, ip=ip), ip=ip)
     except BadDataError as error:
-        logger.error("customAuthHandler: the user it names is refused: %s", error.message)
+        logger.error("customAuthHandler returned an invalid user: %s", error.message)
         return None
 
 
 def _check_host(context: Context, environ: dict[str, Any]) -> None:
-    """Any site can point a name of its own at this address (DNS rebinding), and a browser then
-    takes us for that site. A name without a dot, an address and our own name are safe."""
-    host = _name(environ.get("HTTP_HOST", ""))
-    ours = {_name(urlsplit(context.public_url).netloc), context.config["server"]["host"]}
-    if "." not in host or host.endswith(".localhost") or host in ours or _is_address(host):
-        return
-    raise ForbiddenError(
-        "Authentication is off, so this service answers only under its own name: set SERVICE_URL."
-    )
+    """Guards against DNS rebinding: any site can point its own name at this address, and a browser
+    then treats the service as that site. A name without a dot, an IP address and the service's own
+    name are safe."""
+    host = _parse_name(environ.get("HTTP_HOST", ""))
+    own_names = {_parse_name(urlsplit(context.public_url).netloc), context.config["server"]["host"]}
+    if "." in host and not (host.endswith(".localhost") or host in own_names or _is_address(host)):
+        raise ForbiddenError(
+            "Authentication is off, so the service only answers under its own name. Set"
+            " SERVICE_URL."
+        )
 
 
-def _name(host: str) -> str:
-    """Of `name:port`, `[address]:port`."""
+def _parse_name(host: str) -> str:
+    """The name in `name:port` or `[address]:port`."""
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host.partition(":")[0].lower().rstrip(".")

@@ -1,4 +1,5 @@
-"""Links to set a password: asked for by mail, or shown to an admin; by JSON and on pages alike."""
+"""Reset links and invite links, by email or for an admin to share, for the JSON API and the
+pages."""
 
 from __future__ import annotations
 
@@ -14,77 +15,75 @@ from sigservice.services.system import mails
 from sigservice.web.client_ip import find_client_ip
 from sigservice.web.limits import build_rate_limit_error
 from sigservice.web.links import make_mail_url, make_own_url
-from sigservice.web.password_attempts import account_key, limited_hashing, remember
+from sigservice.web.password_attempts import limit_hashing, make_account_key, remember_sign_in
 
 
 def require_passwords(context: Context) -> None:
-    """Raises DisabledError where nobody signs in by password."""
+    """Raises DisabledError if users don't sign in by password."""
     if not context.authentication.type.has_passwords:
-        raise DisabledError("Nobody signs in by password here.")
+        raise DisabledError("Sign-in by password is disabled.")
 
 
 def send_reset_link(context: Context, environ: dict[str, Any], email: str) -> None:
-    """Tells nobody whether there is such a user. Without a mail server nothing happens.
+    """Returns nothing, so that callers can't find out which users exist. Does nothing without a
+    mail server.
 
-    Raises RateLimitError after too many requests for one address, known or not.
+    Raises RateLimitError after too many requests for one address, whether a user has it or not.
     """
     require_passwords(context)
     if context.mail_server is None:
         return
-    account = account_key(email.strip())
-    is_allowed, headers = context.limiter.consume("password_reset_account", account)
+    email = email.strip()
+    key = make_account_key(email)
+    is_allowed, headers = context.limiter.consume("password_reset_account", key)
     if not is_allowed:
         raise build_rate_limit_error(headers)
+    ip, now = find_client_ip(environ, context.trusted_proxies), context.clock.now()
+    base_url = make_mail_url(context, environ)
     with context.database.transaction() as conn:
-        reset_tokens.request_link(
-            conn,
-            email.strip(),
-            base_url=make_mail_url(context, environ),
-            ip=find_client_ip(environ, context.trusted_proxies),
-            now=context.clock.now(),
-        )
+        reset_tokens.request_link(conn, email, base_url=base_url, ip=ip, now=now)
     context.mails_waiting.set()
 
 
 def redeem_link(context: Context, environ: dict[str, Any], secret: str, password: str) -> None:
-    """Raises what services/access/reset_tokens.py does, and RateLimitError. A link that does not
-    work takes none of the room for hashing."""
+    """Sets the password. Checks the link before the hashing, which is expensive. Raises what
+    reset_tokens.find_link and redeem_link raise, and RateLimitError."""
     require_passwords(context)
     ip, now = find_client_ip(environ, context.trusted_proxies), context.clock.now()
     database, hasher = context.database, context.passwords
     with database.autocommit() as conn:
         user = reset_tokens.find_link(conn, secret, now)
-    with limited_hashing(context, secrets.sha256(secret)):
+    with limit_hashing(context, secrets.sha256(secret)):
         reset_tokens.redeem_link(database, hasher, user, secret, password, ip=ip, now=now)
-    remember(context, user["user_id"], user, ip)
+    remember_sign_in(context, user["user_id"], user, ip)
 
 
 def invite_user(
     context: Context,
     environ: dict[str, Any],
-    who: users.Profile,
+    profile: users.Profile,
     password: str,
     by: Identity,
     *,
     by_mail: bool,
 ) -> Invitation:
-    """A new user, with `password` unless it is "". Without a link and a mail where nobody signs in
-    by password. Raises what users.create does."""
+    """Creates a user, with `password` unless it is "". There is neither link nor email if users
+    don't sign in by password. Raises what users.create raises."""
     if not context.authentication.type.has_passwords:
         with context.database.transaction() as conn:
-            return Invitation(users.create(conn, who, None, by), "", is_mailed=False)
+            return Invitation(users.create(conn, profile, None, by), "", is_mailed=False)
     password_hash = context.passwords.hash(password) if password else None
     mail_from = make_mail_url(context, environ) if by_mail and context.mail_server else ""
     with context.database.transaction() as conn:
-        made = reset_tokens.invite_user(
-            conn, who, password_hash, by, mail_from=mail_from, now=context.clock.now()
+        invitation = reset_tokens.invite_user(
+            conn, profile, password_hash, by, mail_from=mail_from, now=context.clock.now()
         )
-    if made.is_mailed:
+    if invitation.is_mailed:
         context.mails_waiting.set()
-    return made
+    return invitation
 
 
 def make_link(context: Context, environ: dict[str, Any], kind: str, secret: str) -> str:
-    """A link for who asks; `kind` is reset or welcome. Without a secret to where people sign in."""
+    """The URL to share; `kind` is reset or welcome. Without a secret, the URL of the service."""
     base = make_own_url(context, environ)
     return mails.make_link(base, kind, secret) if secret else base

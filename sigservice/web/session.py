@@ -21,7 +21,7 @@ _NONCE = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 def _parse_cookies(environ: dict[str, Any]) -> dict[str, str]:
-    """The Cookie header's pairs; of two with one name the first, which has the longer path."""
+    """The cookies by name; the first of two with one name, because its path is longer."""
     pairs: dict[str, str] = {}
     for part in environ.get("HTTP_COOKIE", "").split(";"):
         name, _, value = part.strip().partition("=")
@@ -30,20 +30,20 @@ def _parse_cookies(environ: dict[str, Any]) -> dict[str, str]:
 
 
 def read_session_id(context: Context, environ: dict[str, Any]) -> str:
-    """What the browser sent, or ""."""
+    """The session ID in the cookie, or ""."""
     return _parse_cookies(environ).get(context.cookie_name, "")
 
 
 def find_identity(context: Context, environ: dict[str, Any]) -> Identity | None:
-    """Who is signed in."""
-    sent = read_session_id(context, environ)
-    if not sent:
+    """The signed-in user, or None."""
+    session_id = read_session_id(context, environ)
+    if not session_id:
         return None
     last_used = context.revision_cache.last_used
     with context.database.autocommit() as conn:
         identity = sessions.find_identity(
             conn,
-            sent,
+            session_id,
             now=context.clock.now(),
             ip=find_client_ip(environ, context.trusted_proxies),
             authentication_scope=context.authentication.session_scope,
@@ -51,28 +51,26 @@ def find_identity(context: Context, environ: dict[str, Any]) -> Identity | None:
             last_use=last_used.find_session_use,
         )
     if identity is not None:
-        context.recent_credentials.add(secrets.sha256(sent))  # its large bodies are read first
-        if "HTTP_X_LIVE_REFRESH" not in environ:  # which a page that nobody looks at sends
+        context.recent_credentials.add(secrets.sha256(session_id))  # web/admission.py reads it
+        if "HTTP_X_LIVE_REFRESH" not in environ:  # a page refreshes itself without a user
             last_used.record_session(identity.session_hash)
     return identity
 
 
 def list_own_sessions(context: Context, identity: Identity) -> list[Row]:
-    """The sessions of the user who asks."""
+    now, idle = context.clock.now(), context.session_idle
     with context.database.autocommit() as conn:
-        return sessions.list_own_sessions(
-            conn, identity, now=context.clock.now(), idle=context.session_idle
-        )
+        return sessions.list_own_sessions(conn, identity, now=now, idle=idle)
 
 
 def start_session(context: Context, environ: dict[str, Any], user: Row) -> str:
-    """The new session's id, for a user that something other than a password vouches for; a session
-    that the browser had ends. Raises ConflictError when the user was deleted meanwhile."""
+    """The ID of a new session, which replaces the browser's, for a user that signs in without a
+    password. Raises ConflictError if the user was deleted meanwhile."""
     with context.database.transaction() as conn:
-        started = open_session(context, environ, conn, user)
-    if started is None:
+        session_id = open_session(context, environ, conn, user)
+    if session_id is None:
         raise ConflictError("This user was deleted meanwhile.")
-    return started
+    return session_id
 
 
 def open_session(
@@ -82,7 +80,7 @@ def open_session(
     user: Row,
     verified_hash: str | None = None,
 ) -> str | None:
-    """What sessions.open_session returns."""
+    """Returns what sessions.open_session returns."""
     return sessions.open_session(
         conn,
         user,
@@ -91,40 +89,36 @@ def open_session(
         replaces=read_session_id(context, environ) or None,
         authentication_scope=context.authentication.session_scope,
         ip=find_client_ip(environ, context.trusted_proxies),
-        user_agent=_user_agent(environ),
+        user_agent=_read_user_agent(environ),
         verified_hash=verified_hash,
     )
 
 
-def _user_agent(environ: dict[str, Any]) -> str:
-    """As the browser sent it, without what can't be printed."""
-    text = (
-        environ.get("HTTP_USER_AGENT", "").encode("latin-1", "replace").decode("utf-8", "replace")
-    )
-    return "".join(letter for letter in text if letter.isprintable())
+def _read_user_agent(environ: dict[str, Any]) -> str:
+    """The header without unprintable characters."""
+    header = environ.get("HTTP_USER_AGENT", "").encode("latin-1", "replace")
+    return "".join(char for char in header.decode("utf-8", "replace") if char.isprintable())
 
 
 def read_form_nonce(context: Context, environ: dict[str, Any]) -> str:
-    """A random text that the browser keeps and our forms' token follows from, where there is no
-    session; a new one for who has none."""
-    nonce = _parse_cookies(environ).get(_form_cookie(context), "")
-    # A made-up one may not even fit into a cookie.
+    """The random text in the cookie from which the CSRF token of a form without a session is
+    derived; a new one if there is none, or if the cookie was made up."""
+    nonce = _parse_cookies(environ).get(_form_cookie_name(context), "")
     return nonce if _NONCE.fullmatch(nonce) else secrets.generate_secret()
 
 
 def set_form_nonce(context: Context, answer: HTTPResponse, nonce: str) -> None:
-    """An empty one makes the browser forget it."""
-    _write_cookie(context, answer, _form_cookie(context), nonce, FORM_SECONDS if nonce else 0)
+    """An empty nonce deletes the cookie."""
+    _write_cookie(context, answer, _form_cookie_name(context), nonce, FORM_SECONDS if nonce else 0)
 
 
-def _form_cookie(context: Context) -> str:
+def _form_cookie_name(context: Context) -> str:
     return context.cookie_name + "-form"
 
 
-def set_cookie(context: Context, answer: HTTPResponse, value: str) -> None:
-    _write_cookie(
-        context, answer, context.cookie_name, value, context.config["session"]["ttlHours"] * 3600
-    )
+def set_cookie(context: Context, answer: HTTPResponse, session_id: str) -> None:
+    max_age = context.config["session"]["ttlHours"] * 3600
+    _write_cookie(context, answer, context.cookie_name, session_id, max_age)
 
 
 def clear_cookie(context: Context, answer: HTTPResponse) -> None:
@@ -136,14 +130,13 @@ def clear_cookie(context: Context, answer: HTTPResponse) -> None:
 def _write_cookie(
     context: Context, answer: HTTPResponse, name: str, value: str, max_age: int
 ) -> None:
-    """A cookie of ours; cleared with the path it was set with, or the browser keeps it."""
-    by_tls = is_https(request.environ, context.trusted_proxies)
+    """A browser deletes a cookie only if the path is the same as when it was set."""
     answer.set_cookie(
         name,
         value,
         max_age=max_age,
         path=context.prefix or "/",
         httponly=True,
-        secure=context.is_secure or by_tls,
+        secure=context.is_secure or is_https(request.environ, context.trusted_proxies),
         samesite="lax",
     )

@@ -46,7 +46,7 @@ def test_a_token_is_made_and_its_secret_seen_once(ada, web, service):
     }
     assert shown["Environment"] == "production"
     assert shown["Projects"] == "all"
-    assert shown["Last seen"] == "not yet"
+    assert shown["Last used"] == "never"
     assert shown["Expires"].startswith("2999-01-01")
     assert shown["Created"].endswith("by ada")
     assert access.token_name == "shop"
@@ -72,7 +72,7 @@ def test_what_is_chosen_is_what_the_token_opens(ada, web, given, scope):
     [
         ({"scope": "all"}, "not both"),
         ({"scope": "all", "type": "admin"}, "not both"),
-        ({"scope": "some", "type": "admin"}, "is for all projects"),
+        ({"scope": "some", "type": "admin"}, "all projects (*)"),
     ],
     ids=str,
 )
@@ -108,7 +108,7 @@ def test_a_token_is_deleted_after_a_question(ada, web):
     page = ada.get(path)
     assert heading(page) == "Delete API token <b>old</b>?"
     page = form_to(page, path).submit(status=303).follow()
-    assert "was deleted" in notice(page)
+    assert "Token deleted" in notice(page)
     assert listed(web) == []
     ada.get(path, status=404)
     ada.post(path, {"csrf": ada.csrf}, status=404)

@@ -73,29 +73,29 @@ def test_a_forgotten_password(service, mails, bo):
     assert keeps_the_rules(page)
     assert page.headers["Referrer-Policy"] == "no-referrer"
     assert page.headers["Cache-Control"] == "no-store"
-    assert "at least 10 characters" in page.text
+    assert "At least 10 characters" in page.text
     page = fill(page, "/reset-password", 400, password="aaa", confirm="aaa")
     assert find_error(page, "password").count("The password must") == 5
     page = fill(page, "/reset-password", 400, password=GOOD, confirm="x")
-    assert find_error(page, "confirm") == "The two passwords differ."
+    assert find_error(page, "confirm") == "The passwords must match."
     page = fill(page, "/reset-password", 400, password=Cast.PASSWORD, confirm=Cast.PASSWORD)
     assert "last 5 passwords" in find_error(page, "password")
     assert GOOD not in page.text
     page = fill(page, "/reset-password", password=GOOD, confirm=GOOD).follow()
-    assert notice(page) == "Your password is set. Sign in with it."
+    assert notice(page) == "Password set. Sign in to continue."
     other.get("/profile", status=303)
     sign_in(other, "bo", GOOD)
     page = web.get(path, status=403)
-    assert "has been used" in alert(page)
+    assert "has already been used" in alert(page)
     assert keeps_the_rules(page)
-    follow(page, "Ask for another link")
+    follow(page, "Request a new link")
 
 
 def test_what_is_no_link(service, clock):
     web = webtest.TestApp(service.app)
     for path in ("/reset-password", "/new-user", "/reset-password?token=x"):
         page = web.get(path, status=401)
-        assert "unknown or has expired" in alert(page)
+        assert "invalid or has expired" in alert(page)
         assert not page.html.find("form")
     assert web.get("/reset-password?token=%ff", status=400)
     assert "session" not in web.cookies
@@ -118,20 +118,20 @@ def test_an_admin_invites(service, ada, mails, web):
     page = fill(page, new, 200, **given)
     assert keeps_the_rules(page)
     link = page.html.find(id="link")["value"]
-    assert "a link of its own is on its way to cy@example.com" in page.html.get_text()
+    assert "with its own link is on its way to cy@example.com" in page.html.get_text()
     job.run_once(service.context)
     (got,) = mails.got
     assert got.text.startswith("Hello b Cy b,")
     assert got.link != link
     page = webtest.TestApp(service.app).get(path_of(got.link))
-    assert heading(page) == "Welcome: set your password"
+    assert heading(page) == "Welcome - set your password"
     page = fill(page, "/new-user", password=GOOD, confirm=GOOD).follow()
-    assert "is set" in notice(page)
+    assert "Password set" in notice(page)
     web.get(path_of(link), status=401)
     sign_in(web, "cy", GOOD)
     id = service_id(web, "cy")
     page = ada.get(f"{USERS}/{id}")
-    assert "Last mail: welcome, sent," in " ".join(page.html.get_text().split())
+    assert "Last email: welcome, sent," in " ".join(page.html.get_text().split())
 
 
 def service_id(web, name):
@@ -142,11 +142,11 @@ def service_id(web, name):
 def test_an_admin_invites_without_a_mail_or_sets_the_password(ada, mails, service, web):
     new = f"{USERS}/new"
     page = fill(ada.get(new), new, 200, username="cy", email="cy@example.com", send_mail=False)
-    assert "No mail was sent" in page.html.get_text()
+    assert "No email was sent" in page.html.get_text()
     page = fill(ada.get(new), new, 200, username="di")  # has no address
-    assert "No mail was sent" in page.html.get_text()
+    assert "No email was sent" in page.html.get_text()
     page = fill(ada.get(new), new, username="ed", email="ed@example.com", password=GOOD).follow()
-    assert notice(page) == "The user was created."
+    assert notice(page) == "User created."
     assert job.run_once(service.context) == 1
     assert mails.got[0].recipients == ["ed@example.com"]
     page = fill(ada.get(new), new, 400, username="a b", send_mail=False)
@@ -157,7 +157,7 @@ def test_an_admin_hands_out_a_link(ada, bo, web):
     path = f"{USERS}/{bo['id']}/link"
     page = fill(ada.get(f"{USERS}/{bo['id']}"), path, 200)
     assert keeps_the_rules(page)
-    assert heading(page) == "Password link for bo"
+    assert heading(page) == "Reset link for bo"
     link = page.html.find(id="link")["value"]
     assert link.startswith("http://flags.example/reset-password?token=")
     assert link.partition("=")[2] not in ada.get(f"{USERS}/{bo['id']}").text
@@ -171,12 +171,12 @@ def test_without_a_mail_server_the_pages_say_so(make_service):
     service = make_service()
     web = webtest.TestApp(service.app)
     page = web.get("/forgot-password")
-    assert "sends no mails. Ask an admin" in page.html.get_text()
+    assert "Email isn't configured. Ask an admin" in page.html.get_text()
     assert not page.html.find("form")
     assert "Ask an admin" in web.get("/new-user?token=x", status=401).html.get_text()
     sign_in(web)
     page = web.get(f"{USERS}/new")
-    assert "hand the link over yourself" in page.html.get_text()
+    assert "share the link yourself" in page.html.get_text()
     page = fill(page, f"{USERS}/new", 200, username="cy", email="cy@example.com")
-    assert "No mail was sent: hand the link over yourself." in page.html.get_text()
+    assert "No email was sent - share the link yourself." in page.html.get_text()
     assert page.html.find(id="link")["value"].startswith("http://localhost:80/new-user?token=")

@@ -184,7 +184,7 @@ def test_sign_out_ends_every_session_of_the_person(ada, cast, service, stranger)
     assert session_cookie(answer)["value"] in ("", '""')
     assert session_cookie(answer)["max-age"] == "0"
     assert session_cookie(answer)["path"] == "/"
-    assert notice(answer.follow()) == "You are signed out."
+    assert notice(answer.follow()) == "You have signed out."
     assert not works(stranger, value)
     phone.get("/profile", status=303)
     other.get("/profile", status=200)

@@ -7,7 +7,7 @@ import webtest
 from tests.conftest import ADMIN, Cast
 from tests.pages.seen import alert, heading, is_page, notice, sign_in
 
-WRONG = "The user name or the password is wrong."
+WRONG = "Wrong username or password."
 FOREIGN = (
     {"Sec-Fetch-Site": "cross-site"},
     {"Sec-Fetch-Site": "same-site"},
@@ -93,7 +93,7 @@ def test_who_is_signed_in_is_led_on(web):
 
 
 def test_sign_in_page_tells_that_one_is_signed_out(web):
-    assert notice(web.get("/sign-in?done=signed-out")) == "You are signed out."
+    assert notice(web.get("/sign-in?done=signed-out")) == "You have signed out."
     assert notice(web.get("/sign-in?done=<script>")) == ""
 
 

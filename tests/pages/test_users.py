@@ -32,24 +32,24 @@ def test_a_user_is_made_changed_and_deleted(ada, web, service):
     new = f"{PATH}/new"
     given = {"username": "bo", "email": "bo@x", "rootRole": "Editor", "password": GOOD}
     page = submit(ada.get(new), new, **given).follow()
-    assert notice(page) == "The user was created."
+    assert notice(page) == "User created."
     bo = listed(web)["bo"]
     assert (bo["email"], bo["rootRole"]) == ("bo@x", 2)
     other = webtest.TestApp(service.app)
     sign_in(other, "bo", GOOD)
     path = f"{PATH}/{bo['id']}"
     page = submit(ada.get(path), path, name="Bo B.", email="", rootRole="Viewer").follow()
-    assert notice(page) == "The user was saved."
+    assert notice(page) == "User saved."
     after = listed(web)["bo"]
     assert (after["name"], after["email"], after["rootRole"]) == ("Bo B.", None, 3)
     page = submit(ada.get(path), f"{path}/password", password=GOOD + "x").follow()
-    assert "password was set" in notice(page)
+    assert "Password set." in notice(page)
     other.get("/profile", status=303)
     sign_in(other, "bo", GOOD + "x")
     page = ada.get(f"{path}/delete")
     assert heading(page) == "Delete user bo?"
     page = submit(page, f"{path}/delete").follow()
-    assert notice(page) == "The user was deleted."
+    assert notice(page) == "User deleted."
     assert list(listed(web)) == ["ada"]
     other.get("/profile", status=303)
     ada.get(path, status=404)
@@ -66,7 +66,7 @@ def test_what_is_wrong_with_a_user_is_told_and_kept(ada, web):
     page = submit(ada.get(new), new, 400, username="ann", password="aaa")
     assert find_error(page, "password").count("The password must") == 5
     page = submit(ada.get(new), new, 400, username="ADA", password=GOOD)
-    assert "exists already" in find_error(page, "username")
+    assert "already exists" in find_error(page, "username")
     assert list(listed(web)) == ["ada"]
     path = f"{PATH}/{listed(web)['ada']['id']}"
     assert find_error(submit(ada.get(path), f"{path}/password", 400, password="x"), "password")
@@ -91,7 +91,7 @@ def test_who_sets_the_own_password_stays_signed_in(ada, web):
 def test_a_service_account_is_made_given_a_token_and_deleted(ada, web):
     new = f"{ACCOUNTS}/new"
     page = submit(ada.get(new), new, username="robot", rootRole="Editor").follow()
-    assert "Give it a token" in notice(page)
+    assert "Create a token" in notice(page)
     (robot,) = accounts(web)
     path = f"{ACCOUNTS}/{robot['id']}"
     tokens = f"{path}/tokens"
@@ -105,10 +105,10 @@ def test_a_service_account_is_made_given_a_token_and_deleted(ada, web):
     assert accounts(web)[0]["name"] == "Robot"
     gone = f"{tokens}/{accounts(web)[0]['tokens'][0]['id']}/delete"
     page = submit(ada.get(gone), gone).follow()
-    assert "refused" in notice(page)
+    assert "no longer valid" in notice(page)
     web.get("/api/admin/user", headers=auth, status=401)
     page = submit(ada.get(f"{path}/delete"), f"{path}/delete").follow()
-    assert notice(page) == "The service account was deleted."
+    assert notice(page) == "Service account deleted."
     assert accounts(web) == []
     for address in (path, f"{path}/delete", gone):
         ada.get(address, status=404)
@@ -118,7 +118,7 @@ def test_a_service_account_is_made_given_a_token_and_deleted(ada, web):
 def test_what_is_wrong_with_a_service_account_is_told_and_kept(ada, web):
     new = f"{ACCOUNTS}/new"
     page = submit(ada.get(new), new, 400, username="ada", name="Ann")
-    assert "exists already" in find_error(page, "username")
+    assert "already exists" in find_error(page, "username")
     assert form_to(page, new)["name"].value == "Ann"
     page = submit(ada.get(new), new, username="robot").follow()
     (robot,) = accounts(web)

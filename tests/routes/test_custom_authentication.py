@@ -23,7 +23,7 @@ def test_custom_without_a_handler_lets_tokens_in_alone(typed):
         assert {"id", "name", "message", "details"} <= set(body)
     web.get("/api/admin/projects", headers=ADMIN)
     page = web.get("/admin/segments", status=303).follow()
-    assert "not set up" in page.text
+    assert "not configured" in page.text
     web.post("/sign-in", {"username": "ada"}, status=303)
 
 
@@ -140,7 +140,7 @@ def test_sign_in_is_for_custom_alone(service):
 def test_a_vouched_user_is_never_a_service_account(typed, service):
     web = webtest.TestApp(service.app)
     web.post_json("/api/admin/service-account", {"username": "robot", "name": "R", "rootRole": 1}, headers=ADMIN)  # fmt: skip  # noqa: E501
-    with pytest.raises(Exception, match="exists already"), service.context.database.transaction() as conn:  # fmt: skip  # noqa: E501
+    with pytest.raises(Exception, match="already exists"), service.context.database.transaction() as conn:  # fmt: skip  # noqa: E501
         find_custom_user(conn, {"username": "robot"}, ip="")
 
 

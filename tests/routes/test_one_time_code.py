@@ -137,7 +137,7 @@ def test_the_form_asks_for_the_code_after_the_right_password_only(browser, code)
     assert "one-time code" in find_error(page, "code")
     page.form["password"], page.form["code"] = "unleash4all", "0000-0000"
     page = page.form.submit(status=401)
-    assert "wrong or was used" in find_error(page, "code")
+    assert "wrong or has been used" in find_error(page, "code")
     page.form["password"], page.form["code"] = "unleash4all", code
     page.form.submit(status=303)
     assert browser.get("/profile").status_int == 200

@@ -159,7 +159,7 @@ def test_a_refused_role_is_logged_with_user_address_and_reason(logged):
     vera.get("/api/admin/user-admin", extra_environ=HOME, status=403)
     page, api = lines()
     assert page.startswith("403 PermissionError on GET /admin/users by vera (id ")
-    assert page.endswith("from 192.0.2.1: Your role does not allow this.")
+    assert "from 192.0.2.1: You don't have permission to do this." in page
     assert api.startswith("403 PermissionError on GET /api/admin/user-admin by vera (id ")
     assert api.endswith("from 192.0.2.1: This needs the permission ADMIN.")
 
@@ -175,7 +175,7 @@ def test_a_request_of_another_site_is_logged(logged):
     assert "POST /logout by vera (id " in foreign_line
     assert foreign_line.endswith("from 192.0.2.1: This request came from another site.")
     assert "POST /api/admin/user/change-password by vera (id " in csrf_line
-    assert "expired or did not come from here" in csrf_line
+    assert "This form has expired" in csrf_line
 
 
 def test_a_refused_sign_in_form_is_logged(logged):
@@ -183,7 +183,7 @@ def test_a_refused_sign_in_form_is_logged(logged):
     web = webtest.TestApp(service.app)
     web.post("/sign-in", {"username": SECRET, "password": SECRET}, extra_environ=HOME, status=403)
     (line,) = lines()
-    assert "POST /sign-in by anonymous from 192.0.2.1: The sign-in form has expired" in line
+    assert "POST /sign-in by anonymous from 192.0.2.1: This form has expired" in line
     assert SECRET not in line
 
 

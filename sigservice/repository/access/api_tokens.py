@@ -40,7 +40,7 @@ def insert(
     created_by: str,
     created_by_user_id: int,
 ) -> Row:
-    """Raises UniqueViolation for a secret that is stored already."""
+    """Raises UniqueViolation for a secret that already exists."""
     return fetch_all(
         conn,
         _SQL["insert_api_token"],
@@ -57,23 +57,27 @@ def insert(
 
 
 def find(conn: Connection, secret_hash: bytes, now: datetime) -> Row | None:
-    """A token that has not expired."""
+    """None if the token doesn't exist or has expired."""
     return fetch_one_prepared(conn, _SQL["find_api_token"], secret_hash=secret_hash, now=now)
 
 
 def find_to_change(conn: Connection, *, secret_hash: bytes, id: int | None) -> Row | None:
-    """By its secret, else by its id."""
+    """Finds a token by its secret, else by its ID."""
     return fetch_one(conn, _SQL["find_api_token_to_change"], secret_hash=secret_hash, id=id)
 
 
-def list_all(
-    conn: Connection, *, token_name: str | None = None, project: str | None = None
-) -> list[Row]:
-    """All of them, or those of one name, or those that name one project."""
-    return fetch_all(conn, _SQL["list_api_tokens"], token_name=token_name, project=project)
+def list_all(conn: Connection, *, token_name: str | None = None) -> list[Row]:
+    """All tokens, or those of one name."""
+    return fetch_all(conn, _SQL["list_api_tokens"], token_name=token_name, project=None)
+
+
+def list_of_project(conn: Connection, project: str) -> list[Row]:
+    """The tokens that are limited to this project or to several projects with this one."""
+    return fetch_all(conn, _SQL["list_api_tokens"], token_name=None, project=project)
 
 
 def update(conn: Connection, id: int, *, expires_at: datetime) -> Row | None:
+    """{expires_at}; None if there is no such token."""
     return fetch_one(conn, _SQL["update_api_token"], id=id, expires_at=expires_at)
 
 
@@ -81,27 +85,23 @@ def delete(conn: Connection, id: int) -> bool:
     return execute(conn, _SQL["delete_api_token"], id=id) > 0
 
 
-def delete_of_project(conn: Connection, project: str) -> list[Row]:
-    """Those that open nothing but `project`, as they were."""
-    return fetch_all(conn, _SQL["delete_api_tokens_of_project"], project=project)
+def remove_project(conn: Connection, project: str) -> None:
+    """Removes the project from its tokens; deletes tokens without another project."""
+    execute(conn, _SQL["remove_project_from_api_tokens"], project=project)
 
 
-def remove_project(conn: Connection, project: str) -> list[Row]:
-    """The tokens that named `project`, as they are now."""
-    return fetch_all(conn, _SQL["remove_project_of_api_tokens"], project=project)
-
-
-def mark_used(conn: Connection, seen: Mapping[int, datetime]) -> int:
+def mark_used(conn: Connection, uses: Mapping[int, datetime]) -> int:
     return execute(
-        conn, _SQL["mark_api_tokens_used"], ids=list(seen.keys()), times=list(seen.values())
+        conn, _SQL["mark_api_tokens_used"], ids=list(uses.keys()), times=list(uses.values())
     )
 
 
-def find_scope(conn: Connection, *, environment: str, projects: list[str]) -> Row:
-    """{has_environment, unknown_projects}: what of a new token's scope there is not."""
-    return fetch_all(conn, _SQL["find_scope"], environment=environment, projects=projects)[0]
+def find_missing_scope(conn: Connection, *, environment: str, projects: list[str]) -> Row:
+    """{has_environment, unknown_projects} of a new token's scope."""
+    names = {"environment": environment, "projects": projects}
+    return fetch_all(conn, _SQL["find_missing_scope"], **names)[0]
 
 
 def find_choices(conn: Connection) -> Row:
-    """{environments, projects}: the names of all that a token may be for."""
+    """{environments, projects}: the names that a new token may have."""
     return fetch_all(conn, _SQL["find_choices"])[0]

@@ -10,7 +10,7 @@ _SQL = queries.load("access/former_passwords")
 
 
 def add_current(conn: Connection, user_id: int) -> None:
-    """Adds today's hash; nothing for who has no password."""
+    """Adds the current hash; does nothing without a password."""
     execute(conn, _SQL["add_current_password"], user_id=user_id)
 
 
@@ -19,6 +19,6 @@ def delete_surplus(conn: Connection, user_id: int, *, keep: int) -> int:
 
 
 def list_hashes(conn: Connection, user_id: int) -> list[str]:
-    """Today's and the kept ones."""
+    """The hashes of the current password and the former ones."""
     rows = fetch_all(conn, _SQL["list_passwords"], user_id=user_id)
     return [row["password_hash"] for row in rows]

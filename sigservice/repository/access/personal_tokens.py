@@ -22,7 +22,7 @@ def insert(
     expires_at: datetime,
     limit: int,
 ) -> Row | None:
-    """None when the limit is reached; raises UniqueViolation for a description that is taken."""
+    """None if the limit is reached; raises UniqueViolation for a description that exists."""
     return fetch_one(
         conn,
         _SQL["insert_personal_token"],
@@ -36,20 +36,12 @@ def insert(
 
 
 def find_owner(conn: Connection, secret_hash: bytes, now: datetime) -> Row | None:
-    """The user that a token acts as, with `token_id`; None when it has expired."""
+    """The token's owner with `token_id`; None if it doesn't exist or has expired."""
     return fetch_one_prepared(conn, _SQL["find_owner"], secret_hash=secret_hash, now=now)
 
 
-def find(conn: Connection, user_id: int, id: int) -> Row | None:
-    return fetch_one(conn, _SQL["find_personal_token"], user_id=user_id, id=id)
-
-
-def list_of_user(conn: Connection, user_id: int) -> list[Row]:
-    return fetch_all(conn, _SQL["list_personal_tokens"], user_id=user_id)
-
-
-def list_of_service_accounts(conn: Connection) -> list[Row]:
-    return fetch_all(conn, _SQL["list_personal_tokens_of_service_accounts"])
+def list_of_users(conn: Connection, user_ids: list[int]) -> list[Row]:
+    return fetch_all(conn, _SQL["list_personal_tokens"], user_ids=user_ids)
 
 
 def delete(conn: Connection, user_id: int, id: int) -> bool:
@@ -57,12 +49,12 @@ def delete(conn: Connection, user_id: int, id: int) -> bool:
 
 
 def delete_of_user(conn: Connection, user_id: int) -> list[int]:
-    """The ids of the deleted tokens."""
+    """The IDs of the deleted tokens."""
     rows = fetch_all(conn, _SQL["delete_personal_tokens_of_user"], user_id=user_id)
     return sorted(row["id"] for row in rows)
 
 
-def mark_used(conn: Connection, seen: Mapping[int, datetime]) -> int:
+def mark_used(conn: Connection, uses: Mapping[int, datetime]) -> int:
     return execute(
-        conn, _SQL["mark_personal_tokens_used"], ids=list(seen.keys()), times=list(seen.values())
+        conn, _SQL["mark_personal_tokens_used"], ids=list(uses.keys()), times=list(uses.values())
     )

@@ -32,12 +32,12 @@ def insert(
 
 
 def find(conn: Connection, token_hash: bytes, now: datetime) -> Row | None:
-    """One that has not expired, used or not, with its user."""
+    """The link, used or not, with its user; None if it doesn't exist or has expired."""
     return fetch_one(conn, _SQL["find_reset_token"], token_hash=token_hash, now=now)
 
 
 def use(conn: Connection, token_hash: bytes, now: datetime) -> bool:
-    """False when it is used or has expired."""
+    """False if the link is used or has expired."""
     return execute(conn, _SQL["use_reset_token"], token_hash=token_hash, now=now) > 0
 
 

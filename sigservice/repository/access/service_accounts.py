@@ -10,7 +10,7 @@ _SQL = queries.load("access/service_accounts")
 
 
 def insert(conn: Connection, *, username: str, name: str | None, role_id: int) -> int:
-    """The new id; raises UniqueViolation (users_username_key)."""
+    """The new ID; raises UniqueViolation (users_username_key)."""
     return int(
         fetch_value(
             conn, _SQL["insert_service_account"], username=username, name=name, role_id=role_id

@@ -35,7 +35,7 @@ def insert(
 
 
 def find_user(conn: Connection, id_hash: bytes, now: datetime) -> Row | None:
-    """The user of a session that has not expired, with its `last_used_at`."""
+    """The user with the session's `last_used_at`; None if it doesn't exist or has expired."""
     return fetch_one_prepared(conn, _SQL["find_session_user"], id_hash=id_hash, now=now)
 
 
@@ -68,7 +68,7 @@ def list_of_user(
 
 
 def delete_own(conn: Connection, user_id: int, id: int, *, current_hash: bytes) -> Row | None:
-    """{is_current}; None when the user has no such session."""
+    """{is_current}; None if the user has no such session."""
     return fetch_one(
         conn, _SQL["delete_own_session"], user_id=user_id, id=id, current_hash=current_hash
     )

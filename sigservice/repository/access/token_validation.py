@@ -1,4 +1,4 @@
-"""What relays ask: one function for each SQL statement."""
+"""Validation of tokens: one function for each SQL statement."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ _SQL = queries.load("access/token_validation")
 
 def list_valid_tokens(conn: Connection, secret_hashes: list[bytes]) -> list[Row]:
     """{secret_hash, type, environment, projects} of the client and frontend tokens that exist
-    and have not expired."""
+    and haven't expired."""
     return fetch_all(conn, _SQL["list_valid_tokens"], secret_hashes=secret_hashes)

@@ -14,7 +14,7 @@ def count(conn: Connection) -> int:
 
 
 def exists_default_password(conn: Connection) -> bool:
-    """Whether some user still has the password that the documentation names."""
+    """Whether any user still has the default password."""
     return bool(fetch_value(conn, _SQL["exists_default_password"]))
 
 
@@ -23,7 +23,7 @@ def lock(conn: Connection) -> None:
 
 
 def lock_user(conn: Connection, id: int) -> Row | None:
-    """The user as `find` returns it, locked until the transaction ends."""
+    """{id, account_type, username, email, password_hash}, locked until the transaction ends."""
     return fetch_one(conn, _SQL["lock_user"], id=id)
 
 
@@ -37,7 +37,7 @@ def insert(
     password_hash: str | None,
     has_default_password: bool = False,
 ) -> int:
-    """The new id; raises UniqueViolation (users_username_key, users_email_key)."""
+    """The new ID; raises UniqueViolation (users_username_key, users_email_key)."""
     return int(
         fetch_value(
             conn,
@@ -57,12 +57,13 @@ def find(conn: Connection, id: int) -> Row | None:
 
 
 def find_by_login(conn: Connection, login: str) -> Row | None:
-    """By e-mail address when it looks like one, else by username; case does not matter."""
+    """Finds a user by email if the login contains @, else by username, in any case."""
     return fetch_one(conn, _SQL["find_user_by_login"], login=login)
 
 
 def find_oldest_admin(conn: Connection) -> Row | None:
-    return fetch_one(conn, _SQL["find_oldest_admin"])
+    id = fetch_value(conn, _SQL["find_oldest_admin_id"])
+    return None if id is None else find(conn, id)
 
 
 def list_all(conn: Connection) -> list[Row]:
@@ -70,7 +71,7 @@ def list_all(conn: Connection) -> list[Row]:
 
 
 def search(conn: Connection, text: str, *, limit: int) -> list[Row]:
-    """Those whose user name, address or name holds `text`, in either case."""
+    """{id, username, email, name, role_id} of users with `text` in one of these names."""
     return fetch_all(conn, _SQL["search_users"], text=text, limit=limit)
 
 
@@ -111,13 +112,12 @@ def update_password(
 
 
 def replace_hash(conn: Connection, id: int, *, old_hash: str, new_hash: str) -> bool:
-    """False when the password was changed meanwhile."""
-    done = execute(conn, _SQL["replace_hash"], id=id, old_hash=old_hash, new_hash=new_hash)
-    return done > 0
+    """False if the password was changed meanwhile."""
+    return execute(conn, _SQL["replace_hash"], id=id, old_hash=old_hash, new_hash=new_hash) > 0
 
 
 def record_sign_in(conn: Connection, id: int, verified_hash: str | None = None) -> bool:
-    """False when there is no such user, or another password hash than `verified_hash`."""
+    """False if the user is deleted, or `verified_hash` is no longer the password hash."""
     return execute(conn, _SQL["record_sign_in"], id=id, verified_hash=verified_hash) > 0
 
 

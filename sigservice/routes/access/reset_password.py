@@ -1,4 +1,4 @@
-"""Setting a password by link, for programs, by JSON; people use /forgot-password."""
+"""Setting a password by reset link, JSON; pages/access/reset_password.py has the pages."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ router = Router(Public)
 
 
 @router.post(f"{PATH}/password-email", limit="password_reset", takes=EmailBody)
-def send_mail(context: Context, body: EmailBody) -> HTTPResponse:
+def mail_reset_link(context: Context, body: EmailBody) -> HTTPResponse:
     check_same_origin(context, request.environ)
     send_reset_link(context, request.environ, body.email)
     return respond.empty()
 
 
 @router.get(f"{PATH}/validate")
-def validate(context: Context) -> HTTPResponse:
+def validate_reset_link(context: Context) -> HTTPResponse:
     require_passwords(context)
     token = read_query(request.environ).get("token", "")
     with context.database.autocommit() as conn:
@@ -63,7 +63,7 @@ def validate(context: Context) -> HTTPResponse:
 
 
 @router.post(f"{PATH}/password", takes=NewPasswordBody)
-def set_password(context: Context, body: NewPasswordBody) -> HTTPResponse:
+def reset_password(context: Context, body: NewPasswordBody) -> HTTPResponse:
     environ = request.environ
     check_same_origin(context, environ)
     redeem_link(context, environ, body.token, body.password)

@@ -1,4 +1,4 @@
-"""Sign-in for programs, by JSON; people use /sign-in."""
+"""Sign-in, JSON; pages/access/sign_in.py has the page."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from sigservice.web.guards import Public, check_same_origin
 from sigservice.web.router import Router
 
 
-class Login(msgspec.Struct):
-    """`code` is the one-time code that the built-in password needs from a public address."""
+class SignInBody(msgspec.Struct):
+    """`code` is the one-time code that the default password needs from a public address."""
 
     username: str
     password: str
     code: str = ""
 
 
-class Demo(msgspec.Struct):
+class DemoSignInBody(msgspec.Struct):
     email: str
 
 
@@ -35,23 +35,25 @@ router = Router(Public)
 def sign_in_by_password(context: Context) -> HTTPResponse:
     environ = request.environ
     check_same_origin(context, environ)
-    body = read_struct(environ, Login)
-    username, password = body.username, body.password
-    return signed(context, *sign_in.by_password(context, environ, username, password, body.code))
+    body = read_struct(environ, SignInBody)
+    user, session_id = sign_in.sign_in_by_password(
+        context, environ, body.username, body.password, body.code
+    )
+    return _respond(context, user, session_id)
 
 
 @router.post("/auth/demo/login", limit="login", body_limit=JSON_LIMIT)
-def sign_in_by_address(context: Context) -> HTTPResponse:
+def sign_in_by_email(context: Context) -> HTTPResponse:
     environ = request.environ
     if not context.authentication.type.takes_email:
         raise NotFoundError("Page not found.")
     check_same_origin(context, environ)
-    return signed(context, *sign_in.by_address(context, environ, read_struct(environ, Demo).email))
+    email = read_struct(environ, DemoSignInBody).email
+    return _respond(context, *sign_in.sign_in_by_email(context, environ, email))
 
 
-def signed(context: Context, user: Row, session_id: str) -> HTTPResponse:
-    answer = respond.json(
-        users.to_json(user) | {"csrfToken": sessions.derive_csrf_token(session_id)}
-    )
+def _respond(context: Context, user: Row, session_id: str) -> HTTPResponse:
+    csrf_token = sessions.derive_csrf_token(session_id)
+    answer = respond.json(users.to_json(user) | {"csrfToken": csrf_token})
     session.set_cookie(context, answer, session_id)
     return answer

@@ -1,4 +1,4 @@
-"""POST /edge/validate: a relay asks which of its clients' tokens are good."""
+"""POST /edge/validate: a relay asks which of its clients' tokens are valid."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ class TokensBody(msgspec.Struct):
 router = Router(Public)
 
 
-# A wrong token counts as refused credentials: this answers whether a guess was right.
+# A wrong token counts as failed authentication, because the answer confirms a guess.
 @router.post("/edge/validate", takes=TokensBody, limit="edge_validate")
-def validate(context: Context, body: TokensBody) -> HTTPResponse:
+def validate_tokens(context: Context, body: TokensBody) -> HTTPResponse:
     address = make_limit_key(find_client_ip(request.environ, context.trusted_proxies))
     tokens = {secrets.sha256(token): token for token in body.tokens}
     if any(key not in context.recent_credentials for key in tokens):
         check_failed_auth(context, address)
     with context.database.autocommit() as conn:
-        valid = token_validation.find_valid_tokens(conn, tokens)
+        valid_tokens = token_validation.find_valid_tokens(conn, tokens)
     for key in tokens:
-        if key in valid:
+        if key in valid_tokens:
             context.recent_credentials.add(key)
         else:
             count_failed_auth(context, address)
-    return respond.json({"tokens": list(valid.values())})
+    return respond.json({"tokens": list(valid_tokens.values())})

@@ -1,7 +1,7 @@
-"""API tokens: whose a secret is, creation with its rules, expiry, deletion, and those that the
-configuration names at the first start.
+"""API tokens: validation, creation, expiry, deletion, and the tokens that the configuration creates
+at the first start.
 
-A change is seen by the very next request of every process: see services/revisions.py.
+A change takes effect with the next request of every process: see services/revisions.py.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from sigservice.services.system import events
 
 MAX_TOKENS = 2000
 ALL = "*"
-_NO_DATE = "expiresAt is a date such as 2030-12-31T23:59:59Z."
+_INVALID_DATE = "expiresAt must be a date such as 2030-12-31T23:59:59Z."
 _INIT = Identity(SYSTEM_ID, "init-api-tokens", frozenset())
 
 
 @dataclass(frozen=True)
 class TokenFields:
-    """A new token's checked data; whether environment and projects exist is asked on creation."""
+    """The checked fields of a new token; `create` checks that environment and projects exist."""
 
     name: str
     type: str
@@ -48,32 +48,32 @@ def check_fields(
     projects: Sequence[str] | None,
     expires_at: str | None,
 ) -> TokenFields:
-    """Raises BadDataError naming each field that is wrong."""
+    """Raises BadDataError with each invalid field."""
     problems = Problems()
     name = (name or "").strip()
     if not 1 <= len(name) <= 100:
-        problems.add("tokenName", "A token's name has 1 to 100 characters.")
-    kind = TYPES.get(type.strip().lower(), "")
-    if not kind:
-        problems.add("type", "The type is one of client, backend, frontend and admin.")
-    environment = environment or (ALL if kind == "admin" else "development")
-    named = tuple(dict.fromkeys([ALL] if projects is None else projects))
-    if not named:
-        problems.add("projects", "Name at least one project, or * for all.")
-    if ALL in named and len(named) > 1:
-        problems.add("projects", "Choose either all projects (*) or some of them, not both.")
-    if kind == "admin":
+        problems.add("tokenName", "The name must have 1 to 100 characters.")
+    type = TYPES.get(type.strip().lower(), "")
+    if not type:
+        problems.add("type", "The type must be client, backend, frontend or admin.")
+    environment = environment or (ALL if type == "admin" else "development")
+    projects = tuple(dict.fromkeys([ALL] if projects is None else projects))
+    if not projects:
+        problems.add("projects", "Choose at least one project, or * for all.")
+    if ALL in projects and len(projects) > 1:
+        problems.add("projects", "Choose either all projects (*) or selected projects, not both.")
+    if type == "admin":
         if environment != ALL:
-            problems.add("environment", "An admin token is for all environments (*).")
-        if named and ALL not in named:
-            problems.add("projects", "An admin token is for all projects (*).")
+            problems.add("environment", "An admin token must be for all environments (*).")
+        if projects and ALL not in projects:
+            problems.add("projects", "An admin token must be for all projects (*).")
     elif environment == ALL:
-        problems.add("environment", "A client or frontend token names one environment.")
+        problems.add("environment", "A client or frontend token must have one environment.")
     expires = parse_iso(expires_at) if expires_at else None
     if expires_at and expires is None:
-        problems.add("expiresAt", _NO_DATE)
+        problems.add("expiresAt", _INVALID_DATE)
     problems.raise_if_any()
-    return TokenFields(name, kind, environment, named, expires)
+    return TokenFields(name, type, environment, projects, expires)
 
 
 def find_valid(conn: Connection, secret: str, *, now: datetime) -> Row | None:
@@ -82,15 +82,15 @@ def find_valid(conn: Connection, secret: str, *, now: datetime) -> Row | None:
 
 
 def create(conn: Connection, new: TokenFields, by: Identity) -> tuple[Row, str]:
-    """The token and its secret, which is seen here and never again.
+    """The token and its secret, which isn't stored.
 
-    Raises BadDataError (no such environment, project), ExceedsLimitError.
+    Raises BadDataError if the environment or a project doesn't exist, and ExceedsLimitError.
     """
     revisions.lock(conn)
     _check_scope(conn, new)
     if api_tokens.count(conn) >= MAX_TOKENS:
         raise ExceedsLimitError(
-            f"There can't be more than {MAX_TOKENS} API tokens.",
+            f"The limit of {MAX_TOKENS} API tokens is reached.",
             resource="apiTokens",
             limit=MAX_TOKENS,
         )
@@ -115,13 +115,13 @@ def create(conn: Connection, new: TokenFields, by: Identity) -> tuple[Row, str]:
 
 def check_project(conn: Connection, project: str) -> None:
     """Raises NotFoundError."""
-    scope = api_tokens.find_scope(conn, environment="", projects=[project])
+    scope = api_tokens.find_missing_scope(conn, environment="", projects=[project])
     if scope["unknown_projects"]:
-        raise NotFoundError("There is no such project.")
+        raise NotFoundError("Project not found.")
 
 
 def find(conn: Connection, token: str | int) -> Row | None:
-    """By its id; by its secret or its id when it is text."""
+    """Finds a token by its ID; text may also be its secret."""
     if isinstance(token, int):
         return api_tokens.find_to_change(conn, secret_hash=b"", id=token)
     id = int(token) if token.isascii() and token.isdigit() and len(token) < 19 else None
@@ -130,25 +130,25 @@ def find(conn: Connection, token: str | int) -> Row | None:
 
 def get(conn: Connection, id: int) -> Row:
     """Raises NotFoundError."""
-    return _found(find(conn, id))
+    return _require(find(conn, id))
 
 
 def update(conn: Connection, token: str, expires_at: str, by: Identity) -> None:
-    """Sets when it expires; an unknown token is passed over. Raises BadDataError."""
-    moment = parse_iso(expires_at)
-    if moment is None:
-        raise BadDataError(_NO_DATE, path="expiresAt")
+    """Sets the expiry date; ignores an unknown token. Raises BadDataError."""
+    expiry = parse_iso(expires_at)
+    if expiry is None:
+        raise BadDataError(_INVALID_DATE, path="expiresAt")
     revisions.lock(conn)
     before = find(conn, token)
-    after = api_tokens.update(conn, before["id"], expires_at=moment) if before else None
-    if before is None or after is None:
+    changes = api_tokens.update(conn, before["id"], expires_at=expiry) if before else None
+    if before is None or changes is None:
         return
     revisions.bump_tokens(conn)
-    _record(conn, "api-token-updated", by, before=before, after=after)
+    _record(conn, "api-token-updated", by, before=before, after=before | changes)
 
 
 def delete(conn: Connection, token: str | int, by: Identity) -> None:
-    """Its next request is refused; an unknown token is passed over."""
+    """Ignores an unknown token."""
     revisions.lock(conn)
     before = find(conn, token)
     if before is None:
@@ -159,42 +159,40 @@ def delete(conn: Connection, token: str | int, by: Identity) -> None:
 
 
 def delete_from_project(conn: Connection, project: str, token: str, by: Identity) -> None:
-    """Raises NotFoundError; BadDataError when the token opens more or other than `project`."""
+    """Raises NotFoundError, and BadDataError unless the token is limited to `project`."""
     revisions.lock(conn)
-    row = _found(find(conn, token))
+    row = _require(find(conn, token))
     if row["projects"] != [project]:
-        raise BadDataError("This token is not for this project alone.")
+        raise BadDataError("This token is not limited to this project.")
     delete(conn, row["id"], by)
 
 
 def remove_project(conn: Connection, project: str, by: Identity) -> None:
-    """For the deletion of a project: tokens lose it, and go when it was their last one. An id
-    that is used again later opens nothing for them."""
-    revisions.lock(conn)
-    deleted = api_tokens.delete_of_project(conn, project)
-    updated = api_tokens.remove_project(conn, project)
-    if deleted or updated:
+    """Removes a deleted project from its tokens, and deletes those with no other project, so that
+    they give no access to a later project of the same ID."""
+    rows = api_tokens.list_of_project(conn, project)
+    if rows:
+        api_tokens.remove_project(conn, project)
         revisions.bump_tokens(conn)
-    gone = [{"project": project, "pre_data": to_json(row)} for row in deleted]
-    events.record_many(conn, "api-token-deleted", by, gone)
-    narrowed = [
-        {
-            "project": project,
-            "data": to_json(row),
-            "pre_data": to_json(row | {"projects": [*row["projects"], project]}),
-        }
-        for row in updated
-    ]
-    events.record_many(conn, "api-token-updated", by, narrowed)
+    deleted, updated = [], []
+    for row in rows:
+        projects = [id for id in row["projects"] if id != project]
+        event = {"project": project, "pre_data": to_json(row)}
+        if projects:
+            updated.append(event | {"data": to_json(row | {"projects": projects})})
+        else:
+            deleted.append(event)
+    events.record_many(conn, "api-token-deleted", by, deleted)
+    events.record_many(conn, "api-token-updated", by, updated)
 
 
 def create_initial(
     conn: Connection, tokens: Sequence[dict[str, Any]], origins: Sequence[str] = ()
 ) -> int:
-    """Stores the configured tokens if there are none at all; returns how many it stored.
+    """Stores the configured tokens if there are no tokens yet; returns their number.
 
-    All or none: raises ConfigError with each token, by where it stands in the configuration, whose
-    environment or project there is not.
+    Raises ConfigError, and stores none, if an environment or a project of a token doesn't exist;
+    `origins` are the places of the tokens in the configuration.
     """
     if not tokens:
         return 0
@@ -215,33 +213,33 @@ def create_initial(
             created_by=_INIT.username,
             created_by_user_id=_INIT.user_id,
         )
-        shown = {key: value for key, value in token.items() if key != "secret"}
-        events.record(conn, "api-token-created", _INIT, data=shown)
+        data = {key: value for key, value in token.items() if key != "secret"}
+        events.record(conn, "api-token-created", _INIT, data=data)
     return len(tokens)
 
 
 def _check_initial(
     conn: Connection, tokens: Sequence[dict[str, Any]], origins: Sequence[str]
 ) -> None:
-    there = api_tokens.find_choices(conn)
+    choices = api_tokens.find_choices(conn)
     problems = []
     for token, origin in zip(tokens, origins, strict=False):
-        wrong = []
-        if token["environment"] not in (ALL, *there["environments"]):
-            wrong.append(f"there is no environment {token['environment'][:100]}")
-        missing = [p for p in token["projects"] if p not in (ALL, *there["projects"])]
+        messages = []
+        if token["environment"] not in (ALL, *choices["environments"]):
+            messages.append(f"environment {token['environment'][:100]} not found")
+        missing = [p for p in token["projects"] if p not in (ALL, *choices["projects"])]
         if missing:
-            wrong.append(f"there is no project {', '.join(missing)[:200]}")
+            messages.append(f"project {', '.join(missing)[:200]} not found")
         problems += [
-            Problem(origin, "environments and projects that there are", "*:development", text)
-            for text in wrong
+            Problem(origin, "existing environments and projects", "*:development", message)
+            for message in messages
         ]
     if problems:
         raise ConfigError(problems)
 
 
 def to_json(row: Row) -> dict[str, Any]:
-    """A token on the wire; `secretPrefix` is what is still visible of the secret."""
+    """The token in the API; `secretPrefix` is the beginning of the secret."""
     return {
         "id": row["id"],
         "secretPrefix": row["secret_prefix"],
@@ -261,13 +259,13 @@ def to_json(row: Row) -> dict[str, Any]:
 
 def _check_scope(conn: Connection, new: TokenFields) -> None:
     projects = [name for name in new.projects if name != ALL]
-    scope = api_tokens.find_scope(conn, environment=new.environment, projects=projects)
+    scope = api_tokens.find_missing_scope(conn, environment=new.environment, projects=projects)
     problems = Problems()
     if new.environment != ALL and not scope["has_environment"]:
-        problems.add("environment", f"There is no environment {new.environment[:100]}.")
+        problems.add("environment", f"Environment {new.environment[:100]} not found.")
     if scope["unknown_projects"]:
         names = ", ".join(scope["unknown_projects"])
-        problems.add("projects", f"There is no project {names[:200]}.")
+        problems.add("projects", f"Project {names[:200]} not found.")
     problems.raise_if_any()
 
 
@@ -280,19 +278,19 @@ def _record(
     after: Row | None = None,
 ) -> None:
     row = after or before or {}
-    only = row["projects"][0] if len(row["projects"]) == 1 else ALL
+    project = row["projects"][0] if len(row["projects"]) == 1 else ALL
     events.record(
         conn,
         type,
         by,
         data=to_json(after) if after else None,
         pre_data=to_json(before) if before else None,
-        project=None if only == ALL else only,
+        project=None if project == ALL else project,
         environment=None if row["environment"] == ALL else row["environment"],
     )
 
 
-def _found(row: Row | None) -> Row:
+def _require(row: Row | None) -> Row:
     if row is None:
-        raise NotFoundError("There is no such API token.")
+        raise NotFoundError("API token not found.")
     return row

@@ -1,4 +1,4 @@
-"""Wrong passwords in the audit log, capped: a flood of them must not fill the disk."""
+"""Failed sign-ins in the audit log, capped, so that a flood of them doesn't fill the disk."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_NAMES = 20
 
 
 class SignInError(PasswordMismatch):
-    """`user` is the account, None for an unknown name; `reason` is for the audit log alone."""
+    """`user` is None for an unknown login; `reason` is for the audit log only."""
 
     def __init__(self, message: str, reason: str, user: Row | None = None, path: str = "") -> None:
         super().__init__(message, path=path)
@@ -27,10 +27,10 @@ class SignInError(PasswordMismatch):
 
 
 class FailedSignIns:
-    """Records `MAX_EVENTS_PER_MINUTE` events, known and unknown names alike, since an answer that
-    comes sooner would tell them apart. The others are counted until `record_summary`.
+    """Records up to `MAX_EVENTS_PER_MINUTE` events and counts the others until `record_summary`.
 
-    An unknown name is never recorded: it may be a password that was typed into the wrong field.
+    Known and unknown logins are both recorded, because a faster answer would reveal which accounts
+    exist. An unknown login itself isn't recorded: it may be a password in the wrong field.
     """
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
@@ -39,12 +39,12 @@ class FailedSignIns:
         self._omitted = 0
         self._omitted_by_user: Counter[str] = Counter()
 
-    def record(self, database: Database, refused: SignInError, ip: str) -> None:
+    def record(self, database: Database, error: SignInError, ip: str) -> None:
         """Raises DatabaseUnavailable."""
-        data: dict[str, Any] = {"reason": refused.reason}
-        if refused.user:
-            name = refused.user["username"] or refused.user["email"]
-            data |= {"id": refused.user["id"], "username": name}
+        data: dict[str, Any] = {"reason": error.reason}
+        if error.user:
+            name = error.user["username"] or error.user["email"]
+            data |= {"id": error.user["id"], "username": name}
         by = Identity(SYSTEM_ID, "anonymous", frozenset(), ip=ip)
         self._record(database, "user-sign-in-failed", by, data)
 
@@ -54,13 +54,13 @@ class FailedSignIns:
         self._record(database, "user-password-change-failed", by, data)
 
     def record_wrong_password_for_token(self, database: Database, by: Identity) -> None:
-        """Of a user who creates a personal token. Raises DatabaseUnavailable."""
+        """For the creation of a personal token. Raises DatabaseUnavailable."""
         data = {"reason": "wrong password", "id": by.user_id, "username": by.username}
         self._record(database, "pat-creation-failed", by, data)
 
     def record_summary(self, database: Database) -> None:
-        """One event for those that were only counted. Raises DatabaseUnavailable, and then keeps
-        the counts."""
+        """Records one event for the counted ones. Raises DatabaseUnavailable, and keeps the counts
+        in that case."""
         with self._lock:
             count, by_user = self._omitted, Counter(self._omitted_by_user)
         if not count:

@@ -1,7 +1,5 @@
-"""The password policy: the rules that the compared server's users know, and no common passwords.
-
-Each rule is a sentence that a failing password is answered with.
-"""
+"""The password policy: Unleash's rules, and no common passwords. Each rule is the sentence that a
+password is rejected with."""
 
 from __future__ import annotations
 
@@ -11,52 +9,49 @@ from typing import Any
 from sigservice.errors import AppError, OwaspValidationError
 from sigservice.services.access import common_passwords
 
-SHORTEST, LONGEST = 10, 128
-RULES = (
-    (
-        re.compile(rf".{{{SHORTEST},}}", re.DOTALL),
-        f"The password must have at least {SHORTEST} characters.",
-    ),
-    (
-        re.compile(rf".{{0,{LONGEST}}}", re.DOTALL),
-        f"The password must have at most {LONGEST} characters.",
-    ),
-    (
-        re.compile(r"(?!.*(.)\1\1).*", re.DOTALL),
-        "The password must not repeat a character three times in a row.",
-    ),
-    (re.compile(r".*[a-z].*", re.DOTALL), "The password must have a lower-case letter."),
-    (re.compile(r".*[A-Z].*", re.DOTALL), "The password must have an upper-case letter."),
-    (re.compile(r".*[0-9].*", re.DOTALL), "The password must have a digit."),
-    (re.compile(r".*[^A-Za-z0-9].*", re.DOTALL), "The password must have a special character."),
+MIN_LENGTH, MAX_LENGTH = 10, 128
+RULES = tuple(
+    (re.compile(pattern, re.DOTALL), f"The password must {rule}.")
+    for pattern, rule in (
+        (rf".{{{MIN_LENGTH},}}", f"have at least {MIN_LENGTH} characters"),
+        (rf".{{0,{MAX_LENGTH}}}", f"have at most {MAX_LENGTH} characters"),
+        (r"(?!.*(.)\1\1).*", "not repeat a character three times in a row"),
+        (r".*[a-z].*", "contain a lower-case letter"),
+        (r".*[A-Z].*", "contain an upper-case letter"),
+        (r".*[0-9].*", "contain a number"),
+        (r".*[^A-Za-z0-9].*", "contain a symbol"),
+    )
 )
-UNCOMMON = "The password must not be a common one, even with digits and special characters added."
-NAMELESS = "The password must not contain the user name or the name of this service."
-
-
-def list_rules() -> list[str]:
-    return [*(text for _, text in RULES), UNCOMMON, NAMELESS]
+UNCOMMON = "The password must not be a common one, even with digits and symbols added."
+NAMELESS = "The password must not contain the username or the name of this service."
+REQUIREMENTS = (
+    f"At least {MIN_LENGTH} characters, with upper and lower case, a number and a symbol. No"
+    " common password, no username and no character three times in a row."
+)
 
 
 def list_failed_rules(password: str, *names: str | None) -> list[str]:
-    failed = [text for pattern, text in RULES if not pattern.fullmatch(password)]
-    if failed:  # common passwords fail most of these: the answer stays the compared server's
-        return failed
-    failed += [UNCOMMON] if common_passwords.is_common(password) else []
-    return failed + ([NAMELESS] if common_passwords.contains_name(password, names) else [])
+    """The rules that the password fails. The last two are checked only if it passes the others, so
+    that the answer to a common password is the same as Unleash's."""
+    failed_rules = [rule for pattern, rule in RULES if not pattern.fullmatch(password)]
+    if not failed_rules and common_passwords.is_common(password):
+        failed_rules.append(UNCOMMON)
+    if failed_rules in ([], [UNCOMMON]) and common_passwords.contains_name(password, names):
+        failed_rules.append(NAMELESS)
+    return failed_rules
 
 
 def check(password: str, *names: str | None) -> None:
-    """Raises OwaspValidationError with every rule that the password fails; `names` are the user's
-    name and email address."""
-    failed = list_failed_rules(password, *names)
-    if failed:
-        detail = {"message": failed[0], "validationErrors": failed, "path": "password"}
-        raise OwaspValidationError(failed[0], details=[detail])
+    """Raises OwaspValidationError with every rule that the password fails; `names` are the username
+    and the email address of the user."""
+    failed_rules = list_failed_rules(password, *names)
+    if failed_rules:
+        detail = {"message": failed_rules[0], "validationErrors": failed_rules, "path": "password"}
+        raise OwaspValidationError(failed_rules[0], details=[detail])
 
 
 def list_problems(error: AppError) -> list[dict[str, Any]]:
-    """{message, path} for a form: one for each failed rule."""
+    """{message, path} of each problem, one for each failed rule."""
     return [
         {"message": text, "path": detail.get("path")}
         for detail in error.details

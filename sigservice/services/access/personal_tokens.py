@@ -1,6 +1,6 @@
-"""Personal tokens: a person's or a service account's way into the admin API without a session.
+"""Personal tokens: access to the admin API for users and service accounts without a session.
 
-A token acts with its owner's role of this moment; whose they are is for the caller to decide.
+A token has the current role of its owner. Callers check that they may access the owner's tokens.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from sigservice.services.system import events
 
 MAX_TOKENS = 10
 PREFIX = "user:"
-# No API token looks like this, not even one for a project named user: that one has a dot.
+# No API token has this form, not even one for a project named user, which contains a dot.
 _SECRET = re.compile(rf"{PREFIX}[0-9a-f]{{56}}")
 
 
@@ -41,23 +41,23 @@ class PersonalTokenFields:
 def check_fields(
     description: str, expires_at: str, *, now: datetime, max_days: int | None = None
 ) -> PersonalTokenFields:
-    """Raises BadDataError naming each field that is wrong."""
+    """Raises BadDataError with each invalid field."""
     description = description.strip()
     problems = Problems().check_text(description, "description", min_length=1, max_length=255)
-    moment = parse_iso(expires_at) or now
-    if moment <= now:
-        text = "expiresAt is a date in the future, such as 2030-12-31T23:59:59Z."
-        problems.add("expiresAt", text)
-    elif max_days is not None and moment - now > timedelta(days=max_days):
+    expiry = parse_iso(expires_at) or now
+    if expiry <= now:
+        message = "expiresAt must be a date in the future, such as 2030-12-31T23:59:59Z."
+        problems.add("expiresAt", message)
+    elif max_days is not None and expiry - now > timedelta(days=max_days):
         latest = format_iso(now + timedelta(days=max_days))
-        text = f"expiresAt is at most {max_days} days away: {latest} or earlier."
-        problems.add("expiresAt", text)
+        message = f"expiresAt must be within {max_days} days: {latest} or earlier."
+        problems.add("expiresAt", message)
     problems.raise_if_any()
-    return PersonalTokenFields(description, moment)
+    return PersonalTokenFields(description, expiry)
 
 
 def is_personal_token(secret: str) -> bool:
-    """Whether a secret has the shape of a personal token's."""
+    """Whether the secret has the form of a personal token."""
     return _SECRET.fullmatch(secret) is not None
 
 
@@ -95,12 +95,12 @@ def create(
     """The token and its secret, which isn't stored. The token is valid in one authentication scope,
     so a user who signed in by email address alone loses it when passwords are required.
 
-    Raises NotFoundError, ExceedsLimitError, NameExistsError, and PasswordMismatch when
-    `verified_hash` is given and is no longer the owner's.
+    Raises NotFoundError, ExceedsLimitError, NameExistsError, and PasswordMismatch if
+    `verified_hash` is no longer the owner's password hash.
     """
-    owner = users.lock_user(conn, owner_id)  # so that the limit holds when many race
+    owner = users.lock_user(conn, owner_id)  # keeps concurrent requests within the limit
     if owner is None:
-        raise NotFoundError("There is no such user.")
+        raise NotFoundError("User not found.")
     if verified_hash is not None and owner["password_hash"] != verified_hash:
         raise PasswordMismatch("The password was changed meanwhile.", path="password")
     secret = PREFIX + secrets.generate_hex_secret()
@@ -116,11 +116,11 @@ def create(
         )
     except UniqueViolation as error:
         raise NameExistsError(
-            "There is a token with this description already.", path="description"
+            "A token with this description already exists.", path="description"
         ) from error
     if row is None:
         raise ExceedsLimitError(
-            f"Nobody can have more than {MAX_TOKENS} personal tokens.",
+            f"The limit of {MAX_TOKENS} personal tokens is reached.",
             resource="personalTokens",
             limit=MAX_TOKENS,
         )
@@ -129,22 +129,22 @@ def create(
 
 
 def get(conn: Connection, owner_id: int, id: int) -> Row:
-    """Raises NotFoundError, also for another's token."""
-    row = personal_tokens.find(conn, owner_id, id)
-    if row is None:
-        raise NotFoundError("There is no such token.")
-    return row
+    """Raises NotFoundError, also for the token of another owner."""
+    for row in personal_tokens.list_of_users(conn, [owner_id]):
+        if row["id"] == id:
+            return row
+    raise NotFoundError("Token not found.")
 
 
 def delete(conn: Connection, owner_id: int, id: int, by: Identity) -> None:
-    """Its next request is refused. Raises NotFoundError."""
+    """Raises NotFoundError."""
     before = get(conn, owner_id, id)
     if personal_tokens.delete(conn, owner_id, id):
         events.record(conn, "pat-deleted", by, pre_data=to_json(before))
 
 
 def to_json(row: Row) -> dict[str, Any]:
-    """A token on the wire; `secretPrefix` is what is still visible of the secret."""
+    """The token in the API; `secretPrefix` is the beginning of the secret."""
     return {
         "id": row["id"],
         "userId": row["user_id"],

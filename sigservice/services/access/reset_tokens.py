@@ -1,7 +1,8 @@
-"""Links by which people set a password: asked for by mail, handed out by an admin, used once.
+"""Reset links and invite links, which set a password once: sent by email or shared by an admin.
 
-Links that users ask for exist side by side: a stranger's request ends no link. A link of an admin
-ends the earlier ones, and a new password ends all of the user's links.
+Several links that were requested by email can be valid together, so that the request of another
+person invalidates none. A link that an admin creates invalidates the earlier ones, and a new
+password invalidates all links of the user.
 """
 
 from __future__ import annotations
@@ -22,11 +23,12 @@ from sigservice.services.access.sessions import MAX_LOGIN
 from sigservice.services.identity import PERMISSIONS, SYSTEM_ID, Identity
 from sigservice.services.system import events, mails
 
-LIFETIME = timedelta(hours=24)  # of invitations and of links that an admin hands over
+LIFETIME = timedelta(hours=24)  # of invite links and of links that an admin creates
+_INVALID = "This link is invalid or has expired. Request a new one."
 
 
 class Invitation(NamedTuple):
-    """`secret` is shown this once; `is_mailed`: a mail with a link of its own is on its way."""
+    """`secret` isn't stored. If `is_mailed`, an email with another link is on its way."""
 
     user: Row
     secret: str
@@ -35,16 +37,16 @@ class Invitation(NamedTuple):
 
 def invite_user(
     conn: Connection,
-    who: users.Profile,
+    profile: users.Profile,
     password_hash: str | None,
     by: Identity,
     *,
     mail_from: str,
     now: datetime,
 ) -> Invitation:
-    """A new user with a link to set a password, mailed too if there is a `mail_from`, the address
-    that its link leads to, and the user has one. Raises what users.create does."""
-    user = users.create(conn, who, password_hash, by)
+    """Creates a user and an invite link, and emails a link if the user has an address and
+    `mail_from`, the base URL of links, isn't empty. Raises what users.create raises."""
+    user = users.create(conn, profile, password_hash, by)
     secret = _issue(conn, user["id"], by.username, now)
     is_mailed = bool(mail_from and user["email"]) and mails.enqueue(
         conn, "welcome", user["id"], base_url=mail_from, now=now
@@ -53,7 +55,7 @@ def invite_user(
 
 
 def create_link(conn: Connection, user: Row, by: Identity, now: datetime) -> str:
-    """A link's secret for an admin to pass on; a mail that waits is not sent any more."""
+    """The secret of a link for an admin to share; emails that aren't sent yet are cancelled."""
     mail_repository.delete_waiting(conn, user["id"])
     secret = _issue(conn, user["id"], by.username, now)
     data = {"id": user["id"], "username": user["username"] or user["email"]}
@@ -62,8 +64,8 @@ def create_link(conn: Connection, user: Row, by: Identity, now: datetime) -> str
 
 
 def request_link(conn: Connection, email: str, *, base_url: str, ip: str, now: datetime) -> bool:
-    """Whether a mail will be sent. Whoever asks is told nothing, and takes about the same time for
-    an address that nobody has."""
+    """Whether an email will be sent. The caller must not reveal it; an unknown address takes about
+    the same time."""
     user = None
     if "@" in email and len(email) <= MAX_LOGIN:
         user = user_repository.find_by_login(conn, email)
@@ -72,15 +74,15 @@ def request_link(conn: Connection, email: str, *, base_url: str, ip: str, now: d
     )
     if user and will_be_sent:
         data = {"id": user["id"], "username": user["username"] or user["email"]}
-        anybody = Identity(SYSTEM_ID, "anonymous", frozenset(), ip=ip)
-        events.record(conn, "password-reset-requested", anybody, data=data)
+        by = Identity(SYSTEM_ID, "anonymous", frozenset(), ip=ip)
+        events.record(conn, "password-reset-requested", by, data=data)
     return will_be_sent
 
 
 def claim_mail(
     conn: Connection, now: datetime, *, reset_lifetime: timedelta
 ) -> tuple[Row, str] | None:
-    """The next mail to send, with `link_lifetime`, and the secret of a link that is made for it."""
+    """The next email to send, with `link_lifetime`, and the secret of its new link."""
     mail = mails.claim(conn, now)
     if mail is None:
         return None
@@ -90,12 +92,12 @@ def claim_mail(
 
 
 def find_link(conn: Connection, secret: str, now: datetime) -> Row:
-    """Whose link it is. Raises InvalidTokenError, UsedTokenError."""
+    """The link with its user. Raises InvalidTokenError, UsedTokenError."""
     row = reset_tokens.find(conn, secrets.sha256(secret), now)
     if row is None:
-        raise InvalidTokenError("This link is unknown or has expired. Ask for another one.")
+        raise InvalidTokenError(_INVALID)
     if row["used_at"]:
-        raise UsedTokenError("This link has been used. Ask for another one.")
+        raise UsedTokenError("This link has already been used. Request a new one.")
     return row
 
 
@@ -109,9 +111,10 @@ def redeem_link(
     ip: str,
     now: datetime,
 ) -> None:
-    """Sets the password of `user`, as `find` returned it for the link, once; the sessions end.
+    """Sets the password of `user`, which `find_link` returned, and ends the user's sessions.
 
-    Raises what `find` does, OwaspValidationError, PasswordPreviouslyUsedError, UnavailableError.
+    Raises what `find_link` raises, OwaspValidationError, PasswordPreviouslyUsedError and
+    UnavailableError.
     """
     passwords.check(password, user["username"], user["email"])
     with hasher.admit():
@@ -123,8 +126,8 @@ def redeem_link(
     with database.transaction() as conn:
         user_repository.lock_user(conn, user["user_id"])
         if not reset_tokens.use(conn, secrets.sha256(secret), now):
-            find_link(conn, secret, now)  # says what has happened meanwhile
-            raise InvalidTokenError("This link is unknown or has expired. Ask for another one.")
+            find_link(conn, secret, now)  # raises if it was used or expired meanwhile
+            raise InvalidTokenError(_INVALID)
         users.set_password(conn, user["user_id"], password_hash, by)
 
 

@@ -1,4 +1,4 @@
-"""Service accounts: users that programs act as, by personal tokens and never by a password."""
+"""Service accounts: machine users, which authenticate with personal tokens and have no password."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from sigservice.services.access import personal_tokens, users
 from sigservice.services.identity import Identity
 from sigservice.services.system import events
 
-_UNNAMED = {"username": None, "email": None, "name": None, "role_id": users.ROLE_IDS["viewer"]}
+_BLANK = {"username": None, "email": None, "name": None, "role_id": users.ROLE_IDS["viewer"]}
 
 
-def create(conn: Connection, given: Mapping[str, Any], by: Identity) -> Row:
-    """`given` of username, name and root_role. Raises BadDataError."""
-    username, name, role_id = _checked(_UNNAMED, given)
+def create(conn: Connection, changes: Mapping[str, Any], by: Identity) -> Row:
+    """`changes` are out of username, name and root_role. Raises BadDataError."""
+    username, name, role_id = _check_changes(_BLANK, changes)
     try:
         id = service_accounts.insert(conn, username=username, name=name, role_id=role_id)
     except UniqueViolation as error:
@@ -35,15 +35,15 @@ def get(conn: Connection, id: int) -> Row:
     """Raises NotFoundError."""
     row = service_accounts.find(conn, id)
     if row is None:
-        raise NotFoundError("There is no such service account.")
+        raise NotFoundError("Service account not found.")
     return row
 
 
-def update(conn: Connection, id: int, given: Mapping[str, Any], by: Identity) -> Row:
-    """Changes what is `given`. Raises NotFoundError, BadDataError."""
+def update(conn: Connection, id: int, changes: Mapping[str, Any], by: Identity) -> Row:
+    """Raises NotFoundError, BadDataError."""
     service_accounts.lock(conn, id)
     before = get(conn, id)
-    username, name, role_id = _checked(before, given)
+    username, name, role_id = _check_changes(before, changes)
     try:
         service_accounts.update(conn, id, username=username, name=name, role_id=role_id)
     except UniqueViolation as error:
@@ -56,7 +56,7 @@ def update(conn: Connection, id: int, given: Mapping[str, Any], by: Identity) ->
 
 
 def delete(conn: Connection, id: int, by: Identity) -> None:
-    """Its tokens go with it. Raises NotFoundError."""
+    """Deletes its tokens too. Raises NotFoundError."""
     service_accounts.lock(conn, id)
     before = get(conn, id)
     service_accounts.delete(conn, id)
@@ -66,7 +66,7 @@ def delete(conn: Connection, id: int, by: Identity) -> None:
 def list_tokens(conn: Connection, id: int) -> list[Row]:
     """Raises NotFoundError."""
     get(conn, id)
-    return tokens_repository.list_of_user(conn, id)
+    return tokens_repository.list_of_users(conn, [id])
 
 
 def create_token(
@@ -84,7 +84,7 @@ def delete_token(conn: Connection, id: int, token_id: int, by: Identity) -> None
 
 
 def to_json(row: Row, tokens: Sequence[Row] = ()) -> dict[str, Any]:
-    """An account on the wire."""
+    """The account in the API."""
     return {
         "id": row["id"],
         "name": row["name"],
@@ -97,9 +97,11 @@ def to_json(row: Row, tokens: Sequence[Row] = ()) -> dict[str, Any]:
     }
 
 
-def _checked(row: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[str, str | None, int]:
-    """User name, name and role; raises BadDataError."""
-    who = users.apply_changes(row, given)
-    if who.username is None:
-        raise BadDataError("A service account has a user name.", path="username")
-    return who.username, who.name, who.role_id
+def _check_changes(
+    row: Mapping[str, Any], changes: Mapping[str, Any]
+) -> tuple[str, str | None, int]:
+    """The new username, name and role ID; raises BadDataError."""
+    profile = users.apply_changes(row, changes)
+    if profile.username is None:
+        raise BadDataError("Username is required.", path="username")
+    return profile.username, profile.name, profile.role_id

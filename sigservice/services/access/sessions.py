@@ -25,31 +25,34 @@ MAX_LOGIN = 320
 MAX_PASSWORD = 1024
 MAX_SIGN_IN_TRIES = 2
 MAX_USER_AGENT = 200
-MAX_LISTED = 100
+MAX_SESSIONS = 100  # in a list
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 def verify_password(
     database: Database, passwords: secrets.Passwords, login: str, password: str
 ) -> Row:
-    """The user, with the hash that was verified; raises SignInError, with the same message for
-    an unknown name and a wrong password, and UnavailableError.
+    """The user, with the hash that was verified. Raises UnavailableError, and SignInError, with the
+    same message for an unknown login and a wrong password.
 
-    Holds no connection while the password is hashed.
+    Holds no connection during the hashing.
     """
     if len(login) > MAX_LOGIN or len(password) > MAX_PASSWORD:
-        raise _mismatch(None)
+        raise _make_sign_in_error(None)
     with passwords.admit():
         with database.autocommit() as conn:
             user = users.find_by_login(conn, login)
-        stored = user["password_hash"] if user else None
-        if not passwords.matches(stored, password) or user is None:
-            raise _mismatch(user)
-        if stored and passwords.is_outdated(stored):
+        password_hash = user["password_hash"] if user else None
+        if not passwords.matches(password_hash, password) or user is None:
+            raise _make_sign_in_error(user)
+        if password_hash and passwords.is_outdated(password_hash):
             new_hash = passwords.hash(password)
             with database.autocommit() as conn:
-                if users.replace_hash(conn, user["id"], old_hash=stored, new_hash=new_hash):
-                    user["password_hash"] = new_hash
+                is_replaced = users.replace_hash(
+                    conn, user["id"], old_hash=password_hash, new_hash=new_hash
+                )
+            if is_replaced:
+                user["password_hash"] = new_hash
     return user
 
 
@@ -58,25 +61,25 @@ def sign_in(
     passwords: secrets.Passwords,
     login: str,
     password: str,
-    open_for: Callable[[Connection, Row], str | None],
+    open_session: Callable[[Connection, Row], str | None],
 ) -> tuple[Row, str]:
-    """The user and the id of a session that `open_for` opens in a transaction of its own, if the
-    verified hash is still the stored one. It may have been replaced by a new hash of the same
-    password, so it is read again once. Raises what `verify` and `open_for` do.
+    """The user and the ID of the session that `open_session` opens in its own transaction; it
+    returns None if the verified hash is no longer stored. Tries twice, because a new hash of the
+    same password may have replaced it. Raises what `verify_password` and `open_session` raise.
     """
     user = None
     for _ in range(MAX_SIGN_IN_TRIES):
         user = verify_password(database, passwords, login, password)
         with database.transaction() as conn:
-            session_id = open_for(conn, user)
+            session_id = open_session(conn, user)
         if session_id:
             return user, session_id
-    raise _mismatch(user)
+    raise _make_sign_in_error(user)
 
 
-def _mismatch(user: Row | None) -> SignInError:
+def _make_sign_in_error(user: Row | None) -> SignInError:
     reason = "wrong password" if user else "unknown user"
-    return SignInError("The user name or the password is wrong.", reason, user)
+    return SignInError("Wrong username or password.", reason, user)
 
 
 def open_session(
@@ -91,10 +94,9 @@ def open_session(
     user_agent: str,
     verified_hash: str | None = None,
 ) -> str | None:
-    """A new session id for the cookie. `replaces` is the browser's former one, which ends.
+    """The ID of a new session, for the cookie. Ends the session `replaces` of the browser.
 
-    None, and nothing is changed, when the user is gone or `verified_hash` is given and is no
-    longer the stored one.
+    Returns None, without any change, if the user is deleted or `verified_hash` is no longer stored.
     """
     if not users.record_sign_in(conn, user["id"], verified_hash):
         return None
@@ -125,9 +127,10 @@ def find_identity(
     idle: timedelta | None = None,
     last_use: Callable[[bytes], datetime | None] = lambda id_hash: None,
 ) -> Identity | None:
-    """Whose session it is, or None when it is unknown or has ended.
+    """The user of a session; None if it is unknown or has ended.
 
-    `idle` is how long a session may go unused; `last_use` tells the uses that are not stored yet.
+    `idle` is the time without use after which a session ends; `last_use` returns uses that aren't
+    stored yet.
     """
     id_hash = secrets.hash_in_scope(session_id, authentication_scope)
     user = sessions.find_user(conn, id_hash, now)
@@ -172,29 +175,29 @@ def list_own_sessions(
         current_hash=identity.session_hash,
         now=now,
         idle_before=now - idle if idle is not None else None,
-        limit=MAX_LISTED,
+        limit=MAX_SESSIONS,
     )
 
 
 def end_session(conn: Connection, identity: Identity, id: int) -> bool:
-    """Ends one of the user's sessions; whether it was the current one. Raises NotFoundError, also
-    for another user's."""
+    """Ends one of the user's sessions; returns whether it was the current one. Raises
+    NotFoundError, also for a session of another user."""
     row = sessions.delete_own(conn, identity.user_id, id, current_hash=identity.session_hash)
     if row is None:
-        raise NotFoundError("There is no such session.")
+        raise NotFoundError("Session not found.")
     events.record(conn, "user-sessions-ended", identity, data={"sessionId": id, "count": 1})
     return bool(row["is_current"])
 
 
 def end_other_sessions(conn: Connection, identity: Identity) -> None:
-    """Ends the user's sessions but for the current one."""
+    """Ends the user's sessions except the current one."""
     count = sessions.delete_of_user(conn, identity.user_id, identity.session_hash)
     if count:
         events.record(conn, "user-sessions-ended", identity, data={"count": count})
 
 
 def to_json(row: Row) -> dict[str, Any]:
-    """A session on the wire, never with its hash."""
+    """The session in the API, without its hash."""
     return {
         "id": row["id"],
         "createdAt": format_iso(row["created_at"]),
@@ -207,7 +210,7 @@ def to_json(row: Row) -> dict[str, Any]:
 
 
 def sign_out(conn: Connection, identity: Identity) -> None:
-    """Sign-out ends all sessions of the user."""
+    """Ends all sessions of the user."""
     if sessions.delete_of_user(conn, identity.user_id):
         data = {"id": identity.user_id, "username": identity.username}
         events.record(conn, "user-signed-out", identity, data=data)

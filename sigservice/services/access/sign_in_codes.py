@@ -1,6 +1,7 @@
-"""The one-time code that a sign-in with the built-in password needs when it comes from a public
-address. The service prints it at its start; its hash is in the database, so that it counts in every
-process, and the code that was printed last is the valid one.
+"""The one-time code for a sign-in with the default password from a public address.
+
+The service prints it at its start. Its hash is in the database, so every process accepts it; only
+the code that was printed last is valid.
 """
 
 from __future__ import annotations
@@ -21,30 +22,30 @@ class CodeError(SignInError):
 
 
 def create_code(conn: Connection) -> str:
-    """A new code, which replaces the one before it."""
+    """A new code, which replaces the previous one."""
     code = secrets.generate_code()
-    settings.save(conn, _KEY, _stored(code))
+    settings.save(conn, _KEY, _encode_hash(code))
     return code
 
 
 def use_code(conn: Connection, user: Row, code: str) -> None:
-    """Raises CodeError for a missing, wrong or used one."""
+    """Raises CodeError for a missing, wrong or used code."""
     if not code.strip():
         raise CodeError(
-            "A sign-in with the built-in password from a public address needs the one-time code "
+            "A sign-in with the default password from a public address requires the one-time code "
             "that the service printed at its last start.",
             "no one-time code",
             user,
             path="code",
         )
-    if not settings.delete(conn, _KEY, _stored(secrets.normalize_code(code))):
+    if not settings.delete(conn, _KEY, _encode_hash(secrets.normalize_code(code))):
         raise CodeError(
-            "The one-time code is wrong or was used. A restart of the service prints another one.",
+            "The one-time code is wrong or has been used. Restart the service to get a new one.",
             "wrong one-time code",
             user,
             path="code",
         )
 
 
-def _stored(code: str) -> str:
+def _encode_hash(code: str) -> str:
     return msgspec.json.encode({"sha256": secrets.sha256(code).hex()}).decode()

@@ -1,4 +1,4 @@
-"""What relays ask: which tokens are valid."""
+"""The validation of tokens for relays."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from sigservice.repository.access import token_validation
 
 
 def find_valid_tokens(conn: Connection, tokens: Mapping[bytes, str]) -> dict[bytes, dict[str, Any]]:
-    """By hash, on the wire: those of `tokens` (hash: secret) that are ours and have not expired.
-
-    Never an admin token: a relay has no use for one.
-    """
+    """The valid ones of `tokens` (secrets by hash), by hash. Admin tokens are left out, because
+    relays don't need them."""
     return {
         bytes(row["secret_hash"]): {
             "token": tokens[bytes(row["secret_hash"])],

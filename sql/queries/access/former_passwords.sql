@@ -1,7 +1,7 @@
--- Hashes of passwords that were: kept when a new one is set, so that the last ones don't come back.
+-- Hashes of former passwords. Added when a new password is set, which must not be one of these.
 
 -- name: add_current_password
--- Today's, before it is replaced.
+-- The current hash, before it is replaced.
 INSERT INTO former_passwords (user_id, password_hash)
 SELECT id, password_hash FROM users WHERE id = %(user_id)s AND password_hash IS NOT NULL;
 
@@ -13,7 +13,7 @@ WHERE user_id = %(user_id)s
   );
 
 -- name: list_passwords
--- The hashes of today's password and of those that are kept.
+-- The hashes of the current password and the former ones.
 SELECT password_hash FROM users WHERE id = %(user_id)s AND password_hash IS NOT NULL
 UNION ALL
 SELECT password_hash FROM former_passwords WHERE user_id = %(user_id)s;

@@ -1,5 +1,5 @@
--- Service accounts: users that programs act as. They have no password; written and deleted by hand,
--- their tokens with them.
+-- Service accounts: machine users without a password. Written and deleted by admins, with their
+-- tokens.
 
 -- name: insert_service_account
 INSERT INTO users (account_type, username, name, role_id)

@@ -1,5 +1,5 @@
--- Sessions of signed-in people. Written at sign-in; deleted at sign-out, by the clean-up job,
--- and with the user.
+-- Sessions of signed-in users. Written at sign-in; deleted at sign-out, by the retention job and with
+-- the user.
 
 -- name: insert_session
 INSERT INTO sessions (id_hash, user_id, created_at, expires_at, last_used_at, ip, user_agent)
@@ -19,13 +19,13 @@ WHERE s.id_hash = %(id_hash)s
 DELETE FROM sessions WHERE id_hash = %(id_hash)s;
 
 -- name: delete_sessions_of_user
--- All of the user's sessions except the one that asks.
+-- All sessions of the user except the given one.
 DELETE FROM sessions
 WHERE user_id = %(user_id)s
   AND id_hash IS DISTINCT FROM %(except_hash)s::bytea;
 
 -- name: list_sessions_of_user
--- Those that have not ended, the last used first; some hundred scripts may have signed in.
+-- The active sessions, the last used first. Limited, because hundreds of scripts may be signed in.
 SELECT id, created_at, coalesce(last_used_at, created_at) AS last_used_at, expires_at, ip,
        user_agent, id_hash = %(current_hash)s AS is_current
 FROM sessions
@@ -42,8 +42,8 @@ WHERE id = %(id)s AND user_id = %(user_id)s
 RETURNING id_hash = %(current_hash)s AS is_current;
 
 -- name: mark_sessions_used
--- In the order of hashes, so that two processes that write the same sessions don't meet crosswise.
-WITH used AS (
+-- Locks in the order of hashes, so that two processes can't deadlock.
+WITH uses AS (
     SELECT s.id_hash, n.last_used_at
     FROM unnest(%(hashes)s::bytea[], %(times)s::timestamptz[]) AS n (id_hash, last_used_at)
     JOIN sessions s ON s.id_hash = n.id_hash
@@ -52,12 +52,12 @@ WITH used AS (
     FOR NO KEY UPDATE OF s
 )
 UPDATE sessions s
-SET last_used_at = used.last_used_at
-FROM used
-WHERE s.id_hash = used.id_hash;
+SET last_used_at = uses.last_used_at
+FROM uses
+WHERE s.id_hash = uses.id_hash;
 
 -- name: delete_expired_sessions
--- And those that nobody used since `idle_before`, if there is such a limit.
+-- Also sessions without use since `idle_before`, unless it is null.
 DELETE FROM sessions
 WHERE expires_at <= %(now)s
    OR coalesce(last_used_at, created_at) <= %(idle_before)s::timestamptz;

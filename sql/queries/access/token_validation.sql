@@ -1,7 +1,7 @@
--- What relays ask: which of the tokens that they were given are ours.
+-- The validation of tokens for relays.
 
 -- name: list_valid_tokens
--- No admin tokens: a guess at one must not be confirmed.
+-- Without admin tokens, so that a guess at one is never confirmed.
 SELECT secret_hash, type, environment, projects
 FROM api_tokens
 WHERE secret_hash = ANY(%(secret_hashes)s::bytea[])

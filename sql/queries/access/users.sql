@@ -1,4 +1,6 @@
--- People and service accounts. Written by user administration and sign-in; deleted by hand.
+-- Users and service accounts. Written by user administration and sign-in; deleted by admins.
+-- login_attempts counts successful sign-ins, seen_at is the time of the last one. While
+-- has_built_in_password is true, the user has the default password.
 
 -- name: count_users
 SELECT count(*) FROM users WHERE account_type = 'user';
@@ -7,18 +9,16 @@ SELECT count(*) FROM users WHERE account_type = 'user';
 SELECT EXISTS (SELECT 1 FROM users WHERE has_built_in_password);
 
 -- name: lock_users
--- Adding the first admin and removing the last one are decided under this lock.
+-- Taken before the first admin is added or the last one removed, and before an unknown user is added.
 LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE;
 
 -- name: lock_user
--- Sign-in, a change of the password and its reset by a link come one after another: each of them
--- locks the user's row before it looks at the hash, the sessions or the links.
-SELECT u.id, u.account_type, u.username, u.email, u.name, u.role_id, r.name AS role,
-       u.password_hash, u.has_built_in_password, u.login_attempts, u.seen_at, u.created_at
-FROM users u
-JOIN roles r ON r.id = u.role_id
-WHERE u.id = %(id)s
-FOR NO KEY UPDATE OF u;
+-- Sign-in, password change and reset run one after another: each locks the user before it reads the
+-- hash, the sessions or the links.
+SELECT id, account_type, username, email, password_hash
+FROM users
+WHERE id = %(id)s
+FOR NO KEY UPDATE;
 
 -- name: insert_user
 INSERT INTO users (username, email, name, role_id, password_hash, has_built_in_password)
@@ -33,7 +33,7 @@ JOIN roles r ON r.id = u.role_id
 WHERE u.id = %(id)s;
 
 -- name: find_user_by_login
--- What looks like an e-mail address is one: no user can sign in by taking another's address as name.
+-- A login with @ is an email: a username that equals another user's email can't be used to sign in.
 SELECT u.id, u.account_type, u.username, u.email, u.name, u.role_id, r.name AS role,
        u.password_hash, u.has_built_in_password, u.login_attempts, u.seen_at, u.created_at
 FROM users u
@@ -43,14 +43,8 @@ WHERE u.account_type = 'user'
            THEN lower(u.email) = lower(%(login)s)
            ELSE lower(u.username) = lower(%(login)s) END;
 
--- name: find_oldest_admin
-SELECT u.id, u.account_type, u.username, u.email, u.name, u.role_id, r.name AS role,
-       u.password_hash, u.has_built_in_password, u.login_attempts, u.seen_at, u.created_at
-FROM users u
-JOIN roles r ON r.id = u.role_id
-WHERE u.account_type = 'user' AND u.role_id = 1
-ORDER BY u.id
-LIMIT 1;
+-- name: find_oldest_admin_id
+SELECT min(id) FROM users WHERE account_type = 'user' AND role_id = 1;
 
 -- name: list_users
 SELECT u.id, u.account_type, u.username, u.email, u.name, u.role_id, r.name AS role,
@@ -61,14 +55,12 @@ WHERE u.account_type = 'user'
 ORDER BY u.id;
 
 -- name: search_users
--- Text is looked for literally, in either case.
-SELECT u.id, u.account_type, u.username, u.email, u.name, u.role_id, r.name AS role,
-       u.has_built_in_password, u.login_attempts, u.seen_at, u.created_at
-FROM users u
-JOIN roles r ON r.id = u.role_id
-WHERE u.account_type = 'user'
-  AND strpos(lower(concat_ws(E'\n', u.username, u.email, u.name)), lower(%(text)s)) > 0
-ORDER BY u.id
+-- Searches for the literal text in any case.
+SELECT id, username, email, name, role_id
+FROM users
+WHERE account_type = 'user'
+  AND strpos(lower(concat_ws(E'\n', username, email, name)), lower(%(text)s)) > 0
+ORDER BY id
 LIMIT %(limit)s;
 
 -- name: count_admins
@@ -92,14 +84,14 @@ SET password_hash = %(password_hash)s, has_built_in_password = %(has_default_pas
 WHERE id = %(id)s;
 
 -- name: replace_hash
--- The same password hashed anew; nothing happens when it was changed meanwhile.
+-- A new hash of the same password. No change if the password was changed meanwhile.
 UPDATE users
 SET password_hash = %(new_hash)s
 WHERE id = %(id)s AND password_hash = %(old_hash)s;
 
 -- name: record_sign_in
--- At sign-in, before its session is inserted: nothing happens when the user is gone or when the
--- hash that was verified is no longer the stored one. The row stays locked until the commit.
+-- Before the session is inserted. No change if the user is deleted or the verified hash is no longer
+-- stored; sign-in without a password verifies none. The row is locked until the commit.
 UPDATE users
 SET seen_at = now(), login_attempts = login_attempts + 1
 WHERE id = %(id)s

@@ -3,9 +3,9 @@
 <h1>API tokens</h1>
 <a class="button" href="{{url('/admin/api-tokens/new')}}">New API token</a>
 </div>
-<p class="hint">SDKs and scripts come in with these. A token that is deleted or has expired is refused at the next request.</p>
+<p class="hint">Used by SDKs and scripts. Deleting a token revokes access immediately.</p>
 % if not tokens:
-<p class="empty">There is no API token yet.</p>
+<p class="empty">No API tokens yet. Create one to connect an SDK.</p>
 % else:
 <ul class="cards">
 % for token in tokens:
@@ -15,7 +15,7 @@
 <span class="badge">{{token["type"]}}</span>
 </div>
 <dl>
-<div><dt>Begins with</dt><dd><code>{{token["secret_prefix"]}}…</code></dd></div>
+<div><dt>Token</dt><dd><code>{{token["secret_prefix"]}}…</code></dd></div>
 <div><dt>Environment</dt><dd>{{"all" if token["environment"] == "*" else token["environment"]}}</dd></div>
 <div><dt>Projects</dt><dd>{{"all" if "*" in token["projects"] else ", ".join(token["projects"])}}</dd></div>
 <div><dt>{{"Expired" if token["expires_at"] and token["expires_at"] <= now else "Expires"}}</dt><dd>
@@ -25,18 +25,18 @@
 never
 % end
 </dd></div>
-<div><dt>Last seen</dt><dd>
+<div><dt>Last used</dt><dd>
 % if token["seen_at"]:
 % include("partials/time.tpl", at=token["seen_at"])
 % else:
-not yet
+never
 % end
 </dd></div>
 <div><dt>Created</dt><dd>
 % include("partials/time.tpl", at=token["created_at"])
 by <bdi>{{token["created_by"] or "the configuration"}}</bdi></dd></div>
 </dl>
-<p class="actions"><a href="{{url('/admin/api-tokens/%d/delete' % token['id'])}}">Delete<span class="hidden"> token {{token["token_name"]}} {{token["secret_prefix"]}}</span></a></p>
+<p class="actions"><a href="{{url('/admin/api-tokens', token['id'], 'delete')}}">Delete<span class="hidden"> token {{token["token_name"]}} {{token["secret_prefix"]}}</span></a></p>
 </li>
 % end
 </ul>

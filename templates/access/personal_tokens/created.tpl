@@ -1,8 +1,8 @@
 % rebase("layout.tpl", title=title, live=False)
 <h1>Token <bdi>{{token["description"]}}</bdi> created</h1>
-<p class="notice">Copy it now: it is shown this once and never again.</p>
+<p class="notice">Copy this token now. You won't be able to see it again.</p>
 <div class="field">
-<label for="secret">Token</label>
-% include("partials/copy.tpl", id="secret", value=secret, label="Token")
+<label for="{{secret.element_id}}">{{secret.label}}</label>
+% include("partials/copy_field.tpl", field=secret)
 </div>
-<p class="actions"><a class="button" href="{{url(back)}}">Back</a></p>
+<p class="actions"><a class="button" href="{{url(back)}}">Done</a></p>

@@ -6,53 +6,54 @@
 <h1>New service account</h1>
 % end
 % include("partials/problems.tpl")
-<form method="post" action="{{url('/admin/service-accounts/%d' % account['id'] if account else '/admin/service-accounts/new')}}">
+<form method="post" action="{{url('/admin/service-accounts', account['id'] if account else 'new')}}">
 % include("partials/csrf.tpl")
-% include("partials/field.tpl", name="username", label="User name", value=values["username"], required=True, hint="Which program it is for, such as deploy-bot.")
-% include("partials/field.tpl", name="name", label="Full name", value=values["name"])
-% include("partials/select.tpl", name="rootRole", label="Role", value=values["rootRole"], choices=[(role["name"], "%s: %s" % (role["name"], role["description"])) for role in roles])
+% for field in fields:
+% include("partials/form_field.tpl", field=field)
+% end
 <button>{{"Save" if account else "Create service account"}}</button>
 </form>
 % if account:
 <section id="tokens">
 <h2>Tokens</h2>
-<p class="hint">{{len(tokens)}} of at most {{token_limit}}. They open the admin API with the account's role.</p>
+<p class="hint">{{len(tokens)}} of {{token_limit}} tokens. Tokens grant admin API access with this role.</p>
 % if tokens:
 <ul class="cards">
 % for token in tokens:
 <li class="card">
 <h3><bdi>{{token["description"]}}</bdi></h3>
 <dl>
-<div><dt>Begins with</dt><dd><code>{{token["secret_prefix"]}}…</code></dd></div>
+<div><dt>Token</dt><dd><code>{{token["secret_prefix"]}}…</code></dd></div>
 <div><dt>Expires</dt><dd>
 % include("partials/time.tpl", at=token["expires_at"])
 </dd></div>
-<div><dt>Last seen</dt><dd>
+<div><dt>Last used</dt><dd>
 % if token["seen_at"]:
 % include("partials/time.tpl", at=token["seen_at"])
 % else:
-not yet
+never
 % end
 </dd></div>
 </dl>
-<p class="actions"><a href="{{url('/admin/service-accounts/%d/tokens/%d/delete' % (account['id'], token['id']))}}">Delete<span class="hidden"> token {{token["description"]}}</span></a></p>
+<p class="actions"><a href="{{url('/admin/service-accounts', account['id'], 'tokens', token['id'], 'delete')}}">Delete<span class="hidden"> token {{token["description"]}}</span></a></p>
 </li>
 % end
 </ul>
 % end
 % if len(tokens) < token_limit:
-<form method="post" action="{{url('/admin/service-accounts/%d/tokens' % account['id'])}}">
+<form method="post" action="{{url('/admin/service-accounts', account['id'], 'tokens')}}">
 % include("partials/csrf.tpl")
-% include("partials/field.tpl", name="description", label="New token's description", value=values["description"], required=True)
-% include("partials/field.tpl", name="expiresAt", label="Expires on", value=values["expiresAt"], kind="date", required=True, hint="At the beginning of that day (UTC).")
+% for field in token_fields:
+% include("partials/form_field.tpl", field=field)
+% end
 <button>Create token</button>
 </form>
 % else:
-<p>Delete a token to make room for another.</p>
+<p>Token limit reached. Delete a token to create another.</p>
 % end
 </section>
 <section>
 <h2>Delete</h2>
-<p><a href="{{url('/admin/service-accounts/%d/delete' % account['id'])}}">Delete this service account …</a></p>
+<p><a href="{{url('/admin/service-accounts', account['id'], 'delete')}}">Delete service account…</a></p>
 </section>
 % end

@@ -5,15 +5,18 @@
 % if warning:
 <p class="problem" role="alert">{{warning}}</p>
 % end
+% if authentication.takes_email:
+<p>Demo mode: enter any email to continue. Data here is not protected.</p>
+% end
 <form method="post" action="{{url('/sign-in')}}">
 <input type="hidden" name="csrf" value="{{form_token}}">
-<input type="hidden" name="next" value="{{values['next']}}">
-% include("partials/field.tpl", name="username", label="User name or e-mail address", value=values.get("username", ""), autocomplete="username", required=True)
-% include("partials/field.tpl", name="password", label="Password", value="", kind="password", autocomplete="current-password", required=True)
-% if any(problem.get("path") == "code" for problem in get("problems", ())):
-% include("partials/field.tpl", name="code", label="One-time code", value="", autocomplete="one-time-code", required=True)
+<input type="hidden" name="next" value="{{next_path}}">
+% for field in fields:
+% include("partials/form_field.tpl", field=field)
 % end
 <button>Sign in</button>
 </form>
+% if authentication.has_passwords:
 <p><a href="{{url('/forgot-password')}}">Forgot your password?</a></p>
+% end
 </div>

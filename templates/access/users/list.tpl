@@ -5,9 +5,10 @@
 </div>
 <ul class="cards">
 % for user in users:
+% login = user["username"] or user["email"]
 <li class="card">
 <div class="heading">
-<h2><a href="{{url('/admin/users/%d' % user['id'])}}"><bdi>{{user["username"] or user["email"]}}</bdi></a></h2>
+<h2><a href="{{url('/admin/users', user['id'])}}"><bdi>{{login}}</bdi></a></h2>
 <span class="badge">{{user["role"]}}</span>
 </div>
 <dl>
@@ -15,19 +16,19 @@
 <div><dt>Name</dt><dd><bdi>{{user["name"]}}</bdi></dd></div>
 % end
 % if user["username"] and user["email"]:
-<div><dt>E-mail</dt><dd><bdi>{{user["email"]}}</bdi></dd></div>
+<div><dt>Email</dt><dd><bdi>{{user["email"]}}</bdi></dd></div>
 % end
 <div><dt>Last sign-in</dt><dd>
 % if user["seen_at"]:
 % include("partials/time.tpl", at=user["seen_at"])
 % else:
-not yet
+never
 % end
 </dd></div>
 </dl>
 <p class="actions">
-<a href="{{url('/admin/users/%d' % user['id'])}}">Edit<span class="hidden"> user {{user["username"] or user["email"]}}</span></a>
-<a href="{{url('/admin/users/%d/delete' % user['id'])}}">Delete<span class="hidden"> user {{user["username"] or user["email"]}}</span></a>
+<a href="{{url('/admin/users', user['id'])}}">Edit<span class="hidden"> user {{login}}</span></a>
+<a href="{{url('/admin/users', user['id'], 'delete')}}">Delete<span class="hidden"> user {{login}}</span></a>
 </p>
 </li>
 % end
@@ -37,12 +38,12 @@ not yet
 <h2>Service accounts</h2>
 <a class="button" href="{{url('/admin/service-accounts/new')}}">New service account</a>
 </div>
-<p class="hint">Programs act as these, by token; nobody signs in with them.</p>
+<p class="hint">Machine users for automation. They authenticate with tokens.</p>
 % if accounts:
 <ul class="rows">
 % for account in accounts:
 <li>
-<a href="{{url('/admin/service-accounts/%d' % account['id'])}}"><bdi>{{account["username"]}}</bdi></a>
+<a href="{{url('/admin/service-accounts', account['id'])}}"><bdi>{{account["username"]}}</bdi></a>
 <span class="badge">{{account["role"]}}</span>
 <bdi>{{account["name"] or ""}}</bdi>
 <span class="muted">{{plural(account["tokens"], "token")}}</span>
@@ -50,6 +51,6 @@ not yet
 % end
 </ul>
 % else:
-<p class="empty">There is no service account yet.</p>
+<p class="empty">No service accounts yet. Create one for a script or a pipeline.</p>
 % end
 </section>

@@ -88,20 +88,20 @@ def test_a_locked_table_can_be_read_but_not_written_or_locked_again(pool):
     assert not is_locked_out(pool, add)
 
 
-def test_lists_are_of_all_of_a_name_or_of_a_project(conn):
-    made = [
+def test_tokens_are_listed_by_name_and_by_project(conn):
+    token_ids = [
         add(conn, name.encode(), token_name=name, projects=projects)
         for name, projects in (("a", ["*"]), ("b", ["web"]), ("c", ["ops", "web"]))
     ]
-    made.append(add(conn, b"d", token_name="a"))
-    assert ids(api_tokens.list_all(conn)) == made
-    assert ids(api_tokens.list_all(conn, token_name="a")) == [made[0], made[3]]
-    assert ids(api_tokens.list_all(conn, project="web")) == made[1:3]
+    token_ids.append(add(conn, b"d", token_name="a"))
+    assert ids(api_tokens.list_all(conn)) == token_ids
+    assert ids(api_tokens.list_all(conn, token_name="a")) == [token_ids[0], token_ids[3]]
+    assert ids(api_tokens.list_of_project(conn, "web")) == token_ids[1:3]
     assert api_tokens.list_all(conn, token_name="A") == []
     assert "secret_hash" not in api_tokens.list_all(conn)[0]
 
 
-def test_a_token_to_change_is_found_by_secret_first(conn):
+def test_a_token_is_looked_up_by_secret_before_id(conn):
     first, second = add(conn, b"1"), add(conn, b"2")
     assert api_tokens.find_to_change(conn, secret_hash=b"1", id=second)["id"] == first
     assert api_tokens.find_to_change(conn, secret_hash=b"x", id=second)["id"] == second
@@ -109,7 +109,7 @@ def test_a_token_to_change_is_found_by_secret_first(conn):
     assert api_tokens.find_to_change(conn, secret_hash=b"x", id=2**62) is None
 
 
-def test_changes_touch_one_token(conn):
+def test_update_and_delete_change_one_token(conn):
     first, second = add(conn, b"1"), add(conn, b"2")
     at = datetime(2030, 1, 2, tzinfo=UTC)
     assert api_tokens.update(conn, first, expires_at=at)["expires_at"] == at
@@ -120,7 +120,7 @@ def test_changes_touch_one_token(conn):
     assert ids(api_tokens.list_all(conn)) == [second]
 
 
-def test_a_project_is_taken_from_tokens(conn):
+def test_removing_a_project_deletes_tokens_without_another_project(conn):
     for name, projects in (
         ("all", ["*"]),
         ("one", ["a"]),
@@ -128,11 +128,9 @@ def test_a_project_is_taken_from_tokens(conn):
         ("two", ["a", "b"]),
     ):
         add(conn, name.encode(), token_name=name, projects=projects)
-    gone = api_tokens.delete_of_project(conn, "a")
-    assert {row["token_name"] for row in gone} == {"one", "twice"}
-    (left,) = api_tokens.remove_project(conn, "a")
-    assert (left["token_name"], left["projects"]) == ("two", ["b"])
-    assert [row["projects"] for row in api_tokens.list_all(conn)] == [["*"], ["b"]]
+    api_tokens.remove_project(conn, "a")
+    projects = {row["token_name"]: row["projects"] for row in api_tokens.list_all(conn)}
+    assert projects == {"all": ["*"], "two": ["b"]}
 
 
 def test_last_use_only_moves_forward(conn):
@@ -144,15 +142,15 @@ def test_last_use_only_moves_forward(conn):
     assert api_tokens.mark_used(conn, {}) == 0
 
 
-def test_a_scope_is_told_by_what_is_missing(conn):
+def test_missing_parts_of_a_scope_are_found(conn):
     run(conn, "INSERT INTO environments (name, type, sort_order) VALUES ('dev', 'test', 1)")
     run(conn, "INSERT INTO projects (id, name) VALUES ('web', 'Web')")
-    asked = {"environment": "dev", "projects": ["z", "web", "a"]}
-    assert api_tokens.find_scope(conn, **asked) == {
+    scope = {"environment": "dev", "projects": ["z", "web", "a"]}
+    assert api_tokens.find_missing_scope(conn, **scope) == {
         "has_environment": True,
         "unknown_projects": ["z", "a"],
     }
-    assert api_tokens.find_scope(conn, environment="Dev", projects=[]) == {
+    assert api_tokens.find_missing_scope(conn, environment="Dev", projects=[]) == {
         "has_environment": False,
         "unknown_projects": [],
     }

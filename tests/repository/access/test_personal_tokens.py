@@ -43,16 +43,17 @@ def test_a_token_is_found_with_its_owner_until_it_expires(conn):
     assert personal_tokens.find_owner(conn, hash, NOW) is None
 
 
-def test_everything_asks_for_the_owner(conn):
+def test_tokens_are_listed_and_deleted_by_owner(conn):
     ada, robot = add_user(conn), add_service_account(conn)
     first, second, third = add(conn, ada), add(conn, robot), add(conn, robot, "b")
-    assert ids(personal_tokens.list_of_user(conn, ada)) == [first]
-    assert ids(personal_tokens.list_of_service_accounts(conn)) == [second, third]
-    assert personal_tokens.find(conn, ada, second) is None
-    assert personal_tokens.find(conn, ada, first)["description"] == "ci"
+    assert ids(personal_tokens.list_of_users(conn, [ada])) == [first]
+    assert ids(personal_tokens.list_of_users(conn, [robot, ada])) == [first, second, third]
+    assert personal_tokens.list_of_users(conn, []) == []
+    assert personal_tokens.list_of_users(conn, [2**62]) == []
+    assert personal_tokens.list_of_users(conn, [ada])[0]["description"] == "ci"
     assert personal_tokens.delete(conn, ada, second) is False
     assert personal_tokens.delete(conn, robot, second) is True
-    assert ids(personal_tokens.list_of_user(conn, robot)) == [third]
+    assert ids(personal_tokens.list_of_users(conn, [robot])) == [third]
 
 
 def test_the_limit_and_the_description_are_the_owners(conn):
@@ -69,18 +70,18 @@ def test_last_use_only_moves_forward(conn):
     first, second = add(conn, ada), add(conn, ada, "b")
     assert personal_tokens.mark_used(conn, {first: NOW, 2**31 - 1: NOW}) == 1
     assert personal_tokens.mark_used(conn, {first: NOW - timedelta(1), second: NOW}) == 1
-    assert [row["seen_at"] for row in personal_tokens.list_of_user(conn, ada)] == [NOW, NOW]
+    assert [row["seen_at"] for row in personal_tokens.list_of_users(conn, [ada])] == [NOW, NOW]
 
 
-def test_deleting_a_users_tokens_tells_which_they_were(conn):
+def test_deleting_a_users_tokens_returns_their_ids(conn):
     ada, bob = add_user(conn), add_user(conn, "bob")
     first, second, other = add(conn, ada), add(conn, ada, "b"), add(conn, bob)
     assert personal_tokens.delete_of_user(conn, ada) == [first, second]
     assert personal_tokens.delete_of_user(conn, ada) == []
-    assert ids(personal_tokens.list_of_user(conn, bob)) == [other]
+    assert ids(personal_tokens.list_of_users(conn, [bob])) == [other]
 
 
-def test_an_owner_is_locked_alone(pool):
+def test_locking_an_owner_locks_no_other_user(pool):
     with pool.autocommit() as conn:
         ada, bob = add_user(conn), add_user(conn, "bob")
     with pool.transaction() as first:

@@ -1,4 +1,4 @@
-"""API tokens, JSON. The secret is seen once, in the answer to create."""
+"""API tokens, JSON. Only the answer to a creation contains the secret."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PATH = "/api/admin/api-tokens"
 
 
 class TokenBody(msgspec.Struct):
-    """`username` and `project` are what older tools send for `tokenName` and `projects`."""
+    """Older tools send `username` and `project` instead of `tokenName` and `projects`."""
 
     type: str
     tokenName: str | None = None
@@ -30,10 +30,12 @@ class TokenBody(msgspec.Struct):
     project: str | None = None
     expiresAt: str | None = None
 
-    def fields(self) -> api_tokens.TokenFields:
+    def check_fields(self) -> api_tokens.TokenFields:
         legacy = None if self.project is None else [self.project]
         if legacy and self.projects is not None and self.project != ",".join(self.projects):
-            raise BadDataError("project says something else; send projects alone.", path="projects")
+            raise BadDataError(
+                "project and projects must not differ; send projects only.", path="projects"
+            )
         return api_tokens.check_fields(
             name=self.tokenName if self.tokenName is not None else self.username,
             type=self.type,
@@ -50,20 +52,14 @@ class ExpiryBody(msgspec.Struct):
 router = Router(AdminGuard)
 
 
-def listed(context: Context, token_name: str | None = None) -> HTTPResponse:
-    with context.database.autocommit() as conn:
-        rows = repository.list_all(conn, token_name=token_name)
-    return respond.json({"tokens": [api_tokens.to_json(row) for row in rows]})
-
-
 @router.get(PATH, needs=ADMIN)
-def list_all(context: Context, identity: Identity) -> HTTPResponse:
-    return listed(context)
+def list_api_tokens(context: Context, identity: Identity) -> HTTPResponse:
+    return _list_tokens(context)
 
 
 @router.post(PATH, needs=ADMIN, takes=TokenBody)
-def create(context: Context, identity: Identity, body: TokenBody) -> HTTPResponse:
-    fields = body.fields()
+def create_api_token(context: Context, identity: Identity, body: TokenBody) -> HTTPResponse:
+    fields = body.check_fields()
     with context.database.transaction() as conn:
         row, secret = api_tokens.create(conn, fields, identity)
     location = f"{context.prefix}/api/admin/api-tokens/{quote(row['token_name'])}"
@@ -71,19 +67,27 @@ def create(context: Context, identity: Identity, body: TokenBody) -> HTTPRespons
 
 
 @router.get(f"{PATH}/<name:path>", needs=ADMIN)
-def list_of_name(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    return listed(context, name)
+def list_api_tokens_by_name(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    return _list_tokens(context, name)
 
 
 @router.put(f"{PATH}/<token:path>", needs=ADMIN, takes=ExpiryBody)
-def update(context: Context, identity: Identity, token: str, body: ExpiryBody) -> HTTPResponse:
+def update_api_token(
+    context: Context, identity: Identity, token: str, body: ExpiryBody
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         api_tokens.update(conn, token, body.expiresAt, identity)
     return respond.empty()
 
 
 @router.delete(f"{PATH}/<token:path>", needs=ADMIN)
-def delete(context: Context, identity: Identity, token: str) -> HTTPResponse:
+def delete_api_token(context: Context, identity: Identity, token: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         api_tokens.delete(conn, token, identity)
     return respond.empty()
+
+
+def _list_tokens(context: Context, token_name: str | None = None) -> HTTPResponse:
+    with context.database.autocommit() as conn:
+        rows = repository.list_all(conn, token_name=token_name)
+    return respond.json({"tokens": [api_tokens.to_json(row) for row in rows]})

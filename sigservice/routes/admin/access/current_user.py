@@ -1,4 +1,4 @@
-"""The user who asks, JSON: who I am, what I may do, and a new password."""
+"""The current user, JSON: account, permissions, profile and password."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class OwnPasswordBody(msgspec.Struct):
 router = Router(AdminGuard)
 
 
-def details(context: Context, identity: Identity) -> dict[str, Any]:
-    """The stored user; there is none behind an admin token, nor where authentication is off."""
+def _find_details(context: Context, identity: Identity) -> dict[str, Any]:
+    """The stored user; admin tokens and a service without authentication have none."""
     if identity.user_id in (ADMIN_TOKEN_ID, UNKNOWN_ID):
         return {"rootRole": users.ADMIN_ROLE, "isAPI": True}
     with context.database.autocommit() as conn:
@@ -40,8 +40,8 @@ def details(context: Context, identity: Identity) -> dict[str, Any]:
 
 
 @router.get(PATH, needs=VIEW, while_default_password=True)
-def show(context: Context, identity: Identity) -> HTTPResponse:
-    who = {
+def show_current_user(context: Context, identity: Identity) -> HTTPResponse:
+    account = {
         "id": identity.user_id,
         "username": identity.username,
         "email": identity.email,
@@ -49,7 +49,7 @@ def show(context: Context, identity: Identity) -> HTTPResponse:
     }
     return respond.json(
         {
-            "user": who | details(context, identity),
+            "user": account | _find_details(context, identity),
             "permissions": [{"permission": name} for name in sorted(identity.permissions)],
             "feedback": [],
             "splash": {},
@@ -59,13 +59,13 @@ def show(context: Context, identity: Identity) -> HTTPResponse:
 
 
 @router.get(f"{PATH}/profile", needs=VIEW)
-def profile(context: Context, identity: Identity) -> HTTPResponse:
+def show_profile(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
         roles = repository.list_roles(conn)
-    own = identity.role or "Admin"
+    role = identity.role or "Admin"
     return respond.json(
         {
-            "rootRole": next(users.role_to_json(r) for r in roles if r["name"] == own),
+            "rootRole": next(users.role_to_json(r) for r in roles if r["name"] == role),
             "projects": [],
             "groups": [],
             "features": [],
@@ -82,9 +82,11 @@ def profile(context: Context, identity: Identity) -> HTTPResponse:
     while_default_password=True,
     takes=OwnPasswordBody,
 )
-def change_password(context: Context, identity: Identity, body: OwnPasswordBody) -> HTTPResponse:
+def change_current_password(
+    context: Context, identity: Identity, body: OwnPasswordBody
+) -> HTTPResponse:
     if body.password != body.confirmPassword:
-        raise BadDataError("The two new passwords differ.")
+        raise BadDataError("The new passwords must match.")
     change_own_password(
         context, identity, body.oldPassword, body.password, revoke_tokens=body.revokeTokens
     )

@@ -1,4 +1,4 @@
-"""Personal tokens, JSON: one's own only. The secret is seen once, in the answer to create."""
+"""The user's own personal tokens, JSON. Only the answer to a creation contains the secret."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from sigservice.services.access import personal_tokens
 from sigservice.services.identity import VIEW, Identity
 from sigservice.web import respond
 from sigservice.web.guards import AdminGuard
-from sigservice.web.password_attempts import verify_for_token
+from sigservice.web.password_attempts import verify_own_password
 from sigservice.web.router import Router
 
 PATH = "/api/admin/user/tokens"
 
 
 class PersonalTokenBody(msgspec.Struct):
-    """`password` is the user's own, needed where people sign in by password."""
+    """`password` is required if users sign in by password."""
 
     description: str
     expiresAt: str
@@ -30,17 +30,19 @@ router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=VIEW)
-def list_own(context: Context, identity: Identity) -> HTTPResponse:
+def list_personal_tokens(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
-        rows = repository.list_of_user(conn, identity.user_id)
+        rows = repository.list_of_users(conn, [identity.user_id])
     return respond.json({"pats": [personal_tokens.to_json(row) for row in rows]})
 
 
-# Neither a stolen token nor a stolen session can make a token that outlives it.
+# Keeps a stolen token or session from creating a token that outlives it.
 @router.post(PATH, needs=VIEW, takes=PersonalTokenBody)
-def create(context: Context, identity: Identity, body: PersonalTokenBody) -> HTTPResponse:
+def create_personal_token(
+    context: Context, identity: Identity, body: PersonalTokenBody
+) -> HTTPResponse:
     if not identity.session_hash:
-        raise ForbiddenError("Personal tokens are made by people who are signed in.")
+        raise ForbiddenError("Sign in to create personal tokens.")
     fields = personal_tokens.check_fields(
         body.description,
         body.expiresAt,
@@ -50,8 +52,8 @@ def create(context: Context, identity: Identity, body: PersonalTokenBody) -> HTT
     verified_hash = None
     if context.authentication.type.has_passwords:
         if not body.password:
-            raise BadDataError("Your password is needed.", path="password")
-        verified_hash = verify_for_token(context, identity, body.password)
+            raise BadDataError("Enter your password.", path="password")
+        verified_hash = verify_own_password(context, identity, body.password)
     with context.database.transaction() as conn:
         row, secret = personal_tokens.create(
             conn,
@@ -65,7 +67,7 @@ def create(context: Context, identity: Identity, body: PersonalTokenBody) -> HTT
 
 
 @router.delete(f"{PATH}/<id:id>", needs=VIEW)
-def delete(context: Context, identity: Identity, id: int) -> HTTPResponse:
+def delete_personal_token(context: Context, identity: Identity, id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
         personal_tokens.delete(conn, identity.user_id, id, identity)
     return respond.empty()

@@ -1,4 +1,5 @@
-"""API tokens of one project, JSON: those that name it; made and deleted for it alone."""
+"""API tokens of one project, JSON. Lists all tokens with access to the project; creates and
+deletes those of this project only."""
 
 from __future__ import annotations
 
@@ -29,15 +30,15 @@ router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=ADMIN)
-def list_all(context: Context, identity: Identity, project: str) -> HTTPResponse:
+def list_project_api_tokens(context: Context, identity: Identity, project: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         api_tokens.check_project(conn, project)
-        rows = repository.list_all(conn, project=project)
+        rows = repository.list_of_project(conn, project)
     return respond.json({"tokens": [api_tokens.to_json(row) for row in rows]})
 
 
 @router.post(PATH, needs=ADMIN, takes=ProjectTokenBody)
-def create(
+def create_project_api_token(
     context: Context, identity: Identity, project: str, body: ProjectTokenBody
 ) -> HTTPResponse:
     fields = api_tokens.check_fields(
@@ -55,7 +56,9 @@ def create(
 
 
 @router.delete(f"{PATH}/<token:path>", needs=ADMIN)
-def delete(context: Context, identity: Identity, project: str, token: str) -> HTTPResponse:
+def delete_project_api_token(
+    context: Context, identity: Identity, project: str, token: str
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         api_tokens.check_project(conn, project)
         api_tokens.delete_from_project(conn, project, token, identity)

@@ -1,4 +1,4 @@
-"""Service accounts and their tokens, JSON. A secret is seen once, in the answer to create."""
+"""Service accounts and their tokens, JSON. Only the answer to a creation contains the secret."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ PATH = "/api/admin/service-account"
 
 
 class ServiceAccountBody(msgspec.Struct):
-    """What is absent stays as it is; of a new account the role is Viewer."""
+    """Absent fields don't change; the role of a new account is Viewer by default."""
 
     username: str | UnsetType | None = UNSET
     name: str | UnsetType | None = UNSET
     rootRole: int | str | UnsetType = UNSET
 
-    def given(self) -> dict[str, Any]:
+    def to_changes(self) -> dict[str, Any]:
         fields = {"username": self.username, "name": self.name, "root_role": self.rootRole}
         return {name: value for name, value in fields.items() if value is not UNSET}
 
@@ -41,48 +41,52 @@ router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=ADMIN)
-def list_all(context: Context, identity: Identity) -> HTTPResponse:
+def list_service_accounts(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
         rows = repository.list_all(conn)
-        tokens = tokens_repository.list_of_service_accounts(conn)
-    shown = [
+        tokens = tokens_repository.list_of_users(conn, [row["id"] for row in rows])
+    accounts = [
         service_accounts.to_json(row, [t for t in tokens if t["user_id"] == row["id"]])
         for row in rows
     ]
-    return respond.json({"serviceAccounts": shown})
+    return respond.json({"serviceAccounts": accounts})
 
 
 @router.post(PATH, needs=ADMIN, takes=ServiceAccountBody)
-def create(context: Context, identity: Identity, body: ServiceAccountBody) -> HTTPResponse:
+def create_service_account(
+    context: Context, identity: Identity, body: ServiceAccountBody
+) -> HTTPResponse:
     with context.database.transaction() as conn:
-        row = service_accounts.create(conn, body.given(), identity)
+        row = service_accounts.create(conn, body.to_changes(), identity)
     return respond.json(service_accounts.to_json(row), 201)
 
 
 @router.put(f"{PATH}/<id:id>", needs=ADMIN, takes=ServiceAccountBody)
-def update(context: Context, identity: Identity, id: int, body: ServiceAccountBody) -> HTTPResponse:
+def update_service_account(
+    context: Context, identity: Identity, id: int, body: ServiceAccountBody
+) -> HTTPResponse:
     with context.database.transaction() as conn:
-        row = service_accounts.update(conn, id, body.given(), identity)
-        tokens = tokens_repository.list_of_user(conn, id)
+        row = service_accounts.update(conn, id, body.to_changes(), identity)
+        tokens = tokens_repository.list_of_users(conn, [id])
     return respond.json(service_accounts.to_json(row, tokens))
 
 
 @router.delete(f"{PATH}/<id:id>", needs=ADMIN)
-def delete(context: Context, identity: Identity, id: int) -> HTTPResponse:
+def delete_service_account(context: Context, identity: Identity, id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
         service_accounts.delete(conn, id, identity)
     return respond.empty()
 
 
 @router.get(f"{PATH}/<id:id>/token", needs=ADMIN)
-def list_tokens(context: Context, identity: Identity, id: int) -> HTTPResponse:
+def list_service_account_tokens(context: Context, identity: Identity, id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
         rows = service_accounts.list_tokens(conn, id)
     return respond.json({"pats": [personal_tokens.to_json(row) for row in rows]})
 
 
 @router.post(f"{PATH}/<id:id>/token", needs=ADMIN, takes=ServiceTokenBody)
-def create_token(
+def create_service_account_token(
     context: Context, identity: Identity, id: int, body: ServiceTokenBody
 ) -> HTTPResponse:
     fields = personal_tokens.check_fields(body.description, body.expiresAt, now=context.clock.now())
@@ -92,7 +96,9 @@ def create_token(
 
 
 @router.delete(f"{PATH}/<id:id>/token/<token_id:id>", needs=ADMIN)
-def delete_token(context: Context, identity: Identity, id: int, token_id: int) -> HTTPResponse:
+def delete_service_account_token(
+    context: Context, identity: Identity, id: int, token_id: int
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         service_accounts.delete_token(conn, id, token_id, identity)
     return respond.empty()

@@ -1,4 +1,4 @@
-"""The user's own sessions, JSON: where the user is signed in, and signing out there."""
+"""The user's own sessions, JSON: list them and end them."""
 
 from __future__ import annotations
 
@@ -14,28 +14,27 @@ from sigservice.web.router import Router
 
 PATH = "/api/admin/user/sessions"
 
-
 router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=VIEW)
-def list_own(context: Context, identity: Identity) -> HTTPResponse:
-    _demand_session(identity)
+def list_sessions(context: Context, identity: Identity) -> HTTPResponse:
+    _require_session(identity)
     rows = session.list_own_sessions(context, identity)
     return respond.json({"sessions": [sessions.to_json(row) for row in rows]})
 
 
 @router.delete(PATH, needs=VIEW)
-def end_others(context: Context, identity: Identity) -> HTTPResponse:
-    _demand_session(identity)
+def end_other_sessions(context: Context, identity: Identity) -> HTTPResponse:
+    _require_session(identity)
     with context.database.transaction() as conn:
         sessions.end_other_sessions(conn, identity)
     return respond.empty()
 
 
 @router.delete(f"{PATH}/<id:id>", needs=VIEW)
-def end(context: Context, identity: Identity, id: int) -> HTTPResponse:
-    _demand_session(identity)
+def end_session(context: Context, identity: Identity, id: int) -> HTTPResponse:
+    _require_session(identity)
     with context.database.transaction() as conn:
         is_current = sessions.end_session(conn, identity, id)
     answer = respond.empty()
@@ -44,7 +43,7 @@ def end(context: Context, identity: Identity, id: int) -> HTTPResponse:
     return answer
 
 
-def _demand_session(identity: Identity) -> None:
-    """A stolen token must neither see nor end its owner's sessions."""
+def _require_session(identity: Identity) -> None:
+    """Keeps a stolen token from listing and ending its owner's sessions."""
     if not identity.session_hash:
-        raise ForbiddenError("Only a user who is signed in has sessions.")
+        raise ForbiddenError("Only signed-in users have sessions.")

@@ -19,11 +19,11 @@ from sigservice.web.guards import AdminGuard
 from sigservice.web.router import Router
 
 PATH = "/api/admin/user-admin"
-SHORTEST_SEARCH, MOST_FOUND = 2, 100
+MIN_SEARCH, MAX_RESULTS = 2, 100
 
 
 class NewUserBody(msgspec.Struct):
-    """`rootRole` is an id or a name."""
+    """`rootRole` is an ID or a name."""
 
     username: str | None = None
     email: str | None = None
@@ -32,21 +32,21 @@ class NewUserBody(msgspec.Struct):
     password: str | None = None
     sendEmail: bool = True
 
-    def profile(self) -> users.Profile:
+    def check_profile(self) -> users.Profile:
         return users.check_profile(
             username=self.username, email=self.email, name=self.name, root_role=self.rootRole
         )
 
 
 class UserBody(msgspec.Struct):
-    """What is absent stays as it is."""
+    """Absent fields don't change."""
 
     username: str | UnsetType | None = UNSET
     email: str | UnsetType | None = UNSET
     name: str | UnsetType | None = UNSET
     rootRole: int | str | UnsetType = UNSET
 
-    def given(self) -> dict[str, Any]:
+    def to_changes(self) -> dict[str, Any]:
         fields = {
             "username": self.username,
             "email": self.email,
@@ -61,7 +61,7 @@ class PasswordBody(msgspec.Struct):
 
 
 class ResetBody(msgspec.Struct):
-    """An e-mail address, a user name or a user's id."""
+    """`id` is an email address, a username or a user's ID."""
 
     id: str | int
 
@@ -70,7 +70,7 @@ router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=ADMIN)
-def list_all(context: Context, identity: Identity) -> HTTPResponse:
+def list_users(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
         rows, roles = repository.list_all(conn), repository.list_roles(conn)
     return respond.json(
@@ -82,42 +82,40 @@ def list_all(context: Context, identity: Identity) -> HTTPResponse:
 
 
 @router.post(PATH, needs=ADMIN, limit="create_user", takes=NewUserBody)
-def create(context: Context, identity: Identity, body: NewUserBody) -> HTTPResponse:
-    who, environ = body.profile(), request.environ
+def create_user(context: Context, identity: Identity, body: NewUserBody) -> HTTPResponse:
+    profile, environ = body.check_profile(), request.environ
     if body.password:
-        passwords.check(body.password, who.username, who.email)
-    made = reset_links.invite_user(
-        context, environ, who, body.password or "", identity, by_mail=body.sendEmail
+        passwords.check(body.password, profile.username, profile.email)
+    user, secret, is_mailed = reset_links.invite_user(
+        context, environ, profile, body.password or "", identity, by_mail=body.sendEmail
     )
-    shown = users.to_json(made.user) | {
-        "inviteLink": reset_links.make_link(context, environ, "welcome", made.secret),
-        "emailSent": made.is_mailed,
-    }
-    return respond.json(shown, 201, location=f"{context.prefix}{PATH}/{made.user['id']}")
+    link = reset_links.make_link(context, environ, "welcome", secret)
+    payload = users.to_json(user) | {"inviteLink": link, "emailSent": is_mailed}
+    return respond.json(payload, 201, location=f"{context.prefix}{PATH}/{user['id']}")
 
 
 @router.get(f"{PATH}/<id:id>", needs=ADMIN)
-def read(context: Context, identity: Identity, id: int) -> HTTPResponse:
+def show_user(context: Context, identity: Identity, id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
         return respond.json(users.to_json(users.get(conn, id)))
 
 
 @router.put(f"{PATH}/<id:id>", needs=ADMIN, takes=UserBody)
-def update(context: Context, identity: Identity, id: int, body: UserBody) -> HTTPResponse:
+def update_user(context: Context, identity: Identity, id: int, body: UserBody) -> HTTPResponse:
     with context.database.transaction() as conn:
-        row = users.update(conn, id, body.given(), identity)
+        row = users.update(conn, id, body.to_changes(), identity)
     return respond.json(users.to_json(row))
 
 
 @router.delete(f"{PATH}/<id:id>", needs=ADMIN)
-def delete(context: Context, identity: Identity, id: int) -> HTTPResponse:
+def delete_user(context: Context, identity: Identity, id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
         users.delete(conn, id, identity)
     return respond.empty()
 
 
 @router.post(f"{PATH}/<id:id>/change-password", needs=ADMIN, takes=PasswordBody)
-def change_password(
+def change_user_password(
     context: Context, identity: Identity, id: int, body: PasswordBody
 ) -> HTTPResponse:
     with context.database.autocommit() as conn:
@@ -136,7 +134,7 @@ def validate_password(context: Context, identity: Identity, body: PasswordBody) 
 
 
 @router.post(f"{PATH}/reset-password", needs=ADMIN, takes=ResetBody)
-def hand_out_link(context: Context, identity: Identity, body: ResetBody) -> HTTPResponse:
+def create_reset_link(context: Context, identity: Identity, body: ResetBody) -> HTTPResponse:
     reset_links.require_passwords(context)
     with context.database.transaction() as conn:
         user = users.find(conn, body.id)
@@ -146,24 +144,24 @@ def hand_out_link(context: Context, identity: Identity, body: ResetBody) -> HTTP
 
 
 @router.get(f"{PATH}/search", needs=ADMIN)
-def search(context: Context, identity: Identity) -> HTTPResponse:
+def search_users(context: Context, identity: Identity) -> HTTPResponse:
     text = read_query(request.environ).get("q", "").strip()
     rows: list[Row] = []
-    if len(text) >= SHORTEST_SEARCH:
+    if len(text) >= MIN_SEARCH:
         with context.database.autocommit() as conn:
-            rows = repository.search(conn, text, limit=MOST_FOUND)
-    return respond.json([_in_short(row) for row in rows])
+            rows = repository.search(conn, text, limit=MAX_RESULTS)
+    return respond.json([_summarize(row) for row in rows])
 
 
 @router.get(f"{PATH}/access", needs=ADMIN)
-def access(context: Context, identity: Identity) -> HTTPResponse:
+def list_access(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
         rows = repository.list_all(conn)
-    return respond.json({"groups": [], "users": [_in_short(row) for row in rows]})
+    return respond.json({"groups": [], "users": [_summarize(row) for row in rows]})
 
 
 @router.get(f"{PATH}/admin-count", needs=ADMIN)
-def admin_count(context: Context, identity: Identity) -> HTTPResponse:
+def count_admins(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
         row = repository.count_admins(conn)
     return respond.json(
@@ -176,13 +174,12 @@ def admin_count(context: Context, identity: Identity) -> HTTPResponse:
 
 
 @router.get("/api/admin/roles", needs=VIEW)
-def roles(context: Context, identity: Identity) -> HTTPResponse:
+def list_roles(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
         rows = repository.list_roles(conn)
     return respond.json({"version": 1, "roles": [users.role_to_json(row) for row in rows]})
 
 
-def _in_short(row: Row) -> dict[str, Any]:
-    full = users.to_json(row)
-    names = ("id", "username", "email", "name", "imageUrl", "rootRole", "accountType")
-    return {name: full[name] for name in names}
+def _summarize(row: Row) -> dict[str, Any]:
+    summary = {name: row[name] for name in ("id", "username", "email", "name")}
+    return summary | {"imageUrl": "", "rootRole": row["role_id"], "accountType": "User"}

@@ -1,82 +1,67 @@
-"""The current user: who I am, a new password, and where I am signed in."""
+"""The current user: account, password and sessions."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from bottle import HTTPResponse, request
+from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError, ForbiddenError
-from sigservice.services.access import passwords, sessions
+from sigservice.routes.pages.access.account_fields import (
+    describe_problem,
+    make_new_password_fields,
+    make_password_field,
+)
+from sigservice.services.access import sessions
 from sigservice.services.identity import VIEW, Identity
 from sigservice.web import respond, session
-from sigservice.web.body import read_query
+from sigservice.web.forms import Field
 from sigservice.web.guards import PageGuard
 from sigservice.web.password_attempts import change_own_password
 from sigservice.web.router import Router
 
 _ID = re.compile(r"[0-9]{1,18}")
-FIELDS = {"oldPassword": "old"}
 NOTICES = {
-    "sessions": "Signed out there.",
-    "password": "Your password was changed; your other sessions have ended.",
-    "password-and-tokens": "Your password was changed; your other sessions have ended, and your "
-    "personal API tokens are revoked.",
+    "sessions": "Session signed out.",
+    "password": "Password changed. Your other sessions were signed out.",
+    "password-and-tokens": "Password changed. Your other sessions were signed out and your personal"
+    " API tokens revoked.",
 }
 
 
 router = Router(PageGuard)
 
 
-def profile_page(context: Context, identity: Identity, **more: Any) -> HTTPResponse:
-    values: dict[str, Any] = {"title": "Your account", "sessions": []}
-    values["rules"] = passwords.list_rules()
-    if identity.session_hash and not identity.has_default_password:
-        values["sessions"] = session.list_own_sessions(context, identity)
-    return respond.page(context, "access/profile/show", identity, **(values | more))
-
-
 @router.get("/profile", needs=VIEW, while_default_password=True)
-def show(context: Context, identity: Identity) -> HTTPResponse:
-    done = read_query(request.environ).get("done", "")
-    return profile_page(context, identity, notice=NOTICES.get(done, ""))
+def show_profile(context: Context, identity: Identity) -> HTTPResponse:
+    return _render_profile(context, identity, notice=respond.find_notice(NOTICES))
 
 
 @router.get("/profile/password", needs=VIEW, while_default_password=True)
-def again(context: Context, identity: Identity) -> HTTPResponse:
+def redirect_from_password(context: Context, identity: Identity) -> HTTPResponse:
     return respond.redirect(context, "/profile")
 
 
 @router.post("/profile/password", needs=VIEW, while_default_password=True)
 def change_password(context: Context, identity: Identity, form: dict[str, str]) -> HTTPResponse:
+    old, new = form.get("old", ""), form.get("password", "")
+    revoke_tokens = form.get("revoke_tokens") == "on"
     try:
-        if form.get("password", "") != form.get("confirm", ""):
-            raise BadDataError("The two new passwords differ.", path="confirm")
-        change_own_password(
-            context,
-            identity,
-            form.get("old", ""),
-            form.get("password", ""),
-            revoke_tokens=form.get("revoke_tokens") == "on",
-        )
+        if new != form.get("confirm", ""):
+            raise BadDataError("The new passwords must match.", path="confirm")
+        change_own_password(context, identity, old, new, revoke_tokens=revoke_tokens)
     except AppError as error:
         if error.status not in (400, 401):
             raise
-        return profile_page(
-            context,
-            identity,
-            status=error.status,
-            title="Problem: Your account",
-            problems=_by_field(error),
-        )
-    done = "password-and-tokens" if form.get("revoke_tokens") == "on" else "password"
+        return _render_profile(context, identity, **_describe_problem(error))
+    done = "password-and-tokens" if revoke_tokens else "password"
     return respond.redirect(context, f"/profile?done={done}")
 
 
 @router.get("/profile/sessions", needs=VIEW)
-def show_sessions(context: Context, identity: Identity) -> HTTPResponse:
+def redirect_from_sessions(context: Context, identity: Identity) -> HTTPResponse:
     return respond.redirect(context, "/profile")
 
 
@@ -84,13 +69,13 @@ def show_sessions(context: Context, identity: Identity) -> HTTPResponse:
 def end_sessions(context: Context, identity: Identity, form: dict[str, str]) -> HTTPResponse:
     """`session` is an ID, or `others`."""
     if not identity.session_hash:
-        raise ForbiddenError("Only a user who is signed in has sessions.")
-    chosen, is_current = form.get("session", ""), False
+        raise ForbiddenError("Only signed-in users have sessions.")
+    value, is_current = form.get("session", ""), False
     with context.database.transaction() as conn:
-        if chosen == "others":
+        if value == "others":
             sessions.end_other_sessions(conn, identity)
         else:
-            id = int(chosen) if _ID.fullmatch(chosen) else 0
+            id = int(value) if _ID.fullmatch(value) else 0
             is_current = sessions.end_session(conn, identity, id)
     if not is_current:
         return respond.redirect(context, "/profile?done=sessions")
@@ -99,9 +84,23 @@ def end_sessions(context: Context, identity: Identity, form: dict[str, str]) -> 
     return answer
 
 
-def _by_field(error: AppError) -> list[dict[str, Any]]:
-    """One problem for each failed rule of the policy."""
-    problems = passwords.list_problems(error)
-    return [
-        problem | {"path": FIELDS.get(problem["path"], problem["path"])} for problem in problems
+def _render_profile(context: Context, identity: Identity, **more: Any) -> HTTPResponse:
+    own_sessions = []
+    if identity.session_hash and not identity.has_default_password:
+        own_sessions = session.list_own_sessions(context, identity)
+    fields = [
+        make_password_field("old", "Current password", autocomplete="current-password"),
+        *make_new_password_fields(),
+        Field("revoke_tokens", "Also revoke my personal API tokens", type="checkbox"),
     ]
+    values = {"title": "Your account", "sessions": own_sessions, "fields": fields}
+    return respond.page(context, "access/profile/show", identity, **(values | more))
+
+
+def _describe_problem(error: AppError) -> dict[str, Any]:
+    """The service names the current password `oldPassword`, the form `old`."""
+    more = describe_problem(error, "Your account")
+    problems: Any = more["problems"]
+    for problem in problems:
+        problem["path"] = "old" if problem["path"] == "oldPassword" else problem["path"]
+    return more

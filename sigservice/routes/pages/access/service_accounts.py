@@ -1,103 +1,74 @@
-"""Service accounts, pages: new, edit, delete, and their tokens (a secret is seen once)."""
+"""Service accounts, pages: create, edit, delete, and their tokens."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from bottle import HTTPResponse, request
+from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.errors import AppError
 from sigservice.repository.access import users as users_repository
+from sigservice.routes.pages.access.account_fields import describe_problem, make_role_field
 from sigservice.services.access import personal_tokens, service_accounts
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
-from sigservice.web.body import read_query
+from sigservice.web.forms import Field
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
 
 PATH = "/admin/service-accounts"
 ONE = f"{PATH}/<account_id:id>"
 NOTICES = {
-    "created": "The service account was created. Give it a token.",
-    "saved": "The service account was saved.",
-    "token-deleted": "The token was deleted; it is refused from now on.",
+    "created": "Service account created. Create a token for it.",
+    "saved": "Service account saved.",
+    "token-deleted": "Token deleted. It is no longer valid.",
 }
 
 
 router = Router(PageGuard)
 
 
-def form_page(
-    context: Context,
-    identity: Identity,
-    account_id: int | None,
-    typed: dict[str, str] | None = None,
-    **more: Any,
-) -> HTTPResponse:
-    """`typed` is what was submitted, if that was wrong."""
-    with context.database.transaction() as conn:
-        roles = users_repository.list_roles(conn)
-        account = None if account_id is None else service_accounts.get(conn, account_id)
-        tokens = [] if account_id is None else service_accounts.list_tokens(conn, account_id)
-    values = {"username": "", "name": "", "rootRole": "Viewer"}
-    if account:
-        values = {
-            "username": account["username"],
-            "name": account["name"] or "",
-            "rootRole": account["role"],
-        }
-    title = f"Service account {account['username']}" if account else "New service account"
-    return respond.page(
-        context,
-        "access/service_accounts/form",
-        identity,
-        account=account,
-        tokens=tokens,
-        token_limit=personal_tokens.MAX_TOKENS,
-        roles=roles,
-        values={"description": "", "expiresAt": ""} | values | (typed or {}),
-        **({"title": title} | more),
-    )
-
-
 @router.get(f"{PATH}/new", needs=ADMIN)
-def new(context: Context, identity: Identity) -> HTTPResponse:
-    return form_page(context, identity, None)
+def show_new_service_account(context: Context, identity: Identity) -> HTTPResponse:
+    return _render_form(context, identity, None)
 
 
 @router.post(f"{PATH}/new", needs=ADMIN)
-def create(context: Context, identity: Identity, form: dict[str, str]) -> HTTPResponse:
-    typed = _typed(form, "username", "name", "rootRole")
+def create_service_account(
+    context: Context, identity: Identity, form: dict[str, str]
+) -> HTTPResponse:
+    values = _read_values(form, "username", "name", "rootRole")
     try:
         with context.database.transaction() as conn:
-            account = service_accounts.create(conn, _given(typed), identity)
+            account = service_accounts.create(conn, _to_changes(values), identity)
     except AppError as error:
-        return form_page(context, identity, None, typed, **_told(error, "New service account"))
+        return _render_problem(context, identity, None, values, error, "New service account")
     return respond.redirect(context, f"{PATH}/{account['id']}?done=created")
 
 
 @router.get(ONE, needs=ADMIN)
-def edit(context: Context, identity: Identity, account_id: int) -> HTTPResponse:
-    done = read_query(request.environ).get("done", "")
-    return form_page(context, identity, account_id, notice=NOTICES.get(done, ""))
+def show_service_account(context: Context, identity: Identity, account_id: int) -> HTTPResponse:
+    return _render_form(context, identity, account_id, notice=respond.find_notice(NOTICES))
 
 
 @router.post(ONE, needs=ADMIN)
-def save(
+def save_service_account(
     context: Context, identity: Identity, account_id: int, form: dict[str, str]
 ) -> HTTPResponse:
-    typed = _typed(form, "username", "name", "rootRole")
+    values = _read_values(form, "username", "name", "rootRole")
     try:
         with context.database.transaction() as conn:
-            service_accounts.update(conn, account_id, _given(typed), identity)
+            service_accounts.update(conn, account_id, _to_changes(values), identity)
     except AppError as error:
-        return form_page(context, identity, account_id, typed, **_told(error, "Service account"))
+        return _render_problem(context, identity, account_id, values, error, "Service account")
     return respond.redirect(context, f"{PATH}/{account_id}?done=saved")
 
 
 @router.get(f"{ONE}/delete", needs=ADMIN)
-def confirm_delete(context: Context, identity: Identity, account_id: int) -> HTTPResponse:
+def confirm_delete_service_account(
+    context: Context, identity: Identity, account_id: int
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         account = service_accounts.get(conn, account_id)
         tokens = service_accounts.list_tokens(conn, account_id)
@@ -112,7 +83,7 @@ def confirm_delete(context: Context, identity: Identity, account_id: int) -> HTT
 
 
 @router.post(f"{ONE}/delete", needs=ADMIN)
-def delete(
+def delete_service_account(
     context: Context, identity: Identity, account_id: int, form: dict[str, str]
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
@@ -120,38 +91,37 @@ def delete(
     return respond.redirect(context, "/admin/users?done=account-deleted")
 
 
-# The answer of the POST is a page: whoever loads its address again is led to the form.
+# The answer to the POST is a page; reloading its URL shows the account again.
 @router.get(f"{ONE}/tokens", needs=ADMIN)
-def again(context: Context, identity: Identity, account_id: int) -> HTTPResponse:
+def redirect_from_tokens(context: Context, identity: Identity, account_id: int) -> HTTPResponse:
     return respond.redirect(context, f"{PATH}/{account_id}#tokens")
 
 
 @router.post(f"{ONE}/tokens", needs=ADMIN)
-def create_token(
+def create_service_account_token(
     context: Context, identity: Identity, account_id: int, form: dict[str, str]
 ) -> HTTPResponse:
-    typed = _typed(form, "description", "expiresAt")
+    values = _read_values(form, "description", "expiresAt")
+    now = context.clock.now()
     try:
-        fields = personal_tokens.check_fields(
-            typed["description"], typed["expiresAt"], now=context.clock.now()
-        )
+        fields = personal_tokens.check_fields(values["description"], values["expiresAt"], now=now)
         with context.database.transaction() as conn:
             token, secret = service_accounts.create_token(conn, account_id, fields, identity)
     except AppError as error:
-        return form_page(context, identity, account_id, typed, **_told(error, "New token"))
+        return _render_problem(context, identity, account_id, values, error, "New token")
     return respond.page(
         context,
         "access/personal_tokens/created",
         identity,
         title="Token created",
         token=token,
-        secret=secret,
+        secret=Field("secret", "Token", secret),
         back=f"{PATH}/{account_id}",
     )
 
 
 @router.get(f"{ONE}/tokens/<personal_token_id:id>/delete", needs=ADMIN)
-def confirm_delete_token(
+def confirm_delete_service_account_token(
     context: Context, identity: Identity, account_id: int, personal_token_id: int
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
@@ -168,7 +138,7 @@ def confirm_delete_token(
 
 
 @router.post(f"{ONE}/tokens/<personal_token_id:id>/delete", needs=ADMIN)
-def delete_token(
+def delete_service_account_token(
     context: Context,
     identity: Identity,
     account_id: int,
@@ -180,16 +150,67 @@ def delete_token(
     return respond.redirect(context, f"{PATH}/{account_id}?done=token-deleted")
 
 
-def _typed(form: dict[str, str], *names: str) -> dict[str, str]:
+def _render_form(
+    context: Context,
+    identity: Identity,
+    account_id: int | None,
+    values: dict[str, str] | None = None,
+    **more: Any,
+) -> HTTPResponse:
+    """`values` are the submitted ones if they were invalid."""
+    stored_values = {"username": "", "name": "", "rootRole": "Viewer"}
+    account, tokens = None, []
+    with context.database.transaction() as conn:
+        roles = users_repository.list_roles(conn)
+        if account_id is not None:
+            account = service_accounts.get(conn, account_id)
+            tokens = service_accounts.list_tokens(conn, account_id)
+            name = account["name"] or ""
+            stored_values = {"username": account["username"], "name": name}
+            stored_values["rootRole"] = account["role"]
+    values = {"description": "", "expiresAt": ""} | stored_values | (values or {})
+    name_hint = "e.g. deploy-bot"
+    fields = [
+        Field("username", "Username", values["username"], hint=name_hint, is_required=True),
+        Field("name", "Full name", values["name"]),
+        make_role_field(roles, values["rootRole"]),
+    ]
+    expires_at, expiry_hint = values["expiresAt"], "00:00 UTC on this date."
+    token_fields = [
+        Field("description", "Description", values["description"], is_required=True),
+        Field("expiresAt", "Expires on", expires_at, "date", expiry_hint, is_required=True),
+    ]
+    title = f"Service account {account['username']}" if account else "New service account"
+    return respond.page(
+        context,
+        "access/service_accounts/form",
+        identity,
+        account=account,
+        tokens=tokens,
+        token_limit=personal_tokens.MAX_TOKENS,
+        fields=fields,
+        token_fields=token_fields,
+        **({"title": title} | more),
+    )
+
+
+def _render_problem(
+    context: Context,
+    identity: Identity,
+    account_id: int | None,
+    values: dict[str, str],
+    error: AppError,
+    title: str,
+) -> HTTPResponse:
+    """The form with what is wrong; raises an `error` that the user can't correct in the form."""
+    if error.status not in (400, 409):
+        raise error
+    return _render_form(context, identity, account_id, values, **describe_problem(error, title))
+
+
+def _read_values(form: dict[str, str], *names: str) -> dict[str, str]:
     return {name: form.get(name, "").strip() for name in names}
 
 
-def _given(typed: dict[str, str]) -> dict[str, Any]:
-    return {"username": typed["username"], "name": typed["name"], "root_role": typed["rootRole"]}
-
-
-def _told(error: AppError, what: str) -> dict[str, Any]:
-    """What a form with a problem needs; raises what no form can help."""
-    if error.status not in (400, 409):
-        raise error
-    return {"status": error.status, "problems": error.details, "title": f"Problem: {what}"}
+def _to_changes(values: dict[str, str]) -> dict[str, Any]:
+    return {"username": values["username"], "name": values["name"], "root_role": values["rootRole"]}

@@ -1,4 +1,4 @@
-"""Sign-in and sign-out for people."""
+"""Sign-in and sign-out, pages."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from urllib.parse import quote
 from bottle import HTTPResponse, request
 
 from sigservice.context import Context
-from sigservice.errors import BadDataError, PasswordMismatch
+from sigservice.errors import AppError, BadDataError, PasswordMismatch
+from sigservice.routes.pages.access.account_fields import make_password_field
 from sigservice.services.access import sessions
 from sigservice.services.identity import VIEW, Identity
 from sigservice.web import request_identity, respond, session, sign_in
 from sigservice.web.body import FORM_LIMIT, read_query
+from sigservice.web.forms import Field
 from sigservice.web.guards import PageGuard, Public, make_next_path
 from sigservice.web.public_forms import PublicForm
 from sigservice.web.router import Router
 
 NOTICES = {
-    "signed-out": "You are signed out.",
-    "password": "Your password is set. Sign in with it.",
+    "signed-out": "You have signed out.",
+    "password": "Password set. Sign in to continue.",
 }
 
 
@@ -27,46 +29,35 @@ router = Router(Public)
 signed_in_router = Router(PageGuard)
 
 
-def form_page(context: Context, values: dict[str, str], **more: Any) -> HTTPResponse:
-    custom, query = context.authentication.custom, quote(values["next"], safe="")
-    shared = {"title": "Sign in", "values": values, "custom": custom, "next_query": query}
-    return PublicForm(context, "sign-in").page(context.authentication.type.form, **(shared | more))
-
-
 @router.get("/sign-in")
-def show(context: Context) -> HTTPResponse:
-    query = read_query(request.environ)
-    next_path = make_next_path(query.get("next", ""))
+def show_sign_in(context: Context) -> HTTPResponse:
+    next_path = make_next_path(read_query(request.environ).get("next", ""))
     if request_identity.find_identity(context, request.environ):
         return respond.redirect(context, next_path)
-    return form_page(context, {"next": next_path}, notice=NOTICES.get(query.get("done", ""), ""))
+    return _render_form(context, {"next": next_path}, notice=respond.find_notice(NOTICES))
 
 
 @router.post("/sign-in", limit="login", body_limit=FORM_LIMIT)
-def submit(context: Context) -> HTTPResponse:
-    if not (context.authentication.type.has_passwords or context.authentication.type.takes_email):
+def submit_sign_in(context: Context) -> HTTPResponse:
+    type = context.authentication.type
+    if not (type.has_passwords or type.takes_email):
         return respond.redirect(context, "/sign-in")
-    environ, sent = request.environ, PublicForm(context, "sign-in").read("sign-in")
-    values = {name: sent.get(name, "") for name in ("username", "email")}
-    values["next"] = make_next_path(sent.get("next", ""))
+    environ, form = request.environ, PublicForm(context, "sign-in").read()
+    values = {name: form.get(name, "") for name in ("username", "email")}
+    values["next"] = make_next_path(form.get("next", ""))
     try:
-        if context.authentication.type.takes_email:
-            _, new = sign_in.by_address(context, environ, values["email"])
+        if type.takes_email:
+            _, session_id = sign_in.sign_in_by_email(context, environ, values["email"])
         else:
-            password, code = sent.get("password", ""), sent.get("code", "")
-            _, new = sign_in.by_password(context, environ, values["username"], password, code)
+            password, code = form.get("password", ""), form.get("code", "")
+            _, session_id = sign_in.sign_in_by_password(
+                context, environ, values["username"], password, code
+            )
     except (PasswordMismatch, BadDataError) as error:
-        path = (
-            "email"
-            if context.authentication.type.takes_email
-            else error.details[0].get("path", "username")
-        )
-        problems = [{"message": error.message, "path": path}]
-        more = {"status": error.status, "problems": problems, "title": "Problem: Sign in"}
-        return form_page(context, values, **more)
+        return _render_form(context, values, error)
     answer = respond.redirect(context, values["next"])
-    session.set_cookie(context, answer, new)
-    return PublicForm(context, "sign-in").done(answer)
+    session.set_cookie(context, answer, session_id)
+    return PublicForm(context, "sign-in").clear_cookie(answer)
 
 
 @signed_in_router.post("/logout", needs=VIEW, while_default_password=True, for_scripts=True)
@@ -76,3 +67,37 @@ def sign_out(context: Context, identity: Identity, form: dict[str, str]) -> HTTP
     answer = respond.redirect(context, "/sign-in?done=signed-out")
     session.clear_cookie(context, answer)
     return answer
+
+
+def _render_form(
+    context: Context, values: dict[str, str], error: AppError | None = None, **more: Any
+) -> HTTPResponse:
+    type = context.authentication.type
+    default_path = "email" if type.takes_email else "username"
+    path = default_path
+    if error is not None:
+        path = str(error.details[0].get("path", default_path))
+        more["problems"] = [{"message": error.message, "path": path}]
+        more |= {"status": error.status, "title": "Problem: Sign in"}
+    return PublicForm(context, "sign-in").render(
+        type.form,
+        **({"title": "Sign in"} | more),
+        fields=_make_fields(context, values, asks_for_code=path == "code"),
+        next_path=values["next"],
+        next_query=quote(values["next"], safe=""),
+        custom=context.authentication.custom,
+    )
+
+
+def _make_fields(context: Context, values: dict[str, str], *, asks_for_code: bool) -> list[Field]:
+    by_email = context.authentication.type.takes_email
+    name, label = ("email", "Email") if by_email else ("username", "Username or email")
+    attributes = {"autocomplete": "username"}
+    login = Field(name, label, values.get(name, ""), is_required=True, attributes=attributes)
+    if by_email:
+        return [login]
+    code = Field(
+        "code", "One-time code", is_required=True, attributes={"autocomplete": "one-time-code"}
+    )
+    password = make_password_field("password", "Password", autocomplete="current-password")
+    return [login, password, *([code] if asks_for_code else [])]

@@ -1,4 +1,4 @@
-"""Users, pages: list (with the service accounts), new, edit, password or link for it, delete."""
+"""Users, pages: list (with service accounts), create, edit, password and reset link, delete."""
 
 from __future__ import annotations
 
@@ -13,38 +13,39 @@ from sigservice.errors import AppError, ConflictError
 from sigservice.repository.access import personal_tokens, service_accounts
 from sigservice.repository.access import users as repository
 from sigservice.repository.system import mails as mail_repository
+from sigservice.routes.pages.access.account_fields import (
+    describe_problem,
+    make_password_field,
+    make_role_field,
+)
 from sigservice.services import outbox
 from sigservice.services.access import passwords, reset_tokens, users
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import reset_links, respond
-from sigservice.web.body import read_query
+from sigservice.web.forms import Field
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
 
 PATH = "/admin/users"
+ONE = f"{PATH}/<user_id:id>"
 NOTICES = {
-    "created": "The user was created.",
-    "saved": "The user was saved.",
-    "password": "The password was set; the user's sessions have ended, and the user's personal API "
-    "tokens are revoked.",
-    "deleted": "The user was deleted.",
-    "account-deleted": "The service account was deleted.",
+    "created": "User created.",
+    "saved": "User saved.",
+    "password": "Password set. The user was signed out and the user's personal API tokens revoked.",
+    "deleted": "User deleted.",
+    "account-deleted": "Service account deleted.",
 }
 
 
 router = Router(PageGuard)
 
 
-def notice() -> str:
-    return NOTICES.get(read_query(request.environ).get("done", ""), "")
-
-
 @router.get(PATH, needs=ADMIN)
-def show_list(context: Context, identity: Identity) -> HTTPResponse:
+def list_users(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
         rows = repository.list_all(conn)
         accounts = service_accounts.list_all(conn)
-        tokens = personal_tokens.list_of_service_accounts(conn)
+        tokens = personal_tokens.list_of_users(conn, [account["id"] for account in accounts])
     counts = Counter(token["user_id"] for token in tokens)
     return respond.page(
         context,
@@ -53,126 +54,94 @@ def show_list(context: Context, identity: Identity) -> HTTPResponse:
         title="Users",
         users=rows,
         accounts=[account | {"tokens": counts[account["id"]]} for account in accounts],
-        notice=notice(),
-    )
-
-
-def form_page(
-    context: Context, identity: Identity, user: Row | None, values: dict[str, str], **more: Any
-) -> HTTPResponse:
-    shared: dict[str, Any] = {"title": f"User {_login(user)}" if user else "New user"}
-    shared["send_mail"] = True
-    with context.database.autocommit() as conn:
-        roles = repository.list_roles(conn)
-        mail = mail_repository.find_last(conn, user["id"]) if user else None
-    return respond.page(
-        context,
-        "access/users/form",
-        identity,
-        user=user,
-        values=values,
-        roles=roles,
-        rules=passwords.list_rules(),
-        sends_mail=context.mail_server is not None,
-        mail=mail,
-        mail_state=outbox.describe_state(mail) if mail else "",
-        **(shared | more),
+        notice=respond.find_notice(NOTICES),
     )
 
 
 @router.get(f"{PATH}/new", needs=ADMIN)
-def new(context: Context, identity: Identity) -> HTTPResponse:
-    return form_page(context, identity, None, _values({"rootRole": "Viewer"}))
+def show_new_user(context: Context, identity: Identity) -> HTTPResponse:
+    return _render_form(context, identity, None, _read_values({"rootRole": "Viewer"}))
 
 
 @router.post(f"{PATH}/new", needs=ADMIN)
-def create(context: Context, identity: Identity, form: dict[str, str]) -> HTTPResponse:
-    values, password = _values(form), form.get("password", "")
+def create_user(context: Context, identity: Identity, form: dict[str, str]) -> HTTPResponse:
+    values, password = _read_values(form), form.get("password", "")
     by_mail = form.get("send_mail") == "on"
     try:
-        who = users.check_profile(**_given(values))
+        profile = users.check_profile(**_to_changes(values))
         if password:
-            passwords.check(password, who.username, who.email)
-        made = reset_links.invite_user(
-            context, request.environ, who, password, identity, by_mail=by_mail
+            passwords.check(password, profile.username, profile.email)
+        user, secret, is_mailed = reset_links.invite_user(
+            context, request.environ, profile, password, identity, by_mail=by_mail
         )
     except AppError as error:
         if error.status != 400:
             raise
-        return form_page(
-            context, identity, None, values, send_mail=by_mail, **_told(error, "New user")
-        )
-    if password or not made.secret:
+        problem = describe_problem(error, "New user")
+        return _render_form(context, identity, None, values, by_mail=by_mail, **problem)
+    if password or not secret:
         return respond.redirect(context, f"{PATH}?done=created")
-    return link_page(context, identity, made.user, "welcome", made.secret, made.is_mailed)
+    mail_state = f"An email with its own link is on its way to {user['email']}."
+    if not is_mailed:
+        mail_state = "No email was sent - share the link yourself."
+    return _render_link(context, identity, user, "welcome", secret, mail_state)
 
 
-def link_page(
-    context: Context, identity: Identity, user: Row, kind: str, secret: str, is_mailed: bool | None
-) -> HTTPResponse:
-    return respond.page(
-        context,
-        "access/users/link",
-        identity,
-        user=user,
-        link=reset_links.make_link(context, request.environ, kind, secret),
-        is_mailed=is_mailed,
-        title=f"Password link for {_login(user)}",
-    )
-
-
-@router.get(f"{PATH}/<user_id:id>/link", needs=ADMIN)
-def link_again(context: Context, identity: Identity, user_id: int) -> HTTPResponse:
+@router.get(f"{ONE}/link", needs=ADMIN)
+def redirect_from_link(context: Context, identity: Identity, user_id: int) -> HTTPResponse:
     return respond.redirect(context, f"{PATH}/{user_id}")
 
 
-@router.post(f"{PATH}/<user_id:id>/link", needs=ADMIN)
-def hand_out_link(
+@router.post(f"{ONE}/link", needs=ADMIN)
+def create_reset_link(
     context: Context, identity: Identity, user_id: int, form: dict[str, str]
 ) -> HTTPResponse:
     reset_links.require_passwords(context)
     with context.database.transaction() as conn:
         user = users.get(conn, user_id)
         secret = reset_tokens.create_link(conn, user, identity, context.clock.now())
-    return link_page(context, identity, user, "reset", secret, None)
+    return _render_link(context, identity, user, "reset", secret)
 
 
-@router.get(f"{PATH}/<user_id:id>", needs=ADMIN)
-def edit(context: Context, identity: Identity, user_id: int) -> HTTPResponse:
-    user = _found(context, user_id)
-    return form_page(context, identity, user, _stored(user), notice=notice())
+@router.get(ONE, needs=ADMIN)
+def show_user(context: Context, identity: Identity, user_id: int) -> HTTPResponse:
+    user = _get_user(context, user_id)
+    notice = respond.find_notice(NOTICES)
+    return _render_form(context, identity, user, _to_values(user), notice=notice)
 
 
-@router.post(f"{PATH}/<user_id:id>", needs=ADMIN)
-def save(context: Context, identity: Identity, user_id: int, form: dict[str, str]) -> HTTPResponse:
-    values = _values(form)
+@router.post(ONE, needs=ADMIN)
+def save_user(
+    context: Context, identity: Identity, user_id: int, form: dict[str, str]
+) -> HTTPResponse:
+    values = _read_values(form)
     try:
         with context.database.transaction() as conn:
-            users.update(conn, user_id, _given(values), identity)
+            users.update(conn, user_id, _to_changes(values), identity)
     except AppError as error:
         if error.status not in (400, 409):
             raise
-        return form_page(
-            context, identity, _found(context, user_id), values, **_told(error, "User")
-        )
+        user = _get_user(context, user_id)
+        return _render_form(context, identity, user, values, **describe_problem(error, "User"))
     return respond.redirect(context, f"{PATH}/{user_id}?done=saved")
 
 
-# The answer to a refused password is a page: whoever loads it again is led to the form.
-@router.get(f"{PATH}/<user_id:id>/password", needs=ADMIN)
-def again(context: Context, identity: Identity, user_id: int) -> HTTPResponse:
+# The answer to a rejected password is a page; reloading its URL shows the user again.
+@router.get(f"{ONE}/password", needs=ADMIN)
+def redirect_from_password(context: Context, identity: Identity, user_id: int) -> HTTPResponse:
     return respond.redirect(context, f"{PATH}/{user_id}")
 
 
-@router.post(f"{PATH}/<user_id:id>/password", needs=ADMIN)
+@router.post(f"{ONE}/password", needs=ADMIN)
 def set_password(
     context: Context, identity: Identity, user_id: int, form: dict[str, str]
 ) -> HTTPResponse:
-    user, password = _found(context, user_id), form.get("password", "")
+    user, password = _get_user(context, user_id), form.get("password", "")
     try:
         passwords.check(password, user["username"], user["email"])
     except AppError as error:
-        return form_page(context, identity, user, _stored(user), **_told(error, "Set password"))
+        problem = describe_problem(error, "Set password")
+        return _render_form(context, identity, user, _to_values(user), **problem)
     password_hash = context.passwords.hash(password)
     with context.database.transaction() as conn:
         users.set_password(
@@ -181,56 +150,118 @@ def set_password(
     return respond.redirect(context, f"{PATH}/{user_id}?done=password")
 
 
-def delete_page(context: Context, identity: Identity, user: Row, **more: Any) -> HTTPResponse:
-    title = f"Delete user {_login(user)}?"
-    return respond.page(
-        context, "access/users/delete", identity, user=user, **({"title": title} | more)
-    )
+@router.get(f"{ONE}/delete", needs=ADMIN)
+def confirm_delete_user(context: Context, identity: Identity, user_id: int) -> HTTPResponse:
+    return _render_delete(context, identity, _get_user(context, user_id))
 
 
-@router.get(f"{PATH}/<user_id:id>/delete", needs=ADMIN)
-def confirm_delete(context: Context, identity: Identity, user_id: int) -> HTTPResponse:
-    return delete_page(context, identity, _found(context, user_id))
-
-
-@router.post(f"{PATH}/<user_id:id>/delete", needs=ADMIN)
-def delete(
+@router.post(f"{ONE}/delete", needs=ADMIN)
+def delete_user(
     context: Context, identity: Identity, user_id: int, form: dict[str, str]
 ) -> HTTPResponse:
     try:
         with context.database.transaction() as conn:
             users.delete(conn, user_id, identity)
     except ConflictError as error:
-        return delete_page(
-            context, identity, _found(context, user_id), **_told(error, "Delete user")
-        )
+        problem = describe_problem(error, "Delete user")
+        return _render_delete(context, identity, _get_user(context, user_id), **problem)
     return respond.redirect(context, f"{PATH}?done=deleted")
 
 
-def _found(context: Context, user_id: int) -> Row:
+def _render_form(
+    context: Context,
+    identity: Identity,
+    user: Row | None,
+    values: dict[str, str],
+    *,
+    by_mail: bool = True,
+    **more: Any,
+) -> HTTPResponse:
+    with context.database.autocommit() as conn:
+        roles = repository.list_roles(conn)
+        mail = mail_repository.find_last(conn, user["id"]) if user else None
+    login = user["username"] or user["email"] if user else ""
+    note = context.authentication.type.note
+    if context.authentication.type.has_passwords and not user and context.mail_server is None:
+        note = "Email isn't configured - share the link yourself."
+    return respond.page(
+        context,
+        "access/users/form",
+        identity,
+        user=user,
+        login=login,
+        fields=_make_fields(context, user, values, roles, by_mail=by_mail),
+        note=note,
+        new_password=make_password_field("password", "New password", passwords.REQUIREMENTS),
+        mail=mail,
+        mail_state=_describe_mail(mail) if mail else "",
+        **({"title": f"User {login}" if user else "New user"} | more),
+    )
+
+
+def _make_fields(
+    context: Context, user: Row | None, values: dict[str, str], roles: list[Row], *, by_mail: bool
+) -> list[Field]:
+    has_passwords = context.authentication.type.has_passwords
+    login_hint = "Username or email is required"
+    login_hint += "; either can be used to sign in." if has_passwords else "."
+    fields = [
+        Field("username", "Username", values["username"], hint=login_hint),
+        Field("email", "Email", values["email"]),
+        Field("name", "Full name", values["name"]),
+        make_role_field(roles, values["rootRole"]),
+    ]
+    if user or not has_passwords:
+        return fields
+    hint = f"Leave empty to get an invite link. {passwords.REQUIREMENTS}"
+    attributes = {"autocomplete": "new-password"}
+    fields.append(Field("password", "Password", type="password", hint=hint, attributes=attributes))
+    if context.mail_server is not None:
+        fields.append(Field("send_mail", "Send a welcome email with a link", by_mail, "checkbox"))
+    return fields
+
+
+def _describe_mail(mail: Row) -> str:
+    error = f" ({mail['last_error']})" if mail["last_error"] else ""
+    return f"{mail['kind']}, {outbox.describe_state(mail)}{error}"
+
+
+def _render_link(
+    context: Context,
+    identity: Identity,
+    user: Row,
+    kind: str,
+    secret: str,
+    mail_state: str = "",
+) -> HTTPResponse:
+    url = reset_links.make_link(context, request.environ, kind, secret)
+    name = "Invite link" if kind == "welcome" else "Reset link"
+    title = f"{name} for {user['username'] or user['email']}"
+    values: dict[str, Any] = {"title": title, "mail_state": mail_state}
+    values["link"] = Field("link", "Link", url)
+    return respond.page(context, "access/users/link", identity, **values)
+
+
+def _render_delete(context: Context, identity: Identity, user: Row, **more: Any) -> HTTPResponse:
+    login = user["username"] or user["email"]
+    values = {"title": f"Delete user {login}?", "user": user, "login": login}
+    return respond.page(context, "access/users/delete", identity, **(values | more))
+
+
+def _get_user(context: Context, user_id: int) -> Row:
     with context.database.autocommit() as conn:
         return users.get(conn, user_id)
 
 
-def _login(user: Row) -> str:
-    return str(user["username"] or user["email"])
-
-
-def _stored(user: Row) -> dict[str, str]:
+def _to_values(user: Row) -> dict[str, str]:
     values = {name: user[name] or "" for name in ("username", "email", "name")}
     return values | {"rootRole": user["role"]}
 
 
-def _values(form: dict[str, str]) -> dict[str, str]:
+def _read_values(form: dict[str, str]) -> dict[str, str]:
     return {name: form.get(name, "").strip() for name in ("username", "email", "name", "rootRole")}
 
 
-def _given(values: dict[str, str]) -> dict[str, Any]:
-    kept = {name: values[name] for name in ("username", "email", "name")}
-    return kept | {"root_role": values["rootRole"]}
-
-
-def _told(error: AppError, what: str) -> dict[str, Any]:
-    """What a page with a problem needs: one line for each failed rule."""
-    problems = passwords.list_problems(error)
-    return {"status": error.status, "problems": problems, "title": f"Problem: {what}"}
+def _to_changes(values: dict[str, str]) -> dict[str, Any]:
+    changes = {name: values[name] for name in ("username", "email", "name")}
+    return changes | {"root_role": values["rootRole"]}

@@ -224,7 +224,7 @@ def test_a_forgotten_project_never_widens_a_token(service, web):
     (updated,) = events(web, "api-token-updated")
     assert (deleted["project"], deleted["preData"]["id"]) == ("web", only.json["id"])
     assert (updated["preData"]["projects"], updated["data"]["projects"]) == (
-        ["default", "web"],
+        ["web", "default"],
         ["default"],
     )
 

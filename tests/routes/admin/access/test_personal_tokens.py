@@ -134,7 +134,7 @@ def test_a_lifetime_beyond_the_maximum_is_refused(make_service, clock, environ, 
     for expires_at in ((latest + timedelta(seconds=1)).isoformat(), "9999-12-31T00:00:00Z"):
         (detail,) = create(expires_at, 400).json["details"]
         assert detail["path"] == "expiresAt"
-        assert f"at most {days} days" in detail["message"]
+        assert f"within {days} days" in detail["message"]
     create(latest.isoformat(), 201)
 
 

@@ -1,0 +1,37 @@
+"""The form fields that pages of users, service accounts, profile and passwords share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sigservice.db.statements import Row
+from sigservice.errors import AppError
+from sigservice.services.access import passwords
+from sigservice.web.forms import Field
+
+
+def make_password_field(
+    name: str, label: str, hint: str = "", *, autocomplete: str = "new-password"
+) -> Field:
+    """A required field without a value, because a page never shows a password again."""
+    attributes = {"autocomplete": autocomplete}
+    return Field(name, label, "", "password", hint, is_required=True, attributes=attributes)
+
+
+def make_new_password_fields() -> list[Field]:
+    return [
+        make_password_field("password", "New password", passwords.REQUIREMENTS),
+        make_password_field("confirm", "Confirm new password"),
+    ]
+
+
+def make_role_field(roles: Sequence[Row], value: str) -> Field:
+    choices = [(role["name"], f"{role['name']}: {role['description']}") for role in roles]
+    return Field("rootRole", "Role", value, "select", choices=choices)
+
+
+def describe_problem(error: AppError, title: str) -> dict[str, Any]:
+    """What a page with a form needs to show `error`: one problem for each failed rule."""
+    problems = passwords.list_problems(error)
+    return {"status": error.status, "problems": problems, "title": f"Problem: {title}"}
