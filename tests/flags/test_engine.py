@@ -17,8 +17,8 @@ def is_on(*strategies, **fields):
 def test_a_flag_on_its_way_to_a_page():
     payload = {"type": "json", "value": '{"a": 1}'}
     only = variant("blue", 1000, payload=payload)
-    item = engine(flag("a", rollout(100, variants=[only])), flag("b", impressionData=True))
-    assert item.evaluate(context(userId="7"), ("*",)) == [
+    flag_engine = engine(flag("a", rollout(100, variants=[only])), flag("b", impressionData=True))
+    assert flag_engine.evaluate(context(userId="7"), ("*",)) == [
         {
             "name": "a",
             "enabled": True,
@@ -46,11 +46,11 @@ def test_a_flag_on_its_way_to_a_page():
 
 
 def test_evaluation_returns_enabled_flags_of_the_requested_projects():
-    item = engine(flag("a"), flag("b", enabled=False), flag("c", project="shop"))
-    assert names(item) == ["a", "c"]
-    assert names(item, "default") == ["a"]
-    assert names(item, "shop", "none") == ["c"]
-    assert names(item, "none") == []
+    flag_engine = engine(flag("a"), flag("b", enabled=False), flag("c", project="shop"))
+    assert names(flag_engine) == ["a", "c"]
+    assert names(flag_engine, "default") == ["a"]
+    assert names(flag_engine, "shop", "none") == ["c"]
+    assert names(flag_engine, "none") == []
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,8 @@ def test_evaluation_returns_enabled_flags_of_the_requested_projects():
 )
 def test_a_constraint_that_makes_no_sense_is_false(broken):
     fields = {"userId": "7", "n": "9", "v": "9.9.9", "x": "("}
-    item = engine(flag("broken", strategy(constraints=[broken])), flag("other"))
-    assert names(item, **fields) == ["other"]
+    flag_engine = engine(flag("broken", strategy(constraints=[broken])), flag("other"))
+    assert names(flag_engine, **fields) == ["other"]
 
 
 @pytest.mark.parametrize(
@@ -107,28 +107,28 @@ def test_unknown_strategies_are_false():
 
 def test_segments_are_applied_and_missing_ones_are_false():
     segments = [{"id": 3, "name": "eu", "constraints": [constraint("region", "IN", "eu")]}]
-    item = engine(
+    flag_engine = engine(
         flag("a", strategy(segments=[3])), flag("b", strategy(segments=[4])), segments=segments
     )
-    assert names(item, region="eu") == ["a"]
-    assert names(item, region="us") == []
+    assert names(flag_engine, region="eu") == ["a"]
+    assert names(flag_engine, region="us") == []
 
 
 def test_context_may_have_a_time():
     until = strategy(constraints=[constraint("currentTime", "DATE_BEFORE", value=FUTURE)])
     since = strategy(constraints=[constraint("currentTime", "DATE_AFTER", value=FUTURE)])
-    item = engine(flag("until", until), flag("since", since))
-    assert names(item) == ["until"]
-    assert names(item, currentTime="2100-01-01") == []
-    assert names(item, currentTime="2100-01-01T00:30:00+01:00") == ["until"]
-    assert names(item, currentTime="2100-01-01T00:00:00.000001Z") == ["since"]
+    flag_engine = engine(flag("until", until), flag("since", since))
+    assert names(flag_engine) == ["until"]
+    assert names(flag_engine, currentTime="2100-01-01") == []
+    assert names(flag_engine, currentTime="2100-01-01T00:30:00+01:00") == ["until"]
+    assert names(flag_engine, currentTime="2100-01-01T00:00:00.000001Z") == ["since"]
 
 
 PARENT = {"feature": "parent", "enabled": True}
 
 
 @pytest.mark.parametrize(
-    ("parent", "query", "expected"),
+    ("parent", "dependency", "expected"),
     [
         ({}, PARENT, True),
         ({"enabled": False}, PARENT, False),
@@ -140,11 +140,11 @@ PARENT = {"feature": "parent", "enabled": True}
     ],
 )
 @pytest.mark.parametrize("project", ["default", "shop"])
-def test_a_child_follows_its_parent_wherever_that_is(parent, query, expected, project):
+def test_a_child_follows_its_parent_wherever_that_is(parent, dependency, expected, project):
     only = variant("v", 1000)
-    child = flag("child", dependencies=[query], variants=[only])
-    item = engine(child, flag("parent") | {"project": project} | parent)
-    result = item.evaluate(context(userId="7"), ("default",))
+    child = flag("child", dependencies=[dependency], variants=[only])
+    flag_engine = engine(child, flag("parent") | {"project": project} | parent)
+    result = flag_engine.evaluate(context(userId="7"), ("default",))
     assert ("child" in [toggle["name"] for toggle in result]) == expected
     assert all(t["variant"]["name"] == "v" for t in result if t["name"] == "child")
 
@@ -155,6 +155,6 @@ def test_rejected_document_raises_an_error():
 
 
 def test_evaluation_collects_no_metrics():
-    item = engine(flag("a"), flag("b", strategy("mine")))
-    item.evaluate(context(), ("*",))
-    assert item._engine.get_metrics() is None
+    flag_engine = engine(flag("a"), flag("b", strategy("mine")))
+    flag_engine.evaluate(context(), ("*",))
+    assert flag_engine._engine.get_metrics() is None

@@ -84,22 +84,24 @@ class Dice(random.Random):
         segment = {"id": 1, "name": "s", "constraints": self.some(self.constraint)}
         return engine(*flags, segments=[segment])
 
-    def fields(self):
+    def make_fields(self):
         return {name: self.choice(VALUES[name]) for name in VALUES if self.random() < 0.5}
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_context_dependency_agrees_with_the_engine(seed):
-    dice, steady = Dice(seed), 0
+    dice, deterministic = Dice(seed), 0
     for _ in range(150):
-        item = dice.engine()
+        flag_engine = dice.engine()
         for projects in (("a",), ("b",), ("*",)):
-            query = context(**dice.given(), properties=dice.given())
-            if item.context_dependency.is_deterministic(query, projects):
-                steady += 1
-                first = item.evaluate({"sessionId": "s"} | query, projects)
-                reduced = item.context_dependency.reduce_context(query)
+            context_ = context(**dice.make_fields(), properties=dice.make_fields())
+            if flag_engine.context_dependency.is_deterministic(context_, projects):
+                deterministic += 1
+                first = flag_engine.evaluate({"sessionId": "s"} | context_, projects)
+                reduced = flag_engine.context_dependency.reduce_context(context_)
                 for _ in range(6):
-                    second = item.evaluate({"sessionId": uuid.uuid4().hex} | reduced, projects)
+                    second = flag_engine.evaluate(
+                        {"sessionId": uuid.uuid4().hex} | reduced, projects
+                    )
                     assert second == first
-    assert steady > 50
+    assert deterministic > 50

@@ -39,19 +39,19 @@ def some_flags(dice):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_an_explanation_is_the_engines_answer_and_its_parts_agree(seed):
+def test_explanation_agrees_with_the_engine_and_with_its_parts(seed):
     dice, sure, on, random_flags = Dice(seed), 0, 0, 0
     for _ in range(120):
         flags, strategies = some_flags(dice)
         segment = {"id": 1, "name": "s", "constraints": dice.some(dice.constraint)}
-        query = context(**dice.given(), properties=dice.given())
+        context_ = context(**dice.make_fields(), properties=dice.make_fields())
         if dice.random() < 0.5:
-            del query["remoteAddress"]
+            del context_["remoteAddress"]
         item = engine(*flags, segments=[segment])
-        answers = [{t["name"]: t for t in item.evaluate(query, ("*",))} for _ in range(4)]
-        match = {it.name: it for it in explain(flags, [], {1: segment}, strategies, query)}
-        assert list(match) == list(strategies)
-        for name, it in match.items():
+        answers = [{t["name"]: t for t in item.evaluate(context_, ("*",))} for _ in range(4)]
+        outcome = {it.name: it for it in explain(flags, [], {1: segment}, strategies, context_)}
+        assert list(outcome) == list(strategies)
+        for name, it in outcome.items():
             for part in it.strategies:
                 conditions = [*part.constraints, *part.segments]
                 for inner in part.segments:
@@ -66,7 +66,7 @@ def test_an_explanation_is_the_engines_answer_and_its_parts_agree(seed):
             for parent in it.parents:
                 expected = parent.parent
                 assert parent.is_satisfied == (
-                    match[expected["feature"]].is_enabled == expected["enabled"]
+                    outcome[expected["feature"]].is_enabled == expected["enabled"]
                 )
             if not it.is_random:
                 sure += 1

@@ -54,7 +54,7 @@ def check(
     *,
     max_values: int = MAX_VALUES,
 ) -> list[dict[str, Any]]:
-    """Returns the constraints in the stored format and adds what is wrong to `problems`."""
+    """Returns the constraints in the stored format and records errors in `problems`."""
     if len(constraints) > MAX_CONSTRAINTS:
         problems.add(path, f"There can't be more than {MAX_CONSTRAINTS} constraints.")
         return []

@@ -185,8 +185,8 @@ def _list_known_types(conn: Connection, new: Strategy) -> list[str]:
 def check(
     new: Strategy, feature: str, problems: Problems, path: str = "", *, types: Container[str]
 ) -> dict[str, Any]:
-    """Returns the strategy in the stored format, with unchecked segments, and adds what is wrong
-    to `problems`, below `path` (empty or ending with a dot). `types` are the known types."""
+    """Returns the strategy in the stored format, with unchecked segments, and records errors
+    in `problems`, below `path` (empty or ending with a dot). `types` are the known types."""
     title = None if new.title is UNSET else new.title
     if new.name not in types:
         problems.add(f"{path}name", f"Strategy type {new.name} not found.")
@@ -205,10 +205,10 @@ def check(
     }
 
 
-def _check_segments(conn: Connection, project: str, ids: list[int], most: int) -> None:
+def _check_segments(conn: Connection, project: str, ids: list[int], limit: int) -> None:
     """Raises BadDataError for too many segments or one of another project, NotFoundError."""
-    if len(ids) > most:
-        raise BadDataError(f"A strategy can't have more than {most} segments.", path="segments")
+    if len(ids) > limit:
+        raise BadDataError(f"A strategy can't have more than {limit} segments.", path="segments")
     valid = [id for id in ids if 0 < id < 2**31]
     owners = {row["id"]: row["project"] for row in segments.list_by_id(conn, valid)} if ids else {}
     missing = [str(id) for id in ids if id not in owners]

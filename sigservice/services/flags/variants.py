@@ -39,7 +39,7 @@ class Variant(msgspec.Struct, omit_defaults=True):
 def check(
     variants: Sequence[Variant], problems: Problems, path: str = "variants"
 ) -> list[dict[str, Any]]:
-    """Returns the variants in the stored format, with weights; adds what is wrong to `problems`."""
+    """Returns the variants in the stored format, with weights; records errors in `problems`."""
     if len(variants) > MAX_VARIANTS:
         problems.add(path, f"There can't be more than {MAX_VARIANTS} variants.")
         return []

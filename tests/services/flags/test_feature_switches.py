@@ -42,17 +42,17 @@ def rows(conn, names):
 
 
 def statements(monkeypatch, work):
-    query = []
+    locks = []
     original = named_statements._execute
 
     def noted(cursor, statement, *args):
-        query.append(statement)
+        locks.append(statement)
         return original(cursor, statement, *args)
 
     with monkeypatch.context() as patch:
         patch.setattr(named_statements, "_execute", noted)
         work()
-    return len(query)
+    return len(locks)
 
 
 def test_twenty_cost_the_statements_of_two(conn, monkeypatch):
