@@ -9,18 +9,12 @@
 <fieldset id="{{section.name}}.{{number}}">
 <legend>{{section.item.capitalize()}} {{number + 1}}</legend>
 <div class="fields">
-% for field in row.fields:
-% include("partials/form_field.tpl", field=field)
-% end
+% include("partials/form_fields.tpl", fields=row.fields)
 </div>
-% for field in row.checkboxes:
-% include("partials/form_field.tpl", field=field)
-% end
+% include("partials/form_fields.tpl", fields=row.checkboxes)
 <p class="actions"><button class="quiet" name="do" value="remove-{{section.name}}.{{number}}" formaction="{{action}}#{{section.name}}" formnovalidate>Remove<span class="hidden"> {{section.item}} {{number + 1}}</span></button></p>
 </fieldset>
 % end
-% for field in section.fields:
-% include("partials/form_field.tpl", field=field)
-% end
+% include("partials/form_fields.tpl", fields=section.fields)
 <p class="actions"><button class="quiet" name="do" value="add-{{section.name}}" formaction="{{action}}#{{section.name}}.{{len(section.rows)}}" formnovalidate>Add {{section.item}}</button></p>
 </fieldset>

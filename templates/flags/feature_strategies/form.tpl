@@ -14,9 +14,7 @@
 <fieldset>
 <legend>Rollout</legend>
 <div class="fields">
-% for field in parameters:
-% include("partials/form_field.tpl", field=field)
-% end
+% include("partials/form_fields.tpl", fields=parameters)
 </div>
 </fieldset>
 % end
@@ -32,16 +30,12 @@
 % else:
 <p class="hint">No segments yet. A segment is a reusable set of constraints.</p>
 % end
-% for field in segments:
-% include("partials/form_field.tpl", field=field)
-% end
+% include("partials/form_fields.tpl", fields=segments)
 </fieldset>
 % include("partials/growing_section.tpl", section=variants)
 <fieldset>
 <legend>General</legend>
-% for field in general:
-% include("partials/form_field.tpl", field=field)
-% end
+% include("partials/form_fields.tpl", fields=general)
 </fieldset>
 <p class="actions">
 <button>Save strategy</button>

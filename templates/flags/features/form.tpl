@@ -4,8 +4,6 @@
 % include("partials/problems.tpl")
 <form method="post" action="{{url('/admin/features/new')}}">
 % include("partials/csrf.tpl")
-% for field in fields:
-% include("partials/form_field.tpl", field=field)
-% end
+% include("partials/form_fields.tpl")
 <button>Create flag</button>
 </form>

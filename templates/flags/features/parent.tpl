@@ -24,9 +24,7 @@
 <summary>Add parent flag</summary>
 <form method="post" action="{{url(path, 'parent')}}">
 % include("partials/csrf.tpl")
-% for field in parent_fields:
-% include("partials/form_field.tpl", field=field)
-% end
+% include("partials/form_fields.tpl", fields=parent_fields)
 <datalist id="parents">
 % for candidate in parents:
 <option value="{{candidate}}"></option>

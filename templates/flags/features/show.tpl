@@ -76,9 +76,7 @@ never
 <summary>Edit details</summary>
 <form method="post" action="{{url(path, 'edit')}}">
 % include("partials/csrf.tpl")
-% for field in edit_fields:
-% include("partials/form_field.tpl", field=field)
-% end
+% include("partials/form_fields.tpl", fields=edit_fields)
 <button>Save flag</button>
 </form>
 </details>

@@ -4,9 +4,7 @@
 % include("partials/problems.tpl")
 <form method="get" action="{{url('/admin/playground')}}#result" role="search">
 <div class="fields">
-% for field in fields:
-% include("partials/form_field.tpl", field=field)
-% end
+% include("partials/form_fields.tpl")
 </div>
 % include("partials/form_field.tpl", field=properties)
 <button>Evaluate</button>

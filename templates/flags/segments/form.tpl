@@ -5,9 +5,7 @@
 <form method="post" action="{{action}}">
 % include("partials/csrf.tpl")
 <button class="hidden" tabindex="-1" aria-hidden="true">Save</button>
-% for field in fields:
-% include("partials/form_field.tpl", field=field)
-% end
+% include("partials/form_fields.tpl")
 % include("partials/constraints.tpl")
 <p class="actions">
 <button>Save segment</button>

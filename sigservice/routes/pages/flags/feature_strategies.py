@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from bottle import HTTPResponse, request
@@ -27,17 +28,27 @@ STRATEGIES = "/admin/features/<name>/environments/<environment>/strategies"
 router = Router(PageGuard)
 
 
+@dataclass(frozen=True)
+class Target:
+    """What a form edits: a strategy with its number, counted from 1, or a new one, number 0."""
+
+    place: FeatureEnvironment
+    choices: StrategyChoices
+    strategy: dict[str, Any] | None = None
+    number: int = 0
+
+
 def _render_form(
     context: Context,
     identity: Identity,
-    place: FeatureEnvironment,
-    choices: StrategyChoices,
-    values: StrategyValues,
-    number: int = 0,
+    target: Target,
+    values: StrategyValues | None = None,
     error: AppError | None = None,
 ) -> HTTPResponse:
-    """`number` counts the environment's strategies from 1; 0 is a new one."""
-    heading = f"Strategy {number}" if number else "New strategy"
+    """`values` are what was submitted."""
+    place, choices = target.place, target.choices
+    values = values or strategy_fields.to_values(target.strategy, choices, place.feature)
+    heading = f"Strategy {target.number}" if target.number else "New strategy"
     if error:
         error.details = strategy_fields.to_form_problems(error.details)
     return respond.page(
@@ -67,34 +78,21 @@ def _render_form(
 def show_new_strategy(
     context: Context, identity: Identity, name: str, environment: str
 ) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        place = _find_place(conn, name, environment)
-        strategies.list_strategies(conn, place)
-        choices = strategy_fields.load_choices(conn)
-    parameters = {"rollout": "100", "stickiness": "default", "groupId": name}
-    return _render_form(context, identity, place, choices, StrategyValues(parameters=parameters))
+    return _render_form(context, identity, _find_target(context, name, environment))
 
 
 @router.post(f"{STRATEGIES}/new", needs=EDIT, **GROWING_FORM)
 def add_strategy(
     context: Context, identity: Identity, name: str, environment: str, form: dict[str, str]
 ) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        place = _find_place(conn, name, environment)
-        choices = strategy_fields.load_choices(conn)
-    return _submit(context, identity, place, choices, form)
+    return _submit(context, identity, _find_target(context, name, environment), form)
 
 
 @router.get(f"{STRATEGIES}/<strategy_id>", needs=EDIT)
 def show_strategy(
     context: Context, identity: Identity, name: str, environment: str, strategy_id: str
 ) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        place = _find_place(conn, name, environment)
-        strategy, number = _find_strategy(conn, place, strategy_id)
-        choices = strategy_fields.load_choices(conn)
-    values = strategy_fields.to_values(strategy, choices)
-    return _render_form(context, identity, place, choices, values, number)
+    return _render_form(context, identity, _find_target(context, name, environment, strategy_id))
 
 
 @router.post(f"{STRATEGIES}/<strategy_id>", needs=EDIT, **GROWING_FORM)
@@ -106,42 +104,45 @@ def save_strategy(
     strategy_id: str,
     form: dict[str, str],
 ) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        place = _find_place(conn, name, environment)
-        existing, number = _find_strategy(conn, place, strategy_id)
-        choices = strategy_fields.load_choices(conn)
-    return _submit(context, identity, place, choices, form, existing, number)
+    return _submit(context, identity, _find_target(context, name, environment, strategy_id), form)
 
 
 def _submit(
-    context: Context,
-    identity: Identity,
-    place: FeatureEnvironment,
-    choices: StrategyChoices,
-    form: dict[str, str],
-    existing: dict[str, Any] | None = None,
-    number: int = 0,
+    context: Context, identity: Identity, target: Target, form: dict[str, str]
 ) -> HTTPResponse:
     """Adds a strategy, or replaces the existing one."""
-    values = strategy_fields.read_values(form, choices)
-    limit = context.config["strategySegmentsLimit"]
+    place, limit = target.place, context.config["strategySegmentsLimit"]
+    values = strategy_fields.read_values(form, target.choices)
     if form.get("do") or form.get("shown_type") != form.get("name"):
         # A button changes the form, or the type is new and its parameters aren't filled in yet.
         values = strategy_fields.press_button(values, form.get("do", ""))
-        return _render_form(context, identity, place, choices, values, number)
+        return _render_form(context, identity, target, values)
     try:
-        strategy = strategy_fields.to_strategy(values, choices, existing)
+        new = strategy_fields.to_strategy(values, target.choices, target.strategy)
         with context.database.transaction() as conn:
-            if existing is None:
-                strategies.add(conn, place, strategy, identity, max_segments=limit)
+            if target.strategy is None:
+                strategies.add(conn, place, new, identity, max_segments=limit)
             else:
-                id = existing["id"]
-                strategies.replace(conn, place, id, strategy, identity, max_segments=limit)
+                id = target.strategy["id"]
+                strategies.replace(conn, place, id, new, identity, max_segments=limit)
     except AppError as error:
         if error.status >= 500:
             raise
-        return _render_form(context, identity, place, choices, values, number, error)
+        return _render_form(context, identity, target, values, error)
     return _redirect(context, place, "strategy-saved")
+
+
+def _find_target(
+    context: Context, name: str, environment: str, strategy_id: str | None = None
+) -> Target:
+    """Raises NotFoundError."""
+    with context.database.transaction() as conn:
+        place = _find_place(conn, name, environment)
+        choices = strategy_fields.load_choices(conn)
+        if strategy_id is not None:
+            return Target(place, choices, *_find_strategy(conn, place, strategy_id))
+        strategies.list_strategies(conn, place)
+    return Target(place, choices)
 
 
 @router.get(f"{STRATEGIES}/<strategy_id>/delete", needs=EDIT)

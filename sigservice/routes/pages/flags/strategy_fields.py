@@ -110,7 +110,13 @@ def press_button(values: StrategyValues, button: str) -> StrategyValues:
     )
 
 
-def to_values(strategy: Mapping[str, Any], choices: StrategyChoices) -> StrategyValues:
+def to_values(
+    strategy: Mapping[str, Any] | None, choices: StrategyChoices, feature: str
+) -> StrategyValues:
+    """The values of a strategy, or the defaults for a new one."""
+    if strategy is None:
+        parameters = {"rollout": "100", "stickiness": "default", "groupId": feature}
+        return StrategyValues(parameters=parameters)
     kinds = choices.map_kinds(strategy["name"])
     return StrategyValues(
         type=strategy["name"],
