@@ -246,7 +246,7 @@ def test_user_signs_in_and_works_by_keyboard(tab, make, expect):
     page.keyboard.type("wrong")
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("password")
-    tab_to("a", "password is")
+    tab_to("a", "Wrong username")
     page.keyboard.press("Enter")
     assert focus(page)["id"] == "username"
     page.keyboard.press("Tab")

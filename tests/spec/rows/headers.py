@@ -88,8 +88,8 @@ def check_sign_in_over_http(case: Case) -> None:
     if case.value:
         assert answer.status == 403
         for text in (form, signed_in_page):
-            assert "Cookies are for HTTPS only here, because SECURE_HEADERS is on" in text
-            assert "http:// your browser drops them" in text
+            assert "Cookies require HTTPS because SECURE_HEADERS is on" in text
+            assert "http:// address your browser drops them" in text
         behind_tls = case.request("GET", "/sign-in", X_Forwarded_Proto="https")
         on_its_own_machine = case.request("GET", "/sign-in", Sec_Fetch_Site="none")
         for answer in (behind_tls, on_its_own_machine):
