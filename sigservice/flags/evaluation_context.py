@@ -67,9 +67,7 @@ def _to_texts(fields: Mapping[str, Any], path: str, problems: Problems) -> dict[
         elif value is not None:
             texts[name] = _to_text(value)
             if len(texts[name]) > MAX_LENGTH or len(name) > MAX_LENGTH:
-                problems.add(
-                    path + name[:200], f"The value must have at most {MAX_LENGTH} characters."
-                )
+                problems.add(path + name[:200], f"Use at most {MAX_LENGTH} characters.")
     return texts
 
 

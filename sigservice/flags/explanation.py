@@ -141,9 +141,8 @@ def explain(
         "segments": list(segments.values()),
     }
     engine = FlagEngine(msgspec.json.encode(document), 0)
-    enabled = {
-        toggle["name"]: toggle["variant"] for toggle in engine.evaluate(randomness.context, ("*",))
-    }
+    toggles = engine.evaluate(randomness.context, ("*",))
+    enabled = {toggle["name"]: toggle["variant"] for toggle in toggles}
     explainer = _Explainer(documents, segments, randomness, names, enabled)
     return [explainer.explain(flag, strategies.get(flag["name"], ())) for flag in flags]
 

@@ -31,11 +31,11 @@ def list_possible_parents(conn: Connection, project: str, child: str) -> list[st
     return [row["name"] for row in rows]
 
 
-def delete(conn: Connection, child: str, parent: str | None = None) -> int:
-    """Returns the number of deleted rows. Deletes any parent if `parent` is None."""
-    return execute(conn, _SQL["delete_dependencies"], child=child, parent=parent)
+def delete(conn: Connection, child: str, parent: str) -> int:
+    """Returns the number of deleted rows."""
+    return execute(conn, _SQL["delete_dependency"], child=child, parent=parent)
 
 
-def delete_by_children(conn: Connection, features: list[str]) -> None:
-    """Deletes the parents of these flags."""
-    execute(conn, _SQL["delete_dependencies_by_children"], features=features)
+def delete_by_children(conn: Connection, features: list[str]) -> int:
+    """Deletes the parents of these flags. Returns the number of deleted rows."""
+    return execute(conn, _SQL["delete_dependencies_by_children"], features=features)

@@ -61,8 +61,12 @@ def remove_parent(
     revisions.lock(conn)
     features.get(conn, project, child)
     before = _find_parent(conn, child)
-    if feature_dependencies.delete(conn, child, parent):
-        type = "feature-dependency-removed" if parent else "feature-dependencies-removed"
+    if parent:
+        type, count = "feature-dependency-removed", feature_dependencies.delete(conn, child, parent)
+    else:
+        type = "feature-dependencies-removed"
+        count = feature_dependencies.delete_by_children(conn, [child])
+    if count:
         events.record(conn, type, by, pre_data=before, project=project, feature_name=child)
         revisions.bump(conn)
 

@@ -103,15 +103,8 @@ def _add_or_enable_strategies(
         new, default = Strategy("flexibleRollout"), get_state(conn, target)["default_strategy"]
         if default:
             new = msgspec.json.decode(default, type=Strategy)
-        strategies.add_to_all(
-            conn,
-            target.project,
-            target.environment,
-            inactive,
-            new,
-            by,
-            max_segments=len(new.segments),
-        )
+        scope, count = (target.project, target.environment), len(new.segments)
+        strategies.add_to_all(conn, *scope, inactive, new, by, max_segments=count)
 
 
 def _enable_strategies(

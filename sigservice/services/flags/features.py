@@ -96,9 +96,7 @@ def clone(
     `create` and `get` do."""
     revisions.lock(conn)
     original = get(conn, project, source)
-    metadata = Metadata(
-        original["type"], original["description"], original["impression_data"], stale=False
-    )
+    metadata = Metadata(original["type"], original["description"], original["impression_data"])
     row = create(conn, project, name, metadata, by)
     feature_environments.copy(conn, source, name)
     feature_strategies.copy(conn, source, name, name if replace_group_id else None)
@@ -153,16 +151,15 @@ def archive(conn: Connection, project: str, names: Sequence[str], by: Identity) 
     """Ignores archived flags. Raises NotFoundError, ForbiddenError for a parent of other flags."""
     revisions.lock(conn)
     rows = get_all(conn, project, names)
-    archived = {row["name"] for row in rows}
-    links = feature_dependencies.list_related(conn, list(archived))
+    links = feature_dependencies.list_related(conn, list(names))
     for link in links:
-        if link["parent"] in archived and link["child"] not in archived and link["child_is_active"]:
+        if link["parent"] in names and link["child"] not in names and link["child_is_active"]:
             raise ForbiddenError(
                 f"{link['parent']} is the parent of {link['child']}. Remove the dependency first."
             )
-    removed = [link for link in links if link["child"] in archived]
-    feature_dependencies.delete_by_children(conn, list(archived))
-    features.archive(conn, list(archived))
+    removed = [link for link in links if link["child"] in names]
+    feature_dependencies.delete_by_children(conn, list(names))
+    features.archive(conn, list(names))
     events.record_many(
         conn,
         "feature-dependencies-removed",

@@ -21,9 +21,8 @@ WHERE f.project = %(project)s AND f.archived_at IS NULL AND f.name <> %(child)s
   AND NOT EXISTS (SELECT 1 FROM feature_dependencies d WHERE d.child = f.name)
 ORDER BY f.name;
 
--- name: delete_dependencies
-DELETE FROM feature_dependencies
-WHERE child = %(child)s AND (%(parent)s::text IS NULL OR parent = %(parent)s);
+-- name: delete_dependency
+DELETE FROM feature_dependencies WHERE child = %(child)s AND parent = %(parent)s;
 
 -- name: delete_dependencies_by_children
 DELETE FROM feature_dependencies WHERE child = ANY(%(features)s);

@@ -54,16 +54,16 @@ def test_possible_parents_live_in_the_project_without_a_parent(conn):
     assert feature_dependencies.list_possible_parents(conn, "other", "o") == []
 
 
-def test_deleting(conn):
+def test_dependencies_are_deleted_by_child_and_parent(conn):
     set_parent(conn, "a", "c")
     set_parent(conn, "b", "c")
     assert feature_dependencies.delete(conn, "a", "b") == 0
     assert feature_dependencies.delete(conn, "a", "c") == 1
-    assert feature_dependencies.delete(conn, "b") == 1
-    assert feature_dependencies.delete(conn, "b") == 0
+    assert feature_dependencies.delete_by_children(conn, ["b"]) == 1
+    assert feature_dependencies.delete_by_children(conn, ["b"]) == 0
     set_parent(conn, "a", "c")
     set_parent(conn, "d", "c")
-    feature_dependencies.delete_by_children(conn, ["c", "a"])
+    assert feature_dependencies.delete_by_children(conn, ["c", "a"]) == 1
     assert around(conn, "a", "c", "d") == [("d", "c")]
 
 

@@ -1,4 +1,4 @@
-"""Export and import in the exchange format, the playground, and the statistics."""
+"""Export and import in the format of Unleash, the playground, and the statistics."""
 
 from __future__ import annotations
 
