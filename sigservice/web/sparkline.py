@@ -6,34 +6,34 @@ from collections.abc import Mapping
 from typing import Any
 
 HOURS, STEP, HEIGHT = 24, 6, 24
-
-
-def bars(signals_by_hours_ago: Mapping[int, int]) -> list[dict[str, int]]:
-    """One {x, y, height} for each hour with signals, oldest left; the busiest is full height."""
-    shown = {ago: n for ago, n in signals_by_hours_ago.items() if n and 0 <= ago < HOURS}
-    busiest = max(shown.values(), default=0)
-    made = []
-    for hours_ago, signals in sorted(shown.items(), reverse=True):
-        height = max(2, round(HEIGHT * signals / busiest))
-        x = (HOURS - 1 - hours_ago) * STEP
-        made.append({"x": x, "y": HEIGHT - height, "height": height})
-    return made
-
-
 WIDE_STEP, HALF = 10, 24
 
 
-def yes_and_no(by_hours_ago: Mapping[int, tuple[int, int]]) -> list[dict[str, Any]]:
-    """Two {x, y, height, kind} for each hour with any: yes stands on the middle line, no hangs
-    from it; both have one scale."""
-    shown = {ago: pair for ago, pair in by_hours_ago.items() if 0 <= ago < HOURS}
-    busiest = max((max(pair) for pair in shown.values()), default=0)
-    made = []
-    for hours_ago, pair in sorted(shown.items(), reverse=True):
-        x = (HOURS - 1 - hours_ago) * WIDE_STEP
+def build_bars(signals_by_hours_ago: Mapping[int, int]) -> list[dict[str, int]]:
+    """One {x, y, height} for each hour with signals, oldest first. The busiest hour has the full
+    height."""
+    hours = {
+        ago: count for ago, count in signals_by_hours_ago.items() if count and 0 <= ago < HOURS
+    }
+    busiest = max(hours.values(), default=0)
+    bars = []
+    for ago, count in sorted(hours.items(), reverse=True):
+        height = max(2, round(HEIGHT * count / busiest))
+        bars.append({"x": (HOURS - 1 - ago) * STEP, "y": HEIGHT - height, "height": height})
+    return bars
+
+
+def build_exposure_bars(by_hours_ago: Mapping[int, tuple[int, int]]) -> list[dict[str, Any]]:
+    """Two {x, y, height, kind} for each hour with (yes, no) evaluations: yes above the middle
+    line, no below it, at the same scale."""
+    hours = {ago: pair for ago, pair in by_hours_ago.items() if 0 <= ago < HOURS}
+    busiest = max((max(pair) for pair in hours.values()), default=0)
+    bars = []
+    for ago, pair in sorted(hours.items(), reverse=True):
         for kind, count in zip(("yes", "no"), pair, strict=True):
             if count:
                 height = max(1, round(HALF * count / busiest))
                 y = HALF - height if kind == "yes" else HALF
-                made.append({"x": x, "y": y, "height": height, "kind": kind})
-    return made
+                x = (HOURS - 1 - ago) * WIDE_STEP
+                bars.append({"x": x, "y": y, "height": height, "kind": kind})
+    return bars

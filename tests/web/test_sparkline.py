@@ -6,41 +6,43 @@ import random
 
 import pytest
 
-from sigservice.web.sparkline import HEIGHT, HOURS, STEP, bars
+from sigservice.web.sparkline import HEIGHT, HOURS, STEP, build_bars
 
 
-@pytest.mark.parametrize("nothing", [{}, {0: 0}, {5: 0, 6: 0}, {24: 5}, {-1: 5}])
-def test_without_signals_in_24_hours_there_is_no_bar(nothing):
-    assert bars(nothing) == []
+@pytest.mark.parametrize("signals", [{}, {0: 0}, {5: 0, 6: 0}, {24: 5}, {-1: 5}])
+def test_without_signals_in_24_hours_there_is_no_bar(signals):
+    assert build_bars(signals) == []
 
 
-def test_the_running_hour_is_at_the_right_and_the_oldest_at_the_left():
-    assert bars({0: 1}) == [{"x": 138, "y": 0, "height": 24}]
-    assert bars({23: 1}) == [{"x": 0, "y": 0, "height": 24}]
+def test_current_hour_is_at_the_right_and_the_oldest_at_the_left():
+    assert build_bars({0: 1}) == [{"x": 138, "y": 0, "height": 24}]
+    assert build_bars({23: 1}) == [{"x": 0, "y": 0, "height": 24}]
 
 
 def test_heights_are_in_proportion_to_the_busiest_hour():
-    assert bars({2: 50, 1: 100, 0: 25}) == [
+    assert build_bars({2: 50, 1: 100, 0: 25}) == [
         {"x": 126, "y": 12, "height": 12},
         {"x": 132, "y": 0, "height": 24},
         {"x": 138, "y": 18, "height": 6},
     ]
 
 
-def test_a_single_signal_is_seen_beside_a_million():
-    assert [bar["height"] for bar in bars({1: 1, 0: 10**6})] == [2, 24]
+def test_single_signal_is_visible_beside_a_million():
+    assert [bar["height"] for bar in build_bars({1: 1, 0: 10**6})] == [2, 24]
 
 
 def test_hours_outside_the_chart_do_not_flatten_it():
-    assert bars({0: 1, 24: 1000, -1: 1000}) == bars({0: 1})
+    assert build_bars({0: 1, 24: 1000, -1: 1000}) == build_bars({0: 1})
 
 
-def test_every_bar_stands_on_the_ground_within_the_chart():
+def test_every_bar_is_on_the_base_line_within_the_chart():
     random_ = random.Random(3)
     for _ in range(200):
         hours = random_.sample(range(HOURS), random_.randrange(1, HOURS + 1))
-        made = bars({hour: random_.randrange(1, 10 ** random_.randrange(1, 7)) for hour in hours})
-        assert [bar["x"] for bar in made] == sorted((HOURS - 1 - hour) * STEP for hour in hours)
-        assert all(bar["y"] + bar["height"] == HEIGHT for bar in made)
-        assert all(2 <= bar["height"] <= HEIGHT for bar in made)
-        assert max(bar["height"] for bar in made) == HEIGHT
+        bars = build_bars(
+            {hour: random_.randrange(1, 10 ** random_.randrange(1, 7)) for hour in hours}
+        )
+        assert [bar["x"] for bar in bars] == sorted((HOURS - 1 - hour) * STEP for hour in hours)
+        assert all(bar["y"] + bar["height"] == HEIGHT for bar in bars)
+        assert all(2 <= bar["height"] <= HEIGHT for bar in bars)
+        assert max(bar["height"] for bar in bars) == HEIGHT

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from sigservice.db.statements import Row
 from sigservice.services.flags import strategy_summaries
-from sigservice.web.sparkline import yes_and_no
+from sigservice.web.sparkline import build_exposure_bars
 
 
 def make_cards(
@@ -49,7 +49,7 @@ def _make_chart(environment: str, hours: Sequence[Row], now: datetime) -> dict[s
     yes, no = sum(row["yes"] for row in hours), sum(row["no"] for row in hours)
     percentage = round(100 * yes / (yes + no)) if yes else 0
     return {
-        "bars": yes_and_no(counts),
+        "bars": build_exposure_bars(counts),
         "label": f"{yes:,} exposed and {no:,} not exposed in the last 24 hours in {environment}",
         "summary": f"{yes:,} exposed ({percentage}%, upwards), {no:,} not exposed (downwards)"
         " · per hour",

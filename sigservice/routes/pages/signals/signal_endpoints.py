@@ -20,7 +20,7 @@ from sigservice.web.guards import PageGuard
 from sigservice.web.helpers import plural
 from sigservice.web.links import make_signal_url
 from sigservice.web.router import Router
-from sigservice.web.sparkline import bars
+from sigservice.web.sparkline import build_bars
 
 MAX_COUNT = 10_000
 NOTICES = {
@@ -55,7 +55,7 @@ def list_signal_endpoints(context: Context, identity: Identity) -> HTTPResponse:
                 "url": Field(f"url-{row['id']}", f"URL of {row['name']}", url),
                 "tokens": [t for t in tokens if t["signal_endpoint_id"] == row["id"]],
                 "last_received": last_received.get((row["id"], None)),
-                "bars": bars(counts),
+                "bars": build_bars(counts),
                 "chart_label": f"{plural(total, 'signal')} in the last 24 hours",
                 "total": total,
             }
