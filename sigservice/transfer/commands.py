@@ -69,8 +69,7 @@ def run_command(arguments: argparse.Namespace, context: Context) -> int:
     """The exit code: 0 success, 1 failure, 3 if some items were skipped."""
     if arguments.command == "export":
         return _export(arguments.file, context)
-    config = context.config
-    limits = ImportLimits(config["segmentValuesLimit"], config["strategySegmentsLimit"])
+    limits = ImportLimits.from_config(context.config)
     try:
         if arguments.source:
             return _import_server(arguments, context, limits)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import msgspec
@@ -70,13 +70,7 @@ def create(conn: Connection, name: str, new: StrategyTypeFields, by: Identity) -
     Problems().check_name(name).raise_if_any()
     revisions.lock(conn)
     try:
-        strategy_types.insert(
-            conn,
-            name=name,
-            title=new.title,
-            description=new.description,
-            parameters=new.parameters,
-        )
+        strategy_types.insert(conn, name=name, **asdict(new))
     except UniqueViolation as error:
         raise build_duplicate_error(name) from error
     row = get(conn, name)
@@ -139,23 +133,11 @@ def _get_custom(conn: Connection, name: str, change: str) -> Row:
 
 
 def _save(
-    conn: Connection,
-    before: Row,
-    new: StrategyTypeFields,
-    deprecated: bool,
-    type: str,
-    by: Identity,
+    conn: Connection, old: Row, new: StrategyTypeFields, deprecated: bool, event: str, by: Identity
 ) -> Row:
-    name = before["name"]
-    strategy_types.update(
-        conn,
-        name,
-        title=new.title,
-        description=new.description,
-        parameters=new.parameters,
-        deprecated=deprecated,
-    )
+    name = old["name"]
+    strategy_types.update(conn, name, **asdict(new), deprecated=deprecated)
     row = get(conn, name)
-    if row != before:
-        events.record(conn, type, by, data=to_json(row), pre_data=to_json(before))
+    if row != old:
+        events.record(conn, event, by, data=to_json(row), pre_data=to_json(old))
     return row

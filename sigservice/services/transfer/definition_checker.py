@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import partial
+from itertools import chain
 from typing import Any, TypeVar
 
 import msgspec
@@ -35,6 +37,7 @@ from sigservice.services.transfer.snapshots import (
     StrategyDefinition,
     StrategyType,
     TagType,
+    get_name,
 )
 
 LIMIT = "limit"  # the kind of a finding that stops every import
@@ -74,31 +77,20 @@ class DefinitionChecker:
 
     def check_definitions(self, snapshot: Snapshot) -> Snapshot:
         """The valid definitions, without flags, in the form in which they are stored."""
-        existing = self.target.existing
-        accepted = Snapshot()
-        accepted.environments = self._check_each(
-            "environments", snapshot.environments, self._check_environment
-        )
-        self._environments = _names(existing.environments) | _names(accepted.environments)
+        existing, accepted = self.target.existing, Snapshot()
+        check = partial(self._check_each, snapshot)
+        accepted.environments = check("environments", self._check_environment)
+        self._environments = _list_names(existing.environments, accepted.environments)
         self._check_limit("environments", self._environments, environments.MAX_ENVIRONMENTS)
-        accepted.contextFields = self._check_each(
-            "contextFields", snapshot.contextFields, self._check_context_field
-        )
-        accepted.strategyTypes = self._check_each(
-            "strategyTypes", snapshot.strategyTypes, self._check_strategy_type
-        )
-        self._types = _names(existing.strategyTypes) | _names(accepted.strategyTypes)
-        accepted.tagTypes = self._check_each("tagTypes", snapshot.tagTypes, self._check_tag_type)
-        self._tag_types = _names(existing.tagTypes) | _names(accepted.tagTypes)
-        accepted.tags = self._check_each(
-            "tags", snapshot.tags, self._check_tag, lambda tag: f"{tag.type}:{tag.value}"
-        )
-        self._projects = {project.id for project in existing.projects}
-        valid_projects = self._check_each(
-            "projects", snapshot.projects, self._check_project, lambda project: project.id
-        )
-        self._projects |= {project.id for project in valid_projects}
-        accepted.segments = self._check_each("segments", snapshot.segments, self._check_segment)
+        accepted.contextFields = check("contextFields", self._check_context_field)
+        accepted.strategyTypes = check("strategyTypes", self._check_strategy_type)
+        self._types = _list_names(existing.strategyTypes, accepted.strategyTypes)
+        accepted.tagTypes = check("tagTypes", self._check_tag_type)
+        self._tag_types = _list_names(existing.tagTypes, accepted.tagTypes)
+        accepted.tags = check("tags", self._check_tag)
+        valid_projects = check("projects", self._check_project)
+        self._projects = _list_names(existing.projects, valid_projects)
+        accepted.segments = check("segments", self._check_segment)
         self._segments = {
             item.name: item.project for item in (*existing.segments, *accepted.segments)
         }
@@ -116,14 +108,10 @@ class DefinitionChecker:
         return accepted
 
     def _check_each(
-        self,
-        kind: str,
-        items: Sequence[Item],
-        check: Callable[[Item, str, Problems], Item],
-        get_name: Callable[[Any], str] = lambda item: item.name,
+        self, snapshot: Snapshot, kind: str, check: Callable[[Any, str, Problems], Item]
     ) -> list[Item]:
         accepted: dict[str, Item] = {}
-        for n, item in enumerate(items):
+        for n, item in enumerate(getattr(snapshot, kind)):
             problems, path, name = Problems(), f"{kind}[{n}]", get_name(item)
             if name in accepted:
                 problems.add(path, f"{name} appears twice.")
@@ -286,8 +274,8 @@ def _collect_problems(path: str, problems: Problems) -> Iterator[None]:
             problems.add(f"{path}.{detail['path']}", detail["message"])
 
 
-def _names(items: Sequence[Any]) -> set[str]:
-    return {item.name for item in items}
+def _list_names(*items: Sequence[Any]) -> set[str]:
+    return {get_name(item) for item in chain(*items)}
 
 
 def _check_order(order: int, problems: Problems, path: str) -> None:

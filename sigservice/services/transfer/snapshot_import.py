@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from sigservice.db.pool import Connection
 from sigservice.errors import BadDataError, ExceedsLimitError
@@ -23,6 +25,10 @@ class ImportLimits:
 
     max_segment_values: int
     max_strategy_segments: int
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> ImportLimits:
+        return cls(config["segmentValuesLimit"], config["strategySegmentsLimit"])
 
 
 def read_target(conn: Connection, names: list[str], limits: ImportLimits) -> ImportTarget:

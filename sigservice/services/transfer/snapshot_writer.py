@@ -10,6 +10,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -27,6 +28,7 @@ from sigservice.services.transfer.snapshots import (
     ProjectEnvironment,
     Snapshot,
     StrategyDefinition,
+    get_name,
 )
 
 MAX_EVENTS = 5000  # for one statement, which must not take longer than five seconds
@@ -57,49 +59,22 @@ class SnapshotWriter:
         self, conn: Connection, existing: Snapshot, by: Identity, *, overwrite: bool
     ) -> None:
         self._conn, self._existing, self._by, self._overwrite = conn, existing, by, overwrite
-        self._author: dict[str, Any] = {
-            "created_by": by.username,
-            "created_by_user_id": by.user_id,
-        }
+        self._author: Event = {"created_by": by.username, "created_by_user_id": by.user_id}
         self._changes = ImportChanges()
 
     def write(self, snapshot: Snapshot) -> ImportChanges:
-        def put_segments(conn: Connection, items: Sequence[Any]) -> None:
-            definitions.put_segments(conn, items, **self._author)
-
-        existing = self._existing
-        self._write_definitions(
-            "environment",
-            existing.environments,
-            snapshot.environments,
-            definitions.put_environments,
-        )
-        self._write_definitions(
-            "context-field",
-            existing.contextFields,
-            snapshot.contextFields,
-            definitions.put_context_fields,
-        )
-        self._write_definitions(
-            "strategy",
-            existing.strategyTypes,
-            snapshot.strategyTypes,
-            definitions.put_strategy_types,
-        )
-        self._write_definitions(
-            "tag-type", existing.tagTypes, snapshot.tagTypes, definitions.put_tag_types
-        )
-        self._write_definitions(
-            "tag", existing.tags, snapshot.tags, definitions.put_tags, _format_tag
-        )
-        self._write_definitions(
-            "project",
-            existing.projects,
-            snapshot.projects,
-            definitions.put_projects,
-            lambda project: project.id,
-        )
-        self._write_definitions("segment", existing.segments, snapshot.segments, put_segments)
+        put_segments = partial(definitions.put_segments, **self._author)
+        for kind, member, put_items in (
+            ("environment", "environments", definitions.put_environments),
+            ("context-field", "contextFields", definitions.put_context_fields),
+            ("strategy", "strategyTypes", definitions.put_strategy_types),
+            ("tag-type", "tagTypes", definitions.put_tag_types),
+            ("tag", "tags", definitions.put_tags),
+            ("project", "projects", definitions.put_projects),
+            ("segment", "segments", put_segments),
+        ):
+            before = {get_name(item): item for item in getattr(self._existing, member)}
+            self._write_definitions(kind, before, getattr(snapshot, member), put_items)
         self._write_project_environments(snapshot.projects)
         self._write_features(snapshot.features)
         if self._changes.affects_all_environments:
@@ -111,12 +86,10 @@ class SnapshotWriter:
     def _write_definitions(
         self,
         kind: str,
-        existing: Sequence[Any],
+        before: dict[str, Any],
         items: Sequence[Any],
-        write_items: Callable[[Connection, Sequence[Any]], None],
-        get_name: Callable[[Any], str] = lambda item: item.name,
+        put_items: Callable[..., None],
     ) -> None:
-        before = {get_name(item): item for item in existing}
         new = [item for item in items if get_name(item) not in before]
         pairs = [(before[get_name(item)], item) for item in items if get_name(item) in before]
         changed = [
@@ -124,11 +97,10 @@ class SnapshotWriter:
             for old, item in pairs
             if self._overwrite and _get_own_fields(old) != _get_own_fields(item)
         ]
-        write_items(self._conn, new + [item for _, item in changed])
-        self._record(f"{kind}-created", [_build_event(item, get_name(item), kind) for item in new])
+        put_items(self._conn, new + [item for _, item in changed])
+        self._record(f"{kind}-created", [_build_event(item, kind) for item in new])
         updates = [
-            _build_event(item, get_name(item), kind)
-            | {"pre_data": msgspec.to_builtins(_get_own_fields(old))}
+            _build_event(item, kind) | {"pre_data": msgspec.to_builtins(_get_own_fields(old))}
             for old, item in changed
         ]
         self._record(f"{kind}-updated", updates)
@@ -292,7 +264,7 @@ class SnapshotWriter:
                     recorded.append(
                         {"project": item.project, "feature_name": item.name, "data": data}
                     )
-                    self._report("flag", [item.name], f"tagged {_format_tag(tag)}")
+                    self._report("flag", [item.name], f"tagged {get_name(tag)}")
         definitions.put_feature_tags(self._conn, rows)
         self._record("feature-tagged", recorded)
         if rows:
@@ -338,16 +310,11 @@ def _get_own_fields(item: Any) -> Any:
     return item
 
 
-def _build_event(item: Any, name: str, kind: str) -> Event:
+def _build_event(item: Any, kind: str) -> Event:
     data = msgspec.to_builtins(_get_own_fields(item))
-    event: Event = {"data": data}
-    if kind == "environment":
-        event["environment"] = name
-    if kind == "project":
-        event["project"] = name
-    if kind == "segment":
-        event["project"] = data["project"]
-    return event
+    if kind in ("environment", "project"):
+        return {"data": data, kind: get_name(item)}
+    return {"data": data} | ({"project": data["project"]} if kind == "segment" else {})
 
 
 def _build_link_event(project: str, link: ProjectEnvironment) -> Event:
@@ -382,7 +349,3 @@ def _fill_state(state: FeatureState, old: FeatureState) -> FeatureState:
 
 def _remove_ids(strategies: Sequence[StrategyDefinition] | None) -> list[StrategyDefinition]:
     return [replace(strategy, id=None) for strategy in strategies or []]
-
-
-def _format_tag(tag: Any) -> str:
-    return f"{tag.type}:{tag.value}"

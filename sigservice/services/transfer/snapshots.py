@@ -178,6 +178,13 @@ def read_snapshot(conn: Connection, names: list[str] | None = None) -> Snapshot:
     )
 
 
+def get_name(item: Any) -> str:
+    """The name of a definition: a tag is type:value, a project has its ID."""
+    if isinstance(item, Tag):
+        return f"{item.type}:{item.value}"
+    return str(item.id if isinstance(item, Project) else item.name)
+
+
 def sort_strategies(strategies: Iterable[StrategyDefinition]) -> list[StrategyDefinition]:
     """The strategies by sort order; ambiguous sort orders are renumbered."""
     in_order = sorted(strategies, key=lambda s: 2**31 if s.sortOrder is None else s.sortOrder)

@@ -32,12 +32,12 @@
 % for kind, rows in types.items():
 <h2>{{kind}}</h2>
 <ul class="rows">
-% for name, description, badge in rows:
-<li><strong>{{name}}</strong>
-% if badge:
-<span class="badge">{{badge}}</span>
+% for type in rows:
+<li><strong>{{type.get("id") or type["name"]}}</strong>
+% if type.get("deprecated"):
+<span class="badge">deprecated</span>
 % end
-<span>{{description or ""}}</span></li>
+<span>{{type["description"] or ""}}</span></li>
 % end
 </ul>
 % end

@@ -5,6 +5,7 @@ services/system/events.py limits lists, counts and searches to what the caller m
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from bottle import HTTPResponse, request
@@ -28,9 +29,7 @@ def _render_list(
 ) -> HTTPResponse:
     readable = events.restrict_to_readable(identity, event_filter)
     with context.database.transaction(bulkhead="search") as conn:
-        rows = repository.list_newest(
-            conn, readable, limit=page.limit, before=page.before, offset=page.offset
-        )
+        rows = repository.list_newest(conn, readable, **asdict(page))
         total = repository.count(conn, readable)
     items = [events.to_json(row, identity) for row in rows]
     return respond.json({**more, "events": items, "totalEvents": total, "total": total})
@@ -41,26 +40,14 @@ def list_events(context: Context, identity: Identity) -> HTTPResponse:
     query = read_query(request.environ)
     projects = [query["project"]] if query.get("project") else None
     types = [query["type"]] if query.get("type") else None
-    return _render_list(
-        context,
-        identity,
-        EventFilter(types=types, projects=projects),
-        read_paging(query),
-        version=1,
-    )
+    event_filter = EventFilter(types=types, projects=projects)
+    return _render_list(context, identity, event_filter, read_paging(query), version=1)
 
 
 @router.get("/api/admin/events/<name>", needs=VIEW)
 def list_events_of_flag(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    query = read_query(request.environ)
-    return _render_list(
-        context,
-        identity,
-        EventFilter(features=[name]),
-        read_paging(query),
-        version=1,
-        toggleName=name,
-    )
+    page, more = read_paging(read_query(request.environ)), {"version": 1, "toggleName": name}
+    return _render_list(context, identity, EventFilter(features=[name]), page, **more)
 
 
 @router.get("/api/admin/search/events", needs=VIEW)

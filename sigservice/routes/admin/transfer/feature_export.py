@@ -60,15 +60,10 @@ def export_features(context: Context, identity: Identity, body: ExportBody) -> H
 @router.post(f"{BATCH}/validate", needs=EDIT, takes=ImportBody, body_limit=BODY_LIMIT)
 def validate_import(context: Context, identity: Identity, body: ImportBody) -> HTTPResponse:
     document = feature_import.parse_document(body.data)
+    limits = ImportLimits.from_config(context.config)
     with context.database.transaction() as conn:
         result = feature_import.validate_import(
-            conn,
-            body.project,
-            body.environment,
-            document,
-            ImportLimits(
-                context.config["segmentValuesLimit"], context.config["strategySegmentsLimit"]
-            ),
+            conn, body.project, body.environment, document, limits
         )
     return respond.json(result)
 
@@ -76,21 +71,9 @@ def validate_import(context: Context, identity: Identity, body: ImportBody) -> H
 @router.post(f"{BATCH}/import", needs=EDIT, takes=ImportBody, body_limit=BODY_LIMIT)
 def import_features(context: Context, identity: Identity, body: ImportBody) -> HTTPResponse:
     document = feature_import.parse_document(body.data)
+    limits = ImportLimits.from_config(context.config)
     with context.database.transaction() as conn:
         feature_import.import_features(
-            conn,
-            body.project,
-            body.environment,
-            document,
-            identity,
-            ImportLimits(
-                context.config["segmentValuesLimit"], context.config["strategySegmentsLimit"]
-            ),
+            conn, body.project, body.environment, document, identity, limits
         )
     return respond.empty()
-
-
-def _limits(context: Context) -> ImportLimits:
-    return ImportLimits(
-        context.config["segmentValuesLimit"], context.config["strategySegmentsLimit"]
-    )

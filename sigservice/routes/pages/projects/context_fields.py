@@ -36,16 +36,9 @@ def list_context_fields(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
         fields = repository.list_all(conn)
         types = {
-            "Strategy types": [
-                (row["name"], row["description"], "deprecated" if row["deprecated"] else "")
-                for row in strategy_types.list_all(conn)
-            ],
-            "Flag types": [
-                (row["id"], row["description"], "") for row in feature_types.list_all(conn)
-            ],
-            "Tag types": [
-                (row["name"], row["description"], "") for row in tag_types.list_all(conn)
-            ],
+            "Strategy types": strategy_types.list_all(conn),
+            "Flag types": feature_types.list_all(conn),
+            "Tag types": tag_types.list_all(conn),
         }
     with_values = [row | {"values": _format_values(row)} for row in fields]
     return respond.page(
