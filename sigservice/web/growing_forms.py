@@ -35,6 +35,11 @@ class GrowingSection:
     hint: str
     rows: Sequence[FieldRow]
     fields: Sequence[Field] = ()
+    max_rows: int | None = None
+
+    @property
+    def can_grow(self) -> bool:
+        return self.max_rows is None or len(self.rows) < self.max_rows
 
 
 def find_rows(form: Mapping[str, str], name: str) -> list[str]:

@@ -16,5 +16,7 @@
 </fieldset>
 % end
 % include("partials/form_fields.tpl", fields=section.fields)
+% if section.can_grow:
 <p class="actions"><button class="quiet" name="do" value="add-{{section.name}}" formaction="{{action}}#{{section.name}}.{{len(section.rows)}}" formnovalidate>Add {{section.item}}</button></p>
+% end
 </fieldset>

@@ -225,8 +225,8 @@ def test_all_problems_stand_beside_their_fields(ada, sets, read_state):
     page = ada.post(f"{PATH}/new", form, status=400)
     for field, words in {
         "name": "1 to 255",
-        "source": "Choose what",
-        "actor": "Choose whom",
+        "source": "Choose a signal endpoint",
+        "actor": "Choose a service account",
         "filters.0.path": "path must look like",
         "filters.0.values": "Line 2",
         "filters.1.values": "needs a number",
@@ -265,9 +265,9 @@ def test_recipe_fills_the_form(ada, sets):
     filled = form_to(page, f"{PATH}/new")
     assert filled["filters.0.path"].value
     assert page.html.find(id="last")
-    assert "what to do there" in main(page)
+    assert "Setup in" in main(page)
     again = press(filled, "add-filters")
-    assert "what to do there" in main(again)
+    assert "Setup in" in main(again)
     assert ada.get(f"{PATH}/new?recipe=nope", status=200)
 
 

@@ -1,4 +1,4 @@
-"""The form of an action set: new and edit, with the last payload of its source beside it."""
+"""The form of an action set: new and edit, with the latest payload of its signal endpoint."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from sigservice.db.statements import Row
 from sigservice.errors import AppError
 from sigservice.repository.access import service_accounts
 from sigservice.repository.signals import signal_endpoints, signals
-from sigservice.routes.pages.actions import action_fields
-from sigservice.routes.pages.actions.action_fields import Values
+from sigservice.routes.pages.actions import action_form_fields as form_fields
+from sigservice.routes.pages.actions import action_form_values as form_values
+from sigservice.routes.pages.actions.action_form_values import FormValues
 from sigservice.services.actions import action_choices, action_sets, payload_paths
 from sigservice.services.actions.action_filters import to_text
 from sigservice.services.actions.action_sets import read_limits
-from sigservice.services.actions.action_summaries import OPERATORS
 from sigservice.services.actions.action_templates import TEMPLATES
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
@@ -29,143 +29,145 @@ from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
 
 SETS = "/admin/projects/<project>/actions"
-SHOWN_PAYLOAD, SHOWN_PATHS, SHOWN_VALUE = 20_000, 100, 80
+MAX_PAYLOAD, MAX_PATHS, MAX_VALUE = 20_000, 100, 80
 
 
 router = Router(PageGuard)
 
 
-def form_page(
-    context: Context,
-    identity: Identity,
-    project: str,
-    values: Values,
-    *,
-    row: Row | None = None,
-    error: AppError | None = None,
-) -> HTTPResponse:
-    heading = row["name"] if row else "New action set"
-    with context.database.transaction() as conn:
-        rows = action_sets.list_of_project(conn, project)
-        offered = _offered(conn, project, rows)
-        last = _last(conn, values)
-    return respond.page(
-        context,
-        "actions/action_sets/form",
-        identity,
-        status=error.status if error else 200,
-        title=f"Problem: {heading}" if error else f"Action set {heading} of {project}",
-        problems=action_fields.beside(values, error.details) if error else [],
-        heading=heading,
-        project=project,
-        row=row,
-        values=values,
-        letters=action_fields.letters(values),
-        recipe=TEMPLATES.get(values.recipe),
-        recipes=[(name, found.title) for name, found in TEMPLATES.items()],
-        operators=[(name, f"{words[0]} ({name})") for name, words in OPERATORS.items()],
-        limits=read_limits(context.config),
-        action=context.prefix + request.environ["PATH_INFO"],
-        **offered,
-        **last,
-    )
-
-
 @router.get(f"{SETS}/new", needs=ADMIN)
-def new(context: Context, identity: Identity, project: str) -> HTTPResponse:
+def show_new_form(context: Context, identity: Identity, project: str) -> HTTPResponse:
     query = read_query(request.environ)
     with context.database.transaction() as conn:
         endpoints = signal_endpoints.list_all(conn)
         accounts = service_accounts.list_all(conn)
-    values = Values(source=query.get("source", "") or _only(endpoints), actor=_only(accounts))
+    source = query.get("source", "") or _find_only_id(endpoints)
+    values = FormValues(source=source, actor=_find_only_id(accounts))
     name = query.get("recipe", "")
     if name in TEMPLATES:
-        values = action_fields.with_recipe(values, name, TEMPLATES[name])
-    return form_page(context, identity, project, values)
+        values = form_values.apply_template(values, name, TEMPLATES[name])
+    return _render_form(context, identity, project, values)
 
 
 @router.post(f"{SETS}/new", needs=ADMIN, **GROWING_FORM)
-def create(
+def create_action_set(
     context: Context, identity: Identity, project: str, form: dict[str, str]
 ) -> HTTPResponse:
-    values = action_fields.read(form)
-    if not action_fields.is_complete(form):
-        return form_page(
-            context, identity, project, action_fields.grown(values, form.get("do", ""))
-        )
+    values = form_values.read_form(form)
+    if not form_values.is_complete(form):
+        values = form_values.change_form(values, form.get("do", ""))
+        return _render_form(context, identity, project, values)
     try:
         with context.database.transaction() as conn:
-            fields = action_fields.to_fields(values, project)
+            fields = form_values.to_fields(values, project)
             row = action_sets.create(conn, project, fields, identity, read_limits(context.config))
     except AppError as error:
         if error.status not in (400, 409):
             raise
-        return form_page(context, identity, project, values, error=error)
+        return _render_form(context, identity, project, values, error=error)
     return respond.redirect(
         context, f"/admin/projects/{project}/actions?done=created#set-{row['id']}"
     )
 
 
 @router.get(f"{SETS}/<set_id:id>", needs=ADMIN)
-def edit(context: Context, identity: Identity, project: str, set_id: int) -> HTTPResponse:
+def show_edit_form(context: Context, identity: Identity, project: str, set_id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = action_sets.get(conn, project, set_id)
-    return form_page(context, identity, project, action_fields.show(row), row=row)
+    return _render_form(context, identity, project, form_values.to_values(row), row=row)
 
 
 @router.post(f"{SETS}/<set_id:id>", needs=ADMIN, **GROWING_FORM)
-def save(
+def save_action_set(
     context: Context, identity: Identity, project: str, set_id: int, form: dict[str, str]
 ) -> HTTPResponse:
-    values = action_fields.read(form)
+    values = form_values.read_form(form)
     with context.database.transaction() as conn:
         row = action_sets.get(conn, project, set_id)
-    if not action_fields.is_complete(form):
-        values = action_fields.grown(values, form.get("do", ""))
-        return form_page(context, identity, project, values, row=row)
+    if not form_values.is_complete(form):
+        values = form_values.change_form(values, form.get("do", ""))
+        return _render_form(context, identity, project, values, row=row)
     try:
         with context.database.transaction() as conn:
-            fields = action_fields.to_fields(values, project)
+            fields = form_values.to_fields(values, project)
             action_sets.update(conn, project, set_id, fields, identity, read_limits(context.config))
     except AppError as error:
         if error.status not in (400, 409):
             raise
-        return form_page(context, identity, project, values, row=row, error=error)
+        return _render_form(context, identity, project, values, row=row, error=error)
     return respond.redirect(context, f"/admin/projects/{project}/actions?done=saved#set-{set_id}")
 
 
-def _offered(conn: Connection, project: str, rows: list[Row]) -> dict[str, Any]:
-    """What the form lets choose from."""
-    return {
-        "endpoints": [(str(row["id"]), row["name"]) for row in signal_endpoints.list_all(conn)],
-        "accounts": [
-            (str(row["id"]), f"{row['username']} ({row['role']})")
-            for row in service_accounts.list_all(conn)
-        ],
-        "kinds": action_choices.describe_kinds(conn, project),
-        "set_names": {str(row["id"]): row["name"] for row in rows},
-    }
+def _render_form(
+    context: Context,
+    identity: Identity,
+    project: str,
+    values: FormValues,
+    *,
+    row: Row | None = None,
+    error: AppError | None = None,
+) -> HTTPResponse:
+    heading = row["name"] if row else "New action set"
+    limits = read_limits(context.config)
+    with context.database.transaction() as conn:
+        rows = action_sets.list_of_project(conn, project)
+        kinds = action_choices.describe_kinds(conn, project)
+        endpoints = [(str(item["id"]), item["name"]) for item in signal_endpoints.list_all(conn)]
+        accounts = [
+            (str(item["id"]), f"{item['username']} ({item['role']})")
+            for item in service_accounts.list_all(conn)
+        ]
+        latest = _load_latest_payload(conn, values)
+    set_names = {str(item["id"]): item["name"] for item in rows}
+    return respond.page(
+        context,
+        "actions/action_sets/form",
+        identity,
+        status=error.status if error else 200,
+        title=f"Problem: {heading}" if error else f"Action set {heading} of {project}",
+        problems=form_values.to_form_problems(values, error.details) if error else [],
+        heading=heading,
+        project=project,
+        row=row,
+        values=values,
+        selected_template=TEMPLATES.get(values.recipe),
+        template_field=form_fields.make_template_field(values),
+        general=form_fields.make_general_fields(values),
+        source=form_fields.make_source_field(values, endpoints),
+        has_endpoints=bool(endpoints),
+        filters=form_fields.make_filter_section(values, limits.filters),
+        actor=form_fields.make_actor_field(values, accounts),
+        has_accounts=bool(accounts),
+        actions=form_fields.make_action_rows(values, kinds, set_names),
+        max_actions=limits.actions,
+        option_checkboxes=form_fields.make_option_checkboxes(values),
+        option_numbers=form_fields.make_option_numbers(values),
+        resolved=form_fields.make_resolved_fields(values),
+        notifications=form_fields.make_notification_rows(values),
+        action=context.prefix + request.environ["PATH_INFO"],
+        **latest,
+    )
 
 
-def _last(conn: Connection, values: Values) -> dict[str, Any]:
-    """The newest payload of the chosen endpoint, else the recipe's, and the paths in it."""
+def _load_latest_payload(conn: Connection, values: FormValues) -> dict[str, Any]:
+    """The latest payload of the endpoint, else the sample of the template, and its paths."""
     id = int(values.source) if re.fullmatch("[0-9]{1,9}", values.source, re.ASCII) else 0
     rows = signals.list_for_endpoint(conn, id, before=None, limit=1)
-    recipe = TEMPLATES.get(values.recipe)
-    sample = msgspec.json.encode(recipe.sample).decode() if recipe else ""
+    template = TEMPLATES.get(values.recipe)
+    sample = msgspec.json.encode(template.sample).decode() if template else ""
     payload = rows[0]["payload"] if rows else sample
     flat = payload_paths.flatten_payload(msgspec.json.decode(payload)) if payload else {}
-    any_of = [re.sub(r"\[\d+\]", "[*]", path) for path in flat]
+    wildcard_paths = [re.sub(r"\[\d+\]", "[*]", path) for path in flat]
     return {
-        "last_at": rows[0]["created_at"] if rows else None,
-        "payload": msgspec.json.format(payload, indent=2)[:SHOWN_PAYLOAD] if payload else "",
+        "latest_at": rows[0]["created_at"] if rows else None,
+        "payload": msgspec.json.format(payload, indent=2)[:MAX_PAYLOAD] if payload else "",
         "paths": [
-            (path, to_text(value)[:SHOWN_VALUE]) for path, value in list(flat.items())[:SHOWN_PATHS]
+            (path, to_text(value)[:MAX_VALUE]) for path, value in list(flat.items())[:MAX_PATHS]
         ],
-        "suggested": list(dict.fromkeys([*any_of, *flat]))[: 2 * SHOWN_PATHS],
+        "suggested": list(dict.fromkeys([*wildcard_paths, *flat]))[: 2 * MAX_PATHS],
     }
 
 
-def _only(rows: list[Row]) -> str:
-    """Where there is one, it is the one."""
+def _find_only_id(rows: list[Row]) -> str:
+    """The ID if there is one row only, else ""."""
     return str(rows[0]["id"]) if len(rows) == 1 else ""

@@ -1,7 +1,7 @@
-"""An action set as fields of a form, and back.
+"""The values of the form of an action set, from and to a stored set.
 
-Filters, actions and notifications are numbered rows, as constraints of strategies are. Filters of
-one group of alternatives bear the same letter.
+Filters, actions and notifications are numbered rows, like the constraints of strategies. The
+filters of an OR group have the same letter.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ BLANK_FILTER: Row = {
 }
 BLANK_ACTION: Row = {"action": "TOGGLE_FEATURE_OFF", "params": {}}
 BLANK_CHANNEL: Row = {"type": "apprise", "url": "", "secret": "", "on": {"failed", "success"}}
-LETTERS = 3
-_FLAGS = ("latch", "dryRun", "continueOnFailure")
+GROUP_CHOICES = 3
+_CHECKBOXES = ("latch", "dryRun", "continueOnFailure")
 _NUMBERS = ("cooldownSeconds", "maxRunsPerHour", "restoreAfterMinutes")
-_ITEM = re.compile(r"\[(\d+)\]")
+_INDEX = re.compile(r"\[(\d+)\]")
 _FILTER = re.compile(r"match\.filters\[(\d+)\](?:\.any\[(\d+)\])?(?:\.(\w+))?(?:\[(\d+)\])?")
 _ROW = re.compile(r"(filter|action|notification)s\.(\d+)\.")
-_SAID = {"source": "Choose what the set listens to.", "actor": "Choose whom the set acts as."}
+_EMPTY_MESSAGES = {"source": "Choose a signal endpoint.", "actor": "Choose a service account."}
 
 
 @dataclass(frozen=True)
-class Values:
-    """What the form holds. `options` are the texts of numbers and of "restore when resolved",
-    `ticked` the names of options that are on."""
+class FormValues:
+    """The values of the form. `options` are the texts of numbers and of "Revert when resolved",
+    `enabled_options` the names of the options that are on."""
 
     name: str = ""
     description: str = ""
@@ -57,15 +57,15 @@ class Values:
     filters: Sequence[Row] = ()
     actions: Sequence[Row] = (BLANK_ACTION,)
     options: Mapping[str, str] = field(default_factory=dict)
-    ticked: frozenset[str] = frozenset()
+    enabled_options: frozenset[str] = frozenset()
     notifications: Sequence[Row] = ()
 
 
-def read(form: dict[str, str]) -> Values:
+def read_form(form: dict[str, str]) -> FormValues:
     def text(name: str) -> str:
         return form.get(name, "").replace("\r\n", "\n").strip()
 
-    return Values(
+    return FormValues(
         name=text("name"),
         description=text("description"),
         enabled="enabled" in form,
@@ -98,7 +98,7 @@ def read(form: dict[str, str]) -> Values:
             name: text(name)
             for name in (*_NUMBERS, "resolved.path", "resolved.values", "resolved.key")
         },
-        ticked=frozenset(name for name in _FLAGS if name in form),
+        enabled_options=frozenset(name for name in _CHECKBOXES if name in form),
         notifications=[
             {
                 "type": text(f"{at}.type"),
@@ -112,48 +112,48 @@ def read(form: dict[str, str]) -> Values:
 
 
 def is_complete(form: dict[str, str]) -> bool:
-    """Not when a button asks for something else, nor when the kind of an action was changed: its
-    parameters have not been seen yet."""
+    """Whether to save the form. Not for buttons that change rows, nor after a change of the kind of
+    an action, whose parameters the user has not seen yet."""
     return not form.get("do") and all(
         form.get(f"{at}.shown") == form.get(f"{at}.action") for at in find_rows(form, "actions")
     )
 
 
-def grown(values: Values, do: str) -> Values:
-    """After the buttons that add, remove and move."""
+def change_form(values: FormValues, button: str) -> FormValues:
+    """The values after a button that adds, removes or moves a row."""
     return replace(
         values,
-        filters=change_rows(values.filters, "filters", BLANK_FILTER, do),
-        actions=_moved(change_rows(values.actions, "actions", BLANK_ACTION, do), do),
-        notifications=change_rows(values.notifications, "notifications", BLANK_CHANNEL, do),
+        filters=change_rows(values.filters, "filters", BLANK_FILTER, button),
+        actions=_move_up(change_rows(values.actions, "actions", BLANK_ACTION, button), button),
+        notifications=change_rows(values.notifications, "notifications", BLANK_CHANNEL, button),
     )
 
 
-def with_recipe(values: Values, name: str, recipe: ActionSetTemplate) -> Values:
-    """Filled with what the recipe knows."""
-    options, ticked, notifications = _shown_settings(recipe.options)
+def apply_template(values: FormValues, name: str, template: ActionSetTemplate) -> FormValues:
+    """The values with the filters and options of a template."""
+    options, enabled_options, notifications = _to_option_values(template.options)
     return replace(
         values,
         recipe=name,
-        filters=_shown_filters(recipe.filters),
+        filters=_to_filter_rows(template.filters),
         options=options,
-        ticked=ticked,
+        enabled_options=enabled_options,
         notifications=notifications,
     )
 
 
-def show(stored: Stored) -> Values:
-    """A stored set in the form."""
-    options, ticked, notifications = _shown_settings(
-        msgspec.json.decode(stored["settings"], type=ActionSetOptions)
+def to_values(row: Stored) -> FormValues:
+    """The values of a stored set."""
+    options, enabled_options, notifications = _to_option_values(
+        msgspec.json.decode(row["settings"], type=ActionSetOptions)
     )
-    return Values(
-        name=stored["name"],
-        description=stored["description"] or "",
-        enabled=stored["enabled"],
-        source=str(stored["source_id"]),
-        actor=str(stored["actor_id"]),
-        filters=_shown_filters(msgspec.json.decode(stored["filters"], type=list[Filter])),
+    return FormValues(
+        name=row["name"],
+        description=row["description"] or "",
+        enabled=row["enabled"],
+        source=str(row["source_id"]),
+        actor=str(row["actor_id"]),
+        filters=_to_filter_rows(msgspec.json.decode(row["filters"], type=list[Filter])),
         actions=[
             {
                 "action": item["action"],
@@ -163,99 +163,102 @@ def show(stored: Stored) -> Values:
                     if name != "project"
                 },
             }
-            for item in msgspec.json.decode(stored["actions"])
+            for item in msgspec.json.decode(row["actions"])
         ],
         options=options,
-        ticked=ticked,
+        enabled_options=enabled_options,
         notifications=notifications,
     )
 
 
-def to_fields(values: Values, project: str) -> ActionSetFields:
-    """Numbers that are none become -1, which the rules refuse."""
+def to_fields(values: FormValues, project: str) -> ActionSetFields:
+    """Invalid numbers become -1, which the service rejects."""
     return ActionSetFields(
         values.name,
         values.description or None,
         values.enabled,
-        _id(values.actor),
-        _id(values.source),
-        [rows[0] if group is None else Filter(any=rows) for group, rows, _ in _grouped(values)],
+        _parse_id(values.actor),
+        _parse_id(values.source),
         [
-            Action(row["action"], n, _params(row) | {"project": project})
+            rows[0] if group is None else Filter(any=rows)
+            for group, rows, _ in _group_filters(values)
+        ],
+        [
+            Action(row["action"], n, _list_known_params(row) | {"project": project})
             for n, row in enumerate(values.actions, 1)
         ],
-        _settings(values),
+        _to_options(values),
     )
 
 
-def beside(values: Values, details: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Problems with the names of this form's fields, and which row is meant."""
-    places = [numbers for _, _, numbers in _grouped(values)]
-    found = []
+def to_form_problems(values: FormValues, details: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The problems with the names of form fields and the numbers of rows."""
+    row_numbers = [numbers for _, _, numbers in _group_filters(values)]
+    problems = []
     for detail in details:
         path, message = detail.get("path", ""), detail["message"]
         if match := _FILTER.fullmatch(path):
-            n, k, name, line = match.groups()
-            row = places[int(n)][int(k or 0)]
+            index, inner_index, name, line = match.groups()
+            row = row_numbers[int(index)][int(inner_index or 0)]
             path = f"filters.{row}.{'values' if name == 'value' else name or 'path'}"
             message = f"Line {int(line) + 1}: {message}" if line else message
         else:
-            path = _form_path(path)
-        if path in _SAID and not getattr(values, path):
-            message = _SAID[path]
+            path = _to_form_path(path)
+        if path in _EMPTY_MESSAGES and not getattr(values, path):
+            message = _EMPTY_MESSAGES[path]
         if row_of := _ROW.match(path):
             message = f"{row_of[1].capitalize()} {int(row_of[2]) + 1}: {message}"
-        found.append({"message": message, "path": path} if path else {"message": message})
-    return found
+        problems.append({"message": message, "path": path} if path else {"message": message})
+    return problems
 
 
-def letters(values: Values) -> list[str]:
-    """Groups that a filter may be put into."""
-    used = {row["group"] for row in values.filters}
-    return sorted({*ascii_uppercase[:LETTERS], *used} - {""})
+def list_groups(values: FormValues) -> list[str]:
+    """The letters of OR groups that a filter can join."""
+    letters = {row["group"] for row in values.filters}
+    return sorted({*ascii_uppercase[:GROUP_CHOICES], *letters} - {""})
 
 
-def _form_path(path: str) -> str:
-    path = _ITEM.sub(r".\1", path)
-    for theirs, ours in (
+def _to_form_path(path: str) -> str:
+    path = _INDEX.sub(r".\1", path)
+    for prefix, form_prefix in (
         ("match.filters", "filters"),
         ("match.sourceId", "source"),
         ("actorId", "actor"),
         ("options.restoreWhenResolved.", "resolved."),
         ("options.", ""),
     ):
-        if path.startswith(theirs):
-            path = ours + path.removeprefix(theirs)
+        if path.startswith(prefix):
+            path = form_prefix + path.removeprefix(prefix)
             break
     path = re.sub(r"^(actions\.\d+)\.executionParams\.", r"\1.params.", path)
     return re.sub(r"^(notifications\.\d+\.on)\..*", r"\1", path)
 
 
-def _grouped(values: Values) -> list[tuple[str | None, list[Filter], list[int]]]:
-    """(letter or None, filters, the numbers of their rows), a group where its first filter is."""
-    found: list[tuple[str | None, list[Filter], list[int]]] = []
+def _group_filters(values: FormValues) -> list[tuple[str | None, list[Filter], list[int]]]:
+    """(letter or None, filters, row numbers); a group is at the position of its first filter."""
+    items: list[tuple[str | None, list[Filter], list[int]]] = []
     groups: dict[str, tuple[str | None, list[Filter], list[int]]] = {}
     for n, row in enumerate(values.filters):
         letter = row["group"]
         if letter and letter in groups:
-            groups[letter][1].append(_filter(row))
+            groups[letter][1].append(_to_filter(row))
             groups[letter][2].append(n)
             continue
-        item = (letter or None, [_filter(row)], [n])
-        found.append(item)
+        item = (letter or None, [_to_filter(row)], [n])
+        items.append(item)
         if letter:
             groups[letter] = item
-    return found
+    return items
 
 
-def _params(row: Row) -> dict[str, Any]:
-    """Those that the kind has."""
+def _list_known_params(row: Row) -> dict[str, Any]:
+    """The parameters that the kind has."""
     kind = KINDS.get(row["action"])
-    known = {parameter.name for parameter in kind.parameters} if kind else set()
-    return {name: value for name, value in row["params"].items() if name in known}
+    names = {parameter.name for parameter in kind.parameters} if kind else set()
+    return {name: value for name, value in row["params"].items() if name in names}
 
 
-def _filter(row: Row) -> Filter:
+def _to_filter(row: Row) -> Filter:
     several = row["operator"] in LIST_OPERATORS
     single = not several and row["operator"] != "EXISTS"
     return Filter(
@@ -268,7 +271,7 @@ def _filter(row: Row) -> Filter:
     )
 
 
-def _shown_filters(filters: Sequence[Filter]) -> list[Row]:
+def _to_filter_rows(filters: Sequence[Filter]) -> list[Row]:
     rows, groups = [], 0
     for one in filters:
         letter = ""
@@ -289,19 +292,19 @@ def _shown_filters(filters: Sequence[Filter]) -> list[Row]:
     return rows
 
 
-def _settings(values: Values) -> ActionSetOptions:
+def _to_options(values: FormValues) -> ActionSetOptions:
     options = values.options
-    number = {name: _number(options.get(name, "")) for name in _NUMBERS}
+    number = {name: _parse_number(options.get(name, "")) for name in _NUMBERS}
     path, key = options.get("resolved.path", ""), options.get("resolved.key", "")
-    said = split_lines(options.get("resolved.values", ""))
+    texts = split_lines(options.get("resolved.values", ""))
     return ActionSetOptions(
         cooldownSeconds=number["cooldownSeconds"] or 0,
         maxRunsPerHour=number["maxRunsPerHour"],
         restoreAfterMinutes=number["restoreAfterMinutes"],
-        latch="latch" in values.ticked,
-        dryRun="dryRun" in values.ticked,
-        continueOnFailure="continueOnFailure" in values.ticked,
-        restoreWhenResolved=ResolvedCondition(path, said, key) if path or key or said else None,
+        latch="latch" in values.enabled_options,
+        dryRun="dryRun" in values.enabled_options,
+        continueOnFailure="continueOnFailure" in values.enabled_options,
+        restoreWhenResolved=ResolvedCondition(path, texts, key) if path or key or texts else None,
         notifications=[
             Channel(
                 "webhook" if row["type"] == "webhook" else "apprise",
@@ -314,39 +317,41 @@ def _settings(values: Values) -> ActionSetOptions:
     )
 
 
-def _shown_settings(one: ActionSetOptions) -> tuple[dict[str, str], frozenset[str], list[Row]]:
-    resolved = one.restoreWhenResolved
-    options = {name: _plain(getattr(one, name)) for name in _NUMBERS}
-    options |= {
+def _to_option_values(
+    options: ActionSetOptions,
+) -> tuple[dict[str, str], frozenset[str], list[Row]]:
+    resolved = options.restoreWhenResolved
+    texts = {name: _format_number(getattr(options, name)) for name in _NUMBERS}
+    texts |= {
         "resolved.path": resolved.path if resolved else "",
         "resolved.values": "\n".join(resolved.values) if resolved else "",
         "resolved.key": resolved.key if resolved else "",
     }
     rows: list[Row] = []
-    for channel in one.notifications:
-        shown = mask_channel(msgspec.to_builtins(channel))
-        rows.append({"type": channel.type, "on": {*channel.on}, "secret": "", **shown})
-    return options, frozenset(name for name in _FLAGS if getattr(one, name)), rows
+    for channel in options.notifications:
+        masked = mask_channel(msgspec.to_builtins(channel))
+        rows.append({"type": channel.type, "on": {*channel.on}, "secret": "", **masked})
+    return texts, frozenset(name for name in _CHECKBOXES if getattr(options, name)), rows
 
 
-def _plain(number: int | None) -> str:
+def _format_number(number: int | None) -> str:
     return str(number) if number else ""
 
 
-def _number(text: str) -> int | None:
+def _parse_number(text: str) -> int | None:
     if not text:
         return None
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
 
 
-def _id(text: str) -> int:
+def _parse_id(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 
-def _moved(rows: list[Row], do: str) -> list[Row]:
-    """One step up, so that it is done sooner."""
-    place = do.removeprefix("up-actions.")
-    if place != do and place in {str(n) for n in range(1, len(rows))}:
-        n = int(place)
+def _move_up(rows: list[Row], button: str) -> list[Row]:
+    """The rows after a button that moves one up."""
+    number = button.removeprefix("up-actions.")
+    if number != button and number in {str(n) for n in range(1, len(rows))}:
+        n = int(number)
         rows[n - 1], rows[n] = rows[n], rows[n - 1]
     return rows
