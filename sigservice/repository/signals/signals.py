@@ -167,20 +167,16 @@ def list_all(
 
 
 def count(
-    conn: Connection, *, from_time: datetime | None, to_time: datetime | None, max_count: int
+    conn: Connection, *, from_time: datetime | None, to_time: datetime | None, limit: int
 ) -> int:
     return int(
-        fetch_value(
-            conn, _SQL["count_signals"], from_time=from_time, to_time=to_time, max_count=max_count
-        )
+        fetch_value(conn, _SQL["count_signals"], from_time=from_time, to_time=to_time, limit=limit)
     )
 
 
-def count_for_endpoint(conn: Connection, endpoint_id: int, *, max_count: int) -> int:
+def count_for_endpoint(conn: Connection, endpoint_id: int, *, limit: int) -> int:
     return int(
-        fetch_value(
-            conn, _SQL["count_signals_for_endpoint"], endpoint_id=endpoint_id, max_count=max_count
-        )
+        fetch_value(conn, _SQL["count_signals_for_endpoint"], endpoint_id=endpoint_id, limit=limit)
     )
 
 

@@ -82,13 +82,11 @@ def store(
         "strategies": dropped_strategies,
         "instances": client_applications.record_instances(conn, instances, ip, limits.instances),
     }
-    known_flags, dropped["variants"] = client_metrics.store(conn, usages, now, limits.variants)
+    pairs, dropped["variants"] = client_metrics.store(conn, usages, now, limits.variants)
     return StoredReport(
-        usages=[u for u in usages if (u.feature, u.environment) in known_flags],
+        usages=[u for u in usages if (u.feature, u.environment) in pairs],
         unknown_flags=[
-            u.feature
-            for u in usages
-            if u.yes + u.no and (u.feature, u.environment) not in known_flags
+            u.feature for u in usages if u.yes + u.no and (u.feature, u.environment) not in pairs
         ],
         dropped=dropped,
     )

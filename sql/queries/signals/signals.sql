@@ -152,7 +152,7 @@ WHERE page.bytes - s.payload_bytes < %(page_bytes)s
 ORDER BY s.id DESC;
 
 -- name: count_signals
--- Stops at `max_count`, so that a large log costs no more than a small one.
+-- Stops at `limit`, so that a large log costs no more than a small one.
 SELECT count(*)
 FROM (
     SELECT 1
@@ -160,12 +160,12 @@ FROM (
     JOIN signal_endpoints e ON e.id = s.endpoint_id
     WHERE (%(from_time)s::timestamptz IS NULL OR s.created_at >= %(from_time)s)
       AND (%(to_time)s::timestamptz IS NULL OR s.created_at < %(to_time)s)
-    LIMIT %(max_count)s
+    LIMIT %(limit)s
 ) counted;
 
 -- name: count_signals_for_endpoint
 SELECT count(*)
-FROM (SELECT 1 FROM signals WHERE endpoint_id = %(endpoint_id)s LIMIT %(max_count)s) counted;
+FROM (SELECT 1 FROM signals WHERE endpoint_id = %(endpoint_id)s LIMIT %(limit)s) counted;
 
 -- name: find_last_received
 -- The time of the newest signal of each endpoint and of each token: one index lookup for each.

@@ -66,7 +66,7 @@ def across(conn, **options):
 
 
 def count(conn, **options):
-    return signals.count(conn, **{"from_time": None, "to_time": None, "max_count": 100} | options)
+    return signals.count(conn, **{"from_time": None, "to_time": None, "limit": 100} | options)
 
 
 def test_signal_of_a_user_has_no_token(conn, world):
@@ -82,7 +82,7 @@ def test_signal_of_a_user_has_no_token(conn, world):
 def test_new_endpoint_has_no_signals(conn, world):
     assert of_endpoint(conn, world.a) == of_token(conn, world.a, world.ci) == across(conn) == []
     assert signals.find(conn, world.a, 1) is None
-    assert count(conn) == signals.count_for_endpoint(conn, world.a, max_count=5) == 0
+    assert count(conn) == signals.count_for_endpoint(conn, world.a, limit=5) == 0
 
 
 def test_payload_is_stored_unchanged(conn, world):
@@ -212,8 +212,8 @@ def test_counts_stop_at_their_maximum(conn, world):
     for _ in range(5):
         world.send()
     world.send(endpoint="b")
-    assert [count(conn, max_count=most) for most in (0, 1, 5, 6, 100)] == [0, 1, 5, 6, 6]
-    counted = [signals.count_for_endpoint(conn, world.a, max_count=most) for most in (0, 3, 5, 100)]
+    assert [count(conn, limit=most) for most in (0, 1, 5, 6, 100)] == [0, 1, 5, 6, 6]
+    counted = [signals.count_for_endpoint(conn, world.a, limit=most) for most in (0, 3, 5, 100)]
     assert counted == [0, 3, 5, 5]
 
 

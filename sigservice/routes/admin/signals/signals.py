@@ -103,7 +103,7 @@ def list_signals(context: Context, identity: Identity) -> HTTPResponse:
             limit=page_request.limit,
             offset=page_request.offset,
         )
-        total = repository.count(conn, from_time=start, to_time=end, max_count=MAX_COUNT)
+        total = repository.count(conn, from_time=start, to_time=end, limit=MAX_COUNT)
     return respond.json({"signals": [_to_query_json(row) for row in rows], "total": total})
 
 

@@ -40,9 +40,8 @@ def create_token(
             identity,
             id,
             {"token_name": name},
-            status=error.status,
+            form_error=error,
             problems=problems,
-            title="Problem: New token",
         )
     return render_secret(context, identity, endpoint, token, secret)
 
@@ -69,9 +68,8 @@ def rename_token(
             identity,
             id,
             {"token_names": {token_id: name}},
-            status=error.status,
+            form_error=error,
             problems=[{"message": error.message, "path": f"name-{token_id}"}],
-            title="Problem: Rename token",
         )
     return respond.redirect(context, f"/admin/signals/{id}?done=token-renamed")
 

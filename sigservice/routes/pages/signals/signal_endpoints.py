@@ -99,14 +99,7 @@ def create_signal_endpoint(
     except AppError as error:
         if error.status >= 500:
             raise
-        return _render_new_form(
-            context,
-            identity,
-            values,
-            status=error.status,
-            problems=error.details,
-            title="Problem: New signal endpoint",
-        )
+        return _render_new_form(context, identity, values, form_error=error)
     if not has_token:
         return respond.redirect(context, f"/admin/signals/{endpoint['id']}?done=created")
     return render_secret(context, identity, endpoint, token, secret, notice=NOTICES["created"])
@@ -129,15 +122,7 @@ def update_signal_endpoint(
     except AppError as error:
         if error.status not in (400, 409):
             raise
-        return render_form(
-            context,
-            identity,
-            id,
-            values,
-            status=error.status,
-            problems=error.details,
-            title="Problem: Signal endpoint",
-        )
+        return render_form(context, identity, id, values, form_error=error)
     return respond.redirect(context, f"/admin/signals/{id}?done=saved")
 
 
@@ -167,7 +152,7 @@ def confirm_signal_endpoint_deletion(context: Context, identity: Identity, id: i
         endpoint = signal_endpoints.get(conn, id)
         tokens = signal_endpoint_tokens.list_for_endpoint(conn, id)
         triggered_sets = action_sets.list_of_endpoint(conn, id)
-        count = signals.count_for_endpoint(conn, id, max_count=MAX_COUNT)
+        count = signals.count_for_endpoint(conn, id, limit=MAX_COUNT)
     return respond.page(
         context,
         "signals/signal_endpoints/delete",
@@ -236,19 +221,14 @@ def render_form(
             token
             | {
                 "last_received": last_received.get((id, token["id"])),
-                "field": Field(
-                    "token_name",
-                    "Name",
-                    values["token_names"].get(token["id"], token["name"]),
-                    is_required=True,
-                    id=f"name-{token['id']}",
-                ),
+                "field": _make_name_field(token, values["token_names"]),
             }
             for token in tokens
         ],
         token_limit=context.config["signals"]["tokensPerEndpointLimit"],
         **_make_fields(context, endpoint["name"], values, is_new=False),
-        **({"title": f"Signal endpoint {endpoint['name']}"} | more),
+        title=f"Signal endpoint {endpoint['name']}",
+        **more,
     )
 
 
@@ -269,37 +249,38 @@ def _render_new_form(
             choice_hints={"now": "Senders need a token. It is shown once, after you create it."},
         ),
         **_make_fields(context, values["name"] or "NAME", values, is_new=True),
-        **({"title": "New signal endpoint"} | more),
+        title="New signal endpoint",
+        **more,
     )
 
 
 def _make_fields(
     context: Context, name: str, values: dict[str, Any], *, is_new: bool
 ) -> dict[str, Any]:
-    name_hint = (
-        "Part of the URL; renaming breaks existing senders. Lower-case letters, digits, - and _"
-    )
+    hints = {
+        "name": "Part of the URL; renaming breaks existing senders. "
+        "Lower-case letters, digits, - and _",
+        "description": "Optional. What sends here.",
+        "token_name": "e.g. alertmanager-eu",
+    }
+    token, is_required = values["token_name"], not is_new
     url = make_signal_url(context, request.environ, name)
     return {
         "fields": [
-            Field("name", "Name", values["name"], hint=name_hint, is_required=True),
-            Field(
-                "description",
-                "Description",
-                values["description"],
-                hint="Optional. What sends here.",
-            ),
+            Field("name", "Name", values["name"], hint=hints["name"], is_required=True),
+            Field("description", "Description", values["description"], hint=hints["description"]),
             Field("enabled", "Enabled", values["enabled"], type="checkbox"),
         ],
         "call_url": Field("call-url", "Webhook URL", url),
         "token_name": Field(
-            "token_name",
-            "Token name",
-            values["token_name"],
-            hint="e.g. alertmanager-eu",
-            is_required=not is_new,
+            "token_name", "Token name", token, hint=hints["token_name"], is_required=is_required
         ),
     }
+
+
+def _make_name_field(token: Row, names: dict[int, str]) -> Field:
+    id, name = token["id"], names.get(token["id"], token["name"])
+    return Field("token_name", "Name", name, is_required=True, id=f"name-{id}")
 
 
 def _read_values(form: dict[str, str]) -> dict[str, str]:

@@ -57,6 +57,7 @@ def list_signals(context: Context, identity: Identity, id: int) -> HTTPResponse:
     newest = urlencode(filters)
     at_newest, is_paused = page_request.before is None, query.get("live") == "off"
     is_live = at_newest and not text and not is_paused
+    url = make_signal_url(context, request.environ, endpoint["name"])
     token_choices = [("", "all"), *((str(token["id"]), token["name"]) for token in tokens)]
     return respond.page(
         context,
@@ -77,11 +78,7 @@ def list_signals(context: Context, identity: Identity, id: int) -> HTTPResponse:
         live=is_live,
         is_paused=is_paused,
         pause_query=urlencode(filters | {"live": "off"}),
-        call_url=Field(
-            "call-url",
-            "Webhook URL",
-            make_signal_url(context, request.environ, endpoint["name"]),
-        ),
+        call_url=Field("call-url", "Webhook URL", url),
     )
 
 
@@ -148,14 +145,13 @@ def _render_test_signal_form(
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.get(conn, id)
         triggered_sets = action_sets.list_of_endpoint(conn, id)
-    title = f"Send a test signal to {endpoint['name']}"
     return respond.page(
         context,
         "signals/signals/send",
         identity,
-        status=error.status if error else 200,
-        title=f"Problem: {title}" if error else title,
+        form_error=error,
         problems=[{"message": error.message, "path": "payload"}] if error else [],
+        title=f"Send a test signal to {endpoint['name']}",
         endpoint=endpoint,
         triggered_sets=triggered_sets,
         payload=Field(
