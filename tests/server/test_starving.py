@@ -19,7 +19,7 @@ from sigservice.limiter import Quotas
 from sigservice.listener import Listener
 from sigservice.log import line_loggers
 from tests.server.process import ADMIN_SECRET, OPEN_LIMITS, Client, Process, run_service, until
-from tests.server.process import database_environ as environ_of
+from tests.server.process import make_database_environ
 from tests.server.wire_cases import http as request
 from tests.waiting import DEADLINE_SECONDS
 
@@ -32,7 +32,7 @@ TOKEN = "Authorization: Bearer made-up"
 
 @pytest.fixture(scope="module")
 def process(temporary_database: Any) -> Iterator[Process]:
-    environ = environ_of(temporary_database.create_database("starving"))
+    environ = make_database_environ(temporary_database.create_database("starving"))
     with run_service(OPEN_LIMITS | environ) as started:
         yield started
 
