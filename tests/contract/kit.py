@@ -25,8 +25,8 @@ class Checks:
             self.problems.append(message)
         return bool(holds)
 
-    def equal(self, got: object, want: object, message: str) -> bool:
-        return self(got == want, f"{message}: {got!r} instead of {want!r}")
+    def equal(self, actual: object, want: object, message: str) -> bool:
+        return self(actual == want, f"{message}: {actual!r} instead of {want!r}")
 
     def status(self, answer: Answer, want: int | tuple[int, ...], message: str = "status") -> bool:
         expected = want if isinstance(want, tuple) else (want,)

@@ -85,13 +85,13 @@ def test_environments(api, check):
     answer = api.get(E)
     if check.status(answer, 200):
         check.equal(answer.json["version"], 1, "version")
-        got = {e["name"]: e for e in answer.json["environments"]}
-        check.equal(set(got), {"default", "development", "production"}, "built in")
+        actual = {e["name"]: e for e in answer.json["environments"]}
+        check.equal(set(actual), {"default", "development", "production"}, "built in")
         keys = {"name", "type", "sortOrder", "enabled", "protected", "projectCount",
                 "apiTokenCount", "enabledToggleCount"}  # fmt: skip
-        check(keys <= set(got["default"]), f"keys missing: {keys - set(got['default'])}")
-        check(all(e["enabled"] for e in got.values()), "all enabled")
-        types = (got["development"]["type"], got["production"]["type"])
+        check(keys <= set(actual["default"]), f"keys missing: {keys - set(actual['default'])}")
+        check(all(e["enabled"] for e in actual.values()), "all enabled")
+        types = (actual["development"]["type"], actual["production"]["type"])
         check.equal(types, ("development", "production"), "types")
     one = api.get(f"{E}/development")
     if check.status(one, 200):
@@ -127,25 +127,25 @@ def test_environments(api, check):
     check.error(api.get(f"{E}/staging"), 404)
 
     check.status(api.put(f"{E}/sort-order", {"production": 1, "development": 2}), 200)
-    got = {e["name"]: e["sortOrder"] for e in api.get(E).json["environments"]}
-    check((got["production"], got["development"]) == (1, 2), f"sort-order: {got}")
+    actual = {e["name"]: e["sortOrder"] for e in api.get(E).json["environments"]}
+    check((actual["production"], actual["development"]) == (1, 2), f"sort-order: {actual}")
 
 
 def test_counts_of_environments(api, check):
     api.on(api.flag())
     api.client()
     api.frontend()
-    got = {e["name"]: e for e in api.get(E).json["environments"]}
-    check.equal(got["development"]["enabledToggleCount"], 1, "enabledToggleCount")
-    check.equal(got["production"]["enabledToggleCount"], 0, "elsewhere")
-    check.equal(got["development"]["apiTokenCount"], 2, "apiTokenCount")
-    check.equal(got["development"]["projectCount"], 1, "projectCount")
+    actual = {e["name"]: e for e in api.get(E).json["environments"]}
+    check.equal(actual["development"]["enabledToggleCount"], 1, "enabledToggleCount")
+    check.equal(actual["production"]["enabledToggleCount"], 0, "elsewhere")
+    check.equal(actual["development"]["apiTokenCount"], 2, "apiTokenCount")
+    check.equal(actual["development"]["projectCount"], 1, "projectCount")
     answer = api.get(f"{E}/project/default")
     if check.status(answer, 200):
-        got = {e["name"]: e for e in answer.json["environments"]}
-        check.equal(got["development"].get("projectEnabledToggleCount"), 1, "in the project")
-        check.equal(got["development"].get("visible"), True, "visible")
-        check("projectApiTokenCount" in got["development"], "projectApiTokenCount")
+        actual = {e["name"]: e for e in answer.json["environments"]}
+        check.equal(actual["development"].get("projectEnabledToggleCount"), 1, "in the project")
+        check.equal(actual["development"].get("visible"), True, "visible")
+        check("projectApiTokenCount" in actual["development"], "projectApiTokenCount")
     check.status(api.get(f"{E}/project/nowhere"), 200, "unknown project")
 
 
@@ -228,9 +228,9 @@ def test_strategy_types(api, check):
     answer = api.get(path)
     if check.status(answer, 200):
         check.equal(answer.json["version"], 1, "version")
-        got = {s["name"]: s for s in answer.json["strategies"]}
-        check(set(got) >= BUILT_IN_STRATEGIES, f"missing: {BUILT_IN_STRATEGIES - set(got)}")
-        rollout = got.get("flexibleRollout", {})
+        actual = {s["name"]: s for s in answer.json["strategies"]}
+        check(set(actual) >= BUILT_IN_STRATEGIES, f"missing: {BUILT_IN_STRATEGIES - set(actual)}")
+        rollout = actual.get("flexibleRollout", {})
         keys = {"name", "displayName", "description", "editable", "deprecated", "parameters"}
         check(keys <= set(rollout), f"keys missing: {keys - set(rollout)}")
         names = {p["name"] for p in rollout.get("parameters", [])}
@@ -264,11 +264,11 @@ def test_strategy_types(api, check):
 def test_flag_types(api, check):
     answer = api.get("/api/admin/feature-types")
     if check.status(answer, 200):
-        got = {t["id"]: t for t in answer.json["types"]}
+        actual = {t["id"]: t for t in answer.json["types"]}
         expected = {"release", "experiment", "operational", "kill-switch", "permission"}
-        check(expected <= set(got), f"missing: {expected - set(got)}")
+        check(expected <= set(actual), f"missing: {expected - set(actual)}")
         keys = {"id", "name", "description", "lifetimeDays"}
-        check(keys <= set(got["release"]), f"keys {set(got['release'])}")
+        check(keys <= set(actual["release"]), f"keys {set(actual['release'])}")
 
 
 def test_environments_enabled_at_the_start(make_service, check):
@@ -280,5 +280,5 @@ def test_environments_enabled_at_the_start(make_service, check):
         ("", {"development"}),
     ):
         api = Api(webtest.TestApp(make_service({}, {"ENABLED_ENVIRONMENTS": named}).app))
-        got = {e["name"] for e in api.get(E).json["environments"] if e["enabled"]}
-        check.equal(got, enabled, f"ENABLED_ENVIRONMENTS={named!r}")
+        actual = {e["name"] for e in api.get(E).json["environments"] if e["enabled"]}
+        check.equal(actual, enabled, f"ENABLED_ENVIRONMENTS={named!r}")

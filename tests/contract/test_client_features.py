@@ -33,8 +33,8 @@ def test_document_has_version_query_and_meta(api, check):
 def test_a_plain_flag(api, check):
     api.flag("demo", description="A demo", type="experiment", impressionData=True)
     api.flag("bare")
-    got = api.flags(api.client())
-    demo, bare = got["demo"], got["bare"]
+    actual = api.flags(api.client())
+    demo, bare = actual["demo"], actual["bare"]
     for flag in (demo, bare):
         check.equal(set(flag), FLAG_KEYS, f"keys of {flag['name']}")
         check.equal(flag["enabled"], False, "off flags are sent too")
@@ -176,19 +176,19 @@ def test_dependencies(api, check):
         ("off", {"feature": "parent", "enabled": False}),
     ):
         api.done("POST", f"{api.flag_path(child)}/dependencies", body)
-    got = api.flags(api.client())
-    check("dependencies" not in got["parent"], "no key without dependencies")
-    (plain,) = got["plain"].get("dependencies", [{}])
+    actual = api.flags(api.client())
+    check("dependencies" not in actual["parent"], "no key without dependencies")
+    (plain,) = actual["plain"].get("dependencies", [{}])
     check.equal(plain.get("feature"), "parent", "feature")
     check.equal(plain.get("enabled"), True, "enabled")
     check(not plain.get("variants"), f"no variants: {plain}")
     check.equal(
-        got["variants"].get("dependencies"),
+        actual["variants"].get("dependencies"),
         [{"feature": "parent", "enabled": True, "variants": ["red"]}],
         "with variants",
     )
     check.equal(
-        got["off"].get("dependencies"),
+        actual["off"].get("dependencies"),
         [{"feature": "parent", "enabled": False}],
         "must be off: no variants",
     )
@@ -199,9 +199,9 @@ def test_stale_and_archived(api, check):
         api.flag(name)
     api.done("POST", "/api/admin/projects/default/stale", {"features": ["old"], "stale": True})
     api.done("DELETE", api.flag_path("gone"))
-    got = api.flags(api.client())
-    check.equal(sorted(got), ["old"], "archived flags are not sent")
-    check.equal(got["old"]["stale"], True, "stale")
+    actual = api.flags(api.client())
+    check.equal(sorted(actual), ["old"], "archived flags are not sent")
+    check.equal(actual["old"]["stale"], True, "stale")
 
 
 def test_one_flag_by_its_exact_name(api, check):
@@ -254,9 +254,9 @@ def test_the_tokens_projects_are_the_scope(three_projects, check):
 def test_the_tokens_environment_is_the_environment(api, check):
     api.on(api.flag(), "production")
     for query in ("", "?environment=development", "?environment=default"):
-        got = api.payload(api.client("production"), query)
-        check.equal(got["features"][0]["enabled"], True, f"production{query}")
-        check.equal(got["query"]["environment"], "production", f"query of production{query}")
+        actual = api.payload(api.client("production"), query)
+        check.equal(actual["features"][0]["enabled"], True, f"production{query}")
+        check.equal(actual["query"]["environment"], "production", f"query of production{query}")
         check.equal(api.flags(api.client(), query)["demo"]["enabled"], False, f"dev{query}")
 
 
@@ -300,9 +300,9 @@ def test_a_project_without_the_environment(api, check):
     api.project("web")
     api.on(api.flag("theirs", "web"), "production", "web")
     check.status(api.delete("/api/admin/projects/web/environments/production"), 200, "unlink")
-    got = api.flags(api.client("production"))
-    if "theirs" in got:
-        check.equal(got["theirs"]["enabled"], False, "off")
+    actual = api.flags(api.client("production"))
+    if "theirs" in actual:
+        check.equal(actual["theirs"]["enabled"], False, "off")
 
 
 def test_registration(api, check):

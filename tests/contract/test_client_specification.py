@@ -92,9 +92,9 @@ def test_the_oracle_agrees_with_the_suite(check, suite):
     """Weights that sum to 1000 change only the limits of the buckets of variants."""
     oracle = engine(suite["state"])
     for case in cases(suite):
-        expected, got = case["expectedResult"], by_engine(oracle, case)
+        expected, actual = case["expectedResult"], by_engine(oracle, case)
         if isinstance(expected, bool):
-            check.equal(got, expected, case["description"])
+            check.equal(actual, expected, case["description"])
         else:
-            check.equal(got[2:], (expected["enabled"], expected["feature_enabled"]),
+            check.equal(actual[2:], (expected["enabled"], expected["feature_enabled"]),
                         case["description"])  # fmt: skip

@@ -16,8 +16,8 @@ def test_dependencies(api, check):
     check.equal(one.get("enabled", True), True, "enabled")
     check.equal(api.read("parent")["children"], ["child"], "children")
     check.status(api.post(path, {"feature": "other", "enabled": False}), 200)
-    got = [(d["feature"], d["enabled"]) for d in api.read("child")["dependencies"]]
-    check.equal(got, [("other", False)], "one parent: the second replaces the first")
+    actual = [(d["feature"], d["enabled"]) for d in api.read("child")["dependencies"]]
+    check.equal(actual, [("other", False)], "one parent: the second replaces the first")
     check.equal(api.read("parent")["children"], [], "no longer a parent")
 
     for what, child, parent in (
@@ -33,8 +33,8 @@ def test_dependencies(api, check):
     for bad in ({}, {"feature": 3.5}, {"feature": "parent", "enabled": "perhaps"},
                 {"feature": "parent", "variants": "red"}):  # fmt: skip
         check.error(api.post(path, bad), 400)
-    got = [d["feature"] for d in api.read("child")["dependencies"]]
-    check.equal(got, ["other"], "what was refused changed nothing")
+    actual = [d["feature"] for d in api.read("child")["dependencies"]]
+    check.equal(actual, ["other"], "what was refused changed nothing")
 
     options = api.get(f"{api.flag_path('child')}/parents")
     if check.status(options, 200):
@@ -67,11 +67,11 @@ def test_tags(api, check):
         check.equal({k: answer.json.get(k) for k in red}, red, "body")
     check.status(api.post(T, red), 201, "repeated")
     check.status(api.post(T, {"type": "simple", "value": "blå"}), 201, "any letters")
-    got = api.get(T)
-    if check.status(got, 200):
-        values = sorted(t["value"] for t in got.json["tags"])
+    actual = api.get(T)
+    if check.status(actual, 200):
+        values = sorted(t["value"] for t in actual.json["tags"])
         check.equal(values, ["blå", "red"], "values")
-        check.equal({t["type"] for t in got.json["tags"]}, {"simple"}, "types")
+        check.equal({t["type"] for t in actual.json["tags"]}, {"simple"}, "types")
     rows = [
         ({}, ""),
         ({"type": "simple"}, ""),
@@ -108,9 +108,9 @@ def test_the_list_of_tags(api, check):
     check.status(api.post(path, tag), 201)
     check.error(api.post(path, tag), 409)
     check.error(api.post(path, {"type": "simple", "value": "r"}), 400)
-    got = api.get(path)
-    if check.status(got, 200):
-        check(("simple", "red") in {(t["type"], t["value"]) for t in got.json["tags"]}, "listed")
+    actual = api.get(path)
+    if check.status(actual, 200):
+        check(("simple", "red") in {(t["type"], t["value"]) for t in actual.json["tags"]}, "listed")
     check.status(api.get(f"{path}/simple"), 200, "by type")
     check.status(api.get(f"{path}/simple/red"), 200, "one")
     check.error(api.get(f"{path}/simple/none"), 404)
@@ -136,8 +136,8 @@ def test_tag_types(api, check):
         check.error(api.post(path, bad), 400, "name" if bad else "")
     one = api.get(f"{path}/team")
     if check.status(one, 200):
-        got = one.json.get("tagType", one.json)
-        check.equal((got["name"], got["description"]), ("team", "Who"), "one")
+        actual = one.json.get("tagType", one.json)
+        check.equal((actual["name"], actual["description"]), ("team", "Who"), "one")
     check.error(api.get(f"{path}/nothing"), 404)
     check.status(api.put(f"{path}/team", {"description": "New"}), 200)
     types = {t["name"]: t for t in api.get(path).json["tagTypes"]}

@@ -42,31 +42,31 @@ def export(api: Api, **query: Any) -> dict[str, Any]:
 
 def test_export(stocked, check):
     api = stocked
-    got = export(api, features=["demo"])
+    actual = export(api, features=["demo"])
     keys = {"features", "featureStrategies", "featureEnvironments", "contextFields", "featureTags",
             "segments", "tagTypes", "dependencies"}  # fmt: skip
-    check(keys <= set(got), f"keys missing: {keys - set(got)}")
-    check.equal([f["name"] for f in got["features"]], ["demo"], "features")
-    check.equal(got["features"][0]["type"], "experiment", "type")
-    strategies = {s["name"]: s for s in got["featureStrategies"]}
+    check(keys <= set(actual), f"keys missing: {keys - set(actual)}")
+    check.equal([f["name"] for f in actual["features"]], ["demo"], "features")
+    check.equal(actual["features"][0]["type"], "experiment", "type")
+    strategies = {s["name"]: s for s in actual["featureStrategies"]}
     check.equal(set(strategies), {"flexibleRollout", "default"}, "featureStrategies")
     rollout = strategies["flexibleRollout"]
     check.equal(rollout["featureName"], "demo", "featureName")
     check.equal(rollout["parameters"]["rollout"], "50", "parameters")
     check.equal(rollout["constraints"][0]["values"], ["eu"], "constraints")
     check.equal(rollout["variants"][0]["name"], "red", "variants")
-    (segment,) = got["segments"]
+    (segment,) = actual["segments"]
     check.equal(segment["name"], "staff", "segments")
     check.equal(rollout["segments"], [segment["id"]], "by id")
-    (environment,) = got["featureEnvironments"]
+    (environment,) = actual["featureEnvironments"]
     check.equal(environment["enabled"], True, "featureEnvironments")
     check.equal(environment.get("featureName"), "demo", "featureEnvironments")
     tags = [(t["featureName"], t.get("tagType", t.get("type")), t.get("tagValue", t.get("value")))
-            for t in got["featureTags"]]  # fmt: skip
+            for t in actual["featureTags"]]  # fmt: skip
     check.equal(tags, [("demo", "team", "core")], "featureTags")
-    check.equal([t["name"] for t in got["tagTypes"]], ["team"], "tagTypes")
-    check("region" in [f["name"] for f in got["contextFields"]], "contextFields")
-    (dependency,) = got["dependencies"]
+    check.equal([t["name"] for t in actual["tagTypes"]], ["team"], "tagTypes")
+    check("region" in [f["name"] for f in actual["contextFields"]], "contextFields")
+    (dependency,) = actual["dependencies"]
     check.equal(dependency["feature"], "demo", "dependencies")
     check.equal(dependency["dependencies"][0]["feature"], "parent", "dependencies")
 
@@ -176,25 +176,27 @@ def test_the_playground(api, check):
     answer = api.post(path, body)
     if check.status(answer, 200):
         check("input" in answer.json, "input")
-        got = {f["name"]: f for f in answer.json["features"]}
-        check.equal(sorted(got), ["demo", "off", "theirs"], "flags that are off are explained too")
+        actual = {f["name"]: f for f in answer.json["features"]}
+        check.equal(
+            sorted(actual), ["demo", "off", "theirs"], "disabled flags are explained too"
+        )
         keys = {"name", "projectId", "isEnabled", "isEnabledInCurrentEnvironment", "strategies",
                 "variant"}  # fmt: skip
-        check(keys <= set(got["demo"]), f"keys missing: {keys - set(got['demo'])}")
-        check.equal(got["demo"]["isEnabled"], True, "on for user 7")
-        check.equal(got["off"]["isEnabled"], False, "off")
-        check.equal(got["off"]["isEnabledInCurrentEnvironment"], False, "off here")
-        result = got["demo"]["strategies"]
+        check(keys <= set(actual["demo"]), f"keys missing: {keys - set(actual['demo'])}")
+        check.equal(actual["demo"]["isEnabled"], True, "on for user 7")
+        check.equal(actual["off"]["isEnabled"], False, "off")
+        check.equal(actual["off"]["isEnabledInCurrentEnvironment"], False, "off here")
+        result = actual["demo"]["strategies"]
         check("result" in result and "data" in result, f"strategies: {result}")
         (strategy,) = result["data"]
         check.equal(strategy["name"], "default", "strategy")
         (constraint,) = strategy["constraints"]
         check.equal(constraint["result"], True, "the constraint's own result")
     other = api.post(path, body | {"context": {"userId": "8", "appName": "playground"}})
-    got = {f["name"]: f for f in other.json["features"]}
-    check.equal(got["demo"]["isEnabled"], False, "off for user 8")
-    check.equal(got["demo"]["isEnabledInCurrentEnvironment"], True, "though on here")
-    (strategy,) = got["demo"]["strategies"]["data"]
+    actual = {f["name"]: f for f in other.json["features"]}
+    check.equal(actual["demo"]["isEnabled"], False, "off for user 8")
+    check.equal(actual["demo"]["isEnabledInCurrentEnvironment"], True, "though on here")
+    (strategy,) = actual["demo"]["strategies"]["data"]
     check.equal(strategy["constraints"][0]["result"], False, "the constraint's own result")
     web = api.post(path, body | {"projects": ["web"]}).json["features"]
     check.equal([f["name"] for f in web], ["theirs"], "projects")
@@ -212,16 +214,16 @@ def test_statistics(api, check):
     path = "/api/admin/instance-admin/statistics"
     answer = api.get(path)
     if check.status(answer, 200):
-        got = answer.json
+        actual = answer.json
         for key, value in {"featureToggles": 1, "projects": 1, "environments": 3, "segments": 1,
                            "users": 1}.items():  # fmt: skip
-            check.equal(got.get(key), value, key)
-        check(isinstance(got.get("instanceId"), str) and got["instanceId"], "instanceId")
-        tokens = got.get("apiTokens", {})
+            check.equal(actual.get(key), value, key)
+        check(isinstance(actual.get("instanceId"), str) and actual["instanceId"], "instanceId")
+        tokens = actual.get("apiTokens", {})
         counts = (tokens.get("admin"), tokens.get("client"), tokens.get("frontend"))
         check.equal(counts, (1, 1, 1), "apiTokens")
-        check({"versionOSS", "clientApps", "contextFields", "strategies"} <= set(got), "keys")
-        check.equal(api.get(path).json["instanceId"], got["instanceId"], "instanceId stays")
+        check({"versionOSS", "clientApps", "contextFields", "strategies"} <= set(actual), "keys")
+        check.equal(api.get(path).json["instanceId"], actual["instanceId"], "instanceId stays")
     sheet = api.get(f"{path}/csv")
     if check.status(sheet, 200):
         check("csv" in sheet.content_type or sheet.content_type.startswith("text/"), "csv")

@@ -137,12 +137,12 @@ def test_list(api, check):
     answer = api.get(f"{P}/features")
     if check.status(answer, 200):
         check.equal(answer.json["version"], 2, "version")
-        got = {f["name"]: f for f in answer.json["features"]}
-        check.equal(sorted(got), ["a.one", "a.two", "b.one"], "names")
+        actual = {f["name"]: f for f in answer.json["features"]}
+        check.equal(sorted(actual), ["a.one", "a.two", "b.one"], "names")
         keys = {"name", "type", "description", "stale", "impressionData", "createdAt", "favorite",
                 "environments"}  # fmt: skip
-        check(keys <= set(got["b.one"]), f"keys missing: {keys - set(got['b.one'])}")
-        development = next(e for e in got["b.one"]["environments"] if e["name"] == "development")
+        check(keys <= set(actual["b.one"]), f"keys missing: {keys - set(actual['b.one'])}")
+        development = next(e for e in actual["b.one"]["environments"] if e["name"] == "development")
         keys = {"name", "enabled", "type", "sortOrder", "variantCount", "lastSeenAt",
                 "hasStrategies", "hasEnabledStrategies"}  # fmt: skip
         check(keys <= set(development), f"keys missing: {keys - set(development)}")
@@ -153,8 +153,8 @@ def test_list(api, check):
         ("?tag=simple:red", ["a.one"]),
         ("?namePrefix=zzz", []),
     ):
-        got = api.get(f"{P}/features{query}").json["features"]
-        check.equal(sorted(f["name"] for f in got), names, query)
+        actual = api.get(f"{P}/features{query}").json["features"]
+        check.equal(sorted(f["name"] for f in actual), names, query)
     nowhere = api.get("/api/admin/projects/nowhere/features")
     check.status(nowhere, 200, "unknown project")
     check.equal(nowhere.json.get("features"), [], "unknown project")

@@ -84,17 +84,17 @@ def test_the_answer(api, check):
     check.equal(set(answer.json), {"toggles"}, "keys of the body")
     check.equal(answer.content_type, "application/json", "content type")
     check("no-cache" in answer.headers.get("Cache-Control", ""), "Cache-Control: no-cache")
-    got = {t["name"]: t for t in answer.json["toggles"]}
-    check.equal(sorted(got), ["plain", "seen", "varied"], "only what is on")
-    for toggle in got.values():
+    actual = {t["name"]: t for t in answer.json["toggles"]}
+    check.equal(sorted(actual), ["plain", "seen", "varied"], "only what is on")
+    for toggle in actual.values():
         keys = {"name", "enabled", "impressionData", "variant"}
         check.equal(set(toggle), keys, f"keys of {toggle['name']}")
         check.equal(toggle["enabled"], True, f"{toggle['name']} enabled")
-    check.equal(got["plain"]["variant"], DISABLED, "no variant")
-    check.equal(got["plain"]["impressionData"], False, "impressionData")
-    check.equal(got["seen"]["impressionData"], True, "impressionData")
+    check.equal(actual["plain"]["variant"], DISABLED, "no variant")
+    check.equal(actual["plain"]["impressionData"], False, "impressionData")
+    check.equal(actual["seen"]["impressionData"], True, "impressionData")
     check.equal(
-        got["varied"]["variant"],
+        actual["varied"]["variant"],
         {"name": "red", "enabled": True, "feature_enabled": True, "featureEnabled": True,
          "payload": payload},
         "variant",

@@ -66,9 +66,9 @@ def test_counts_are_summed_at_once(api, check, bucket):
         answer = api.post(M, report, headers)
         check.status(answer, 202)
         check.equal(answer.body, b"", "empty body")
-    got = sums(api)
+    actual = sums(api)
     check.equal(
-        got,
+        actual,
         {("development", "shop"): (6, 2), ("production", "shop"): (1, 0),
          ("development", "desk"): (0, 5)},
         "by environment and application",

@@ -29,10 +29,10 @@ def test_create_read_change_delete(api, check):
     api.segment("another")
     items = api.get(S)
     if check.status(items, 200):
-        got = {s["name"]: s for s in items.json["segments"]}
-        check.equal(sorted(got), ["another", "staff"], "list")
-        check.equal(got["staff"].get("usedInFeatures"), 0, "usedInFeatures")
-        check.equal(got["staff"].get("usedInProjects"), 0, "usedInProjects")
+        actual = {s["name"]: s for s in items.json["segments"]}
+        check.equal(sorted(actual), ["another", "staff"], "list")
+        check.equal(actual["staff"].get("usedInFeatures"), 0, "usedInFeatures")
+        check.equal(actual["staff"].get("usedInProjects"), 0, "usedInProjects")
 
     changed = {"name": "team", "description": "New", "constraints": [users("3")]}
     answer = api.put(one, changed)
@@ -137,10 +137,10 @@ def test_a_segment_in_use(api, check):
 
     usage = api.get(f"{S}/{id}/strategies")
     if check.status(usage, 200):
-        got = {s["featureName"]: s for s in usage.json["strategies"]}
-        check.equal(sorted(got), ["demo", "theirs"], "flags")
+        actual = {s["featureName"]: s for s in usage.json["strategies"]}
+        check.equal(sorted(actual), ["demo", "theirs"], "flags")
         check.equal(
-            {k: got["demo"].get(k) for k in ("id", "projectId", "environment", "strategyName")},
+            {k: actual["demo"].get(k) for k in ("id", "projectId", "environment", "strategyName")},
             {"id": strategy["id"], "projectId": "default", "environment": "development",
              "strategyName": "default"},
             "usage",

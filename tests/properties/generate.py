@@ -20,12 +20,12 @@ PIECES = (
 )  # fmt: skip
 
 
-def text(random_: random.Random, longest: int = 8) -> str:
+def make_text(random_: random.Random, longest: int = 8) -> str:
     item = "".join(random_.choices(PIECES, k=random_.randrange(longest)))
     return item if random_.random() < 0.97 else item * random_.randrange(1, 400)
 
 
-def number(random_: random.Random) -> int | float:
+def make_number(random_: random.Random) -> int | float:
     kind = random_.randrange(7)
     if kind == 0:
         return random_.randrange(-10, 10)
@@ -47,27 +47,29 @@ def number(random_: random.Random) -> int | float:
     return item if item == item and abs(item) != float("inf") else 0.5
 
 
-def value(random_: random.Random, depth: int = 4) -> Any:
+def make_value(random_: random.Random, depth: int = 4) -> Any:
     kind = random_.randrange(7 if depth else 5)
     if kind == 0:
         return random_.choice((None, True, False, "", {}, []))
     if kind in (1, 2):
-        return text(random_)
+        return make_text(random_)
     if kind in (3, 4):
-        return number(random_)
+        return make_number(random_)
     if kind == 5:
-        return [value(random_, depth - 1) for _ in range(random_.randrange(6))]
-    return {text(random_, 4): value(random_, depth - 1) for _ in range(random_.randrange(6))}
+        return [make_value(random_, depth - 1) for _ in range(random_.randrange(6))]
+    return {
+        make_text(random_, 4): make_value(random_, depth - 1) for _ in range(random_.randrange(6))
+    }
 
 
-def nested(depth: int, innermost: Any = None) -> Any:
+def nest(depth: int, innermost: Any = None) -> Any:
     item = innermost
     for level in range(depth):
         item = [item] if level % 2 else {"": item}
     return item
 
 
-def encoded(random_: random.Random, item: Any) -> bytes:
+def encode(random_: random.Random, item: Any) -> bytes:
     """JSON in one of the spellings that senders use."""
     output = json.dumps(
         item,
@@ -86,7 +88,7 @@ SPLICED = (
 )  # fmt: skip
 
 
-def mutated(random_: random.Random, data: bytes) -> bytes:
+def mutate(random_: random.Random, data: bytes) -> bytes:
     for _ in range(random_.randrange(1, 5)):
         at, kind = random_.randrange(len(data) + 1), random_.randrange(6)
         end = min(len(data), at + random_.randrange(1, 20))
@@ -107,13 +109,13 @@ def mutated(random_: random.Random, data: bytes) -> bytes:
     return data
 
 
-def squeezed(random_: random.Random, data: bytes) -> bytes:
+def compress(random_: random.Random, data: bytes) -> bytes:
     """gzip, sometimes corrupt."""
     item = gzip.compress(data)
-    return mutated(random_, item) if random_.random() < 0.5 else item
+    return mutate(random_, item) if random_.random() < 0.5 else item
 
 
-def number_literal(random_: random.Random) -> bytes:
+def make_number_literal(random_: random.Random) -> bytes:
     """Any JSON number, in any spelling, with up to some hundred digits."""
     digits = "".join(
         random_.choices("0123456789", k=random_.randrange(1, random_.choice((4, 30, 400))))

@@ -16,13 +16,13 @@ from sigservice.errors import AppError, BadDataError
 from sigservice.routes.pages.signals.signals import format_payload
 from tests.conftest import ADMIN, Make
 from tests.properties.generate import (
-    encoded,
-    mutated,
-    nested,
-    number_literal,
-    squeezed,
-    text,
-    value,
+    compress,
+    encode,
+    make_number_literal,
+    make_text,
+    make_value,
+    mutate,
+    nest,
 )
 
 URL = "/api/signal-endpoint/deploys"
@@ -99,11 +99,11 @@ def test_any_json_value_is_listed_unchanged(sender):
     random_ = random.Random(1)
     payloads = {}
     whole = [
-        nested(64), nested(64, "x"), "x" * 100_000, "\U0001f600" * 25_000, {"": {"": ""}},
+        nest(64), nest(64, "x"), "x" * 100_000, "\U0001f600" * 25_000, {"": {"": ""}},
         {f"k{n}": n for n in range(5000)}, list(range(15_000)), 10**4299, -(10**4298), "", {}, [],
     ]  # fmt: skip
-    for body in [*whole, *(value(random_) for _ in range(250))]:
-        data = encoded(random_, body)
+    for body in [*whole, *(make_value(random_) for _ in range(250))]:
+        data = encode(random_, body)
         if len(data) > 102_400:
             continue
         answer = sender(data)
@@ -124,10 +124,10 @@ def test_no_body_makes_the_service_fail(sender):
     random_ = random.Random(2)
     count, statuses = 0, set()
     for n in range(500):
-        data = mutated(random_, encoded(random_, value(random_, 2)))
+        data = mutate(random_, encode(random_, make_value(random_, 2)))
         headers = {}
         if n % 5 == 0:
-            data, headers = squeezed(random_, data), {"Content-Encoding": "gzip"}
+            data, headers = compress(random_, data), {"Content-Encoding": "gzip"}
         answer = sender(data, **headers)
         assert answer.status_int in (200, 400, 413), (data[:300], answer.text)
         assert answer.content_type == "application/json"
@@ -156,7 +156,7 @@ def test_every_accepted_body_is_stored_and_formatted(conn):
     random_ = random.Random(4)
     count = 0
     for _ in range(900):
-        data = mutated(random_, encoded(random_, value(random_, 2)))
+        data = mutate(random_, encode(random_, make_value(random_, 2)))
         if accepted(data):
             count += 1
             assert takes(conn, data), data[:300]
@@ -168,7 +168,7 @@ def test_every_accepted_number_is_stored_and_formatted(conn):
     random_ = random.Random(5)
     count = 0
     for _ in range(500):
-        data = number_literal(random_)
+        data = make_number_literal(random_)
         if accepted(data):
             count += 1
             assert takes(conn, data), data[:300]
@@ -257,8 +257,8 @@ def test_small_body_does_not_become_a_large_response(sender, literal):
 def test_unescape_never_changes_the_value():
     random_ = random.Random(6)
     for _ in range(400):
-        body = {text(random_): [text(random_), value(random_, 2)]}
-        original = encoded(random_, body).decode()
+        body = {make_text(random_): [make_text(random_), make_value(random_, 2)]}
+        original = encode(random_, body).decode()
         plain = payload.unescape(original)
         assert exactly(plain.encode()) == exactly(original.encode())
         assert payload.unescape(plain) == plain

@@ -12,7 +12,7 @@ import webtest
 
 from tests.conftest import ADMIN, Make
 from tests.pages.seen import form_to
-from tests.properties.generate import text
+from tests.properties.generate import make_text
 
 ROUNDS = 12
 # Breaks out of elements, attributes, comments, raw text and template source alike.
@@ -20,8 +20,8 @@ CANARY = "\"'><zq></title></textarea><!--<zq zq=1 onerror=zq>{{!zq}}{{zq}}<%zq%>
 
 
 def hostile(random_: random.Random, longest: int) -> str:
-    item = CANARY + text(random_).replace("\x00", "")
-    return (text(random_) + item if random_.random() < 0.5 else item)[:longest]
+    item = CANARY + make_text(random_).replace("\x00", "")
+    return (make_text(random_) + item if random_.random() < 0.5 else item)[:longest]
 
 
 def elements(page: webtest.TestResponse) -> list[tuple[str, tuple[str, ...]]]:

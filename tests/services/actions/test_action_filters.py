@@ -17,7 +17,7 @@ from sigservice.services.actions.action_filters import (
     Matcher,
 )
 from sigservice.services.problems import Problems
-from tests.properties.generate import text, value
+from tests.properties.generate import make_text, make_value
 
 HUGE = int("9" * 400)
 
@@ -319,7 +319,9 @@ def test_random_payloads_and_filters_never_raise():
     paths = ["x", "[*]", "x[*]", "x.y", "[0].x", "x[0]", "a", "a[*].a", "%", "null"]
 
     def operand():
-        return rng.choice([text(rng, 3)[:90], rng.randrange(-5, 5), rng.random(), "1.2.3", True])
+        return rng.choice(
+            [make_text(rng, 3)[:90], rng.randrange(-5, 5), rng.random(), "1.2.3", True]
+        )
 
     def some():
         name = rng.choice(OPERATORS)
@@ -337,7 +339,7 @@ def test_random_payloads_and_filters_never_raise():
         filters = [f for f in filters if not check(f)]
         if len(filters) > 1 and rng.random() < 0.3:
             filters = [Filter(any=filters)]
-        payload = json.loads(json.dumps(value(rng)))
+        payload = json.loads(json.dumps(make_value(rng)))
         if rng.random() < 0.7:
             payload = {"x": payload}
         ask(payload, *filters)

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from sigservice.services.actions.payload_paths import find_values, flatten_payload, parse_path
-from tests.properties.generate import text
+from tests.properties.generate import make_text
 
 ALERTS = {
     "status": "firing",
@@ -154,7 +154,7 @@ def test_random_payloads_suggest_what_is_found():
 def json_of(rng, depth):
     kind = rng.randrange(5) if depth else 4
     if kind < 2:
-        keys = [rng.choice(["a", "b", "a.b", "", "c[0]", text(rng, 3)]) for _ in range(4)]
+        keys = [rng.choice(["a", "b", "a.b", "", "c[0]", make_text(rng, 3)]) for _ in range(4)]
         return {key: json_of(rng, depth - 1) for key in keys}
     if kind == 2:
         return [json_of(rng, depth - 1) for _ in range(rng.randrange(4))]
