@@ -1,8 +1,8 @@
-"""Signals in, flags switched: a self-hosted feature-management service.
+"""A self-hosted feature flag service with signals and actions.
 
-service = sigservice.create(options)    # build, migrate, do not listen; service.app is WSGI
+service = sigservice.create(options)    # build and migrate; service.app is a WSGI callable
 service = sigservice.start(options)     # create, then listen
-service.stop()                          # once and for all
+service.stop()                          # a stopped service can't be started again
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def create(
     clock: Clock | None = None,
     passwords: Passwords | None = None,
 ) -> Service:
-    """A service that is ready but does not listen; see `sigservice.server.create`."""
-    from sigservice.server import create  # the version above must be readable without the house
+    """A service that doesn't listen; see `sigservice.server.create`."""
+    from sigservice.server import create  # imported late: packaging reads only the version above
 
     return create(options, environ, clock=clock, passwords=passwords)
 

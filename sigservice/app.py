@@ -1,4 +1,4 @@
-"""make_app(context): merges all routers and adds the wrappers, in their order. Assembly only."""
+"""Assembles the WSGI application: hooks, routers and wrappers in their order."""
 
 from __future__ import annotations
 
@@ -13,63 +13,64 @@ from sigservice.http_parsing import Admit
 from sigservice.log import escape_line
 from sigservice.routes import find_routers
 from sigservice.services.access.authentication_scheme import Custom
-from sigservice.web.admission import admission
+from sigservice.web.admission import build_admission
 from sigservice.web.cors import allow_origins, answer_preflights
-from sigservice.web.errors import ErrorPlugin, router_error
-from sigservice.web.router import new_root
-from sigservice.web.wsgi import Wsgi, compress
-from sigservice.web.wsgi import edge as outermost
+from sigservice.web.errors import ErrorPlugin, handle_router_error
+from sigservice.web.router import create_root
+from sigservice.web.wsgi import Wsgi, compress, wrap_app
 
 
 def make_app(context: Context) -> tuple[Wsgi, Admit]:
-    """The whole service as one WSGI callable, with the user's hooks in their places; and what
-    decides on large bodies, for `http_parsing.Entrance`."""
+    """The service as one WSGI callable, hooks included, and the admission of large bodies for
+    `http_parsing.Entrance`."""
     config = context.config
-    root = new_root()
+    root = create_root()
     root.install(ErrorPlugin(context))  # for routes that a hook adds
-    outer = _hook(config["preHook"], "preHook", root)
-    _call_handler(context, root)
-    inner = _hook(config["preRouterHook"], "preRouterHook", root)
-    of_hooks = list(root.routes)
+    outer = _call_hook(config["preHook"], "preHook", root)
+    _set_up_custom_authentication(context, root)
+    inner = _call_hook(config["preRouterHook"], "preRouterHook", root)
+    hook_routes = list(root.routes)
     for router in find_routers():
         root.merge(router.bind(context))
-    for route in of_hooks:  # of two for one path bottle takes the later, a hook means the earlier
+    for route in hook_routes:  # so that bottle, which prefers later routes, uses them
         root.router.add(route.rule, route.method, route)
     root.router.complete()
 
     def on_error(error: HTTPError) -> HTTPResponse:
-        return router_error(context, error, request.environ)
+        return handle_router_error(context, error, request.environ)
 
     root.default_error_handler = on_error
     app: Wsgi = inner(root) if inner else root
     if not config["disableCompression"]:
         app = compress(app)
-    app = outermost(context, answer_preflights(context, app))
+    app = wrap_app(context, answer_preflights(context, app))
     app = allow_origins(context, app)
-    admit = admission(context, root, has_wrapper=bool(outer or inner))
+    admit = build_admission(context, root, has_wrapper=bool(outer or inner))
     return (outer(app) if outer else app), admit
 
 
-def _call_handler(context: Context, root: Any) -> None:
-    """Asks the user's handler once what it has to offer, where the type is custom."""
+def _set_up_custom_authentication(context: Context, root: Any) -> None:
+    """Calls customAuthHandler once if the authentication type is custom."""
     handler = context.config["authentication"]["customAuthHandler"]
     if handler is None or not context.authentication.lacks_handler:
         return
-    made = handler(root, context.config)
-    if made is None or isinstance(made, Custom):
-        context.authentication.custom = made or Custom()
-    elif callable(made):
-        context.authentication.custom = Custom(identify=made)
+    result = handler(root, context.config)
+    if result is None or isinstance(result, Custom):
+        context.authentication.custom = result or Custom()
+    elif callable(result):
+        context.authentication.custom = Custom(identify=result)
     else:
         raise StartError(
-            "customAuthHandler must return nothing, a function of the environ or a Custom."
+            "customAuthHandler must return None, a function of the environ or a Custom."
         )
 
 
-def _hook(hook: Callable[..., Any] | None, name: str, root: Any) -> Callable[[Wsgi], Wsgi] | None:
-    """Calls the user's hook with the root app; what it returns may wrap the WSGI application.
+def _call_hook(
+    hook: Callable[..., Any] | None, name: str, root: Any
+) -> Callable[[Wsgi], Wsgi] | None:
+    """Calls a hook with the root app; returns its wrapper of the WSGI application, if any.
 
-    Raises StartError, also for whatever the hook raises.
+    Raises StartError, also for errors of the hook.
     """
     try:
         wrapper = hook(root) if hook else None
@@ -77,5 +78,5 @@ def _hook(hook: Callable[..., Any] | None, name: str, root: Any) -> Callable[[Ws
         reason = escape_line(f"{type(error).__name__}: {error}")
         raise StartError(f"{name} failed: {reason}") from error
     if wrapper is not None and not callable(wrapper):
-        raise StartError(f"{name} must return nothing or a function that wraps a WSGI application.")
+        raise StartError(f"{name} must return None or a function that wraps a WSGI application.")
     return wrapper

@@ -1,4 +1,4 @@
-"""For a customAuthHandler in your own code: see docs/authentication.md.
+"""The API for a customAuthHandler in your code; see docs/authentication.md.
 
 def handler(app, config):
     return authentication.Custom(identify=…, path="/sign-in/example", label="Sign in with Example")
@@ -22,10 +22,10 @@ __all__ = ["Custom", "own_url", "sign_in"]
 
 
 def sign_in(environ: dict[str, Any], user: Mapping[str, Any], next_path: str = "/") -> HTTPResponse:
-    """Opens a session for `user` {username, email, name, rootRole} and leads on to `next_path`.
+    """Opens a session for `user` {username, email, name, rootRole}; returns a redirect to
+    `next_path`, for a route of the handler.
 
-    To be returned by a route of the handler's own. Raises BadDataError for what is no user, and
-    RuntimeError unless the authentication type is custom.
+    Raises BadDataError for an invalid user, RuntimeError for other authentication types.
     """
     context = _context(environ)
     if context.authentication.custom is None:
@@ -39,7 +39,7 @@ def sign_in(environ: dict[str, Any], user: Mapping[str, Any], next_path: str = "
 
 
 def own_url(environ: dict[str, Any]) -> str:
-    """SERVICE_URL; without it the address that was asked, when it is localhost or an IP address."""
+    """SERVICE_URL, or without it the address of the request if it is localhost or an IP address."""
     return links.make_own_url(_context(environ), environ)
 
 

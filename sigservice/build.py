@@ -1,4 +1,4 @@
-"""A configuration becomes a Context: loggers, limits, metrics, renderer around a database."""
+"""Builds the application context: loggers, rate limits, metrics and renderer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sigservice.flags.engines import Engines
 from sigservice.flags.frontend_documents import FrontendDocuments
 from sigservice.flags.revision_cache import RevisionCache
 from sigservice.limiter import Limiter
-from sigservice.log import GetLogger, line_loggers
+from sigservice.log import GetLogger, build_line_loggers
 from sigservice.render import Renderer
 from sigservice.repository.usage import statistics
 from sigservice.secrets import Passwords
@@ -65,7 +65,7 @@ def build_context(
         with_app_names=not config["responseTimeWithAppNameKillSwitch"],
         version=__version__,
         monotonic=clock.monotonic,
-        count=lambda reported: _count(database, reported),
+        count=lambda feature_names: _count_resources(database, feature_names),
     )
     _register_gauges(telemetry, config, limiter, database)
     if telemetry.enabled:
@@ -106,15 +106,15 @@ def build_context(
 
 
 def build_loggers(config: dict[str, Any]) -> GetLogger:
-    """The user's provider, tried once, or ours. Raises StartError for one that lacks a method."""
+    """The configured or the default provider. Raises StartError if a method is missing."""
     provider = config["getLogger"]
     if provider is None:
-        loud = frozenset({"HTTP"} if config["enableRequestLogger"] else ())
-        return line_loggers(config["logLevel"], loud)
-    probe = provider("sigservice")
+        always_logged = frozenset({"HTTP"} if config["enableRequestLogger"] else ())
+        return build_line_loggers(config["logLevel"], always_logged)
+    logger = provider("sigservice")
     for method in ("debug", "info", "warn", "error"):
-        if not callable(getattr(probe, method, None)):
-            raise StartError(f"getLogger: what it returns has no method {method}.")
+        if not callable(getattr(logger, method, None)):
+            raise StartError(f"getLogger must return an object with a method {method}.")
     return provider
 
 
@@ -139,7 +139,7 @@ def build_limiter(config: dict[str, Any], clock: Clock) -> Limiter:
 
 
 class _DatabaseObserver:
-    """Counts what is done with the database."""
+    """Counts statements, changes and reached limits for the metrics."""
 
     def __init__(self, telemetry: Telemetry) -> None:
         self.on_query = telemetry.work.observe_query
@@ -155,9 +155,9 @@ class _DatabaseObserver:
             self._telemetry.work.count_exceeded_limit(error.resource, error.limit)
 
 
-def _count(database: Database, reported: list[str]) -> Row:
+def _count_resources(database: Database, feature_names: list[str]) -> Row:
     with database.autocommit() as conn:
-        return statistics.count_for_metrics(conn, reported)
+        return statistics.count_for_metrics(conn, feature_names)
 
 
 def _register_gauges(
@@ -167,19 +167,23 @@ def _register_gauges(
         for name, rate in limiter.list_rates().items():
             yield list(LIMITED_ROUTES[name]), rate
 
-    telemetry.add_gauge("rate_limits", "Requests a minute.", ["endpoint", "method"], rates)
-    limits = [([name], float(most)) for name, most in list_resource_limits(config).items()]
-    telemetry.add_gauge("resource_limit", "Most of each resource.", ["resource"], lambda: limits)
+    telemetry.add_gauge(
+        "rate_limits", "Maximum requests per minute.", ["endpoint", "method"], rates
+    )
+    limits = [([name], float(limit)) for name, limit in list_resource_limits(config).items()]
+    telemetry.add_gauge(
+        "resource_limit", "Maximum number of each resource.", ["resource"], lambda: limits
+    )
     for name, text in (
-        ("min", "Fewest connections kept."),
-        ("max", "Most connections."),
-        ("free", "Connections that nobody uses."),
+        ("min", "Minimum number of connections."),
+        ("max", "Maximum number of connections."),
+        ("free", "Idle connections."),
         ("used", "Connections in use."),
-        ("pending_creates", "Connections being opened."),
-        ("pending_acquires", "Requests that wait for a connection."),
+        ("pending_creates", "Connections that are being opened."),
+        ("pending_acquires", "Requests waiting for a connection."),
     ):
-        telemetry.add_gauge(f"db_pool_{name}", text, [], _pool(database, name))
+        telemetry.add_gauge(f"db_pool_{name}", text, [], _read_pool(database, name))
 
 
-def _pool(database: Database, name: str) -> Callable[[], Iterable[tuple[list[str], float]]]:
+def _read_pool(database: Database, name: str) -> Callable[[], Iterable[tuple[list[str], float]]]:
     return lambda: [([], float(database.statistics()[name]))]

@@ -1,5 +1,5 @@
-"""waitress's connections: one request at a time, JSON for what is refused before the application
-sees it, and an end that lets the client read why.
+"""Connections of waitress: one request at a time, JSON errors for rejected requests, and a graceful
+close, so that the client can read the error.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _NAMES = {
 }
 
 
-def refusal(status: int, reason: str) -> bytes:
-    """The JSON body of an answer that the listener gives itself."""
+def build_error_body(status: int, reason: str) -> bytes:
+    """The JSON body of an error that the listener answers itself."""
     return msgspec.json.encode(
         {
             "id": str(uuid.uuid4()),
@@ -43,7 +43,7 @@ def refusal(status: int, reason: str) -> bytes:
 class JsonErrorTask(ErrorTask):  # type: ignore[misc]
     def execute(self) -> None:
         error, path = self.request.error, getattr(self.request, "path", "")
-        body = refusal(error.code, error.reason)
+        body = build_error_body(error.code, error.reason)
         self.status = f"{error.code} {error.reason}"
         self.response_headers += [
             ("Content-Type", "application/json; charset=utf-8"),
@@ -62,18 +62,18 @@ class Task(WSGITask):  # type: ignore[misc]
     _stays_open = False
 
     def get_environment(self) -> dict[str, Any]:
-        """Beside WSGI's keys `sigservice.waited`: seconds that the request was queued, and
-        `sigservice.body_refused`: whether its body was left unread."""
+        """The WSGI environ, with `sigservice.waited`, the seconds that the request was queued, and
+        `sigservice.body_refused`, whether the listener did not read its body."""
         environ: dict[str, Any] = super().get_environment()
         environ["sigservice.waited"] = time.monotonic() - self.request.arrived
         environ["sigservice.body_refused"] = self.request.body_refused
         return environ
 
     def build_response_header(self) -> bytes:
-        """waitress closes after 304 and 204 because they have no length; they need none (RFC
-        9112, 6.3), and SDKs get little else than 304."""
-        asked = self.request.headers.get("CONNECTION", "").lower()
-        self._stays_open = not self.has_body and self.version == "1.1" and asked != "close"
+        """Keeps the connection open after 204 and 304. waitress closes it because they have no
+        length, but they need none (RFC 9112, 6.3), and SDKs get mostly 304."""
+        connection = self.request.headers.get("CONNECTION", "").lower()
+        self._stays_open = not self.has_body and self.version == "1.1" and connection != "close"
         try:
             return bytes(super().build_response_header())
         finally:
@@ -85,14 +85,14 @@ class Task(WSGITask):  # type: ignore[misc]
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
-    """`must_end_at` is the time at which the listener cuts it, None while nothing arrives."""
+    """`must_end_at` is the time at which the listener closes it, None while nothing arrives."""
 
     task_class = Task
     error_task_class = JsonErrorTask
     must_end_at: float | None = None
     request: Any
-    share: str = ""  # of the server's `connections`, released at the end
-    _rest = b""  # what came after a request that is not answered yet
+    share: str = ""  # the key in the server's `connections`, released at the end
+    _rest = b""  # bytes after a request that is not answered yet
     _may_linger, _is_lingering, _bytes_dropped = False, False, 0
 
     @property
@@ -109,8 +109,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             return bool(data) and self._parse(data)
 
     def _parse(self, data: bytes) -> bool:
-        """Reads one request. What follows waits as bytes until that one is answered: parsed all
-        together, many small requests would hold up the thread that reads for everybody."""
+        """Parses one request. The bytes after it wait for its response: parsing many small requests
+        at once would block the thread that reads for all connections."""
         if self.will_close or self.close_when_flushed:
             self._rest = b""
             return False
@@ -122,7 +122,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
                 self.send_continue()
             if request.completed:
                 self._finish_request(request)
-        if self.request is not None and not self.request.has_begun:  # nothing but blank lines
+        if self.request is not None and not self.request.has_begun:  # only blank lines
             self.request = None
         if self.request is None:
             self.must_end_at = None
@@ -149,7 +149,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             super().handle_read()
             return
         try:
-            self._bytes_dropped += len(self.recv(65_536))  # which closes at the end of the stream
+            self._bytes_dropped += len(self.recv(65_536))  # closes at the end of the stream
         except OSError:
             self.handle_close()
         if self._bytes_dropped > MAX_LINGER_BYTES and self.connected:
@@ -164,22 +164,22 @@ class Channel(HTTPChannel):  # type: ignore[misc]
                 self._linger()
             return
         super().handle_write()
-        # Here and not in the worker that has answered: this thread may be flushing without a
-        # lock, because no request is at work.
+        # Not in the worker of the response: this thread may flush without a lock while no request
+        # is running.
         if self._rest and self.connected and not (self.requests or self.total_outbufs_len):
             with self.requests_lock:
                 self._parse(self._rest)
 
     def _linger(self) -> None:
-        """The client may still be sending: closed at once, it would meet a reset instead of the
-        answer. What it sends is thrown away for a moment."""
+        """Reads and drops bytes for a moment. If the connection closed while the client still
+        sends, the client would see a reset instead of the response."""
         self.close_when_flushed, self._is_lingering = False, True
         self.must_end_at = time.monotonic() + LINGER_SECONDS
         with contextlib.suppress(OSError):
             self.socket.shutdown(socket.SHUT_WR)
 
     def handle_expt(self) -> None:
-        """Urgent data: nobody reads it, and the loop would never rest while it is there."""
+        """Closes on urgent data: unread it would keep the loop busy."""
         self.handle_close()
 
     def handle_close(self) -> None:

@@ -1,4 +1,4 @@
-"""The two clocks the service reads; tests hand in their own (see docs/testing.md)."""
+"""The clocks of the service; tests replace them (see docs/testing.md)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 
 class Clock:
-    """`now()` for what people see and sessions end by, `monotonic()` (seconds) for limits."""
+    """`now()` is for stored times and expiry, `monotonic()` (seconds) for limits."""
 
     def now(self) -> datetime:
         return datetime.now(UTC)
@@ -17,14 +17,14 @@ class Clock:
 
 
 def parse_iso(text: str) -> datetime | None:
-    """A date or date-time in ISO 8601, UTC unless it says otherwise; None for anything else."""
+    """A date or date-time in ISO 8601, UTC by default; None for invalid text."""
     try:
         moment = datetime.fromisoformat(text.strip())
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-    except (ValueError, OverflowError):  # the year 9999 west of Greenwich
+    except (ValueError, OverflowError):  # the year 9999 in a western time zone
         return None
 
 
 def format_iso(moment: datetime) -> str:
-    """ISO 8601 in UTC with milliseconds and Z, as on the wire."""
+    """ISO 8601 in UTC with milliseconds and Z, as in JSON."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""What every route and job is given: the parts of one running service."""
+"""The application context: the parts of a running service, for routes and jobs."""
 
 from __future__ import annotations
 
@@ -62,36 +62,36 @@ class Context:
 
     @property
     def base(self) -> str:
-        """The base path that requests come in with, "" or "/flags"."""
+        """The base path of incoming requests, "" or "/flags"."""
         return str(self.config["server"]["baseUriPath"])
 
     @cached_property
     def prefix(self) -> str:
-        """What our links, redirects and cookies begin with."""
+        """The prefix of links, redirects and cookies."""
         return public_prefix(self.config)
 
     @property
     def public_url(self) -> str:
-        """Where the service is reached from outside; "" when SERVICE_URL is not set."""
+        """The public URL; "" if SERVICE_URL is not set."""
         return self.config["server"]["unleashUrl"] or ""
 
     @property
     def trusted_proxies(self) -> Sequence[str]:
-        """Proxies that are believed, as web/client_ip.py asks for them."""
+        """The proxies whose forwarding headers web/client_ip.py trusts."""
         proxies: Sequence[str] = self.config["server"]["trustedProxy"]
         return proxies
 
     @property
     def mail_server(self) -> MailServer | None:
-        """None when mails can't be sent."""
+        """None if mails can't be sent."""
         return MailServer.from_config(
             self.config, urlsplit(self.public_url).hostname or "localhost"
         )
 
     @property
     def cookie_name(self) -> str:
-        """The session cookie's. With an https address it has the prefix that keeps other hosts of
-        the domain from setting a cookie of this name."""
+        """The name of the session cookie. With an https URL it has the prefix that prevents other
+        hosts of the domain from setting this cookie."""
         name = str(self.config["session"]["cookieName"])
         if not self.public_url.startswith("https:") or name.startswith(COOKIE_PREFIXES):
             return name
@@ -99,18 +99,18 @@ class Context:
 
     @property
     def session_idle(self) -> timedelta | None:
-        """How long a session may go unused; None without a limit."""
+        """Idle time after which a session ends; None without a limit."""
         minutes = self.config["session"]["idleMinutes"]
         return timedelta(minutes=minutes) if minutes else None
 
     @property
     def reset_lifetime(self) -> timedelta:
-        """How long the link of a reset mail works."""
+        """How long the link of a reset mail is valid."""
         return timedelta(minutes=self.config["authentication"]["resetLinkMinutes"])
 
     @property
     def is_secure(self) -> bool:
-        """Whether cookies are for HTTPS only."""
+        """Whether cookies are sent over HTTPS only."""
         return bool(self.config["secureHeaders"]) or self.public_url.startswith("https:")
 
 
@@ -118,7 +118,7 @@ COOKIE_PREFIXES = ("__Host-", "__Secure-")
 
 
 def public_prefix(config: dict[str, Any]) -> str:
-    """The base path as browsers see it: SERVICE_URL tells what a proxy in front cuts off."""
+    """The base path in browsers: that of SERVICE_URL, if a proxy strips a part of it."""
     base = str(config["server"]["baseUriPath"])
     parts = urlsplit(config["server"]["unleashUrl"] or "").path.split("/")
     path = "".join(f"/{quote(part, safe='%~')}" for part in parts if part)

@@ -1,7 +1,7 @@
-"""The one exception family that services, guards and readers raise on purpose.
+"""The exceptions that become error responses, and those that stop the start.
 
-The wire name is the class's `name`: the names that SDKs and tools of the field know.
-`web/errors.py` shapes them; nothing internal may stand in a message.
+Clients see the `name` of the class, which SDKs and tools of Unleash expect. `web/errors.py` makes
+the response; messages must not contain internal details.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from typing import Any
 
 
 class AppError(Exception):
-    """An answer other than success: `status`, wire `name`, message, details, extra headers.
+    """An error response: `status`, `name`, message, details, headers.
 
-    `details` are `{"message": …, "path": …}` items, one for each thing that is wrong; where it is
-    one alone, its `path` is enough.
-    `extra` are further members of the JSON body (such as the sign-in path of a 401).
+    `details` has a `{"message": …, "path": …}` for each problem; for a single problem `path` is
+    enough. `extra` are further members of the JSON body, such as the sign-in path of a 401.
     """
 
     status = 500
@@ -40,7 +39,7 @@ class AppError(Exception):
 
 
 def describe_fault(error_id: str) -> str:
-    """What a record says of an unexpected error, which the log has under this ID."""
+    """The stored reason of an unexpected error; the log has the details under this ID."""
     return f"Internal server error (error {error_id})."
 
 
@@ -49,7 +48,7 @@ class BadDataError(AppError):
 
 
 class ExceedsLimitError(AppError):
-    """`resource` is what there is too much of, see `services/projects/resource_limits.py`."""
+    """`resource` is a key of `services/projects/resource_limits.py`."""
 
     status, name = 400, "ExceedsLimitError"
 
@@ -67,7 +66,7 @@ class PasswordPreviouslyUsedError(AppError):
 
 
 class InvalidTokenError(AppError):
-    """Of a link to set a password."""
+    """For invalid reset and invite links."""
 
     status, name = 401, "InvalidTokenError"
 
@@ -97,7 +96,7 @@ class ForbiddenError(AppError):
 
 
 class OperationDeniedError(AppError):
-    """What nobody may do, whatever the role."""
+    """For operations that no role may do."""
 
     status, name = 403, "OperationDeniedError"
 
@@ -139,7 +138,7 @@ class ContentTypeError(AppError):
 
 
 class DisabledError(AppError):
-    """What the configuration has switched off."""
+    """For features that the configuration disables."""
 
     status, name = 422, "DisabledError"
 
@@ -149,7 +148,7 @@ class RateLimitError(AppError):
 
 
 class UnavailableError(AppError):
-    """There is no room or no database just now; the sender should come again."""
+    """For a busy service or an unavailable database; the client should retry."""
 
     status, name = 503, "UnavailableError"
 
@@ -160,7 +159,7 @@ class UnavailableError(AppError):
 
 @dataclass(frozen=True)
 class Problem:
-    """One wrong setting, without its value: `variable` is its name, or the path in code."""
+    """An invalid option, without its value; `variable` is its variable or its path in code."""
 
     variable: str
     expected: str
@@ -173,12 +172,12 @@ class Problem:
 
 
 class ConfigError(Exception):
-    """Wrong configuration; `problems` has one line for each, without any secret. Exit code 2."""
+    """Invalid configuration; `problems` has one line for each, without secrets. Exit code 2."""
 
-    def __init__(self, found: Sequence[Problem]) -> None:
-        self.problems = [str(problem) for problem in found]
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = [str(problem) for problem in problems]
         super().__init__("\n".join(self.problems))
 
 
 class StartError(Exception):
-    """The service can't start; the text is one clear line for a person. Exit code 1."""
+    """The service can't start; the text is one line. Exit code 1."""

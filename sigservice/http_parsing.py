@@ -1,5 +1,5 @@
-"""waitress's reading of requests, made strict and cheap: no framing that two servers could
-understand in two ways, no input that costs more than its bytes, no body without a limit.
+"""Strict HTTP parsing for waitress: no framing that servers could interpret differently, no input
+that costs more than its size, no body without a limit.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from waitress.utilities import BadRequest, Error, RequestHeaderFieldsTooLarge
 
 from sigservice.limiter import Quotas
 
-SMALL_BODY = 16_384  # read from everybody and for every path, without a further question
+SMALL_BODY_BYTES = 16_384  # read for all callers and paths
 MAX_HEADER_LINES = 500
 MAX_CHUNK_LINE = 256
 MAX_TRAILER = 8192
@@ -24,11 +24,11 @@ _END = b"\r\n\r\n"
 
 
 class Admission(NamedTuple):
-    """How much body a request may have. Bytes of callers that are not `is_known` come out of a
-    smaller share, by `address`."""
+    """The maximum body of a request. Bytes of callers that did not authenticate recently count
+    against a smaller share, by `address`."""
 
     limit: int
-    is_known: bool
+    is_authenticated: bool
     address: str
 
 
@@ -36,15 +36,15 @@ Admit = Callable[[str, str, dict[str, str], str], Admission]
 
 
 class Entrance(NamedTuple):
-    """What decides on bodies before they are buffered.
+    """Decides about bodies before they are buffered.
 
-    `admit(method, path, headers, peer)` is asked for large bodies only; headers are named as
-    waitress names them (`CONTENT_LENGTH`).
+    `admit(method, path, headers, peer)` is called for large bodies only; headers have the names of
+    waitress (`CONTENT_LENGTH`).
     """
 
     admit: Admit
-    unknown: Quotas
-    known: Quotas
+    anonymous: Quotas
+    authenticated: Quotas
 
 
 class Busy(Error):  # type: ignore[misc]
@@ -52,8 +52,8 @@ class Busy(Error):  # type: ignore[misc]
 
 
 class ChunkedBody:
-    """Decodes a chunked body (RFC 9112, 7.1), strictly. Each read costs one pass and one append,
-    however many chunks it has; small chunks are bounded by the bytes that they carry."""
+    """A strict decoder of chunked bodies (RFC 9112, 7.1). Each read costs one pass and one append
+    for any number of chunks; the number of small chunks is limited by their bytes."""
 
     def __init__(self, buf: Any) -> None:
         self.buf, self.completed, self.error = buf, False, None
@@ -65,7 +65,7 @@ class ChunkedBody:
         return self._size
 
     def received(self, data: bytes) -> int:
-        """How many bytes of `data` belong to this body."""
+        """The number of bytes of `data` that belong to this body."""
         position, pieces = 0, []
         while position < len(data) and not (self.completed or self.error):
             if self._remainder:
@@ -128,17 +128,17 @@ class ChunkedBody:
 
 
 class Parser(HTTPRequestParser):  # type: ignore[misc]
-    """Refuses what two parsers could read in two ways (RFC 9112, 2.2, 5.2, 6.1 and 6.3).
+    """Rejects requests that parsers could interpret differently (RFC 9112, 2.2, 5.2, 6.1, 6.3).
 
-    A body that the request's path does not take, or not from this caller, is not read: the
-    request is complete without it (`body_refused`), so that the application answers as always.
+    A body that the route doesn't accept, or not from this caller, is not read: the request is
+    complete without it (`body_refused`), and the application answers.
     """
 
     body_rcv: Any
     expect_continue: bool
     arrived, completed, body_refused = 0.0, False, False
     _admission: Admission | None = None
-    _shared = 0  # bytes of the body that are taken from a share
+    _shared = 0  # bytes of the body that count against a share
 
     def __init__(self, adj: Any, entrance: Entrance | None = None, peer: str = "") -> None:
         super().__init__(adj)
@@ -153,15 +153,15 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
         if self.completed:
             return 0
         if self.body_rcv is None:
-            took = self._receive_head(data)
+            consumed = self._receive_head(data)
         else:
-            took = int(super().received(data))
+            consumed = int(super().received(data))
             if not self.error:
                 self._check_body()
         if self.completed:
-            self.expect_continue = False  # waitress would go on reading
+            self.expect_continue = False  # waitress would continue reading
             self.arrived = self.arrived or time.monotonic()
-        return took
+        return consumed
 
     def close(self) -> None:
         super().close()
@@ -170,24 +170,24 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
             self._find_quotas().release(self._admit().address, shared)
 
     def _receive_head(self, data: bytes) -> int:
-        """waitress looks through the whole head again at each read; this looks at what is new."""
+        """Searches only new bytes for the end of the head; waitress searches all at each read."""
         if not self._head:
             text = data.lstrip(b"\r\n")
             if len(text) < len(data):
                 return len(data) - len(text)
-            if data.startswith(_TLS):  # the other side would wait for an answer
-                self.error, self.completed = BadRequest("This port speaks no TLS"), True
+            if data.startswith(_TLS):  # the client would wait for a response
+                self.error, self.completed = BadRequest("This port doesn't support TLS"), True
                 return len(data)
-        seen = len(self._head)
+        old_size = len(self._head)
         self._head += data
-        is_whole = self._head.find(_END, max(0, seen - len(_END) + 1)) >= 0
+        is_whole = self._head.find(_END, max(0, old_size - len(_END) + 1)) >= 0
         if not is_whole and len(self._head) < self.adj.max_request_header_size:
             return len(data)
-        self.header_plus, self.header_bytes_received = bytes(self._head[:seen]), seen
+        self.header_plus, self.header_bytes_received = bytes(self._head[:old_size]), old_size
         self._head.clear()
-        took = int(super().received(data))
+        consumed = int(super().received(data))
         self.header_plus = b""
-        return took
+        return consumed
 
     def parse_header(self, header_plus: bytes) -> None:
         start, *lines = header_plus.split(b"\r\n")
@@ -199,26 +199,26 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
             super().parse_header(header_plus)
         except (ParsingError, TransferEncodingNotImplemented):
             raise
-        except ValueError as error:  # an address or a number that can't be read
-            raise ParsingError("The request can't be read") from error
+        except ValueError as error:  # an invalid address or number
+            raise ParsingError("Invalid request") from error
         if self.chunked:
             self.body_rcv = ChunkedBody(self.body_rcv.buf)
         options = self.headers.get("CONNECTION", "").lower().split(",")
         if "close" in (option.strip() for option in options):
-            self.headers["CONNECTION"] = "close"  # waitress looks for the word alone
-        if self.content_length > SMALL_BODY and self.content_length > self._admit().limit:
+            self.headers["CONNECTION"] = "close"  # waitress compares the whole value
+        if self.content_length > SMALL_BODY_BYTES and self.content_length > self._admit().limit:
             self._refuse_body(self.content_length)
 
     def _check_body(self) -> None:
         size = len(self.body_rcv)
-        if size <= SMALL_BODY:
+        if size <= SMALL_BODY_BYTES:
             return
         if self.chunked and size > self._admit().limit:
             self._refuse_body(size)
         elif self._find_quotas().acquire(self._admit().address, size - self._shared):
             self._shared = size
         else:
-            self.error, self.completed = Busy("Too many bodies are arriving"), True
+            self.error, self.completed = Busy("Too many large requests"), True
             self.close()
 
     def _refuse_body(self, length: int) -> None:
@@ -237,7 +237,11 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
 
     def _find_quotas(self) -> Quotas:
         assert self._entrance is not None
-        return self._entrance.known if self._admit().is_known else self._entrance.unknown
+        return (
+            self._entrance.authenticated
+            if self._admit().is_authenticated
+            else self._entrance.anonymous
+        )
 
 
 def _check_framing(start: bytes, lines: list[bytes]) -> None:
@@ -246,15 +250,15 @@ def _check_framing(start: bytes, lines: list[bytes]) -> None:
         if line[:1] in (b" ", b"\t"):
             raise ParsingError("Folded header lines are not supported")
         name, _, value = line.partition(b":")
-        # Some servers take an underscore for a dash, so it must not hide a framing field.
+        # Some servers treat an underscore as a dash, so it must not hide a framing field.
         fields.setdefault(name.lower().replace(b"_", b"-"), []).append(value.strip(b" \t"))
         if b"_" in name and name.lower().replace(b"_", b"-") in _FRAMING:
-            raise ParsingError("A framing header is misspelt")
+            raise ParsingError("Misspelled framing header")
     codings, lengths = fields.get(_FRAMING[0], []), fields.get(_FRAMING[1], [])
     if len(codings) > 1 or len(lengths) > 1 or (codings and lengths):
         raise ParsingError("Content-Length and Transfer-Encoding are ambiguous")
     if len(fields.get(b"host", [])) > 1:
-        raise ParsingError("Several Host headers")
+        raise ParsingError("More than one Host header")
     if lengths and len(lengths[0]) > 100:
         raise ParsingError("Content-Length is invalid")
     if codings:

@@ -1,9 +1,9 @@
-"""waitress with what it lacks: IPv6 and IPv4 on one port, bounds on how long a request may take
-to arrive and on connections of one address, and a stop that lets running requests finish.
+"""The listener: waitress with IPv6 and IPv4 on one port, limits on the arrival time of a request
+and on connections per address, and a graceful stop.
 
-Relies, with http_parsing.py and channel.py, on attributes of waitress 3 that are not documented
+http_parsing.py, channel.py and this module rely on undocumented attributes of waitress 3
 (active_channels, total_outbufs_len, will_close, channel_class, error_task_class, parser_class,
-body_rcv, header_plus, requests_lock); tests/server holds each of them.
+body_rcv, header_plus, requests_lock); tests/server checks each of them.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from typing import Any
 from waitress import wasyncore
 from waitress.server import create_server
 
-from sigservice.channel import Channel, refusal
+from sigservice.channel import Channel, build_error_body
 from sigservice.db.bulkheads import count_workers
 from sigservice.errors import StartError
 from sigservice.http_parsing import Admit, Entrance
 from sigservice.limiter import Quotas
-from sigservice.log import Forward, Logger
+from sigservice.log import LogForwarder, Logger
 from sigservice.web.client_ip import make_connection_key
 
-LARGEST_BODY = 5_500_000
-MOST_CONNECTIONS = 1000
+MAX_BODY_BYTES = 5_500_000
+MAX_CONNECTIONS = 1000
 MAX_ACCEPTS = 100
-# Bodies of more than 16 kB that may be buffered at the same time, in bytes.
+# Total bytes of buffered bodies larger than 16 kB.
 MAX_BODIES = 128_000_000
 MAX_UNKNOWN_BODIES, MAX_UNKNOWN_BODIES_OF_ADDRESS = 32_000_000, 8_000_000
-SPILL_BYTES = 131_072  # a larger body goes to a file; signals are smaller
+SPILL_BYTES = 131_072  # larger bodies are buffered in a file
 _OWN_FILES = 64
 _WARN_SECONDS = 60
 
 
 class Listener:
-    """Bound after construction; `run()` serves until `ask_to_stop()`, then drains."""
+    """Binds its address; `run()` serves until `request_stop()` and then drains."""
 
     def __init__(
         self,
@@ -54,11 +54,11 @@ class Listener:
         log_refusal: Callable[[str, str, int], None],
         admit: Admit,
     ) -> None:
-        """`refusal_headers(path, origin)` go on what is refused before the app is asked, which
-        `log_refusal(method, path, status)` records. `admit` decides on large bodies, see
+        """`refusal_headers(path, origin)` are the headers of requests that the listener rejects,
+        and `log_refusal(method, path, status)` logs them. `admit` decides about large bodies, see
         http_parsing.Entrance.
 
-        Raises StartError when the address can't be bound.
+        Raises StartError if the address can't be bound.
         """
         settings = config["server"]
         self._grace = settings["gracefulShutdownTimeout"] / 1000
@@ -74,16 +74,16 @@ class Listener:
             self._server = create_server(
                 app,
                 map=self._map,
-                **_bind(settings),
+                **_build_address_arguments(settings),
                 threads=count_workers(config["db"]["pool"]["max"]),
-                connection_limit=_connection_limit(config["db"]["pool"]["max"]),
+                connection_limit=_raise_connection_limit(config["db"]["pool"]["max"]),
                 channel_timeout=config["keepAliveTimeout"] or 10**9,
                 cleanup_interval=1,
                 asyncore_use_poll=True,
-                max_request_body_size=max(LARGEST_BODY, config["signals"]["payloadLimit"] * 2),
+                max_request_body_size=max(MAX_BODY_BYTES, config["signals"]["payloadLimit"] * 2),
                 max_request_header_size=32_768,
                 inbuf_overflow=SPILL_BYTES,
-                clear_untrusted_proxy_headers=False,  # web/client_ip.py reads them, nobody else
+                clear_untrusted_proxy_headers=False,  # only web/client_ip.py reads them
                 log_socket_errors=False,
                 ident=None,
             )
@@ -101,8 +101,8 @@ class Listener:
             server.refusal_headers, server.log_refusal = refusal_headers, log_refusal
             server.entrance = Entrance(admit, unknown, Quotas(total=MAX_BODIES))
             server.connections = self._connections
-        # With the default of 1 head and body go out separately, which costs half of the
-        # throughput (bench/signals.py); set here because the argument is deprecated.
+        # With the default of 1 head and body are sent separately, which halves the throughput
+        # (bench/signals.py). Set here because the argument is deprecated.
         self._server.adj.send_bytes = 18_000
 
     @property
@@ -110,8 +110,8 @@ class Listener:
         """None for a unix socket."""
         return None if self._pipe else int(self._server.effective_port)
 
-    def ask_to_stop(self) -> None:
-        """From any thread or a signal handler; returns at once."""
+    def request_stop(self) -> None:
+        """Requests a stop from any thread or a signal handler; returns at once."""
         if self._stopping is None:
             self._stopping = time.monotonic()
         for server in self._servers:
@@ -119,23 +119,23 @@ class Listener:
                 server.pull_trigger()
 
     def run(self) -> int:
-        """Serves until asked to stop; returns how many connections had to be cut."""
-        looked = time.monotonic()
+        """Serves until a stop is requested; returns how many busy connections it closed."""
+        checked_at = time.monotonic()
         while self._stopping is None:
             self._loop(1.0)
-            if time.monotonic() - looked >= 1:
-                looked = time.monotonic()
-                self._cut_slow(looked)
+            if time.monotonic() - checked_at >= 1:
+                checked_at = time.monotonic()
+                self._close_slow(checked_at)
         return self._drain(self._stopping + self._grace)
 
     def close(self) -> None:
-        """For a listener that never ran."""
+        """Closes a listener that never ran."""
         self._server.task_dispatcher.shutdown(cancel_pending=True, timeout=0.1)
         wasyncore.close_all(self._map, ignore_all=True)
         self._remove_pipe()
 
     def _drain(self, deadline: float) -> int:
-        for server in self._servers:  # the listening socket only: workers need the trigger
+        for server in self._servers:  # only the listening socket: workers need the trigger
             server.accepting = False
             server.del_channel(self._map)
             server.socket.close()
@@ -144,21 +144,21 @@ class Listener:
                 if not channel.is_busy:
                     channel.will_close = True
             self._loop(min(0.05, max(0.0, deadline - time.monotonic())))
-        cut = self._channels()
-        for channel in cut:
+        busy = self._channels()
+        for channel in busy:
             channel.handle_close()
         self.close()
-        return len(cut)
+        return len(busy)
 
-    def _cut_slow(self, now: float) -> None:
-        """channel_timeout counts from the last byte, so a dribbling client would never end."""
+    def _close_slow(self, now: float) -> None:
+        """Closes slow connections: channel_timeout counts from the last byte only."""
         for channel in self._channels():
             if channel.must_end_at is not None and now > channel.must_end_at:
                 channel.handle_close()
 
     def _accept(self, server: Any, accept_one: Callable[[], None]) -> None:
-        """waitress accepts one connection in each round of the loop: under load, when a round
-        takes long, the last to connect would wait for all others."""
+        """Accepts up to MAX_ACCEPTS connections. waitress accepts one in each round of the loop, so
+        that under load new connections wait long."""
         for _ in range(MAX_ACCEPTS):
             self._has_accepted = False
             accept_one()
@@ -168,7 +168,7 @@ class Listener:
     def _open_channel(
         self, server: Any, sock: socket.socket, address: Any, adj: Any, map: Any
     ) -> None:
-        """In the place of waitress's class: refuses an address that has too many connections."""
+        """Replaces waitress's channel class: rejects addresses with too many connections."""
         self._has_accepted = True
         key = make_connection_key(address[0], self._trusted)
         if key and not self._connections.acquire(key):
@@ -185,14 +185,14 @@ class Listener:
         if now - self._warned > _WARN_SECONDS:
             self._warned = now
             self._logger.warn(
-                "%s has too many connections (SERVICE_CONNECTIONS_PER_ADDRESS): more are refused",
+                "%s has too many connections (SERVICE_CONNECTIONS_PER_ADDRESS): more are rejected",
                 key,
             )
         with contextlib.closing(sock), contextlib.suppress(OSError):
             sock.setblocking(False)
             sock.send(_too_many_connections(server.refusal_headers("/api", "")))
             sock.shutdown(socket.SHUT_WR)
-            sock.recv(65_536)  # closed with something unread, the answer would be lost
+            sock.recv(65_536)  # unread bytes would reset the connection before the response is read
 
     def _channels(self) -> list[Any]:
         return [c for server in self._servers for c in list(server.active_channels.values())]
@@ -207,7 +207,7 @@ class Listener:
 
 
 def _too_many_connections(headers: list[tuple[str, str]]) -> bytes:
-    body = refusal(503, "Too many connections from this address")
+    body = build_error_body(503, "Too many connections from this address")
     fields = [
         ("Content-Type", "application/json; charset=utf-8"),
         ("Content-Length", str(len(body))),
@@ -219,53 +219,53 @@ def _too_many_connections(headers: list[tuple[str, str]]) -> bytes:
     return f"HTTP/1.1 503 Service Unavailable\r\n{head}\r\n".encode("latin-1") + body
 
 
-def _bind(settings: dict[str, Any]) -> dict[str, Any]:
-    """create_server's address arguments: a unix socket, or one TCP socket made here, because
-    waitress itself does not listen on IPv6 and IPv4 at once on one port."""
+def _build_address_arguments(settings: dict[str, Any]) -> dict[str, Any]:
+    """The address arguments for create_server: a unix socket, or one TCP socket created here,
+    because waitress can't listen on IPv6 and IPv4 with one port."""
     if settings["pipe"]:
-        _check_pipe(settings["pipe"])
+        _check_socket_path(settings["pipe"])
         return {"unix_socket": settings["pipe"], "unix_socket_perms": "600"}
     host, port = settings["host"], settings["port"]
     if host in (None, "::") and socket.has_dualstack_ipv6():
         with contextlib.suppress(OSError):
-            return {"sockets": [_socket(("", port), socket.AF_INET6, dualstack=True)]}
+            return {"sockets": [_create_socket(("", port), socket.AF_INET6, dualstack=True)]}
     if host is None:
-        return {"sockets": [_socket(("", port), socket.AF_INET)]}
+        return {"sockets": [_create_socket(("", port), socket.AF_INET)]}
     family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    return {"sockets": [_socket(address[:2], family)]}
+    return {"sockets": [_create_socket(address[:2], family)]}
 
 
-def _check_pipe(path: str) -> None:
-    """Raises OSError when somebody answers there: waitress would take the name over."""
+def _check_socket_path(path: str) -> None:
+    """Raises OSError if a process listens there, because waitress would take over the name."""
     with socket.socket(socket.AF_UNIX) as probe:
         with contextlib.suppress(FileNotFoundError, ConnectionRefusedError, NotADirectoryError):
             probe.connect(path)
             raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
 
 
-def _connection_limit(pool_max: int) -> int:
-    """As many as the process may open files for, less what it needs itself: at the system's
-    limit the loop would spin."""
+def _raise_connection_limit(pool_max: int) -> int:
+    """The maximum number of connections: the limit of open files minus the service's own. Raises
+    the limit first. At the system's limit the loop would spin."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST_CONNECTIONS + pool_max + _OWN_FILES
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    limit = MAX_CONNECTIONS + pool_max + _OWN_FILES
+    if soft != resource.RLIM_INFINITY and soft < limit:
+        soft = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
-        return MOST_CONNECTIONS
-    return max(10, min(MOST_CONNECTIONS, soft - pool_max - _OWN_FILES))
+        return MAX_CONNECTIONS
+    return max(10, min(MAX_CONNECTIONS, soft - pool_max - _OWN_FILES))
 
 
-def _socket(address: Any, family: int, dualstack: bool = False) -> socket.socket:
+def _create_socket(address: Any, family: int, dualstack: bool = False) -> socket.socket:
     return socket.create_server(address, family=family, dualstack_ipv6=dualstack, backlog=1024)
 
 
 def _forward_logs(logger: Logger) -> None:
-    """waitress's few lines go where ours go; its warning for each queued task is noise."""
+    """Forwards errors of waitress to the logger. Its warning for each queued task is noise."""
     for name in ("waitress", "waitress.queue"):
         library = logging.getLogger(name)
         library.propagate = False
-        library.handlers = [Forward(logger)]
+        library.handlers = [LogForwarder(logger)]
         library.setLevel(logging.ERROR)

@@ -1,6 +1,6 @@
-"""Loggers as the `getLogger` option hands them out: debug, info, warn, error, printf arguments.
+"""Loggers with debug, info, warn and error, and printf arguments, like those of `getLogger`.
 
-One line an entry, control characters escaped, so that nobody can forge a line.
+One line for each entry, with escaped control characters, so that input can't forge lines.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from functools import lru_cache, partial
 from typing import Any, Protocol, TextIO
 
-BUNDLE_SECONDS, IDLE_SECONDS = 0.01, 1.0
+BUFFER_SECONDS, IDLE_SECONDS = 0.01, 1.0
 LEVELS = {"debug": 10, "info": 20, "warn": 30, "error": 40, "fatal": 50}
 
 
@@ -32,54 +32,54 @@ class Logger(Protocol):
 GetLogger = Callable[[str], Logger]
 
 
-class _Bundles:
-    """Lines that come thick and fast, written several at once; the first of them at once.
+class _LineBuffer:
+    """Writes the first line at once and collects the following ones for a moment.
 
-    Each write lets other threads in, which costs a busy service more than the line.
+    Each write switches threads, which costs a busy service more than the line.
     """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._lines: deque[str] = deque()
-        self._lock, self._left = threading.Lock(), threading.Event()
-        self._following = threading.Lock()  # held by the thread that writes the rest
-        self._wrote_at = 0.0
+        self._lock, self._has_lines = threading.Lock(), threading.Event()
+        self._writer_lock = threading.Lock()  # held by the thread that writes collected lines
+        self._written_at = 0.0
         atexit.register(self.flush)
 
     def write(self, line: str) -> None:
         self._lines.append(line)
-        if time.monotonic() - self._wrote_at > BUNDLE_SECONDS:
+        if time.monotonic() - self._written_at > BUFFER_SECONDS:
             self.flush()
-        elif not self._left.is_set():
-            self._left.set()
-            if self._following.acquire(blocking=False):
-                threading.Thread(target=self._follow, name="log", daemon=True).start()
+        elif not self._has_lines.is_set():
+            self._has_lines.set()
+            if self._writer_lock.acquire(blocking=False):
+                threading.Thread(target=self._write_rest, name="log", daemon=True).start()
 
     def flush(self) -> None:
         with self._lock:
-            self._wrote_at = time.monotonic()
+            self._written_at = time.monotonic()
             lines = []
             while self._lines:
                 lines.append(self._lines.popleft())
             if lines:
                 _write(self._stream, "".join(lines))
 
-    def _follow(self) -> None:
-        """Ends when nothing has come for a while."""
-        goes_on = True
-        while goes_on:
-            while self._left.wait(IDLE_SECONDS):
-                time.sleep(BUNDLE_SECONDS)
-                self._left.clear()
+    def _write_rest(self) -> None:
+        """Writes collected lines until none arrive for IDLE_SECONDS."""
+        is_running = True
+        while is_running:
+            while self._has_lines.wait(IDLE_SECONDS):
+                time.sleep(BUFFER_SECONDS)
+                self._has_lines.clear()
                 self.flush()
-            self._following.release()
-            # Somebody may have come just before.
-            goes_on = self._left.is_set() and self._following.acquire(blocking=False)
+            self._writer_lock.release()
+            # A line may have arrived before the release.
+            is_running = self._has_lines.is_set() and self._writer_lock.acquire(blocking=False)
 
 
 class _LineLogger:
     def __init__(self, name: str, threshold: int, write: Callable[[str], None]) -> None:
-        self._name, self._threshold, self._put = name, threshold, write
+        self._name, self._threshold, self._write_line = name, threshold, write
 
     def debug(self, message: str, *args: Any) -> None:
         self._write("debug", message, args)
@@ -97,14 +97,14 @@ class _LineLogger:
         if LEVELS[level] < self._threshold:
             return
         text = message % args if args else message
-        self._put(f"[{_now()}] [{level.upper()}] {self._name} - {escape_line(text)}\n")
+        self._write_line(f"[{_now()}] [{level.upper()}] {self._name} - {escape_line(text)}\n")
 
 
 def _write(stream: TextIO, text: str) -> None:
     try:
         stream.write(text)
         stream.flush()
-    except (OSError, ValueError):  # a closed pipe must not fail the request that logs
+    except (OSError, ValueError):  # a closed pipe must not fail the request
         pass
 
 
@@ -119,20 +119,20 @@ def _second(at: int) -> str:
 
 
 def escape_line(text: str) -> str:
-    """`text` with everything that is not printable escaped."""
+    """`text` with escaped non-printable characters."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def format_trace(error: BaseException) -> str:
-    """Its traceback, and those of its causes."""
+    """The traceback of an error and its causes."""
     return "".join(traceback.format_exception(error))
 
 
-def report(logger: Logger, what: str, error: BaseException, error_id: str = "") -> str:
-    """Logs an error that nobody expected, with its traceback; returns the ID in that line, for the
-    record of what failed."""
+def log_error(logger: Logger, what: str, error: BaseException, error_id: str = "") -> str:
+    """Logs an unexpected error with its traceback; returns the error ID in the line, for the record
+    of the failed work."""
     error_id = error_id or new_error_id()
     logger.error("%s (%s): %s", what, error_id, format_trace(error))
     return error_id
@@ -142,21 +142,21 @@ def new_error_id() -> str:
     return str(uuid.uuid4())
 
 
-def line_loggers(level: str, loud: frozenset[str] = frozenset()) -> GetLogger:
-    """The built-in provider, on standard error; `loud` names write at info whatever the level,
-    and so much that their lines are bundled."""
-    bundles = _Bundles(sys.stderr) if loud else None
+def build_line_loggers(level: str, always_logged: frozenset[str] = frozenset()) -> GetLogger:
+    """The default provider, on standard error. Loggers in `always_logged` write info at any level,
+    with a buffer because they write much."""
+    buffer = _LineBuffer(sys.stderr) if always_logged else None
 
     def get_logger(name: str) -> Logger:
-        if bundles is not None and name in loud:
-            return _LineLogger(name, min(LEVELS[level], LEVELS["info"]), bundles.write)
+        if buffer is not None and name in always_logged:
+            return _LineLogger(name, min(LEVELS[level], LEVELS["info"]), buffer.write)
         return _LineLogger(name, LEVELS[level], partial(_write, sys.stderr))
 
     return get_logger
 
 
-class Forward(logging.Handler):
-    """Hands a library's records to a Logger of ours (waitress speaks the standard module)."""
+class LogForwarder(logging.Handler):
+    """Forwards records of the standard logging module to a Logger."""
 
     def __init__(self, logger: Logger) -> None:
         super().__init__()

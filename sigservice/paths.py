@@ -1,4 +1,4 @@
-"""Where sql/, templates/ and static/ lie: beside the package, or inside it in a wheel."""
+"""The folders sql, templates and static: next to the package, or inside it in a wheel."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def resource_dir(name: str) -> Path:
-    """The folder `name`; raises FileNotFoundError when the installation lacks it."""
+    """The folder `name`; raises FileNotFoundError if the installation lacks it."""
     in_checkout = (_PACKAGE.parent / "setup.cfg").is_file()
     folder = _PACKAGE.parent / name if in_checkout else _PACKAGE / f"_{name}"
     if not folder.is_dir():

@@ -1,7 +1,7 @@
-"""Templates of bottle's SimpleTemplate, compiled once in a process.
+"""Renders templates of bottle's SimpleTemplate, compiled once in a process.
 
-Never bottle.template(): it takes a name with a brace or a newline as template source, and its
-cache is global. Names here are files below templates/, written in our own code.
+bottle.template() is not used: it treats a name with a brace or newline as template source, and its
+cache is global. Here names are constants, files below templates/.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sigservice.paths import resource_dir
 
 
 class Renderer:
-    """`render("signals/signals/log", **values)`; `helpers` are seen by every template."""
+    """`render("signals/signals/log", **values)`; all templates can use `helpers`."""
 
     def __init__(self, helpers: dict[str, Callable[..., Any]], folder: Path | None = None) -> None:
         self._folder = str(folder or resource_dir("templates"))
@@ -35,7 +35,7 @@ class Renderer:
         return str(template.render(**self._helpers, **values))
 
     def text(self, name: str, /, **values: Any) -> str:
-        """A template that makes no HTML: nothing is escaped in it."""
+        """Renders a template that isn't HTML, without escaping."""
         template = self._texts.get(name)
         if template is None:
             template = _Template(name=f"{name}.tpl", lookup=[self._folder], noescape=True)
@@ -44,14 +44,14 @@ class Renderer:
 
 
 class _Template(SimpleTemplate):  # type: ignore[misc]
-    """bottle's compiles the layout anew for each page that includes it."""
+    """Compiles each file once; bottle compiles the layout for each page that includes it."""
 
     @property
     def co(self) -> CodeType:
-        return _compiled(self.filename)
+        return _compile(self.filename)
 
 
 @cache
-def _compiled(file: str) -> CodeType:
+def _compile(file: str) -> CodeType:
     code: CodeType = SimpleTemplate(name=os.path.basename(file), lookup=[os.path.dirname(file)]).co
     return code

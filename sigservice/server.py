@@ -1,4 +1,4 @@
-"""create, start, stop: one service from its configuration to its end."""
+"""A service: create, start, describe and stop it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from sigservice.secrets import Passwords
 from sigservice.services import startup
 from sigservice.version import __version__
 from sigservice.web.cors import make_rejection_headers
-from sigservice.web.request_log import refusal_log
+from sigservice.web.request_log import build_refusal_log
 from sigservice.web.wsgi import Wsgi
 
 JOBS = (
@@ -65,8 +65,8 @@ def create(
 ) -> Service:
     """A service whose database is open, migrated and seeded; it does not listen.
 
-    `environ` is os.environ unless given; `clock` and `passwords` are for tests. Raises
-    ConfigError (all problems at once) and StartError (one line).
+    `environ` defaults to os.environ; `clock` and `passwords` are for tests. Raises ConfigError
+    with all problems, and StartError with one line.
     """
     loaded = load_config(options, os.environ if environ is None else environ)
     return Service(loaded, clock or Clock(), passwords or Passwords())
@@ -86,7 +86,7 @@ def start(
 
 
 class Service:
-    """`app` is a plain WSGI callable, usable without ever listening."""
+    """`app` is a WSGI callable that also works without the listener."""
 
     def __init__(self, loaded: Loaded, clock: Clock, passwords: Passwords) -> None:
         config = loaded.config
@@ -123,32 +123,32 @@ class Service:
 
     @property
     def port(self) -> int | None:
-        """The bound port while it listens, None otherwise and for a unix socket."""
+        """The bound port while the service listens, else None; None for a unix socket."""
         return self._listener.port if self._listener and not self._stopped.is_set() else None
 
     @property
     def url(self) -> str:
-        """Where it listens, as a local client reaches it; "" while it does not."""
+        """The URL for local clients while the service listens, else ""."""
         if self._listener is None or self._stopped.is_set():
             return ""
         if self.config["server"]["pipe"]:
             return f"unix:{self.config['server']['pipe']}"
         host = self.config["server"]["host"] or "localhost"
-        shown = {"0.0.0.0": "localhost", "::": "localhost"}.get(host, host)  # noqa: S104
-        shown = f"[{shown}]" if ":" in shown else shown
-        return f"http://{shown}:{self.port}{self.context.base}"
+        address = {"0.0.0.0": "localhost", "::": "localhost"}.get(host, host)  # noqa: S104
+        address = f"[{address}]" if ":" in address else address
+        return f"http://{address}:{self.port}{self.context.base}"
 
     def start(self) -> None:
-        """Returns when it listens. Raises RuntimeError the second time and after a stop."""
+        """Returns when the service listens. Raises RuntimeError if it was started before."""
         with self._lock:
             if self._stopped.is_set() or self._listener is not None:
-                raise RuntimeError("A service starts once; create a new one.")
+                raise RuntimeError("A service can be started only once; create a new one.")
             self._listener = Listener(
                 self.app,
                 self.config,
                 self._logger,
                 make_rejection_headers(self.context),
-                refusal_log(self.context),
+                build_refusal_log(self.context),
                 self._admit,
             )
         if self.context.authentication.type.has_passwords:
@@ -156,7 +156,7 @@ class Service:
         self._runner = Runner(self.context, _jobs(self.config))
         self._runner.start()
         if self.context.mail_server is None:
-            self._logger.info("No mail server (EMAIL_HOST): users can't reset their own passwords.")
+            self._logger.info("No mail server (EMAIL_HOST): users can't reset their passwords.")
         self._install_signal_handlers()
         self._thread = threading.Thread(target=self._serve, name="listener", daemon=True)
         self._thread.start()
@@ -166,9 +166,9 @@ class Service:
         self._stopped.wait()
 
     def stop(self) -> None:
-        """Stops listening, lets running requests finish up to the timeout, closes everything.
+        """Stops listening, waits for running requests up to the timeout, closes everything.
 
-        Once and for all: a second call returns at once, another thread's call waits.
+        A second call returns at once; a call from another thread waits for the first.
         """
         self.context.stopping.set()
         with self._lock:
@@ -176,9 +176,9 @@ class Service:
                 return
             deadline = time.monotonic() + self.config["server"]["gracefulShutdownTimeout"] / 1000
             if self._runner is not None:
-                self._runner.ask_to_stop()
+                self._runner.request_stop()
             if self._thread is not None and self._listener is not None:
-                self._listener.ask_to_stop()
+                self._listener.request_stop()
                 self._thread.join()
             elif self._listener is not None:
                 self._listener.close()
@@ -189,48 +189,48 @@ class Service:
             self._stopped.set()
 
     def describe(self) -> list[str]:
-        """What a person wants to know at the start, a line each, at most a dozen."""
+        """The start lines, at most a dozen."""
         kind = self.context.authentication.type
-        who, code = kind.users, ""
+        users, code = kind.users, ""
         if kind.has_passwords and startup.default_password_works(self.context.database):
-            who = "{username} with the built-in password {password}: change it"
-            who = who.format(**DEFAULT_ADMIN)  # never what is configured
+            users = "{username} with the default password {password}: change it"
+            users = users.format(**DEFAULT_ADMIN)  # never the configured password
             code = self._sign_in_code
         missing = []
         if not self.context.public_url:
             missing.append("SERVICE_URL (links use localhost)")
         if not self.config["email"]["host"]:
-            missing.append("mail (users can't reset their own passwords)")
+            missing.append("mail (users can't reset their passwords)")
         lines = [
             f"sigservice {__version__}",
             f"  address         {self.url}",
             f"  database        {self._database.description}",
             f"  authentication  {self.config['authentication']['type']}",
-            f"  sign-in         {who}",
+            f"  sign-in         {users}",
         ]
         if code:
-            lines.append(f"  one-time code   {code}: for one sign-in from outside private networks")
+            lines.append(f"  one-time code   {code}, for one sign-in from a public network")
         if missing:
             lines.append(f"  not configured  {', '.join(missing)}")
-        shown = [*self._type_risks, *self.warnings]
-        return lines + [f"  warning         {text}" for text in shown[:6]]
+        warnings = [*self._type_risks, *self.warnings]
+        return lines + [f"  warning         {text}" for text in warnings[:6]]
 
     def _warn(self) -> None:
-        """The command alone prints the lines of `describe`, so warnings go to the log too."""
+        """Logs the warnings, because only the command prints the lines of `describe`."""
         is_broken = self.context.authentication.lacks_handler
-        tell = self._logger.error if is_broken else self._logger.warn
+        log = self._logger.error if is_broken else self._logger.warn
         for line in self._type_risks:
-            tell("%s", line)
+            log("%s", line)
         for line in self.warnings:
             self._logger.warn("%s", line)
 
     def _serve(self) -> None:
         assert self._listener is not None
         try:
-            cut = self._listener.run()
-            if cut:
-                self._logger.warn("%d connections were cut at the end", cut)
-        except Exception as error:  # noqa: BLE001  the process must not live on deaf
+            closed_count = self._listener.run()
+            if closed_count:
+                self._logger.warn("%d busy connections were closed at the stop", closed_count)
+        except Exception as error:  # noqa: BLE001  the process must not continue without a listener
             self._logger.error("the listener failed: %s: %s", type(error).__name__, error)
             os._exit(1)
 
@@ -238,13 +238,13 @@ class Service:
         if not self.config["server"]["gracefulShutdownEnable"]:
             return
         if threading.current_thread() is not threading.main_thread():
-            self._logger.debug("not in the main thread: signals are not handled")
+            self._logger.debug("not in the main thread: no signal handlers")
             return
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._on_signal)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        if self.context.stopping.is_set():  # the second time somebody means it
+        if self.context.stopping.is_set():  # a second signal ends the process at once
             os._exit(1)
         self._logger.info("%s: stopping", signal.Signals(number).name)
         self.stop()

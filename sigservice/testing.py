@@ -1,4 +1,4 @@
-"""For test suites that drive the whole service in-process: see docs/testing.md.
+"""Helpers for test suites that run the service in-process; see docs/testing.md.
 
 with TemporaryDatabase() as database:
     service = sigservice.create({"db": database.options()}, environ={})
@@ -22,11 +22,11 @@ from sigservice.secrets import Passwords
 
 
 class TemporaryDatabase:
-    """A PostgreSQL of its own, thrown away at the end; starting it takes about a second."""
+    """A temporary PostgreSQL server; its start takes about a second."""
 
     def __init__(self) -> None:
         self._server = EmbeddedPostgres(TEMPORARY)
-        self._kept: Any = None  # connecting takes longer than emptying
+        self._connection: Any = None  # connecting takes longer than emptying
 
     def __enter__(self) -> TemporaryDatabase:
         self._server.start()
@@ -38,8 +38,8 @@ class TemporaryDatabase:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._kept is not None:
-            self._kept.close()
+        if self._connection is not None:
+            self._connection.close()
         self._server.stop()
 
     def options(self, database: str = "postgres") -> dict[str, Any]:
@@ -47,28 +47,28 @@ class TemporaryDatabase:
         return self._server.settings() | {"database": database}
 
     def connect(self, database: str = "postgres") -> Any:
-        """A psycopg2 connection in autocommit, for a test's own look at the rows."""
+        """A psycopg2 connection in autocommit, to check rows in a test."""
         conn = psycopg2.connect(**self._server.arguments(database))
         conn.autocommit = True
         return conn
 
     def create_database(self, name: str) -> dict[str, Any]:
-        """An empty database beside the first; returns its `db` option."""
+        """Creates an empty database; returns its `db` option."""
         self._execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
         return self.options(name)
 
     def empty(self, database: str = "postgres") -> None:
-        """Deletes every row but the roles, the feature types and the migrations' record; the
-        next service that is created writes the built-in rows anew."""
+        """Deletes all rows except roles, feature types and applied migrations. The next service
+        creates the default rows."""
         if database != "postgres":
             with contextlib.closing(self.connect(database)) as conn:
                 return _delete_rows(conn)
         try:
-            self._kept = self._kept or self.connect()
-            _delete_rows(self._kept)
-        except psycopg2.Error:  # somebody ended the backends
-            self._kept = self.connect()
-            _delete_rows(self._kept)
+            self._connection = self._connection or self.connect()
+            _delete_rows(self._connection)
+        except psycopg2.Error:  # the backends were terminated
+            self._connection = self.connect()
+            _delete_rows(self._connection)
 
     def _execute(self, statement: sql.Composed) -> None:
         conn = self.connect()
@@ -93,7 +93,7 @@ def _delete_rows(conn: Any) -> None:
 
 
 class FakeClock(Clock):
-    """Time that stands still until `advance` moves it."""
+    """A clock that only `advance` moves."""
 
     def __init__(self) -> None:
         self._now = datetime.now(UTC)
@@ -111,7 +111,7 @@ class FakeClock(Clock):
 
 
 class QuickPasswords(Passwords):
-    """Argon2id as ever, but with so little work that a suite does not wait for it."""
+    """Argon2id with little work, for fast tests."""
 
     def __init__(self) -> None:
         super().__init__(time_cost=1, memory_kib=64)

@@ -8,7 +8,7 @@ import pytest
 from waitress.adjustments import Adjustments
 from waitress.buffers import OverflowableBuffer
 
-from sigservice.http_parsing import SMALL_BODY, Admission, ChunkedBody, Entrance, Parser
+from sigservice.http_parsing import SMALL_BODY_BYTES, Admission, ChunkedBody, Entrance, Parser
 from sigservice.limiter import Quotas
 
 ADJUSTMENTS = Adjustments(max_request_header_size=32_768, max_request_body_size=5_500_000)
@@ -147,10 +147,10 @@ def test_body_above_the_limit_of_its_path_is_left_unread(framing):
 
 def test_small_body_is_read_whatever_the_limit():
     request = parser(limit=0)
-    request.received(head(f"Content-Length: {SMALL_BODY}"))
-    feed(request, b"x" * SMALL_BODY)
+    request.received(head(f"Content-Length: {SMALL_BODY_BYTES}"))
+    feed(request, b"x" * SMALL_BODY_BYTES)
     assert not request.body_refused
-    assert len(request.get_body_stream().read()) == SMALL_BODY
+    assert len(request.get_body_stream().read()) == SMALL_BODY_BYTES
 
 
 @pytest.mark.parametrize("framing", ["Content-Length: 60000", "Transfer-Encoding: chunked"])

@@ -1,7 +1,8 @@
 """The embedded PostgreSQL: used when no database is configured.
 
 One process starts it through the supervisor; other processes with the same data directory attach.
-It listens only on a unix socket in a private folder. See docs/decisions/0003-embedded-postgresql.md.
+It listens only on a unix socket in a private folder. See
+docs/decisions/0003-embedded-postgresql.md.
 """
 
 from __future__ import annotations

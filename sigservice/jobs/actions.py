@@ -15,7 +15,7 @@ from typing import Any
 
 from sigservice.context import Context
 from sigservice.db.pool import Connection
-from sigservice.log import Logger, new_error_id, report
+from sigservice.log import Logger, log_error, new_error_id
 from sigservice.repository.actions import action_runs
 from sigservice.services.actions import action_evaluation
 from sigservice.services.actions import action_runs as service
@@ -114,7 +114,7 @@ def _dead_letter(context: Context, logger: Logger, failure: EvaluationError) -> 
         action_runs.lock(conn)
         is_dead = context.evaluator.dead_letter(conn, failure.signal_id, error_id)
     if is_dead:
-        report(logger, f"signal {failure.signal_id} is a dead letter", failure.cause, error_id)
+        log_error(logger, f"signal {failure.signal_id} is a dead letter", failure.cause, error_id)
 
 
 def _perform_all(context: Context, logger: Logger) -> int:
@@ -127,7 +127,7 @@ def _perform_all(context: Context, logger: Logger) -> int:
                     conn, logger, since=since, in_savepoint=bool(savepoints), steps=steps
                 )
         except RunError as failure:
-            error_id = report(logger, f"run {failure.run_id} failed", failure.cause)
+            error_id = log_error(logger, f"run {failure.run_id} failed", failure.cause)
             with context.database.transaction() as conn:
                 service.fail_run(conn, failure.run_id, error_id)
             steps = [ActionStep(failure.run_id, "", "failed", has_changes=False, is_failed=True)]

@@ -1,4 +1,4 @@
-"""Small change: expired sessions and reset tokens, pooled connections that were idle too long."""
+"""Deletes expired sessions and reset tokens, closes idle and stuck connections."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import timedelta
 from sigservice.context import Context
 from sigservice.repository.access import reset_tokens, sessions
 
-UNWRITTEN = timedelta(minutes=5)  # a use of a session is in the database after a minute or two
+UNWRITTEN = timedelta(minutes=5)  # a use of a session is stored with a delay of one or two minutes
 
 
 def delete_sessions(context: Context) -> int:
@@ -23,12 +23,12 @@ def delete_reset_tokens(context: Context) -> int:
 
 
 def evict_connections(context: Context) -> int:
-    """Closes the idle, opens the missing; nothing worth a line in the log."""
+    """Closes idle connections and opens missing ones. Returns 0, so that nothing is logged."""
     context.database.evict_idle()
     context.database.fill()
     return 0
 
 
 def cut_stuck(context: Context) -> int:
-    """How many connections were ended because the database stood still."""
+    """Closes stuck connections; returns their number."""
     return context.database.cut_stuck()

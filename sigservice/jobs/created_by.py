@@ -1,5 +1,5 @@
 """Fills created_by_user_id of past events and flags, 100 of each at a time (specification: every
-15 minutes). Several processes may do it at once: each takes rows that no other has locked."""
+15 minutes). Several processes may run it: each updates rows that no other has locked."""
 
 from __future__ import annotations
 

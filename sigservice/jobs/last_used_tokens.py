@@ -1,6 +1,6 @@
-"""Writes when tokens and sessions were used last: a statement a minute, however busy they are.
+"""Stores when tokens and sessions were last used, once a minute.
 
-What a kill cuts off is a minute's notes; the next use makes them anew.
+A kill loses the times of the last minute.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from sigservice.repository.access import api_tokens, personal_tokens, sessions
 
 
 def run_once(context: Context) -> int:
-    """Routine, and so nothing worth a line in the log."""
+    """Returns 0, so that nothing is logged."""
     last_used = context.revision_cache.last_used
     if api := last_used.drain_api_tokens():
         with context.database.autocommit() as conn:

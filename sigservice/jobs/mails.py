@@ -8,7 +8,7 @@ from __future__ import annotations
 from sigservice.context import Context
 from sigservice.db.statements import Row
 from sigservice.errors import describe_fault
-from sigservice.log import report
+from sigservice.log import log_error
 from sigservice.outgoing.smtp import MailError, MailServer
 from sigservice.services.access import reset_tokens
 from sigservice.services.system import mails
@@ -47,7 +47,9 @@ def _send(context: Context, server: MailServer, mail: Row, secret: str) -> MailE
     except MailError as failed:
         return failed
     except Exception as error:  # noqa: BLE001  a bug must not leave the others waiting
-        error_id = report(context.get_logger("mails"), f"sending mail {mail['id']} failed", error)
+        error_id = log_error(
+            context.get_logger("mails"), f"sending mail {mail['id']} failed", error
+        )
         return MailError(describe_fault(error_id))
     return None
 

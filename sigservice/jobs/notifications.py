@@ -17,7 +17,7 @@ import msgspec
 from sigservice.context import Context
 from sigservice.db.statements import Row
 from sigservice.errors import describe_fault
-from sigservice.log import report
+from sigservice.log import log_error
 from sigservice.services.actions import notification_channels, notifications
 from sigservice.services.actions.notification_channels import DeliveryResult, DeliverySettings
 
@@ -84,7 +84,7 @@ def _send(
     except Exception as error:  # noqa: BLE001  a bug must not block the others
         what = f"sending notification {row['id']} failed"
         outcome = DeliveryResult(
-            describe_fault(report(context.get_logger("notifications"), what, error))
+            describe_fault(log_error(context.get_logger("notifications"), what, error))
         )
     results.put((row["id"], outcome))
 

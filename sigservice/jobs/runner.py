@@ -1,6 +1,6 @@
-"""Background jobs: one thread each, ended by an event, errors logged and never fatal.
+"""Background jobs: one thread each, stopped by an event. Errors are logged and never fatal.
 
-A job that fails again and again, as all do while the database is away, says so once a minute.
+A repeated error, such as an unavailable database, is logged once a minute.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ QUIET_SECONDS = 60
 
 @dataclass(frozen=True)
 class Job:
-    """`run_once` returns how much it did. Its first run is after a random part of `first`, 2 to
-    30 seconds for 30; one with `woken_by` runs at once when that event of the context is set."""
+    """`run_once` returns how much it did. The first run is after a random part of `first_seconds`,
+    for 30 after 2 to 30 seconds. A job with `woken_by` runs at once when that event is set."""
 
     name: str
     run_once: Callable[[Context], int]
@@ -31,7 +31,7 @@ class Job:
 
 
 class Runner:
-    """Starts the jobs of one service and ends them."""
+    """Starts and stops the jobs of a service."""
 
     def __init__(self, context: Context, jobs: tuple[Job, ...]) -> None:
         self._context = context
@@ -46,49 +46,49 @@ class Runner:
         for thread in self._threads:
             thread.start()
 
-    def ask_to_stop(self) -> None:
-        """Returns at once; no job starts any more."""
+    def request_stop(self) -> None:
+        """Returns at once; no job starts after this."""
         self._stop.set()
         for waker in self._wakers:
             waker.set()
 
     def join(self, seconds: float) -> None:
-        """Waits for running jobs, `seconds` in all; what they do survives being cut."""
+        """Waits up to `seconds` for all running jobs, which may be killed safely."""
         deadline = time.monotonic() + seconds
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
 
     def _loop(self, job: Job) -> None:
-        logger, complaints = self._context.get_logger("jobs"), _Complaints(job.name)
+        logger, error_log = self._context.get_logger("jobs"), _ErrorLog(job.name)
         wait = random.uniform(1 / 15, 1) * job.first_seconds  # noqa: S311  spreads processes, no secret
         waiting = job.woken_by(self._context) if job.woken_by else self._stop
         while not (waiting.wait(wait) and self._stop.is_set()):
-            began = time.monotonic()
+            started_at = time.monotonic()
             try:
-                done = job.run_once(self._context)
-                if done:
-                    logger.info("%s: %d done", job.name, done)
-                complaints.end(logger)
+                count = job.run_once(self._context)
+                if count:
+                    logger.info("%s: %d done", job.name, count)
+                error_log.end(logger)
             except Exception as error:  # noqa: BLE001  a job's bug must not end the others
-                complaints.add(logger, error)
-            self._context.telemetry.work.observe_job(job.name, time.monotonic() - began)
+                error_log.add(logger, error)
+            self._context.telemetry.work.observe_job(job.name, time.monotonic() - started_at)
             wait = job.every_seconds
 
 
-class _Complaints:
-    """What a job that fails says in the log."""
+class _ErrorLog:
+    """Logs the errors of a job, repeated ones once a minute."""
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._said: tuple[str, float] = ("", 0.0)
+        self._last_error: tuple[str, float] = ("", 0.0)
         self._fails = False
 
     def add(self, logger: Logger, error: Exception) -> None:
         self._fails, now = True, time.monotonic()
-        text, said_at = self._said
-        if text == str(error) and now - said_at < QUIET_SECONDS:
+        text, logged_at = self._last_error
+        if text == str(error) and now - logged_at < QUIET_SECONDS:
             return
-        self._said = (str(error), now)
+        self._last_error = (str(error), now)
         if isinstance(error, UnavailableError):
             logger.warn("%s: %s", self._name, error)
         else:
@@ -96,5 +96,5 @@ class _Complaints:
 
     def end(self, logger: Logger) -> None:
         if self._fails:
-            logger.info("%s: goes on", self._name)
+            logger.info("%s: works again", self._name)
         self._fails = False

@@ -1,4 +1,4 @@
-"""Prometheus metrics: one concept a file, put together here for one app."""
+"""Prometheus metrics: one file for each concept, assembled here."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from sigservice.telemetry.counts import Counts
 from sigservice.telemetry.deliveries import Messages
 from sigservice.telemetry.exposition import CONTENT_TYPE
 from sigservice.telemetry.flags import Flags
-from sigservice.telemetry.instruments import MOST_NAMES, Gauge, Instruments, Names, Reading
+from sigservice.telemetry.instruments import MAX_NAMES, Gauge, Instruments, Names, Reading
 from sigservice.telemetry.requests import Requests
 from sigservice.telemetry.sign_ins import SignIns
 from sigservice.telemetry.signals import Signals
 from sigservice.telemetry.work import Work
 
 LONG_SECONDS = 0.2
-REST = 10  # times as long as it took
+CACHE_FACTOR = 10  # the cache lives so many times as long as writing took
 RECENT_SECONDS = 1.0
 
 
 class Telemetry:
-    """What the service counts. `enabled` false makes each call free and the page absent.
+    """The metrics of a service. If `enabled` is false, calls have no effect.
 
-    `with_app_names` false empties the labels that hold names of applications. `count` is given
-    the names of flags that SDKs have reported and reads how much there is of everything.
+    If `with_app_names` is false, labels with application names are empty. `count(feature_names)`
+    counts all resources; the names are flags that SDKs reported and that may not exist.
     """
 
     def __init__(
@@ -40,40 +40,42 @@ class Telemetry:
         count: Callable[[list[str]], Mapping[str, Any]],
     ) -> None:
         self.enabled, self._monotonic = enabled, monotonic
-        self._writing, self._written = threading.Lock(), SharedBody(b"")
-        self._again_until = self._recent_until = 0.0
-        self._make = Instruments(enabled)
-        app_names = Names(MOST_NAMES if with_app_names else 0)
-        self.counts = Counts(lambda: count(self.flags.unknown.known()), monotonic, version)
-        self.requests = Requests(self._make, app_names)
-        self.flags = Flags(self._make, app_names, self.counts.environment_types)
-        self.signals = Signals(self._make)
-        self.messages = Messages(self._make)
-        self.sign_ins = SignIns(self._make)
-        self.work = Work(self._make)
-        self._make.add(self.counts)
+        self._writing, self._cached = threading.Lock(), SharedBody(b"")
+        self._cached_until = self._recent_until = 0.0
+        self._instruments = Instruments(enabled)
+        app_names = Names(MAX_NAMES if with_app_names else 0)
+        self.counts = Counts(lambda: count(self.flags.unknown.read()), monotonic, version)
+        self.requests = Requests(self._instruments, app_names)
+        self.flags = Flags(self._instruments, app_names, self.counts.environment_types)
+        self.signals = Signals(self._instruments)
+        self.messages = Messages(self._instruments)
+        self.sign_ins = SignIns(self._instruments)
+        self.work = Work(self._instruments)
+        self._instruments.add(self.counts)
 
     def add_gauge(self, name: str, text: str, labels: list[str], read: Reading) -> None:
-        """A gauge that is read when it is asked for."""
-        self._make.add(Gauge(name, text, labels, read))
+        """Adds a gauge that is read at each scrape."""
+        self._instruments.add(Gauge(name, text, labels, read))
 
     def write_exposition(self) -> SharedBody:
-        """Written by one caller at a time. The others get what was written a moment ago, or wait:
-        nobody needs a token, and a flood of requests must not hold every worker. What takes long to
-        write, because clients made many names up, is returned again for a while."""
+        """The metrics as text. One caller writes at a time; others get the cached text or wait, so
+        that a flood of requests without a token can't block all workers. Text that takes long to
+        write, because clients reported many names, is cached longer."""
         if not self._writing.acquire(blocking=False):
             if self._monotonic() < self._recent_until:
-                return self._written
+                return self._cached
             self._writing.acquire()
         try:
-            began = self._monotonic()
-            if began >= self._again_until:
-                self._written = SharedBody(exposition.write(self._make.registry))
-                ended = self._monotonic()
-                seconds = ended - began
-                self._again_until = began + (seconds * REST if seconds > LONG_SECONDS else 0)
-                self._recent_until = ended + max(RECENT_SECONDS, seconds * REST * 2)
-            return self._written
+            started_at = self._monotonic()
+            if started_at >= self._cached_until:
+                self._cached = SharedBody(exposition.write(self._instruments.registry))
+                ended_at = self._monotonic()
+                seconds = ended_at - started_at
+                self._cached_until = started_at + (
+                    seconds * CACHE_FACTOR if seconds > LONG_SECONDS else 0
+                )
+                self._recent_until = ended_at + max(RECENT_SECONDS, seconds * CACHE_FACTOR * 2)
+            return self._cached
         finally:
             self._writing.release()
 

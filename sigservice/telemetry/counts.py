@@ -1,6 +1,6 @@
-"""How much there is of everything, read in one statement and remembered for a moment.
+"""Counts of all resources, read with one statement and cached for a moment.
 
-A scrape never waits long: while the database is away or slow nothing is told.
+A scrape never waits long: without a fast response of the database these metrics are missing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-REMEMBER_SECONDS = 5.0
+CACHE_SECONDS = 5.0
 WAIT_SECONDS = 1.0
 
 Row = Mapping[str, Any]
@@ -31,12 +31,12 @@ def _by(**columns: str) -> Callable[[Row], Samples]:
 
 _GAUGES: tuple[tuple[str, str, tuple[str, ...], Callable[[Row], Samples]], ...] = (
     ("feature_toggles_archived_total", "Archived flags.", (), _one("archived_features")),
-    ("unknown_flags", "Flags that SDKs report and that don't exist.", (), _one("unknown_features")),
+    ("unknown_flags", "Flags that SDKs report but that don't exist.", (), _one("unknown_features")),
     ("users_total", "Users.", (), _one("users")),
-    ("users_active_7", "Users seen within 7 days.", (), _one("active_7")),
-    ("users_active_30", "Users seen within 30 days.", (), _one("active_30")),
-    ("users_active_60", "Users seen within 60 days.", (), _one("active_60")),
-    ("users_active_90", "Users seen within 90 days.", (), _one("active_90")),
+    ("users_active_7", "Users active within 7 days.", (), _one("active_7")),
+    ("users_active_30", "Users active within 30 days.", (), _one("active_30")),
+    ("users_active_60", "Users active within 60 days.", (), _one("active_60")),
+    ("users_active_90", "Users active within 90 days.", (), _one("active_90")),
     (
         "projects_total",
         "Projects.",
@@ -44,7 +44,7 @@ _GAUGES: tuple[tuple[str, str, tuple[str, ...], Callable[[Row], Samples]], ...] 
         lambda row: [((mode,), count) for mode, count in json.loads(row["projects"]).items()],
     ),
     ("environments_total", "Environments.", (), _one("environments")),
-    ("groups_total", "Groups: there are none here.", (), lambda row: [((), 0)]),
+    ("groups_total", "Groups, which don't exist here.", (), lambda row: [((), 0)]),
     ("roles_total", "Roles.", (), _one("roles")),
     ("segments_total", "Segments.", (), _one("segments")),
     ("strategies_total", "Strategy types.", (), _one("strategies")),
@@ -63,14 +63,14 @@ _GAUGES: tuple[tuple[str, str, tuple[str, ...], Callable[[Row], Samples]], ...] 
     ),
     (
         "postgres_version",
-        "1; the label is what counts.",
+        "Always 1; the label is the version.",
         ("version",),
         lambda row: [((row["postgres_version"],), 1)],
     ),
-    ("action_queue_signals", "Signals that wait to be judged.", (), _one("queue_signals")),
+    ("action_queue_signals", "Signals that wait for evaluation.", (), _one("queue_signals")),
     (
         "action_queue_age_seconds",
-        "How long the oldest of them has waited.",
+        "Age of the oldest of them.",
         (),
         _one("queue_seconds"),
     ),
@@ -78,7 +78,7 @@ _GAUGES: tuple[tuple[str, str, tuple[str, ...], Callable[[Row], Samples]], ...] 
 
 
 class Counts:
-    """`read` asks the database and raises whatever it likes."""
+    """`read` queries the database and may raise any error."""
 
     def __init__(
         self, read: Callable[[], Row], monotonic: Callable[[], float], version: str
@@ -86,7 +86,7 @@ class Counts:
         self._read, self._monotonic, self._version = read, monotonic, version
         self._lock = threading.Lock()
         self._reading: threading.Thread | None = None
-        self._began = 0.0
+        self._started_at = 0.0
         self._row: Row | None = None
         self._read_at: float | None = None
 
@@ -95,18 +95,18 @@ class Counts:
         return None if row is None else json.loads(row["environment_types"])
 
     def row(self) -> Row | None:
-        """The last one if it is young, else a new one; None while there is none to be had."""
+        """The cached row or a new one; None if the database doesn't respond in time."""
         with self._lock:
-            if self._read_at is not None and self._monotonic() - self._read_at < REMEMBER_SECONDS:
+            if self._read_at is not None and self._monotonic() - self._read_at < CACHE_SECONDS:
                 return self._row
             reading = self._reading
             if reading is None:
-                self._began = time.monotonic()
+                self._started_at = time.monotonic()
                 reading = self._reading = threading.Thread(
-                    target=self._ask, name="metrics", daemon=True
+                    target=self._refresh, name="metrics", daemon=True
                 )
                 reading.start()
-        reading.join(max(0.0, self._began + WAIT_SECONDS - time.monotonic()))
+        reading.join(max(0.0, self._started_at + WAIT_SECONDS - time.monotonic()))
         with self._lock:
             return None if self._reading is reading else self._row
 
@@ -122,11 +122,11 @@ class Counts:
                 family.add_metric(values, float(number))
             yield family
 
-    def _ask(self) -> None:
+    def _refresh(self) -> None:
         row: Row | None = None
         try:
             row = self._read()
-        except Exception:  # noqa: BLE001, S110  nothing is told; requests say what is wrong
+        except Exception:  # noqa: BLE001, S110  the metrics are missing; requests log the error
             pass
         with self._lock:
             self._row, self._read_at, self._reading = row, self._monotonic(), None

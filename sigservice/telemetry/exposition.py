@@ -1,4 +1,4 @@
-"""The text format 0.0.4, with each counter under the name that it has."""
+"""The text format 0.0.4, without renaming counters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Flags: what is changed of them, and what SDKs report."""
+"""Changes of flags, and reports of SDKs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from prometheus_client.core import Metric
 
-from sigservice.telemetry.instruments import MOST_SERIES, Counter, Instruments, Names
+from sigservice.telemetry.instruments import MAX_SERIES, Counter, Instruments, Names
 
 NONE = "n/a"
 SDK_LABELS = (
@@ -26,7 +26,7 @@ _ACTIONS = {
 
 
 class Flags:
-    """`environment_types` are those of the last count, by name; None while nobody knows them."""
+    """`environment_types` returns the types by environment; None while they are unknown."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class Flags:
     ) -> None:
         self._app_names = app_names
         self._types = environment_types
-        self.unknown = Names(MOST_SERIES)
+        self.unknown = Names(MAX_SERIES)
         self._updates = Counter(
             "feature_toggle_update_total",
             "Changes of flags.",
@@ -47,7 +47,7 @@ class Flags:
         self._usage = make.add(
             Counter(
                 "feature_toggle_usage_total",
-                "How often SDKs saw a flag on and off.",
+                "Evaluations reported by SDKs, by result.",
                 ("toggle", "active", "appName"),
                 ("toggle", "appName"),
             )
@@ -64,14 +64,14 @@ class Flags:
         self._dropped = make.add(
             Counter(
                 "client_metrics_dropped_total",
-                "What SDKs reported and a limit kept from being stored.",
+                "Reports of SDKs that were dropped because of a limit.",
                 ("kind",),
             )
         )
         self._sdks = make.add(
             Counter(
                 "client_sdk_versions",
-                "Registrations by the version of the SDK and what it runs on.",
+                "Registrations by SDK version and platform.",
                 SDK_LABELS,
                 SDK_LABELS,
             )
@@ -80,15 +80,15 @@ class Flags:
     def count_change(
         self, event: str, toggle: str, project: str | None, environment: str | None
     ) -> None:
-        """`event` is the type of the event that says so."""
+        """`event` is the type of the event."""
         action = _ACTIONS.get(event, "updated")
         self._updates.inc(toggle, project or NONE, environment or NONE, action)
 
     def count_usage(self, toggle: str, app_name: str, yes: int, no: int) -> None:
-        """`toggle` exists: clients can make up names."""
+        """`toggle` must exist."""
         if not self._usage.enabled or not (yes or no):
             return
-        app_name = self._app_names.bounded(app_name)
+        app_name = self._app_names.limit(app_name)
         if yes:
             self._usage.inc(toggle, "true", app_name, amount=yes)
         if no:
@@ -105,12 +105,12 @@ class Flags:
         """`sdk` are the values of SDK_LABELS."""
         if not self._registrations.enabled:
             return
-        self._registrations.inc(self._app_names.bounded(app_name), environment, interval)
+        self._registrations.inc(self._app_names.limit(app_name), environment, interval)
         if sdk[0]:
             self._sdks.inc(*(text[:100] for text in sdk))
 
     def collect(self) -> Iterable[Metric]:
-        """Changes, with the type of the environment, which an event does not tell."""
+        """The changes with the type of the environment, which events don't contain."""
         family = Metric(self._updates.name, "Changes of flags.", "counter")
         types = self._types()
         for (toggle, project, environment, action), value in self._updates.values().items():

@@ -1,4 +1,4 @@
-"""Counters and histograms with labels that are bounded in number, under exactly their names.
+"""Counters and histograms with a limited number of label sets, and with exactly their names.
 
 Why not prometheus-client's own: docs/decisions/0013-metrics.md.
 """
@@ -15,9 +15,9 @@ from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector
 from prometheus_client.core import GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.process_collector import ProcessCollector
 
-MOST_SERIES = 5000  # of one metric, before labels that clients make up are left empty
-MOST_NAMES = 1000
-LONGEST_NAME = 100
+MAX_SERIES = 5000  # of one metric; then labels from clients are left empty
+MAX_NAMES = 1000
+MAX_NAME_LENGTH = 100
 
 Labels = tuple[str, ...]
 Reading = Callable[[], Iterable[tuple[Sequence[str], float]]]
@@ -31,51 +31,51 @@ C = TypeVar("C", bound=Collector)
 
 
 class Names:
-    """Names that clients make up: cut, and "" for those that come when `most` are known."""
+    """Names from clients, limited in length and number; further names become ""."""
 
-    def __init__(self, most: int = MOST_NAMES) -> None:
-        self._most = most
-        self._known: dict[str, None] = {}
+    def __init__(self, max_names: int = MAX_NAMES) -> None:
+        self._max_names = max_names
+        self._names: dict[str, None] = {}
 
-    def bounded(self, text: str) -> str:
-        text = text[:LONGEST_NAME]
-        if text in self._known:
+    def limit(self, text: str) -> str:
+        text = text[:MAX_NAME_LENGTH]
+        if text in self._names:
             return text
-        if len(self._known) >= self._most:
+        if len(self._names) >= self._max_names:
             return ""
-        self._known[text] = None
+        self._names[text] = None
         return text
 
-    def known(self) -> list[str]:
-        return list(self._known)
+    def read(self) -> list[str]:
+        return [*self._names]
 
 
 class _Labelled:
-    """`loose` are the labels that clients fill: those that are left empty when there are too many
-    label sets."""
+    """`client_labels` are labels with values from clients, left empty after MAX_SERIES label
+    sets."""
 
     enabled = True
 
     def __init__(
-        self, name: str, text: str, labels: Sequence[str] = (), loose: Sequence[str] = ()
+        self, name: str, text: str, labels: Sequence[str] = (), client_labels: Sequence[str] = ()
     ) -> None:
         self.name, self.text, self.labels = name, text, tuple(labels)
-        self._loose, self._lock = frozenset(loose), threading.Lock()
+        self._client_labels, self._lock = frozenset(client_labels), threading.Lock()
 
-    def _bounded(self, labels: Labels, known: Mapping[Labels, object]) -> Labels:
-        if labels in known or len(known) < MOST_SERIES or not self._loose:
+    def _limit_labels(self, labels: Labels, existing: Mapping[Labels, object]) -> Labels:
+        if labels in existing or len(existing) < MAX_SERIES or not self._client_labels:
             return labels
         pairs = zip(self.labels, labels, strict=True)
-        return tuple("" if name in self._loose else text for name, text in pairs)
+        return tuple("" if name in self._client_labels else text for name, text in pairs)
 
 
 class Counter(_Labelled):
-    """Its name in the answer is exactly `name`."""
+    """A counter whose name in the response is exactly `name`."""
 
     def __init__(
-        self, name: str, text: str, labels: Sequence[str] = (), loose: Sequence[str] = ()
+        self, name: str, text: str, labels: Sequence[str] = (), client_labels: Sequence[str] = ()
     ) -> None:
-        super().__init__(name, text, labels, loose)
+        super().__init__(name, text, labels, client_labels)
         self._values: dict[Labels, float] = {} if labels else {(): 0.0}
 
     def inc(self, *labels: str, amount: float = 1) -> None:
@@ -83,7 +83,7 @@ class Counter(_Labelled):
             return
         with self._lock:
             if labels not in self._values:
-                labels = self._bounded(labels, self._values)
+                labels = self._limit_labels(labels, self._values)
                 self._values.setdefault(labels, 0.0)
             self._values[labels] += amount
 
@@ -102,7 +102,7 @@ class Counter(_Labelled):
 
 
 class Series:
-    """One label set of a histogram; `observe` is all that a hot path does."""
+    """One label set of a histogram. A hot path only calls `observe`."""
 
     __slots__ = ("_bounds", "_counts", "_lock", "_sum")
 
@@ -111,9 +111,9 @@ class Series:
         self._counts, self._sum = [0] * (len(bounds) + 1), 0.0
 
     def observe(self, value: float) -> None:
-        place = bisect_left(self._bounds, value)
+        index = bisect_left(self._bounds, value)
         with self._lock:
-            self._counts[place] += 1
+            self._counts[index] += 1
             self._sum += value
 
     def read(self) -> tuple[list[int], float]:
@@ -127,25 +127,25 @@ class Histogram(_Labelled):
         name: str,
         text: str,
         labels: Sequence[str] = (),
-        loose: Sequence[str] = (),
+        client_labels: Sequence[str] = (),
         *,
         bounds: Sequence[float],
     ) -> None:
-        super().__init__(name, text, labels, loose)
+        super().__init__(name, text, labels, client_labels)
         self._bounds = tuple(bounds)
         self._series: dict[Labels, Series] = {} if labels else {(): Series(self._bounds)}
 
-    def at(self, *labels: str) -> Series:
-        """For those who keep it."""
+    def find_series(self, *labels: str) -> Series:
+        """The series of these labels, which the caller may cache."""
         with self._lock:
-            key = self._bounded(labels, self._series)
+            key = self._limit_labels(labels, self._series)
             if key not in self._series:
                 self._series[key] = Series(self._bounds)
             return self._series[key]
 
     def observe(self, value: float, *labels: str) -> None:
         if self.enabled:
-            (self._series.get(labels) or self.at(*labels)).observe(value)
+            (self._series.get(labels) or self.find_series(*labels)).observe(value)
 
     def items(self) -> list[tuple[Labels, Series]]:
         with self._lock:
@@ -153,7 +153,7 @@ class Histogram(_Labelled):
 
     @staticmethod
     def buckets(bounds: Sequence[float], counts: Sequence[int]) -> list[tuple[str, float]]:
-        """Each of them has what the smaller ones have."""
+        """The cumulative buckets."""
         names = [f"{bound:g}" for bound in bounds] + ["+Inf"]
         return list(zip(names, map(float, accumulate(counts)), strict=True))
 
@@ -166,7 +166,7 @@ class Histogram(_Labelled):
 
 
 class Gauge:
-    """Read when it is asked for."""
+    """A gauge that is read at each scrape."""
 
     def __init__(self, name: str, text: str, labels: Sequence[str], read: Reading) -> None:
         self._name, self._text, self._labels, self._read = name, text, labels, read
@@ -179,7 +179,7 @@ class Gauge:
 
 
 class Instruments:
-    """Those of one app, in a registry of its own, so that two apps fit into one process."""
+    """The instruments of one service, in its own registry, so that a process can have several."""
 
     def __init__(self, enabled: bool) -> None:
         self.enabled = enabled
@@ -190,7 +190,7 @@ class Instruments:
             GCCollector(registry=self.registry)
 
     def add(self, collector: C) -> C:
-        """Shows it; where metrics are off it counts nothing instead."""
+        """Registers the collector, or disables it if metrics are off."""
         if self.enabled:
             self.registry.register(collector)
         elif isinstance(collector, _Labelled):

@@ -1,6 +1,6 @@
 """Requests: how long they took, which applications sent them, and from what kind of client.
 
-A request of an SDK costs one observation; what else is told of it follows from that.
+A request of an SDK costs one observation; all other metrics are derived from it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _SDK = ("/api/client/", "/api/frontend", "/edge/")
 
 
 def is_sdk(path: str) -> bool:
-    """Whether SDKs and relays ask there."""
+    """Whether the path is for SDKs and relays."""
     return path.startswith(_SDK)
 
 
@@ -34,20 +34,20 @@ class Requests:
         )
         self._origins = Counter(
             "request_origin_counter",
-            "Requests of people's browsers (UI) and of programs (API).",
+            "Requests of browsers (UI) and programs (API).",
             ("type", "method", "source"),
         )
         make.add(self)
 
     def find_series(self, path: str, method: str, status: int, app_name: str) -> Series:
-        """Where to observe such requests, in milliseconds. `path` is the route's pattern, never
-        what a client made up."""
+        """The series for the duration of such requests in milliseconds. `path` is the route's
+        pattern."""
         if app_name:
-            app_name = self._app_names.bounded(app_name)
-        return self._times.at(path, method, str(status), app_name)
+            app_name = self._app_names.limit(app_name)
+        return self._times.find_series(path, method, str(status), app_name)
 
     def count_origin(self, type: str, method: str, source: str) -> None:
-        """`type` is UI or API; for all but SDKs."""
+        """Counts requests except those of SDKs; `type` is UI or API."""
         self._origins.inc(type, method, source)
 
     def collect(self) -> Iterable[Metric]:

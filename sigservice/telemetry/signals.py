@@ -1,4 +1,4 @@
-"""Signals, and the runs that follow from them."""
+"""Signals and the runs that they trigger."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Signals:
         )
 
     def count_signal(self, endpoint: str, result: str, payload_bytes: int = 0) -> None:
-        """`endpoint` is the name of an existing endpoint, or "" for a refused stranger."""
+        """`endpoint` is the name of an existing endpoint, or "" for a failed authentication."""
         self._received.inc(endpoint, result)
         if payload_bytes:
             self._payload.observe(payload_bytes)

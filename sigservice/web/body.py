@@ -1,4 +1,4 @@
-"""Bodies, bounded before they are read. bottle's own readers are not used: see docs/patterns.md."""
+"""Reads bodies with a limit. bottle's own readers are not used, see docs/patterns.md."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _MISSING_FIELD = re.compile(r"missing required field `(\w+)`")
 
 
 def read_bytes(environ: dict[str, Any], limit: int) -> bytes:
-    """The body, inflated; raises ContentTooLargeError above `limit` without reading it all, and for
-    one that the listener did not read (see web/admission.py)."""
+    """The decompressed body. Raises ContentTooLargeError if it exceeds `limit`, without reading all
+    of it, or if the listener did not read it (see web/admission.py)."""
     if environ.get("sigservice.body_refused"):
         raise payload.build_too_large_error(limit)
     length = environ.get("CONTENT_LENGTH") or ""
     stream = environ["wsgi.input"]
     if length:
         if not (length.isascii() and length.isdigit()):
-            raise BadDataError("The Content-Length is not a number.")
+            raise BadDataError("The Content-Length must be a number.")
         if len(length.lstrip("0")) > 18 or int(length) > limit:
             raise payload.build_too_large_error(limit)
         data = stream.read(int(length))
@@ -44,7 +44,7 @@ def read_bytes(environ: dict[str, Any], limit: int) -> bytes:
 
 
 def is_json(content_type: str) -> bool:
-    """application/json and every +json type (RFC 6839); a missing type counts, if it parses."""
+    """Whether it is application/json, a +json type (RFC 6839) or missing."""
     kind = content_type.partition(";")[0].strip().lower()
     return kind in ("", "application/json") or (
         kind.startswith("application/") and kind.endswith("+json")
@@ -66,9 +66,9 @@ def read_json(environ: dict[str, Any], limit: int = JSON_LIMIT) -> tuple[Any, by
 
 
 class BodyPlugin:
-    """`takes=Struct` on a route line: the handler is given `body`, decoded and checked.
+    """The option `takes=Struct` of a route: the handler gets the decoded and checked `body`.
 
-    `body_limit=bytes` widens what it may weigh. What `takes` names is in the API's description.
+    `body_limit=bytes` sets its maximum size. The struct is a part of the OpenAPI description.
     """
 
     name, api = "body", 2
@@ -86,17 +86,17 @@ class BodyPlugin:
 
 
 def read_struct(environ: dict[str, Any], kind: type[Struct], limit: int = JSON_LIMIT) -> Struct:
-    """A JSON body as a msgspec struct; raises BadDataError whose detail names the path."""
+    """A JSON body as a msgspec struct; raises BadDataError with the path of the field."""
     if not (environ.get("CONTENT_TYPE") or ""):
         raise ContentTypeError("The body must be application/json.")
     value, _ = read_json(environ, limit)
     if value is MISSING:
-        raise BadDataError("A JSON body is needed.")
+        raise BadDataError("A JSON body is required.")
     return to_struct(value, kind)
 
 
 def to_struct(value: Any, kind: type[Struct]) -> Struct:
-    """A decoded value as a struct; raises BadDataError whose detail names the path."""
+    """A decoded value as a struct; raises BadDataError with the path of the field."""
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
@@ -111,7 +111,7 @@ def to_struct(value: Any, kind: type[Struct]) -> Struct:
 def read_form(
     environ: dict[str, Any], limit: int = FORM_LIMIT, fields: int = FORM_FIELDS
 ) -> dict[str, str]:
-    """A submitted form; of a field that comes twice the last value counts.
+    """A submitted form; of a repeated field the last value counts.
 
     Raises ContentTypeError, ContentTooLargeError, BadDataError.
     """
@@ -119,20 +119,20 @@ def read_form(
     data = read_bytes(environ, limit)
     if data and kind != "application/x-www-form-urlencoded":
         raise ContentTypeError("The body must be application/x-www-form-urlencoded.")
-    return dict(_pairs(data.decode("latin-1"), "form", fields))
+    return dict(_parse_pairs(data.decode("latin-1"), "form", fields))
 
 
 def read_query(environ: dict[str, Any]) -> dict[str, str]:
-    """The query string; raises BadDataError for what is no UTF-8 text."""
-    return dict(query_pairs(environ))
+    """The query parameters; raises BadDataError for invalid UTF-8."""
+    return dict(read_query_pairs(environ))
 
 
-def query_pairs(environ: dict[str, Any]) -> list[tuple[str, str]]:
-    """The query string where a name may come several times; raises as `read_query` does."""
-    return _pairs(environ.get("QUERY_STRING", ""), "query string")
+def read_query_pairs(environ: dict[str, Any]) -> list[tuple[str, str]]:
+    """The query parameters with repeated names; raises like `read_query`."""
+    return _parse_pairs(environ.get("QUERY_STRING", ""), "query string")
 
 
-def _pairs(text: str, what: str, fields: int = FORM_FIELDS) -> list[tuple[str, str]]:
+def _parse_pairs(text: str, source: str, fields: int = FORM_FIELDS) -> list[tuple[str, str]]:
     try:
         pairs = parse_qsl(
             text,
@@ -142,18 +142,18 @@ def _pairs(text: str, what: str, fields: int = FORM_FIELDS) -> list[tuple[str, s
             max_num_fields=fields,
         )
     except ValueError:  # UnicodeDecodeError is one
-        raise BadDataError(f"The {what} can't be read.") from None
+        raise BadDataError(f"The {source} is invalid.") from None
     if "\x00" in text or any("\x00" in key or "\x00" in value for key, value in pairs):
-        raise BadDataError(f"The {what} holds a NUL character.")
+        raise BadDataError(f"The {source} contains a NUL character.")
     if not text.isascii():
-        raise BadDataError(f"The {what} can't be read.")
+        raise BadDataError(f"The {source} is invalid.")
     return pairs
 
 
 def read_number(
     query: dict[str, str], name: str, default: int | None, low: int, high: int
 ) -> int | None:
-    """A number of the query string; raises BadDataError unless it is from `low` to `high`."""
+    """A number in the query; raises BadDataError unless it is between `low` and `high`."""
     text = query.get(name, "")
     if not text:
         return default

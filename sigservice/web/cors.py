@@ -14,7 +14,7 @@ from typing import Any
 from sigservice.context import Context
 from sigservice.errors import UnavailableError
 from sigservice.services.system.settings import ANY_ORIGIN
-from sigservice.web.headers import Headers, header_sets, is_api
+from sigservice.web.headers import Headers, build_header_sets, is_api
 from sigservice.web.wsgi import Environ, StartResponse, Wsgi
 
 PATH = "/api/frontend"
@@ -62,7 +62,7 @@ def answer_preflights(context: Context, app: Wsgi) -> Wsgi:
 def make_rejection_headers(context: Context) -> Callable[[str, str], Headers]:
     """A function that makes the headers of the listener's own answers from path and Origin. There
     is no request yet, and it never queries the database."""
-    api_headers, page_headers = header_sets(context.config)
+    api_headers, page_headers = build_header_sets(context.config)
 
     def headers(path: str, origin: str) -> Headers:
         below = path.removeprefix(context.base)

@@ -1,4 +1,4 @@
-"""One place shapes every error: JSON {id, name, message, details} or an HTML page by path."""
+"""Makes the response to every error: JSON {id, name, message, details} or a page, by path."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def wants_json(path: str) -> bool:
     return any(path == prefix or path.startswith(prefix + "/") for prefix in _JSON_PATHS)
 
 
-def body_of(error: AppError, error_id: str) -> dict[str, Any]:
+def build_body(error: AppError, error_id: str) -> dict[str, Any]:
     return {
         "id": error_id,
         "name": error.name,
@@ -31,20 +31,20 @@ def body_of(error: AppError, error_id: str) -> dict[str, Any]:
     }
 
 
-def shape(
-    context: Context, error: AppError, path: str, bug: BaseException | None = None
+def respond_to_error(
+    context: Context, error: AppError, path: str, fault: BaseException | None = None
 ) -> HTTPResponse:
-    """The answer for `error` on `path`, for a 403 a line in the log that says who was refused, and
-    for a 5xx one that bears the same id; a `bug` behind it goes there with its trace."""
+    """The response to `error` on `path`. A 403 is logged with the caller, a 5xx with the error ID,
+    and an unexpected error (`fault`) with its traceback."""
     error_id = new_error_id()
     if error.status == 403:
         _log_refusal(context, error, path)
     if error.status >= 500:
-        tell = context.unavailable.warn if bug is None else context.get_logger("errors").error
+        log = context.unavailable.warn if fault is None else context.get_logger("errors").error
         cause = getattr(error, "sqlstate", "") or type(error).__name__
-        if bug is not None:
-            cause = format_trace(bug)
-        tell(
+        if fault is not None:
+            cause = format_trace(fault)
+        log(
             "%s %s on %s (%s): %s",
             error.status,
             error.name,
@@ -53,7 +53,7 @@ def shape(
             cause,
         )
     if wants_json(path):
-        answer = respond.json(body_of(error, error_id), error.status)
+        answer = respond.json(build_body(error, error_id), error.status)
     else:
         answer = respond.page(
             context,
@@ -84,13 +84,14 @@ def _log_refusal(context: Context, error: AppError, path: str) -> None:
     )
 
 
-def unexpected(context: Context, error: BaseException, path: str) -> HTTPResponse:
-    """A bug of ours: everything goes to the log, nothing but an id to the client."""
-    return shape(context, AppError("Internal server error."), path, error)
+def respond_to_fault(context: Context, error: BaseException, path: str) -> HTTPResponse:
+    """The response to an unexpected error: the client gets only the error ID, the log all
+    details."""
+    return respond_to_error(context, AppError("Internal server error."), path, error)
 
 
 class ErrorPlugin:
-    """Outermost plugin of each router: turns what a handler raises into an answer."""
+    """The outermost plugin of each router: responds to exceptions of handlers."""
 
     name, api = "errors", 2
 
@@ -100,32 +101,34 @@ class ErrorPlugin:
     def apply(self, callback: Any, route: Any) -> Any:
         context = self._context
 
-        def shaped(*args: Any, **kwargs: Any) -> Any:
+        def with_errors(*args: Any, **kwargs: Any) -> Any:
             try:
                 return callback(*args, **kwargs)
             except HTTPResponse:
                 raise
             except AppError as error:
-                return shape(context, error, request.environ["PATH_INFO"])
-            except Exception as error:  # noqa: BLE001  the one place that catches all
-                return unexpected(context, error, request.environ["PATH_INFO"])
+                return respond_to_error(context, error, request.environ["PATH_INFO"])
+            except Exception as error:  # noqa: BLE001  handlers may raise anything
+                return respond_to_fault(context, error, request.environ["PATH_INFO"])
 
-        return shaped
+        return with_errors
 
 
-def router_error(context: Context, error: HTTPError, environ: dict[str, Any]) -> HTTPResponse:
-    """What bottle's router refuses: 404, and 405 with the methods that there are."""
+def handle_router_error(
+    context: Context, error: HTTPError, environ: dict[str, Any]
+) -> HTTPResponse:
+    """The response to errors of bottle's router: 404, and 405 with the allowed methods."""
     path = environ["PATH_INFO"]
     if error.status_code == 404:
-        return shape(context, NotFoundError("Page not found."), path)
+        return respond_to_error(context, NotFoundError("Page not found."), path)
     if error.status_code == 405:
         allowed = set(error.get_header("Allow", "").split(",")) - {"", "PROXY"}
         if "GET" in allowed:
             allowed.add("HEAD")
         methods = ", ".join(sorted(allowed))
-        refused = MethodNotAllowedError(
-            f"This address does not take {environ['REQUEST_METHOD'][:20]!r}; it takes {methods}.",
+        not_allowed = MethodNotAllowedError(
+            f"Method {environ['REQUEST_METHOD'][:20]!r} is not allowed here, only {methods}.",
             headers={"Allow": methods},
         )
-        return shape(context, refused, path)
-    return unexpected(context, error.exception or error, path)
+        return respond_to_error(context, not_allowed, path)
+    return respond_to_fault(context, error.exception or error, path)

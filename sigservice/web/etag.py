@@ -1,10 +1,10 @@
-"""If-None-Match (RFC 9110, 13.1.2): weak comparison, lists and *."""
+"""If-None-Match (RFC 9110, 13.1.2) with weak comparison, lists and *."""
 
 from __future__ import annotations
 
 
 def matches(header: str, etag: str) -> bool:
-    """Whether the client has what `etag`, quotes included, names."""
+    """Whether the header matches `etag`, which includes its quotes."""
     if header == etag:
         return True
     if not header:

@@ -1,6 +1,4 @@
-"""Security headers, as the field's servers send them. Pages carry no inline script or style, so the
-policy allows none.
-"""
+"""Security headers. Pages have no inline scripts or styles, so the policy allows none."""
 
 from __future__ import annotations
 
@@ -43,32 +41,32 @@ _PAGES = [
 _ISOLATED = ("Cross-Origin-Embedder-Policy", "credentialless")
 
 
-def content_security_policy(config: dict[str, Any]) -> str:
-    """The policy of pages, with the configured sources added; 'none' gives way to them."""
+def build_content_security_policy(config: dict[str, Any]) -> str:
+    """The policy of pages with the configured sources, which replace 'none'."""
     allowed, parts = config["additionalCspAllowedDomains"], []
     for directive, sources in _DIRECTIVES.items():
         if directive == _UPGRADE and not config["secureHeaders"]:
             continue
         extra = allowed.get(directive.removesuffix("-src") + "Src", [])
-        kept = [] if extra and sources == "'none'" else [sources]
-        parts.append(" ".join([directive, *kept, *extra]).strip())
+        own_sources = [] if extra and sources == "'none'" else [sources]
+        parts.append(" ".join([directive, *own_sources, *extra]).strip())
     return ";".join(parts)
 
 
-def header_sets(config: dict[str, Any]) -> tuple[Headers, Headers]:
-    """(below /api, elsewhere)."""
+def build_header_sets(config: dict[str, Any]) -> tuple[Headers, Headers]:
+    """The headers for paths below /api, and for all others."""
     common = _COMMON + ([_HSTS] if config["secureHeaders"] else [])
     api = [
         *common,
         ("X-Frame-Options", "DENY"),
         ("Content-Security-Policy", "default-src 'none';frame-ancestors 'none'"),
     ]
-    pages = [*common, *_PAGES, ("Content-Security-Policy", content_security_policy(config))]
-    if not config["additionalCspAllowedDomains"]["frameSrc"]:  # it would keep their frames out
+    pages = [*common, *_PAGES, ("Content-Security-Policy", build_content_security_policy(config))]
+    if not config["additionalCspAllowedDomains"]["frameSrc"]:  # it would block their frames
         pages.append(_ISOLATED)
     return api, pages
 
 
 def is_api(path: str) -> bool:
-    """`path` without the base path."""
+    """Whether `path`, without the base path, belongs to the API."""
     return path == "/api" or path.startswith("/api/")

@@ -1,4 +1,4 @@
-"""The few functions that templates may call."""
+"""Functions that templates can call."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sigservice.web.forms import find_errors
 
 
 def template_helpers(prefix: str) -> dict[str, Callable[..., Any]]:
-    """`prefix` goes before the paths in templates, which start at our own root."""
+    """`prefix` is the public base path, which paths in templates don't have."""
     hashes = {
         file.name: hashlib.sha256(file.read_bytes()).hexdigest()[:12]
         for file in resource_dir("static").iterdir()
@@ -33,7 +33,7 @@ def template_helpers(prefix: str) -> dict[str, Callable[..., Any]]:
 
 
 def join_path(path: str, *parts: Any) -> str:
-    """`("/admin/signals", 7, "log")` as a path: each part is quoted."""
+    """The path of `("/admin/signals", 7, "log")`, with quoted parts."""
     return path + "".join(f"/{quote(str(part), safe='')}" for part in parts)
 
 

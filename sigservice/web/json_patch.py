@@ -1,4 +1,4 @@
-"""JSON Patch (RFC 6902) on what is stored, checked like a body that was sent whole."""
+"""JSON Patch (RFC 6902) on stored documents. The result is checked like a complete body."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sigservice.errors import BadDataError
 from sigservice.web.body import JSON_LIMIT, to_struct
 
 Struct = TypeVar("Struct")
-MOST_STEPS = 100
+MAX_STEPS = 100
 
 
 class Step(msgspec.Struct, rename={"source": "from"}, omit_defaults=True):
@@ -25,19 +25,20 @@ class Step(msgspec.Struct, rename={"source": "from"}, omit_defaults=True):
 Patch = list[Step]
 
 
-def apply(patch: Patch, document: dict[str, Any], kind: type[Struct]) -> Struct:
-    """The document after the patch, as `kind`. Raises BadDataError; nothing is half done."""
-    if len(patch) > MOST_STEPS:
-        raise BadDataError(f"A patch has at most {MOST_STEPS} steps.")
-    changed = copy.deepcopy(document)
+def apply_patch(patch: Patch, document: dict[str, Any], kind: type[Struct]) -> Struct:
+    """The patched document as `kind`. Raises BadDataError; a patch applies completely or not at
+    all."""
+    if len(patch) > MAX_STEPS:
+        raise BadDataError(f"A patch can have at most {MAX_STEPS} steps.")
+    result = copy.deepcopy(document)
     try:
         for step in msgspec.to_builtins(patch):
-            changed = jsonpatch.JsonPatch([step]).apply(changed, in_place=True)
+            result = jsonpatch.JsonPatch([step]).apply(result, in_place=True)
             # Each copy may double the document.
-            if step["op"] == "copy" and len(msgspec.json.encode(changed)) > JSON_LIMIT:
-                raise BadDataError(f"The patch makes more than {JSON_LIMIT} bytes.")
+            if step["op"] == "copy" and len(msgspec.json.encode(result)) > JSON_LIMIT:
+                raise BadDataError(f"The patched document must not exceed {JSON_LIMIT} bytes.")
     except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException, TypeError) as error:
         raise BadDataError(f"The patch can't be applied: {str(error)[:200]}.") from error
     except RecursionError as error:
         raise BadDataError("The patch nests the document too deeply.") from error
-    return to_struct(changed, kind)
+    return to_struct(result, kind)

@@ -1,4 +1,4 @@
-"""Per-address limits: `limit="login"` on a route line is all a route says."""
+"""Rate limits by address: the option `limit="login"` of a route."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from sigservice.web.client_ip import find_client_ip, make_limit_key
 
 def build_rate_limit_error(headers: dict[str, str]) -> RateLimitError:
     return RateLimitError(
-        f"Too many requests; try again in {headers['Retry-After']} s.", headers=headers
+        f"Too many requests. Try again in {headers['Retry-After']} s.", headers=headers
     )
 
 
 class LimitPlugin:
-    """Counts each request of a limited route, failed ones too, and says so in headers."""
+    """Counts all requests of a limited route, also failed ones, and sets the rate limit headers."""
 
     name, api = "limits", 2
 

@@ -1,13 +1,13 @@
-"""Paths as the log may show them: the admin API takes API tokens by their secret there."""
+"""Removes secrets from logged paths: some paths of the admin API contain API tokens."""
 
 from __future__ import annotations
 
 import re
 
-# An ID instead of a secret may be shown; the end of a token that we made is hidden anywhere.
+# An ID may be logged; the random end of a generated token is hidden in any path.
 _SECRETS = re.compile(r"(/api/.*?/api-tokens/)(?!/*[0-9]{1,19}/*$).+|[0-9a-fA-F]{56}", re.DOTALL)
 
 
 def logged_path(path: str) -> str:
-    """`path` with (hidden) instead of secrets."""
+    """`path` with `(hidden)` in the place of secrets."""
     return _SECRETS.sub(r"\1(hidden)", path)

@@ -130,7 +130,7 @@ def _parse_path(rule: str) -> tuple[tuple[str, str | None, str | None], ...]:
     return tuple(BottleRouter()._itertokens(rule))
 
 
-def new_root() -> Bottle:
+def create_root() -> Bottle:
     """A Bottle without plugins and with the `id` filter: bottle's `int` accepts signs and non-ASCII
     digits. The caller calls `router.complete()` after merging all routers."""
     root = Bottle()

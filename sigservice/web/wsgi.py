@@ -1,6 +1,6 @@
-"""WSGI wrappers around the routes: base path, clean paths, headers, log and metrics, gzip.
+"""WSGI wrappers around the routes: base path, normal paths, headers, log and metrics, gzip.
 
-Headers are set here and not in bottle hooks: bottle drops what a hook has set when a handler
+Headers are set here and not in bottle hooks, because bottle drops headers of hooks when a handler
 raises or returns an HTTPResponse.
 """
 
@@ -16,30 +16,30 @@ from bottle import HTTPResponse, request
 from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError, NotFoundError, UnavailableError
 from sigservice.shared_body import SharedBody
-from sigservice.web.errors import shape, unexpected
-from sigservice.web.headers import header_sets, is_api
-from sigservice.web.request_log import observer
+from sigservice.web.errors import respond_to_error, respond_to_fault
+from sigservice.web.headers import build_header_sets, is_api
+from sigservice.web.request_log import build_observer
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 Wsgi = Callable[[Environ, StartResponse], Iterable[bytes]]
 
-COMPRESS_FROM = 1024
-QUEUE_SECONDS = 2.0  # who has waited longer for a worker is told to come again
+MIN_COMPRESSED_BYTES = 1024
+MAX_QUEUE_SECONDS = 2.0  # requests that waited longer for a worker get a 503
 _COMPRESSIBLE = re.compile(r"text/|application/(json|javascript|xml)|image/svg\+xml")
 _SLASHES = re.compile(r"/{2,}")
 
 
-def edge(context: Context, app: Wsgi) -> Wsgi:
-    """Everything that each answer shares, errors of the routes' frame included."""
-    api_headers, page_headers = header_sets(context.config)
-    observe, base, seconds = observer(context), context.base, context.clock.monotonic
+def wrap_app(context: Context, app: Wsgi) -> Wsgi:
+    """Handles what all responses share, also errors outside of the routes."""
+    api_headers, page_headers = build_header_sets(context.config)
+    observe, base, seconds = build_observer(context), context.base, context.clock.monotonic
 
-    def edged(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        began = seconds() if observe is not None else 0.0
+    def wrapped(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        started_at = seconds() if observe is not None else 0.0
         environ["sigservice.context"] = context
-        request.bind(environ)  # errors of this frame are shaped before bottle has seen the request
-        asked = environ.get("PATH_INFO", "")
+        request.bind(environ)  # for errors before bottle binds the request
+        path = environ.get("PATH_INFO", "")
         status_line = "500"
 
         def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
@@ -53,43 +53,43 @@ def edge(context: Context, app: Wsgi) -> Wsgi:
         try:
             clean_path(environ, base)
             if (
-                environ.get("sigservice.waited", 0) > QUEUE_SECONDS
+                environ.get("sigservice.waited", 0) > MAX_QUEUE_SECONDS
                 and environ["PATH_INFO"] != "/health"
             ):
                 raise UnavailableError("The service is busy. Try again.")
             answer = app(environ, start)
         except AppError as error:
-            answer = _send(shape(context, error, environ["PATH_INFO"]), environ, start)
-        except Exception as error:  # noqa: BLE001  nothing internal may reach the client
-            answer = _send(unexpected(context, error, environ["PATH_INFO"]), environ, start)
+            answer = _send(respond_to_error(context, error, environ["PATH_INFO"]), environ, start)
+        except Exception as error:  # noqa: BLE001  no internal detail may reach the client
+            answer = _send(respond_to_fault(context, error, environ["PATH_INFO"]), environ, start)
         if observe is not None:
-            observe(environ, asked, int(status_line[:3]), began)
+            observe(environ, path, int(status_line[:3]), started_at)
         return answer
 
-    return edged
+    return wrapped
 
 
 def compress(app: Wsgi) -> Wsgi:
-    """gzip for clients that take it, from 1 kB on, for text. A strong ETag stays as it is: SDKs
-    echo it and it names the revision, not the bytes."""
+    """Compresses text of at least 1 kB with gzip if the client accepts it. A strong ETag doesn't
+    change: SDKs send it back, and it identifies the revision."""
 
-    def compressed(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        held: list[Any] = []
+    def with_gzip(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        response: list[Any] = []
 
-        def hold(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
-            held[:] = [status, headers, exc_info]
+        def capture(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
+            response[:] = [status, headers, exc_info]
 
-        body = app(environ, hold)
-        if not held:  # a generator of a hook's: it calls back when it is read
+        body = app(environ, capture)
+        if not response:  # a generator of a hook calls `capture` when it is read
             body = [b"".join(body)]
-        status, headers, exc_info = held
+        status, headers, exc_info = response
         names = {name.lower(): text for name, text in headers}
         if isinstance(body, list) and _COMPRESSIBLE.match(names.get("content-type", "")):
             data = body[0] if len(body) == 1 else b"".join(body)
-            if len(data) >= COMPRESS_FROM and "content-encoding" not in names:
+            if len(data) >= MIN_COMPRESSED_BYTES and "content-encoding" not in names:
                 if "vary" not in names:
                     headers = [*headers, ("Vary", "Accept-Encoding")]
-                if takes_gzip(environ.get("HTTP_ACCEPT_ENCODING", "")):
+                if accepts_gzip(environ.get("HTTP_ACCEPT_ENCODING", "")):
                     if isinstance(data, SharedBody):
                         data = data.gzipped
                     else:
@@ -100,10 +100,10 @@ def compress(app: Wsgi) -> Wsgi:
         start_response(status, headers, exc_info)
         return body
 
-    return compressed
+    return with_gzip
 
 
-def takes_gzip(accepted: str) -> bool:
+def accepts_gzip(accepted: str) -> bool:
     for part in accepted.lower().split(","):
         coding, _, weight = part.strip().partition(";")
         if coding.strip() in ("gzip", "*"):
@@ -112,9 +112,9 @@ def takes_gzip(accepted: str) -> bool:
 
 
 def clean_path(environ: Environ, base: str) -> None:
-    """One slash where there are several, none at the end, the base path in SCRIPT_NAME.
+    """Normalizes PATH_INFO: single slashes, none at the end, base path moved to SCRIPT_NAME.
 
-    Raises BadDataError for a path that is no UTF-8 text, NotFoundError outside the base path.
+    Raises BadDataError for a path that is not UTF-8, NotFoundError outside the base path.
     """
     raw = environ.get("PATH_INFO", "") or "/"
     environ["PATH_INFO"] = raw
@@ -122,9 +122,9 @@ def clean_path(environ: Environ, base: str) -> None:
         text = raw.encode("latin-1").decode("utf-8")
     except UnicodeError:
         environ["PATH_INFO"] = raw.encode("ascii", "replace").decode()
-        raise BadDataError("The path is not UTF-8.") from None
+        raise BadDataError("The path must be UTF-8.") from None
     if "\x00" in text:
-        raise BadDataError("The path holds a NUL character.")
+        raise BadDataError("The path must not contain a NUL character.")
     path = _SLASHES.sub("/", raw)
     if len(path) > 1 and path.endswith("/"):
         path = path[:-1]

@@ -177,9 +177,7 @@ def test_the_playground(api, check):
     if check.status(answer, 200):
         check("input" in answer.json, "input")
         actual = {f["name"]: f for f in answer.json["features"]}
-        check.equal(
-            sorted(actual), ["demo", "off", "theirs"], "disabled flags are explained too"
-        )
+        check.equal(sorted(actual), ["demo", "off", "theirs"], "disabled flags are explained too")
         keys = {"name", "projectId", "isEnabled", "isEnabledInCurrentEnvironment", "strategies",
                 "variant"}  # fmt: skip
         check(keys <= set(actual["demo"]), f"keys missing: {keys - set(actual['demo'])}")

@@ -10,10 +10,10 @@ import pytest
 from sigservice.config import load_config
 from sigservice.db.open import OpenDatabase, _summarize
 from sigservice.errors import StartError
-from sigservice.log import line_loggers
+from sigservice.log import build_line_loggers
 from tests.postgres_server import postgres_server
 
-LOGGER = line_loggers("fatal")("database")
+LOGGER = build_line_loggers("fatal")("database")
 
 
 @pytest.fixture(scope="module")

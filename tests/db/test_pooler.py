@@ -12,11 +12,11 @@ from sigservice.db.open import OpenDatabase
 from sigservice.db.session import build_set_statement, build_settings, check_settings
 from sigservice.db.statements import fetch_one
 from sigservice.errors import StartError
-from sigservice.log import line_loggers
+from sigservice.log import build_line_loggers
 from tests.pooler import pgbouncer
 from tests.postgres_server import postgres_server
 
-LOGGER = line_loggers("fatal")("database")
+LOGGER = build_line_loggers("fatal")("database")
 USERS = '"app" "pw"\n'
 
 

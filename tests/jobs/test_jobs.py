@@ -150,7 +150,7 @@ def test_a_failing_job_is_logged_and_runs_again(make_service):
     runner = Runner(service.context, (Job("test", run_once, 0.001, 0.001),))
     runner.start()
     assert twice.wait(DEADLINE_SECONDS)
-    runner.ask_to_stop()
+    runner.request_stop()
     runner.join(DEADLINE_SECONDS)
     assert [line[0] for line in lines[:2]] == ["%s: %s", "%s failed: %s"]
     assert "ValueError: bug" in lines[1][2]
@@ -180,6 +180,6 @@ def test_a_job_that_fails_for_a_minute_fills_no_log(make_service):
     runner = Runner(service.context, (Job("test", run_once, 0.001, 0.001),))
     runner.start()
     assert well.wait(DEADLINE_SECONDS)
-    runner.ask_to_stop()
+    runner.request_stop()
     runner.join(DEADLINE_SECONDS)
     assert [line[0] % line[1:] for line in lines] == ["test: gone", "test: goes on"]

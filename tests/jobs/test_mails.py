@@ -437,7 +437,7 @@ def test_a_mail_is_sent_immediately(post, mails):
         post.ask()
         until(lambda: mails.got, "the mail")
     finally:
-        runner.ask_to_stop()
+        runner.request_stop()
         runner.join(DEADLINE_SECONDS)
 
 

@@ -361,7 +361,7 @@ def test_a_signal_is_told_of_at_once(told):
         told.service.context.signals_waiting.set()
         until(lambda: told.receiver.asked, "the message")
     finally:
-        runner.ask_to_stop()
+        runner.request_stop()
         runner.join(DEADLINE_SECONDS)
 
 

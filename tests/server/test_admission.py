@@ -40,7 +40,8 @@ def ask(client: Client, method: str, path: str, body: bytes, headers: dict[str, 
 
 
 def test_every_route_that_reads_a_body_says_so(make_service: Any):
-    """Without a word on its line a route gets no more than SMALL_BODY, and would answer 413."""
+    """Without a word on its line a route gets no more than SMALL_BODY_BYTES, and would answer
+    413."""
     service, client = started(make_service)
     web = webtest.TestApp(service.app)
     web.post_json("/auth/simple/login", {"username": "ada", "password": Cast.PASSWORD})

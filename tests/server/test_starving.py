@@ -17,9 +17,16 @@ from sigservice.channel import Channel
 from sigservice.http_parsing import Admission, Entrance
 from sigservice.limiter import Quotas
 from sigservice.listener import Listener
-from sigservice.log import line_loggers
-from tests.server.process import ADMIN_SECRET, OPEN_LIMITS, Client, Process, run_service, until
-from tests.server.process import make_database_environ
+from sigservice.log import build_line_loggers
+from tests.server.process import (
+    ADMIN_SECRET,
+    OPEN_LIMITS,
+    Client,
+    Process,
+    make_database_environ,
+    run_service,
+    until,
+)
 from tests.server.wire_cases import http as request
 from tests.waiting import DEADLINE_SECONDS
 
@@ -241,7 +248,7 @@ def test_connections_are_not_counted_without_a_limit_or_by_a_proxy(
 
 def test_waiting_connections_are_accepted_in_one_round(make_service: Any):
     config = make_service({"server": {"host": "127.0.0.1", "port": 0}}).config
-    logger = line_loggers("error")("test")
+    logger = build_line_loggers("error")("test")
     listener = Listener(lambda *_: [], config, logger, lambda *_: [], print, lambda *_: None)  # type: ignore[arg-type,return-value]
     with contextlib.closing(listener), contextlib.ExitStack() as stack:
         for _ in range(50):

@@ -19,7 +19,7 @@ from sigservice import channel
 from sigservice.config import load_config
 from sigservice.db.open import OpenDatabase
 from sigservice.errors import StartError
-from sigservice.log import line_loggers
+from sigservice.log import build_line_loggers
 from tests.server.process import (
     Client,
     Process,
@@ -325,7 +325,7 @@ def test_unreachable_database_is_one_clear_line(wrong: dict[str, Any]):
     options = {"db": wrong | {"user": "u", "password": "geheim", "database": "d"}}
     config = load_config(options, {}).config
     with pytest.raises(StartError) as raised:
-        OpenDatabase(config, line_loggers("fatal")("database"), retry_seconds=0.1)
+        OpenDatabase(config, build_line_loggers("fatal")("database"), retry_seconds=0.1)
     text = str(raised.value)
     assert text.startswith("Can't reach the database within")
     assert "\n" not in text
@@ -335,7 +335,7 @@ def test_unreachable_database_is_one_clear_line(wrong: dict[str, Any]):
 def test_unknown_database_is_one_clear_line(temporary_database: Any):
     config = load_config({"db": temporary_database.options("no_such_database")}, {}).config
     with pytest.raises(StartError, match='database "no_such_database" does not exist'):
-        OpenDatabase(config, line_loggers("fatal")("database"), retry_seconds=0.1)
+        OpenDatabase(config, build_line_loggers("fatal")("database"), retry_seconds=0.1)
 
 
 def test_stop_leaves_no_thread_and_no_file_behind(make_service: Any):

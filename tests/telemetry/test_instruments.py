@@ -44,9 +44,9 @@ def test_a_histogram_counts_into_all_larger_buckets():
 def test_names_that_clients_make_up_are_cut_and_then_empty():
     names = Names(most=2)
     long = "x" * 500
-    assert names.bounded(long) == names.bounded(long + "y") == "x" * 100
-    assert [names.bounded(text) for text in ("a", "b", "a")] == ["a", "", "a"]
-    assert Names(most=0).bounded("a") == ""
+    assert names.limit(long) == names.bounded(long + "y") == "x" * 100
+    assert [names.limit(text) for text in ("a", "b", "a")] == ["a", "", "a"]
+    assert Names(most=0).limit("a") == ""
 
 
 def test_label_sets_are_bounded_where_clients_fill_them(monkeypatch):

@@ -11,7 +11,7 @@ import pytest
 from sigservice.errors import BadDataError
 from sigservice.services.flags.strategies import Strategy
 from sigservice.web.body import to_struct
-from sigservice.web.json_patch import Patch, apply
+from sigservice.web.json_patch import Patch, apply_patch
 
 DOCUMENT = {
     "id": "x",
@@ -30,7 +30,7 @@ VALUES = [None, True, 1.5, 10**30, "x", [], {}, [[1]], {"a": {"b": []}}, DOCUMEN
 
 
 def patched(*steps):
-    return apply(to_struct(list(steps), Patch), DOCUMENT, Strategy)
+    return apply_patch(to_struct(list(steps), Patch), DOCUMENT, Strategy)
 
 
 def pointer(dice):

@@ -64,8 +64,8 @@ def test_no_line_is_lost_when_many_come_at_once(make_service, capsys):
 
 def test_the_last_lines_are_written_when_the_program_ends():
     program = (
-        "from sigservice.log import line_loggers\n"
-        "log = line_loggers('info', frozenset({'HTTP'}))('HTTP')\n"
+        "from sigservice.log import build_line_loggers\n"
+        "log = build_line_loggers('info', frozenset({'HTTP'}))('HTTP')\n"
         "for n in range(100): log.info('%d', n)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

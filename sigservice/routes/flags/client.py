@@ -13,7 +13,7 @@ from sigservice.semantic_version import SemanticVersion, parse_version
 from sigservice.services.flags import client_features
 from sigservice.services.flags.client_features import Query
 from sigservice.web import respond
-from sigservice.web.body import query_pairs
+from sigservice.web.body import read_query_pairs
 from sigservice.web.etag import matches
 from sigservice.web.guards import ClientGuard
 from sigservice.web.router import Router
@@ -59,7 +59,7 @@ def show_feature(context: Context, access: Access, name: str) -> HTTPResponse:
 def _build_query(query_string: str, spec: str, access: Access) -> Query:
     """The projects of the token override the requested ones. Raises BadDataError."""
     projects, tags, prefixes = [], [], []
-    for name, text in query_pairs({"QUERY_STRING": query_string}):
+    for name, text in read_query_pairs({"QUERY_STRING": query_string}):
         if name == "project":
             projects.append(text)
         elif name == "tag":

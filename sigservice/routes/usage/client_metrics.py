@@ -121,7 +121,7 @@ def store_report(
     for kind, amount in report.dropped.items():
         flags.count_dropped(kind, amount)
     for name in report.unknown_flags:
-        flags.unknown.bounded(name)
+        flags.unknown.limit(name)
     for usage in report.usages:
         app_name = "" if access.is_anonymous else usage.app_name
         flags.count_usage(usage.feature, app_name, usage.yes, usage.no)

@@ -23,7 +23,7 @@ from sigservice.db.errors import DatabaseError, DatabaseUnavailable
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import UnavailableError, describe_fault
-from sigservice.log import Logger, report
+from sigservice.log import Logger, log_error
 from sigservice.repository.actions import action_runs, action_sets
 from sigservice.repository.signals import signal_queue
 from sigservice.services.actions import action_sets as sets_service
@@ -229,7 +229,7 @@ def _evaluate_set(item: CompiledSet, signal: Row, payload: Any, batch: _Batch) -
 
 def _report(logger: Logger, set_id: int, error: Exception) -> str:
     """Logs the error; returns the reason for the stored run and result."""
-    return describe_fault(report(logger, f"action set {set_id} can't be evaluated", error))
+    return describe_fault(log_error(logger, f"action set {set_id} can't be evaluated", error))
 
 
 def _decide(

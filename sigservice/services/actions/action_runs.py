@@ -23,7 +23,7 @@ from sigservice.errors import (
     UnavailableError,
     describe_fault,
 )
-from sigservice.log import Logger, report
+from sigservice.log import Logger, log_error
 from sigservice.repository.actions import action_runs
 from sigservice.services.actions import action_reverts, notifications
 from sigservice.services.actions.action_actor import find_user, make_service_account
@@ -243,7 +243,7 @@ def _describe_error(action: dict[str, Any], error: Exception, logger: Logger) ->
         return "The database timed out twice."
     if isinstance(error, AppError):
         return error.message
-    return describe_fault(report(logger, f"action {action['action']} failed", error))
+    return describe_fault(log_error(logger, f"action {action['action']} failed", error))
 
 
 def _perform_in_savepoint(conn: Connection, run: Row, action: dict[str, Any]) -> ActionResult:

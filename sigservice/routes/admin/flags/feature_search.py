@@ -10,7 +10,7 @@ from sigservice.repository.flags.features import FeatureFilter
 from sigservice.services.flags import feature_view
 from sigservice.services.identity import VIEW, Identity
 from sigservice.web import respond
-from sigservice.web.body import query_pairs
+from sigservice.web.body import read_query_pairs
 from sigservice.web.guards import AdminGuard
 from sigservice.web.paging import read_paging, read_values
 from sigservice.web.router import Router
@@ -24,7 +24,7 @@ router = Router(AdminGuard)
 
 @router.get("/api/admin/search/features", needs=VIEW)
 def search_features(context: Context, identity: Identity) -> HTTPResponse:
-    pairs = query_pairs(request.environ)
+    pairs = read_query_pairs(request.environ)
     query = dict(pairs)
     page = read_paging(query)
     environment, enabled = _parse_status(query)

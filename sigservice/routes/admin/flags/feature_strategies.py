@@ -16,7 +16,7 @@ from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.problems import Problems
 from sigservice.web import respond
 from sigservice.web.guards import AdminGuard
-from sigservice.web.json_patch import Patch, apply
+from sigservice.web.json_patch import Patch, apply_patch
 from sigservice.web.router import Router
 
 STRATEGIES = "/api/admin/projects/<project>/features/<name>/environments/<environment>/strategies"
@@ -113,7 +113,7 @@ def patch_strategy(
     target = FeatureEnvironment(project, name, environment)
     with context.database.transaction() as conn:
         revisions.lock(conn)  # nothing changes between the read and the write
-        new = apply(body, strategies.get(conn, target, id), Strategy)
+        new = apply_patch(body, strategies.get(conn, target, id), Strategy)
         if new.title is UNSET:  # the patch removed it
             new.title = None
         strategy = strategies.replace(

@@ -18,9 +18,9 @@ from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.flags.features import Metadata
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.web import respond
-from sigservice.web.body import query_pairs
+from sigservice.web.body import read_query_pairs
 from sigservice.web.guards import AdminGuard
-from sigservice.web.json_patch import Patch, apply
+from sigservice.web.json_patch import Patch, apply_patch
 from sigservice.web.router import Router
 
 FEATURES = "/api/admin/projects/<project>/features"
@@ -60,7 +60,7 @@ router = Router(AdminGuard)
 
 @router.get(FEATURES, needs=VIEW)
 def list_features(context: Context, identity: Identity, project: str) -> HTTPResponse:
-    pairs = query_pairs(request.environ)
+    pairs = read_query_pairs(request.environ)
     filter = FeatureFilter(
         projects=[project],
         prefix=dict(pairs).get("namePrefix") or None,
@@ -111,7 +111,7 @@ def patch_feature(
     with context.database.transaction() as conn:
         revisions.lock(conn)
         before = features.get(conn, project, name)
-        new = apply(body, features.to_json(before), FeatureBody)
+        new = apply_patch(body, features.to_json(before), FeatureBody)
         _check_same_name(name, new)
         if new.description is UNSET:  # the patch removed it
             new.description = None

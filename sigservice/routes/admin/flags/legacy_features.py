@@ -23,7 +23,7 @@ from sigservice.services.flags.features import Metadata
 from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import DEFAULT_ENVIRONMENT, EDIT, VIEW, Identity
 from sigservice.web import respond
-from sigservice.web.body import query_pairs
+from sigservice.web.body import read_query_pairs
 from sigservice.web.guards import AdminGuard
 from sigservice.web.router import Router
 
@@ -53,7 +53,7 @@ disabled_router = Router(AdminGuard, is_enabled=lambda config: not _is_enabled(c
 
 @router.get(FEATURES, needs=VIEW)
 def list_features(context: Context, identity: Identity) -> HTTPResponse:
-    pairs = query_pairs(request.environ)
+    pairs = read_query_pairs(request.environ)
     filter = FeatureFilter(
         projects=[text for name, text in pairs if name == "project"] or None,
         prefix=dict(pairs).get("namePrefix") or None,

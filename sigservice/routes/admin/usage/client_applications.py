@@ -12,7 +12,7 @@ from sigservice.services.usage import client_applications
 from sigservice.web import respond
 from sigservice.web.body import read_query
 from sigservice.web.guards import AdminGuard
-from sigservice.web.paging import LARGEST_LIMIT, read_paging
+from sigservice.web.paging import MAX_LIMIT, read_paging
 from sigservice.web.router import Router
 
 PATH = "/api/admin/metrics/applications"
@@ -25,7 +25,7 @@ router = Router(AdminGuard)
 @router.get(PATH, needs=VIEW)
 def list_applications(context: Context, identity: Identity) -> HTTPResponse:
     query = read_query(request.environ)
-    page_request = read_paging(query, LARGEST_LIMIT)
+    page_request = read_paging(query, MAX_LIMIT)
     with context.database.transaction() as conn:
         rows, total = client_applications.list_page(
             conn, text=query.get("query", ""), limit=page_request.limit, offset=page_request.offset
@@ -58,7 +58,7 @@ def list_application_instances(
     context: Context, identity: Identity, name: str, environment: str
 ) -> HTTPResponse:
     with context.database.autocommit() as conn:
-        rows = repository.list_instances(conn, name, environment=environment, limit=LARGEST_LIMIT)
+        rows = repository.list_instances(conn, name, environment=environment, limit=MAX_LIMIT)
     can_see_addresses = identity.has_permission(ADMIN)
     instances = [
         {
