@@ -252,6 +252,6 @@ def test_the_start_lines_never_show_a_configured_password(make_service):
     for configured in ({"username": "eve", "password": "hunter2-of-eve"}, None):
         service = make_service({"authentication": {"initialAdminUser": configured}})
         lines = "\n".join(service.describe())
-        assert "admin with the built-in password unleash4all" in lines
+        assert "admin with the default password unleash4all" in lines
         assert "hunter2" not in lines
         assert len(service.describe()) <= 12

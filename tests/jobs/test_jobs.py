@@ -182,4 +182,4 @@ def test_a_job_that_fails_for_a_minute_fills_no_log(make_service):
     assert well.wait(DEADLINE_SECONDS)
     runner.request_stop()
     runner.join(DEADLINE_SECONDS)
-    assert [line[0] % line[1:] for line in lines] == ["test: gone", "test: goes on"]
+    assert [line[0] % line[1:] for line in lines] == ["test: gone", "test: works again"]

@@ -1,4 +1,4 @@
-"""Counters, histograms and their text: exact names, bounded labels, nothing that breaks a line."""
+"""Counters, histograms and their text: exact names, limit labels, nothing that breaks a line."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ def test_a_histogram_counts_into_all_larger_buckets():
 
 
 def test_names_that_clients_make_up_are_cut_and_then_empty():
-    names = Names(most=2)
+    names = Names(max_names=2)
     long = "x" * 500
-    assert names.limit(long) == names.bounded(long + "y") == "x" * 100
+    assert names.limit(long) == names.limit(long + "y") == "x" * 100
     assert [names.limit(text) for text in ("a", "b", "a")] == ["a", "", "a"]
-    assert Names(most=0).limit("a") == ""
+    assert Names(max_names=0).limit("a") == ""
 
 
 def test_label_sets_are_bounded_where_clients_fill_them(monkeypatch):
-    monkeypatch.setattr(module, "MOST_SERIES", 2)
+    monkeypatch.setattr(module, "MAX_SERIES", 2)
     make = Instruments(enabled=True)
     counter = make.add(Counter("c", "C.", ("app", "kind"), ("app",)))
     histogram = make.add(Histogram("h", "H.", ("app",), ("app",), bounds=(1,)))

@@ -234,7 +234,7 @@ def test_a_scrape_asks_once_and_remembers_for_some_seconds(web, clock):
     web.post_json(FEATURES, {"name": "a"}, headers=ADMIN)
     Told(web)
     assert Told(web)[asked] == 1
-    clock.advance(counts.REMEMBER_SECONDS + 0.1)
+    clock.advance(counts.CACHE_SECONDS + 0.1)
     old = total()
     assert total() - old == 0
     assert Told(web)[asked] == 2

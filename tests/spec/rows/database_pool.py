@@ -152,7 +152,7 @@ def check_exhausted_pool(case: Case) -> None:
     messages = {answer.json["message"] for answer in find_rejections()}
     assert messages == {
         "The service is busy. Try again.",
-        "The database is not available just now. Try again.",
+        "The database is not available. Try again.",
     }
     case.admin("GET", "/api/admin/context", service=service)
 
