@@ -19,6 +19,7 @@ from sigservice.db.statements import (
 )
 
 _SQL = queries.load("signals/signals")
+NO_TOKEN = 0  # the token_id of signals from users, because the column is NOT NULL
 SEARCH_ROWS = 20_000
 SEARCH_BYTES = 16_000_000
 PAGE_BYTES = 8_000_000
@@ -51,6 +52,7 @@ def insert_by_user(
         conn,
         _SQL["insert_signal_by_user"],
         endpoint_id=endpoint_id,
+        token_id=NO_TOKEN,
         payload=payload,
         payload_bytes=payload_bytes,
         sent_by=sent_by,

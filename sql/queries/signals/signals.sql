@@ -25,10 +25,11 @@ SELECT id, endpoint_id, token_id, payload, payload_bytes, created_at,
 FROM stored;
 
 -- name: insert_signal_by_user
--- A test signal or a replay. It is queued like a sender's; `token_id` 0 says that it has no token.
+-- A test signal or a replay, queued like a sender's signal.
 WITH stored AS (
     INSERT INTO signals (endpoint_id, token_id, payload, payload_bytes, sent_by, replay_of)
-    VALUES (%(endpoint_id)s, 0, %(payload)s::json, %(payload_bytes)s, %(sent_by)s, %(replay_of)s)
+    VALUES (%(endpoint_id)s, %(token_id)s, %(payload)s::json, %(payload_bytes)s, %(sent_by)s,
+            %(replay_of)s)
     RETURNING id, endpoint_id, token_id, sent_by, replay_of, payload, payload_bytes, created_at
 ), queued AS (
     INSERT INTO signal_queue (signal_id, endpoint_id)

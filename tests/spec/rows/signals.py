@@ -47,7 +47,7 @@ def check_sources(case: Case) -> None:
 
 
 def check_view(case: Case) -> None:
-    """From the row of the endpoint, by its link; the newest first, in full and by themselves."""
+    """The link in the row of the endpoint leads to its signals, newest first and complete."""
     with create_endpoint(case, tokens=2) as deploys:
         for n, token in enumerate(deploys.tokens):
             deploys.send({"told": f"no. {n} <&>"}, token)
