@@ -259,7 +259,7 @@ def archived(api: Api) -> list[str]:
     return sorted(f["name"] for f in result)
 
 
-def test_archive_revive_delete(api, check):
+def test_flag_is_archived_revived_and_deleted(api, check):
     api.on(api.flag("demo"))
     check.status(api.delete(api.flag_path("demo")), 202, "archive")
     check.equal(archived(api), ["demo"], "in the archive")

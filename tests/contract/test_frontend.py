@@ -193,7 +193,7 @@ def test_rollout_is_sticky_and_proportional(api, check):
     check.equal(list(api.toggles(browser)), [], "without the field: off")
 
 
-def test_bad_bodies(api, check):
+def test_invalid_bodies_are_rejected(api, check):
     browser = api.frontend()
     for body in (
         b"{", b"", b"[]", b"1", b'"x"', b'{"context": "x"}', b'{"context": [1]}',

@@ -142,7 +142,7 @@ def test_times_in_every_form(api, check, clock):
     check.equal(sums(api), {("development", "shop"): (len(forms), 0)}, "all counted")
 
 
-def test_what_is_accepted_and_what_is_not(api, check, bucket):
+def test_valid_reports_are_accepted_and_invalid_ones_rejected(api, check, bucket):
     api.flag()
     client = api.client()
     for body in (

@@ -9,7 +9,7 @@ from tests.contract.kit import Api, users
 S = "/api/admin/segments"
 
 
-def test_create_read_change_delete(api, check):
+def test_segment_is_created_updated_and_deleted(api, check):
     body = {"name": "staff", "description": "Ours", "constraints": [users("1", "2")]}
     answer = api.post(S, body)
     if check.status(answer, 201):

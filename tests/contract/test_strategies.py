@@ -323,7 +323,7 @@ def test_other_bad_strategies(api, check, path):
         check.status(answer, 200, rollout)
 
 
-def test_bad_bodies_when_replacing(api, check, path):
+def test_replacing_rejects_invalid_bodies(api, check, path):
     item = api.strategy("demo", title="Kept")
     one = f"{path}/{item['id']}"
     before = api.get(one).json

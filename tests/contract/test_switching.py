@@ -62,7 +62,7 @@ def test_on_with_disabled_strategies_only(api, check):
     check.equal(api.state("woken")["enabled"], True, "enabled")
 
 
-def test_what_cannot_be_switched(api, check):
+def test_unknown_and_archived_flags_can_not_be_switched(api, check):
     api.flag()
     api.flag("gone")
     api.done("DELETE", api.flag_path("gone"))

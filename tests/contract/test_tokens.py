@@ -52,7 +52,7 @@ def test_create(api, check):
         check.status(api.get("/api/admin/projects", headers), 200, "opens the admin API")
 
 
-def test_bad_bodies(api, check):
+def test_invalid_bodies_are_rejected(api, check):
     good = {"tokenName": "t", "type": "client", "environment": "development"}
     rows = [
         ({"tokenName": None}, ""),

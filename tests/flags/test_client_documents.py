@@ -110,51 +110,51 @@ def test_gzip_is_the_same_document(make_service, statements):
 
 def test_number_of_documents_is_limited(make_service, monkeypatch, statements):
     monkeypatch.setattr(client_documents, "MAX_DOCUMENTS", 3)
-    _, bodies = start(make_service)
+    _, documents = start(make_service)
     for prefix in "abcde":
-        bodies.get(Query("development", prefix=prefix), 1)
-    assert len(bodies._documents) == 3
+        documents.get(Query("development", prefix=prefix), 1)
+    assert len(documents._documents) == 3
     statements.count = 0
-    bodies.get(Query("development", prefix="e"), 1)
+    documents.get(Query("development", prefix="e"), 1)
     assert statements.count == 0
-    bodies.get(Query("development", prefix="a"), 1)
+    documents.get(Query("development", prefix="a"), 1)
     assert statements.count == 1
 
 
 def test_the_bytes_are_bounded(make_service, monkeypatch):
-    _, bodies = start(make_service)
-    size = len(bodies.get(Query("development", prefix="a"), 1).body)
+    _, documents = start(make_service)
+    size = len(documents.get(Query("development", prefix="a"), 1).body)
     monkeypatch.setattr(client_documents, "MAX_BYTES", 3 * size)
     for prefix in "bcde":
-        bodies.get(Query("development", prefix=prefix), 1)
-    assert [query.prefix for query in bodies._documents] == ["c", "d", "e"]
+        documents.get(Query("development", prefix=prefix), 1)
+    assert [query.prefix for query in documents._documents] == ["c", "d", "e"]
     monkeypatch.setattr(client_documents, "MAX_BYTES", size - 1)
-    assert bodies.get(Query("development", prefix="f"), 1).body
-    assert not bodies._documents
+    assert documents.get(Query("development", prefix="f"), 1).body
+    assert not documents._documents
 
 
 def test_expired_documents_are_removed_when_new_ones_are_cached(make_service, clock):
-    _, bodies = start(make_service, enabled=True, maxAge=1000)
+    _, documents = start(make_service, enabled=True, maxAge=1000)
     for prefix in "abc":
-        bodies.get(Query("development", prefix=prefix), 1)
+        documents.get(Query("development", prefix=prefix), 1)
     clock.advance(5)
-    bodies.get(Query("development", prefix="d"), 1)
-    assert [query.prefix for query in bodies._documents] == ["d"]
+    documents.get(Query("development", prefix="d"), 1)
+    assert [query.prefix for query in documents._documents] == ["d"]
 
 
 def test_document_of_another_revision_is_not_returned(make_service, statements):
-    _, bodies = start(make_service)
+    _, documents = start(make_service)
     query = Query("development")
-    old, new = bodies.get(query, 1), bodies.get(query, 2)
+    old, new = documents.get(query, 1), documents.get(query, 2)
     assert (old.revision, new.revision) == (1, 2)
     assert b'"revisionId":2' in new.body
-    assert bodies.get(query, 2) is new
-    bodies.get(query, 1)  # a request that had asked for the revision before the change
+    assert documents.get(query, 2) is new
+    documents.get(query, 1)  # a request that read the revision before the change
     assert statements.count == 3
 
 
 def test_after_a_flip_one_poll_builds_and_the_others_wait_for_it(make_service, monkeypatch):
-    _, bodies = start(make_service)
+    _, documents = start(make_service)
     begun, gate, builds = threading.Event(), threading.Event(), []
     original = client_features.list_documents
 
@@ -166,11 +166,11 @@ def test_after_a_flip_one_poll_builds_and_the_others_wait_for_it(make_service, m
 
     monkeypatch.setattr(client_features, "list_documents", slow)
     query, answers = Query("development"), []
-    threads = [threading.Thread(target=lambda: answers.append(bodies.get(query, 1)))]
+    threads = [threading.Thread(target=lambda: answers.append(documents.get(query, 1)))]
     threads[0].start()
     assert begun.wait(DEADLINE_SECONDS)
     threads += [
-        threading.Thread(target=lambda: answers.append(bodies.get(query, 1))) for _ in range(8)
+        threading.Thread(target=lambda: answers.append(documents.get(query, 1))) for _ in range(8)
     ]
     for thread in threads[1:]:
         thread.start()
@@ -184,10 +184,10 @@ def test_after_a_flip_one_poll_builds_and_the_others_wait_for_it(make_service, m
 
 
 def test_a_failing_build_fails_its_polls_and_not_the_next_one(make_service, monkeypatch):
-    _, bodies = start(make_service)
+    _, documents = start(make_service)
     query = Query("development")
     with monkeypatch.context() as patch:
         patch.setattr(client_features, "list_documents", lambda *args, **more: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            bodies.get(query, 1)
-    assert bodies.get(query, 1).revision == 1
+            documents.get(query, 1)
+    assert documents.get(query, 1).revision == 1

@@ -85,8 +85,8 @@ def test_other_projects_do_not_count_but_parents_there_do():
     it = engine(
         flag("random", random_flags, project="a"), child, flag("calm", project="c")
     ).context_dependency
-    steady = {p: it.is_deterministic(context(), (p,)) for p in ("a", "b", "c", "none", "*")}
-    assert steady == {"a": False, "b": False, "c": True, "none": True, "*": False}
+    results = {p: it.is_deterministic(context(), (p,)) for p in ("a", "b", "c", "none", "*")}
+    assert results == {"a": False, "b": False, "c": True, "none": True, "*": False}
     assert not it.is_deterministic(context(), ("c", "a"))
 
 

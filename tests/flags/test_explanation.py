@@ -106,7 +106,7 @@ def test_the_host_of_this_server_is_not_the_applications(monkeypatch):
         ({"enabled": True, "variants": ["b"]}, {"variants": [variant("a")]}, False),
     ],
 )
-def test_parents(expected, parent, satisfied):
+def test_parent_result_is_satisfied_in_the_required_state(expected, parent, satisfied):
     dependency = {"feature": "parent", **expected}
     parents = [flag("parent") | {"project": "shop"} | parent]
     outcome = why(parents=parents, more={"dependencies": [dependency]}, userId="7")

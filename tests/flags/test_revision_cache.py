@@ -83,7 +83,7 @@ def test_a_token_is_looked_up_once_while_nothing_changes(make_service, monkeypat
     assert len(query) == 1
     open_access(state, "unknown")
     open_access(state, "unknown")
-    assert len(query) == 3  # who is unknown now may be known in a moment
+    assert len(query) == 3  # an unknown token may be created in a moment
 
 
 def test_revoked_token_is_rejected_at_once(make_service):

@@ -91,7 +91,7 @@ def test_they_are_listed_in_their_order(conn):
         FeatureEnvironment("", "", ""),
     ],
 )
-def test_what_does_not_exist(conn, target):
+def test_unknown_strategies_raise_not_found(conn, target):
     id = add(conn)["id"]
     new = Strategy("default")
     for ask in (

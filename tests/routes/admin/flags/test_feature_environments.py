@@ -102,7 +102,7 @@ def test_an_archived_flag_stays_off(admin):
         assert status == 400
 
 
-def test_what_does_not_exist(admin):
+def test_unknown_flags_and_environments_are_404(admin):
     admin.flag()
     admin.rows("INSERT INTO environments (name, type, sort_order) VALUES ('lonely', 'test', 9)")
     before = admin.stored()

@@ -279,7 +279,7 @@ def test_the_last_active_strategy_switches_the_flag_off(admin, flag):
     assert updated["type"] == "feature-strategy-update"
     assert disabled["type"] == "feature-environment-disabled"
     admin.put(f"{PATH}/{third}", {"name": "default", "disabled": False})
-    assert not is_on(admin)  # nobody said so
+    assert not is_on(admin)  # nothing enabled it
     admin.post(f"{STATE}/on")
     admin.delete(f"{PATH}/{third}")
     assert not is_on(admin)
@@ -319,7 +319,7 @@ def test_sorting(admin, flag):
     admin.refusals("POST", f"{PATH}/set-sort-order", [{}, *NO_OBJECTS[2:]])
 
 
-def test_what_does_not_exist(admin, flag):
+def test_unknown_strategies_are_404(admin, flag):
     id = admin.strategy()["id"]
     before = admin.stored()
     places = (

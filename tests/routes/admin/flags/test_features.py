@@ -48,7 +48,7 @@ def test_names_are_url_friendly(admin):
         assert member(admin, name)["name"] == name
 
 
-def test_bad_bodies(admin):
+def test_invalid_bodies_are_rejected(admin):
     admin.refusals("POST", FEATURES, NO_OBJECTS)
     admin.all_refused(
         "POST",
@@ -96,7 +96,7 @@ def test_name_of_an_archived_flag_stays_reserved(admin):
     admin.flag()
 
 
-def test_what_does_not_exist(admin):
+def test_unknown_flags_are_404(admin):
     admin.flag()
     admin.post("/api/admin/projects/other/features", {"name": "b"}, 404)
     assert admin.get("/api/admin/projects/other/features") == {"version": 2, "features": []}

@@ -82,7 +82,7 @@ def test_viewers_look_only(web, cast, old):
     vera.post(f"{PATH}/old/toggle", headers={"X-CSRF-Token": vera.csrf}, status=403)
 
 
-def test_it_can_be_turned_off(make_service):
+def test_legacy_api_can_be_disabled(make_service):
     web = webtest.TestApp(make_service(environ={"DISABLE_LEGACY_FEATURES_API": "true"}).app)
     web.post_json("/api/admin/projects/default/features", {"name": "f"}, headers=ADMIN)
     assert [flag["name"] for flag in web.get(PATH, headers=ADMIN).json["features"]] == ["f"]

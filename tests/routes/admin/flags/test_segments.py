@@ -17,7 +17,7 @@ def body(name="beta", **more):
     return {"name": name, "constraints": [RULE], **more}
 
 
-def test_create_read_replace_delete(admin):
+def test_segment_is_created_replaced_and_deleted(admin):
     answer = admin.ask("POST", SEGMENTS, body(" beta ", description=" d "), 201)
     item = answer.json
     assert (item["name"], item["description"], item["project"]) == ("beta", "d", None)
