@@ -153,8 +153,7 @@ def _import_server(arguments: argparse.Namespace, context: Context, limits: Impo
             conn.rollback()
     skipped_items += [
         SkippedItem(
-            f"{finding.kind} {finding.item}",
-            f"{finding.path.partition('.')[2]}: {finding.message}",
+            f"{finding.kind} {finding.item}", f"{finding.path.partition('.')[2]}: {finding.message}"
         )
         for finding in findings
     ]

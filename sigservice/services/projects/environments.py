@@ -13,12 +13,7 @@ import msgspec
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.errors import (
-    ConflictError,
-    ExceedsLimitError,
-    NotFoundError,
-    OperationDeniedError,
-)
+from sigservice.errors import ConflictError, ExceedsLimitError, NotFoundError, OperationDeniedError
 from sigservice.log import Logger
 from sigservice.repository.projects import environments, project_environments
 from sigservice.services import revisions

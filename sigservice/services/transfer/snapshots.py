@@ -15,11 +15,7 @@ import msgspec
 
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.repository.flags import (
-    feature_dependencies,
-    feature_strategies,
-    feature_tags,
-)
+from sigservice.repository.flags import feature_dependencies, feature_strategies, feature_tags
 from sigservice.repository.transfer import definitions
 from sigservice.services.flags import variants
 from sigservice.services.flags.constraints import Constraint

@@ -72,12 +72,7 @@ def update_tag_type(
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = tag_types.update(
-            conn,
-            name,
-            identity,
-            description=body.description,
-            icon=body.icon,
-            color=body.color,
+            conn, name, identity, description=body.description, icon=body.icon, color=body.color
         )
     return respond.json(row)
 
