@@ -8,7 +8,7 @@ pytestmark = pytest.mark.browser
 
 
 def test_strategy_is_added_by_keyboard_without_javascript(tab, flags):
-    flags.flag("checkout")
+    flags.create_flag("checkout")
     page = tab("ada", java_script_enabled=False, viewport={"width": 360, "height": 740})
     page.goto("/admin/features/checkout")
     page.get_by_role("link", name="Add strategy in production").press("Enter")
@@ -36,8 +36,8 @@ def test_strategy_is_added_by_keyboard_without_javascript(tab, flags):
 
 
 def test_flag_is_switched_in_the_list_by_keyboard_without_javascript(tab, flags):
-    flags.flag("checkout")
-    flags.flag("other")
+    flags.create_flag("checkout")
+    flags.create_flag("other")
     page = tab("ada", java_script_enabled=False)
     page.goto("/admin/features?query=check")
     for state in ("on", "off"):

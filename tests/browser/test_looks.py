@@ -94,9 +94,9 @@ NEEDED = {
 def fill_flags(flags, name, text):
     """The addresses of the pages of a flag whose strategy has everything."""
     tags = [{"type": "simple", "value": text[:50]}, {"type": "simple", "value": "shop"}]
-    flags.flag(name, description=text, tags=tags)
-    segment = flags.segment(name, description=text)
-    id = flags.strategy(
+    flags.create_flag(name, description=text, tags=tags)
+    segment = flags.create_segment(name, description=text)
+    id = flags.add_strategy(
         name,
         title=text[:200],
         parameters={"rollout": "50", "groupId": name},
@@ -105,8 +105,8 @@ def fill_flags(flags, name, text):
         variants=[{"name": name, "payload": {"type": "string", "value": text}}, {"name": "b"}],
     )
     flags.switch(name)
-    flags.flag("plain")
-    flags.flag("old")
+    flags.create_flag("plain")
+    flags.create_flag("old")
     flags.archive("old")
     here = f"/admin/features/{name}"
     strategies = f"{here}/environments/production/strategies"

@@ -20,7 +20,7 @@ class Actions:
         body = {"username": "switcher", "rootRole": "Editor"}
         self.account = web.post_json("/api/admin/service-account", body, headers=ADMIN).json["id"]
         if "checkout" not in web.get("/api/admin/projects/default/features", headers=ADMIN).text:
-            flags.flag("checkout")
+            flags.create_flag("checkout")
         flags.switch("checkout", "production")
 
     def set(self, name: str = "kill checkout", **more: Any) -> int:

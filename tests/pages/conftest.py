@@ -119,11 +119,11 @@ def place(
     create("environments", name="zone", type="test")
     create("context", name="plan")
     account = create("service-account", username="robot")
-    flags.flag("parent")
-    name = flags.flag("checkout", tags=[{"type": "simple", "value": "shop"}])
-    strategy_id = flags.strategy(name, "production")
+    flags.create_flag("parent")
+    name = flags.create_flag("checkout", tags=[{"type": "simple", "value": "shop"}])
+    strategy_id = flags.add_strategy(name, "production")
     flags.switch(name, "production")
-    flags.depend(name, "parent")
+    flags.set_parent(name, "parent")
     sets = Actions(service, web, flags, endpoint)
     set_id = sets.set(options={"restoreAfterMinutes": 5})
     signal_id = send(endpoint, token, {"n": 1})["id"]
@@ -146,5 +146,5 @@ def place(
         "field": "plan",
         "name": name,
         "strategy_id": strategy_id,
-        "segment_id": flags.segment(),
+        "segment_id": flags.create_segment(),
     }

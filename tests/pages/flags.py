@@ -15,29 +15,31 @@ class Flags:
     def __init__(self, web: webtest.TestApp) -> None:
         self._web = web
 
-    def flag(self, name: str = "checkout", **more: Any) -> str:
+    def create_flag(self, name: str = "checkout", **more: Any) -> str:
         self._web.post_json(FEATURES, {"name": name, **more}, headers=ADMIN)
         return name
 
-    def strategy(self, flag: str = "checkout", environment: str = "production", **more: Any) -> str:
-        """Its id."""
+    def add_strategy(
+        self, flag: str = "checkout", environment: str = "production", **more: Any
+    ) -> str:
+        """Returns the ID."""
         path = f"{FEATURES}/{flag}/environments/{environment}/strategies"
         body = {"name": "flexibleRollout", **more}
         return self._web.post_json(path, body, headers=ADMIN).json["id"]
 
-    def strategies(
+    def list_strategies(
         self, flag: str = "checkout", environment: str = "production"
     ) -> list[dict[str, Any]]:
         path = f"{FEATURES}/{flag}/environments/{environment}/strategies"
         return self._web.get(path, headers=ADMIN).json
 
-    def segment(self, name: str = "beta users", **more: Any) -> int:
-        """Its id."""
+    def create_segment(self, name: str = "beta users", **more: Any) -> int:
+        """Returns the ID."""
         constraints = [{"contextName": "userId", "operator": "IN", "values": ["ada"]}]
         body = {"name": name, "constraints": constraints, **more}
         return self._web.post_json("/api/admin/segments", body, headers=ADMIN).json["id"]
 
-    def look(self, flag: str = "checkout") -> dict[str, Any]:
+    def get_flag(self, flag: str = "checkout") -> dict[str, Any]:
         """The flag as the admin API returns it."""
         return self._web.get(f"{FEATURES}/{flag}", headers=ADMIN).json
 
@@ -50,7 +52,7 @@ class Flags:
     ) -> None:
         self._web.post(f"{FEATURES}/{flag}/environments/{environment}/{to}", headers=ADMIN)
 
-    def depend(self, child: str, parent: str) -> None:
+    def set_parent(self, child: str, parent: str) -> None:
         self._web.post_json(f"{FEATURES}/{child}/dependencies", {"feature": parent}, headers=ADMIN)
 
     def archive(self, flag: str) -> None:

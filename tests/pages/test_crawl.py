@@ -106,12 +106,12 @@ def fill(service: Service, web: webtest.TestApp, clock: FakeClock) -> int:
 
 def fill_flags(flags: Flags) -> None:
     """Creates a flag with everything, its parent, a flag named new and an archived one."""
-    segment = flags.segment(description="Who asked for it")
-    flags.segment("unused", constraints=[])
+    segment = flags.create_segment(description="Who asked for it")
+    flags.create_segment("unused", constraints=[])
     tags = [{"type": "simple", "value": value} for value in ("shop", "pay")]
-    flags.flag("checkout", description="One page", tags=tags)
+    flags.create_flag("checkout", description="One page", tags=tags)
     for title in ("first", None):
-        flags.strategy(
+        flags.add_strategy(
             title=title,
             parameters={"rollout": "50"},
             constraints=[
@@ -126,8 +126,8 @@ def fill_flags(flags: Flags) -> None:
         )
     flags.switch("checkout")
     for name in ("parent", "new", "old"):
-        flags.flag(name)
-    flags.depend("checkout", "parent")
+        flags.create_flag(name)
+    flags.set_parent("checkout", "parent")
     flags.archive("old")
 
 

@@ -34,7 +34,9 @@ def test_empty_list_says_what_a_flag_does(ada, vera):
 
 
 def test_row_shows_metadata_and_states(vera, flags, database):
-    flags.flag(type="experiment", description="One page", tags=[{"type": "simple", "value": "it"}])
+    flags.create_flag(
+        type="experiment", description="One page", tags=[{"type": "simple", "value": "it"}]
+    )
     flags.switch()
     conn = database.connect()
     with conn.cursor() as cursor:
@@ -53,9 +55,9 @@ def test_row_shows_metadata_and_states(vera, flags, database):
 
 
 def test_filters_narrow_the_list(ada, web, flags):
-    flags.flag("alpha", type="experiment", tags=[{"type": "simple", "value": "shop"}])
-    flags.flag("beta", description="like Alpha")
-    flags.flag("gone")
+    flags.create_flag("alpha", type="experiment", tags=[{"type": "simple", "value": "shop"}])
+    flags.create_flag("beta", description="like Alpha")
+    flags.create_flag("gone")
     flags.archive("gone")
     path = "/api/admin/projects/default/features/beta"
     web.put_json(path, {"stale": True}, headers=ADMIN)
@@ -122,8 +124,8 @@ def test_page_has_fifty_flags_and_links_to_the_others(ada, flags, database):
 
 
 def test_switch_redirects_to_the_same_list(ed, flags):
-    flags.flag()
-    flags.flag("other")
+    flags.create_flag()
+    flags.create_flag("other")
     page = ed.get(f"{LIST}?query=check&type=release&done=deleted")
     for state, aria, verb in (("on", "true", "Enabled"), ("off", "false", "Disabled")):
         page = press(ed, page, "checkout in production")
@@ -133,12 +135,12 @@ def test_switch_redirects_to_the_same_list(ed, flags):
         assert (button.string, button["aria-checked"]) == (state, aria)
         assert flags.is_on() is (state == "on")
         assert page.request.query_string.startswith("query=check&type=release&done=")
-    (strategy,) = flags.strategies()
+    (strategy,) = flags.list_strategies()
     assert strategy["parameters"]["rollout"] == "100"
 
 
 def test_switch_redirects_to_the_list_whatever_the_form_says(ada, flags):
-    flags.flag()
+    flags.create_flag()
     path = f"{LIST}/checkout/environments/production/on"
     for back in ("https://evil.example/", "//evil.example", "a=1&done=%3Cb%3E", "\r\nX: y", "é"):
         answer = ada.post(path, {"csrf": ada.csrf, "back": back}, status=303)
@@ -154,7 +156,7 @@ def test_notice_of_a_switch_shows_names_only(ada):
 
 
 def test_archived_or_unknown_flag_can_not_be_switched(ada, flags):
-    flags.flag()
+    flags.create_flag()
     flags.archive("checkout")
     for place, status in (
         ("checkout/environments/production", 400),

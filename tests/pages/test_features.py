@@ -30,7 +30,7 @@ def test_new_flag_is_created_with_all_fields(ada, flags):
     ).follow()
     assert heading(page) == "checkout"
     assert "disabled in every environment" in notice(page)
-    flag = flags.look()
+    flag = flags.get_flag()
     assert (flag["type"], flag["impressionData"], flag["stale"]) == ("kill-switch", True, False)
     assert flag["description"] == "Two\nlines"
     assert [tag["value"] for tag in flag["tags"]] == ["shop", "two words"]
@@ -68,8 +68,8 @@ def test_every_problem_is_shown_beside_its_field_and_the_values_stay(ada, read_s
 
 
 def test_existing_name_is_409_beside_the_field(ada, flags, read_state):
-    flags.flag()
-    flags.flag("old")
+    flags.create_flag()
+    flags.create_flag("old")
     flags.archive("old")
     before = read_state()
     assert "in project" in find_error(submit_new(ada, status=409, name="checkout"), "name")
@@ -89,16 +89,16 @@ def test_flag_may_be_called_new(ada, flags):
 
 
 def test_page_summarizes_strategies(vera, flags):
-    flags.flag(description="Two\nlines")
-    segment = flags.segment()
-    flags.strategy(
+    flags.create_flag(description="Two\nlines")
+    segment = flags.create_segment()
+    flags.add_strategy(
         title="First",
         parameters={"rollout": "50", "stickiness": "userId", "groupId": "x"},
         constraints=[{"contextName": "country", "operator": "IN", "values": ["DE", "FR"]}],
         segments=[segment],
         variants=[{"name": "a"}, {"name": "b"}],
     )
-    flags.strategy(name="userWithId", parameters={"userIds": "ada"}, disabled=True)
+    flags.add_strategy(name="userWithId", parameters={"userIds": "ada"}, disabled=True)
     flags.switch()
     page = vera.get("/admin/features/checkout")
     card = page.html.find(id="in-production")
@@ -115,7 +115,7 @@ def test_page_summarizes_strategies(vera, flags):
 
 
 def test_usage_is_a_chart_by_hour_and_a_table(ada, flags, database):
-    flags.flag()
+    flags.create_flag()
     conn = database.connect()
     with conn.cursor() as cursor:
         for ago, app, yes, no in ((0, "a", 3, 1), (0, "b", 3, 0), (5, "a", 0, 3), (30, "a", 9, 9)):
@@ -143,8 +143,8 @@ def test_usage_is_a_chart_by_hour_and_a_table(ada, flags, database):
 
 
 def test_recent_changes_link_to_the_event_log_of_the_flag(ada, vera, flags):
-    flags.flag("other")
-    flags.flag()
+    flags.create_flag("other")
+    flags.create_flag()
     for to in ("on", "off") * 6:
         flags.switch(to=to)
     page = ada.get("/admin/features/checkout")
@@ -165,7 +165,7 @@ def test_recent_changes_link_to_the_event_log_of_the_flag(ada, vera, flags):
 
 
 def test_metadata_is_edited(ada, flags):
-    flags.flag(description="old", impressionData=True)
+    flags.create_flag(description="old", impressionData=True)
     path = "/admin/features/checkout/edit"
     form = form_to(ada.get("/admin/features/checkout"), path)
     assert (form["description"].value, form["type"].value) == ("old", "release")
@@ -179,14 +179,14 @@ def test_metadata_is_edited(ada, flags):
     form["description"] = ""
     page = form.submit(status=303).follow()
     assert notice(page) == "Flag saved."
-    flag = flags.look()
+    flag = flags.get_flag()
     assert (flag["description"], flag["type"], flag["stale"]) == (None, "permission", True)
     assert flag["impressionData"] is True
 
 
 def test_clone_has_the_strategies_and_is_disabled(ada, flags):
-    flags.flag()
-    flags.strategy(parameters={"rollout": "7"})
+    flags.create_flag()
+    flags.add_strategy(parameters={"rollout": "7"})
     flags.switch()
     path = "/admin/features/checkout/clone"
     form = form_to(ada.get("/admin/features/checkout"), path)
@@ -199,13 +199,13 @@ def test_clone_has_the_strategies_and_is_disabled(ada, flags):
     form["clone_name"] = "copy"
     page = form.submit(status=303).follow()
     assert heading(page) == "copy"
-    (strategy,) = flags.strategies("copy")
+    (strategy,) = flags.list_strategies("copy")
     assert strategy["parameters"] == {"rollout": "7", "stickiness": "default", "groupId": "copy"}
     assert not flags.is_on("copy")
 
 
 def test_tags_are_added_and_removed(ada, flags):
-    flags.flag()
+    flags.create_flag()
     path = "/admin/features/checkout/tags"
     page = ada.get("/admin/features/checkout")
     for tag in ("shop", "none:shop", "simple:s", "simple:" + "x" * 51):
@@ -218,18 +218,18 @@ def test_tags_are_added_and_removed(ada, flags):
         form = form_to(page, path)
         form["tag"] = f"simple:{value}"
         page = form.submit(status=303).follow()
-    assert [tag["value"] for tag in flags.look()["tags"]] == ["a:b", "shop"]
+    assert [tag["value"] for tag in flags.get_flag()["tags"]] == ["a:b", "shop"]
     remove = [form for form in page.forms.values() if form.action == f"{path}/remove"]
     assert remove[0]["tag"].value == "simple:a:b"
     page = remove[0].submit(status=303).follow()
     assert notice(page) == "Tag removed."
-    assert [tag["value"] for tag in flags.look()["tags"]] == ["shop"]
+    assert [tag["value"] for tag in flags.get_flag()["tags"]] == ["shop"]
 
 
 def test_parent_is_set_and_removed(ada, flags):
     for name in ("checkout", "parent", "child"):
-        flags.flag(name)
-    flags.depend("child", "checkout")
+        flags.create_flag(name)
+    flags.set_parent("child", "checkout")
     page = ada.get("/admin/features/checkout")
     assert page.html.find(id="parent-flag").a["href"] == "/admin/features/child"
     page = ada.get("/admin/features/parent")
@@ -253,7 +253,7 @@ def test_parent_is_set_and_removed(ada, flags):
     text = " ".join(page.html.find(id="parent-flag").get_text(" ").split())
     assert "Evaluated only when checkout is enabled with variant a or b ." in text
     page = form_to(page, f"{path}/remove").submit(status=303).follow()
-    assert flags.look("parent")["dependencies"] == []
+    assert flags.get_flag("parent")["dependencies"] == []
     fields = {"csrf": ada.csrf, "parent": "child"}
     page = ada.post(path, fields, status=403)
     assert "has a parent flag itself" in find_error(page, "parent")
@@ -263,7 +263,7 @@ def test_parent_is_set_and_removed(ada, flags):
 
 
 def test_flag_is_archived_revived_and_deleted(ed, flags):
-    flags.flag()
+    flags.create_flag()
     flags.switch()
     page = follow(ed.get("/admin/features/checkout"), "Archive flag…")
     assert "Currently enabled in: production" in page.text
@@ -283,22 +283,22 @@ def test_flag_is_archived_revived_and_deleted(ed, flags):
 
 
 def test_parent_can_not_be_archived_before_its_children(ada, flags):
-    flags.flag("parent")
-    flags.flag("child")
-    flags.depend("child", "parent")
+    flags.create_flag("parent")
+    flags.create_flag("child")
+    flags.set_parent("child", "parent")
     page = ada.get("/admin/features/parent/archive")
     assert page.html.find("main").find("a", string="child")
     assert not page.html.find("button", class_="danger")
     page = ada.post("/admin/features/parent/archive", {"csrf": ada.csrf}, status=403)
     assert "is the parent of child" in alert(page)
-    assert not flags.look("parent")["archived"]
+    assert not flags.get_flag("parent")["archived"]
 
 
 def test_active_flag_is_not_deleted(ada, flags):
-    flags.flag()
+    flags.create_flag()
     ada.post("/admin/features/checkout/delete", {"csrf": ada.csrf}, status=400)
     ada.post("/admin/features/checkout/revive", {"csrf": ada.csrf}, status=404)
-    assert flags.look()
+    assert flags.get_flag()
 
 
 # hostile text
@@ -306,10 +306,10 @@ def test_active_flag_is_not_deleted(ada, flags):
 
 def test_hostile_text_is_text_on_every_page(ada, flags):
     text = "\n".join(HOSTILE)
-    flags.flag(description=text)
-    segment = flags.segment(HOSTILE[0], description=text)
+    flags.create_flag(description=text)
+    segment = flags.create_segment(HOSTILE[0], description=text)
     values = [line[:100] for line in HOSTILE]
-    id = flags.strategy(
+    id = flags.add_strategy(
         title=HOSTILE[1],
         parameters={"rollout": "50", "stickiness": HOSTILE[2], "groupId": HOSTILE[4]},
         constraints=[{"contextName": HOSTILE[3], "operator": "IN", "values": values}],
@@ -330,16 +330,16 @@ def test_hostile_text_is_text_on_every_page(ada, flags):
     ):
         page = ada.get(path)
         assert faults(page) == [], path
-    before = flags.strategies()
+    before = flags.list_strategies()
     form_to(ada.get(strategy), strategy).submit(status=303)
-    after = flags.strategies()
+    after = flags.list_strategies()
     for constraint in after[0]["constraints"]:
         assert (constraint.pop("inverted"), constraint.pop("caseInsensitive")) == (False, False)
     assert after == before
 
 
 def test_rejected_hostile_text_comes_back_as_text(ada, flags):
-    flags.flag()
+    flags.create_flag()
     for text in HOSTILE:
         fields = {"csrf": ada.csrf, "name": text, "tags": text, "description": text}
         page = ada.post("/admin/features/new", fields, status="4*")

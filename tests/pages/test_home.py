@@ -111,6 +111,6 @@ def test_a_long_payload_is_shortened(ada, endpoint, token, send):
 
 def test_flags_are_counted(vera, flags):
     assert "Ask an editor to create one." in vera.get("/").text
-    flags.flag()
+    flags.create_flag()
     link = vera.get("/").html.find("main").find("a", href="/admin/features")
     assert link.string == "1 feature flag"

@@ -21,12 +21,12 @@ def get(web, id):
 
 def test_list_shows_constraints_and_flags_of_each_segment(vera, flags):
     assert "No segments yet." in vera.get(LIST).text
-    id = flags.segment("beta", description="Volunteers")
-    flags.segment("unused", constraints=[], project="default")
+    id = flags.create_segment("beta", description="Volunteers")
+    flags.create_segment("unused", constraints=[], project="default")
     for n in range(7):
-        flags.flag(f"f{n}")
-        flags.strategy(f"f{n}", segments=[id])
-    flags.strategy("f0", "development", segments=[id])
+        flags.create_flag(f"f{n}")
+        flags.add_strategy(f"f{n}", segments=[id])
+    flags.add_strategy("f0", "development", segments=[id])
     page = vera.get(LIST)
     segments = cards(page)
     assert segments["beta"] == (
@@ -110,8 +110,8 @@ def test_too_many_values_are_a_problem_of_all_constraints(ada):
 
 
 def test_segment_is_edited(ada, web, flags):
-    id = flags.segment("beta", description="old", project="default")
-    flags.segment("taken")
+    id = flags.create_segment("beta", description="old", project="default")
+    flags.create_segment("taken")
     path = f"{LIST}/{id}"
     page = follow(ada.get(LIST), "Edit beta")
     assert heading(page) == "Segment beta"
@@ -132,7 +132,7 @@ def test_segment_is_edited(ada, web, flags):
 
 
 def test_unused_segment_is_deleted(ada, web, flags):
-    flags.segment("beta")
+    flags.create_segment("beta")
     page = follow(ada.get(LIST), "Delete beta")
     assert "No flag uses this segment." in page.text
     page = page.forms[1].submit(status=303).follow()
@@ -141,9 +141,9 @@ def test_unused_segment_is_deleted(ada, web, flags):
 
 
 def test_used_segment_is_not_deleted_and_its_flags_are_listed(ada, web, flags):
-    id = flags.segment("beta")
-    flags.flag()
-    flags.strategy(segments=[id])
+    id = flags.create_segment("beta")
+    flags.create_flag()
+    flags.add_strategy(segments=[id])
     page = ada.get(f"{LIST}/{id}/delete")
     assert page.html.find("main").find("a", string="checkout")["href"] == "/admin/features/checkout"
     assert not page.html.find("button", class_="danger")

@@ -12,7 +12,7 @@ NEW = f"{PRODUCTION}/new"
 
 @pytest.fixture(autouse=True)
 def flag(flags):
-    return flags.flag()
+    return flags.create_flag()
 
 
 def fill(form, **fields):
@@ -43,7 +43,7 @@ def test_new_strategy_defaults_to_a_rollout_to_all_users(ada, flags):
     ]
     page = form.submit(status=303).follow()
     assert notice(page) == "Strategy saved."
-    (strategy,) = flags.strategies()
+    (strategy,) = flags.list_strategies()
     assert strategy["parameters"] == {
         "rollout": "100",
         "stickiness": "default",
@@ -87,9 +87,9 @@ def test_form_adds_and_removes_rows_and_keeps_the_values(ada, flags):
         True,
     )
     assert (form["variants.1.name"].value, form["variants.1.weight"].value) == ("c", "12.5")
-    assert flags.strategies() == []
+    assert flags.list_strategies() == []
     form.submit(status=303)
-    (strategy,) = flags.strategies()
+    (strategy,) = flags.list_strategies()
     assert strategy["title"] == "For some"
     assert strategy["constraints"] == [
         {
@@ -113,7 +113,7 @@ def test_form_adds_and_removes_rows_and_keeps_the_values(ada, flags):
 
 
 def test_every_problem_is_shown_beside_its_field_and_the_values_stay(ada, flags, read_state):
-    segments = [flags.segment(f"s{n}") for n in range(6)]
+    segments = [flags.create_segment(f"s{n}") for n in range(6)]
     before = read_state()
     form = form_to(ada.get(NEW), NEW)
     for _ in range(3):
@@ -199,14 +199,14 @@ def test_type_is_changed_before_its_fields_are_filled(ada, flags, database):
     form = form_to(ada.get(NEW), NEW)
     form["name"] = "moon"
     for page in (form.submit("do", value="type", status=200), form.submit(status=200)):
-        assert flags.strategies() == []
+        assert flags.list_strategies() == []
         form = form_to(page, NEW)
         assert "parameters.rollout" not in form.fields
     assert "Of the moon. One per line." in page.text
     form["parameters.the%20phase"] = "full\r\nnew"
     form["parameters.bright"] = "true"
     form.submit(status=303)
-    (strategy,) = flags.strategies()
+    (strategy,) = flags.list_strategies()
     assert strategy["parameters"] == {"the phase": "full,new", "bright": "true"}
 
 
@@ -227,13 +227,13 @@ def test_other_types_have_fields_of_their_own(ada, flags, type, field, text, par
     if field:
         form[f"parameters.{field}"] = text
     form.submit(status=303)
-    (strategy,) = flags.strategies()
+    (strategy,) = flags.list_strategies()
     assert (strategy["name"], strategy["parameters"]) == (type, {field: parameter} if field else {})
 
 
 def test_saving_an_unchanged_form_changes_nothing(ada, flags):
-    segment = flags.segment()
-    id = flags.strategy(
+    segment = flags.create_segment()
+    id = flags.add_strategy(
         title="One",
         disabled=True,
         parameters={"rollout": "7", "stickiness": "tenant", "groupId": "g", "extra": "kept"},
@@ -266,22 +266,22 @@ def test_saving_an_unchanged_form_changes_nothing(ada, flags):
             {"name": "b", "stickiness": "userId"},
         ],
     )
-    old = flags.strategy(name="userWithId", parameters={"userIds": "ada, bob"})
-    before = flags.strategies()
+    old = flags.add_strategy(name="userWithId", parameters={"userIds": "ada, bob"})
+    before = flags.list_strategies()
     form = form_to(ada.get(f"{PRODUCTION}/{id}"), f"{PRODUCTION}/{id}")
     assert form["variants.0.weight"].value == "33.3"
     form.submit(status=303)
     form = form_to(ada.get(f"{PRODUCTION}/{old}"), f"{PRODUCTION}/{old}")
     assert form["parameters.userIds"].value.split() == ["ada", "bob"]
     form.submit(status=303)
-    after = flags.strategies()
+    after = flags.list_strategies()
     assert after[1].pop("parameters") == {"userIds": "ada,bob"}
     assert before[1].pop("parameters") == {"userIds": "ada, bob"}
     assert after == before
 
 
 def test_strategy_is_changed(ada, flags):
-    id = flags.strategy(title="One", variants=[{"name": "a"}])
+    id = flags.add_strategy(title="One", variants=[{"name": "a"}])
     flags.switch()
     page = follow(ada.get("/admin/features/checkout"), "Edit strategy 1 in production")
     assert heading(page) == "Strategy 1"
@@ -289,7 +289,7 @@ def test_strategy_is_changed(ada, flags):
     fill(form, title="", parameters__rollout="5", disabled=True, variant_stickiness="random")
     page = form.submit(status=303).follow()
     assert "Disabled" in page.html.find(id="in-production").get_text()
-    (strategy,) = flags.strategies()
+    (strategy,) = flags.list_strategies()
     assert (strategy["title"], strategy["disabled"], strategy["parameters"]["rollout"]) == (
         "",
         True,
@@ -304,14 +304,14 @@ def test_segment_of_another_project_is_not_offered(ada, flags, database):
     with conn.cursor() as cursor:
         cursor.execute("INSERT INTO projects (id, name) VALUES ('other', 'Other')")
     conn.close()
-    ours, theirs = flags.segment("ours"), flags.segment("theirs", project="other")
+    ours, theirs = flags.create_segment("ours"), flags.create_segment("theirs", project="other")
     form = form_to(ada.get(NEW), NEW)
     assert f"segments.{ours}" in form.fields
     assert f"segments.{theirs}" not in form.fields
 
 
 def test_removing_the_last_strategy_disables_the_flag(ada, flags):
-    first, second = flags.strategy(), flags.strategy(parameters={"rollout": "5"})
+    first, second = flags.add_strategy(), flags.add_strategy(parameters={"rollout": "5"})
     flags.switch()
     page = follow(ada.get("/admin/features/checkout"), "Remove strategy 2 in production")
     assert heading(page) == "Remove strategy 2 of checkout in production?"
@@ -323,7 +323,7 @@ def test_removing_the_last_strategy_disables_the_flag(ada, flags):
     page = ada.get(f"{PRODUCTION}/{first}/delete")
     assert "the flag will be disabled in production" in page.text
     form_to(page, f"{PRODUCTION}/{first}/delete").submit(status=303)
-    assert (flags.strategies(), flags.is_on()) == ([], False)
+    assert (flags.list_strategies(), flags.is_on()) == ([], False)
     ada.get(f"{PRODUCTION}/{first}", status=404)
     ada.get("/admin/features/checkout/environments/none/strategies/new", status=404)
 
@@ -358,11 +358,11 @@ def test_largest_strategy_fits_the_form(ada, flags):
         {"contextName": "country", "operator": "IN", "values": values} for _ in range(30)
     ]
     variants = [{"name": f"v{n}"} for n in range(100)]
-    id = flags.strategy(constraints=constraints, variants=variants)
+    id = flags.add_strategy(constraints=constraints, variants=variants)
     form = form_to(ada.get(f"{PRODUCTION}/{id}"), f"{PRODUCTION}/{id}")
     form["title"] = "Large"
     form.submit(status=303)
-    (strategy,) = flags.strategies()
+    (strategy,) = flags.list_strategies()
     assert strategy["title"] == "Large"
     assert [c["values"] for c in strategy["constraints"]] == [values] * 30
     assert len(strategy["variants"]) == 100
