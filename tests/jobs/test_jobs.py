@@ -1,4 +1,4 @@
-"""Background jobs: what they delete and fill, and what they leave alone."""
+"""Background jobs: what they delete, what they keep, and how they fail."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def count(rows, endpoint_id):
     return rows("SELECT count(*) FROM signals WHERE endpoint_id = %s", endpoint_id)[0][0]
 
 
-def test_old_signals_go_and_young_ones_stay(service, make, rows):
+def test_old_signals_are_deleted_and_recent_ones_stay(service, make, rows):
     id = make.endpoint()["id"]
     fill(rows, id, 7, "181 days")
     fill(rows, id, 3, "179 days")
@@ -34,7 +34,7 @@ def test_old_signals_go_and_young_ones_stay(service, make, rows):
     assert retention.run_once(service.context) == 0
 
 
-def test_surplus_signals_go_per_endpoint_oldest_first(make_service, rows):
+def test_surplus_signals_of_an_endpoint_are_deleted_oldest_first(make_service, rows):
     import webtest
 
     from tests.conftest import Make
@@ -50,7 +50,7 @@ def test_surplus_signals_go_per_endpoint_oldest_first(make_service, rows):
     assert rows("SELECT max(id) FROM signals WHERE endpoint_id = %s", busy) == newest
 
 
-def test_zero_keeps_everything(make_service, rows):
+def test_limits_of_zero_delete_nothing(make_service, rows):
     import webtest
 
     from tests.conftest import Make
@@ -63,7 +63,7 @@ def test_zero_keeps_everything(make_service, rows):
     assert count(rows, id) == 20
 
 
-def test_signals_of_a_deleted_endpoint_go_in_chunks(service, web, make, rows, monkeypatch):
+def test_signals_of_a_deleted_endpoint_are_deleted_in_chunks(service, web, make, rows, monkeypatch):
     monkeypatch.setattr(retention, "CHUNK", 10)
     id = make.endpoint()["id"]
     fill(rows, id, 35)
@@ -89,7 +89,7 @@ def test_two_processes_delete_each_row_once(service, make, rows, monkeypatch):
     assert sum(done) == 1000
 
 
-def test_old_client_metrics_and_instances_go_in_chunks(make_service, rows, monkeypatch):
+def test_old_client_metrics_and_instances_are_deleted_in_chunks(make_service, rows, monkeypatch):
     monkeypatch.setattr(retention, "CHUNK", 4)
     service = make_service(environ={"SERVICE_CLIENT_METRICS_RETENTION_HOURS": "5"})
     for table, more in (("client_metrics", "1, 1"), ("client_metrics_variants", "'blue', 1")):
@@ -117,7 +117,7 @@ def test_old_client_metrics_and_instances_go_in_chunks(make_service, rows, monke
     assert retention.run_once(service.context) == 0
 
 
-def test_expired_sessions_go(service, cast, clock, rows):
+def test_expired_sessions_are_deleted(service, cast, clock, rows):
     cast.signed_in("ed")
     assert clean_up.delete_sessions(service.context) == 0
     clock.advance(48 * 3600 + 1)
@@ -125,7 +125,7 @@ def test_expired_sessions_go(service, cast, clock, rows):
     assert rows("SELECT count(*) FROM sessions") == [(0,)]
 
 
-def test_a_failing_job_is_logged_and_runs_again(make_service):
+def test_failing_job_is_logged_and_runs_again(make_service):
     lines, ran, twice = [], [], threading.Event()
 
     class Log:
@@ -157,7 +157,7 @@ def test_a_failing_job_is_logged_and_runs_again(make_service):
     assert "in run_once" in lines[1][2]
 
 
-def test_a_job_that_fails_for_a_minute_fills_no_log(make_service):
+def test_job_that_fails_for_a_minute_logs_one_line(make_service):
     lines, ran, well = [], [], threading.Event()
 
     class Log:

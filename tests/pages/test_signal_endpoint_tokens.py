@@ -112,7 +112,7 @@ def test_database_has_a_hash_of_the_secret(ada, database, endpoint):
 
 
 def test_repeated_form_creates_one_token_and_shows_no_secret(ada, read_state, endpoint):
-    """What the browser does when the page with the secret is reloaded."""
+    """The browser repeats the form when the page with the secret is reloaded."""
     first = secret_of(create(ada, endpoint, "ci"))
     fields = {"csrf": ada.csrf, "token_name": "ci"}
     page = ada.post(f"/admin/signals/{endpoint['id']}/tokens", fields, status=409)

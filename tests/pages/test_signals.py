@@ -26,7 +26,7 @@ ODD_JSON = (
 
 @pytest.fixture
 def log(ada, endpoint):
-    """`log(query)`: the endpoint's page."""
+    """`log(query)` returns the page of the endpoint."""
 
     def get(query="", **more):
         return ada.get(f"/admin/signals/{endpoint['id']}/log{query}", **more)
@@ -234,7 +234,7 @@ def test_signal_has_its_own_page(log, endpoint, token, send):
 
 
 def test_deeply_nested_payloads_do_not_make_the_page_large(log, web, endpoint, token, clock):
-    """Indenting makes 100 kB of nested lists many megabytes: no page may be that large."""
+    """Formatting makes 100 kB of nested lists many megabytes, which is too large for a page."""
     depth = 60
     body = "[" * depth + ",".join(["1"] * 50_000) + "]" * depth
     for _ in range(3):

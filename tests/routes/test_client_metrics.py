@@ -307,7 +307,7 @@ def test_limits_apply_to_each_address_and_both_paths_together(make_service, data
 
 
 def test_concurrent_reports_of_the_same_flags_are_all_counted(sdk, clock):
-    """Each in another order: no deadlock, no count lost."""
+    """Each report has another order: no deadlock, no lost count."""
     import threading
 
     import webtest

@@ -1,4 +1,4 @@
-"""Tokens of signal endpoints: each belongs to one endpoint and is found through it only."""
+"""Tokens of signal endpoints: each belongs to one endpoint."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def insert(conn, endpoint_id, name="ci", secret_hash=None, limit=100):
 
 @pytest.fixture
 def two(conn):
-    """The ids of two endpoints, `a` and `b`."""
+    """The IDs of the endpoints `a` and `b`."""
     return add_endpoint(conn, "a"), add_endpoint(conn, "b")
 
 

@@ -1,4 +1,4 @@
-"""Signal endpoints: unique names, a limit that holds in a race, and locks."""
+"""Signal endpoints: unique names, the limit, locks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The queue of signals: written with the signal, read oldest first and within bounds."""
+"""The evaluation queue: written with the signal, read oldest first and within limits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def waiting(conn, **more):
 
 
 def listening(conn):
-    """An endpoint that a set listens to."""
+    """An endpoint that triggers a set."""
     add_built_ins(conn)
     endpoint = add_endpoint(conn)
     add_token(conn, endpoint)

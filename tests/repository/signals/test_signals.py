@@ -1,4 +1,4 @@
-"""Received signals: stored for their sender only, listed and found within their endpoint."""
+"""Signals: stored for valid tokens, listed and found in their endpoint, deleted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COLUMNS = {
 
 
 class World:
-    """Endpoint `a` with tokens ci and other, endpoint `b` with ci; `send` returns the id."""
+    """Endpoint `a` with tokens ci and other, endpoint `b` with ci; `send` returns the ID."""
 
     def __init__(self, conn):
         self._conn = conn

@@ -1,4 +1,4 @@
-"""The search through payloads: patterns here, literal text in the service, a bounded window."""
+"""The search in payloads: by pattern, by literal text in the service, in a limited window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Applications and instances: as they come, by name, by environment; tokens as relays ask."""
+"""Applications and instances, statistics, and the validation of tokens for relays."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def upsert(conn, *rows):
 
 
 def upsert_instances(conn, *rows, client_ip="::1", limit=99):
-    """Rows of (application, instance, environment, SDK, type); how many were dropped."""
+    """Rows of (application, instance, environment, SDK, type); returns how many were dropped."""
     names = ("app_names", "instance_ids", "environments", "sdk_versions", "sdk_types")
     columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     return client_applications.upsert_instances(conn, client_ip=client_ip, limit=limit, **columns)

@@ -12,7 +12,7 @@ from tests.repository.kit import add_strategy, run, set_variants
 
 
 def this_hour(conn):
-    """The hour of the test's transaction: a long run does not stay in one."""
+    """The hour of the transaction, which can change during a long run."""
     return run(conn, "SELECT date_trunc('hour', now())")[0][0]
 
 
@@ -49,7 +49,7 @@ def add(conn, *rows):
 
 
 def add_variant(conn, feature, variant, count, environment="dev"):
-    """How many were dropped."""
+    """Returns how many were dropped."""
     usage = {"feature": feature, "app_name": "shop", "environment": environment}
     usage["hour"] = this_hour(conn)
     usages = [usage | {"variants": {variant: n}} for n in (count, 0)]

@@ -1,4 +1,4 @@
-"""When flags were reported last: to the minute, in rows that no change of a flag touches."""
+"""When flags were last evaluated: updated once a minute, without locks on flags."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def mark(conn, *pairs):
 
 
 def read_times(conn, name="a"):
-    """{environment: when} and when anywhere, as readers get it."""
+    """{environment: time}, and the last time in all environments."""
     states = feature_environments.list_states(conn, [name])
     by_environment = {row["environment"]: row["last_seen_at"] for row in states}
     return by_environment, features.find(conn, name)["last_seen_at"]
@@ -84,7 +84,7 @@ def commit_flag(pool):
 
 
 def change(conn):
-    """Everything that a change may write of a flag."""
+    """All rows that a change of a flag can write."""
     run(conn, "UPDATE features SET stale = true, archived_at = now() WHERE name = 'a'")
     run(conn, "UPDATE feature_environments SET enabled = true WHERE feature = 'a'")
 

@@ -117,7 +117,7 @@ def test_limit_is_an_option(make_service):
 
 
 def race(service, times, ask):
-    """Statuses of `times` simultaneous requests."""
+    """The statuses of `times` concurrent requests."""
     statuses = []
     gate = threading.Barrier(times)
 

@@ -14,7 +14,7 @@ from tests.routes.admin.signals.test_signal_endpoints import PATH
 
 @pytest.fixture
 def send(web, make, clock):
-    """`send(payload, token)`: the signal's id; `send.path` lists its endpoint's signals."""
+    """`send(payload, token)` returns the ID; `send.path` lists the signals of the endpoint."""
     endpoint = make.endpoint(description="CI")
     tokens = {name: make.token(endpoint, name) for name in ("ci", "other")}
 
@@ -35,7 +35,7 @@ def send(web, make, clock):
 
 @pytest.fixture
 def page(web, send):
-    """`page(**query)`: ids and the whole answer of the endpoint's list."""
+    """`page(**query)` returns the IDs and the JSON of the list of the endpoint."""
 
     def page(**query):
         answer = web.get(send.path, query, headers=ADMIN).json

@@ -1,4 +1,4 @@
-"""Applications and their instances, as the admin API tells it."""
+"""Applications and their instances in the admin API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often a flag was on and off, as the admin API tells it."""
+"""How often a flag was evaluated, in the admin API."""
 
 from __future__ import annotations
 

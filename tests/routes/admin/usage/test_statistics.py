@@ -1,4 +1,4 @@
-"""How much there is of everything."""
+"""Statistics of the installation."""
 
 from __future__ import annotations
 
