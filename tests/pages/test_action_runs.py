@@ -13,16 +13,16 @@ def states(page):
 
 def test_history_is_empty_then_tells(ada, flags, sets, endpoint, token, send):
     id = sets.set()
-    assert "No run yet" in main(ada.get(f"{PATH}/{id}/runs"))
+    assert "No runs yet" in main(ada.get(f"{PATH}/{id}/runs"))
     send(endpoint, token, {"n": 1})
     sets.work()
     page = ada.get(f"{PATH}/{id}/runs")
-    assert states(page) == ["✓ done"]
+    assert states(page) == ["✓ Succeeded"]
     row = " ".join(page.html.find("ol", class_="log").li.get_text(" ").split())
     for words in (
-        "by a signal",
+        "Triggered by a signal",
         " ms",
-        "Disable checkout in production : done Disabled checkout in production.",
+        "Disable checkout in production : succeeded Disabled checkout in production.",
         "checkout in production: on → off",
     ):
         assert words in row, words
@@ -44,13 +44,13 @@ def test_undo_asks_first_and_happens_once(ada, flags, sets, endpoint, token, sen
     assert "checkout in production: on → off" in main(page)
     assert not flags.is_on()
     page = form_to(page, f"{at}/undo").submit().follow()
-    assert "being undone" in notice(page)
+    assert "Reverting" in notice(page)
     sets.work()
     assert flags.is_on()
     page = ada.get(f"{PATH}/{id}/runs")
-    assert states(page) == ["✓ done", "✓ done"]
-    assert "by somebody who undid a run" in main(page)
-    assert "Undone by" in main(ada.get(at))
+    assert states(page) == ["✓ Succeeded", "✓ Succeeded"]
+    assert "Undone by a user" in main(page)
+    assert "Reverted by" in main(ada.get(at))
     assert "nothing to undo" in main(ada.get(f"{at}/undo"))
     page = ada.post(f"{at}/undo", {"csrf": ada.csrf}, status=409)
     assert "can't be undone" in alert(page)
@@ -63,7 +63,7 @@ def test_restoring_that_is_scheduled_can_be_cancelled(ada, flags, sets, endpoint
     (run,) = sets.runs(id)
     at = f"{PATH}/{id}/runs/{run['id']}"
     page = form_to(ada.get(at), f"{at}/cancel-restore").submit().follow()
-    assert "Nothing will be restored" in notice(page)
+    assert "Auto-revert cancelled" in notice(page)
     assert sets.runs(id)[0]["restoreDueAt"] is None
     page = ada.post(f"{at}/cancel-restore", {"csrf": ada.csrf}, status=409)
     assert "No auto-revert" in alert(page)
@@ -75,7 +75,7 @@ def test_failed_dry_and_suppressed_runs_say_why(ada, web, flags, sets, endpoint,
         send(endpoint, token, {})
     sets.work()
     page = ada.get(f"{PATH}/{id}/runs")
-    assert states(page) == ["– suppressed", "✓ done"]
+    assert states(page) == ["– Skipped", "✓ Succeeded"]
     assert "Cooldown: it ran less than 60 s ago." in main(page)
     assert "Would have: Disabled checkout" in main(page)
     assert flags.is_on()
@@ -83,7 +83,7 @@ def test_failed_dry_and_suppressed_runs_say_why(ada, web, flags, sets, endpoint,
     flags.archive("checkout")
     send(endpoint, token, {})
     sets.work()
-    assert states(ada.get(f"{PATH}/{other}/runs")) == ["✗ failed"]
+    assert states(ada.get(f"{PATH}/{other}/runs")) == ["✗ Failed"]
     web.delete(f"/api/admin{PATH.removeprefix('/admin')}/{other}", headers=ADMIN)
     signal = web.get("/api/admin/signals", headers=ADMIN).json["signals"][0]["id"]
     page = ada.get(f"/admin/signals/{endpoint['id']}/log/{signal}")

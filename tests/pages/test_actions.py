@@ -50,7 +50,7 @@ def press(form, do):
 
 def test_empty_page_explains_and_leads_on(ada, endpoint):
     page = ada.get(PATH)
-    assert "No action set yet" in main(page)
+    assert "No action sets yet" in main(page)
     page = follow(ada.get("/admin/actions"), "New action set in default")
     assert heading(page) == "New action set"
     assert "Create one with the role Editor" in alert_or_text(page)
@@ -77,14 +77,14 @@ def test_card_says_what_a_set_does(ada, web, sets, endpoint, token, send):
             "silent is missing",
             "Disable checkout in production",
             "switcher",
-            "latched",
+            "Has run once",
             "Cooldown 60 s",
             "Notifies 3 channels",
-            "– suppressed",
+            "– Skipped",
         ):
             assert words in text
     page = form_to(ada.get(PATH), f"{PATH}/{id}/arm").submit().follow()
-    assert notice(page) == "The action set is armed again."
+    assert notice(page) == "Action set re-enabled."
     assert sets.look(id)["armed"]
     form_to(page, f"{PATH}/{id}/off").submit(status=303)
     assert not sets.look(id)["enabled"]
@@ -295,7 +295,7 @@ def test_full_project_offers_no_new_set(ada, sets):
     for n in range(5):
         sets.set(f"n{n}")
     assert "New action set" not in ada.get(PATH).text
-    assert "Delete one to make room" in main(ada.get(PATH))
+    assert "Delete one to create another" in main(ada.get(PATH))
 
 
 def test_tester_says_what_each_filter_makes_of_a_signal(ada, sets, flags, endpoint, token, send):
@@ -307,18 +307,18 @@ def test_tester_says_what_each_filter_makes_of_a_signal(ada, sets, flags, endpoi
     page = form.submit(status=200)
     text = main(page)
     for words in (
-        "It would run",
+        "Would run",
         "(case-insensitive) : yes found: firing",
         "n > 4 : no found: 3",
         "x exists : yes found: null",
-        "silent is missing : yes nothing is there",
+        "silent is missing : yes field missing",
         "checkout in production: on → off",
     ):
         assert words in text, words
     assert flags.is_on()
     form = form_to(page, f"{PATH}/{id}/test")
     form["signal"], form["payload"] = "", '{"status": "firing", "silent": 1}'
-    assert "It would not run" in main(form.submit(status=200))
+    assert "Would not run" in main(form.submit(status=200))
     for payload, words in (("", "Choose a signal"), ("{", "not valid JSON"), ("[" * 99, "JSON")):
         form["payload"] = payload
         assert words in find_error(form.submit(status=400), "payload")

@@ -265,7 +265,7 @@ def test_signal_shows_its_outcomes(log, sets, endpoint, token, send):
     last, second, first = (" ".join(row.get_text(" ").split()) for row in rows(log()))
     assert "runs : succeeded" in first
     assert "waits : succeeded" in first
-    assert "waits in default : suppressed Run" in second
+    assert "waits in default : skipped Run" in second
     assert "It runs once and has run" in second
     assert "runs in default : not matched Filter “n IN …” did not match." in last
     assert "sleeps in default : not matched No filter of an OR group matched." in last

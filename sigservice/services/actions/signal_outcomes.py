@@ -12,7 +12,7 @@ from sigservice.repository.actions import action_runs, action_sets
 from sigservice.repository.signals import signal_queue
 from sigservice.services.actions import action_summaries
 
-STATE_LABELS = {"started": "running", "success": "succeeded"}
+STATE_LABELS = {"started": "running", "success": "succeeded", "suppressed": "skipped"}
 DEAD_LETTER = "Dead letter"
 
 

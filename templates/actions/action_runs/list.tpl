@@ -1,16 +1,15 @@
 % rebase("layout.tpl", title=title, live=False)
-% path = "/admin/projects/%s/actions" % project
-<p><a href="{{url(path)}}">Actions of {{project}}</a></p>
+<p><a href="{{url('/admin/projects', project, 'actions')}}">Actions of {{project}}</a></p>
 <div class="heading">
 <h1>Runs of <bdi>{{row["name"]}}</bdi></h1>
-<a href="{{url('%s/%d' % (path, row['id']))}}">Edit</a>
-<a class="button" href="{{url('%s/%d/test' % (path, row['id']))}}">Test</a>
+<a href="{{url('/admin/projects', project, 'actions', row['id'])}}">Edit</a>
+<a class="button" href="{{url('/admin/projects', project, 'actions', row['id'], 'test')}}">Test</a>
 </div>
 % if not runs:
 % if at_newest:
-<p class="empty">No run yet. A set runs when a signal arrives that matches all of its filters.</p>
+<p class="empty">No runs yet. A set runs when a signal matches all its filters.</p>
 % else:
-<p class="empty">No older run.</p>
+<p class="empty">No older runs.</p>
 % end
 % end
 % if runs:
@@ -21,19 +20,19 @@
 <summary>
 % include("actions/action_runs/state.tpl", run=run)
 % include("partials/time.tpl", at=run["created_at"])
-<span>by {{run["cause"]}}</span>
-% if run["took"]:
-<span class="muted">{{run["took"]}}</span>
+<span>{{run["cause"]}}</span>
+% if run["duration"]:
+<span class="muted">{{run["duration"]}}</span>
 % end
 % if run["restored_by_run_id"]:
-<span class="badge">undone</span>
+<span class="badge">reverted</span>
 % end
 % if run["restore_due_at"]:
-<span class="badge">restores later</span>
+<span class="badge">auto-revert scheduled</span>
 % end
 </summary>
 % include("actions/action_runs/run.tpl", run=run)
-<p class="actions"><a href="{{url('%s/%d/runs/%d' % (path, run['set_id'], run['id']))}}">Run {{run["id"]}}</a></p>
+<p class="actions"><a href="{{url('/admin/projects', project, 'actions', run['set_id'], 'runs', run['id'])}}">Run {{run["id"]}}</a></p>
 </details>
 </li>
 % end

@@ -1,29 +1,28 @@
-% at = "/admin/projects/%s/actions/%d/runs" % (project, run["set_id"])
 % if run["reason"]:
 <p>{{run["reason"]}}</p>
 % end
 % if run["signal_id"] and run["source_id"]:
-<p><a href="{{url('/admin/signals/%d/log/%d' % (run['source_id'], run['signal_id']))}}">Signal {{run["signal_id"]}}</a></p>
+<p><a href="{{url('/admin/signals', run['source_id'], 'log', run['signal_id'])}}">Signal {{run["signal_id"]}}</a></p>
 % elif run["signal_id"]:
-<p class="muted">Signal {{run["signal_id"]}} is kept no longer.</p>
+<p class="muted">Signal {{run["signal_id"]}} has expired.</p>
 % end
 % if run["restores_run_id"]:
-<p>It undoes <a href="{{url('%s/%d' % (at, run['restores_run_id']))}}">Run {{run["restores_run_id"]}}</a>.</p>
+<p>Reverts <a href="{{url('/admin/projects', project, 'actions', run['set_id'], 'runs', run['restores_run_id'])}}">Run {{run["restores_run_id"]}}</a>.</p>
 % end
 % if run["state"] != "suppressed":
 <ol class="strategies">
-% for act in run["acts"]:
-<li><bdi>{{act["words"]}}</bdi>: <strong class="result {{'yes' if act['state'] == 'success' else 'no' if act['state'] == 'failed' else ''}}">{{"done" if act["state"] == "success" else act["state"]}}</strong>
-% if act["details"]:
-<bdi>{{act["details"]}}</bdi>
+% for action in run["actions"]:
+<li><bdi>{{action["text"]}}</bdi>: <strong class="result {{'yes' if action['state'] == 'success' else 'no' if action['state'] == 'failed' else ''}}">{{"succeeded" if action["state"] == "success" else action["state"]}}</strong>
+% if action["details"]:
+<bdi>{{action["details"]}}</bdi>
 % end
-% if act["changes"]:
+% if action["changes"]:
 <ul>
-% for text in act["changes"]:
+% for text in action["changes"]:
 <li><bdi>{{text}}</bdi></li>
 % end
-% if act["more"]:
-<li>and {{act["more"]}} more</li>
+% if action["more_changes"]:
+<li>and {{action["more_changes"]}} more</li>
 % end
 </ul>
 % end
@@ -31,19 +30,19 @@
 % end
 </ol>
 % end
-% if run["restored_by_run_id"] and run["restored_by_run_id"] != run["id"]:
-<p>Undone by <a href="{{url('%s/%d' % (at, run['restored_by_run_id']))}}">Run {{run["restored_by_run_id"]}}</a>.</p>
+% if run["is_reverted_by_action"]:
+<p>Reverted by an action of another set.</p>
 % elif run["restored_by_run_id"]:
-<p>Undone by an action of another set.</p>
+<p>Reverted by <a href="{{url('/admin/projects', project, 'actions', run['set_id'], 'runs', run['restored_by_run_id'])}}">Run {{run["restored_by_run_id"]}}</a>.</p>
 % end
 % if run["restore_due_at"]:
-<form method="post" action="{{url('%s/%d/cancel-restore' % (at, run['id']))}}" class="inline">
+<form method="post" action="{{url('/admin/projects', project, 'actions', run['set_id'], 'runs', run['id'], 'cancel-restore')}}" class="inline">
 % include("partials/csrf.tpl")
-What it changed is put back at
+Auto-revert at
 % include("partials/time.tpl", at=run["restore_due_at"])
-<button class="quiet">Leave it as it is<span class="hidden">: run {{run["id"]}}</span></button>
+<button class="quiet">Cancel auto-revert<span class="hidden"> of run {{run["id"]}}</span></button>
 </form>
 % end
-% if run["undoable"]:
-<p class="actions"><a href="{{url('%s/%d/undo' % (at, run['id']))}}">Undo run {{run["id"]}} …</a></p>
+% if run["can_undo"]:
+<p class="actions"><a href="{{url('/admin/projects', project, 'actions', run['set_id'], 'runs', run['id'], 'undo')}}">Undo run {{run["id"]}} …</a></p>
 % end

@@ -1,25 +1,25 @@
 % rebase("layout.tpl", title=title, live=False)
 <h1>Actions</h1>
-<p class="hint">Action sets switch flags when a signal arrives. Each belongs to a project.</p>
-% if not any(project["sets"] for project in projects):
+<p class="hint">Change flags automatically when a signal matches.</p>
+% if not has_sets:
 % include("actions/action_sets/about.tpl")
 % end
 % for project in projects:
 <section>
 <div class="heading">
-<h2><a href="{{url('/admin/projects/%s/actions' % project['id'])}}"><bdi>{{project["name"]}}</bdi></a></h2>
-% if len(project["sets"]) < limit:
-<a href="{{url('/admin/projects/%s/actions/new' % project['id'])}}">New action set<span class="hidden"> in {{project["id"]}}</span></a>
+<h2><a href="{{url('/admin/projects', project['id'], 'actions')}}"><bdi>{{project["name"]}}</bdi></a></h2>
+% if len(project["cards"]) < limit:
+<a href="{{url('/admin/projects', project['id'], 'actions', 'new')}}">New action set<span class="hidden"> in {{project["id"]}}</span></a>
 % end
 </div>
-% if project["sets"]:
+% if project["cards"]:
 <ul class="cards">
-% for one in project["sets"]:
-% include("actions/action_sets/card.tpl", item=one)
+% for card in project["cards"]:
+% include("actions/action_sets/card.tpl", card=card)
 % end
 </ul>
 % else:
-<p class="muted">No action set.</p>
+<p class="muted">No action sets</p>
 % end
 </section>
 % end

@@ -1,78 +1,78 @@
-% path = "/admin/projects/%s/actions/%d" % (item["project"], item["id"])
-<li class="card" id="set-{{item['id']}}">
+<li class="card" id="set-{{card['id']}}">
 <div class="heading">
-<h3><a href="{{url(path)}}"><bdi>{{item["name"]}}</bdi><span class="hidden"> in {{item["project"]}}</span></a></h3>
-<form method="post" action="{{url('%s/%s' % (path, 'off' if item['enabled'] else 'on'))}}">
+<h3><a href="{{url('/admin/projects', card['project'], 'actions', card['id'])}}"><bdi>{{card["name"]}}</bdi><span class="hidden"> in {{card["project"]}}</span></a></h3>
+<form method="post" action="{{url('/admin/projects', card['project'], 'actions', card['id'], 'off' if card['enabled'] else 'on')}}">
 % include("partials/csrf.tpl")
-<button class="switch" role="switch" aria-checked="{{'true' if item['enabled'] else 'false'}}" aria-label="Action set {{item['name']}} in {{item['project']}}">{{"on" if item["enabled"] else "off"}}</button>
+<button class="switch" role="switch" aria-checked="{{'true' if card['enabled'] else 'false'}}" aria-label="Action set {{card['name']}} in {{card['project']}}">{{"on" if card["enabled"] else "off"}}</button>
 </form>
 </div>
-% if item["description"]:
-<p>{{item["description"]}}</p>
+% if card["description"]:
+<p>{{card["description"]}}</p>
 % end
-% if not item["armed"]:
-<form method="post" action="{{url(path + '/arm')}}" class="inline">
+% if not card["armed"]:
+<form method="post" action="{{url('/admin/projects', card['project'], 'actions', card['id'], 'arm')}}" class="inline">
 % include("partials/csrf.tpl")
-<span class="badge wrong">latched</span> It ran, and runs no more until it is armed.
-<button class="quiet">Arm again<span class="hidden"> {{item["name"]}} in {{item["project"]}}</span></button>
+<span class="badge wrong">Has run once</span> It won't run again until you re-enable it.
+<button class="quiet">Re-enable<span class="hidden"> {{card["name"]}} in {{card["project"]}}</span></button>
 </form>
 % end
 <dl class="lines">
-<div><dt>When</dt><dd>
-% if item["source"]:
-<a href="{{url('/admin/signals/%d/log' % item['source_id'])}}">{{item["source"]}}</a> receives {{"a signal where" if item["asks"] else "any signal"}}
+<div><dt>Trigger</dt><dd>
+% if card["source"]:
+<a href="{{url('/admin/signals', card['source_id'], 'log')}}">{{card["source"]}}</a> receives {{"a signal where" if card["filter_texts"] else "any signal"}}
 % else:
-<span class="badge wrong">No signal endpoint</span> The one it listened to was deleted.
+<span class="badge wrong">No signal endpoint</span> The endpoint was deleted.
 % end
-% if item["asks"]:
+% if card["filter_texts"]:
 <ul class="strategies">
-% for text in item["asks"]:
+% for text in card["filter_texts"]:
 <li><bdi>{{text}}</bdi></li>
 % end
 </ul>
 % end
 </dd></div>
-<div><dt>Do</dt><dd>
+<div><dt>Actions</dt><dd>
 <ol class="strategies">
-% for text in item["does"]:
+% for text in card["action_texts"]:
 <li><bdi>{{text}}</bdi></li>
 % end
 </ol>
 </dd></div>
-<div><dt>As</dt><dd>
-% if item["account"]:
-<a href="{{url('/admin/service-accounts/%d' % item['actor_id'])}}"><bdi>{{item["account"]["username"]}}</bdi></a>
-% if item["account"]["role"] == "Viewer":
-<span class="badge wrong">Viewer</span> It may not change flags.
+<div><dt>Run as</dt><dd>
+% if card["account"]:
+<a href="{{url('/admin/service-accounts', card['actor_id'])}}"><bdi>{{card["account"]["username"]}}</bdi></a>
+% if card["account"]["role"] == "Viewer":
+<span class="badge wrong">Viewer</span> It can't change flags.
 % end
 % else:
-<span class="badge wrong">No service account</span> Runs fail until one is chosen.
+<span class="badge wrong">No service account</span> Runs fail until you choose one.
 % end
 </dd></div>
-% if item["behaves"]:
-<div><dt>How</dt><dd>
+% if card["option_texts"]:
+<div><dt>Options</dt><dd>
 <ul class="strategies">
-% for text in item["behaves"]:
+% for text in card["option_texts"]:
 <li><bdi>{{text}}</bdi></li>
 % end
 </ul>
 </dd></div>
 % end
 <div><dt>Last run</dt><dd>
-% if item["last"]:
-% include("actions/action_runs/state.tpl", run=item["last"])
-% include("partials/time.tpl", at=item["last"]["created_at"])
-% if item["last"]["reason"]:
-<span class="muted">{{item["last"]["reason"]}}</span>
+% if card["last_run"]:
+% include("actions/action_runs/state.tpl", run=card["last_run"])
+% include("partials/time.tpl", at=card["last_run"]["created_at"])
+% if card["last_run"]["reason"]:
+<span class="muted">{{card["last_run"]["reason"]}}</span>
 % end
 % else:
-none yet
+Never
 % end
 </dd></div>
 </dl>
 <p class="actions">
-% for ending, label in (("/runs", "History"), ("/test", "Test"), ("", "Edit"), ("/delete", "Delete")):
-<a href="{{url(path + ending)}}">{{label}}<span class="hidden"> {{item["name"]}} in {{item["project"]}}</span></a>
-% end
+<a href="{{url('/admin/projects', card['project'], 'actions', card['id'], 'runs')}}">History<span class="hidden"> {{card["name"]}} in {{card["project"]}}</span></a>
+<a href="{{url('/admin/projects', card['project'], 'actions', card['id'], 'test')}}">Test<span class="hidden"> {{card["name"]}} in {{card["project"]}}</span></a>
+<a href="{{url('/admin/projects', card['project'], 'actions', card['id'])}}">Edit<span class="hidden"> {{card["name"]}} in {{card["project"]}}</span></a>
+<a href="{{url('/admin/projects', card['project'], 'actions', card['id'], 'delete')}}">Delete<span class="hidden"> {{card["name"]}} in {{card["project"]}}</span></a>
 </p>
 </li>

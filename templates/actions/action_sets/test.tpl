@@ -1,39 +1,40 @@
 % rebase("layout.tpl", title=title, live=False)
-% path = "/admin/projects/%s/actions" % project
-<p><a href="{{url(path)}}">Actions of {{project}}</a></p>
+<p><a href="{{url('/admin/projects', project, 'actions')}}">Actions of {{project}}</a></p>
 <div class="heading">
 <h1>Test <bdi>{{row["name"]}}</bdi></h1>
-<a href="{{url('%s/%d' % (path, row['id']))}}">Edit</a>
-<a href="{{url('%s/%d/runs' % (path, row['id']))}}">History</a>
+<a href="{{url('/admin/projects', project, 'actions', row['id'])}}">Edit</a>
+<a href="{{url('/admin/projects', project, 'actions', row['id'], 'runs')}}">History</a>
 </div>
-<p class="hint">What the set would make of a signal now. Nothing is changed, nobody is told.</p>
+<p class="hint">Dry run against a signal. Nothing changes and no one is notified.</p>
 % include("partials/problems.tpl")
 % if result:
 <section id="result">
-<h2>{{"It would run" if result["matched"] and result["enabled"] and result["armed"] else "It would not run"}}</h2>
+<h2>{{"Would run" if result["matched"] and result["enabled"] and result["armed"] else "Would not run"}}</h2>
 % if not result["enabled"]:
-<p>The set is off.</p>
+<p>The set is disabled.</p>
 % end
 % if not result["armed"]:
-<p>The set is latched: it ran, and nobody has armed it again.</p>
+<p>It runs once and has run. Re-enable it to let it run again.</p>
 % end
-% if result["matched"]:
-<p>The payload {{"matches all filters." if result["filters"] else "needs no filter to match."}}</p>
-% else:
+% if result["endsAlert"]:
+<p>The signal resolves an alert.</p>
+% elif not result["matched"]:
 <p>The payload does not match.</p>
+% else:
+<p>{{"The payload matches all filters." if result["filters"] else "Every signal matches: the set has no filters."}}</p>
 % end
 % if result["filters"]:
 <h3>Filters</h3>
 <ul class="checks">
-% for one in result["filters"]:
-<li><bdi>{{one["words"]}}</bdi>: <strong class="result {{'yes' if one['matched'] else 'no'}}">{{"yes" if one["matched"] else "no"}}</strong>
-% if not one["inner"]:
-<span class="muted"><bdi>{{"nothing is there" if one["found"] is None else "found: " + one["found"]}}</bdi></span>
+% for item in result["filters"]:
+<li><bdi>{{item["text"]}}</bdi>: <strong class="result {{'yes' if item['matched'] else 'no'}}">{{"yes" if item["matched"] else "no"}}</strong>
+% if not item["inner"]:
+<span class="muted"><bdi>{{"field missing" if item["found"] is None else "found: " + item["found"]}}</bdi></span>
 % else:
 <ul>
-% for leaf in one["inner"]:
-<li><bdi>{{leaf["words"]}}</bdi>: <strong class="result {{'yes' if leaf['matched'] else 'no'}}">{{"yes" if leaf["matched"] else "no"}}</strong>
-<span class="muted"><bdi>{{"nothing is there" if leaf["found"] is None else "found: " + leaf["found"]}}</bdi></span></li>
+% for inner in item["inner"]:
+<li><bdi>{{inner["text"]}}</bdi>: <strong class="result {{'yes' if inner['matched'] else 'no'}}">{{"yes" if inner["matched"] else "no"}}</strong>
+<span class="muted"><bdi>{{"field missing" if inner["found"] is None else "found: " + inner["found"]}}</bdi></span></li>
 % end
 </ul>
 % end
@@ -43,28 +44,27 @@
 % end
 <h3>{{"Actions" if result["matched"] else "Actions, if it matched"}}</h3>
 <ol class="strategies">
-% for one in result["actions"]:
-<li><bdi>{{one["words"]}}</bdi>: <strong class="result {{'yes' if one['wouldSucceed'] else 'no'}}">{{"works" if one["wouldSucceed"] else "would fail"}}</strong>
-% if one["changes"]:
+% for item in result["actions"]:
+<li><bdi>{{item["text"]}}</bdi>: <strong class="result {{'yes' if item['wouldSucceed'] else 'no'}}">{{"would succeed" if item["wouldSucceed"] else "would fail"}}</strong>
+% if item["changes"]:
 <ul>
-% for text in one["changes"]:
+% for text in item["changes"]:
 <li><bdi>{{text}}</bdi></li>
 % end
 </ul>
 % else:
-<span class="muted"><bdi>{{one["details"]}}</bdi></span>
+<span class="muted"><bdi>{{item["details"]}}</bdi></span>
 % end
 </li>
 % end
 </ol>
 </section>
 % end
-<form method="post" action="{{url('%s/%d/test' % (path, row['id']))}}">
+<form method="post" action="{{url('/admin/projects', project, 'actions', row['id'], 'test')}}">
 % include("partials/csrf.tpl")
-% include("partials/select.tpl", name="signal", label="Signal", value=values["signal"], choices=[("", "the payload below"), *[(str(one["id"]), "%s: %s" % (readable(one["created_at"]), one["preview"])) for one in newest]], hint=("The newest that %s received." % endpoint["name"]) if endpoint else "The endpoint that it listens to is gone.")
-% include("partials/textarea.tpl", name="payload", label="Payload", value=values["payload"], rows=8, hint="JSON, when no signal is chosen.")
-<button>Try it</button>
+% include("partials/form_fields.tpl", fields=fields)
+<button>Run test</button>
 % if endpoint:
-<p class="actions"><a href="{{url('/admin/signals/%d/send' % endpoint['id'])}}">Send a test signal instead</a> <span class="muted">which really runs the set</span></p>
+<p class="actions"><a href="{{url('/admin/signals', endpoint['id'], 'send')}}">Send a test signal instead</a> <span class="muted">This runs the set.</span></p>
 % end
 </form>

@@ -1,7 +1,7 @@
 <ul>
-% for one in triggered_sets:
-<li><a href="{{url('/admin/projects/%s/actions/%d' % (one['project'], one['id']))}}"><bdi>{{one["name"]}}</bdi><span class="hidden"> in {{one["project"]}}</span></a>
-% if not one["enabled"]:
+% for action_set in triggered_sets:
+<li><a href="{{url('/admin/projects', action_set['project'], 'actions', action_set['id'])}}"><bdi>{{action_set["name"]}}</bdi><span class="hidden"> in {{action_set["project"]}}</span></a>
+% if not action_set["enabled"]:
 <span class="badge">off</span>
 % end
 </li>

@@ -25,7 +25,7 @@ VALUES_HINT = (
 )
 OPERATOR_CHOICES = [(name, f"{texts[0]} ({name})") for name, texts in OPERATORS.items()]
 CHANNEL_CHOICES = [("apprise", "Chat, email or pager (Apprise)"), ("webhook", "Webhook")]
-EVENT_LABELS = {"success": "succeeded", "failed": "failed", "suppressed": "was suppressed"}
+EVENT_LABELS = {"success": "succeeded", "failed": "failed", "suppressed": "was skipped"}
 SUGGESTED_PATHS = {"list": "suggested"}
 _OPTION_LABELS = {
     "dryRun": "Dry run: record what would change",
@@ -33,7 +33,7 @@ _OPTION_LABELS = {
     "continueOnFailure": "Continue on failure",
 }
 _NUMBER_FIELDS = (
-    ("cooldownSeconds", "Cooldown (seconds)", "Suppresses matching signals.", 0, 604_800),
+    ("cooldownSeconds", "Cooldown (seconds)", "Matching signals are skipped.", 0, 604_800),
     ("maxRunsPerHour", "Max runs per hour", "Empty = unlimited", 1, 10_000),
     (
         "restoreAfterMinutes",

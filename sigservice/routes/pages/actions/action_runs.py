@@ -1,4 +1,4 @@
-"""Runs of an action set, pages: history, one run, undo, cancelling what is scheduled."""
+"""Runs of an action set, pages: history, one run, undo, cancelling an auto-revert."""
 
 from __future__ import annotations
 
@@ -23,34 +23,30 @@ from sigservice.web.router import Router
 
 RUNS = "/admin/projects/<project>/actions/<set_id:id>/runs"
 RUN = f"{RUNS}/<run_id:id>"
-SHOWN, SHOWN_CHANGES, SHOWN_PAYLOAD = 20, 100, 20_000
+PAGE_SIZE, MAX_CHANGES, MAX_PAYLOAD = 20, 100, 20_000
 NOTICES = {
-    "undo": "The run is being undone; the newest run tells what became of it.",
-    "cancelled": "Nothing will be restored by itself any more.",
+    "undo": "Reverting… See the newest run for the result.",
+    "cancelled": "Auto-revert cancelled.",
 }
 CAUSES = {
-    "signal": "a signal",
-    "resolved": "a signal that the alert is over",
-    "timer": "the time to restore",
-    "undo": "somebody who undid a run",
+    "signal": "Triggered by a signal",
+    "resolved": "Auto-revert: alert resolved",
+    "timer": "Auto-revert: time elapsed",
+    "undo": "Undone by a user",
 }
 
 
 router = Router(PageGuard)
 
 
-def notice() -> str:
-    return NOTICES.get(read_query(request.environ).get("done", ""), "")
-
-
 @router.get(RUNS, needs=ADMIN)
-def show_list(context: Context, identity: Identity, project: str, set_id: int) -> HTTPResponse:
+def list_runs(context: Context, identity: Identity, project: str, set_id: int) -> HTTPResponse:
     before = read_paging(read_query(request.environ)).before
     with context.database.transaction() as conn:
         row = action_sets.get(conn, project, set_id)
-        runs = repository.list_of_set(conn, set_id, before=before, limit=SHOWN + 1)
-        names = _names(set_rows.list_of_project(conn, project))
-    shown = runs[:SHOWN]
+        runs = repository.list_of_set(conn, set_id, before=before, limit=PAGE_SIZE + 1)
+        names = _map_names(set_rows.list_of_project(conn, project))
+    page = runs[:PAGE_SIZE]
     return respond.page(
         context,
         "actions/action_runs/list",
@@ -58,24 +54,24 @@ def show_list(context: Context, identity: Identity, project: str, set_id: int) -
         title=f"Runs of {row['name']} in {project}",
         project=project,
         row=row,
-        runs=[_shown(run, names) for run in shown],
-        older=f"before={shown[-1]['id']}" if len(runs) > SHOWN else "",
+        runs=[_make_view(run, names) for run in page],
+        older=f"before={page[-1]['id']}" if len(runs) > PAGE_SIZE else "",
         newest="",
         at_newest=before is None,
-        notice=notice(),
+        notice=respond.find_notice(NOTICES),
     )
 
 
 @router.get(RUN, needs=ADMIN)
-def show(
+def show_run(
     context: Context, identity: Identity, project: str, set_id: int, run_id: int, **more: Any
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         run = action_runs.get(conn, project, set_id, run_id)
         row = set_rows.find(conn, project, set_id)
-        names = _names(set_rows.list_of_project(conn, project))
-        shown = _shown(run, names)
-        source = shown["source_id"]
+        names = _map_names(set_rows.list_of_project(conn, project))
+        view = _make_view(run, names)
+        source = view["source_id"]
         signal = source and signals.find(conn, source, run["signal_id"])
     return respond.page(
         context,
@@ -83,31 +79,34 @@ def show(
         identity,
         project=project,
         row=row,
-        run=shown | {"source_id": source if signal else None},
-        payload=_payload(run),
-        **({"title": f"Run {run_id} of {shown['name']}", "notice": notice()} | more),
+        run=view | {"source_id": source if signal else None},
+        payload=_format_payload(run),
+        **(
+            {"title": f"Run {run_id} of {view['name']}", "notice": respond.find_notice(NOTICES)}
+            | more
+        ),
     )
 
 
 @router.get(f"{RUN}/undo", needs=ADMIN)
-def confirm_undo(
+def show_undo_form(
     context: Context, identity: Identity, project: str, set_id: int, run_id: int
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         run = action_runs.get(conn, project, set_id, run_id)
-    shown = _shown(run, {})
+    view = _make_view(run, {})
     return respond.page(
         context,
         "actions/action_runs/undo",
         identity,
-        title=f"Undo run {run_id} of {shown['name']}?",
+        title=f"Undo run {run_id} of {view['name']}?",
         project=project,
-        run=shown,
+        run=view,
     )
 
 
 @router.post(f"{RUN}/undo", needs=ADMIN)
-def undo(
+def undo_run(
     context: Context,
     identity: Identity,
     project: str,
@@ -119,13 +118,13 @@ def undo(
         with context.database.transaction() as conn:
             action_runs.undo(conn, project, set_id, run_id, identity)
     except AppError as error:
-        return refused(context, error, identity, project, set_id, run_id)
+        return _render_conflict(context, error, identity, project, set_id, run_id)
     context.signals_waiting.set()
-    return respond.redirect(context, f"{_path(project, set_id, run_id)}?done=undo")
+    return respond.redirect(context, f"{_make_path(project, set_id, run_id)}?done=undo")
 
 
 @router.post(f"{RUN}/cancel-restore", needs=ADMIN)
-def cancel(
+def cancel_auto_revert(
     context: Context,
     identity: Identity,
     project: str,
@@ -137,50 +136,50 @@ def cancel(
         with context.database.transaction() as conn:
             action_runs.cancel_auto_revert(conn, project, set_id, run_id, identity)
     except AppError as error:
-        return refused(context, error, identity, project, set_id, run_id)
-    return respond.redirect(context, f"{_path(project, set_id, run_id)}?done=cancelled")
+        return _render_conflict(context, error, identity, project, set_id, run_id)
+    return respond.redirect(context, f"{_make_path(project, set_id, run_id)}?done=cancelled")
 
 
-# What was clicked came too late: the run as it is now says why.
-def refused(
+def _render_conflict(
     context: Context, error: AppError, identity: Identity, project: str, set_id: int, run_id: int
 ) -> HTTPResponse:
+    """The page of the run, which shows why the request came too late."""
     if error.status != 409:
         raise error
     problem: dict[str, Any] = {"status": error.status, "problems": error.details}
-    return show(context, identity, project, set_id, run_id, title="Problem: Run", **problem)
+    return show_run(context, identity, project, set_id, run_id, title="Problem: Run", **problem)
 
 
-# Where a refused form leaves the browser.
 @router.get(f"{RUN}/cancel-restore", needs=ADMIN)
-def again(
+def redirect_to_run(
     context: Context, identity: Identity, project: str, set_id: int, run_id: int
 ) -> HTTPResponse:
-    return respond.redirect(context, _path(project, set_id, run_id))
+    """For a reload after a conflict."""
+    return respond.redirect(context, _make_path(project, set_id, run_id))
 
 
-def _path(project: str, set_id: int, run_id: int) -> str:
+def _make_path(project: str, set_id: int, run_id: int) -> str:
     return f"/admin/projects/{project}/actions/{set_id}/runs/{run_id}"
 
 
-def _names(rows: list[Row]) -> dict[str, str]:
+def _map_names(rows: list[Row]) -> dict[str, str]:
     return {str(row["id"]): row["name"] for row in rows}
 
 
-def _shown(run: Row, names: dict[str, str]) -> dict[str, Any]:
-    """A run with its actions in words."""
+def _make_view(run: Row, names: dict[str, str]) -> dict[str, Any]:
+    """A run as the templates show it, with descriptions of its actions."""
     copy = msgspec.json.decode(run["action_set"])
     signal = msgspec.json.decode(run["signal"]) if run["signal"] else {}
-    acts = [_act(item, names) for item in copy["actions"]]
-    finished = run["finished_at"]
-    is_done = finished and run["state"] != "suppressed"
-    seconds = (finished - run["created_at"]).total_seconds() if is_done else None
-    undoable = (
+    actions = [_make_action_view(item, names) for item in copy["actions"]]
+    end = run["finished_at"]
+    has_duration = end and run["state"] != "suppressed"
+    seconds = (end - run["created_at"]).total_seconds() if has_duration else None
+    can_undo = (
         run["cause"] == "signal"
         and run["state"] in ("success", "failed")
         and not run["dry_run"]
         and run["restored_by_run_id"] is None
-        and any(act["changes"] for act in acts)
+        and any(action["changes"] for action in actions)
     )
     return {
         "id": run["id"],
@@ -191,31 +190,33 @@ def _shown(run: Row, names: dict[str, str]) -> dict[str, Any]:
         "cause": CAUSES[run["cause"]],
         "reason": run["reason"],
         "created_at": run["created_at"],
-        "took": f"{seconds * 1000:.0f} ms" if seconds is not None else "",
+        "duration": f"{seconds * 1000:.0f} ms" if seconds is not None else "",
         "signal_id": run["signal_id"],
         "source_id": signal.get("sourceId"),
         "restores_run_id": run["restores_run_id"],
         "restored_by_run_id": run["restored_by_run_id"],
         "restore_due_at": run["restore_due_at"],
-        "acts": acts,
-        "undoable": undoable,
+        "actions": actions,
+        "changes": [text for action in actions for text in action["changes"]],
+        "can_undo": can_undo,
+        "is_reverted_by_action": action_runs.is_reverted_by_action(run),
     }
 
 
-def _act(item: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+def _make_action_view(item: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
     changes = [action_summaries.describe_change(change) for change in item["changes"]]
     return {
-        "words": action_summaries.describe_action(item, names),
+        "text": action_summaries.describe_action(item, names),
         "state": item["state"],
         "details": item["details"] or "",
-        "changes": changes[:SHOWN_CHANGES],
-        "more": max(0, len(changes) - SHOWN_CHANGES),
+        "changes": changes[:MAX_CHANGES],
+        "more_changes": max(0, len(changes) - MAX_CHANGES),
     }
 
 
-def _payload(run: Row) -> str:
-    """The copy of the signal's payload, as it was sent."""
+def _format_payload(run: Row) -> str:
+    """The copy of the signal's payload."""
     if not run["signal"]:
         return ""
     raw = msgspec.json.decode(run["signal"], type=dict[str, msgspec.Raw])["payload"]
-    return msgspec.json.format(bytes(raw).decode(), indent=2)[:SHOWN_PAYLOAD]
+    return msgspec.json.format(bytes(raw).decode(), indent=2)[:MAX_PAYLOAD]

@@ -1,11 +1,11 @@
-"""Action sets, pages: lists, switches, arming, deleting. The form is in action_form.py."""
+"""Action sets, pages: lists, enable, re-enable, delete. The form is in action_form.py."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import msgspec
-from bottle import HTTPResponse, request
+from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.db.pool import Connection
@@ -20,95 +20,93 @@ from sigservice.services.actions import action_sets, action_summaries
 from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
-from sigservice.web.body import read_query
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
 
 SETS = "/admin/projects/<project>/actions"
 SET = f"{SETS}/<set_id:id>"
 NOTICES = {
-    "created": "The action set was created. Try it before it is needed: “Test”.",
-    "saved": "The action set was saved.",
-    "deleted": "The action set was deleted; its runs stay.",
-    "on": "The action set is on.",
-    "off": "The action set is off.",
-    "armed": "The action set is armed again.",
+    "created": "Action set created. Test it before you need it.",
+    "saved": "Action set saved.",
+    "deleted": "Action set deleted. Its runs are kept.",
+    "on": "Action set enabled.",
+    "off": "Action set disabled.",
+    "armed": "Action set re-enabled.",
 }
 
 
 router = Router(PageGuard)
 
 
-def notice() -> str:
-    return NOTICES.get(read_query(request.environ).get("done", ""), "")
-
-
 @router.get("/admin/actions", needs=ADMIN)
-def show_all(context: Context, identity: Identity) -> HTTPResponse:
+def list_all_action_sets(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
         rows = projects.list_all(conn)
-        sets = _cards(conn, repository.list_all(conn))
-    listed = [row | {"sets": [one for one in sets if one["project"] == row["id"]]} for row in rows]
+        cards = _make_cards(conn, repository.list_all(conn))
+    groups = [
+        row | {"cards": [card for card in cards if card["project"] == row["id"]]} for row in rows
+    ]
     return respond.page(
         context,
         "actions/action_sets/all",
         identity,
         title="Actions",
-        projects=listed,
+        projects=groups,
+        has_sets=bool(cards),
         limit=context.config["actions"]["setsPerProjectLimit"],
     )
 
 
 @router.get(SETS, needs=ADMIN)
-def show_list(context: Context, identity: Identity, project: str) -> HTTPResponse:
+def list_action_sets(context: Context, identity: Identity, project: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         rows = action_sets.list_of_project(conn, project)
-        sets = _cards(conn, rows)
+        cards = _make_cards(conn, rows)
     return respond.page(
         context,
         "actions/action_sets/list",
         identity,
         title=f"Actions of {project}",
         project=project,
-        sets=sets,
+        cards=cards,
         limit=context.config["actions"]["setsPerProjectLimit"],
-        notice=notice(),
+        notice=respond.find_notice(NOTICES),
     )
 
 
-def switch(
+def _set_enabled(
     context: Context, identity: Identity, project: str, set_id: int, enabled: bool
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         action_sets.switch(conn, project, set_id, enabled, identity)
-    return _back(context, project, "on" if enabled else "off")
+    return _redirect_to_list(context, project, "on" if enabled else "off")
 
 
 @router.post(f"{SET}/on", needs=ADMIN)
-def on(
+def enable_action_set(
     context: Context, identity: Identity, project: str, set_id: int, form: dict[str, str]
 ) -> HTTPResponse:
-    return switch(context, identity, project, set_id, True)
+    return _set_enabled(context, identity, project, set_id, True)
 
 
 @router.post(f"{SET}/off", needs=ADMIN)
-def off(
+def disable_action_set(
     context: Context, identity: Identity, project: str, set_id: int, form: dict[str, str]
 ) -> HTTPResponse:
-    return switch(context, identity, project, set_id, False)
+    return _set_enabled(context, identity, project, set_id, False)
 
 
 @router.post(f"{SET}/arm", needs=ADMIN)
-def arm(
+def reenable_action_set(
     context: Context, identity: Identity, project: str, set_id: int, form: dict[str, str]
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         action_sets.reenable(conn, project, set_id, identity)
-    return _back(context, project, "armed")
+    return _redirect_to_list(context, project, "armed")
 
 
 @router.get(f"{SET}/delete", needs=ADMIN)
-def confirm_delete(
+def show_delete_form(
     context: Context, identity: Identity, project: str, set_id: int, **more: Any
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
@@ -124,7 +122,7 @@ def confirm_delete(
 
 
 @router.post(f"{SET}/delete", needs=ADMIN)
-def delete(
+def delete_action_set(
     context: Context, identity: Identity, project: str, set_id: int, form: dict[str, str]
 ) -> HTTPResponse:
     try:
@@ -135,16 +133,16 @@ def delete(
             raise
         problem: dict[str, Any] = {"status": error.status, "problems": error.details}
         title = "Problem: Delete an action set"
-        return confirm_delete(context, identity, project, set_id, title=title, **problem)
-    return _back(context, project, "deleted")
+        return show_delete_form(context, identity, project, set_id, title=title, **problem)
+    return _redirect_to_list(context, project, "deleted")
 
 
-def _back(context: Context, project: str, done: str) -> HTTPResponse:
+def _redirect_to_list(context: Context, project: str, done: str) -> HTTPResponse:
     return respond.redirect(context, f"/admin/projects/{project}/actions?done={done}")
 
 
-def _cards(conn: Connection, rows: list[Row]) -> list[dict[str, Any]]:
-    """What the lists say of each set."""
+def _make_cards(conn: Connection, rows: list[Row]) -> list[dict[str, Any]]:
+    """The sets as the cards of a list show them."""
     endpoints = {row["id"]: row["name"] for row in signal_endpoints.list_all(conn)}
     accounts = {row["id"]: row for row in service_accounts.list_all(conn)}
     last_runs = action_runs.list_last(conn, [row["id"] for row in rows])
@@ -155,15 +153,15 @@ def _cards(conn: Connection, rows: list[Row]) -> list[dict[str, Any]]:
         | {
             "source": endpoints.get(row["source_id"]),
             "account": accounts.get(row["actor_id"]),
-            "asks": action_summaries.describe_filters(row["filters"]),
-            "does": [
+            "filter_texts": action_summaries.describe_filters(row["filters"]),
+            "action_texts": [
                 action_summaries.describe_action(item, names)
                 for item in msgspec.json.decode(row["actions"])
             ],
-            "behaves": action_summaries.describe_options(
+            "option_texts": action_summaries.describe_options(
                 msgspec.json.decode(row["settings"], type=ActionSetOptions)
             ),
-            "last": runs.get(row["id"]),
+            "last_run": runs.get(row["id"]),
         }
         for row in rows
     ]

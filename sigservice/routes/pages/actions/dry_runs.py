@@ -1,4 +1,4 @@
-"""Trying an action set: against a stored signal or a payload that somebody wrote."""
+"""Testing an action set with a stored signal or a payload, page."""
 
 from __future__ import annotations
 
@@ -20,17 +20,19 @@ from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signals as signals_service
 from sigservice.web import respond
 from sigservice.web.body import read_query
+from sigservice.web.forms import Field
 from sigservice.web.guards import PageGuard
+from sigservice.web.helpers import readable
 from sigservice.web.router import Router
 
 TEST = "/admin/projects/<project>/actions/<set_id:id>/test"
-OFFERED, PREVIEW = 20, 60
+MAX_SIGNALS, PREVIEW_LENGTH = 20, 60
 
 
 router = Router(PageGuard)
 
 
-def test_page(
+def _render_form(
     context: Context,
     identity: Identity,
     project: str,
@@ -40,7 +42,7 @@ def test_page(
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.find(conn, row["source_id"])
-        newest = signals.list_for_endpoint(conn, row["source_id"], before=None, limit=OFFERED)
+        newest = signals.list_for_endpoint(conn, row["source_id"], before=None, limit=MAX_SIGNALS)
     return respond.page(
         context,
         "actions/action_sets/test",
@@ -48,24 +50,23 @@ def test_page(
         project=project,
         row=row,
         endpoint=endpoint,
-        newest=[one | {"preview": one["payload"][:PREVIEW]} for one in newest],
-        values=values,
+        fields=_make_fields(values, endpoint, newest),
         **({"title": f"Test {row['name']} in {project}", "result": None} | more),
     )
 
 
 @router.get(TEST, needs=ADMIN)
-def show(context: Context, identity: Identity, project: str, set_id: int) -> HTTPResponse:
+def show_test_form(context: Context, identity: Identity, project: str, set_id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = action_sets.get(conn, project, set_id)
-    chosen = read_query(request.environ).get("signal", "")
-    return test_page(context, identity, project, row, {"signal": chosen, "payload": ""})
+    signal = read_query(request.environ).get("signal", "")
+    return _render_form(context, identity, project, row, {"signal": signal, "payload": ""})
 
 
 @router.post(
     TEST, needs=ADMIN, form_limit=lambda config: 4 * config["signals"]["payloadLimit"] + 1000
 )
-def test(
+def test_action_set(
     context: Context, identity: Identity, project: str, set_id: int, form: dict[str, str]
 ) -> HTTPResponse:
     values = {name: form.get(name, "").strip() for name in ("signal", "payload")}
@@ -73,15 +74,17 @@ def test(
         row = action_sets.get(conn, project, set_id)
     try:
         with context.database.transaction() as conn:
-            value = _wanted(
+            value = _find_payload(
                 conn, row["source_id"], values, context.config["signals"]["payloadLimit"]
             )
-            trial = dry_runs.perform_dry_run(conn, row, value)
-            names = {str(one["id"]): one["name"] for one in set_rows.list_of_project(conn, project)}
+            result = dry_runs.perform_dry_run(conn, row, value)
+            names = {
+                str(item["id"]): item["name"] for item in set_rows.list_of_project(conn, project)
+            }
     except AppError as error:
         if error.status not in (400, 413):
             raise
-        return test_page(
+        return _render_form(
             context,
             identity,
             project,
@@ -91,44 +94,65 @@ def test(
             problems=[{"message": error.message, "path": "payload"}],
             title=f"Problem: Test {row['name']}",
         )
-    return test_page(context, identity, project, row, values, result=_in_words(trial, row, names))
+    return _render_form(
+        context, identity, project, row, values, result=_describe_result(result, row, names)
+    )
 
 
-def _wanted(conn: Connection, source_id: int, values: dict[str, str], limit: int) -> Any:
-    """The chosen signal's payload, else the written one. Raises BadDataError, NotFoundError."""
+def _find_payload(conn: Connection, source_id: int, values: dict[str, str], limit: int) -> Any:
+    """The payload of the selected signal, else of the form. Raises BadDataError, NotFoundError."""
     if values["signal"]:
         text = values["signal"]
         id = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
         return msgspec.json.decode(signals_service.get(conn, source_id, id)["payload"])
     data = values["payload"].encode()
     if not data:
-        raise BadDataError("Choose a signal, or write a payload.")
+        raise BadDataError("Choose a signal or enter a payload.")
     if len(data) > limit:
         raise payload.build_too_large_error(limit)
     return payload.parse(data)
 
 
-def _in_words(trial: dict[str, Any], row: Row, names: dict[str, str]) -> dict[str, Any]:
+def _describe_result(result: dict[str, Any], row: Row, names: dict[str, str]) -> dict[str, Any]:
+    """The result of the dry run with descriptions of filters, actions and changes."""
     filters = msgspec.json.decode(row["filters"], type=list[Filter])
-    return trial | {
+    return result | {
         "filters": [
             {
-                "words": action_summaries.describe_filter(one),
-                "matched": verdict["matched"],
+                "text": action_summaries.describe_filter(filter),
                 "inner": [
-                    {"words": action_summaries.describe_filter(leaf), **said}
-                    for leaf, said in zip(one.any or [], verdict.get("any", []), strict=True)
+                    {"text": action_summaries.describe_filter(inner), **inner_item}
+                    for inner, inner_item in zip(filter.any or [], item.get("any", []), strict=True)
                 ],
-                "found": verdict["found"],
+                **item,
             }
-            for one, verdict in zip(filters, trial["filters"], strict=True)
+            for filter, item in zip(filters, result["filters"], strict=True)
         ],
         "actions": [
             item
             | {
-                "words": action_summaries.describe_action(item, names),
+                "text": action_summaries.describe_action(item, names),
                 "changes": [action_summaries.describe_change(change) for change in item["changes"]],
             }
-            for item in trial["actions"]
+            for item in result["actions"]
         ],
     }
+
+
+def _make_fields(values: dict[str, str], endpoint: Row | None, newest: list[Row]) -> list[Field]:
+    choices = [("", "The payload below")]
+    for signal in newest:
+        text = f"{readable(signal['created_at'])}: {signal['payload'][:PREVIEW_LENGTH]}"
+        choices.append((str(signal["id"]), text))
+    hint = f"Latest signals of {endpoint['name']}" if endpoint else "The endpoint was deleted."
+    return [
+        Field("signal", "Signal", values["signal"], "select", hint, choices=choices),
+        Field(
+            "payload",
+            "Payload",
+            values["payload"],
+            "textarea",
+            "JSON. Used if no signal is selected.",
+            attributes={"rows": 8},
+        ),
+    ]
