@@ -61,10 +61,10 @@ def derive(secret: str, purpose: str) -> str:
     return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
 
-def is_equal(left: str, right: str) -> bool:
+def is_equal(first: str, second: str) -> bool:
     """Compares in constant time."""
     return hmac.compare_digest(
-        left.encode("utf-8", "surrogatepass"), right.encode("utf-8", "surrogatepass")
+        first.encode("utf-8", "surrogatepass"), second.encode("utf-8", "surrogatepass")
     )
 
 

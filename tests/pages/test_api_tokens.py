@@ -13,13 +13,13 @@ from tests.pages.seen import alert, crawl, find_error, form_to, heading, notice
 PATH = "/admin/api-tokens"
 
 
-def listed(web):
+def list_tokens(web):
     return web.get("/api/admin/api-tokens", headers=ADMIN).json["tokens"][1:]
 
 
-def fill(ada, **given):
+def fill(ada, **values):
     form = form_to(ada.get(f"{PATH}/new"), f"{PATH}/new")
-    for name, value in given.items():
+    for name, value in values.items():
         form[name] = value
     return form
 
@@ -28,7 +28,7 @@ def secret_of(page):
     return page.html.find(id="secret")["value"]
 
 
-def test_a_token_is_made_and_its_secret_seen_once(ada, web, service):
+def test_the_secret_of_a_new_token_appears_once(ada, web, service):
     page = fill(ada, tokenName="shop", environment="production", expiresAt="2999-01-01").submit()
     assert heading(page) == "API token shop created"
     secret = secret_of(page)
@@ -37,23 +37,23 @@ def test_a_token_is_made_and_its_secret_seen_once(ada, web, service):
     assert access.environment == "production"
     pages = crawl(ada)
     assert f"{PATH}/new" in pages
-    assert not any(secret[-50:] in found.text for found in pages.values())
+    assert not any(secret[-50:] in document.text for document in pages.values())
     card = pages[PATH].html.find_all(class_="card")[1]
-    shown = {
+    details = {
         row.dt.get_text(): row.dd.get_text(" ", strip=True)
         for row in card.find_all("div")
         if row.dt
     }
-    assert shown["Environment"] == "production"
-    assert shown["Projects"] == "all"
-    assert shown["Last used"] == "never"
-    assert shown["Expires"].startswith("2999-01-01")
-    assert shown["Created"].endswith("by ada")
+    assert details["Environment"] == "production"
+    assert details["Projects"] == "all"
+    assert details["Last used"] == "never"
+    assert details["Expires"].startswith("2999-01-01")
+    assert details["Created"].endswith("by ada")
     assert access.token_name == "shop"
 
 
 @pytest.mark.parametrize(
-    ("given", "scope"),
+    ("values", "scope"),
     [
         ({"type": "frontend"}, ("frontend", "development", ["*"])),
         ({"scope": "some", "project:default": True}, ("client", "development", ["default"])),
@@ -61,9 +61,9 @@ def test_a_token_is_made_and_its_secret_seen_once(ada, web, service):
     ],
     ids=str,
 )
-def test_what_is_chosen_is_what_the_token_opens(ada, web, given, scope):
-    fill(ada, tokenName="x", **given).submit(status=200)
-    (token,) = listed(web)
+def test_a_token_has_the_selected_scope(ada, web, values, scope):
+    fill(ada, tokenName="x", **values).submit(status=200)
+    (token,) = list_tokens(web)
     assert (token["type"], token["environment"], token["projects"]) == scope
 
 
@@ -76,15 +76,15 @@ def test_what_is_chosen_is_what_the_token_opens(ada, web, given, scope):
     ],
     ids=str,
 )
-def test_a_form_that_ticks_a_project_never_makes_a_token_for_all(ada, web, fields, reason):
+def test_checked_projects_and_all_projects_exclude_each_other(ada, web, fields, reason):
     page = fill(ada, tokenName="x", **fields, **{"project:default": True}).submit(status=400)
     assert reason in page.html.find(id="projects-problem").get_text()
     form = form_to(page, f"{PATH}/new")
     assert (form["scope"].value, form["project:default"].checked) == (fields["scope"], True)
-    assert listed(web) == []
+    assert list_tokens(web) == []
 
 
-def test_what_is_wrong_is_told_and_kept(ada, web):
+def test_problems_of_a_token_form_are_reported_and_values_kept(ada, web):
     page = fill(ada, type="frontend", scope="some", expiresAt="soon").submit(status=400)
     assert "1 to 100" in find_error(page, "tokenName")
     assert "date" in find_error(page, "expiresAt")
@@ -98,23 +98,23 @@ def test_what_is_wrong_is_told_and_kept(ada, web):
     assert "gone" in alert(page)
     page = ada.post(f"{PATH}/new", csrf | {"type": "boss", "scope": "all"}, status=400)
     assert find_error(page, "type")
-    assert listed(web) == []
+    assert list_tokens(web) == []
 
 
-def test_a_token_is_deleted_after_a_question(ada, web):
+def test_a_token_is_deleted_after_confirmation(ada, web):
     fill(ada, tokenName="<b>old</b>").submit()
-    (token,) = listed(web)
+    (token,) = list_tokens(web)
     path = f"{PATH}/{token['id']}/delete"
     page = ada.get(path)
     assert heading(page) == "Delete API token <b>old</b>?"
     page = form_to(page, path).submit(status=303).follow()
     assert "Token deleted" in notice(page)
-    assert listed(web) == []
+    assert list_tokens(web) == []
     ada.get(path, status=404)
     ada.post(path, {"csrf": ada.csrf}, status=404)
 
 
-def test_others_are_kept_out(vera):
+def test_viewers_have_no_access_to_tokens_and_users(vera):
     for path in (PATH, f"{PATH}/new", f"{PATH}/1/delete", "/admin/users", "/admin/users/1"):
         vera.get(path, status=403)
     for path in (f"{PATH}/new", f"{PATH}/1/delete", "/admin/users/new", "/admin/users/1/password"):

@@ -1,4 +1,4 @@
-"""Pages tell which authentication type is in force, and ask for no password where none counts."""
+"""The pages of each authentication type; without passwords, no page asks for one."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ def browser(make_service):
     return make
 
 
-def test_demo_asks_for_an_address_and_leads_on(browser):
+def test_demo_asks_for_an_email_and_redirects(browser):
     web = browser("demo")
     page = web.get("/admin/segments", status=303).follow()
     form = page.form
     assert not page.html.find(type="password")
     assert page.html.find("label", attrs={"for": "email"}).text == "Email"
     form["email"] = "nobody"
-    wrong = form.submit(status=400)
-    assert find_error(wrong, "email") == "Enter a valid email address."
-    assert wrong.form["email"].value == "nobody"
+    error_page = form.submit(status=400)
+    assert find_error(error_page, "email") == "Enter a valid email address."
+    assert error_page.form["email"].value == "nobody"
     for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.example"}):
         assert is_page(form.submit(headers=headers, status=403))
     web.post("/sign-in", {"email": "eve@b", "csrf": "x"}, status=403)
-    wrong.form["email"] = "eve@b"
-    done = wrong.form.submit(status=303)
+    error_page.form["email"] = "eve@b"
+    done = error_page.form.submit(status=303)
     assert done.headers["Location"].endswith("/admin/segments")
     assert done.follow().html.find(class_="account").a.string == "eve@b"
 
 
-def test_there_are_no_password_fields_where_passwords_mean_nothing(browser):
+def test_there_are_no_password_fields_without_passwords(browser):
     web = browser("demo")
     form = web.get("/sign-in").form
     form["email"] = "admin"
@@ -74,18 +74,18 @@ def test_none_has_a_banner_on_each_page_and_no_account(browser):
         assert not page.html.find(type="password"), path
 
 
-def test_custom_without_a_way_in_says_so(browser):
+def test_custom_without_a_sign_in_path_says_so(browser):
     web = browser("custom", customAuthHandler=lambda app, config: None)
     page = web.get("/", status=303).follow()
     assert "handled by your reverse proxy" in page.text
     assert not page.html.find("form")
 
 
-def test_there_are_no_password_links_either(browser):
+def test_there_are_no_reset_links_without_passwords(browser):
     web = browser("demo")
     users = "/api/admin/user-admin"
-    made = web.post_json(users, {"email": "v@example.org"}, headers=ADMIN, status=201).json
-    assert (made["inviteLink"], made["emailSent"]) == ("http://localhost:80", False)
+    user = web.post_json(users, {"email": "v@example.org"}, headers=ADMIN, status=201).json
+    assert (user["inviteLink"], user["emailSent"]) == ("http://localhost:80", False)
     for path in ("/forgot-password", "/reset-password?token=x", "/new-user?token=x"):
         assert is_page(web.get(path, status=422))
     web.get("/auth/reset/validate?token=x", status=422)

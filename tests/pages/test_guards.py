@@ -1,4 +1,4 @@
-"""Who may come in, for every page and every form there is: roles, CSRF, other sites."""
+"""Authentication and permissions of every page and form: roles, CSRF, other sites."""
 
 from __future__ import annotations
 
@@ -35,29 +35,29 @@ def test_the_tables_name_every_page_and_form(make_service):
         rule = re.sub(r"<(\w+)(:id)?>", r"{\1}", route.rule)
         if not rule.startswith(JSON_PATHS):
             routes.add((route.method, rule))
-    listed = {("GET", path) for path in PAGES} | {("POST", path) for path in FORMS} | OPEN
-    assert routes - {("GET", path) for path in LEFT_AT} == listed
+    expected = {("GET", path) for path in PAGES} | {("POST", path) for path in FORMS} | OPEN
+    assert routes - {("GET", path) for path in LEFT_AT} == expected
 
 
-def test_stranger_is_sent_to_the_sign_in_page_and_comes_back(web, place):
+def test_signed_out_users_are_redirected_to_sign_in_and_back(web, place):
     for path in PAGES:
         path = at(path, place)
         answer = web.get(f"{path}?query=a%20b%26c", status=303)
         where, _, target = answer.headers["Location"].partition("?next=")
         assert where.endswith("/sign-in")
-        asked = "/" if path == "/" else f"{path}?query=a%20b%26c"
-        assert unquote(target) == ("" if path == "/" else asked)
-        assert answer.follow().form["next"].value == asked
+        path_with_query = "/" if path == "/" else f"{path}?query=a%20b%26c"
+        assert unquote(target) == ("" if path == "/" else path_with_query)
+        assert answer.follow().form["next"].value == path_with_query
 
 
-def test_made_up_session_is_no_session(web, place):
+def test_unknown_session_ids_are_rejected(web, place):
     headers = {"Cookie": "service-session=" + "A" * 43}
     for path in PAGES:
         answer = web.get(at(path, place), headers=headers, status=303)
         assert "/sign-in" in answer.headers["Location"], path
 
 
-def test_form_of_a_stranger_changes_nothing(web, place, read_state):
+def test_form_without_a_session_changes_nothing(web, place, read_state):
     before = read_state()
     for path, fields in FORMS.items():
         answer = web.post(at(path, place), fields, status=303)
@@ -68,7 +68,7 @@ def test_form_of_a_stranger_changes_nothing(web, place, read_state):
 @pytest.mark.parametrize(
     ("name", "pages"), [("ed", ADMIN_PAGES), ("vera", ADMIN_PAGES + EDIT_PAGES)]
 )
-def test_nobody_sees_pages_beyond_the_own_role(cast, place, name, pages):
+def test_pages_beyond_the_role_are_forbidden(cast, place, name, pages):
     person = cast.signed_in(name)
     for path in pages:
         answer = person.get(at(path, place), status=403)
@@ -81,7 +81,7 @@ def test_nobody_sees_pages_beyond_the_own_role(cast, place, name, pages):
     ("name", "pages"),
     [("ada", PAGES), ("ed", VIEW_PAGES + EDIT_PAGES), ("vera", VIEW_PAGES)],
 )
-def test_everybody_sees_the_pages_of_the_own_role(cast, place, name, pages):
+def test_pages_of_the_role_are_allowed(cast, place, name, pages):
     person = cast.signed_in(name)
     for path in pages:
         status = 303 if path.endswith("{name}/delete") else 200  # it is not archived
@@ -134,7 +134,7 @@ def test_form_sent_by_another_site_changes_nothing(ada, place, read_state):
 
 
 @pytest.mark.parametrize("path", FORMS)
-def test_right_form_from_our_own_site_is_accepted(ada, place, read_state, flags, path):
+def test_valid_form_of_the_same_site_is_accepted(ada, place, read_state, flags, path):
     if path in ARCHIVED_ONLY:
         flags.archive(place["name"])
     before = read_state()
@@ -150,9 +150,9 @@ def test_right_form_from_our_own_site_is_accepted(ada, place, read_state, flags,
 def test_missing_object_is_a_404_page(ada, place):
     for path in PAGES:
         for part in place:
-            for wrong in (0, 999_999, 2**31, 10**18, "9" * 19, "9" * 23, "-1", "١"):
+            for other_id in (0, 999_999, 2**31, 10**18, "9" * 19, "9" * 23, "-1", "١"):
                 if f"{{{part}}}" in path:
-                    where = quote(at(path, place, **{part: wrong}))
+                    where = quote(at(path, place, **{part: other_id}))
                     assert is_page(ada.get(where, status=404)), where
 
 
@@ -168,7 +168,7 @@ def test_form_about_a_missing_object_is_a_404_page(ada, place, read_state):
 
 
 @pytest.mark.parametrize("path", LEFT_AT)
-def test_address_that_a_form_leaves_in_the_browser_can_be_loaded(ada, place, path):
+def test_url_of_a_form_can_be_reloaded(ada, place, path):
     """Enter in the address bar, a restored tab, the way back after signing in again."""
     answer = ada.get(at(path, place), expect_errors=True)
     assert answer.status_int in (200, 303)
@@ -177,11 +177,11 @@ def test_address_that_a_form_leaves_in_the_browser_can_be_loaded(ada, place, pat
 def test_token_of_another_endpoint_is_not_found(ada, make, place, read_state):
     other = make.endpoint("other")
     before = read_state()
-    wrong = f"/admin/signals/{other['id']}/tokens/{place['token_id']}"
+    other_id = f"/admin/signals/{other['id']}/tokens/{place['token_id']}"
     fields = {"csrf": ada.csrf, "token_name": "mine"}
-    ada.get(f"{wrong}/delete", status=404)
-    ada.post(wrong, fields, status=404)
-    ada.post(f"{wrong}/delete", fields, status=404)
+    ada.get(f"{other_id}/delete", status=404)
+    ada.post(other_id, fields, status=404)
+    ada.post(f"{other_id}/delete", fields, status=404)
     ada.get(f"/admin/signals/{other['id']}/log/{place['signal_id']}", status=404)
     assert read_state() == before
 
@@ -224,7 +224,7 @@ def test_unknown_address_is_a_404_page(web):
         assert heading(answer) == "404: Page not found."
 
 
-def test_error_page_keeps_the_navigation_of_who_is_signed_in(ada, vera):
+def test_error_page_keeps_the_navigation_of_the_user(ada, vera):
     for person, address in ((ada, "/admin/signals/999999"), (vera, "/admin/signals")):
         page = person.get(address, expect_errors=True)
         assert page.html.find("nav", attrs={"aria-label": "Main"})
@@ -243,6 +243,6 @@ def test_pages_are_neither_cached_nor_framed(ada, place):
         assert "script-src 'self';" in policy
 
 
-def test_admin_token_opens_no_page(web: webtest.TestApp, place):
+def test_admin_token_gives_no_access_to_pages(web: webtest.TestApp, place):
     answer = web.get("/", headers={"Authorization": "Bearer *:*.test-admin-token"}, status=303)
     assert "/sign-in" in answer.headers["Location"]

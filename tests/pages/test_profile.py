@@ -28,7 +28,7 @@ def test_account_shows_name_and_role(cast, name, role):
     assert heading(page) == "Your account"
 
 
-def test_account_of_a_person_known_by_address(web):
+def test_account_without_a_username_shows_the_email(web):
     body = {"email": "eva@example.org", "rootRole": "Viewer", "password": Cast.PASSWORD}
     web.post_json("/api/admin/user-admin", body, headers=ADMIN)
     sign_in(web, "eva@example.org")
@@ -72,19 +72,19 @@ def test_viewer_may_change_the_own_password(vera, web):
     sign_in(web, "vera", NEW)
 
 
-def test_wrong_old_password_is_told_beside_the_field(ada, web):
+def test_wrong_current_password_is_reported_at_the_field(ada, web):
     page = change(ada, "wrong", NEW, status=401)
     assert find_error(page, "old") == "The current password is wrong."
     web.post_json("/auth/simple", {"username": "ada", "password": Cast.PASSWORD}, status=200)
 
 
-def test_differing_new_passwords_are_told_beside_the_field(ada, web):
+def test_different_new_passwords_are_reported_at_the_field(ada, web):
     page = change(ada, Cast.PASSWORD, NEW, "Other-Horse-9", status=400)
     assert find_error(page, "confirm") == "The new passwords must match."
     web.post_json("/auth/simple", {"username": "ada", "password": Cast.PASSWORD}, status=200)
 
 
-def test_weak_password_is_told_every_rule_that_it_breaks(ada, read_state):
+def test_weak_password_reports_the_failed_rule(ada, read_state):
     before = read_state()
     for password, message in (
         ("", "at least 10 characters"),
@@ -102,11 +102,11 @@ def test_weak_password_is_told_every_rule_that_it_breaks(ada, read_state):
     assert read_state() == before
 
 
-def test_several_broken_rules_are_listed_one_by_one(ada):
+def test_several_failed_rules_are_listed_separately(ada):
     page = change(ada, Cast.PASSWORD, "aaa", status=400)
-    listed = page.html.find(role="alert").find_all("li")
-    assert len(listed) == 5
-    assert len({item.get_text() for item in listed}) == 5
+    items = page.html.find(role="alert").find_all("li")
+    assert len(items) == 5
+    assert len({item.get_text() for item in items}) == 5
 
 
 def test_passwords_are_never_shown_again(ada):
@@ -125,7 +125,7 @@ def test_fields_help_password_managers(ada):
     assert tokens["username"] == "username"
 
 
-def test_rules_are_on_the_page_before_the_first_try(ada):
+def test_requirements_are_on_the_page_before_the_first_attempt(ada):
     form = ada.get("/profile").html.find("form", action="/profile/password")
     hint = form.find(id=form.find(id="password")["aria-describedby"]).get_text()
     for rule in ("10 characters", "upper and lower case", "number", "symbol", "three times"):
@@ -183,7 +183,7 @@ def test_signing_out_of_this_session_leads_to_the_sign_in_page(ada, cast):
 
 
 @pytest.mark.parametrize("session", ["", "0", "-1", "x", "9" * 18, "9" * 40, "\u0661"])
-def test_a_session_that_there_is_not_is_404(ada, session):
+def test_an_unknown_session_is_404(ada, session):
     form = {"csrf": ada.csrf, "session": session}
     ada.post("/profile/sessions", form, status=404)
     ada.get("/profile", status=200)

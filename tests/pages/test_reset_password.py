@@ -47,15 +47,17 @@ def path_of(link):
     return f"{parts.path.removeprefix('/sub')}?{parts.query}"
 
 
-def fill(page, path, status=303, **given):
+def fill(page, path, status=303, **values):
     form = form_to(page, path)
-    for name, value in given.items():
+    for name, value in values.items():
         form[name] = value
     return form.submit(status=status)
 
 
 def keeps_the_rules(page):
-    return {name: found for name in RULES if (found := list(RULES[name](page.html)))} == {}
+    return {
+        name: violations for name in RULES if (violations := list(RULES[name](page.html)))
+    } == {}
 
 
 def test_a_forgotten_password(service, mails, bo):
@@ -91,7 +93,7 @@ def test_a_forgotten_password(service, mails, bo):
     follow(page, "Request a new link")
 
 
-def test_what_is_no_link(service, clock):
+def test_invalid_links_show_no_form(service, clock):
     web = webtest.TestApp(service.app)
     for path in ("/reset-password", "/new-user", "/reset-password?token=x"):
         page = web.get(path, status=401)
@@ -114,8 +116,8 @@ def test_an_admin_invites(service, ada, mails, web):
     new = f"{USERS}/new"
     page = ada.get(new)
     assert form_to(page, new)["send_mail"].checked
-    given = {"username": "cy", "email": "cy@example.com", "name": "<b>Cy</b>"}
-    page = fill(page, new, 200, **given)
+    values = {"username": "cy", "email": "cy@example.com", "name": "<b>Cy</b>"}
+    page = fill(page, new, 200, **values)
     assert keeps_the_rules(page)
     link = page.html.find(id="link")["value"]
     assert "with its own link is on its way to cy@example.com" in page.html.get_text()
@@ -139,7 +141,7 @@ def service_id(web, name):
     return next(user["id"] for user in users if user["username"] == name)
 
 
-def test_an_admin_invites_without_a_mail_or_sets_the_password(ada, mails, service, web):
+def test_an_admin_invites_without_an_email_or_sets_the_password(ada, mails, service, web):
     new = f"{USERS}/new"
     page = fill(ada.get(new), new, 200, username="cy", email="cy@example.com", send_mail=False)
     assert "No email was sent" in page.html.get_text()
@@ -153,7 +155,7 @@ def test_an_admin_invites_without_a_mail_or_sets_the_password(ada, mails, servic
     assert not form_to(page, new)["send_mail"].checked
 
 
-def test_an_admin_hands_out_a_link(ada, bo, web):
+def test_an_admin_creates_a_reset_link(ada, bo, web):
     path = f"{USERS}/{bo['id']}/link"
     page = fill(ada.get(f"{USERS}/{bo['id']}"), path, 200)
     assert keeps_the_rules(page)

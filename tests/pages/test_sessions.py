@@ -1,4 +1,4 @@
-"""A session from its start to its end, its cookie, and the built-in admin's first sign-in."""
+"""A session from its start to its end, its cookie, and the first sign-in of the default admin."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ def sign_in_bearing(web: webtest.TestApp, value: str) -> webtest.TestResponse:
 
 
 @pytest.fixture
-def stranger(service):
+def other_browser(service):
     return webtest.TestApp(service.app)
 
 
-def works(stranger: webtest.TestApp, value: str) -> bool:
-    stranger.reset()
-    answer = stranger.get("/profile", headers=with_cookie(value), expect_errors=True)
+def is_valid(other_browser: webtest.TestApp, value: str) -> bool:
+    other_browser.reset()
+    answer = other_browser.get("/profile", headers=with_cookie(value), expect_errors=True)
     return answer.status_int == 200
 
 
-def test_cookie_is_for_the_server_alone(web):
+def test_cookie_is_http_only_and_same_site(web):
     cookie = session_cookie(sign_in(web))
     assert len(cookie["value"]) >= 43
     assert "httponly" in cookie
@@ -99,7 +99,7 @@ def test_cookies_have_the_prefix_that_fits_the_public_address(
     assert web.get(f"{base}/api/admin/user").json["user"]["username"] == "ada"
 
 
-def test_a_cookie_without_the_prefix_opens_nothing(make_service):
+def test_a_cookie_without_the_prefix_is_ignored(make_service):
     options = {"server": {"unleashUrl": "https://x.example"}}
     web = webtest.TestApp(make_service(options).app, {"wsgi.url_scheme": "https"})
     value = session_cookie(sign_in(web), f"__Host-{NAME}")["value"]
@@ -108,28 +108,28 @@ def test_a_cookie_without_the_prefix_opens_nothing(make_service):
     web.get("/api/admin/user", headers={"Cookie": f"__Host-{NAME}={value}"})
 
 
-def test_cookie_bears_the_configured_name(make_service):
+def test_cookie_has_the_configured_name(make_service):
     web = webtest.TestApp(make_service({"session": {"cookieName": "flags"}}).app)
     assert session_cookie(sign_in(web), "flags")["value"]
     web.get("/profile", status=200)
 
 
-def test_made_up_id_is_never_adopted(service, stranger):
+def test_session_id_of_the_browser_is_never_adopted(service, other_browser):
     made_up = "A" * 43
     fresh = session_cookie(sign_in_bearing(webtest.TestApp(service.app), made_up))["value"]
     assert fresh != made_up
-    assert works(stranger, fresh)
-    assert not works(stranger, made_up)
+    assert is_valid(other_browser, fresh)
+    assert not is_valid(other_browser, made_up)
 
 
-def test_each_sign_in_makes_a_new_id_and_ends_the_one_of_this_browser(cast, service, stranger):
+def test_each_sign_in_replaces_the_session_of_the_browser(cast, service, other_browser):
     first = session_cookie(sign_in(webtest.TestApp(service.app), "ed"))["value"]
     elsewhere = session_cookie(sign_in(webtest.TestApp(service.app), "ed"))["value"]
     second = session_cookie(sign_in_bearing(webtest.TestApp(service.app), first))["value"]
     assert len({first, elsewhere, second}) == 3
-    assert works(stranger, second)
-    assert not works(stranger, first)
-    assert works(stranger, elsewhere)
+    assert is_valid(other_browser, second)
+    assert not is_valid(other_browser, first)
+    assert is_valid(other_browser, elsewhere)
 
 
 def test_failed_sign_in_leaves_no_cookie(web):
@@ -138,7 +138,7 @@ def test_failed_sign_in_leaves_no_cookie(web):
     assert [c.partition("=")[0] for c in answer.headers.getall("Set-Cookie")] == [f"{NAME}-form"]
 
 
-def test_stored_is_a_hash_and_not_the_id(web, database):
+def test_the_database_stores_the_hash_of_the_session_id(web, database):
     value = session_cookie(sign_in(web))["value"]
     conn = database.connect()
     with conn.cursor() as cursor:
@@ -177,7 +177,7 @@ def test_form_after_the_end_of_the_session_changes_nothing(ada, clock, read_stat
     assert read_state() == before
 
 
-def test_sign_out_ends_every_session_of_the_person(ada, cast, service, stranger):
+def test_sign_out_ends_every_session_of_the_user(ada, cast, service, other_browser):
     phone, other = cast.signed_in("ada"), cast.signed_in("ed")
     value = ada.cookies[NAME]
     answer = form_to(ada.get("/"), "/logout").submit(status=303)
@@ -185,7 +185,7 @@ def test_sign_out_ends_every_session_of_the_person(ada, cast, service, stranger)
     assert session_cookie(answer)["max-age"] == "0"
     assert session_cookie(answer)["path"] == "/"
     assert notice(answer.follow()) == "You have signed out."
-    assert not works(stranger, value)
+    assert not is_valid(other_browser, value)
     phone.get("/profile", status=303)
     other.get("/profile", status=200)
 
@@ -196,8 +196,8 @@ def test_sign_out_clears_the_site_data_unless_switched_off(make_service, clears)
     web = webtest.TestApp(make_service(options).app)
     sign_in(web)
     answer = form_to(web.get("/"), "/logout").submit(status=303)
-    told = answer.headers.get("Clear-Site-Data", "")
-    assert ('"cookies"' in told) is clears
+    header = answer.headers.get("Clear-Site-Data", "")
+    assert ('"cookies"' in header) is clears
     assert session_cookie(answer)["max-age"] == "0"
     web.get("/profile", status=303)
 
@@ -207,7 +207,7 @@ def test_no_other_answer_clears_the_site_data(ada):
         assert "Clear-Site-Data" not in ada.get(path).headers
 
 
-def test_deleted_and_demoted_people_lose_their_access_at_once(cast, web, read_state):
+def test_deleted_and_demoted_users_lose_access_immediately(cast, web, read_state):
     ed, second = cast.signed_in("ed"), cast.signed_in("ada")
     ids = {user["username"]: user["id"] for user in read_state()["users"]}
     web.delete(f"/api/admin/user-admin/{ids['ed']}", headers=ADMIN)
@@ -221,7 +221,7 @@ def test_deleted_and_demoted_people_lose_their_access_at_once(cast, web, read_st
 
 
 @pytest.fixture
-def built_in(make_service):
+def default_admin(make_service):
     """A browser at a service whose admin is the documented one, signed in as that admin."""
     service = make_service({"authentication": {}}, {"INIT_ADMIN_API_TOKENS": ADMIN_TOKEN})
     web = webtest.TestApp(service.app)
@@ -230,57 +230,57 @@ def built_in(make_service):
     return web
 
 
-def test_built_in_admin_is_led_to_a_new_password_first(built_in):
+def test_default_admin_must_set_a_new_password_first(default_admin):
     for path in PAGES:
         if path == "/profile":
             continue
         path = re.sub(r"{\w+}", "1", path)
-        assert built_in.get(path, status=303).headers["Location"].endswith("/profile"), path
-    page = built_in.get("/profile")
+        assert default_admin.get(path, status=303).headers["Location"].endswith("/profile"), path
+    page = default_admin.get("/profile")
     assert "default admin password still works" in alert(page)
 
 
-def test_built_in_admin_can_change_nothing_else(built_in):
+def test_default_admin_can_change_nothing_else(default_admin):
     def events():
-        return built_in.get("/api/admin/events", headers=ADMIN).json
+        return default_admin.get("/api/admin/events", headers=ADMIN).json
 
     before = events()
     for path, fields in FORMS.items():
         if path not in ("/logout", "/profile/password"):
             path = re.sub(r"{\w+}", "1", path)
-            answer = built_in.post(path, fields | {"csrf": built_in.csrf}, status=303)
+            answer = default_admin.post(path, fields | {"csrf": default_admin.csrf}, status=303)
             assert answer.headers["Location"].endswith("/profile"), path
-    answer = built_in.get("/api/admin/signal-endpoints", status=403)
+    answer = default_admin.get("/api/admin/signal-endpoints", status=403)
     assert answer.json["name"] == "PasswordChangeRequired"
     assert events() == before
 
 
-def test_built_in_admin_goes_on_after_the_change(built_in):
-    form = form_to(built_in.get("/profile"), "/profile/password")
+def test_default_admin_has_full_access_after_the_change(default_admin):
+    form = form_to(default_admin.get("/profile"), "/profile/password")
     form["old"] = "unleash4all"
     form["password"] = form["confirm"] = "Other-Horse-8"
     page = form.submit(status=303).follow()
     assert alert(page) == ""
-    assert heading(built_in.get("/")) == "Home"
-    assert alert(built_in.get("/admin/signals")) == ""
+    assert heading(default_admin.get("/")) == "Home"
+    assert alert(default_admin.get("/admin/signals")) == ""
 
 
-def test_built_in_admin_does_not_keep_the_documented_password(built_in):
-    form = form_to(built_in.get("/profile"), "/profile/password")
+def test_default_admin_can_not_keep_the_default_password(default_admin):
+    form = form_to(default_admin.get("/profile"), "/profile/password")
     form["old"] = form["password"] = form["confirm"] = "unleash4all"
     form.submit(status=400)
-    built_in.get("/", status=303)
+    default_admin.get("/", status=303)
 
 
-def test_built_in_admin_can_sign_out(built_in):
-    form_to(built_in.get("/profile"), "/logout").submit(status=303)
-    built_in.get("/profile", status=303)
+def test_default_admin_can_sign_out(default_admin):
+    form_to(default_admin.get("/profile"), "/logout").submit(status=303)
+    default_admin.get("/profile", status=303)
 
 
-def test_every_page_warns_others_while_the_built_in_password_works(make_service, built_in):
+def test_every_page_warns_while_the_default_password_works(make_service, default_admin):
     body = {"username": "ada", "rootRole": "Admin", "password": Cast.PASSWORD}
-    built_in.post_json("/api/admin/user-admin", body, headers=ADMIN)
-    web = webtest.TestApp(built_in.app)
+    default_admin.post_json("/api/admin/user-admin", body, headers=ADMIN)
+    web = webtest.TestApp(default_admin.app)
     sign_in(web)
     for path in ("/", "/admin/signals", "/admin/events", "/profile"):
         assert "default admin password still works" in alert(web.get(path, status=200))

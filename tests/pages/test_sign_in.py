@@ -1,4 +1,4 @@
-"""The sign-in form: who gets in, what a wrong try is told, and where it leads."""
+"""The sign-in form: valid and failed sign-ins, and the redirect after it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_form_has_labels_and_autocomplete_tokens(web):
     assert form.find(id="password")["type"] == "password"
 
 
-def test_right_password_leads_home(web, read_state):
+def test_sign_in_redirects_to_the_home_page(web, read_state):
     answer = sign_in(web)
     assert answer.headers["Location"].endswith("/")
     page = answer.follow()
@@ -38,7 +38,7 @@ def test_right_password_leads_home(web, read_state):
     assert read_state()["users"][0]["seenAt"]
 
 
-def test_name_is_taken_in_any_case_and_an_address_instead_of_it(web):
+def test_sign_in_accepts_username_and_email_in_any_case(web):
     body = {"email": "Eva@Example.org", "rootRole": "Viewer", "password": Cast.PASSWORD}
     web.post_json("/api/admin/user-admin", body, headers=ADMIN)
     for name in ("ADA", "eva@example.org"):
@@ -47,7 +47,7 @@ def test_name_is_taken_in_any_case_and_an_address_instead_of_it(web):
         assert is_signed_in(web)
 
 
-def test_wrong_name_and_wrong_password_are_told_the_same(web):
+def test_unknown_login_and_wrong_password_get_the_same_message(web):
     for name, password in (
         ("ada", "wrong"),
         ("ada", ""),
@@ -73,26 +73,26 @@ def test_title_says_that_there_is_a_problem(web):
     assert sign_in(web, password="x", status=401).html.title.string.startswith("Problem: ")
 
 
-def test_person_without_a_password_does_not_get_in(web):
+def test_user_without_a_password_can_not_sign_in(web):
     web.post_json("/api/admin/user-admin", {"username": "new"}, headers=ADMIN)
     sign_in(web, "new", "", status=401)
     sign_in(web, "new", "x", status=401)
 
 
-def test_form_works_again_after_a_wrong_try(web):
+def test_form_works_after_a_failed_attempt(web):
     page = sign_in(web, password="wrong", path="/sign-in?next=/profile", status=401)
     page.form["password"] = Cast.PASSWORD
     assert page.form.submit(status=303).headers["Location"].endswith("/profile")
 
 
-def test_who_is_signed_in_is_led_on(web):
+def test_signed_in_user_is_redirected(web):
     sign_in(web)
     assert web.get("/sign-in", status=303).headers["Location"].endswith("/")
     there = web.get("/sign-in?next=/profile", status=303).headers["Location"]
     assert there.endswith("/profile")
 
 
-def test_sign_in_page_tells_that_one_is_signed_out(web):
+def test_sign_in_page_confirms_the_sign_out(web):
     assert notice(web.get("/sign-in?done=signed-out")) == "You have signed out."
     assert notice(web.get("/sign-in?done=<script>")) == ""
 
@@ -142,7 +142,7 @@ def test_form_over_plain_http_comes_with_the_origin_null(web):
     assert is_signed_in(web)
 
 
-def test_next_leads_to_our_own_pages_only(web, clock):
+def test_next_redirects_to_own_pages_only(web, clock):
     for target in (
         "https://evil.example",
         "//evil.example",
@@ -203,7 +203,7 @@ def test_looking_at_the_form_is_not_limited(web):
         web.get("/sign-in", status=200)
 
 
-def test_strange_cookie_of_the_form_breaks_nothing(web):
+def test_invalid_form_cookie_is_replaced(web):
     for value in ("a\\b", '"quoted"', "é", "", "x" * 3900):
         headers = {"Cookie": f"service-session-form={value}".encode().decode("latin-1")}
         assert web.get("/sign-in", headers=headers, status=200).form["csrf"].value

@@ -12,35 +12,35 @@ ACCOUNTS = "/admin/service-accounts"
 GOOD = "New-Horse-Staple-8"
 
 
-def listed(web):
-    found = web.get("/api/admin/user-admin", headers=ADMIN).json["users"]
-    return {user["username"]: user for user in found}
+def list_users(web):
+    rows = web.get("/api/admin/user-admin", headers=ADMIN).json["users"]
+    return {user["username"]: user for user in rows}
 
 
 def accounts(web):
     return web.get("/api/admin/service-account", headers=ADMIN).json["serviceAccounts"]
 
 
-def submit(page, path, status=303, **given):
+def submit(page, path, status=303, **values):
     form = form_to(page, path)
-    for name, value in given.items():
+    for name, value in values.items():
         form[name] = value
     return form.submit(status=status)
 
 
-def test_a_user_is_made_changed_and_deleted(ada, web, service):
+def test_a_user_is_created_changed_and_deleted(ada, web, service):
     new = f"{PATH}/new"
-    given = {"username": "bo", "email": "bo@x", "rootRole": "Editor", "password": GOOD}
-    page = submit(ada.get(new), new, **given).follow()
+    values = {"username": "bo", "email": "bo@x", "rootRole": "Editor", "password": GOOD}
+    page = submit(ada.get(new), new, **values).follow()
     assert notice(page) == "User created."
-    bo = listed(web)["bo"]
+    bo = list_users(web)["bo"]
     assert (bo["email"], bo["rootRole"]) == ("bo@x", 2)
     other = webtest.TestApp(service.app)
     sign_in(other, "bo", GOOD)
     path = f"{PATH}/{bo['id']}"
     page = submit(ada.get(path), path, name="Bo B.", email="", rootRole="Viewer").follow()
     assert notice(page) == "User saved."
-    after = listed(web)["bo"]
+    after = list_users(web)["bo"]
     assert (after["name"], after["email"], after["rootRole"]) == ("Bo B.", None, 3)
     page = submit(ada.get(path), f"{path}/password", password=GOOD + "x").follow()
     assert "Password set." in notice(page)
@@ -50,13 +50,13 @@ def test_a_user_is_made_changed_and_deleted(ada, web, service):
     assert heading(page) == "Delete user bo?"
     page = submit(page, f"{path}/delete").follow()
     assert notice(page) == "User deleted."
-    assert list(listed(web)) == ["ada"]
+    assert list(list_users(web)) == ["ada"]
     other.get("/profile", status=303)
     ada.get(path, status=404)
     ada.post(f"{path}/password", {"csrf": ada.csrf, "password": GOOD}, status=404)
 
 
-def test_what_is_wrong_with_a_user_is_told_and_kept(ada, web):
+def test_problems_of_a_user_form_are_reported_and_values_kept(ada, web):
     new = f"{PATH}/new"
     page = submit(ada.get(new), new, 400, username="a b", email="x", name="Ann", password=GOOD)
     assert find_error(page, "username")
@@ -67,28 +67,28 @@ def test_what_is_wrong_with_a_user_is_told_and_kept(ada, web):
     assert find_error(page, "password").count("The password must") == 5
     page = submit(ada.get(new), new, 400, username="ADA", password=GOOD)
     assert "already exists" in find_error(page, "username")
-    assert list(listed(web)) == ["ada"]
-    path = f"{PATH}/{listed(web)['ada']['id']}"
+    assert list(list_users(web)) == ["ada"]
+    path = f"{PATH}/{list_users(web)['ada']['id']}"
     assert find_error(submit(ada.get(path), f"{path}/password", 400, password="x"), "password")
     assert ada.get(f"{path}/password", status=303).location.endswith(path)
 
 
 def test_the_last_admin_stays(ada, web):
-    id = listed(web)["ada"]["id"]
+    id = list_users(web)["ada"]["id"]
     path = f"{PATH}/{id}"
     page = submit(ada.get(path), path, 409, rootRole="Viewer")
     assert "last admin" in alert(page)
     page = submit(ada.get(f"{path}/delete"), f"{path}/delete", 409)
     assert "last admin" in alert(page)
-    assert listed(web)["ada"]["rootRole"] == 1
+    assert list_users(web)["ada"]["rootRole"] == 1
 
 
-def test_who_sets_the_own_password_stays_signed_in(ada, web):
-    path = f"{PATH}/{listed(web)['ada']['id']}"
+def test_admin_who_sets_the_own_password_stays_signed_in(ada, web):
+    path = f"{PATH}/{list_users(web)['ada']['id']}"
     submit(ada.get(path), f"{path}/password", password=GOOD).follow(status=200)
 
 
-def test_a_service_account_is_made_given_a_token_and_deleted(ada, web):
+def test_a_service_account_is_created_with_a_token_and_deleted(ada, web):
     new = f"{ACCOUNTS}/new"
     page = submit(ada.get(new), new, username="robot", rootRole="Editor").follow()
     assert "Create a token" in notice(page)
@@ -115,7 +115,7 @@ def test_a_service_account_is_made_given_a_token_and_deleted(ada, web):
     ada.post(tokens, {"csrf": ada.csrf, "description": "x", "expiresAt": "2999-01-01"}, status=404)
 
 
-def test_what_is_wrong_with_a_service_account_is_told_and_kept(ada, web):
+def test_problems_of_a_service_account_form_are_reported_and_values_kept(ada, web):
     new = f"{ACCOUNTS}/new"
     page = submit(ada.get(new), new, 400, username="ada", name="Ann")
     assert "already exists" in find_error(page, "username")
@@ -124,12 +124,12 @@ def test_what_is_wrong_with_a_service_account_is_told_and_kept(ada, web):
     (robot,) = accounts(web)
     path = f"{ACCOUNTS}/{robot['id']}"
     assert find_error(submit(page, path, 400, username=""), "username")
-    wrong = submit(page, f"{path}/tokens", 400, description="", expiresAt="2001-01-01")
-    assert find_error(wrong, "description")
-    assert "future" in find_error(wrong, "expiresAt")
+    error_page = submit(page, f"{path}/tokens", 400, description="", expiresAt="2001-01-01")
+    assert find_error(error_page, "description")
+    assert "future" in find_error(error_page, "expiresAt")
     for status in (200, 409):
-        given = {"description": "ci", "expiresAt": "2999-01-01"}
-        answer = submit(page, f"{path}/tokens", status, **given)
+        values = {"description": "ci", "expiresAt": "2999-01-01"}
+        answer = submit(page, f"{path}/tokens", status, **values)
     assert find_error(answer, "description")
     assert ada.get(f"{path}/tokens", status=303).location.endswith(f"{path}#tokens")
     assert accounts(web)[0]["username"] == "robot"

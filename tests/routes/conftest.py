@@ -27,8 +27,8 @@ def admin(service: Service) -> Admin:
 
 
 @pytest.fixture
-def typed(make_service):
-    """`typed("demo", …)`: a browser of a service with this authentication type."""
+def make_site(make_service):
+    """`make_site("demo", …)`: a browser of a service with this authentication type."""
 
     def make(kind, environ=None, **more):
         block = {

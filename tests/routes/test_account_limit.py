@@ -31,7 +31,7 @@ def guess(web, name="ada", times=10):
 
 
 @pytest.fixture
-def stranger(service):
+def other_browser(service):
     """A browser without a session."""
     return webtest.TestApp(service.app)
 
@@ -50,7 +50,7 @@ def test_the_right_password_is_refused_too_from_a_new_address(web):
     assert attempt(web, password=Cast.PASSWORD).status_int == 429
 
 
-def test_guessing_goes_on_slowly(web, clock):
+def test_guesses_continue_at_a_slow_rate(web, clock):
     guess(web)
     clock.advance(6)
     assert guess(web, times=2) == [401, 429]
@@ -72,10 +72,10 @@ def test_right_passwords_use_nothing_up(web):
         assert attempt(web, password=Cast.PASSWORD).status_int == 200
 
 
-def test_an_address_that_signed_in_lately_gets_in(web, stranger):
+def test_an_address_that_signed_in_recently_is_not_limited(web, other_browser):
     attempt(web, password=Cast.PASSWORD, place=HOME)
-    guess(stranger, times=20)
-    assert attempt(stranger, password=Cast.PASSWORD, place=HOME).status_int == 200
+    guess(other_browser, times=20)
+    assert attempt(other_browser, password=Cast.PASSWORD, place=HOME).status_int == 200
 
 
 def test_that_address_has_a_limit_of_its_own(make_service):
@@ -86,43 +86,43 @@ def test_that_address_has_a_limit_of_its_own(make_service):
     assert answers == [401] * 10 + [429]
 
 
-def test_the_address_counts_under_both_names_of_the_user(web, stranger):
+def test_the_address_counts_under_both_names_of_the_user(web, other_browser):
     body = {"username": "eve", "email": "eve@example.org", "password": Cast.PASSWORD}
     web.post_json("/api/admin/user-admin", body, headers=ADMIN)
-    attempt(stranger, "eve", Cast.PASSWORD, HOME)
+    attempt(other_browser, "eve", Cast.PASSWORD, HOME)
     guess(web, "eve@example.org", times=20)
-    stranger.reset()
-    assert attempt(stranger, "eve@example.org", Cast.PASSWORD, HOME).status_int == 200
+    other_browser.reset()
+    assert attempt(other_browser, "eve@example.org", Cast.PASSWORD, HOME).status_int == 200
 
 
-def test_a_browser_with_a_session_gets_in_from_anywhere(web, stranger):
+def test_a_browser_with_a_session_is_not_limited_anywhere(web, other_browser):
     attempt(web, password=Cast.PASSWORD, place=HOME)
-    guess(stranger, times=20)
+    guess(other_browser, times=20)
     assert attempt(web, password=Cast.PASSWORD).status_int == 200
 
 
-def test_a_session_of_another_user_does_not_count(cast, stranger):
-    guess(stranger)
+def test_a_session_of_another_user_does_not_count(cast, other_browser):
+    guess(other_browser)
     assert attempt(cast.signed_in("ed"), password=Cast.PASSWORD).status_int == 429
 
 
-def test_guesses_with_a_session_are_limited_too(web, stranger):
+def test_guesses_with_a_session_are_limited_too(web, other_browser):
     attempt(web, password=Cast.PASSWORD, place=HOME)
-    guess(stranger)
+    guess(other_browser)
     assert guess(web, times=11) == [401] * 10 + [429]
 
 
-def test_an_address_where_a_reset_link_was_used_gets_in(web, stranger):
+def test_an_address_where_a_reset_link_was_used_is_not_limited(web, other_browser):
     path = "/api/admin/user-admin/reset-password"
     link = web.post_json(path, {"id": "ada"}, headers=ADMIN).json["resetPasswordUrl"]
-    guess(stranger)
+    guess(other_browser)
     body = {"token": link.partition("=")[2], "password": "Better-Horse-8"}
-    stranger.post_json("/auth/reset/password", body, extra_environ=HOME)
-    assert attempt(stranger, password="Better-Horse-8", place=HOME).status_int == 200
+    other_browser.post_json("/auth/reset/password", body, extra_environ=HOME)
+    assert attempt(other_browser, password="Better-Horse-8", place=HOME).status_int == 200
 
 
-def test_the_form_counts_and_answers_with_a_page(web, stranger):
-    guess(stranger)
+def test_the_form_counts_and_answers_with_a_page(web, other_browser):
+    guess(other_browser)
     page = sign_in(web, status=429)
     assert page.content_type == "text/html"
 
@@ -163,20 +163,20 @@ def test_the_profile_form_counts_with_them(cast):
     assert change(thief) == 429
 
 
-def test_wrong_old_passwords_leave_the_sign_in_alone(cast, stranger):
+def test_wrong_old_passwords_do_not_limit_sign_in(cast, other_browser):
     thief = cast.signed_in("ed")
     for _ in range(11):
         change(thief)
-    assert attempt(stranger, "ed", Cast.PASSWORD).status_int == 200
+    assert attempt(other_browser, "ed", Cast.PASSWORD).status_int == 200
 
 
-def test_the_owner_changes_the_password_where_the_sign_in_was(cast, stranger):
+def test_the_owner_changes_the_password_where_the_sign_in_was(cast, other_browser):
     thief = cast.signed_in("ed")
     for _ in range(11):
         change(thief)
     home = {"REMOTE_ADDR": "192.0.2.7"}
-    stranger.csrf = attempt(stranger, "ed", Cast.PASSWORD, home).json["csrfToken"]
-    assert change(stranger, Cast.PASSWORD, home) == 200
+    other_browser.csrf = attempt(other_browser, "ed", Cast.PASSWORD, home).json["csrfToken"]
+    assert change(other_browser, Cast.PASSWORD, home) == 200
 
 
 def test_a_refused_new_password_is_no_wrong_old_one(cast):

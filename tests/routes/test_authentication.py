@@ -1,4 +1,4 @@
-"""Each authentication type: who is let in, as whom, and what the others are told."""
+"""Each authentication type: which requests it accepts, their identity, and the other errors."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def demo(web, email, status=200, **more):
     return web.post_json("/auth/demo/login", {"email": email}, status=status, **more)
 
 
-def test_open_source_names_its_sign_in_and_has_no_other(typed):
-    web = typed("open-source", server={"baseUriPath": "/flags"})
+def test_open_source_names_its_sign_in_and_has_no_other(make_site):
+    web = make_site("open-source", server={"baseUriPath": "/flags"})
     body = web.get("/flags/api/admin/projects", status=401).json
     assert (body["name"], body["type"], body["path"], body["defaultHidden"]) == (
         "AuthenticationRequired",
@@ -31,25 +31,25 @@ def test_open_source_names_its_sign_in_and_has_no_other(typed):
     web.post_json("/flags/auth/demo/login", {"email": "a@b"}, status=404)
 
 
-def test_demo_takes_an_address_alone(typed, clock):
-    web = typed("demo")
+def test_demo_needs_only_an_email_address(make_site, clock):
+    web = make_site("demo")
     refused = web.get("/api/admin/projects", status=401).json
     assert (refused["type"], refused["path"]) == ("demo", "/auth/demo/login")
-    made = demo(web, " Eve@b ").json
-    assert (made["email"], made["role"], "password" in made) == ("Eve@b", "Editor", False)
+    answer = demo(web, " Eve@b ").json
+    assert (answer["email"], answer["role"], "password" in answer) == ("Eve@b", "Editor", False)
     assert who(web) == "Eve@b"
     web.post_json("/api/admin/projects", NEW_PROJECT, status=403)  # no CSRF token
     web.post_json("/api/admin/segments", {"name": "s", "constraints": []},
-                  headers={"X-CSRF-Token": made["csrfToken"]}, status=201)  # fmt: skip
-    assert demo(web, "eve@B").json["id"] == made["id"]
+                  headers={"X-CSRF-Token": answer["csrfToken"]}, status=201)  # fmt: skip
+    assert demo(web, "eve@B").json["id"] == answer["id"]
     assert people(web) == {"ada": "Admin", "Eve@b": "Editor"}
     (event,) = web.get("/api/admin/events?type=user-created", headers=ADMIN).json["events"][:1]
     assert event["createdBy"] == "system"
 
     clock.advance(60)
-    for wrong in ("admin", "ADMIN", "ada", "", "a", "a@b@c", "@", "a b@c", "x" * 330 + "@b"):
+    for login in ("admin", "ADMIN", "ada", "", "a", "a@b@c", "@", "a b@c", "x" * 330 + "@b"):
         web.reset()
-        body = demo(web, wrong, 400).json
+        body = demo(web, login, 400).json
         assert body["error"] == body["message"]
         assert who(web) is None
         clock.advance(10)
@@ -62,8 +62,8 @@ def test_demo_takes_an_address_alone(typed, clock):
     assert people(web) == {"ada": "Admin", "Eve@b": "Editor"}
 
 
-def test_demo_counts_as_sign_in_for_the_limit(typed):
-    web = typed("demo")
+def test_demo_counts_as_sign_in_for_the_limit(make_site):
+    web = make_site("demo")
     for n in range(10):
         demo(web, f"a{n}@b" if n % 2 else "admin", 200 if n % 2 else 400)
     assert demo(web, "z@b", 429).headers["Retry-After"]
@@ -71,8 +71,8 @@ def test_demo_counts_as_sign_in_for_the_limit(typed):
 
 
 @pytest.mark.parametrize("allowed", [False, True])
-def test_demo_lets_admins_in_only_when_told(typed, allowed):
-    web = typed("demo", {"AUTH_DEMO_ALLOW_ADMIN_LOGIN": str(allowed)})
+def test_demo_allows_admins_only_if_configured(make_site, allowed):
+    web = make_site("demo", {"AUTH_DEMO_ALLOW_ADMIN_LOGIN": str(allowed)})
     for name in ("root", "robert"):
         body = {"username": name, "email": f"{name}@b", "rootRole": "Admin"}
         web.post_json(PEOPLE, body, headers=ADMIN)
@@ -85,12 +85,12 @@ def test_demo_lets_admins_in_only_when_told(typed, allowed):
     demo(web, "vera", 400)  # no admin, and no address
 
 
-def test_a_session_counts_under_its_own_type_only(typed, make_service):
-    web = typed("demo")
+def test_a_session_counts_under_its_own_type_only(make_site, make_service):
+    web = make_site("demo")
     demo(web, "eve@b")
     browser = {"Cookie": f"service-session={web.cookies['service-session']}"}
-    assert who(typed("demo"), **browser) == "eve@b"
-    strict = typed("open-source")
+    assert who(make_site("demo"), **browser) == "eve@b"
+    strict = make_site("open-source")
     assert who(strict, **browser) is None
     login = {"username": "ada", "password": "Correct-Horse-7"}
     strict.reset()
@@ -102,12 +102,12 @@ def personal_token(web, email):
     csrf = demo(web, email).json["csrfToken"]
     expires_at = (datetime.now(UTC) + timedelta(days=30)).isoformat()
     body = {"description": "mine", "expiresAt": expires_at}
-    made = web.post_json("/api/admin/user/tokens", body, headers={"X-CSRF-Token": csrf})
-    return made.json["secret"]
+    answer = web.post_json("/api/admin/user/tokens", body, headers={"X-CSRF-Token": csrf})
+    return answer.json["secret"]
 
 
-def test_who_typed_an_address_does_not_become_the_admin_that_its_owner_becomes(typed):
-    web = typed("demo")
+def test_a_demo_session_does_not_become_an_admin_session(make_site):
+    web = make_site("demo")
     secret = personal_token(web, "eve@b")
     (eve,) = [u for u in web.get(PEOPLE, headers=ADMIN).json["users"] if u["email"] == "eve@b"]
     browser = {"Cookie": f"service-session={web.cookies['service-session']}"}
@@ -116,19 +116,19 @@ def test_who_typed_an_address_does_not_become_the_admin_that_its_owner_becomes(t
     assert who(web) is None
     assert web.get("/admin/users", status=303).location.startswith("/sign-in")
     web.get(PEOPLE, headers={"Authorization": secret}, status=401)
-    allowed = typed("demo", {"AUTH_DEMO_ALLOW_ADMIN_LOGIN": "true"})
+    allowed = make_site("demo", {"AUTH_DEMO_ALLOW_ADMIN_LOGIN": "true"})
     assert who(allowed, **browser) == "eve@b"
     allowed.get(PEOPLE, headers={"Authorization": secret})
 
 
-def test_a_personal_token_of_a_demo_counts_there_only(typed):
-    secret = personal_token(typed("demo"), "eve@b")
+def test_a_personal_token_of_a_demo_counts_there_only(make_site):
+    secret = personal_token(make_site("demo"), "eve@b")
     for kind in ("open-source", "custom"):
-        typed(kind).get("/api/admin/projects", headers={"Authorization": secret}, status=401)
-    typed("demo").get("/api/admin/projects", headers={"Authorization": secret})
+        make_site(kind).get("/api/admin/projects", headers={"Authorization": secret}, status=401)
+    make_site("demo").get("/api/admin/projects", headers={"Authorization": secret})
 
 
-def test_the_built_in_password_bars_nobody_where_it_opens_nothing(make_service):
+def test_the_default_password_is_irrelevant_without_passwords(make_service):
     options = {"authentication": {"type": "demo", "demoAllowAdminLogin": True}}
     web = webtest.TestApp(make_service(options).app)
     demo(web, "admin")
@@ -137,8 +137,8 @@ def test_the_built_in_password_bars_nobody_where_it_opens_nothing(make_service):
     assert web.get("/api/admin/projects").status_int == 200
 
 
-def test_none_is_open_to_everybody_but_other_sites(typed):
-    web = typed("none")
+def test_none_is_open_except_to_other_sites(make_site):
+    web = make_site("none")
     me = web.get("/api/admin/user").json
     assert (me["user"]["id"], me["user"]["username"], me["user"]["isAPI"]) == (-1, "unknown", True)
     assert {"permission": "ADMIN"} in me["permissions"]
@@ -171,8 +171,8 @@ def test_none_is_open_to_everybody_but_other_sites(typed):
     assert (event["createdBy"], event["createdByUserId"]) == ("unknown", -1)
 
 
-def test_none_answers_under_names_that_nobody_else_can_point_here(typed):
-    web = typed(
+def test_none_answers_only_under_safe_host_names(make_site):
+    web = make_site(
         "none", {"SERVICE_URL": "https://flags.example.org", "HTTP_HOST": "own.example.org"}
     )
     for host in ("localhost:4242", "127.0.0.1", "[::1]:4242", "10.1.2.3:80", "flags:4242",
@@ -186,8 +186,8 @@ def test_none_answers_under_names_that_nobody_else_can_point_here(typed):
         web.get("/api/client/features", headers={"Host": host}, status=200)
 
 
-def test_none_serves_the_default_environment_without_a_token(typed):
-    web = typed("none")
+def test_none_serves_the_default_environment_without_a_token(make_site):
+    web = make_site("none")
     path = "/api/admin/projects/default/features"
     web.post_json(path, {"name": "demo"})
     web.post(f"{path}/demo/environments/default/on")
@@ -201,7 +201,7 @@ def test_none_serves_the_default_environment_without_a_token(typed):
 
 
 @pytest.mark.parametrize(
-    ("kind", "more", "told"),
+    ("kind", "more", "line"),
     [
         ("demo", {}, "WARN not for production"),
         ("none", {}, "WARN deprecated, WARN HTTP_HOST=127.0.0.1"),
@@ -211,10 +211,10 @@ def test_none_serves_the_default_environment_without_a_token(typed):
         ("open-source", {}, ""),
     ],
 )
-def test_the_start_tells_what_is_open(typed, kind, more, told):
+def test_the_start_tells_what_is_open(make_site, kind, more, line):
     log = Log()
-    typed(kind, getLogger=log, **more)
-    expected = [tuple(item.split(" ", 1)) for item in told.split(", ") if item]
+    make_site(kind, getLogger=log, **more)
+    expected = [tuple(item.split(" ", 1)) for item in line.split(", ") if item]
     lines = [line for line in log.lines if line[1] in ("warn", "error")]
     assert len(lines) == len(expected), lines
     for (level, text), line in zip(expected, lines, strict=True):
@@ -223,8 +223,8 @@ def test_the_start_tells_what_is_open(typed, kind, more, told):
 
 
 @pytest.mark.parametrize("kind", ["open-source", "demo", "custom"])
-def test_optional_tokens_are_the_same_with_every_type(typed, kind):
-    web = typed(kind, enableApiToken=False)
+def test_optional_tokens_are_the_same_with_every_type(make_site, kind):
+    web = make_site(kind, enableApiToken=False)
     for path in ("/api/client/features", "/api/frontend"):
         web.get(path, status=200)
         web.get(path, headers={"Authorization": "*:default.wrong"}, status=401)

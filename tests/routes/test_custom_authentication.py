@@ -15,8 +15,8 @@ from tests.routes.kit import FOREIGN, NEW_PROJECT, PEOPLE, people, who
 from tests.test_app import Log
 
 
-def test_custom_without_a_handler_lets_tokens_in_alone(typed):
-    web = typed("custom")
+def test_custom_without_a_handler_lets_tokens_in_alone(make_site):
+    web = make_site("custom")
     for path in ("/api/admin/projects", "/api/client/features", "/api/frontend"):
         body = web.get(path, status=401).json
         assert "customAuthHandler" in body["error"]
@@ -33,14 +33,14 @@ def asker(environ):
     return eval(text) if text else None
 
 
-def test_custom_asks_the_function_at_each_request(typed):
+def test_custom_asks_the_function_at_each_request(make_site):
     given = {}
 
     def handler(app, config):
         given.update(app=app, type=config["authentication"]["type"])
         return asker
 
-    web = typed("custom", customAuthHandler=handler)
+    web = make_site("custom", customAuthHandler=handler)
     assert given["type"] == "custom"
     assert web.get("/api/admin/projects", status=401).json["path"] == "/sign-in"
     eva = "dict(email='eva@b', name='Eva')"
@@ -70,9 +70,9 @@ def test_custom_asks_the_function_at_each_request(typed):
      "dict(username='a\\0b')", "dict(username=['ada'])", "dict(email='a@b', rootRole='Root')",
      "dict(email='a@b', rootRole=True)", "dict(username='x'*201)", "['ada']"],
 )  # fmt: skip
-def test_a_handler_that_errs_lets_nobody_in_and_is_logged(typed, wrong):
+def test_a_handler_that_errs_lets_nobody_in_and_is_logged(make_site, wrong):
     log = Log()
-    web = typed("custom", customAuthHandler=lambda app, config: asker, getLogger=log)
+    web = make_site("custom", customAuthHandler=lambda app, config: asker, getLogger=log)
     body = web.get("/api/admin/projects", headers={"X-Who": wrong}, status=401).json
     assert body["name"] == "AuthenticationRequired"
     assert any(level == "error" and "customAuthHandler" in text for _, level, text in log.lines)
@@ -80,18 +80,18 @@ def test_a_handler_that_errs_lets_nobody_in_and_is_logged(typed, wrong):
     assert people(web) == {"ada": "Admin"}
 
 
-def test_a_handler_may_answer_itself(typed):
+def test_a_handler_may_answer_itself(make_site):
     def refuse(environ):
         if environ["PATH_INFO"] == "/":
             raise HTTPResponse(status=302, Location="https://login.example")
         raise ForbiddenError("You are not in the group.")
 
-    web = typed("custom", customAuthHandler=lambda app, config: refuse)
+    web = make_site("custom", customAuthHandler=lambda app, config: refuse)
     assert web.get("/api/admin/projects", status=403).json["message"] == "You are not in the group."
     assert web.get("/", status=302).headers["Location"] == "https://login.example"
 
 
-def test_a_handlers_own_route_opens_a_session(typed):
+def test_a_handlers_own_route_opens_a_session(make_site):
     def handler(app, config):
         @app.get("/sign-in/test")
         def callback():
@@ -100,7 +100,7 @@ def test_a_handlers_own_route_opens_a_session(typed):
 
         return authentication.Custom(path="/sign-in/test", label="Sign in with Test")
 
-    web = typed("custom", customAuthHandler=handler)
+    web = make_site("custom", customAuthHandler=handler)
     refused = web.get("/api/admin/projects", status=401).json
     assert (refused["type"], refused["path"]) == ("custom", "/sign-in/test")
     page = web.get("/admin/segments?query=a", status=303).follow()
@@ -120,15 +120,15 @@ def test_a_handlers_own_route_opens_a_session(typed):
 
 
 @pytest.mark.parametrize("junk", [5, "x", {"identify": 1}])
-def test_a_handler_that_returns_junk_stops_the_start(typed, junk):
+def test_a_handler_that_returns_junk_stops_the_start(make_site, junk):
     with pytest.raises(StartError, match="customAuthHandler"):
-        typed("custom", customAuthHandler=lambda app, config: junk)
+        make_site("custom", customAuthHandler=lambda app, config: junk)
 
 
-def test_a_handler_is_not_called_under_another_type(typed):
-    typed("demo", customAuthHandler=lambda app, config: 1 / 0)
+def test_a_handler_is_not_called_under_another_type(make_site):
+    make_site("demo", customAuthHandler=lambda app, config: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        typed("custom", customAuthHandler=lambda app, config: 1 / 0)
+        make_site("custom", customAuthHandler=lambda app, config: 1 / 0)
 
 
 def test_sign_in_is_for_custom_alone(service):
@@ -137,21 +137,23 @@ def test_sign_in_is_for_custom_alone(service):
         authentication.sign_in(environ, {"email": "eva@b"})
 
 
-def test_a_vouched_user_is_never_a_service_account(typed, service):
+def test_a_user_of_a_handler_is_never_a_service_account(make_site, service):
     web = webtest.TestApp(service.app)
     web.post_json("/api/admin/service-account", {"username": "robot", "name": "R", "rootRole": 1}, headers=ADMIN)  # fmt: skip  # noqa: E501
     with pytest.raises(Exception, match="already exists"), service.context.database.transaction() as conn:  # fmt: skip  # noqa: E501
         find_custom_user(conn, {"username": "robot"}, ip="")
 
 
-def test_letters_that_a_database_takes_for_others_make_nobody_an_admin(typed, service, monkeypatch):
+def test_letters_that_a_database_takes_for_others_make_nobody_an_admin(
+    make_site, service, monkeypatch
+):
     """What a database with a locale finds: lower() makes the Kelvin sign a k there."""
     find = repository.find_by_login
     monkeypatch.setattr(
         repository, "find_by_login", lambda conn, login: find(conn, login.replace("\u212a", "k"))
     )
     for body in ({"email": "mike@b", "rootRole": "Admin"}, {"username": "kim"}):
-        typed("custom").post_json(PEOPLE, body, headers=ADMIN, status=201)
+        make_site("custom").post_json(PEOPLE, body, headers=ADMIN, status=201)
     with service.context.database.transaction() as conn:
         for user in ({"email": "mi\u212ae@b"}, {"username": "\u212aim", "rootRole": "Viewer"}):
             with pytest.raises(BadDataError, match="similar-looking"):

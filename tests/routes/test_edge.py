@@ -1,4 +1,4 @@
-"""What relays ask: which tokens are valid."""
+"""Token validation for relays: which tokens are valid."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_only_valid_client_and_frontend_tokens_are_confirmed(sdk):
     assert sdk.web.post_json(PATH, {"tokens": []}).json == {"tokens": []}
 
 
-def test_what_is_wrong_is_refused_and_requests_are_limited(sdk, clock):
+def test_invalid_bodies_are_rejected_and_requests_are_limited(sdk, clock):
     for body in ({}, [], {"tokens": "x"}, {"tokens": [1]}, {"tokens": ["x"] * 101}):
         sdk.web.post_json(PATH, body, status=400)
     sdk.web.post(PATH, "{", content_type="application/json", status=400)
@@ -34,7 +34,7 @@ def test_what_is_wrong_is_refused_and_requests_are_limited(sdk, clock):
     sdk.web.post_json(PATH, {"tokens": []}, status=200)
 
 
-def test_each_wrong_token_counts_as_refused_credentials(sdk, clock):
+def test_each_wrong_token_counts_as_failed_authentication(sdk, clock):
     guesses = [f"*:development.{n}" for n in range(60)]
     sdk.web.post_json(PATH, {"tokens": guesses[:59]}, status=200)
     sdk.web.get("/api/client/features", headers={"Authorization": "guess"}, status=401)
@@ -45,14 +45,14 @@ def test_each_wrong_token_counts_as_refused_credentials(sdk, clock):
     sdk.web.post_json(PATH, {"tokens": guesses[:2]}, status=429)
 
 
-def test_tokens_that_were_good_lately_are_confirmed_whoever_guesses(sdk):
+def test_recently_valid_tokens_are_confirmed_despite_guesses(sdk):
     good = {"tokens": [CLIENT["Authorization"]]}
     assert len(sdk.web.post_json(PATH, good, status=200).json["tokens"]) == 1
     sdk.web.post_json(PATH, {"tokens": [f"guess {n}" for n in range(61)]}, status=429)
     assert len(sdk.web.post_json(PATH, good, status=200).json["tokens"]) == 1
 
 
-def test_an_admin_token_looks_like_a_guess_even_when_it_was_used_lately(sdk):
+def test_an_admin_token_counts_as_a_guess_even_after_recent_use(sdk):
     sdk.web.get("/api/admin/projects", headers={"Authorization": ADMIN_TOKEN}, status=200)
     sdk.web.post_json(PATH, {"tokens": [f"guess {n}" for n in range(61)]}, status=429)
     sdk.web.post_json(PATH, {"tokens": ["another guess"]}, status=429)

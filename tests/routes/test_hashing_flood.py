@@ -1,4 +1,4 @@
-"""What a caller gets while all room for password hashing is taken."""
+"""Requests while all slots for password hashing are taken."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def log():
 
 
 @pytest.fixture
-def held(database, clock, log):
+def busy_site(database, clock, log):
     """A service, and its passwords, which hash when they are released."""
     passwords = HeldPasswords()
     passwords.release.set()
@@ -61,8 +61,8 @@ REQUESTS = {
 
 
 @pytest.mark.parametrize("name", REQUESTS)
-def test_a_request_that_needs_a_hash_is_503(held, name):
-    web, passwords = held
+def test_a_request_that_needs_a_hash_is_503(busy_site, name):
+    web, passwords = busy_site
     path, body = REQUESTS[name]
     headers = ADMIN if path.startswith("/api") else {}
     (ada,) = web.get("/api/admin/user-admin", headers=ADMIN).json["users"]
@@ -73,16 +73,16 @@ def test_a_request_that_needs_a_hash_is_503(held, name):
     assert answer.headers["Retry-After"] == "1"
 
 
-def test_other_requests_are_answered(held):
-    web, passwords = held
+def test_other_requests_are_answered(busy_site):
+    web, passwords = busy_site
     passwords.release.clear()
     with admitted_threads(passwords, ROOM):
         web.get("/health", status=200)
         web.get("/api/admin/projects", headers=ADMIN, status=200)
 
 
-def test_a_refused_form_is_a_page(held):
-    web, passwords = held
+def test_a_refused_form_is_a_page(busy_site):
+    web, passwords = busy_site
     form = web.get("/sign-in").form
     form["username"], form["password"] = "ada", Cast.PASSWORD
     passwords.release.clear()
@@ -91,8 +91,8 @@ def test_a_refused_form_is_a_page(held):
     assert page.content_type == "text/html"
 
 
-def test_a_flood_of_refused_sign_ins_leaves_few_lines_in_the_log(held, log):
-    web, passwords = held
+def test_a_flood_of_refused_sign_ins_leaves_few_lines_in_the_log(busy_site, log):
+    web, passwords = busy_site
     passwords.release.clear()
     with admitted_threads(passwords, ROOM):
         for n in range(MAX_LINES_PER_MINUTE + 10):
@@ -101,8 +101,8 @@ def test_a_flood_of_refused_sign_ins_leaves_few_lines_in_the_log(held, log):
     assert sum("UnavailableError" in text for _, _, text in log.lines) == MAX_LINES_PER_MINUTE
 
 
-def test_a_refused_sign_in_is_no_wrong_password(held):
-    web, passwords = held
+def test_a_refused_sign_in_is_no_wrong_password(busy_site):
+    web, passwords = busy_site
     passwords.release.clear()
     with admitted_threads(passwords, ROOM):
         for n in range(12):
@@ -111,22 +111,22 @@ def test_a_refused_sign_in_is_no_wrong_password(held):
     web.post_json("/auth/simple", ADA, extra_environ={"REMOTE_ADDR": "10.0.0.99"}, status=200)
 
 
-def test_a_link_that_does_not_work_takes_no_room(held):
-    web, passwords = held
+def test_an_invalid_link_is_not_hashed(busy_site):
+    web, passwords = busy_site
     body = {"token": "x" * 43, "password": "Aa1-Bb2-Cc3"}
     with occupied_places(passwords, ROOM):
         web.post_json("/auth/reset/password", body, status=401)
 
 
-def test_a_password_that_the_policy_refuses_takes_no_room(held):
-    web, passwords = held
+def test_a_password_that_fails_the_policy_is_not_hashed(busy_site):
+    web, passwords = busy_site
     token = link_of(web, "ada")
     with occupied_places(passwords, ROOM):
         web.post_json("/auth/reset/password", {"token": token, "password": "short"}, status=400)
 
 
-def test_a_session_changes_the_password_a_limited_number_of_times(held, clock):
-    web, _ = held
+def test_a_session_changes_the_password_a_limited_number_of_times(busy_site, clock):
+    web, _ = busy_site
     csrf = {"X-CSRF-Token": web.post_json("/auth/simple", ADA).json["csrfToken"]}
     body = {"oldPassword": Cast.PASSWORD, "password": "short", "confirmPassword": "short"}
     path = "/api/admin/user/change-password"
@@ -137,8 +137,8 @@ def test_a_session_changes_the_password_a_limited_number_of_times(held, clock):
     web.post_json(path, body, headers=csrf, status=400)
 
 
-def test_personal_tokens_share_that_limit(held, clock):
-    web, _ = held
+def test_personal_tokens_share_that_limit(busy_site, clock):
+    web, _ = busy_site
     csrf = {"X-CSRF-Token": web.post_json("/auth/simple", ADA).json["csrfToken"]}
     expiry = format_iso(clock.now() + timedelta(days=1))
     token = {"description": "d", "expiresAt": expiry, "password": Cast.PASSWORD}
@@ -148,16 +148,16 @@ def test_personal_tokens_share_that_limit(held, clock):
     web.post_json("/api/admin/user/tokens", token, headers=csrf, status=429)
 
 
-def test_a_link_is_tried_a_limited_number_of_times(held):
-    web, _ = held
+def test_a_link_is_tried_a_limited_number_of_times(busy_site):
+    web, _ = busy_site
     link = {"token": link_of(web, "ada"), "password": Cast.PASSWORD}
     for _ in range(OWN_PASSWORDS_PER_MINUTE):
         web.post_json("/auth/reset/password", link, status=400)
     web.post_json("/auth/reset/password", link, status=429)
 
 
-def test_a_session_that_used_up_its_limit_keeps_nobody_from_a_new_password(held):
-    web, _ = held
+def test_a_session_at_its_limit_does_not_block_other_password_changes(busy_site):
+    web, _ = busy_site
     csrf = {"X-CSRF-Token": web.post_json("/auth/simple", ADA).json["csrfToken"]}
     change = {"oldPassword": Cast.PASSWORD, "password": "short", "confirmPassword": "short"}
     for status in [400] * OWN_PASSWORDS_PER_MINUTE + [429]:
@@ -166,8 +166,8 @@ def test_a_session_that_used_up_its_limit_keeps_nobody_from_a_new_password(held)
     web.post_json("/auth/reset/password", link, status=200)
 
 
-def test_a_busy_moment_uses_up_nothing_of_it(held):
-    web, passwords = held
+def test_a_busy_hasher_uses_up_no_limit(busy_site):
+    web, passwords = busy_site
     link = {"token": link_of(web, "ada"), "password": "Better-Horse-84"}
     with occupied_places(passwords, ROOM):
         for _ in range(OWN_PASSWORDS_PER_MINUTE + 1):
@@ -211,8 +211,8 @@ def occupied_places(passwords, count):
             thread.join(DEADLINE)
 
 
-def test_change_password_with_five_former_ones_takes_one_place(held):
-    web, passwords = held
+def test_change_password_with_five_former_ones_takes_one_place(busy_site):
+    web, passwords = busy_site
     csrf = web.post_json("/auth/simple", ADA).json["csrfToken"]
 
     def change(old, new):

@@ -41,9 +41,9 @@ def test_a_link_sets_a_password_once(cast, web, link, service):
     ed, token = cast.signed_in("ed"), link("ed")
     ed_id = ed.get("/api/admin/user").json["user"]["id"]
     role = {"id": 2, "name": "Editor", "type": "root"}
-    seen = validate(web, token)
-    assert seen.pop("role").items() >= role.items()
-    assert seen == {
+    link = validate(web, token)
+    assert link.pop("role").items() >= role.items()
+    assert link == {
         "id": ed_id,
         "name": None,
         "email": None,
@@ -63,10 +63,10 @@ def test_a_link_sets_a_password_once(cast, web, link, service):
     assert set_password(web, "A" * 43, status=401).json["name"] == "InvalidTokenError"
     events = web.get("/api/admin/events", headers=ADMIN)
     ours = ("user-updated", "password-link-created")
-    done, made = [event for event in events.json["events"] if event["type"] in ours][:2]
-    assert (done["type"], done["createdBy"]) == ("user-updated", "ed")
-    assert done["data"]["password"] == "changed"
-    assert (made["type"], made["data"]) == (
+    password_event, user = [event for event in events.json["events"] if event["type"] in ours][:2]
+    assert (password_event["type"], password_event["createdBy"]) == ("user-updated", "ed")
+    assert password_event["data"]["password"] == "changed"
+    assert (user["type"], user["data"]) == (
         "password-link-created",
         {"id": ed_id, "username": "ed"},
     )
@@ -74,7 +74,7 @@ def test_a_link_sets_a_password_once(cast, web, link, service):
     assert GOOD not in events.text
 
 
-def test_a_link_lives_a_day(cast, web, link, clock):
+def test_a_link_expires_after_a_day(cast, web, link, clock):
     token = link("ed")
     clock.advance(DAY - 1)
     validate(web, token)
@@ -84,7 +84,7 @@ def test_a_link_lives_a_day(cast, web, link, clock):
     sign_in(web, "ed", Cast.PASSWORD)
 
 
-def test_a_new_link_or_password_makes_older_links_worthless(cast, web, link):
+def test_a_new_link_or_password_invalidates_older_links(cast, web, link):
     first, vera = link("ed"), link("vera")
     second = link("ed")
     validate(web, first, status=401)
@@ -94,7 +94,7 @@ def test_a_new_link_or_password_makes_older_links_worthless(cast, web, link):
     validate(web, vera)
 
 
-def test_of_two_at_once_one_sets_it(cast, web, link, service):
+def test_only_one_of_two_concurrent_uses_succeeds(cast, web, link, service):
     token = link("ed")
 
     def ask(racer, n):
@@ -105,29 +105,33 @@ def test_of_two_at_once_one_sets_it(cast, web, link, service):
 
 
 def test_the_last_five_passwords_do_not_come_back(cast, web, link):
-    used = [Cast.PASSWORD, *(f"{GOOD}{n}" for n in range(5))]
-    for password in used[1:]:
+    former_passwords = [Cast.PASSWORD, *(f"{GOOD}{n}" for n in range(5))]
+    for password in former_passwords[1:]:
         set_password(web, link("ed"), password)
-    for password in used[1:]:
+    for password in former_passwords[1:]:
         refused = set_password(web, link("ed"), password, status=400).json
         assert refused["name"] == "PasswordPreviouslyUsedError"
         assert refused["details"][0]["path"] == "password"
     web.reset()
-    body = {"username": "ed", "password": used[-1]}
+    body = {"username": "ed", "password": former_passwords[-1]}
     csrf = web.post_json("/auth/simple/login", body).json["csrfToken"]
-    for password, status in ((used[2], 400), (used[0], 200)):
-        body = {"oldPassword": used[-1], "password": password, "confirmPassword": password}
+    for password, status in ((former_passwords[2], 400), (former_passwords[0], 200)):
+        body = {
+            "oldPassword": former_passwords[-1],
+            "password": password,
+            "confirmPassword": password,
+        }
         path = "/api/admin/user/change-password"
         web.post_json(path, body, headers={"X-CSRF-Token": csrf}, status=status)
     web.reset()
-    set_password(web, link("ed"), used[1])  # six ago
+    set_password(web, link("ed"), former_passwords[1])  # six ago
 
 
-def test_who_can_be_given_a_link(cast, web, link):
-    made = web.post_json(USERS, {"email": "Cy@example.com"}, headers=ADMIN).json
-    assert made["emailSent"] is False
-    assert made["inviteLink"].startswith("http://localhost:80/new-user?token=")
-    for login in ("cy@example.com", made["id"], "ED"):
+def test_reset_links_are_for_users_only(cast, web, link):
+    user = web.post_json(USERS, {"email": "Cy@example.com"}, headers=ADMIN).json
+    assert user["emailSent"] is False
+    assert user["inviteLink"].startswith("http://localhost:80/new-user?token=")
+    for login in ("cy@example.com", user["id"], "ED"):
         assert len(link(login)) == 43
     web.post_json("/api/admin/service-account", {"username": "robot"}, headers=ADMIN)
     for login in ("nobody", "", "robot", 0, -1, 2**40, "a\u0000"):
@@ -140,17 +144,17 @@ def test_who_can_be_given_a_link(cast, web, link):
     vera.post_json(f"{USERS}/reset-password", {"id": "ada"}, headers=headers, status=403)
 
 
-def test_an_invitation_is_a_link(web):
-    made = web.post_json(USERS, {"username": "bo"}, headers=ADMIN, status=201).json
+def test_an_invitation_has_a_link(web):
+    user = web.post_json(USERS, {"username": "bo"}, headers=ADMIN, status=201).json
     sign_in(web, "bo", GOOD, status=401)
-    set_password(web, made["inviteLink"].partition("=")[2])
+    set_password(web, user["inviteLink"].partition("=")[2])
     sign_in(web, "bo", GOOD)
-    shown = web.get(f"{USERS}/{made['id']}", headers=ADMIN).json
-    assert "inviteLink" not in shown
+    row = web.get(f"{USERS}/{user['id']}", headers=ADMIN).json
+    assert "inviteLink" not in row
 
 
 @pytest.mark.parametrize("environ", [{}, {"PASSWORD_RESET_LIMIT_PER_MINUTE": "3"}])
-def test_asking_is_limited_by_address(make_service, environ, clock):
+def test_link_requests_are_limited_by_address(make_service, environ, clock):
     web = webtest.TestApp(make_service(environ=environ).app)
     path, amount = f"{RESET}/password-email", int(next(iter(environ.values()), 1))
     body = {"email": "a@example.com"}
@@ -181,7 +185,7 @@ def test_bad_bodies(web, body, clock):
     assert web.post_json(f"{RESET}/password-email", body, status=400).json["name"] == "BadDataError"
 
 
-def test_other_sites_ask_for_nothing(web):
+def test_requests_of_other_sites_are_rejected(web):
     foreign = {"Sec-Fetch-Site": "cross-site"}
     for path, body in (
         ("password-email", {"email": "a@b"}),
@@ -193,7 +197,7 @@ def test_other_sites_ask_for_nothing(web):
     )
 
 
-def test_the_policy_can_be_asked(web):
+def test_a_password_can_be_validated(web):
     web.post_json(f"{RESET}/validate-password", {"password": GOOD})
     answer = web.post_json(f"{RESET}/validate-password", {"password": "aaa"}, status=400)
     assert len(answer.json["details"][0]["validationErrors"]) == 5

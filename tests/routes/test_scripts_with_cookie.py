@@ -32,9 +32,9 @@ def test_json_needs_no_form_token(script, content_type):
 
 
 def test_methods_that_no_form_has_need_no_form_token(script):
-    made = script.post_json(SEGMENTS, SEGMENT, status=201).json
-    script.put_json(f"{SEGMENTS}/{made['id']}", {"name": "t", "constraints": []}, status=204)
-    script.delete(f"{SEGMENTS}/{made['id']}", status=204)
+    segment = script.post_json(SEGMENTS, SEGMENT, status=201).json
+    script.put_json(f"{SEGMENTS}/{segment['id']}", {"name": "t", "constraints": []}, status=204)
+    script.delete(f"{SEGMENTS}/{segment['id']}", status=204)
 
 
 @pytest.mark.parametrize("headers", PAGES, ids=str)

@@ -54,14 +54,14 @@ def test_a_sign_in_by_the_form_has_one_too(web, events):
     assert len(events("user-signed-in")) == 1
 
 
-def test_a_sign_in_by_an_address_alone_has_one_too(typed, events):
-    typed("demo").post_json("/auth/demo/login", {"email": "eve@b"}, extra_environ=HOME)
+def test_a_sign_in_by_an_address_alone_has_one_too(make_site, events):
+    make_site("demo").post_json("/auth/demo/login", {"email": "eve@b"}, extra_environ=HOME)
     assert [(by, ip) for by, ip, _ in events("user-signed-in")] == [("eve@b", "192.0.2.1")]
 
 
-def test_an_address_that_is_refused_has_an_event_of_a_failure(typed, events):
+def test_an_address_that_is_refused_has_an_event_of_a_failure(make_site, events):
     body = {"email": "admin"}
-    typed("demo").post_json("/auth/demo/login", body, extra_environ=HOME, status=400)
+    make_site("demo").post_json("/auth/demo/login", body, extra_environ=HOME, status=400)
     data = {"reason": "address refused"}
     assert events("user-sign-in-failed") == [("anonymous", "192.0.2.1", data)]
 

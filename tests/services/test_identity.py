@@ -1,4 +1,4 @@
-"""Who may do what."""
+"""Identities and permissions."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from sigservice.services.identity import ADMIN, EDIT, PERMISSIONS, SYSTEM, VIEW,
     ("role", "allowed"),
     [("Admin", {ADMIN, EDIT, VIEW}), ("Editor", {EDIT, VIEW}), ("Viewer", {VIEW})],
 )
-def test_each_role_may_what_the_one_below_may(role, allowed):
-    somebody = Identity(1, "somebody", PERMISSIONS[role], role=role)
-    assert {what for what in (ADMIN, EDIT, VIEW) if somebody.has_permission(what)} == allowed
+def test_each_role_includes_the_permissions_of_the_lower_role(role, allowed):
+    identity = Identity(1, "ada", PERMISSIONS[role], role=role)
+    assert {what for what in (ADMIN, EDIT, VIEW) if identity.has_permission(what)} == allowed
 
 
 @pytest.mark.parametrize("permission", ["", "admin", "Admin", "view", "*", "DELETE"])
-def test_nobody_may_what_is_no_permission(permission):
+def test_unknown_permissions_are_denied(permission):
     assert not SYSTEM.has_permission(permission)
 
 
-def test_an_identity_without_permissions_may_nothing():
-    nobody = Identity(1, "nobody", frozenset())
-    assert not any(nobody.has_permission(what) for what in (ADMIN, EDIT, VIEW))
+def test_an_identity_without_permissions_is_denied_everything():
+    identity = Identity(1, "nobody", frozenset())
+    assert not any(identity.has_permission(what) for what in (ADMIN, EDIT, VIEW))
 
 
 def test_an_identity_can_not_be_changed():
-    somebody = Identity(1, "somebody", PERMISSIONS["Viewer"])
+    identity = Identity(1, "ada", PERMISSIONS["Viewer"])
     with pytest.raises(dataclasses.FrozenInstanceError):
-        somebody.permissions = PERMISSIONS["Admin"]
-    assert not hasattr(somebody.permissions, "add")
+        identity.permissions = PERMISSIONS["Admin"]
+    assert not hasattr(identity.permissions, "add")
 
 
 def test_the_pseudo_users_are_the_ones_that_tools_know():
@@ -50,7 +50,7 @@ def test_every_role_of_the_database_has_permissions(service):
 
 
 @pytest.mark.parametrize(("name", "role"), [("ada", "Admin"), ("ed", "Editor"), ("vera", "Viewer")])
-def test_a_session_bears_the_permissions_of_its_role(cast, name, role):
+def test_a_session_has_the_permissions_of_its_role(cast, name, role):
     answer = cast.signed_in(name).get("/api/admin/user").json
     assert {item["permission"] for item in answer["permissions"]} == PERMISSIONS[role]
     assert answer["user"]["isAPI"] is False

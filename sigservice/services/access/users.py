@@ -66,7 +66,7 @@ def check_profile(
         message = "The username must have at most 200 characters, without spaces and @."
         problems.add("username", message)
     if email and not (_EMAIL.fullmatch(email) and len(email) <= 320):
-        problems.add("email", "This is not an e-mail address.")
+        problems.add("email", "Enter a valid email address.")
     problems.check_text(name, "name", max_length=200)
     role = root_role if isinstance(root_role, int) else ROLE_IDS.get(root_role.strip().lower(), 0)
     if role not in ROLE_IDS.values():

@@ -34,7 +34,7 @@ def test_an_empty_table_has_no_token(conn):
     assert find(conn, b"hash") is None
 
 
-@pytest.mark.parametrize("projects", [["*"], ["a", "b"], ['q"uote', "com,ma", "{}"], []])
+@pytest.mark.parametrize("projects", [["*"], ["a", "b"], ['q"uote', "com, ma", "{}"], []])
 def test_a_token_is_found_by_its_hash_with_its_scope(conn, projects):
     id = add(conn, type="client", environment="production", projects=projects, token_name="sdk")
     assert find(conn, b"hash") == {
@@ -54,11 +54,11 @@ def test_another_hash_finds_nothing(conn, other):
     assert find(conn, other) is None
 
 
-@pytest.mark.parametrize(("expires", "found"), [("-1 second", False), ("1 minute", True)])
-def test_an_expired_token_is_not_found_but_counted(conn, expires, found):
+@pytest.mark.parametrize(("expires", "is_found"), [("-1 second", False), ("1 minute", True)])
+def test_an_expired_token_is_not_found_but_counted(conn, expires, is_found):
     add(conn)
     run(conn, "UPDATE api_tokens SET expires_at = now() + %s::interval", expires)
-    assert (find(conn, b"hash") is not None) is found
+    assert (find(conn, b"hash") is not None) is is_found
     assert api_tokens.count(conn) == 1
 
 

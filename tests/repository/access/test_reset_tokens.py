@@ -20,9 +20,9 @@ def insert(conn, user_id, token_hash=FIRST, now=NOW):
 def test_a_token_is_found_until_it_expires(conn):
     id = add_user(conn, "bo", email="bo@x", name="Bo", role_id=EDITOR_ROLE)
     insert(conn, id)
-    found = reset_tokens.find(conn, FIRST, END - timedelta(seconds=1))
-    assert found.pop("role_description")
-    assert found == {
+    row = reset_tokens.find(conn, FIRST, END - timedelta(seconds=1))
+    assert row.pop("role_description")
+    assert row == {
         "user_id": id,
         "created_by": "ada",
         "used_at": None,

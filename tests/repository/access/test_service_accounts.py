@@ -23,7 +23,7 @@ def test_an_account_is_found_and_listed(conn):
         add(conn, "ADA")
 
 
-def test_people_are_out_of_reach(conn):
+def test_users_are_not_service_accounts(conn):
     ada, robot = add_user(conn), add(conn)
     for id in (ada, robot):
         service_accounts.update(conn, id, username=f"new{id}", name="New", role_id=1)

@@ -19,7 +19,7 @@ def open_session(conn, user_id, id_hash=b"a", ends=NOW + HOUR):
     sessions.insert(conn, id_hash=id_hash, user_id=user_id, now=NOW, expires_at=ends)
 
 
-def stored(conn):
+def read_hashes(conn):
     return [bytes(row[0]) for row in run(conn, "SELECT id_hash FROM sessions ORDER BY id_hash")]
 
 
@@ -40,7 +40,7 @@ def test_a_session_finds_its_user(conn):
     }
 
 
-def test_an_unknown_session_finds_nobody(conn):
+def test_an_unknown_session_finds_no_user(conn):
     open_session(conn, add_user(conn))
     for unknown in (b"", b"b", b"aa", b"\x00"):
         assert sessions.find_user(conn, unknown, NOW) is None
@@ -59,7 +59,7 @@ def test_the_callers_clock_decides_and_not_the_databases(conn):
     assert sessions.delete_expired(conn, datetime(1998, 1, 1, tzinfo=UTC)) == 0
 
 
-def test_everybody_is_told_while_somebodys_built_in_password_works(conn):
+def test_a_default_password_is_reported_to_all_users(conn):
     ada = add_user(conn, "ada", password_hash="h", has_default_password=True)
     open_session(conn, add_user(conn, "bob"))
     row = sessions.find_user(conn, b"a", NOW)
@@ -76,10 +76,10 @@ def test_a_session_id_is_unique(conn):
     assert caught.value.constraint == "sessions_pkey"
 
 
-def test_a_session_of_nobody_is_refused(conn):
+def test_a_session_needs_a_user(conn):
     with pytest.raises(ConflictError), attempt(conn):
         open_session(conn, 999)
-    assert stored(conn) == []
+    assert read_hashes(conn) == []
 
 
 def test_deleting_a_session_tells_whether_there_was_one(conn):
@@ -88,27 +88,27 @@ def test_deleting_a_session_tells_whether_there_was_one(conn):
     open_session(conn, id, b"b")
     assert sessions.delete(conn, b"a") is True
     assert sessions.delete(conn, b"a") is False
-    assert stored(conn) == [b"b"]
+    assert read_hashes(conn) == [b"b"]
 
 
-def test_all_sessions_of_a_user_end_and_nobody_elses(conn):
+def test_all_sessions_of_one_user_are_deleted(conn):
     ada, bob = add_user(conn, "ada"), add_user(conn, "bob")
     for id_hash in (b"a1", b"a2", b"a3"):
         open_session(conn, ada, id_hash)
     open_session(conn, bob, b"b1")
     assert sessions.delete_of_user(conn, ada) == 3
     assert sessions.delete_of_user(conn, ada) == 0
-    assert stored(conn) == [b"b1"]
+    assert read_hashes(conn) == [b"b1"]
 
 
-@pytest.mark.parametrize(("kept", "left"), [(b"a2", [b"a2", b"b1"]), (b"b1", [b"b1"])])
-def test_one_session_may_be_kept(conn, kept, left):
+@pytest.mark.parametrize(("except_hash", "expected"), [(b"a2", [b"a2", b"b1"]), (b"b1", [b"b1"])])
+def test_one_session_may_be_kept(conn, except_hash, expected):
     ada, bob = add_user(conn, "ada"), add_user(conn, "bob")
     for id_hash in (b"a1", b"a2"):
         open_session(conn, ada, id_hash)
     open_session(conn, bob, b"b1")
-    assert sessions.delete_of_user(conn, ada, kept) == 3 - len(left)
-    assert stored(conn) == left
+    assert sessions.delete_of_user(conn, ada, except_hash) == 3 - len(expected)
+    assert read_hashes(conn) == expected
 
 
 def test_uses_are_written_and_never_set_back(conn):
@@ -121,7 +121,7 @@ def test_uses_are_written_and_never_set_back(conn):
     assert sessions.find_user(conn, b"b", NOW)["last_used_at"] == NOW + HOUR / 3
 
 
-def listed(conn, user_id, now=NOW, idle_before=None, limit=9):
+def list_hashes(conn, user_id, now=NOW, idle_before=None, limit=9):
     more = {"idle_before": idle_before, "limit": limit}
     rows = sessions.list_of_user(conn, user_id, current_hash=b"a2", now=now, **more)
     return [(row["ip"], row["is_current"]) for row in rows]
@@ -135,10 +135,10 @@ def test_a_users_sessions_are_listed_the_current_one_first(conn):
         sessions.insert(conn, id_hash=id_hash, user_id=ada, **times, **more)
     open_session(conn, bob, b"b1")
     sessions.mark_used(conn, {b"a3": NOW + HOUR / 2})
-    assert listed(conn, ada) == [("1", True), ("2", False), ("0", False)]
-    assert listed(conn, ada, limit=2) == [("1", True), ("2", False)]
-    assert listed(conn, ada, now=NOW + HOUR) == [("1", True), ("2", False)]
-    assert listed(conn, ada, idle_before=NOW) == [("1", True), ("2", False)]
+    assert list_hashes(conn, ada) == [("1", True), ("2", False), ("0", False)]
+    assert list_hashes(conn, ada, limit=2) == [("1", True), ("2", False)]
+    assert list_hashes(conn, ada, now=NOW + HOUR) == [("1", True), ("2", False)]
+    assert list_hashes(conn, ada, idle_before=NOW) == [("1", True), ("2", False)]
 
 
 def test_a_session_is_deleted_for_its_user_alone(conn):
@@ -172,4 +172,4 @@ def test_expired_sessions_are_deleted_and_counted(conn):
     open_session(conn, id, b"to come", NOW + timedelta(microseconds=1))
     assert sessions.delete_expired(conn, NOW) == 2
     assert sessions.delete_expired(conn, NOW) == 0
-    assert stored(conn) == [b"to come"]
+    assert read_hashes(conn) == [b"to come"]

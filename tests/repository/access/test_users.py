@@ -27,7 +27,7 @@ FULL = {
 }  # fmt: skip
 
 
-def test_an_empty_table_has_nobody(conn):
+def test_an_empty_table_has_no_users(conn):
     assert users.count(conn) == 0
     assert users.list_all(conn) == []
     assert users.find(conn, 1) is None
@@ -59,16 +59,16 @@ def test_a_new_user_is_found_with_all_columns(conn):
 
 
 @pytest.mark.parametrize("id", [0, -42, 2**31, 2**62])
-def test_an_id_that_is_nobodys_finds_nobody(conn, id):
+def test_an_unknown_id_finds_no_user(conn, id):
     add_user(conn)
     assert users.find(conn, id) is None
     assert users.delete(conn, id) is False
 
 
 def test_the_list_is_in_order_of_ids_and_without_hashes(conn):
-    made = [add_user(conn, name, password_hash="h") for name in ("zoe", "ada", "mia")]
+    user_ids = [add_user(conn, name, password_hash="h") for name in ("zoe", "ada", "mia")]
     rows = users.list_all(conn)
-    assert ids(rows) == made
+    assert ids(rows) == user_ids
     assert set(rows[0]) == FULL - {"password_hash"}
 
 
@@ -97,7 +97,7 @@ def test_a_login_is_taken_literally(conn, login):
     assert users.find_by_login(conn, login) is None
 
 
-def test_service_accounts_are_no_people(conn):
+def test_service_accounts_are_not_users(conn):
     robot = add_service_account(conn)
     assert users.count(conn) == 0
     assert users.list_all(conn) == []
@@ -107,20 +107,20 @@ def test_service_accounts_are_no_people(conn):
 
 
 @pytest.mark.parametrize(
-    ("taken", "constraint"),
+    ("values", "constraint"),
     [
         ({"username": "ADA"}, "users_username_key"),
         ({"username": "bob", "email": "ADA@example.org"}, "users_email_key"),
     ],
 )
-def test_names_and_addresses_are_unique_in_any_case(conn, taken, constraint):
+def test_names_and_addresses_are_unique_in_any_case(conn, values, constraint):
     add_user(conn, "ada", email="ada@example.org")
     bob = add_user(conn, "bobby")
     with pytest.raises(UniqueViolation) as caught, attempt(conn):
-        add_user(conn, **taken)
+        add_user(conn, **values)
     assert caught.value.constraint == constraint
     with pytest.raises(UniqueViolation) as caught, attempt(conn):
-        users.update(conn, bob, **{"email": None, "name": None, "role_id": 1} | taken)
+        users.update(conn, bob, **{"email": None, "name": None, "role_id": 1} | values)
     assert caught.value.constraint == constraint
     assert users.find(conn, bob)["username"] == "bobby"
 
@@ -146,9 +146,9 @@ def test_several_users_may_lack_a_name_or_an_address(conn):
     ],
     ids=str,
 )
-def test_what_the_table_refuses_is_a_conflict(conn, wrong):
+def test_what_the_table_refuses_is_a_conflict(conn, values):
     with pytest.raises(ConflictError), attempt(conn):
-        add_user(conn, **wrong)
+        add_user(conn, **values)
     assert users.count(conn) == 0
 
 
@@ -158,7 +158,7 @@ def test_the_longest_values_fit_counted_in_characters(conn):
     assert (len(row["username"]), len(row["email"]), len(row["name"])) == (200, 320, 200)
 
 
-def test_other_admins_are_counted_without_the_one_asked_about(conn):
+def test_other_admins_are_counted_without_the_given_one(conn):
     ada = add_user(conn, "ada")
     add_user(conn, "ed", role_id=EDITOR_ROLE)
     assert users.count_other_admins(conn, ada) == 0
@@ -181,7 +181,7 @@ def test_an_update_replaces_the_profile_and_nothing_else(conn):
     assert users.count(conn) == 2
 
 
-def test_the_built_in_password_is_known_until_it_is_changed(conn):
+def test_the_default_password_is_flagged_until_it_is_changed(conn):
     id = add_user(conn, password_hash="old", has_default_password=True)
     add_user(conn, "bob")
     assert users.exists_default_password(conn) is True
@@ -234,11 +234,11 @@ def test_a_search_takes_text_literally_in_names_and_addresses(conn):
     ada = add_user(conn, "ada", email="x@example.org", name="Countess 100%")
     bob = add_user(conn, None, email="bob@example.org")
     add_service_account(conn, "ada-robot")
-    for text, found in (
+    for text, expected in (
         ("ADA", [ada]), ("example", [ada, bob]), ("countess", [ada]), ("%", [ada]), ("_", []),
         ("dax", []),
     ):  # fmt: skip
-        assert ids(users.search(conn, text, limit=10)) == found
+        assert ids(users.search(conn, text, limit=10)) == expected
     assert ids(users.search(conn, "example", limit=1)) == [ada]
     (row,) = users.search(conn, "ada", limit=1)
     assert set(row) == {"id", "username", "email", "name", "role_id"}
@@ -260,7 +260,7 @@ def test_a_hash_is_replaced_while_it_is_the_same(conn):
     assert (row["password_hash"], row["has_built_in_password"]) == ("new", True)
 
 
-def test_the_oldest_admin_is_a_person(conn):
+def test_the_oldest_admin_is_not_a_service_account(conn):
     assert users.find_oldest_admin(conn) is None
     add_service_account(conn, "robot")
     add_user(conn, "vera", role_id=VIEWER_ROLE)

@@ -59,7 +59,7 @@ def admitted_threads(passwords, count):
     assert len(results) == count
 
 
-def test_the_fourth_is_refused_at_once():
+def test_the_fourth_thread_is_rejected_at_once():
     passwords = HeldPasswords()
     with admitted_threads(passwords, ROOM):
         with pytest.raises(UnavailableError) as refused:
@@ -76,14 +76,14 @@ def test_two_run_at_the_same_time_and_the_third_waits():
     assert passwords.most == secrets.MAX_HASHING
 
 
-def test_there_is_room_again_when_one_has_ended():
+def test_a_slot_is_free_after_a_thread_ends():
     passwords = HeldPasswords()
     with admitted_threads(passwords, ROOM):
         pass
     assert passwords.hash("x")
 
 
-def test_a_failure_gives_its_room_back():
+def test_a_failure_frees_its_slot():
     passwords = HeldPasswords()
     passwords.release.set()
     for _ in range(ROOM + 1):
@@ -92,7 +92,7 @@ def test_a_failure_gives_its_room_back():
     assert passwords.hash("x")
 
 
-def test_several_hashes_of_one_thread_take_one_place():
+def test_several_hashes_of_one_thread_take_one_slot():
     passwords = HeldPasswords()
     with admitted_threads(passwords, ROOM - 1), passwords.admit():
         with passwords.admit():

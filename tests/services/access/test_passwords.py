@@ -53,7 +53,7 @@ def test_a_good_password_fails_no_rule(password):
         ("aaaaaaaaaa", [REPEATED, UPPER, DIGIT, SPECIAL]),
     ],
 )
-def test_a_failing_password_is_told_every_rule_that_it_fails(password, failed):
+def test_every_failed_rule_is_reported(password, failed):
     assert passwords.list_failed_rules(password) == failed
     with pytest.raises(OwaspValidationError) as caught:
         passwords.check(password)
@@ -127,10 +127,10 @@ def hasher():
 
 
 def test_a_hash_matches_its_password_only(hasher):
-    stored = hasher.hash(GOOD)
-    assert hasher.matches(stored, GOOD)
-    for wrong in ("", GOOD + " ", GOOD.lower(), GOOD[:-1], stored):
-        assert not hasher.matches(stored, wrong)
+    password_hash = hasher.hash(GOOD)
+    assert hasher.matches(password_hash, GOOD)
+    for password in ("", GOOD + " ", GOOD.lower(), GOOD[:-1], password_hash):
+        assert not hasher.matches(password_hash, password)
 
 
 def test_hashes_are_salted_and_of_the_current_strength(hasher):
@@ -139,10 +139,10 @@ def test_hashes_are_salted_and_of_the_current_strength(hasher):
     assert first.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
 
 
-@pytest.mark.parametrize("stored", [None, "", "x", "$argon2id$", "$2b$12$" + "x" * 53])
-def test_nothing_matches_what_is_no_hash(hasher, stored):
-    assert not hasher.matches(stored, GOOD)
-    assert not hasher.matches(stored, "")
+@pytest.mark.parametrize("password_hash", [None, "", "x", "$argon2id$", "$2b$12$" + "x" * 53])
+def test_nothing_matches_what_is_no_hash(hasher, password_hash):
+    assert not hasher.matches(password_hash, GOOD)
+    assert not hasher.matches(password_hash, "")
 
 
 @pytest.mark.parametrize("password", ["é\u0301\U0001f600", "\x00", " ", "x" * 1024])

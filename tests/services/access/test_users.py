@@ -13,13 +13,13 @@ from sigservice.services.identity import SYSTEM
 NONE = {"username": None, "email": None, "name": None, "root_role": 1}
 
 
-def profile(**given):
-    return users.check_profile(**NONE | given)
+def profile(**values):
+    return users.check_profile(**NONE | values)
 
 
-def wrong_fields(**given):
+def wrong_fields(**values):
     with pytest.raises(BadDataError) as caught:
-        profile(**given)
+        profile(**values)
     assert caught.value.message == caught.value.details[0]["message"]
     return [detail["path"] for detail in caught.value.details]
 
@@ -50,9 +50,9 @@ def test_what_is_no_address_is_refused(email):
     assert wrong_fields(email=email) == ["email"]
 
 
-def test_blanks_around_are_taken_off_and_nothing_left_is_nothing():
-    made = profile(username=" ada\n", email="\ta@b ", name="  ")
-    assert made == users.Profile("ada", "a@b", None, 1)
+def test_surrounding_blanks_are_removed_and_empty_values_are_none():
+    row = profile(username=" ada\n", email="\ta@b ", name="  ")
+    assert row == users.Profile("ada", "a@b", None, 1)
     assert profile(username="ada", email="  ").email is None
 
 
@@ -77,12 +77,12 @@ def test_a_role_is_an_id_or_a_name(role, id):
     assert profile(username="a", root_role=role).role_id == id
 
 
-@pytest.mark.parametrize("role", [0, -1, 4, 10**30, "", " ", "1", "root", "Admin,Editor"])
+@pytest.mark.parametrize("role", [0, -1, 4, 10**30, "", " ", "1", "root", "Admin, Editor"])
 def test_another_role_is_refused(role):
     assert wrong_fields(username="a", root_role=role) == ["rootRole"]
 
 
-def test_everything_wrong_is_told_at_once():
+def test_all_problems_are_reported_at_once():
     fields = wrong_fields(username="a b", email="x", name="x" * 201, root_role="root")
     assert fields == ["username", "email", "name", "rootRole"]
 
@@ -95,8 +95,8 @@ def conn(service):
         conn.rollback()
 
 
-def create(conn, **given):
-    return users.create(conn, profile(**given), "hash", SYSTEM)
+def create(conn, **values):
+    return users.create(conn, profile(**values), "hash", SYSTEM)
 
 
 def ada(conn):
@@ -106,23 +106,23 @@ def ada(conn):
 TAKEN = [({"username": "EVE"}, "username"), ({"username": "x", "email": "EVE@B"}, "email")]
 
 
-@pytest.mark.parametrize(("given", "path"), TAKEN)
-def test_a_new_user_is_told_at_its_field_what_is_taken(conn, given, path):
+@pytest.mark.parametrize(("values", "path"), TAKEN)
+def test_a_duplicate_of_a_new_user_is_reported_at_the_field(conn, values, path):
     create(conn, username="eve", email="eve@b")
     with pytest.raises(BadDataError) as caught:
-        create(conn, **given)
+        create(conn, **values)
     assert [detail["path"] for detail in caught.value.details] == [path]
 
 
-@pytest.mark.parametrize(("given", "path"), TAKEN)
-def test_a_changed_user_is_told_at_its_field_what_is_taken(conn, given, path):
+@pytest.mark.parametrize(("values", "path"), TAKEN)
+def test_a_duplicate_of_a_changed_user_is_reported_at_the_field(conn, values, path):
     create(conn, username="eve", email="eve@b")
     with pytest.raises(BadDataError) as caught:
-        users.update(conn, ada(conn), given, SYSTEM)
+        users.update(conn, ada(conn), values, SYSTEM)
     assert [detail["path"] for detail in caught.value.details] == [path]
 
 
-def test_an_own_name_is_not_taken(conn):
+def test_the_own_username_is_not_a_duplicate(conn):
     row = users.update(conn, ada(conn), {"username": "ADA", "email": "a@b"}, SYSTEM)
     assert (row["username"], row["email"]) == ("ADA", "a@b")
 
@@ -140,7 +140,7 @@ def test_the_last_admin_stays_an_admin_and_stays(conn):
         users.delete(conn, eve, SYSTEM)
 
 
-def test_a_service_account_is_no_user_here(conn):
+def test_a_service_account_is_not_a_user(conn):
     with conn.cursor() as cursor:
         cursor.execute(
             "INSERT INTO users (account_type, username, role_id) VALUES ('service', 'robot', 1) "

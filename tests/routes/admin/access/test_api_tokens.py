@@ -21,16 +21,16 @@ def create(web, path=PATH, **more):
     return web.post_json(path, body, headers=ADMIN, status=201)
 
 
-def listed(web, path=PATH):
+def list_tokens(web, path=PATH):
     return web.get(path, headers=ADMIN).json["tokens"]
 
 
 def names(web, path=PATH):
-    return [token["tokenName"] for token in listed(web, path)]
+    return [token["tokenName"] for token in list_tokens(web, path)]
 
 
 def opens(service, answer):
-    """Whether clients are let in with the secret of `answer` now."""
+    """Whether the client API accepts the secret in `answer`."""
     access, _ = open_access(service.context.revision_cache, answer.json["secret"])
     return access is not None
 
@@ -41,8 +41,8 @@ def add_project(service, id):
 
 
 def events(web, type):
-    found = web.get(f"/api/admin/events?type={type}", headers=ADMIN).json["events"]
-    return [e for e in found if e["createdBy"] != "init-api-tokens"]
+    rows = web.get(f"/api/admin/events?type={type}", headers=ADMIN).json["events"]
+    return [e for e in rows if e["createdBy"] != "init-api-tokens"]
 
 
 def test_a_token_shows_its_secret_once(service, web):
@@ -57,8 +57,8 @@ def test_a_token_shows_its_secret_once(service, web):
         text = web.get(path, headers=ADMIN).text
         assert secret[-52:] not in text
         assert secret[:18] in text
-    assert listed(web, f"{PATH}/sdk") == [{k: v for k, v in token.items() if k != "secret"}]
-    assert listed(web, f"{PATH}/none") == []
+    assert list_tokens(web, f"{PATH}/sdk") == [{k: v for k, v in token.items() if k != "secret"}]
+    assert list_tokens(web, f"{PATH}/none") == []
     assert web.get(answer.headers["Location"], headers=ADMIN).json["tokens"][0]["id"] == token["id"]
     assert opens(service, answer)
     (event,) = events(web, "api-token-created")
@@ -66,7 +66,7 @@ def test_a_token_shows_its_secret_once(service, web):
 
 
 @pytest.mark.parametrize(
-    ("given", "type", "scope"),
+    ("values", "type", "scope"),
     [
         ({"type": "BACKEND"}, "client", "*:development."),
         ({"type": "Frontend", "environment": "production"}, "frontend", "*:production."),
@@ -79,8 +79,8 @@ def test_a_token_shows_its_secret_once(service, web):
     ],
     ids=str,
 )
-def test_what_is_taken(web, given, type, scope):
-    token = create(web, **given).json
+def test_what_is_taken(web, values, type, scope):
+    token = create(web, **values).json
     assert token["type"] == type
     assert token["secret"].startswith(scope)
     assert token["secretPrefix"].startswith(scope)
@@ -88,7 +88,7 @@ def test_what_is_taken(web, given, type, scope):
 
 
 @pytest.mark.parametrize(
-    ("given", "paths"),
+    ("values", "paths"),
     [
         ({"tokenName": "  ", "type": "boss"}, ["tokenName", "type"]),
         ({"tokenName": "x" * 101}, ["tokenName"]),
@@ -109,8 +109,8 @@ def test_what_is_taken(web, given, type, scope):
     ],
     ids=str,
 )
-def test_what_is_refused(web, given, paths):
-    body = {"tokenName": "sdk", "type": "client"} | given
+def test_what_is_refused(web, values, paths):
+    body = {"tokenName": "sdk", "type": "client"} | values
     answer = web.post_json(PATH, body, headers=ADMIN, status=400)
     assert [detail["path"] for detail in answer.json["details"]] == paths
     assert names(web) == ["admin"]
@@ -137,7 +137,7 @@ def test_expiry_and_deletion_count_at_the_next_request(service, web, clock):
     assert len(events(web, "api-token-deleted")) == 2
 
 
-def test_a_token_ends_when_its_time_has_come(service, web, clock):
+def test_a_token_expires(service, web, clock):
     soon = clock.now().timestamp() + 60
     at = type(clock.now()).fromtimestamp(soon, clock.now().tzinfo).isoformat()
     client, admin = create(web, expiresAt=at), create(web, type="admin", expiresAt=at)
@@ -149,7 +149,7 @@ def test_a_token_ends_when_its_time_has_come(service, web, clock):
     assert not opens(service, client)
 
 
-def test_unknown_tokens_are_passed_over(web):
+def test_unknown_tokens_are_ignored(web):
     for handle in ("*:development.abc", "999", "9" * 30, "a/b"):
         web.put_json(f"{PATH}/{handle}", {"expiresAt": "2030-01-01"}, headers=ADMIN, status=200)
         web.delete(f"{PATH}/{handle}", headers=ADMIN, status=200)
@@ -158,7 +158,7 @@ def test_unknown_tokens_are_passed_over(web):
     assert names(web) == ["admin"]
 
 
-def test_a_deleted_admin_token_is_out_at_once(web):
+def test_a_deleted_admin_token_is_rejected_immediately(web):
     secret = create(web, type="admin").json["secret"]
     auth = {"Authorization": f"Bearer {secret}"}
     web.delete(f"{PATH}/{secret}", headers=auth)
@@ -208,7 +208,7 @@ def test_tokens_of_a_project(service, web):
     web.delete(f"{nowhere}/{both['id']}", headers=ADMIN, status=404)
 
 
-def test_a_forgotten_project_never_widens_a_token(service, web):
+def test_removing_a_project_never_widens_a_token(service, web):
     add_project(service, "web")
     only, both = create(web, projects=["web"]), create(web, projects=["web", "default"])
     everything = create(web)
@@ -219,7 +219,7 @@ def test_a_forgotten_project_never_widens_a_token(service, web):
     assert access.projects == ("default",)
     assert not opens(service, only)
     assert opens(service, everything)
-    assert [t["projects"] for t in listed(web)] == [["*"], ["default"], ["*"]]
+    assert [t["projects"] for t in list_tokens(web)] == [["*"], ["default"], ["*"]]
     (deleted,) = events(web, "api-token-deleted")
     (updated,) = events(web, "api-token-updated")
     assert (deleted["project"], deleted["preData"]["id"]) == ("web", only.json["id"])
@@ -232,18 +232,18 @@ def test_a_forgotten_project_never_widens_a_token(service, web):
 def test_use_is_written_by_the_job_and_never_goes_back(service, web, clock):
     client = create(web)
     opens(service, client)
-    assert [token["seenAt"] for token in listed(web)] == [None, None]
+    assert [token["seenAt"] for token in list_tokens(web)] == [None, None]
     last_used_tokens.run_once(service.context)
-    first = [token["seenAt"] for token in listed(web)]
+    first = [token["seenAt"] for token in list_tokens(web)]
     assert all(first)
     open_access(service.context.revision_cache, "*:development.unknown")
     clock.advance(90)
     last_used_tokens.run_once(service.context)
-    admin, sdk = (token["seenAt"] for token in listed(web, PATH))
+    admin, sdk = (token["seenAt"] for token in list_tokens(web, PATH))
     assert admin == first[0]  # noted before the clock moved
     assert sdk == first[1]
     opens(service, client)
     last_used_tokens.run_once(service.context)
-    admin, sdk = (token["seenAt"] for token in listed(web))
+    admin, sdk = (token["seenAt"] for token in list_tokens(web))
     assert sdk > first[1]
-    assert ADMIN_TOKEN not in str(listed(web))
+    assert ADMIN_TOKEN not in str(list_tokens(web))

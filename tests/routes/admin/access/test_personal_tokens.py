@@ -55,9 +55,9 @@ def test_a_token_acts_as_its_owner_with_the_current_role(web, ed, create, servic
     web.post_json(USERS, {"username": "new"}, headers=auth(token), status=201)
     (event, *_) = web.get("/api/admin/events", headers=ADMIN).json["events"]
     assert (event["createdBy"], event["createdByUserId"]) == ("ed", token["userId"])
-    (listed,) = web.get(PATH, headers=auth(token)).json["pats"]
-    assert listed["seenAt"] is None
-    assert token["secret"][:9] == listed["secretPrefix"]
+    (row,) = web.get(PATH, headers=auth(token)).json["pats"]
+    assert row["seenAt"] is None
+    assert token["secret"][:9] == row["secretPrefix"]
     assert token["secret"] not in web.get("/api/admin/events", headers=ADMIN).text
     last_used_tokens.run_once(service.context)
     assert web.get(PATH, headers=auth(token)).json["pats"][0]["seenAt"]
@@ -65,7 +65,7 @@ def test_a_token_acts_as_its_owner_with_the_current_role(web, ed, create, servic
     web.get("/api/admin/user", headers=auth(token), status=401)
 
 
-def test_a_token_ends_by_time_and_by_hand(web, ed, create, clock):
+def test_a_token_ends_by_expiry_and_by_deletion(web, ed, create, clock):
     short, long = create(ed, "short"), create(ed, "long", days=2)
     clock.advance(86_400)
     web.get(PATH, headers=auth(short), status=401)
@@ -77,7 +77,7 @@ def test_a_token_ends_by_time_and_by_hand(web, ed, create, clock):
     assert types[:3] == ["pat-deleted", "pat-created", "pat-created"]
 
 
-def test_only_sessions_make_tokens_and_for_themselves_alone(web, cast, ed, create):
+def test_only_sessions_create_tokens_for_their_own_user(web, cast, ed, create):
     token = create(ed)
     body = {"description": "x", "expiresAt": "2999-01-01"}
     for headers in (auth(token), ADMIN):
@@ -94,7 +94,7 @@ def test_only_sessions_make_tokens_and_for_themselves_alone(web, cast, ed, creat
 
 
 @pytest.mark.parametrize(
-    ("given", "paths"),
+    ("values", "paths"),
     [
         ({"description": "  ", "expiresAt": "soon"}, ["description", "expiresAt"]),
         ({"description": "x" * 256}, ["description"]),
@@ -104,13 +104,13 @@ def test_only_sessions_make_tokens_and_for_themselves_alone(web, cast, ed, creat
     ],
     ids=str,
 )
-def test_what_is_refused(ed, create, given, paths):
-    answer = create(ed, status=400, **given)
+def test_what_is_refused(ed, create, values, paths):
+    answer = create(ed, status=400, **values)
     assert [detail["path"] for detail in answer["details"]] == paths
     assert ed.get(PATH).json["pats"] == []
 
 
-def test_descriptions_are_unique_for_an_owner_and_ten_are_the_most(cast, ed, create):
+def test_descriptions_are_unique_for_an_owner_and_limited_to_ten(cast, ed, create):
     create(ed, "ci")
     assert create(ed, "ci", status=409)["name"] == "NameExistsError"
     create(cast.signed_in("vera"), "ci")
@@ -139,8 +139,8 @@ def test_a_lifetime_beyond_the_maximum_is_refused(make_service, clock, environ, 
 
 
 def test_creating_a_token_needs_the_users_password(ed, create):
-    wrong = create(ed, password="Wrong-Horse-7", status=401)
-    assert (wrong["name"], wrong["details"][0]["path"]) == ("PasswordMismatch", "password")
+    answer = create(ed, password="Wrong-Horse-7", status=401)
+    assert (answer["name"], answer["details"][0]["path"]) == ("PasswordMismatch", "password")
     absent = create(ed, password="", status=400)
     assert [detail["path"] for detail in absent["details"]] == ["password"]
     assert ed.get(PATH).json["pats"] == []

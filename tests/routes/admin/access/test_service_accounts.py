@@ -1,4 +1,4 @@
-"""Service accounts: made, changed, deleted, let in by token and never by password."""
+"""Service accounts: created, changed, deleted, authenticated by token and never by password."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ PATH = "/api/admin/service-account"
 TOKEN = {"description": "ci", "expiresAt": "2999-01-01"}
 
 
-def create(web, status=201, **given):
-    return web.post_json(PATH, {"username": "robot"} | given, headers=ADMIN, status=status).json
+def create(web, status=201, **values):
+    return web.post_json(PATH, {"username": "robot"} | values, headers=ADMIN, status=status).json
 
 
-def listed(web):
+def list_accounts(web):
     return web.get(PATH, headers=ADMIN).json["serviceAccounts"]
 
 
@@ -30,16 +30,16 @@ def test_an_account_acts_by_its_tokens(web):
     changed = web.put_json(path, {"rootRole": 1}, headers=ADMIN).json
     assert (changed["name"], changed["username"], changed["rootRole"]) == ("Robot", "robot", 1)
     web.get(PATH, headers=auth)
-    shown = {k: v for k, v in token.items() if k != "secret"}
-    assert web.get(f"{path}/token", headers=ADMIN).json == {"pats": [shown]}
-    assert listed(web) == [changed]
-    assert changed["tokens"] == [shown]
+    visible = {k: v for k, v in token.items() if k != "secret"}
+    assert web.get(f"{path}/token", headers=ADMIN).json == {"pats": [visible]}
+    assert list_accounts(web) == [changed]
+    assert changed["tokens"] == [visible]
     web.delete(f"{path}/token/{token['id']}", headers=ADMIN)
     web.get(PATH, headers=auth, status=401)
     token = web.post_json(f"{path}/token", TOKEN, headers=ADMIN, status=201).json
     web.delete(path, headers=ADMIN)
     web.get(PATH, headers={"Authorization": token["secret"]}, status=401)
-    assert listed(web) == []
+    assert list_accounts(web) == []
     log = web.get("/api/admin/events", headers=ADMIN).json["events"]
     assert [event["type"] for event in log[:6]] == [
         "service-account-deleted", "pat-created", "pat-deleted", "service-account-updated",
@@ -65,7 +65,7 @@ def test_an_account_has_no_password_and_is_no_last_admin(web):
 
 
 @pytest.mark.parametrize(
-    ("given", "path"),
+    ("values", "path"),
     [
         ({"username": None}, "username"),
         ({"username": " "}, "username"),
@@ -77,13 +77,13 @@ def test_an_account_has_no_password_and_is_no_last_admin(web):
     ],
     ids=str,
 )
-def test_what_is_refused(web, given, path):
-    assert create(web, 400, **given)["details"][0]["path"] == path
+def test_what_is_refused(web, values, path):
+    assert create(web, 400, **values)["details"][0]["path"] == path
     robot = create(web)
     own = f"{PATH}/{robot['id']}"
-    answer = web.put_json(own, given, headers=ADMIN, status=400)
+    answer = web.put_json(own, values, headers=ADMIN, status=400)
     assert answer.json["details"][0]["path"] == path
-    assert listed(web) == [robot]
+    assert list_accounts(web) == [robot]
 
 
 def test_a_user_is_no_service_account(web):

@@ -107,7 +107,7 @@ def test_another_users_session_can_not_be_ended(cast, sign_in):
     vera.get("/api/admin/user")
 
 
-def test_sessions_are_for_sessions_alone(cast, sign_in, web):
+def test_tokens_have_no_sessions(cast, sign_in, web):
     ed = sign_in()
     (session,) = own(ed)
     for path in (PATH, f"{PATH}/{session['id']}"):

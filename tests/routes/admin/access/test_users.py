@@ -20,9 +20,9 @@ def test_create_list_read_replace_delete(web):
     assert (user["username"], user["email"], user["rootRole"]) == ("bo", "bo@example.com", 2)
     assert "password" not in answer.text
     assert "argon2" not in answer.text
-    listed = web.get(PATH, headers=ADMIN).json
-    assert [u["username"] for u in listed["users"]] == ["ada", "bo"]
-    assert [r["name"] for r in listed["rootRoles"]] == ["Admin", "Editor", "Viewer"]
+    body = web.get(PATH, headers=ADMIN).json
+    assert [u["username"] for u in body["users"]] == ["ada", "bo"]
+    assert [r["name"] for r in body["rootRoles"]] == ["Admin", "Editor", "Viewer"]
     path = f"{PATH}/{user['id']}"
     changed = web.put_json(path, {"username": "bob", "rootRole": 3}, headers=ADMIN).json
     assert (changed["username"], changed["rootRole"]) == ("bob", 3)
@@ -70,7 +70,7 @@ def test_the_last_admin_stays(web, cast):
     web.delete(path, headers=ADMIN)
 
 
-def test_a_deleted_user_is_out_at_once(web, cast):
+def test_a_deleted_user_loses_access_immediately(web, cast):
     ed = cast.signed_in("ed")
     user = next(u for u in web.get(PATH, headers=ADMIN).json["users"] if u["username"] == "ed")
     web.delete(f"{PATH}/{user['id']}", headers=ADMIN)
@@ -107,7 +107,7 @@ def test_changing_the_own_password_keeps_this_session_only(cast):
     there.get("/api/admin/user", status=401)
 
 
-def test_the_user_who_asks(cast, web):
+def test_the_current_user(cast, web):
     ed = cast.signed_in("ed").get("/api/admin/user").json
     assert ed["user"]["username"] == "ed"
     assert ed["permissions"] == [{"permission": "EDIT"}, {"permission": "VIEW"}]
@@ -115,7 +115,7 @@ def test_the_user_who_asks(cast, web):
     assert (token["user"]["id"], token["user"]["isAPI"], token["csrfToken"]) == (-42, True, None)
 
 
-def test_who_the_user_is_in_full(cast, web):
+def test_the_current_user_has_all_fields(cast, web):
     vera = cast.signed_in("vera")
     me = vera.get("/api/admin/user").json
     assert (me["feedback"], me["splash"], me["user"]["rootRole"]) == ([], {}, 3)
@@ -133,10 +133,10 @@ def test_who_the_user_is_in_full(cast, web):
     ]
 
 
-def test_a_change_keeps_what_is_not_given(web):
+def test_absent_fields_do_not_change(web):
     body = {"username": "bo", "email": "bo@x", "name": "Bo", "rootRole": 2, "password": GOOD}
-    made = web.post_json(PATH, body, headers=ADMIN, status=201)
-    path = made.headers["Location"]
+    answer = web.post_json(PATH, body, headers=ADMIN, status=201)
+    path = answer.headers["Location"]
     user = web.get(path, headers=ADMIN).json
     assert web.put_json(path, {}, headers=ADMIN).json == user
     assert web.put_json(path, {"name": "Bob"}, headers=ADMIN).json == user | {"name": "Bob"}
@@ -147,10 +147,10 @@ def test_a_change_keeps_what_is_not_given(web):
 
 
 def test_users_are_searched_and_counted(cast, web):
-    def found(query):
+    def search(query):
         return [u["username"] for u in web.get(f"{PATH}/search{query}", headers=ADMIN).json]
 
-    assert [found(q) for q in ("?q=ER", "?q=e", "?q=%25%25", "?q=", "")] == [
+    assert [search(q) for q in ("?q=ER", "?q=e", "?q=%25%25", "?q=", "")] == [
         ["vera"],
         [],
         [],
@@ -170,7 +170,7 @@ def test_an_old_hash_is_renewed_at_sign_in(web, database):
     login = {"username": "ada", "password": Cast.PASSWORD}
     conn = database.connect()
 
-    def stored():
+    def read_hash():
         with conn.cursor() as cursor:
             cursor.execute("SELECT password_hash FROM users")
             return cursor.fetchone()[0]
@@ -179,12 +179,12 @@ def test_an_old_hash_is_renewed_at_sign_in(web, database):
     with conn.cursor() as cursor:
         cursor.execute("UPDATE users SET password_hash = %s", [old])
     web.post_json("/auth/simple/login", login | {"password": "x"}, status=401)
-    assert stored() == old
+    assert read_hash() == old
     web.post_json("/auth/simple/login", login)
-    new = stored()
+    new = read_hash()
     assert "t=1," in new
     web.post_json("/auth/simple/login", login)
-    assert stored() == new
+    assert read_hash() == new
     conn.close()
 
 
@@ -207,7 +207,7 @@ def test_creation_is_limited_to_20_a_minute_and_counts_by_address(web, clock):
     web.post_json(PATH, {"username": "y"}, headers=ADMIN, status=201)
 
 
-def test_who_may_not_create_uses_up_no_limit(cast, web):
+def test_forbidden_creation_uses_up_no_limit(cast, web):
     vera = cast.signed_in("vera")
     for _ in range(25):
         vera.post_json(PATH, {"username": "x"}, headers={"X-CSRF-Token": vera.csrf}, status=403)
