@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+Form = dict[str, str]  # what was submitted, by name
 Problems = Sequence[Mapping[str, Any]]
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from sigservice.services.flags.constraints import TEXT_OPERATORS, Constraint
 from sigservice.services.flags.strategy_summaries import OPERATORS
-from sigservice.web.forms import Field
+from sigservice.web.forms import Field, Form
 from sigservice.web.growing_forms import FieldRow, GrowingSection, Row, find_rows, split_lines
 
 MAX_LEGAL_VALUES = 20
@@ -31,7 +31,7 @@ _INDEX = re.compile(r"\[(\d+)\]")
 _VALUE = re.compile(r"^(constraints\.\d+)\.values?(?:\.(\d+))?$")
 
 
-def read_rows(form: dict[str, str]) -> list[Row]:
+def read_rows(form: Form) -> list[Row]:
     return [
         {
             "contextName": form.get(f"{row}.contextName", "").strip(),

@@ -10,6 +10,7 @@ from sigservice.routes.pages.flags.feature_page import find_feature, flag_path
 from sigservice.services.flags import feature_view, features
 from sigservice.services.identity import EDIT, Identity
 from sigservice.web import respond
+from sigservice.web.forms import Form
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
 
@@ -47,9 +48,7 @@ def confirm_feature_archiving(context: Context, identity: Identity, name: str) -
 
 
 @router.post(f"{FLAG}/archive", needs=EDIT)
-def archive_feature(
-    context: Context, identity: Identity, name: str, form: dict[str, str]
-) -> HTTPResponse:
+def archive_feature(context: Context, identity: Identity, name: str, form: Form) -> HTTPResponse:
     try:
         with context.database.transaction() as conn:
             features.archive(conn, find_feature(conn, name)["project"], [name], identity)
@@ -61,9 +60,7 @@ def archive_feature(
 
 
 @router.post(f"{FLAG}/revive", needs=EDIT)
-def revive_feature(
-    context: Context, identity: Identity, name: str, form: dict[str, str]
-) -> HTTPResponse:
+def revive_feature(context: Context, identity: Identity, name: str, form: Form) -> HTTPResponse:
     with context.database.transaction() as conn:
         features.revive(conn, [name], identity)
     return respond.redirect(context, f"{flag_path(name)}?done=revived")
@@ -75,9 +72,7 @@ def confirm_feature_deletion(context: Context, identity: Identity, name: str) ->
 
 
 @router.post(f"{FLAG}/delete", needs=EDIT)
-def delete_feature(
-    context: Context, identity: Identity, name: str, form: dict[str, str]
-) -> HTTPResponse:
+def delete_feature(context: Context, identity: Identity, name: str, form: Form) -> HTTPResponse:
     with context.database.transaction() as conn:
         find_feature(conn, name)
         features.delete(conn, [name], identity)

@@ -12,6 +12,7 @@ from sigservice.services.flags import feature_switches
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, Identity
 from sigservice.web import respond
+from sigservice.web.forms import Form
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
 
@@ -26,7 +27,7 @@ def _switch(
     identity: Identity,
     name: str,
     environment: str,
-    form: dict[str, str],
+    form: Form,
     enabled: bool,
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
@@ -40,13 +41,13 @@ def _switch(
 
 @router.post(f"{STATE}/on", needs=EDIT)
 def enable_feature(
-    context: Context, identity: Identity, name: str, environment: str, form: dict[str, str]
+    context: Context, identity: Identity, name: str, environment: str, form: Form
 ) -> HTTPResponse:
     return _switch(context, identity, name, environment, form, True)
 
 
 @router.post(f"{STATE}/off", needs=EDIT)
 def disable_feature(
-    context: Context, identity: Identity, name: str, environment: str, form: dict[str, str]
+    context: Context, identity: Identity, name: str, environment: str, form: Form
 ) -> HTTPResponse:
     return _switch(context, identity, name, environment, form, False)

@@ -11,6 +11,7 @@ from sigservice.services.flags import dependencies, feature_tags
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.identity import EDIT, Identity
 from sigservice.web import respond
+from sigservice.web.forms import Form
 from sigservice.web.growing_forms import split_lines
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
@@ -31,7 +32,7 @@ def redirect_to_feature(context: Context, identity: Identity, name: str) -> HTTP
 
 
 @router.post(f"{FLAG}/tags", needs=EDIT)
-def add_tag(context: Context, identity: Identity, name: str, form: dict[str, str]) -> HTTPResponse:
+def add_tag(context: Context, identity: Identity, name: str, form: Form) -> HTTPResponse:
     text = form.get("tag", "").strip()
     type, colon, value = text.partition(":")
     try:
@@ -47,9 +48,7 @@ def add_tag(context: Context, identity: Identity, name: str, form: dict[str, str
 
 
 @router.post(f"{FLAG}/tags/remove", needs=EDIT)
-def remove_tag(
-    context: Context, identity: Identity, name: str, form: dict[str, str]
-) -> HTTPResponse:
+def remove_tag(context: Context, identity: Identity, name: str, form: Form) -> HTTPResponse:
     type, _, value = form.get("tag", "").partition(":")
     with context.database.transaction() as conn:
         feature_tags.change(conn, [name], identity, remove=[Tag(type, value)])
@@ -57,9 +56,7 @@ def remove_tag(
 
 
 @router.post(f"{FLAG}/parent", needs=EDIT)
-def set_parent(
-    context: Context, identity: Identity, name: str, form: dict[str, str]
-) -> HTTPResponse:
+def set_parent(context: Context, identity: Identity, name: str, form: Form) -> HTTPResponse:
     values = {key: form.get(key, "").strip() for key in ("parent", "state", "parent_variants")}
     try:
         with context.database.transaction() as conn:
@@ -82,9 +79,7 @@ def set_parent(
 
 
 @router.post(f"{FLAG}/parent/remove", needs=EDIT)
-def remove_parent(
-    context: Context, identity: Identity, name: str, form: dict[str, str]
-) -> HTTPResponse:
+def remove_parent(context: Context, identity: Identity, name: str, form: Form) -> HTTPResponse:
     with context.database.transaction() as conn:
         dependencies.remove_parent(conn, find_feature(conn, name)["project"], name, identity)
     return respond.redirect(context, f"{flag_path(name)}?done=no-parent#parent-flag")

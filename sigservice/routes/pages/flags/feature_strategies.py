@@ -18,6 +18,7 @@ from sigservice.services.flags import strategies, strategy_summaries
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, Identity
 from sigservice.web import respond
+from sigservice.web.forms import Form
 from sigservice.web.growing_forms import GROWING_FORM
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
@@ -83,7 +84,7 @@ def show_new_strategy(
 
 @router.post(f"{STRATEGIES}/new", needs=EDIT, **GROWING_FORM)
 def add_strategy(
-    context: Context, identity: Identity, name: str, environment: str, form: dict[str, str]
+    context: Context, identity: Identity, name: str, environment: str, form: Form
 ) -> HTTPResponse:
     return _submit(context, identity, _find_target(context, name, environment), form)
 
@@ -102,14 +103,12 @@ def save_strategy(
     name: str,
     environment: str,
     strategy_id: str,
-    form: dict[str, str],
+    form: Form,
 ) -> HTTPResponse:
     return _submit(context, identity, _find_target(context, name, environment, strategy_id), form)
 
 
-def _submit(
-    context: Context, identity: Identity, target: Target, form: dict[str, str]
-) -> HTTPResponse:
+def _submit(context: Context, identity: Identity, target: Target, form: Form) -> HTTPResponse:
     """Adds a strategy, or replaces the existing one."""
     place, limit = target.place, context.config["strategySegmentsLimit"]
     values = strategy_fields.read_values(form, target.choices)
@@ -180,7 +179,7 @@ def remove_strategy(
     name: str,
     environment: str,
     strategy_id: str,
-    form: dict[str, str],
+    form: Form,
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         place = _find_place(conn, name, environment)

@@ -27,6 +27,7 @@ from sigservice.services.flags.features import Metadata
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.web import respond
 from sigservice.web.body import read_number, read_query
+from sigservice.web.forms import Form
 from sigservice.web.growing_forms import split_lines
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
@@ -110,7 +111,7 @@ def show_new_feature(context: Context, identity: Identity) -> HTTPResponse:
 
 
 @router.post("/admin/features/new", needs=EDIT)
-def create_feature(context: Context, identity: Identity, form: dict[str, str]) -> HTTPResponse:
+def create_feature(context: Context, identity: Identity, form: Form) -> HTTPResponse:
     values = _read_values(form)
     try:
         with context.database.transaction() as conn:
@@ -130,9 +131,7 @@ def show_feature(context: Context, identity: Identity, name: str) -> HTTPRespons
 
 
 @router.post(f"{FLAG}/edit", needs=EDIT)
-def edit_feature(
-    context: Context, identity: Identity, name: str, form: dict[str, str]
-) -> HTTPResponse:
+def edit_feature(context: Context, identity: Identity, name: str, form: Form) -> HTTPResponse:
     metadata = Metadata(
         form.get("type", ""),
         form.get("description", "").replace("\r\n", "\n").strip() or None,
@@ -149,9 +148,7 @@ def edit_feature(
 
 
 @router.post(f"{FLAG}/clone", needs=EDIT)
-def clone_feature(
-    context: Context, identity: Identity, name: str, form: dict[str, str]
-) -> HTTPResponse:
+def clone_feature(context: Context, identity: Identity, name: str, form: Form) -> HTTPResponse:
     clone = form.get("clone_name", "").strip()
     try:
         with context.database.transaction() as conn:
@@ -182,7 +179,7 @@ def _to_filter(filters: dict[str, str], offset: int) -> FeatureFilter:
     )
 
 
-def _read_values(form: dict[str, str]) -> dict[str, str]:
+def _read_values(form: Form) -> dict[str, str]:
     names = ("name", "project", "type", "description", "tags", "impression_data")
     return {name: form.get(name, "").replace("\r\n", "\n").strip() for name in names}
 

@@ -16,7 +16,7 @@ from sigservice.services.flags import segments, strategy_summaries
 from sigservice.services.flags.segments import SegmentFields
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.web import respond
-from sigservice.web.forms import Field
+from sigservice.web.forms import Field, Form
 from sigservice.web.growing_forms import GROWING_FORM, change_rows
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
@@ -96,7 +96,7 @@ def show_new_segment(context: Context, identity: Identity) -> HTTPResponse:
 
 
 @router.post(f"{SEGMENTS}/new", needs=EDIT, **GROWING_FORM)
-def create_segment(context: Context, identity: Identity, form: dict[str, str]) -> HTTPResponse:
+def create_segment(context: Context, identity: Identity, form: Form) -> HTTPResponse:
     return _submit(context, identity, form, "New segment")
 
 
@@ -110,9 +110,7 @@ def show_segment(context: Context, identity: Identity, segment_id: int) -> HTTPR
 
 
 @router.post(f"{SEGMENTS}/<segment_id:id>", needs=EDIT, **GROWING_FORM)
-def save_segment(
-    context: Context, identity: Identity, segment_id: int, form: dict[str, str]
-) -> HTTPResponse:
+def save_segment(context: Context, identity: Identity, segment_id: int, form: Form) -> HTTPResponse:
     with context.database.transaction() as conn:
         heading = f"Segment {segments.get(conn, segment_id)['name']}"
     return _submit(context, identity, form, heading, segment_id)
@@ -121,7 +119,7 @@ def save_segment(
 def _submit(
     context: Context,
     identity: Identity,
-    form: dict[str, str],
+    form: Form,
     heading: str,
     segment_id: int | None = None,
 ) -> HTTPResponse:
@@ -169,7 +167,7 @@ def confirm_segment_deletion(context: Context, identity: Identity, segment_id: i
 
 @router.post(f"{SEGMENTS}/<segment_id:id>/delete", needs=EDIT)
 def delete_segment(
-    context: Context, identity: Identity, segment_id: int, form: dict[str, str]
+    context: Context, identity: Identity, segment_id: int, form: Form
 ) -> HTTPResponse:
     try:
         with context.database.transaction() as conn:
@@ -179,7 +177,7 @@ def delete_segment(
     return respond.redirect(context, f"{SEGMENTS}?done=deleted")
 
 
-def _read_values(form: dict[str, str]) -> dict[str, Any]:
+def _read_values(form: Form) -> dict[str, Any]:
     names = ("name", "description", "project")
     values = {name: form.get(name, "").replace("\r\n", "\n").strip() for name in names}
     rows = constraint_fields.read_rows(form)

@@ -15,7 +15,7 @@ from sigservice.repository.projects import context_fields, strategy_types
 from sigservice.routes.pages.flags import constraint_fields, variant_fields
 from sigservice.services.flags.strategies import Strategy
 from sigservice.web.body import to_struct
-from sigservice.web.forms import Field, make_choices
+from sigservice.web.forms import Field, Form, make_choices
 from sigservice.web.growing_forms import (
     GrowingSection,
     Row,
@@ -82,7 +82,7 @@ def load_choices(conn: Connection) -> StrategyChoices:
     return StrategyChoices(types, segments.list_all(conn), context_fields.list_all(conn))
 
 
-def read_values(form: dict[str, str], choices: StrategyChoices) -> StrategyValues:
+def read_values(form: Form, choices: StrategyChoices) -> StrategyValues:
     type = form.get("name", "")
     ids = [name.removeprefix("segments.") for name in form if name.startswith("segments.")]
     return StrategyValues(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from sigservice.web.forms import Field, make_choices
+from sigservice.web.forms import Field, Form, make_choices
 from sigservice.web.growing_forms import FieldRow, GrowingSection, Row
 
 BLANK: Row = {"name": "", "weightType": "variable", "weight": "", "payloadType": "", "payload": ""}
@@ -17,7 +17,7 @@ WEIGHT_PROBLEM = "The weight must be from 0 to 100, with at most one decimal."
 SUM_PROBLEM = "The fixed weights must not add up to more than 100%."
 
 
-def read_row(form: dict[str, str], row: str) -> Row:
+def read_row(form: Form, row: str) -> Row:
     payload = form.get(f"{row}.payload", "").replace("\r\n", "\n")
     return {name: form.get(f"{row}.{name}", "").strip() for name in BLANK} | {"payload": payload}
 
