@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TypedDict, Unpack
+
 from sigservice.db import queries
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row, execute, fetch_all
 
 _SQL = queries.load("projects/context_fields")
+
+
+class ContextFieldValues(TypedDict):
+    """The columns that are written; `legal_values` is JSON text."""
+
+    description: str | None
+    stickiness: bool
+    sort_order: int
+    legal_values: str
 
 
 def list_all(conn: Connection, name: str | None = None) -> list[Row]:
@@ -19,45 +30,13 @@ def list_strategies(conn: Connection, name: str) -> list[Row]:
     return fetch_all(conn, _SQL["list_strategies_of_context_field"], name=name)
 
 
-def insert(
-    conn: Connection,
-    *,
-    name: str,
-    description: str | None,
-    stickiness: bool,
-    sort_order: int,
-    legal_values: str,
-) -> None:
+def insert(conn: Connection, *, name: str, **values: Unpack[ContextFieldValues]) -> None:
     """Raises UniqueViolation if the name exists."""
-    execute(
-        conn,
-        _SQL["insert_context_field"],
-        name=name,
-        description=description,
-        stickiness=stickiness,
-        sort_order=sort_order,
-        legal_values=legal_values,
-    )
+    execute(conn, _SQL["insert_context_field"], name=name, **values)
 
 
-def update(
-    conn: Connection,
-    name: str,
-    *,
-    description: str | None,
-    stickiness: bool,
-    sort_order: int,
-    legal_values: str,
-) -> None:
-    execute(
-        conn,
-        _SQL["update_context_field"],
-        name=name,
-        description=description,
-        stickiness=stickiness,
-        sort_order=sort_order,
-        legal_values=legal_values,
-    )
+def update(conn: Connection, name: str, **values: Unpack[ContextFieldValues]) -> None:
+    execute(conn, _SQL["update_context_field"], name=name, **values)
 
 
 def delete(conn: Connection, name: str) -> None:

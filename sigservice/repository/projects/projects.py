@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TypedDict, Unpack
+
 from sigservice.db import queries
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row, execute, fetch_all, fetch_value
 
 _SQL = queries.load("projects/projects")
+
+
+class ProjectValues(TypedDict):
+    """The columns that are written."""
+
+    name: str
+    description: str | None
+    mode: str
+    default_stickiness: str
 
 
 def list_all(conn: Connection, id: str | None = None) -> list[Row]:
@@ -32,44 +43,12 @@ def list_segments(conn: Connection, id: str) -> list[str]:
     return [row["name"] for row in fetch_all(conn, _SQL["list_segments_of_project"], id=id)]
 
 
-def insert(
-    conn: Connection,
-    *,
-    id: str,
-    name: str,
-    description: str | None,
-    mode: str,
-    default_stickiness: str,
-) -> None:
-    execute(
-        conn,
-        _SQL["insert_project"],
-        id=id,
-        name=name,
-        description=description,
-        mode=mode,
-        default_stickiness=default_stickiness,
-    )
+def insert(conn: Connection, *, id: str, **values: Unpack[ProjectValues]) -> None:
+    execute(conn, _SQL["insert_project"], id=id, **values)
 
 
-def update(
-    conn: Connection,
-    id: str,
-    *,
-    name: str,
-    description: str | None,
-    mode: str,
-    default_stickiness: str,
-) -> None:
-    execute(
-        conn,
-        _SQL["update_project"],
-        id=id,
-        name=name,
-        description=description,
-        mode=mode,
-        default_stickiness=default_stickiness,
-    )
+def update(conn: Connection, id: str, **values: Unpack[ProjectValues]) -> None:
+    execute(conn, _SQL["update_project"], id=id, **values)
 
 
 def delete_archived_features(conn: Connection, id: str) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypedDict, Unpack
+
 from sigservice.db import queries
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row, execute, fetch_all
@@ -9,43 +11,28 @@ from sigservice.db.statements import Row, execute, fetch_all
 _SQL = queries.load("projects/strategy_types")
 
 
+class StrategyTypeValues(TypedDict):
+    """The columns that are written; `parameters` is JSON text."""
+
+    title: str | None
+    description: str | None
+    parameters: str
+
+
 def list_all(conn: Connection, name: str | None = None) -> list[Row]:
     """By sort order; only the one with this name, if given. `parameters` is JSON text."""
     return fetch_all(conn, _SQL["list_strategy_types"], name=name)
 
 
-def insert(
-    conn: Connection, *, name: str, title: str | None, description: str | None, parameters: str
-) -> None:
+def insert(conn: Connection, *, name: str, **values: Unpack[StrategyTypeValues]) -> None:
     """Raises UniqueViolation if the name exists."""
-    execute(
-        conn,
-        _SQL["insert_strategy_type"],
-        name=name,
-        title=title,
-        description=description,
-        parameters=parameters,
-    )
+    execute(conn, _SQL["insert_strategy_type"], name=name, **values)
 
 
 def update(
-    conn: Connection,
-    name: str,
-    *,
-    title: str | None,
-    description: str | None,
-    parameters: str,
-    deprecated: bool,
+    conn: Connection, name: str, *, deprecated: bool, **values: Unpack[StrategyTypeValues]
 ) -> None:
-    execute(
-        conn,
-        _SQL["update_strategy_type"],
-        name=name,
-        title=title,
-        description=description,
-        parameters=parameters,
-        deprecated=deprecated,
-    )
+    execute(conn, _SQL["update_strategy_type"], name=name, deprecated=deprecated, **values)
 
 
 def delete(conn: Connection, name: str) -> None:
