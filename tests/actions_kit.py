@@ -103,7 +103,7 @@ class Alerts:
         with self.service.context.database.autocommit() as conn:
             return run(conn, statement, *values)
 
-    def verdicts(self, signal):
+    def list_results(self, signal):
         ((found,),) = self.rows("SELECT verdicts FROM signal_verdicts WHERE signal_id = %s", signal)
         return json.loads(found) if isinstance(found, str) else found
 

@@ -32,7 +32,7 @@ class Both(Alerts):
             for run in reversed(self.runs(self.id))
         ]
 
-    def verdict(self, signal):
+    def find_result(self, signal):
         with self.service.context.database.transaction() as conn:
             query = "SELECT verdicts -> 0 ->> 'verdict' FROM signal_verdicts WHERE signal_id = %s"
             return sql(conn, query, signal)[0][0]

@@ -35,7 +35,7 @@ def test_what_does_not_match_has_a_verdict_and_no_run(alerts):
     assert alerts.work() == 1
     assert alerts.runs(one["id"]) == []
     assert [run["state"] for run in alerts.runs(two["id"])] == ["success"]
-    assert alerts.verdicts(signal) == [
+    assert alerts.list_results(signal) == [
         {
             "actionSetId": one["id"],
             "name": "kill checkout",
@@ -111,7 +111,7 @@ def test_a_tag_s_flags_are_switched_all_or_none(alerts, web):
     assert [alerts.is_on(name) for name in ("a", "b", "c")] == [False, False, True]
     names = {e["featureName"] for e in alerts.events()[:2] if e["createdBy"] == "robot"}
     assert names == {"a", "b"}
-    # An archived flag is none of the project's any more: it has no part in it.
+    # An archived flag is no longer a flag of the project.
     alerts.switch("a", "on")
     web.post_json("/api/admin/projects/default/archive", {"features": ["b"]}, headers=ADMIN)
     alerts.send()
@@ -260,7 +260,7 @@ def test_suppressed_runs_are_recorded_with_their_reason(alerts, options, reason,
     newest = alerts.runs(one["id"])[0]
     assert (newest["reason"], newest["signalId"]) == (reason, signal)
     assert newest["finishedAt"]
-    assert alerts.verdicts(signal)[0]["verdict"] == "suppressed"
+    assert alerts.list_results(signal)[0]["verdict"] == "suppressed"
     if "latch" in options:
         path = f"{SETS}/{one['id']}"
         assert alerts.web.get(path, headers=ADMIN).json["armed"] is False
@@ -283,7 +283,7 @@ def test_a_run_keeps_its_copies(alerts, web):
     assert run["actionSet"]["name"] == "kill checkout"
     assert run["actionSet"]["description"] == "as it was"
     assert [act["action"] for act in run["actionSet"]["actions"]] == ["TOGGLE_FEATURE_OFF"]
-    alerts.send()  # the filters of the set are read anew
+    alerts.send()  # the filters of the set are read again
     alerts.work()
     assert alerts.runs(one["id"])[0]["actionSet"]["name"] == "renamed"
     web.delete(f"{SETS}/{one['id']}", headers=ADMIN)

@@ -64,8 +64,8 @@ def test_a_set_that_cant_be_judged_costs_itself_only(alerts, rows, filters):
     assert run["state"] == "failed"
     assert OUR_FAULT.fullmatch(run["reason"])
     assert states(alerts, well) == ["success"]
-    (verdicts,) = rows("SELECT verdicts FROM signal_verdicts WHERE signal_id = %s", signal)[0]
-    assert {v["name"]: v["verdict"] for v in verdicts} == {"broken": "failed", "well": "runs"}
+    (results,) = rows("SELECT verdicts FROM signal_verdicts WHERE signal_id = %s", signal)[0]
+    assert {v["name"]: v["verdict"] for v in results} == {"broken": "failed", "well": "runs"}
     assert waiting(rows) == 0
 
 
@@ -75,8 +75,8 @@ def test_a_signal_that_stops_everything_is_a_dead_letter(alerts, rows):
     rows("UPDATE signals SET payload = '1e99999' WHERE id = %s", poison)
     alerts.work()
     assert [run["signalId"] for run in alerts.runs(one["id"])] == [after, before]
-    (verdicts,) = rows("SELECT verdicts FROM signal_verdicts WHERE signal_id = %s", poison)[0]
-    assert [v["verdict"] for v in verdicts] == ["failed"]
+    (results,) = rows("SELECT verdicts FROM signal_verdicts WHERE signal_id = %s", poison)[0]
+    assert [v["verdict"] for v in results] == ["failed"]
     assert waiting(rows) == 0
 
 
@@ -157,7 +157,7 @@ def test_failures_among_many_cost_themselves_only(alerts):
 @pytest.mark.parametrize(
     ("gone", "says"),
     [
-        ("DELETE FROM features WHERE name = 'checkout'", "no flag checkout"),
+        ("DELETE FROM features WHERE name = 'checkout'", "checkout not found"),
         ("UPDATE features SET archived_at = now()", "archived"),
         ("DELETE FROM users WHERE username = 'robot'", "service account"),
     ],
@@ -220,12 +220,12 @@ def test_large_payloads_are_judged_a_few_at_a_time(alerts, rows):
     text = "x" * 90_000
     for _ in range(8):
         alerts.send({"text": text})
-    context, judged = alerts.service.context, []
+    context, evaluated = alerts.service.context, []
     for _ in range(8):
         with context.database.transaction() as conn:
             action_runs.lock(conn)
-            judged.append(context.evaluator.evaluate_batch(conn, context.get_logger("actions")))
-    assert judged[:3] == [(3, 15), (3, 15), (2, 10)]
+            evaluated.append(context.evaluator.evaluate_batch(conn, context.get_logger("actions")))
+    assert evaluated[:3] == [(3, 15), (3, 15), (2, 10)]
     assert rows("SELECT count(*) FROM action_runs") == [(40,)]
 
 

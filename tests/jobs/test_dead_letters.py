@@ -53,7 +53,7 @@ def test_its_page_and_its_endpoints_log_show_it(alerts, rows, cast, log):
     poison(rows, signal)
     alerts.work()
     ada = cast.signed_in("ada")
-    (error_id,) = re.findall(r"error ([0-9a-f-]{36})", str(alerts.verdicts(signal)))
+    (error_id,) = re.findall(r"error ([0-9a-f-]{36})", str(alerts.list_results(signal)))
     log_page = f"/admin/signals/{alerts.endpoint['id']}/log"
     for page in (ada.get(log_page), ada.get(f"{log_page}/{signal}")):
         assert "Dead letter" in page

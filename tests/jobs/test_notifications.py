@@ -28,7 +28,7 @@ URL = "https://flags.example/base"
 
 
 class Told(Alerts):
-    """A service that may policy this machine, with somebody who listens."""
+    """A service that may connect to this machine, and a receiver."""
 
     def __init__(self, service, web, make, receiver):
         super().__init__(service, web, make)
@@ -350,7 +350,7 @@ def test_old_ones_are_deleted(told, database):
 
 
 def test_a_signal_is_told_of_at_once(told):
-    """With the jobs running, which look by themselves only once an hour."""
+    """With the jobs running, which poll only once an hour."""
     told.set_with(told.channel())
     jobs = [replace(job, every_seconds=3600, first_seconds=0.01) for job in JOBS if job.woken_by]
     runner = Runner(told.service.context, tuple(jobs))

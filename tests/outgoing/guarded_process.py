@@ -1,4 +1,4 @@
-"""Tries every way to the port in its argument, with the guard on, and prints what became of each.
+"""Tries every way to the port in its argument, with the guard on, and prints each outcome.
 
 Run as a program: an audit hook can't be removed from a process. Names resolve by a table.
 """

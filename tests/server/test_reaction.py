@@ -45,7 +45,7 @@ def environ(database) -> dict[str, str]:
 
 
 class Reader:
-    """As somebody reads the guide: a shell in a folder, step by step."""
+    """Follows the guide in a shell, step by step."""
 
     def __init__(self, folder: Path, service: Process, alertmanager_port: int) -> None:
         self._folder = folder

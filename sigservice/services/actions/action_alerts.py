@@ -14,7 +14,7 @@ class FiringAlerts:
 
     def __init__(self, conn: Connection, sets: list[int]) -> None:
         self._conn, self._sets = conn, sets
-        self._stored: dict[int, set[str]] | None = None
+        self._database_keys: dict[int, set[str]] | None = None
         self._batch: dict[int, dict[str, bool]] = {}
 
     def record(self, set_id: int, key: str, *, is_firing: bool) -> None:
@@ -22,10 +22,10 @@ class FiringAlerts:
 
     def list_keys(self, set_id: int) -> set[str]:
         """The keys of the alerts that fire, including those of this batch."""
-        if self._stored is None:  # most batches contain no resolved alert
-            self._stored = {}
+        if self._database_keys is None:  # most batches contain no resolved alert
+            self._database_keys = {}
             for row in action_runs.list_firing_alerts(self._conn, self._sets):
-                self._stored.setdefault(row["action_set_id"], set()).add(row["correlation"])
+                self._database_keys.setdefault(row["action_set_id"], set()).add(row["correlation"])
         batch = self._batch.get(set_id, {})
-        stored = {key for key in self._stored.get(set_id, ()) if batch.get(key, True)}
-        return stored | {key for key, is_firing in batch.items() if is_firing}
+        database_keys = {key for key in self._database_keys.get(set_id, ()) if batch.get(key, True)}
+        return database_keys | {key for key, is_firing in batch.items() if is_firing}

@@ -61,11 +61,11 @@ def unmask_channels(channels: list[Channel], old: list[dict[str, Any]]) -> None:
     order, because several may look the same."""
     remaining = list(old)
     for channel in channels:
-        for index, stored in enumerate(remaining):
-            masked_url = mask_channel(stored)["url"]
-            if channel.type == stored["type"] and channel.url in (masked_url, stored["url"]):
+        for index, original in enumerate(remaining):
+            masked_url = mask_channel(original)["url"]
+            if channel.type == original["type"] and channel.url in (masked_url, original["url"]):
                 if channel.secret == MASK or (channel.url == masked_url and not channel.secret):
-                    channel.secret = stored.get("secret", "")
-                channel.url = stored["url"]
+                    channel.secret = original.get("secret", "")
+                channel.url = original["url"]
                 del remaining[index]
                 break

@@ -47,13 +47,13 @@ class Filter(msgspec.Struct, omit_defaults=True):
 
 @dataclass(frozen=True)
 class FilterResult:
-    """The result of one filter (or one of an `any` group). `found` is the value as text, None if it
+    """The result of one filter (or one of an `any` group). `value` is the text, None if it
     is missing."""
 
     path: str
     operator: str
     inverted: bool
-    found: str | None
+    value: str | None
     matched: bool
     any: tuple[FilterResult, ...] = ()
 
@@ -192,11 +192,11 @@ def _compile_test(filter: Filter) -> Test:
     if filter.operator == "EXISTS":
         return lambda value: True
     read, _, compare = _SINGLE[filter.operator]
-    right = read(filter.value)
+    expected = read(filter.value)
 
     def test(value: Any) -> bool:
-        left = read(value)
-        return left is not None and compare(left, right)
+        actual = read(value)
+        return actual is not None and compare(actual, expected)
 
     return test
 
@@ -259,17 +259,17 @@ def _parse_folding_pattern(value: Any) -> str | None:
 Read = Callable[[Any], Any]
 Compare = Callable[[Any, Any], bool]
 _ORDER: dict[str, Compare] = {
-    "EQ": lambda left, right: left == right,
-    "GT": lambda left, right: left > right,
-    "GTE": lambda left, right: left >= right,
-    "LT": lambda left, right: left < right,
-    "LTE": lambda left, right: left <= right,
+    "EQ": lambda a, b: a == b,
+    "GT": lambda a, b: a > b,
+    "GTE": lambda a, b: a >= b,
+    "LT": lambda a, b: a < b,
+    "LTE": lambda a, b: a <= b,
 }
 _SINGLE: dict[str, tuple[Read, str, Compare]] = {
     **{f"NUM_{n}": (_parse_number, "a number", compare) for n, compare in _ORDER.items()},
     **{f"SEMVER_{n}": (_parse_semver, "a version such as 1.2.3", c) for n, c in _ORDER.items()},
     "DATE_AFTER": (_parse_time, "an ISO 8601 date", _ORDER["GT"]),
     "DATE_BEFORE": (_parse_time, "an ISO 8601 date", _ORDER["LT"]),
-    "REGEX": (_parse_pattern, "a pattern in RE2 syntax", lambda left, right: False),
+    "REGEX": (_parse_pattern, "a pattern in RE2 syntax", lambda a, b: False),
 }
 OPERATORS = (*LIST_OPERATORS, *_SINGLE, "EXISTS")

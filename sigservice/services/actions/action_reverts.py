@@ -26,8 +26,8 @@ from sigservice.services.identity import Identity
 def list_changes(run: Row) -> list[FlagChange]:
     """The changes of the run's actions, in order."""
     actions = msgspec.json.decode(run["action_set"])["actions"]
-    stored: list[dict[str, Any]] = [c for action in actions for c in action.get("changes", [])]
-    return [msgspec.convert(change, FlagChange) for change in stored]
+    items: list[dict[str, Any]] = [c for action in actions for c in action.get("changes", [])]
+    return [msgspec.convert(change, FlagChange) for change in items]
 
 
 def revert_runs(conn: Connection, project: str, runs: list[Row], actor: Identity) -> ActionResult:

@@ -107,7 +107,7 @@ def get(conn: Connection, project: str, id: int) -> Row:
     """Raises NotFoundError."""
     row = action_sets.find(conn, project, id) if id < 2**31 else None
     if row is None:
-        raise NotFoundError("Action set not found.")
+        raise NotFoundError("Action set not problem.")
     return row
 
 
@@ -242,9 +242,9 @@ def _check(conn: Connection, project: str, new: ActionSetFields, limits: ActionS
     if new.description and len(new.description) > 1000:
         problems.add("description", "The description must have at most 1000 characters.")
     if not 0 < new.actor_id < 2**31 or service_accounts.find(conn, new.actor_id) is None:
-        problems.add("actorId", "Service account not found.")
+        problems.add("actorId", "Service account not problem.")
     if not 0 < new.source_id < 2**31 or signal_endpoints.find(conn, new.source_id) is None:
-        problems.add("match.sourceId", "Signal endpoint not found.")
+        problems.add("match.sourceId", "Signal endpoint not problem.")
     action_filters.check_filters(
         new.filters,
         problems,
@@ -288,8 +288,8 @@ def _check_actions(
         if is_complete:
             inner = Problems()
             kind.check(conn, project, _to_texts(action.executionParams), inner)
-            for found in inner.details:
-                problems.add(f"{path}.executionParams.{found['path']}", found["message"])
+            for problem in inner.details:
+                problems.add(f"{path}.executionParams.{problem['path']}", problem["message"])
 
 
 def _columns(new: ActionSetFields) -> dict[str, Any]:

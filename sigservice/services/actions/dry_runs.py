@@ -78,7 +78,7 @@ def _to_json(result: FilterResult) -> dict[str, Any]:
         "path": result.path,
         "operator": result.operator,
         "inverted": result.inverted,
-        "found": result.found,
+        "found": result.value,
         "matched": result.matched,
     }
     return base | ({"any": [_to_json(v) for v in result.any]} if result.any else {})

@@ -211,7 +211,7 @@ def test_all_filters_hold_and_one_of_a_group():
     assert ask(None)
     (result,) = Matcher([either]).explain({"x": 2})
     assert [inner.matched for inner in result.any] == [False, False]
-    assert [inner.found for inner in result.any] == ["2", None]
+    assert [inner.value for inner in result.any] == ["2", None]
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_all_filters_hold_and_one_of_a_group():
 )
 def test_what_was_found_is_shown(x, shown):
     (result,) = Matcher([made(operator="IN", values=["a"])]).explain({"x": x})
-    assert result.found == shown
+    assert result.value == shown
     assert not result.matched
 
 

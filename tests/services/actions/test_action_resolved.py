@@ -19,7 +19,7 @@ def alerts(service, web, make):
 
 @pytest.fixture(params=["one by one", "in one batch"])
 def pause(alerts, request):
-    """Signals are judged and performed as they come, or all at once: it comes out the same."""
+    """Signals are evaluated one by one or in one batch, with the same result."""
     return alerts.work if request.param == "one by one" else lambda: None
 
 
@@ -34,7 +34,7 @@ def test_it_comes_back_when_the_alert_is_over(alerts, pause):
     assert (over["cause"], over["state"], over["signalId"]) == ("resolved", "success", signal)
     assert (over["restoresRunId"], fired["restoredByRunId"]) == (fired["id"], over["id"])
     assert [action["action"] for action in over["actionSet"]["actions"]] == ["RESTORE"]
-    assert alerts.verdict(signal) == "restores"
+    assert alerts.find_result(signal) == "restores"
 
 
 def test_repeated_notifications_change_nothing_and_do_not_hide_what_did(alerts, pause):
@@ -62,7 +62,7 @@ def test_two_alerts_at_once(alerts, pause):
     alerts.work()
     assert not alerts.is_on()
     assert alerts.history()[-1] == ("resolved", "suppressed", f"{STILL_FIRES}b")
-    assert alerts.verdict(held) == "suppressed"
+    assert alerts.find_result(held) == "suppressed"
     alerts.end("b")
     alerts.work()
     assert alerts.is_on()
@@ -165,7 +165,7 @@ def test_over_before_it_fired_does_nothing(alerts, pause, filters):
     alerts.fire()
     alerts.work()
     assert not alerts.is_on()
-    assert alerts.verdict(early) == "nothing to restore"
+    assert alerts.find_result(early) == "nothing to restore"
     assert len(alerts.runs(alerts.id)) == 1
 
 
@@ -178,7 +178,7 @@ def test_over_twice_restores_once(alerts, pause):
     again = alerts.end()
     alerts.work()
     assert alerts.is_on()
-    assert alerts.verdict(again) == "nothing to restore"
+    assert alerts.find_result(again) == "nothing to restore"
     assert [cause for cause, _, _ in alerts.history()] == ["signal", "resolved"]
 
 
@@ -215,7 +215,7 @@ def test_other_keys_and_none_restore_nothing(alerts, fired, ended):
     signal = alerts.send({"status": "resolved"} | ended)
     alerts.work()
     assert not alerts.is_on()
-    assert alerts.verdict(signal) == "nothing to restore"
+    assert alerts.find_result(signal) == "nothing to restore"
 
 
 def test_keys_are_compared_as_text(alerts):
@@ -232,7 +232,7 @@ def test_a_dry_run_keeps_nothing_off_and_restores_nothing(alerts):
     signal = alerts.end()
     alerts.work()
     assert alerts.is_on()
-    assert alerts.verdict(signal) == "nothing to restore"
+    assert alerts.find_result(signal) == "nothing to restore"
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_a_batch_counts_its_own_runs(alerts, pause, options, ran):
 
 
 def test_a_set_that_restores_another_does_so_in_the_order_of_signals(alerts, pause):
-    """The kind RESTORE_ACTION_SET, too, finds a run that was judged in the same batch."""
+    """The kind RESTORE_ACTION_SET, too, finds a run that was inserted in the same batch."""
     alerts.id = alerts.set(payload={"status": {"operator": "IN", "values": ["firing"]}})["id"]
     params = {"actionSet": str(alerts.id)}
     alerts.set(

@@ -1,4 +1,4 @@
-"""Alerts that end beside a person, an undo or a timer: whoever comes first restores, once."""
+"""Alerts that are resolved besides a manual change, an undo or a timer: the first one reverts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_after_an_undo_there_is_nothing_to_restore(alerts):
     signal = alerts.end()
     alerts.work()
     assert not alerts.is_on()
-    assert alerts.verdict(signal) == "nothing to restore"
+    assert alerts.find_result(signal) == "nothing to restore"
 
 
 def test_undone_and_over_at_once(alerts):
@@ -82,7 +82,7 @@ def test_the_timer_comes_first(alerts):
     assert alerts.is_on()
     signal = alerts.end()
     alerts.work()
-    assert alerts.verdict(signal) == "nothing to restore"
+    assert alerts.find_result(signal) == "nothing to restore"
     assert [cause for cause, _, _ in alerts.history()] == ["signal", "timer"]
 
 

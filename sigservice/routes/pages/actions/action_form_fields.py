@@ -254,6 +254,6 @@ def _make_notification_row(name: str, row: Row) -> FieldRow:
 
 def _add_blank(choices: Iterable[tuple[str, str]], value: str, deleted_label: str) -> Choices:
     """The choices after a blank one, with the current value even if it was deleted."""
-    offered = [*choices]
-    deleted = [(value, deleted_label)] if value and value not in dict(offered) else []
-    return [("", "Choose …"), *offered, *deleted]
+    current = [*choices]
+    deleted = [(value, deleted_label)] if value and value not in dict(current) else []
+    return [("", "Choose …"), *current, *deleted]

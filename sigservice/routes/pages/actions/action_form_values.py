@@ -214,8 +214,8 @@ def to_form_problems(values: FormValues, details: Sequence[dict[str, Any]]) -> l
 
 def list_groups(values: FormValues) -> list[str]:
     """The letters of OR groups that a filter can join."""
-    letters = {row["group"] for row in values.filters}
-    return sorted({*ascii_uppercase[:GROUP_CHOICES], *letters} - {""})
+    groups = {row["group"] for row in values.filters}
+    return sorted({*ascii_uppercase[:GROUP_CHOICES], *groups} - {""})
 
 
 def _to_form_path(path: str) -> str:

@@ -50,9 +50,9 @@ location = /a-long-random-path {
 }
 
 Add filters for data.issue.project.slug, data.issue.metadata.type or data.issue.title: without
-them every new error switches. An issue is over when somebody, or a release, resolves it in
+them every new error switches. An issue is resolved when a user or a release resolves it in
 Sentry.
 
-For metric alerts instead: filter action IN critical, over when action is resolved, and
+For metric alerts instead: filter action IN critical, resolved when action is resolved, and
 data.metric_alert.id as what ties the two.
 """

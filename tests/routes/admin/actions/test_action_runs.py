@@ -99,7 +99,7 @@ def test_the_tester_tells_and_changes_nothing(alerts):
     }
     trial = perform_dry_run(alerts, one, payload={"status": "resolved"})
     assert trial["matched"] is False
-    assert [verdict["matched"] for verdict in trial["filters"]] == [False, False]
+    assert [result["matched"] for result in trial["filters"]] == [False, False]
     for payload in (None, [], 0, "x", {"status": ["firing"]}, {"status": int("9" * 400)}):
         assert perform_dry_run(alerts, one, payload=payload)["matched"] is False
     assert perform_dry_run(alerts, one)["matched"] is False

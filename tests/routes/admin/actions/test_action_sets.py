@@ -327,7 +327,7 @@ def test_deleting_a_project_takes_its_sets_while_runs_are_open(alerts, service, 
     context = service.context
     with context.database.transaction() as conn:
         context.evaluator.evaluate_batch(conn, context.get_logger("actions"))
-    alerts.send()  # this one is not judged yet
+    alerts.send()  # this one is not evaluated yet
     web.delete("/api/admin/projects/other", headers=ADMIN)
     alerts.work()
     assert alerts.queued() == 0
