@@ -38,7 +38,7 @@ def attempt(conn: Connection) -> Iterator[None]:
 
 
 def is_locked_out(pool: Database, statement: Callable[[Connection], Any]) -> bool:
-    """Whether a statement has to wait for a lock of somebody else's transaction."""
+    """Whether a statement has to wait for a lock of another transaction."""
     try:
         with pool.transaction() as conn:
             run(conn, "SET LOCAL lock_timeout = '20ms'")

@@ -1,4 +1,4 @@
-"""The admin API in the tests of flags: asking, events, and whether anything has changed."""
+"""The admin API in the tests of flags: requests, events, and whether anything changed."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from tests.waiting import DEADLINE_SECONDS
 
 PEOPLE = "/api/admin/user-admin"
 NEW_PROJECT = {"id": "web", "name": "Web"}
-# What browsers say of requests that other sites send.
+# The headers of requests from other sites.
 FOREIGN = (
     {"Sec-Fetch-Site": "cross-site"},
     {"Sec-Fetch-Site": "same-site"},
     {"Origin": "https://evil.example"},
     {"Origin": "null"},
 )
-# What a browser says of a page of ours, for whose requests a session needs the form token.
+# The header of requests from our pages, for which a session needs the form token.
 OWN_PAGE = {"Origin": "http://localhost:80"}
 PROJECT = "/api/admin/projects/default"
 FEATURES = f"{PROJECT}/features"
@@ -42,7 +42,7 @@ TABLES = (
     "events",
     "revisions",
 )
-# Bodies that are no object, whatever the route.
+# Bodies that are no JSON object.
 NO_OBJECTS = [b"", b"[]", b"null", b"1", b'"a"', b"{", b"{'a': 1}", b'{"a":NaN}', b'{"a":1e400}']
 NO_OBJECTS += [
     b'{"a":"\\u0000"}',
@@ -53,7 +53,7 @@ NO_OBJECTS += [
 
 
 class Admin:
-    """Asks as the admin, or with `headers`, from one thread or several."""
+    """Sends requests as the admin, or with `headers`, from one thread or several."""
 
     def __init__(self, service: Service, headers: dict[str, str] = ADMIN) -> None:
         self._service, self._headers = service, headers
@@ -62,7 +62,7 @@ class Admin:
     def ask(
         self, method: str, path: str, body: Any = None, status: int | None = None
     ) -> webtest.TestResponse:
-        """`body` is sent as JSON, bytes as they are; any status but `status` fails."""
+        """`body` is sent as JSON, bytes unchanged; fails for any status except `status`."""
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         more = {} if body is None else {"body": data}
         headers = self._headers | ({} if body is None else JSON)
@@ -89,7 +89,7 @@ class Admin:
         self.ask("DELETE", path, status=status)
 
     def flag(self, name: str = "a", **more: Any) -> str:
-        """A new flag; its path."""
+        """Creates a flag and returns its path."""
         self.post(FEATURES, {"name": name, **more}, 201)
         return f"{FEATURES}/{name}"
 
@@ -102,21 +102,21 @@ class Admin:
         return self.post(SEGMENTS, {"name": name, "constraints": [rule], **more}, 201)["id"]
 
     def events(self, count: int) -> list[dict[str, Any]]:
-        """The newest `count`, oldest first, without what differs from run to run."""
-        found = self.get(f"/api/admin/events?limit={count}")["events"]
-        assert all(event.pop("id") and event.pop("createdAt") for event in found)
-        return found[::-1]
+        """The newest `count` events, oldest first, without IDs and times."""
+        events = self.get(f"/api/admin/events?limit={count}")["events"]
+        assert all(event.pop("id") and event.pop("createdAt") for event in events)
+        return events[::-1]
 
     def types(self, count: int) -> list[str]:
         return [event["type"] for event in self.events(count)]
 
     def rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        """A statement of the test's own."""
+        """Executes a statement and returns its rows."""
         with self._service.context.database.autocommit() as conn:
             return run(conn, statement, *values)
 
-    def stored(self) -> list[Any]:
-        """Everything that a change of flags could touch."""
+    def read_state(self) -> list[Any]:
+        """Everything that a change of flags can modify."""
         texts = " UNION ALL ".join(f"SELECT '{t}', x::text FROM {t} x" for t in TABLES)
         return sorted(self.rows(texts))
 
@@ -124,13 +124,13 @@ class Admin:
         return self.rows("SELECT id FROM revisions WHERE topic = ''")[0][0]
 
     def revisions_ahead(self) -> int:
-        """Puts every revision ahead of the clock: from now on each change counts one."""
+        """Moves every revision ahead of the clock, so that each change adds one."""
         self.rows("UPDATE revisions SET id = id + 1000000000000")
         return self.revision()
 
     def refusals(self, method: str, path: str, bodies: list[Any]) -> dict[str, Any]:
-        """{start of the body: (status, the details' paths)}; nothing may have been stored."""
-        before, found = self.stored(), {}
+        """{start of the body: (status, paths of the details)}; checks that nothing was stored."""
+        before, refusals = self.read_state(), {}
         for body in bodies:
             answer = self.ask(method, path, body)
             label = (body if isinstance(body, bytes) else json.dumps(body).encode())[:150]
@@ -138,28 +138,28 @@ class Admin:
             assert {"id", "name", "message", "details"} <= set(answer.json), label
             assert "Error" not in answer.json["message"], label
             paths = [detail.get("path") for detail in answer.json["details"]]
-            found[label.decode("latin-1")] = (answer.status_int, paths)
-        assert self.stored() == before
-        return found
+            refusals[label.decode("latin-1")] = (answer.status_int, paths)
+        assert self.read_state() == before
+        return refusals
 
     def all_refused(self, method: str, path: str, table: list[tuple[Any, Any]]) -> None:
         """Each row is (body, path of the detail)."""
-        wrong = []
-        for body, wanted in table:
+        failures = []
+        for body, expected in table:
             ((label, (status, paths)),) = self.refusals(method, path, [body]).items()
-            if status != 400 or wanted not in paths:
-                wrong.append((label, status, paths, wanted))
-        assert not wrong, wrong
+            if status != 400 or expected not in paths:
+                failures.append((label, status, paths, expected))
+        assert not failures, failures
 
 
 def race(service: Service, count: int, work: Any) -> list[Any]:
-    """What `work(Admin, n)` returned in `count` threads that start at once."""
-    found, gate = [], threading.Barrier(count)
+    """The results of `work(Admin, n)` in `count` threads that start together."""
+    results, gate = [], threading.Barrier(count)
 
     def one(n: int) -> None:
         admin = Admin(service)
         gate.wait(DEADLINE_SECONDS)
-        found.append(work(admin, n))
+        results.append(work(admin, n))
 
     threads = [threading.Thread(target=one, args=(n,)) for n in range(count)]
     for thread in threads:
@@ -167,12 +167,12 @@ def race(service: Service, count: int, work: Any) -> list[Any]:
     for thread in threads:
         thread.join(DEADLINE_SECONDS)
         assert not thread.is_alive(), "a request hangs"
-    assert len(found) == count, "a request raised"
-    return found
+    assert len(results) == count, "a request raised"
+    return results
 
 
 def give_projects(service: Any, secret: str, projects: list[str]) -> None:
-    """A configured token is for projects that there are; these may come later."""
+    """Replaces the projects of a token, also by projects that don't exist yet."""
     with service.context.database.transaction() as conn, conn.cursor() as cursor:
         revisions.lock(conn)
         statement = "UPDATE api_tokens SET projects = %s WHERE secret_hash = %s"
@@ -188,7 +188,7 @@ def people(web: webtest.TestApp) -> dict[str, str]:
 
 
 def who(web: webtest.TestApp, **headers: str) -> str | None:
-    """Who is signed in."""
+    """The username or email of the session, None if signed out."""
     answer = web.get("/api/admin/user", headers=headers, expect_errors=True)
     return (
         answer.json["user"]["username"] or answer.json["user"]["email"]

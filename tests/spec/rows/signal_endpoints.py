@@ -1,4 +1,4 @@
-"""Signal endpoints: how they are made, by whom, their names and tokens."""
+"""Signal endpoints: creation, permissions, names and tokens."""
 
 from __future__ import annotations
 

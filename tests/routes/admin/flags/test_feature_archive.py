@@ -98,10 +98,10 @@ def test_a_parent_of_flags_that_stay_stays(admin):
         ("DELETE", f"{FEATURES}/parent", None),
         ("POST", f"{PROJECT}/archive", {"features": ["parent", "other"]}),
     ):
-        before = admin.stored()
+        before = admin.read_state()
         answer = admin.ask(method, path, body, 403)
         assert "child" in answer.json["message"]
-        assert admin.stored() == before
+        assert admin.read_state() == before
     admin.post(f"{PROJECT}/archive", {"features": ["parent", "child"]}, 202)
     admin.post(f"{PROJECT}/revive", {"features": ["parent", "child"]})
     assert admin.get(f"{FEATURES}/child")["dependencies"] == []
@@ -113,9 +113,9 @@ def test_an_archived_child_gives_its_parent_free(admin):
     admin.delete(f"{FEATURES}/child", 202)
     assert admin.types(2) == ["feature-dependencies-removed", "feature-archived"]
     assert admin.events(2)[0]["preData"]["feature"] == "parent"
-    before = admin.stored()
+    before = admin.read_state()
     admin.post(f"{FEATURES}/child/dependencies", {"feature": "parent"}, 403)
-    assert admin.stored() == before
+    assert admin.read_state() == before
     admin.delete(f"{FEATURES}/parent", 202)
     admin.delete(f"{ARCHIVE}/parent")
 

@@ -38,13 +38,13 @@ def test_flag_without_strategy_is_enabled_for_everyone(admin):
 
 def test_repeated_switch_changes_nothing(admin):
     admin.flag()
-    before = admin.stored()
+    before = admin.read_state()
     admin.post(f"{STATE}/off")
-    assert admin.stored() == before
+    assert admin.read_state() == before
     admin.post(f"{STATE}/on")
-    before = admin.stored()
+    before = admin.read_state()
     admin.post(f"{STATE}/on")
-    assert admin.stored() == before
+    assert admin.read_state() == before
     admin.post(f"{STATE}/off")
     assert admin.types(1) == ["feature-environment-disabled"]
     admin.post(f"{STATE}/on")  # the strategy is still there
@@ -105,7 +105,7 @@ def test_an_archived_flag_stays_off(admin):
 def test_unknown_flags_and_environments_are_404(admin):
     admin.flag()
     admin.rows("INSERT INTO environments (name, type, sort_order) VALUES ('lonely', 'test', 9)")
-    before = admin.stored()
+    before = admin.read_state()
     for path in (
         f"{ENVIRONMENTS}/none",
         f"{ENVIRONMENTS}/lonely",  # not the project's
@@ -123,9 +123,9 @@ def test_unknown_flags_and_environments_are_404(admin):
         path = f"{PROJECT}/bulk_features/environments/{environment}"
         admin.post(f"{path}/on", {"features": ["a"]}, 404)
         admin.post(f"{path}/off", {"features": ["a"]}, 404)
-    assert admin.stored() == before
+    assert admin.read_state() == before
     admin.ask("POST", f"{STATE}/on?x=%ff", status=400)
-    assert admin.stored() == before
+    assert admin.read_state() == before
 
 
 def test_many_at_once_each_with_its_event(admin):
@@ -140,9 +140,9 @@ def test_many_at_once_each_with_its_event(admin):
     types = ["feature-strategy-add", *["feature-environment-enabled"] * 2]
     assert admin.types(3) == types
     assert {e["featureName"] for e in admin.events(2)} == {"b", "c"}
-    before = admin.stored()
+    before = admin.read_state()
     admin.post(f"{BULK}/on", {"features": ["a", "b", "c"]})
-    assert admin.stored() == before
+    assert admin.read_state() == before
     admin.post(f"{BULK}/off", {"features": ["a", "b", "b"]})
     assert [is_on(admin, name) for name in "abc"] == [False, False, True]
     assert admin.types(2) == ["feature-environment-disabled"] * 2

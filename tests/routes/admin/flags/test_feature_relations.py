@@ -20,16 +20,16 @@ def test_tags_come_and_go(admin):
     admin.flag()
     assert admin.get(TAGS) == {"version": 1, "tags": []}
     assert admin.post(TAGS, tag("two"), 201) == tag("two")
-    before = admin.stored()
+    before = admin.read_state()
     admin.post(TAGS, tag("two"), 201)  # again changes nothing
-    assert admin.stored() == before
+    assert admin.read_state() == before
     changed = admin.put(TAGS, {"addedTags": [tag("one")], "removedTags": [tag("two"), tag("no")]})
     assert changed == {"version": 1, "tags": [tag("one")]}
     admin.delete(f"{TAGS}/simple/one")
     assert tags(admin) == []
-    before = admin.stored()
+    before = admin.read_state()
     admin.delete(f"{TAGS}/simple/one")
-    assert admin.stored() == before
+    assert admin.read_state() == before
     result = admin.events(4)
     assert [e["type"] for e in result] == [
         f"feature-{t}ged" for t in ("tag", "tag", "untag", "untag")
@@ -108,9 +108,9 @@ def test_parent_is_set_replaced_and_removed(admin):
     admin.delete(f"{CHILD}/c")
     admin.post(CHILD, {"feature": "b"})
     admin.delete(CHILD)
-    before = admin.stored()
+    before = admin.read_state()
     admin.delete(CHILD)
-    assert admin.stored() == before
+    assert admin.read_state() == before
     added, replaced, removed, repeated, all_removed = admin.events(5)
     first, second = (
         {"feature": "b", "enabled": False, "variants": []},

@@ -166,7 +166,7 @@ BAD = [
 
 def test_invalid_strategies_are_rejected_and_change_nothing(admin, flag):
     saved = admin.strategy()
-    before = admin.stored()
+    before = admin.read_state()
     for method, path in (("POST", PATH), ("PUT", f"{PATH}/{saved['id']}")):
         admin.all_refused(method, path, BAD)
         admin.refusals(method, path, NO_OBJECTS)
@@ -179,7 +179,7 @@ def test_invalid_strategies_are_rejected_and_change_nothing(admin, flag):
     everything = full(title="x" * 201, sortOrder=2**31, parameters={"rollout": 101})
     ((_, paths),) = admin.refusals("POST", PATH, [everything]).values()
     assert paths == ["title", "sortOrder", "parameters.rollout"]
-    assert admin.stored() == before
+    assert admin.read_state() == before
 
 
 def test_the_edges_are_accepted(admin, flag):
@@ -321,7 +321,7 @@ def test_sorting(admin, flag):
 
 def test_unknown_strategies_are_404(admin, flag):
     id = admin.strategy()["id"]
-    before = admin.stored()
+    before = admin.read_state()
     places = (
         f"{FEATURES}/a/environments/none",
         f"{FEATURES}/b/environments/development",
@@ -338,7 +338,7 @@ def test_unknown_strategies_are_404(admin, flag):
         assert admin.ask("PUT", path, full()).status_int == 404
         assert admin.ask("PATCH", path, []).status_int == 404
         assert admin.ask("DELETE", path).status_int == 404
-    assert admin.stored() == before
+    assert admin.read_state() == before
 
 
 def test_at_most_thirty_strategies_even_at_once(service, admin, flag):

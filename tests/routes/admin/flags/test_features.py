@@ -100,7 +100,7 @@ def test_unknown_flags_are_404(admin):
     admin.flag()
     admin.post("/api/admin/projects/other/features", {"name": "b"}, 404)
     assert admin.get("/api/admin/projects/other/features") == {"version": 2, "features": []}
-    before = admin.stored()
+    before = admin.read_state()
     names = ("b", "..", "%2e%2e", "a%2Fb", "%D0%B0", "x" * 5000, "a;b", "A")
     paths = [f"{FEATURES}/{name}" for name in names] + ["/api/admin/projects/other/features/a"]
     for path in paths:
@@ -114,7 +114,7 @@ def test_unknown_flags_are_404(admin):
         assert admin.ask("POST", f"{path}/clone", {"name": "c"}).status_int == 404
     for name in ("%ff", "a%00"):
         admin.ask("GET", f"{FEATURES}/{name}", status=400)
-    assert admin.stored() == before
+    assert admin.read_state() == before
 
 
 def test_the_list_has_states_and_tags_and_is_narrowed(admin):
@@ -330,7 +330,7 @@ READS = [
 def test_viewers_look_and_editors_change(cast, admin):
     admin.flag()
     vera, ed = cast.signed_in("vera"), cast.signed_in("ed")
-    before = admin.stored()
+    before = admin.read_state()
     for method, path, body in CHANGES:
         headers = {"X-CSRF-Token": vera.csrf, "Content-Type": "application/json"}
         more = {} if body is None else {"body": json.dumps(body).encode()}
@@ -340,7 +340,7 @@ def test_viewers_look_and_editors_change(cast, admin):
     for path in READS:
         vera.get(path, status=200)
         ed.get(path, status=200)
-    assert admin.stored() == before
+    assert admin.read_state() == before
     ed.post_json(FEATURES, {"name": "c"}, headers={"X-CSRF-Token": ed.csrf}, status=201)
     assert admin.events(1)[0]["createdBy"] == "ed"
     ed.post_json(FEATURES, {"name": "d"}, headers=OWN_PAGE, status=403)  # without the form token
@@ -350,7 +350,7 @@ def test_other_tokens_and_unauthenticated_callers_are_rejected(make_service):
     service = make_service(TOKENS)
     admin = Admin(service)
     admin.flag()
-    before = admin.stored()
+    before = admin.read_state()
     for headers, status in (
         ({"Authorization": CLIENT}, 403),
         ({"Authorization": "*:development.f"}, 403),
@@ -362,4 +362,4 @@ def test_other_tokens_and_unauthenticated_callers_are_rejected(make_service):
             assert anonymous.ask(method, path, body).status_int == status, (method, path)
         for path in READS:
             anonymous.get(path, status)
-    assert admin.stored() == before
+    assert admin.read_state() == before

@@ -113,7 +113,7 @@ def test_the_limit_of_segments_on_a_strategy_is_an_option(make_service):
 def test_names_are_unique(admin):
     admin.segment("beta")
     other = admin.segment("other")
-    before = admin.stored()
+    before = admin.read_state()
     for name in ("beta", " beta "):
         answer = admin.ask("POST", SEGMENTS, body(name), 409)
         assert answer.json["name"] == "NameExistsError"
@@ -123,12 +123,12 @@ def test_names_are_unique(admin):
     admin.post(f"{SEGMENTS}/validate", {"name": "Beta"}, 204)
     rows = [({}, "name"), ({"name": ""}, "name"), ({"name": "x" * 201}, "name")]
     admin.all_refused("POST", f"{SEGMENTS}/validate", [*rows, ({"name": 1}, "name")])
-    assert admin.stored() == before
+    assert admin.read_state() == before
 
 
 def test_ids_that_are_none(admin):
     admin.segment()
-    before = admin.stored()
+    before = admin.read_state()
     for ids, expected in ((IDS, {404}), (NO_IDS, {400, 404})):
         for id in ids:
             path = f"{SEGMENTS}/{id}"
@@ -136,7 +136,7 @@ def test_ids_that_are_none(admin):
             assert admin.ask("PUT", path, body("x")).status_int in expected, id
             assert admin.ask("DELETE", path).status_int in expected, id
             assert admin.ask("GET", f"{path}/strategies").status_int in expected, id
-    assert admin.stored() == before
+    assert admin.read_state() == before
 
 
 def test_a_segment_in_use_stays(admin):
@@ -145,12 +145,12 @@ def test_a_segment_in_use_stays(admin):
     id = admin.segment()
     one = admin.strategy("a", segments=[id])["id"]
     two = admin.strategy("b", "production", segments=[id])["id"]
-    before = admin.stored()
+    before = admin.read_state()
     answer = admin.ask("DELETE", f"{SEGMENTS}/{id}", status=409)
     assert answer.json["name"] == "ConflictError"
     assert {"a", "b"} <= set(answer.json["message"].replace(".", "").replace(",", "").split())
     assert {detail["path"] for detail in answer.json["details"]} == {one, two}
-    assert admin.stored() == before
+    assert admin.read_state() == before
     (items,) = admin.get(SEGMENTS)["segments"]
     assert (items["usedInFeatures"], items["usedInProjects"]) == (2, 1)
     users = admin.get(f"{SEGMENTS}/{id}/strategies")["strategies"]
