@@ -69,15 +69,15 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """How many rows of the specification hold: those whose checks all passed."""
     reports = [
         (dict(report.user_properties).get("row"), report.outcome)
-        for kept in terminalreporter.stats.values()
-        for report in kept
+        for group in terminalreporter.stats.values()
+        for report in group
         if isinstance(report, pytest.TestReport)
     ]
-    asked = {row for row, _ in reports if row}
-    if asked:
-        holding = asked - {row for row, outcome in reports if outcome != "passed"}
+    claimed = {row for row, _ in reports if row}
+    if claimed:
+        holding = claimed - {row for row, outcome in reports if outcome != "passed"}
         terminalreporter.write_line(
-            f"specification: {len(holding)} of {len(asked)} rows hold from outside"
+            f"specification: {len(holding)} of {len(claimed)} rows hold from outside"
         )
 
 
@@ -116,7 +116,7 @@ MakeService = Callable[..., Service]
 @pytest.fixture
 def make_service(database: TemporaryDatabase, clock: FakeClock) -> Iterator[MakeService]:
     """`make_service(options, environ)`: a service on the run's database and the fake clock."""
-    made: list[Service] = []
+    services: list[Service] = []
 
     def make(
         options: dict[str, Any] | None = None, environ: dict[str, str] | None = None
@@ -134,11 +134,11 @@ def make_service(database: TemporaryDatabase, clock: FakeClock) -> Iterator[Make
         service = sigservice.create(
             defaults | (options or {}), environ or {}, clock=clock, passwords=QuickPasswords()
         )
-        made.append(service)
+        services.append(service)
         return service
 
     yield make
-    for service in made:
+    for service in services:
         service.stop()
 
 

@@ -40,8 +40,8 @@ class Got(NamedTuple):
 
     @property
     def link(self) -> str:
-        (found,) = LINK.findall(self.text)
-        return found
+        (matches,) = LINK.findall(self.text)
+        return matches
 
 
 class Mails:
@@ -52,7 +52,7 @@ class Mails:
         self.refuses: dict[str, str] = {}
         self.answer = "250 OK"
         self.good = (USER, PASSWORD)
-        self.tried: list[str] = []  # user names …
+        self.tried: list[str] = []  # usernames …
         self.signed_in: list[tuple[str, str]] = []  # … and those with the right password
         self.port = 0
 

@@ -32,11 +32,11 @@ host all all 127.0.0.0/8 scram-sha-256
 def binaries_with_tls() -> Path:
     """The newest PostgreSQL of the system; skips the test where there is none."""
     folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda f: int(f.parent.name))
-    found = [f for f in folders if (f / "initdb").exists()]
+    result = [f for f in folders if (f / "initdb").exists()]
     named = shutil.which("initdb")
-    if not found and not named:
+    if not result and not named:
         pytest.skip("needs the system's PostgreSQL: the packaged one has no TLS")
-    return found[-1] if found else Path(str(named)).resolve().parent
+    return result[-1] if result else Path(str(named)).resolve().parent
 
 
 class PostgresServer:
@@ -58,7 +58,7 @@ class PostgresServer:
         self._binaries = binaries or directory.binaries
         self._process: subprocess.Popen[bytes] | None = None
         self._settings = dict(settings or {})
-        self._kept: dict[str, Any] = {}
+        self._cached: dict[str, Any] = {}
         self.folder = Path(tempfile.mkdtemp(prefix="sigservice-tcp-"))
         self.port = find_free_port()
         self._own(self.folder)
@@ -100,8 +100,8 @@ class PostgresServer:
 
     def stop(self) -> None:
         """Ends its sessions, as an upgrade would."""
-        while self._kept:
-            self._kept.popitem()[1].close()
+        while self._cached:
+            self._cached.popitem()[1].close()
         if self._process is not None:
             self._process.send_signal(2)
             self._process.wait(DEADLINE_SECONDS)
@@ -121,9 +121,9 @@ class PostgresServer:
 
     def ask(self, statement: str, *values: Any, database: str = "postgres") -> list[Any]:
         """The rows, [] for a statement that has none; by a connection that is kept."""
-        if database not in self._kept:
-            self._kept[database] = self.connect(database)
-        with self._kept[database].cursor() as cursor:
+        if database not in self._cached:
+            self._cached[database] = self.connect(database)
+        with self._cached[database].cursor() as cursor:
             cursor.execute(statement, values or None)
             return cursor.fetchall() if cursor.description else []
 

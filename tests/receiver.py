@@ -1,4 +1,4 @@
-"""Real counterparts on 127.0.0.1: a web server that is told things, and a proxy in front of it."""
+"""Real counterparts on 127.0.0.1: a web server that records requests, and a proxy."""
 
 from __future__ import annotations
 

@@ -40,12 +40,12 @@ class Named:
 
 
 def test_pre_hook_may_wrap_everything_and_see_raw_requests(make_service):
-    seen = []
+    calls = []
 
     def hook(app):
         def wrap(inner):
             def outer(environ, start_response):
-                seen.append(environ["PATH_INFO"])
+                calls.append(environ["PATH_INFO"])
                 return inner(environ, start_response)
 
             return outer
@@ -54,11 +54,11 @@ def test_pre_hook_may_wrap_everything_and_see_raw_requests(make_service):
 
     web = webtest.TestApp(make_service({"preHook": hook}).app)
     web.get("//health/")
-    assert seen == ["//health/"]
+    assert calls == ["//health/"]
 
 
 def test_pre_router_hook_adds_routes_and_wraps_inside_the_frame(make_service):
-    seen = []
+    calls = []
 
     def hook(app):
         @app.get("/own")
@@ -67,7 +67,7 @@ def test_pre_router_hook_adds_routes_and_wraps_inside_the_frame(make_service):
 
         def wrap(inner):
             def outer(environ, start_response):
-                seen.append(environ["PATH_INFO"])
+                calls.append(environ["PATH_INFO"])
                 return inner(environ, start_response)
 
             return outer
@@ -77,7 +77,7 @@ def test_pre_router_hook_adds_routes_and_wraps_inside_the_frame(make_service):
     web = webtest.TestApp(make_service({"preRouterHook": hook}).app)
     answer = web.get("//own/")
     assert answer.text == "mine"
-    assert seen == ["/own"]
+    assert calls == ["/own"]
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
@@ -145,22 +145,22 @@ def test_the_base_path_prefixes_everything(make_service):
     assert page.form.action == "/flags/sign-in"
     assert "Path=/flags" in page.headers["Set-Cookie"]
     body = {"name": "deploys"}
-    made = web.post_json("/flags/api/admin/signal-endpoints", body, headers=ADMIN)
-    assert made.headers["Location"].startswith("/flags/api/admin/signal-endpoints/")
+    result = web.post_json("/flags/api/admin/signal-endpoints", body, headers=ADMIN)
+    assert result.headers["Location"].startswith("/flags/api/admin/signal-endpoints/")
 
 
 def test_service_url_makes_links_and_secure_cookies(make_service):
     environ = {"SERVICE_URL": "https://flags.example.com/sub/"}
     web = webtest.TestApp(make_service(environ=environ).app)
-    made = web.post_json("/api/admin/signal-endpoints", {"name": "a"}, headers=ADMIN).json
-    assert made["url"] == "https://flags.example.com/sub/api/signal-endpoint/a"
+    result = web.post_json("/api/admin/signal-endpoints", {"name": "a"}, headers=ADMIN).json
+    assert result["url"] == "https://flags.example.com/sub/api/signal-endpoint/a"
     assert "Secure" in web.get("/sign-in").headers["Set-Cookie"]
 
 
 def test_the_host_header_is_not_believed(web):
     headers = ADMIN | {"Host": "evil.example"}
-    made = web.post_json("/api/admin/signal-endpoints", {"name": "a"}, headers=headers)
-    assert "evil" not in made.text
+    result = web.post_json("/api/admin/signal-endpoints", {"name": "a"}, headers=headers)
+    assert "evil" not in result.text
     redirect = web.get("/", headers={"Host": "evil.example"}, status=303)
     assert redirect.headers["Location"] == "/sign-in"
 

@@ -50,9 +50,9 @@ def test_create_admin_makes_one_that_can_sign_in(command, make_service, login):
     assert sign_in(web, login, GOOD).json["role"] == "Admin"
     sign_in(web, "admin", "unleash4all", status=401)  # nor the built-in admin beside it …
     sign_in(web, "ada", "Correct-Horse-7", status=401)  # … nor the configured one
-    again = command("create-admin", login, "--password-stdin", stdin=GOOD + "\n")
-    assert again.returncode == 1
-    assert "already exists" in again.stderr
+    second = command("create-admin", login, "--password-stdin", stdin=GOOD + "\n")
+    assert second.returncode == 1
+    assert "already exists" in second.stderr
 
 
 def test_reset_password_sets_it_and_refuses_what_is_wrong(command, service, rows):

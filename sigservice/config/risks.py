@@ -322,7 +322,7 @@ def _mail(config: Config, sources: Sources) -> Iterator[Risk]:
         yield Risk(
             "warning",
             "email.secure",
-            "Mails, which contain password links, are encrypted only if the server supports it.",
+            "Mails, which contain reset links, are encrypted only if the server supports it.",
         )
 
 

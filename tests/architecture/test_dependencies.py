@@ -41,20 +41,20 @@ def test_each_dependency_is_pinned_in_its_range(requirement):
 
 def test_what_dependencies_need_is_pinned_too():
     """By what is installed here; optional parts of packages that nothing asks for don't count."""
-    waiting, known = read_direct(), set()
+    waiting, names = read_direct(), set()
     while waiting:
         requirement = waiting.pop()
         name = canonicalize_name(requirement.name)
         if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
             continue
         assert name in PINS
-        if name not in known:
-            known.add(name)
+        if name not in names:
+            names.add(name)
             try:
                 waiting += map(Requirement, requires(name) or ())
             except PackageNotFoundError:
                 pass
-    assert len(known) > 15
+    assert len(names) > 15
 
 
 def test_each_pin_has_hashes_and_nothing_names_a_place():

@@ -50,7 +50,7 @@ LIMITED = {
     ("POST", "/edge/metrics"): "client_metrics",
     ("POST", "/edge/validate"): "edge_validate",
 }
-# What somebody with the built-in password may do before setting a new one.
+# What a user with the default password may do before setting a new one.
 WHILE_DEFAULT_PASSWORD = {
     ("GET", "/profile"),
     ("GET", "/profile/password"),
@@ -75,8 +75,8 @@ def routes(service):
 
 
 def guard(route):
-    (found,) = [p for p in route.app.plugins if getattr(p, "name", "") == "guard"]
-    return found
+    (result,) = [p for p in route.app.plugins if getattr(p, "name", "") == "guard"]
+    return result
 
 
 def test_every_route_has_a_guard(routes):
@@ -97,8 +97,8 @@ def test_limits_stand_on_the_routes_that_the_specification_names(routes):
 
 
 def test_little_is_open_while_the_built_in_password_works(routes):
-    found = {(r.method, r.rule) for r in routes if r.config.get("while_default_password")}
-    assert found == WHILE_DEFAULT_PASSWORD
+    result = {(r.method, r.rule) for r in routes if r.config.get("while_default_password")}
+    assert result == WHILE_DEFAULT_PASSWORD
 
 
 def test_api_routes_have_the_admin_guard_and_pages_the_page_guard(routes):

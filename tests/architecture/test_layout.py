@@ -1,4 +1,4 @@
-"""The house's rules that can be read off the sources."""
+"""Rules that a test can check in the sources."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def room(path: Path) -> str:
 
 def imports(path: Path) -> list[str]:
     """Rooms of ours that a file imports."""
-    found = []
+    result = []
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.module == "sigservice":
-            found += [alias.name for alias in node.names]
+            result += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("sigservice."):
-            found.append(str(node.module).split(".")[1])
+            result.append(str(node.module).split(".")[1])
         elif isinstance(node, ast.Import):
-            found += [a.name.split(".")[1] for a in node.names if a.name.startswith("sigservice.")]
-    return found
+            result += [a.name.split(".")[1] for a in node.names if a.name.startswith("sigservice.")]
+    return result
 
 
 @each("path", SOURCES)

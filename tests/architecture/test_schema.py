@@ -33,12 +33,12 @@ def test_the_snapshot_is_fresh(temporary_database):
         capture_output=True,
         text=True,
     ).stdout
-    kept = [
+    cached = [
         line
         for line in dumped.splitlines()
         if not line.startswith(("--", "SET ", "SELECT pg_catalog", "\\"))
     ]
-    text = HEAD + re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip() + "\n"
+    text = HEAD + re.sub(r"\n{3,}", "\n\n", "\n".join(cached)).strip() + "\n"
     if os.environ.get("SNAPSHOT") == "write":
         SNAPSHOT.write_text(text)
     assert SNAPSHOT.read_text() == text

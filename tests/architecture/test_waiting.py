@@ -32,8 +32,8 @@ def lines_with(pattern: re.Pattern[str], path: Path) -> list[str]:
 
 
 def test_no_test_sleeps():
-    found = [line for path in FILES for line in lines_with(SLEEP, path)]
-    assert not found, "use until() of tests/waiting.py"
+    result = [line for path in FILES for line in lines_with(SLEEP, path)]
+    assert not result, "use until() of tests/waiting.py"
 
 
 def test_only_these_take_time():

@@ -140,7 +140,7 @@ def tokens(env: str, kind: str, secret: str, environment: str, project: str) -> 
 
 
 def first_admin(part: str, text: str, bad: str, says: str) -> Row:
-    """One of two variables that only go together: the user name and the password."""
+    """One of two variables that only go together: the username and the password."""
     both = {"SERVICE_DEFAULT_ADMIN_USERNAME": "ada", "SERVICE_DEFAULT_ADMIN_PASSWORD": "hunter2 x"}
     env = f"SERVICE_DEFAULT_ADMIN_{part.upper()}"
     beside = {name: other for name, other in both.items() if name != env}

@@ -36,9 +36,9 @@ def rows(printed):
     """The report's rows by option."""
 
     def run(environ=None):
-        found = json.loads(printed(environ, "json"))["options"]
-        assert len({row["option"] for row in found}) == len(found)
-        return {row["option"]: row for row in found}
+        result = json.loads(printed(environ, "json"))["options"]
+        assert len({row["option"] for row in result}) == len(result)
+        return {row["option"]: row for row in result}
 
     return run
 
@@ -72,15 +72,15 @@ def test_no_secret_of_the_code_is_reported(row):
 
 
 def test_a_masked_secret_is_still_seen_to_be_set(rows):
-    shown = rows({"SERVICE_METRICS_TOKEN": "hunter2"})["server.metricsToken"]
-    assert shown["value"]
-    assert shown["source"] == "SERVICE_METRICS_TOKEN"
+    displayed = rows({"SERVICE_METRICS_TOKEN": "hunter2"})["server.metricsToken"]
+    assert displayed["value"]
+    assert displayed["source"] == "SERVICE_METRICS_TOKEN"
     assert rows()["server.metricsToken"]["value"] is None
 
 
 def test_every_option_is_reported_with_its_variable(rows):
-    found = rows()
-    assert {path: row["variable"] for path, row in found.items()} == {
+    result = rows()
+    assert {path: row["variable"] for path, row in result.items()} == {
         row.path: row.env for row in ROWS if row.code is not NOTHING
     }
 
@@ -92,9 +92,9 @@ def test_a_value_is_reported_with_its_source(rows, row):
     if row.path not in ("signals.burst", "email.secure"):
         assert rows()[row.path]["source"] == "default"
         assert rows()[row.path]["value"] == row.default
-    shown = rows(row.environ())[row.path]
-    assert shown["value"] == row.value
-    assert shown["source"] == row.env
+    displayed = rows(row.environ())[row.path]
+    assert displayed["value"] == row.value
+    assert displayed["source"] == row.env
 
 
 @pytest.mark.parametrize(
@@ -119,8 +119,8 @@ def test_the_source_is_the_variable_that_decided(rows, environ, path):
 
 
 def test_a_value_of_the_code_has_the_code_as_its_source():
-    shown = reported({"server": {"port": 7}}, "server.port")
-    assert (shown["value"], shown["source"]) == (7, "in code")
+    displayed = reported({"server": {"port": 7}}, "server.port")
+    assert (displayed["value"], displayed["source"]) == (7, "in code")
 
 
 def test_a_function_is_reported_without_its_address():
@@ -136,12 +136,12 @@ def test_the_text_names_each_option_once_with_value_source_and_meaning(printed):
     starts = [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
     for row in ROWS:
         assert starts.count(row.path) == (row.code is not NOTHING)
-    first, second = shown(lines, "server.port")
+    first, second = displayed(lines, "server.port")
     assert first.split() == ["server.port", "4242"]
     assert second.startswith("      variable HTTP_PORT: TCP port.")
-    assert "file DATABASE_URL_FILE: " in shown(lines, "db.host")[1]
-    assert "derived from signals.maxPerSecond: " in shown(lines, "signals.burst")[1]
-    assert "default (code only): " in shown(lines, "server.pipe")[1]
+    assert "file DATABASE_URL_FILE: " in displayed(lines, "db.host")[1]
+    assert "derived from signals.maxPerSecond: " in displayed(lines, "signals.burst")[1]
+    assert "default (code only): " in displayed(lines, "server.pipe")[1]
     assert max(map(len, lines)) <= 100
     sections = list(dict.fromkeys(option.section for option in OPTIONS))
     assert [line for line in lines if line in sections] == sections
@@ -150,7 +150,7 @@ def test_the_text_names_each_option_once_with_value_source_and_meaning(printed):
 LONG = {"CSP_ALLOWED_IMG": ",".join(f"https://image-{n}.example.com" for n in range(9))}
 
 
-def shown(lines, path):
+def displayed(lines, path):
     (at,) = [n for n, line in enumerate(lines) if line.startswith(f"  {path} ")]
     return lines[at : at + 2]
 
@@ -174,8 +174,8 @@ def test_the_json_has_the_documented_shape(rows):
 
 
 def test_a_derived_value_is_shown_as_what_it_is(rows):
-    found = rows({"SIGNAL_ENDPOINT_RATE_LIMIT_PER_SECOND": "7"})["signals.burst"]
-    assert (found["value"], found["origin"], found["source"]) == (
+    result = rows({"SIGNAL_ENDPOINT_RATE_LIMIT_PER_SECOND": "7"})["signals.burst"]
+    assert (result["value"], result["origin"], result["source"]) == (
         7,
         "derived",
         "signals.maxPerSecond",
@@ -184,30 +184,36 @@ def test_a_derived_value_is_shown_as_what_it_is(rows):
     assert rows({"EMAIL_PORT": "587", "EMAIL_SECURE": "true"})["email.secure"]["value"] is True
 
 
-@pytest.mark.parametrize("given", ["USERNAME", "PASSWORD"])
-def test_half_of_the_first_admin_is_reported(capsys, given):
-    assert check.main({f"SERVICE_DEFAULT_ADMIN_{given}": "x"}, "json") == 2
+@pytest.mark.parametrize("arguments", ["USERNAME", "PASSWORD"])
+def test_half_of_the_first_admin_is_reported(capsys, arguments):
+    assert check.main({f"SERVICE_DEFAULT_ADMIN_{arguments}": "x"}, "json") == 2
     (problem,) = json.loads(capsys.readouterr().out)["problems"]
     assert problem["variable"].startswith("SERVICE_DEFAULT_ADMIN_")
-    assert given not in problem["variable"]
+    assert arguments not in problem["variable"]
 
 
 def test_wrong_values_are_still_reported(capsys):
-    wrong = {"HTTP_PORT": "wr0ng", "SESSION_TTL_HOURS": "wr0ng", "INIT_ADMIN_API_TOKENS": "wr0ng"}
-    assert check.main(wrong | {"DATABASE_SSL_CA_FILE": "/wr0ng", "LOG_LEVEL": "warn"}, "json") == 2
+    bad_value = {
+        "HTTP_PORT": "wr0ng",
+        "SESSION_TTL_HOURS": "wr0ng",
+        "INIT_ADMIN_API_TOKENS": "wr0ng",
+    }
+    assert (
+        check.main(bad_value | {"DATABASE_SSL_CA_FILE": "/wr0ng", "LOG_LEVEL": "warn"}, "json") == 2
+    )
     output, errors = capsys.readouterr()
     assert "wr0ng" not in output
     assert errors == ""
-    found = json.loads(output)
-    assert set(found) == {"ok", "options", "risks", "problems"}
-    assert found["ok"] is False
-    assert found["problems"][0] == {
+    result = json.loads(output)
+    assert set(result) == {"ok", "options", "risks", "problems"}
+    assert result["ok"] is False
+    assert result["problems"][0] == {
         "variable": "HTTP_PORT",
         "message": "HTTP_PORT: expected a whole number from 0 to 65535, for example 4242",
         "expected": "a whole number from 0 to 65535",
         "example": "4242",
     }
-    by_path = {row["option"]: row for row in found["options"]}
+    by_path = {row["option"]: row for row in result["options"]}
     invalid = {path for path, row in by_path.items() if not row["valid"]}
     assert invalid == {
         "server.port",
@@ -217,14 +223,14 @@ def test_wrong_values_are_still_reported(capsys):
     }
     assert all(by_path[path]["value"] is None for path in invalid)
     assert by_path["logLevel"]["value"] == "warn"
-    assert "server.port" not in {risk["option"] for risk in found["risks"]}
+    assert "server.port" not in {risk["option"] for risk in result["risks"]}
 
 
 def test_wrong_values_are_reported_as_text_with_the_lines_of_the_start(capsys):
     assert check.main({"HTTP_PORT": "wr0ng", "SERVICE_URL": "wr0ng"}) == 2
     output, errors = capsys.readouterr()
     assert "wr0ng" not in output + errors
-    assert shown(output.splitlines(), "server.port")[0].split() == ["server.port", "(invalid)"]
+    assert displayed(output.splitlines(), "server.port")[0].split() == ["server.port", "(invalid)"]
     assert [line.split(":")[1].strip() for line in errors.splitlines()] == [
         "HTTP_PORT",
         "SERVICE_URL",

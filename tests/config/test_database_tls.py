@@ -137,15 +137,15 @@ def test_a_certificate_and_its_key_verify_nothing_either():
 
 
 @pytest.mark.parametrize(
-    ("given", "missing"),
+    ("arguments", "missing"),
     [
         ("DATABASE_SSL_CERT_FILE", "DATABASE_SSL_KEY_FILE"),
         ("DATABASE_SSL_KEY_FILE", "DATABASE_SSL_CERT_FILE"),
     ],
 )
-def test_a_certificate_and_its_key_go_together(given, missing):
-    (line,) = problems(None, {given: PEM_FILE})
-    assert line.startswith(f"{missing}: must be set with {given}; expected a readable PEM file")
+def test_a_certificate_and_its_key_go_together(arguments, missing):
+    (line,) = problems(None, {arguments: PEM_FILE})
+    assert line.startswith(f"{missing}: must be set with {arguments}; expected a readable PEM file")
     (line,) = problems({"db": {"ssl": {"cert": PEM}}}, {})
     assert "cert and key must be set together" in line
 
@@ -158,9 +158,11 @@ def test_all_three_files_switch_verification_on():
 def test_the_variable_decides_about_verification_whatever_the_files(word, reject):
     one = {"DATABASE_SSL_CA_FILE": PEM_FILE}
     for files in ({}, one, FILES):
-        made = ssl(**files, DATABASE_SSL_REJECT_UNAUTHORIZED=word)
-        assert made["rejectUnauthorized"] is reject
-        assert set(made) - {"rejectUnauthorized"} == {name.split("_")[2].lower() for name in files}
+        result = ssl(**files, DATABASE_SSL_REJECT_UNAUTHORIZED=word)
+        assert result["rejectUnauthorized"] is reject
+        assert set(result) - {"rejectUnauthorized"} == {
+            name.split("_")[2].lower() for name in files
+        }
 
 
 @pytest.mark.parametrize("name", FILES)

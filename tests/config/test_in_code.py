@@ -54,9 +54,9 @@ def test_everything_wrong_in_code_is_named_at_once():
                 group = group.setdefault(name, {})
             group[last] = row.bad_code
     lines = problems(options, {})
-    wrong = [r.path for r in IN_CODE if r.bad_code is not NOTHING and r.path[:7] != "server."]
+    invalid = [r.path for r in IN_CODE if r.bad_code is not NOTHING and r.path[:7] != "server."]
     assert sorted(line.partition(" (in code): ")[0] for line in lines) == sorted(
-        [*wrong, "logLevl", "server"]
+        [*invalid, "logLevl", "server"]
     )
     assert "wr0ng" not in "".join(lines)
     assert "4711" not in "".join(lines)
@@ -204,8 +204,8 @@ class TestFirstAdmin:
             {"username": "ada", "password": "wr0ng", "email": "a@b"},
         ],
     )
-    def test_an_admin_needs_just_a_name_and_a_password(self, wrong):
-        (line,) = problems({"authentication": {"initialAdminUser": wrong}}, {})
+    def test_an_admin_needs_just_a_name_and_a_password(self, invalid):
+        (line,) = problems({"authentication": {"initialAdminUser": invalid}}, {})
         assert line.startswith("authentication.initialAdminUser (in code): expected")
         assert "wr0ng" not in line
         assert "4711" not in line

@@ -9,10 +9,10 @@ from tests.config.kit import nest, problems, refusal
 
 
 def read(path, env, text):
-    found = load_config(None, {env: text}).config
+    result = load_config(None, {env: text}).config
     for part in path.split("."):
-        found = found[part]
-    return found
+        result = result[part]
+    return result
 
 
 @pytest.mark.parametrize("word", ["true", "1", "t", "yes", "on", "TRUE", "Yes", " on ", "T\n"])

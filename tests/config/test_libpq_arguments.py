@@ -65,9 +65,9 @@ def test_the_defaults_are_those_of_the_specification(arguments):
         "application_name": "service",
         "sslmode": "disable",
     }
-    made = arguments()
-    assert expected.items() <= made.items()
-    assert made["password"]
+    result = arguments()
+    assert expected.items() <= result.items()
+    assert result["password"]
 
 
 def test_without_tls_no_tls_is_tried(arguments):
@@ -87,10 +87,10 @@ def test_without_tls_no_tls_is_tried(arguments):
     ],
 )
 def test_unverified_tls_names_a_ca_file_that_does_not_exist(arguments, environ):
-    made = arguments(environ)
-    assert made["sslmode"] == "require"
-    assert made["sslrootcert"].startswith("/")  # "" would read ~/.postgresql/root.crt
-    assert not Path(made["sslrootcert"]).exists()
+    result = arguments(environ)
+    assert result["sslmode"] == "require"
+    assert result["sslrootcert"].startswith("/")  # "" would read ~/.postgresql/root.crt
+    assert not Path(result["sslrootcert"]).exists()
 
 
 @pytest.mark.parametrize(
@@ -105,8 +105,8 @@ def test_unverified_tls_names_a_ca_file_that_does_not_exist(arguments, environ):
 )
 def test_verified_tls_without_a_ca_trusts_the_systems(arguments, environ, monkeypatch):
     monkeypatch.setenv("SSL_CERT_FILE", str(PEM_FILE))
-    made = arguments(environ)
-    assert (made["sslmode"], made["sslrootcert"]) == ("verify-full", str(PEM_FILE))
+    result = arguments(environ)
+    assert (result["sslmode"], result["sslrootcert"]) == ("verify-full", str(PEM_FILE))
 
 
 @pytest.mark.parametrize(
@@ -117,15 +117,15 @@ def test_verified_tls_without_a_ca_trusts_the_systems(arguments, environ, monkey
     ],
 )
 def test_verified_tls_with_a_ca_checks_the_chain_and_the_host(arguments, environ):
-    made = arguments(environ)
-    assert made["sslmode"] == "verify-full"
-    assert Path(made["sslrootcert"]).read_text(encoding="utf-8") == PEM
+    result = arguments(environ)
+    assert result["sslmode"] == "verify-full"
+    assert Path(result["sslrootcert"]).read_text(encoding="utf-8") == PEM
 
 
 def test_verify_ca_leaves_the_host_alone(arguments):
-    made = arguments({"DATABASE_URL": f"postgres://h?sslmode=verify-ca&sslrootcert={PEM_FILE}"})
-    assert made["sslmode"] == "verify-ca"
-    assert Path(made["sslrootcert"]).read_text(encoding="utf-8") == PEM
+    result = arguments({"DATABASE_URL": f"postgres://h?sslmode=verify-ca&sslrootcert={PEM_FILE}"})
+    assert result["sslmode"] == "verify-ca"
+    assert Path(result["sslrootcert"]).read_text(encoding="utf-8") == PEM
 
 
 def test_a_client_certificate_is_sent_whether_the_server_is_verified_or_not(arguments):
@@ -135,17 +135,17 @@ def test_a_client_certificate_is_sent_whether_the_server_is_verified_or_not(argu
             "DATABASE_SSL_KEY_FILE": PEM_FILE,
             "DATABASE_SSL_REJECT_UNAUTHORIZED": word,
         }
-        made = arguments(environ)
+        result = arguments(environ)
         for name in ("sslcert", "sslkey"):
-            assert Path(made[name]).read_text(encoding="utf-8") == PEM
+            assert Path(result[name]).read_text(encoding="utf-8") == PEM
 
 
 @pytest.mark.parametrize("text", ["true", '{"rejectUnauthorized": false}'])
 def test_without_a_client_certificate_none_is_found_by_chance(arguments, text):
-    made = arguments({"DATABASE_SSL": text})
+    result = arguments({"DATABASE_SSL": text})
     for name in ("sslcert", "sslkey"):
-        assert made[name].startswith("/")  # "" would read ~/.postgresql/postgresql.crt
-        assert not Path(made[name]).exists()
+        assert result[name].startswith("/")  # "" would read ~/.postgresql/postgresql.crt
+        assert not Path(result[name]).exists()
 
 
 TLS = [
@@ -197,10 +197,10 @@ def test_libpq_takes_the_arguments_and_tries_the_place(arguments, tls):
     ],
 )
 def test_libpqs_own_variables_are_not_read(arguments, monkeypatch, variable, tls):
-    made = arguments(NOWHERE | tls)
-    expected = refusal(made)
+    result = arguments(NOWHERE | tls)
+    expected = refusal(result)
     monkeypatch.setenv(variable, "127.0.0.9" if variable == "PGHOSTADDR" else "garbage")
-    assert refusal(made) == expected
+    assert refusal(result) == expected
 
 
 @pytest.mark.parametrize(
@@ -214,8 +214,8 @@ def test_libpqs_own_variables_are_not_read(arguments, monkeypatch, variable, tls
     ],
 )
 def test_connection_settings_of_the_url_reach_libpq(arguments, name, value):
-    made = arguments({"DATABASE_URL": f"postgres://h/d?{name}={value}"})
-    assert str(made[name]) == value
+    result = arguments({"DATABASE_URL": f"postgres://h/d?{name}={value}"})
+    assert str(result[name]) == value
 
 
 def test_only_a_server_that_takes_writes_is_connected(arguments):

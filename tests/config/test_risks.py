@@ -25,7 +25,7 @@ CA = {"DATABASE_URL": "postgres://ada:hunter2@db.example/flags", "DATABASE_SSL_C
 
 
 @pytest.fixture
-def judged(capsys):
+def find_severities(capsys):
     """The risks of these variables: {(option, severity)}."""
 
     def run(environ=None):
@@ -37,9 +37,9 @@ def judged(capsys):
     return run
 
 
-def test_a_careful_configuration_has_no_risks(judged):
-    assert judged(CAREFUL) == {("email.host", "warning")}
-    assert {severity for _, severity in judged(CAREFUL | MAIL)} <= {"note"}
+def test_a_careful_configuration_has_no_risks(find_severities):
+    assert find_severities(CAREFUL) == {("email.host", "warning")}
+    assert {severity for _, severity in find_severities(CAREFUL | MAIL)} <= {"note"}
 
 
 def test_the_exit_code_says_how_grave_the_risks_are(capsys):
@@ -118,12 +118,12 @@ def test_the_exit_code_says_how_grave_the_risks_are(capsys):
     ],
     ids=str,
 )
-def test_a_risk_and_its_severity(judged, environ, path, severity):
-    assert (path, severity) in judged(environ)
-    assert (path, severity) not in judged(CAREFUL | MAIL)
+def test_a_risk_and_its_severity(find_severities, environ, path, severity):
+    assert (path, severity) in find_severities(environ)
+    assert (path, severity) not in find_severities(CAREFUL | MAIL)
 
 
-def test_what_is_configured_with_care_is_no_risk(judged):
+def test_what_is_configured_with_care_is_no_risk(find_severities):
     for environ, path in (
         ({"DATABASE_URL": "postgres://a:b@127.0.0.1/x"}, "db.ssl"),
         ({"DATABASE_HOST": "/var/run/postgresql"}, "db.password"),
@@ -136,7 +136,7 @@ def test_what_is_configured_with_care_is_no_risk(judged):
             "server.unleashUrl",
         ),
     ):
-        assert not {(path, "warning"), (path, "danger")} & judged(environ)
+        assert not {(path, "warning"), (path, "danger")} & find_severities(environ)
 
 
 def test_a_ca_without_verification_is_named_as_such():

@@ -29,32 +29,32 @@ def refused(token):
     return line
 
 
-def seen(token):
+def calls(token):
     return token["type"], token["secret"], token["environment"], token["projects"]
 
 
 def test_a_comma_separated_list_makes_admin_tokens():
-    assert [seen(token) for token in tokens(INIT_ADMIN_API_TOKENS="*:*.aaa, *:*.bbb,")] == [
+    assert [calls(token) for token in tokens(INIT_ADMIN_API_TOKENS="*:*.aaa, *:*.bbb,")] == [
         ("admin", "*:*.aaa", "*", ["*"]),
         ("admin", "*:*.bbb", "*", ["*"]),
     ]
 
 
 def test_a_client_token_names_its_project_and_environment():
-    assert [seen(token) for token in tokens(INIT_CLIENT_API_TOKENS="default:development.c")] == [
+    assert [calls(token) for token in tokens(INIT_CLIENT_API_TOKENS="default:development.c")] == [
         ("client", "default:development.c", "development", ["default"])
     ]
 
 
 def test_a_frontend_token_may_have_all_projects():
-    assert [seen(token) for token in tokens(INIT_FRONTEND_API_TOKENS="*:production.c")] == [
+    assert [calls(token) for token in tokens(INIT_FRONTEND_API_TOKENS="*:production.c")] == [
         ("frontend", "*:production.c", "production", ["*"])
     ]
 
 
 def test_what_follows_the_first_dot_is_free():
     (token,) = tokens(INIT_CLIENT_API_TOKENS="default:dev.a.b:c.v2_d")
-    assert seen(token) == ("client", "default:dev.a.b:c.v2_d", "dev", ["default"])
+    assert calls(token) == ("client", "default:dev.a.b:c.v2_d", "dev", ["default"])
 
 
 def test_a_token_of_the_environment_gets_an_owner_label_by_itself():
@@ -77,17 +77,17 @@ def test_a_type_is_read_in_any_case(word, kind):
 
 
 def test_an_admin_token_in_code_targets_everything():
-    assert [seen(token) for token in tokens([ADMIN])] == [("admin", "*:*.code", "*", ["*"])]
+    assert [calls(token) for token in tokens([ADMIN])] == [("admin", "*:*.code", "*", ["*"])]
 
 
 def test_code_comes_first_and_the_lists_follow():
-    made = tokens(
+    result = tokens(
         [CLIENT],
         INIT_FRONTEND_API_TOKENS="p:e.front",
         INIT_CLIENT_API_TOKENS="p:e.client",
         INIT_ADMIN_API_TOKENS="*:*.admin",
     )
-    assert [token["secret"] for token in made] == [
+    assert [token["secret"] for token in result] == [
         "default:dev.code",
         "*:*.admin",
         "p:e.client",

@@ -38,10 +38,10 @@ def ask(database, statement):
 def test_by_url(server):
     url = f"postgres://app:p%20w@127.0.0.1:{server}/my%20service?sslmode=disable"
     database = opened({"DATABASE_URL": url, "DATABASE_SCHEMA": "my schema"})
-    found = ask(
+    result = ask(
         database, "SELECT current_user, current_schema(), current_setting('server_version')"
     )
-    assert found[:2] == ("app", "my schema")
+    assert result[:2] == ("app", "my schema")
     assert f"127.0.0.1:{server}" in database.description
     assert "p w" not in database.description
     database.close()
@@ -57,8 +57,8 @@ def test_by_parts(server):
         "DATABASE_APPLICATION_NAME": "flags",
     }
     database = opened(environ)
-    found = ask(database, "SELECT application_name FROM pg_stat_activity WHERE usename = 'app'")
-    assert found == ("flags",)
+    result = ask(database, "SELECT application_name FROM pg_stat_activity WHERE usename = 'app'")
+    assert result == ("flags",)
     database.close()
 
 

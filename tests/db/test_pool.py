@@ -131,10 +131,10 @@ def test_sixteen_reports_at_once_are_all_answered(arguments):
 
 @pytest.mark.parametrize("pool_size", [1, 4, 20, 100])
 def test_full_bulkheads_and_password_hashing_leave_four_workers(pool_size):
-    held = MAX_HASHING + MAX_WAITING
+    occupied = MAX_HASHING + MAX_WAITING
     for share in bulkheads.SHARES.values():
-        held += bulkheads.Bulkhead(share, pool_size)._admitted._value
-    assert bulkheads.count_workers(pool_size) - held >= 4
+        occupied += bulkheads.Bulkhead(share, pool_size)._admitted._value
+    assert bulkheads.count_workers(pool_size) - occupied >= 4
 
 
 def test_an_error_within_a_bulkhead_gives_its_connection_back(arguments):
@@ -177,10 +177,10 @@ def test_never_more_connections_than_the_maximum(pool, temporary_database):
     threads = [threading.Thread(target=lambda: [_sleep(pool) for _ in range(3)]) for _ in range(8)]
     for thread in threads:
         thread.start()
-    seen = set()
+    calls = set()
     while any(thread.is_alive() for thread in threads):
-        seen.add(open_connections(temporary_database))
-    assert max(seen) == 2
+        calls.add(open_connections(temporary_database))
+    assert max(calls) == 2
 
 
 def _sleep(pool):

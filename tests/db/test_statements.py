@@ -53,8 +53,8 @@ def test_parameters_are_numbered_by_name():
 
 def test_a_hot_statement_is_prepared_once(conn):
     for n in range(10):
-        found = fetch_one_prepared(conn, STATEMENT, n=n, text="a")
-        assert found == {"next": n + 1, "text": "a%", "n": n}
+        result = fetch_one_prepared(conn, STATEMENT, n=n, text="a")
+        assert result == {"next": n + 1, "text": "a%", "n": n}
     assert prepared(conn) == 1
 
 

@@ -66,14 +66,14 @@ def changed(server, setting, value):
         server.ask(statement)
         server.ask("SELECT pg_reload_conf()")
 
-    shown = server.ask(f"SHOW {setting}")
+    output = server.ask(f"SHOW {setting}")
     reload(f"ALTER SYSTEM SET {setting} = '{value}'")
-    until(lambda: server.ask(f"SHOW {setting}") != shown, f"a server with another {setting}")
+    until(lambda: server.ask(f"SHOW {setting}") != output, f"a server with another {setting}")
     try:
         yield
     finally:
         reload(f"ALTER SYSTEM RESET {setting}")
-        until(lambda: server.ask(f"SHOW {setting}") == shown, f"a server with its {setting}")
+        until(lambda: server.ask(f"SHOW {setting}") == output, f"a server with its {setting}")
 
 
 @contextmanager

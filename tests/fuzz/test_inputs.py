@@ -60,8 +60,8 @@ def environ_of(data: bytes, **more: str) -> dict[str, object]:
 @MANY
 @given(BYTES, TYPES, CODINGS, st.booleans())
 def test_the_body_reader_returns_a_value_or_raises_a_4xx(data, content_type, coding, is_packed):
-    sent = gzip.compress(data) if is_packed else data
-    environ = environ_of(sent, CONTENT_TYPE=content_type, HTTP_CONTENT_ENCODING=coding)
+    messages = gzip.compress(data) if is_packed else data
+    environ = environ_of(messages, CONTENT_TYPE=content_type, HTTP_CONTENT_ENCODING=coding)
     assert status_of(read_json, environ, 200) in RIGHT
 
 

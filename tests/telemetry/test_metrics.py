@@ -45,11 +45,11 @@ class Told:
     def __getitem__(self, sample):
         """The value of `name{a="b"}`, labels in any order; None when it is not there."""
         name, _, rest = sample.partition("{")
-        wanted = set(re.findall(r'\w+="[^"]*"', rest))
+        expected = set(re.findall(r'\w+="[^"]*"', rest))
         for line in self.text.splitlines():
             head, _, value = line.rpartition(" ")
-            found, _, labels = head.partition("{")
-            if found == name and set(re.findall(r'\w+="[^"]*"', labels)) == wanted:
+            result, _, labels = head.partition("{")
+            if result == name and set(re.findall(r'\w+="[^"]*"', labels)) == expected:
                 return float(value)
         return None
 
@@ -61,19 +61,19 @@ class Told:
 def token(web):
     def make(type="client"):
         body = {"tokenName": "t", "type": type, "environment": "development"}
-        made = web.post_json("/api/admin/api-tokens", body, headers=ADMIN).json
-        return {"Authorization": made["secret"]}
+        created_item = web.post_json("/api/admin/api-tokens", body, headers=ADMIN).json
+        return {"Authorization": created_item["secret"]}
 
     return make
 
 
 def test_every_promised_metric_is_there_with_its_type(web):
-    told = Told(web)
-    assert set(PROMISED.split()) <= set(told.names())
-    assert len(told.names()) == len(set(told.names()))
+    messages = Told(web)
+    assert set(PROMISED.split()) <= set(messages.names())
+    assert len(messages.names()) == len(set(messages.names()))
     for name in ("request_origin_counter", "client_sdk_versions", "feature_toggle_usage_total"):
-        assert f"# TYPE {name} counter" in told.text
-    assert "# TYPE http_request_duration_milliseconds histogram" in told.text
+        assert f"# TYPE {name} counter" in messages.text
+    assert "# TYPE http_request_duration_milliseconds histogram" in messages.text
 
 
 def test_the_page_lists_what_there_is_and_nothing_else(web):
@@ -85,45 +85,46 @@ def test_the_page_lists_what_there_is_and_nothing_else(web):
         for name in re.findall(r"[a-z_0-9]+\*?", cell)
     }
     prefixes = tuple(name[:-1] for name in names if name.endswith("*"))
-    told = Told(web)
-    types = dict(re.findall(r"^# TYPE (\w+) (\w+)$", told.text, re.M))
+    messages = Told(web)
+    types = dict(re.findall(r"^# TYPE (\w+) (\w+)$", messages.text, re.M))
     own = {name: kind for name, kind in types.items() if not name.startswith(prefixes)}
     assert own == {n: kind for n, (kind, _) in names.items() if not n.endswith("*")}
-    for sample, labels in re.findall(r"^(\w+)\{(.*)\} ", told.text, re.M):
+    for sample, labels in re.findall(r"^(\w+)\{(.*)\} ", messages.text, re.M):
         name = sample if sample in own else re.sub(r"_(bucket|sum|count)$", "", sample)
-        used = set(re.findall(r'(\w+)="', labels)) - {"le"}
+        occupied = set(re.findall(r'(\w+)="', labels)) - {"le"}
         if name in own:
-            assert used == set(re.findall(r"\w+", names[name][1])), name
+            assert occupied == set(re.findall(r"\w+", names[name][1])), name
 
 
 def test_requests_by_route_application_and_origin(web, token):
     client = token()
     web.get("/api/client/features", headers=client | {"Unleash-AppName": "shop"})
     web.get("/api/client/features?appName=till&x=1", headers=client)
-    web.get("/api/client/features", headers={"X-Unleash-AppName": "stranger"}, status=401)
+    web.get("/api/client/features", headers={"X-Unleash-AppName": "unknown-app"}, status=401)
     web.get("/api/client/features?appName=%ff", headers=client, status=400)
     for path in ("/api/admin/no", "/api/client/no", "/api/frontend/no", "/api/no", "/edge/no",
                  "/auth/no", "/no/such/page"):  # fmt: skip
         web.get(path, headers=ADMIN | {"User-Agent": "curl/8.1"}, status=404)
     web.get("/api/admin/projects/default/features/none", headers=ADMIN, status=404)
     web.get("/sign-in")
-    told = Told(web)
+    messages = Told(web)
     for app, status in (("shop", 200), ("till", 200), ("", 401), ("", 400)):
         labels = f'path="/api/client/features",method="GET",status="{status}",appName="{app}"'
-        assert told[f"http_request_duration_milliseconds_count{{{labels}}}"] == 1
+        assert messages[f"http_request_duration_milliseconds_count{{{labels}}}"] == 1
     sdk = 'path="/api/client/features",method="GET",status="200"'
-    assert told[f"http_sdk_request_duration_milliseconds_count{{{sdk}}}"] == 2
+    assert messages[f"http_sdk_request_duration_milliseconds_count{{{sdk}}}"] == 2
     for path in ("/api/admin/(hidden)", "/api/client/(hidden)", "/api/frontend/(hidden)",
                  "/api/(hidden)", "/edge/(hidden)", "/auth/(hidden)", "(hidden)"):  # fmt: skip
         labels = f'path="{path}",method="GET",status="404",appName=""'
-        assert told[f"http_request_duration_milliseconds_count{{{labels}}}"] == 1, path
+        assert messages[f"http_request_duration_milliseconds_count{{{labels}}}"] == 1, path
     route = "/api/admin/projects/:project/features/:name"
-    assert f'path="{route}",status="404"' in told.text
-    assert told['request_origin_counter{type="UI",method="GET",source=""}'] == 1
-    assert told['request_origin_counter{type="API",method="GET",source="curl"}'] == 4
-    assert told['request_origin_counter{type="API",method="GET",source="sdk"}'] == 7
+    assert f'path="{route}",status="404"' in messages.text
+    assert messages['request_origin_counter{type="UI",method="GET",source=""}'] == 1
+    assert messages['request_origin_counter{type="API",method="GET",source="curl"}'] == 4
+    assert messages['request_origin_counter{type="API",method="GET",source="sdk"}'] == 7
     assert (
-        told['db_query_duration_seconds_count{store="api_tokens",action="insert_api_token"}'] == 2
+        messages['db_query_duration_seconds_count{store="api_tokens",action="insert_api_token"}']
+        == 2
     )
 
 
@@ -131,10 +132,10 @@ def test_the_kill_switch_leaves_application_names_empty(make_service):
     environ = {"SERVICE_RESPONSE_TIME_WITH_APP_NAME_KILL_SWITCH": "true"}
     web = webtest.TestApp(make_service(environ=environ).app)
     web.get("/api/admin/projects", headers=ADMIN | {"Unleash-AppName": "zz"})
-    told = Told(web)
-    assert "zz" not in told.text
+    messages = Told(web)
+    assert "zz" not in messages.text
     labels = 'path="/api/admin/projects",method="GET",status="200",appName=""'
-    assert told[f"http_request_duration_milliseconds_count{{{labels}}}"] == 1
+    assert messages[f"http_request_duration_milliseconds_count{{{labels}}}"] == 1
 
 
 @pytest.mark.parametrize("headers", [{}, {"Authorization": "*:development.wrong"}])
@@ -145,8 +146,8 @@ def test_names_of_callers_without_a_good_token_are_not_counted(web, token, heade
         web.get(path, headers=headers | strange, expect_errors=True)
     web.get("/api/client/features", headers=token() | {"Unleash-AppName": "shop"})
     web.get("/api/admin/projects", headers=ADMIN | {"Unleash-AppName": "tool"})
-    told = Told(web)
-    assert set(re.findall(r'appName="(\w*)"', told.text)) == {"", "shop", "tool"}
+    messages = Told(web)
+    assert set(re.findall(r'appName="(\w*)"', messages.text)) == {"", "shop", "tool"}
 
 
 def test_names_of_anonymous_reports_are_not_counted(make_service):
@@ -158,11 +159,11 @@ def test_names_of_anonymous_reports_are_not_counted(make_service):
     bucket = {"start": 1, "stop": 2, "toggles": {"a": {"yes": 3}}}
     for path in ("/api/client/metrics", "/api/frontend/client/metrics"):
         web.post_json(path, {"appName": "strange", "bucket": bucket})
-    told = Told(web)
-    assert told['feature_toggle_usage_total{toggle="a",active="true",appName=""}'] == 6
+    messages = Told(web)
+    assert messages['feature_toggle_usage_total{toggle="a",active="true",appName=""}'] == 6
     where = 'appName="",environment="default",interval=""'
-    assert told[f"client_registration_total{{{where}}}"] == 1
-    assert not re.search("strange|15001|odd", told.text)
+    assert messages[f"client_registration_total{{{where}}}"] == 1
+    assert not re.search("strange|15001|odd", messages.text)
 
 
 def test_changes_of_flags_count_when_they_are_committed(web, service):
@@ -173,14 +174,14 @@ def test_changes_of_flags_count_when_they_are_committed(web, service):
     with contextlib.suppress(ZeroDivisionError), service.context.database.transaction() as conn:
         events.record(conn, "feature-created", SYSTEM, feature_name="undone")
         raise ZeroDivisionError
-    told = Told(web)
+    messages = Told(web)
     at = 'toggle="a",project="default"'
     none = 'environment="n/a",environmentType="n/a"'
-    assert told[f'feature_toggle_update_total{{{at},{none},action="created"}}'] == 1
-    assert told[f'feature_toggle_update_total{{{at},{none},action="archived"}}'] == 1
+    assert messages[f'feature_toggle_update_total{{{at},{none},action="created"}}'] == 1
+    assert messages[f'feature_toggle_update_total{{{at},{none},action="archived"}}'] == 1
     where = 'environment="production",environmentType="production"'
-    assert told[f'feature_toggle_update_total{{{at},{where},action="updated"}}'] >= 1
-    assert "undone" not in told.text
+    assert messages[f'feature_toggle_update_total{{{at},{where},action="updated"}}'] >= 1
+    assert "undone" not in messages.text
 
 
 def test_what_sdks_report(web, token):
@@ -194,17 +195,17 @@ def test_what_sdks_report(web, token):
     bucket = {"start": 1, "stop": 2, "toggles": toggles}
     metrics = {"appName": "shop", "bucket": bucket}
     web.post_json("/api/client/metrics", metrics, headers=client, status=202)
-    told = Told(web)
-    assert told['feature_toggle_usage_total{toggle="a",active="true",appName="shop"}'] == 3
-    assert told['feature_toggle_usage_total{toggle="a",active="false",appName="shop"}'] == 1
-    assert not re.search("never|gone", told.text)
-    assert told["unknown_flags"] == 1
+    messages = Told(web)
+    assert messages['feature_toggle_usage_total{toggle="a",active="true",appName="shop"}'] == 3
+    assert messages['feature_toggle_usage_total{toggle="a",active="false",appName="shop"}'] == 1
+    assert not re.search("never|gone", messages.text)
+    assert messages["unknown_flags"] == 1
     where = 'appName="shop",environment="development",interval="15000"'
-    assert told[f"client_registration_total{{{where}}}"] == 2
-    assert told['client_sdk_versions{sdk_name="unleash-client-node",sdk_version="5.6.1",'
+    assert messages[f"client_registration_total{{{where}}}"] == 2
+    assert messages['client_sdk_versions{sdk_name="unleash-client-node",sdk_version="5.6.1",'
                 'platform_name="node",platform_version="",yggdrasil_version="",'
                 'spec_version="5.1"}'] == 1  # fmt: skip
-    assert told['client_apps_total{range="7d"}'] == 1
+    assert messages['client_apps_total{range="7d"}'] == 1
 
 
 def test_how_much_there_is_and_limits_that_hold(make_service):
@@ -213,18 +214,18 @@ def test_how_much_there_is_and_limits_that_hold(make_service):
     web.post_json(FEATURES, {"name": "a"}, headers=ADMIN)
     Make(web).endpoint("first")
     web.post_json("/api/admin/signal-endpoints", {"name": "second"}, headers=ADMIN, status=400)
-    told = Told(web)
+    messages = Told(web)
     version = web.get("/api/admin/ui-config", headers=ADMIN).json["version"]
-    assert told[f'feature_toggles_total{{version="{version}"}}'] == 1
-    assert (told["users_total"], told['api_tokens_total{type="admin"}']) == (1, 1)
-    assert (told['projects_total{mode="open"}'], told["environments_total"]) == (1, 3)
-    assert re.search(r'^postgres_version\{version="[0-9.]+.*"\} 1.0$', told.text, re.M)
-    assert told['resource_limit{resource="signalEndpoints"}'] == 1
-    assert told['exceeds_limit_error{resource="signalEndpoints",limit="1"}'] == 1
+    assert messages[f'feature_toggles_total{{version="{version}"}}'] == 1
+    assert (messages["users_total"], messages['api_tokens_total{type="admin"}']) == (1, 1)
+    assert (messages['projects_total{mode="open"}'], messages["environments_total"]) == (1, 3)
+    assert re.search(r'^postgres_version\{version="[0-9.]+.*"\} 1.0$', messages.text, re.M)
+    assert messages['resource_limit{resource="signalEndpoints"}'] == 1
+    assert messages['exceeds_limit_error{resource="signalEndpoints",limit="1"}'] == 1
 
 
 def test_a_scrape_asks_once_and_remembers_for_some_seconds(web, clock):
-    asked = 'db_query_duration_seconds_count{store="statistics",action="count_for_metrics"}'
+    requests = 'db_query_duration_seconds_count{store="statistics",action="count_for_metrics"}'
     queries = re.compile(r"^db_query_duration_seconds_count.* (\S+)$", re.M)
 
     def total():
@@ -233,11 +234,11 @@ def test_a_scrape_asks_once_and_remembers_for_some_seconds(web, clock):
     before = total()
     web.post_json(FEATURES, {"name": "a"}, headers=ADMIN)
     Told(web)
-    assert Told(web)[asked] == 1
+    assert Told(web)[requests] == 1
     clock.advance(counts.CACHE_SECONDS + 0.1)
     old = total()
     assert total() - old == 0
-    assert Told(web)[asked] == 2
+    assert Told(web)[requests] == 2
     assert old > before
 
 
@@ -246,19 +247,19 @@ def test_while_the_database_is_away_the_rest_is_told_at_once(web, service, clock
     service.context.database.close()
     assert Told(web)["users_total"] == 1, "remembered"
     clock.advance(6)
-    told = Told(web)
-    assert told["users_total"] is None
-    assert told["db_pool_max"] == 4
-    assert "# TYPE users_total gauge" in told.text
+    messages = Told(web)
+    assert messages["users_total"] is None
+    assert messages["db_pool_max"] == 4
+    assert "# TYPE users_total gauge" in messages.text
 
 
 def test_a_database_that_hangs_does_not_hold_up_a_scrape(web, service, monkeypatch):
     monkeypatch.setattr(counts, "WAIT_SECONDS", 0.05)
-    held, asked = threading.Event(), []
+    connections, requests = threading.Event(), []
 
     def hang():
-        asked.append(1)
-        held.wait(DEADLINE_SECONDS)
+        requests.append(1)
+        connections.wait(DEADLINE_SECONDS)
         raise ValueError
 
     monkeypatch.setattr(service.context.telemetry.counts, "_read", hang)
@@ -266,13 +267,13 @@ def test_a_database_that_hangs_does_not_hold_up_a_scrape(web, service, monkeypat
     for _ in range(5):
         assert Told(web)["users_total"] is None
     assert time.monotonic() - began < 30
-    assert len(asked) == 1
-    held.set()
+    assert len(requests) == 1
+    connections.set()
 
 
 def test_every_limit_has_its_row(web, service):
-    told = Told(web)
-    rows = re.findall(r"^rate_limits\{", told.text, re.M)
+    messages = Told(web)
+    rows = re.findall(r"^rate_limits\{", messages.text, re.M)
     assert len(rows) == len(service.context.limiter.buckets)
 
 

@@ -17,21 +17,21 @@ LIMIT = 100
 class Stream(io.BytesIO):
     """Counts what is read of it."""
 
-    asked = 0
+    requests = 0
 
     def read(self, size=-1):
         assert size >= 0, "nothing may be read without a bound"
-        self.asked += size
+        self.requests += size
         return super().read(size)
 
 
 def environ(data=b"", *, length=None, chunked=False, **more):
-    made = {"wsgi.input": Stream(data), "CONTENT_TYPE": "application/json"} | more
+    result = {"wsgi.input": Stream(data), "CONTENT_TYPE": "application/json"} | more
     if chunked:
-        made["wsgi.input_terminated"] = True
+        result["wsgi.input_terminated"] = True
     else:
-        made["CONTENT_LENGTH"] = str(len(data)) if length is None else length
-    return made
+        result["CONTENT_LENGTH"] = str(len(data)) if length is None else length
+    return result
 
 
 def read(data=b"", limit=LIMIT, **more):
@@ -46,14 +46,14 @@ def test_the_limit_is_inclusive(chunked):
 
 
 def test_too_large_a_body_is_not_read_whole():
-    asked = environ(b"x" * 10_000)
+    requests = environ(b"x" * 10_000)
     with pytest.raises(ContentTooLargeError):
-        body.read_bytes(asked, LIMIT)
-    assert asked["wsgi.input"].asked == 0
-    asked = environ(b"x" * 10_000, chunked=True)
+        body.read_bytes(requests, LIMIT)
+    assert requests["wsgi.input"].asked == 0
+    requests = environ(b"x" * 10_000, chunked=True)
     with pytest.raises(ContentTooLargeError):
-        body.read_bytes(asked, LIMIT)
-    assert asked["wsgi.input"].asked == LIMIT + 1
+        body.read_bytes(requests, LIMIT)
+    assert requests["wsgi.input"].asked == LIMIT + 1
 
 
 def test_without_a_length_there_is_no_body():
@@ -124,8 +124,8 @@ def test_another_encoding_is_refused_unless_there_is_no_body(encoding):
      "application/vnd.x+json;a=b", " application/json "],
 )  # fmt: skip
 def test_json_types_are_read(content_type):
-    asked = environ(b'{"a": 1}', CONTENT_TYPE=content_type)
-    assert body.read_json(asked) == ({"a": 1}, b'{"a": 1}')
+    requests = environ(b'{"a": 1}', CONTENT_TYPE=content_type)
+    assert body.read_json(requests) == ({"a": 1}, b'{"a": 1}')
 
 
 @pytest.mark.parametrize(

@@ -40,10 +40,10 @@ def pointer(dice):
 
 
 def step(dice):
-    made = {"op": dice.choice(OPERATIONS), "path": pointer(dice)}
+    result = {"op": dice.choice(OPERATIONS), "path": pointer(dice)}
     if dice.random() < 0.8:
-        made |= {"value": dice.choice(VALUES), "from": pointer(dice)}
-    return made
+        result |= {"value": dice.choice(VALUES), "from": pointer(dice)}
+    return result
 
 
 @pytest.mark.parametrize("seed", range(10))

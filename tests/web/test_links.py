@@ -53,7 +53,7 @@ def context(temporary_database):
     service.stop()
 
 
-def asked(host, port="4242", **more):
+def requests(host, port="4242", **more):
     return {"HTTP_HOST": host, "SERVER_PORT": port, "SERVER_NAME": "evil.example"} | more
 
 
@@ -62,18 +62,20 @@ def asked(host, port="4242", **more):
     ["localhost", "localhost:4242", "127.0.0.1", "198.51.100.7:80", "[::1]", "[2001:db8::1]:4242"],
 )
 def test_an_address_that_was_asked_is_shown(context, host):
-    assert make_own_url(context, asked(host)) == f"http://{host}"
-    assert make_signal_url(context, asked(host), "a-b") == f"http://{host}/api/signal-endpoint/a-b"
+    assert make_own_url(context, requests(host)) == f"http://{host}"
+    assert (
+        make_signal_url(context, requests(host), "a-b") == f"http://{host}/api/signal-endpoint/a-b"
+    )
 
 
 @pytest.mark.parametrize("host", MADE_UP)
 def test_a_made_up_host_is_never_shown(context, host):
-    assert make_own_url(context, asked(host)) == "http://localhost:4242"
+    assert make_own_url(context, requests(host)) == "http://localhost:4242"
 
 
 @pytest.mark.parametrize("port", ["", "<nil>", "80evil", "-1", None])
 def test_without_a_port_it_is_localhost(context, port):
-    assert make_own_url(context, asked("evil.example", port)) == "http://localhost"
+    assert make_own_url(context, requests("evil.example", port)) == "http://localhost"
     assert make_own_url(context, {}) == "http://localhost"
 
 
@@ -84,20 +86,20 @@ def test_forwarded_hosts_are_never_shown(context):
         "HTTP_FORWARDED": "host=evil.example",
         "HTTP_X_HOST": "evil.example",
     }
-    assert make_own_url(context, asked("localhost", **forged)) == "http://localhost"
+    assert make_own_url(context, requests("localhost", **forged)) == "http://localhost"
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "localhost:1", "flags.example.com"])
 def test_the_configured_address_counts_whatever_was_asked(make_service, host):
     service = make_service(environ={"SERVICE_URL": "https://flags.example.com/base/"})
     url = "https://flags.example.com/base"
-    assert make_own_url(service.context, asked(host)) == url
-    assert make_signal_url(service.context, asked(host), "x") == f"{url}/api/signal-endpoint/x"
+    assert make_own_url(service.context, requests(host)) == url
+    assert make_signal_url(service.context, requests(host), "x") == f"{url}/api/signal-endpoint/x"
 
 
 def test_the_base_path_is_shown(make_service):
     service = make_service(environ={"BASE_URI_PATH": "/flags"})
-    assert make_own_url(service.context, asked("evil.example")) == "http://localhost:4242/flags"
+    assert make_own_url(service.context, requests("evil.example")) == "http://localhost:4242/flags"
     web = webtest.TestApp(service.app)
     created = web.post_json(f"/flags{PATH}", {"name": "x"}, headers=ADMIN).json
     assert created["url"].endswith("/flags/api/signal-endpoint/x")
@@ -118,7 +120,7 @@ def test_no_answer_repeats_a_made_up_host(service, cast):
         # WebTest itself makes a Location absolute with the Host that it sent.
         location = answer.headers.get("Location", "").removeprefix("http://evil.example")
         assert "evil.example" not in location, path
-    stranger = webtest.TestApp(service.app)
-    there = stranger.get("/admin/signals", headers=forged, status=303)
+    visitor = webtest.TestApp(service.app)
+    there = visitor.get("/admin/signals", headers=forged, status=303)
     assert "evil.example" not in there.text
-    assert Make(stranger).token(endpoint)["token"].startswith("signal_")
+    assert Make(visitor).token(endpoint)["token"].startswith("signal_")

@@ -42,7 +42,7 @@ def test_a_path_of_ours_is_kept_as_it_is(path):
 
 
 @pytest.mark.parametrize(
-    ("path", "sent"),
+    ("path", "location"),
     [
         ("/a b", "/a%20b"),
         ("/é?q=ü", "/%C3%A9?q=%C3%BC"),
@@ -57,9 +57,9 @@ def test_a_path_of_ours_is_kept_as_it_is(path):
         ("/[::1]", "/%5B::1%5D"),
     ],
 )
-def test_what_a_header_can_not_carry_is_encoded(path, sent):
-    assert make_next_path(path) == sent
-    assert unquote(sent) == path
+def test_what_a_header_can_not_carry_is_encoded(path, location):
+    assert make_next_path(path) == location
+    assert unquote(location) == path
 
 
 @pytest.mark.parametrize(
@@ -131,14 +131,14 @@ def test_nothing_leads_elsewhere():
         "javascript:", "[", "]", "%", "&", "=",
     ]  # fmt: skip
     random_ = random.Random(7)
-    kept = 0
+    remaining = 0
     for _ in range(5000):
         target = "".join(random_.choices(pieces, k=random_.randrange(1, 7)))
         if random_.random() < 0.7:
             target = "/" + target
-        sent = make_next_path(target)
-        assert re.fullmatch(r"/[!-~]*", sent), target
-        assert where_a_browser_goes(sent) == "flags.example.com", target
-        assert make_next_path(sent) == sent, target
-        kept += sent != "/"
-    assert kept > 500
+        location = make_next_path(target)
+        assert re.fullmatch(r"/[!-~]*", location), target
+        assert where_a_browser_goes(location) == "flags.example.com", target
+        assert make_next_path(location) == location, target
+        remaining += location != "/"
+    assert remaining > 500

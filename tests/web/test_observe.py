@@ -97,14 +97,14 @@ def test_none_is_written_unless_it_is_wanted(make_service, capsys):
 
 def test_what_is_kept_of_made_up_names_is_short(make_service, monkeypatch):
     service = make_service()
-    web, requests, kept = webtest.TestApp(service.app), service.context.telemetry.requests, []
+    web, requests, cached = webtest.TestApp(service.app), service.context.telemetry.requests, []
     series = requests.find_series
-    monkeypatch.setattr(requests, "find_series", lambda *key: kept.append(key) or series(*key))
+    monkeypatch.setattr(requests, "find_series", lambda *key: cached.append(key) or series(*key))
     path = "/api/admin/projects"
     for n in range(3):  # which differ in what is cut off
         web.get(path, headers=ADMIN | {"X-Unleash-AppName": "a" * 9_000 + str(n)})
         web.get(f"{path}?appName={'b' * 9_000}{n}", headers=ADMIN)
-    assert [name for _, _, _, name in kept] == ["a" * 100, "b" * 100]
+    assert [name for _, _, _, name in cached] == ["a" * 100, "b" * 100]
 
 
 LIVE = f"default:development.{'1a2b3c4d' * 7}"
