@@ -1,4 +1,4 @@
-"""Folders for embedded databases, and services of this process that listen."""
+"""Directories for embedded databases, and listening services in this process."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ OUTSIDE = ("keepAliveTimeout", "preRouterHook")  # of the `server` block
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """An empty folder that the database's account can pass; nothing may run in it at the end."""
+    """An empty directory for an embedded database; nothing may run in it at the end."""
     with create_open_folder() as path:
         yield path
         until(lambda: not list_processes(path), "the end of every database")
 
 
 @pytest.fixture(scope="session")
-def kept_data() -> Iterator[Path]:
+def shared_data() -> Iterator[Path]:
     with create_open_folder() as path:
         yield path / "data"
 
 
 @pytest.fixture
-def data(kept_data: Path) -> Iterator[Path]:
-    """A data folder whose database is made once a run, is empty and not running."""
-    database = EmbeddedPostgres(str(kept_data))
+def data(shared_data: Path) -> Iterator[Path]:
+    """A data directory with an empty database that doesn't run; it is created once."""
+    database = EmbeddedPostgres(str(shared_data))
     database.start()
     conn = psycopg2.connect(**database.arguments())
     with conn, conn.cursor() as cursor:
         cursor.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
     conn.close()
     database.stop()
-    yield kept_data
-    until(lambda: not list_processes(kept_data), "the end of the database")
+    yield shared_data
+    until(lambda: not list_processes(shared_data), "the end of the database")
 
 
 @pytest.fixture

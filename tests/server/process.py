@@ -1,4 +1,4 @@
-"""The service as a real process: started, asked over sockets, signalled, stopped by its pid."""
+"""The service as a real process that tests start, send requests and signals to, and stop."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.waiting import DEADLINE_SECONDS, until
 ROOT = Path(__file__).resolve().parents[2]
 ADMIN_SECRET = "*:*.server-tests"
 ADDRESS = re.compile(r"^ *address +(?:http://\S+:(\d+)\S*|unix:(\S+))$", re.MULTILINE)
-# No limit may stand between an attack and the code it is meant for.
+# Rate limits would keep attacks away from the code under test.
 OPEN_LIMITS = {
     "INIT_ADMIN_API_TOKENS": ADMIN_SECRET,
     "SIGNAL_ENDPOINT_RATE_LIMIT_PER_SECOND": "100000",
@@ -33,7 +33,7 @@ OPEN_LIMITS = {
 
 
 def find_free_port() -> int:
-    """Below those that the system gives to others in between."""
+    """A free port below those that the system assigns."""
     while True:
         number = random.randrange(20_000, 32_000)
         with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", number)):
@@ -41,7 +41,7 @@ def find_free_port() -> int:
 
 
 def make_database_environ(options: Mapping[str, Any]) -> dict[str, str]:
-    """The variables that stand for a `db` option."""
+    """The variables for a `db` option."""
     return {
         "DATABASE_HOST": str(options["host"]),
         "DATABASE_PORT": str(options["port"]),
@@ -51,7 +51,7 @@ def make_database_environ(options: Mapping[str, Any]) -> dict[str, str]:
 
 
 def is_running(pid: int) -> bool:
-    """False for a zombie too: it has ended, whoever should collect it."""
+    """Whether the process runs; a zombie doesn't."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
@@ -60,7 +60,7 @@ def is_running(pid: int) -> bool:
 
 
 class Client:
-    """Asks a service that listens on a port or a pipe."""
+    """Sends requests to a service on a port or a unix socket."""
 
     port, pipe = 0, ""
 
@@ -86,7 +86,7 @@ class Client:
         secret: str = ADMIN_SECRET,
         timeout: float = DEADLINE_SECONDS,
     ) -> tuple[int, Any]:
-        """(status, parsed JSON or the bytes); raises OSError and HTTPException as they come."""
+        """(status, parsed JSON or bytes). Raises OSError and HTTPException."""
         conn = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         headers = {"Authorization": f"Bearer {secret}", "Connection": "close"}
         if body is not None:
@@ -102,7 +102,7 @@ class Client:
             return answer.status, data
 
     def create_sender(self, name: str = "deploys") -> tuple[int, str]:
-        """An endpoint with a token: (the endpoint's id, the token)."""
+        """A new endpoint with a token: (ID of the endpoint, token)."""
         status, endpoint = self.request("POST", "/api/admin/signal-endpoints", {"name": name})
         assert status == 201, endpoint
         path = f"/api/admin/signal-endpoints/{endpoint['id']}/tokens"
@@ -112,10 +112,10 @@ class Client:
 
 
 class Process(Client):
-    """One started service. `script` runs instead of run.py; it must print the address line.
+    """One started service. `script` runs instead of run.py and must print the address line.
 
-    It is forked from a process that has imported the service, which makes it cheap; `cold` ones
-    are Python's own from the beginning, as people start it.
+    The process is forked from one that has imported the service, which is fast. A `cold` one
+    starts Python like users do.
     """
 
     def __init__(
@@ -143,28 +143,28 @@ class Process(Client):
                 start_new_session=True,
             )
         else:
-            self._popen = warm.start(script, variables, cwd, self._out, self._err)
+            self._popen = warm.start_forked(script, variables, cwd, self._out, self._err)
         self.pid, self.environ = self._popen.pid, dict(environ)
         self._has_database = "SERVICE_DATA_DIR" in environ
 
     @property
     def stdout(self) -> str:
-        return _everything(self._out)
+        return _read_all(self._out)
 
     @property
     def stderr(self) -> str:
-        return _everything(self._err)
+        return _read_all(self._err)
 
     def wait_for_address(self) -> Process:
-        """Returns when the address is printed; fails with its errors when it ends instead."""
+        """Waits until the address is printed; fails with the errors if the process ends."""
 
-        def printed() -> re.Match[str] | None:
-            found = ADDRESS.search(self.stdout)
-            if not found and self._popen.poll() is not None:
+        def find_address() -> re.Match[str] | None:
+            match = ADDRESS.search(self.stdout)
+            if not match and self._popen.poll() is not None:
                 raise AssertionError(f"ended with {self._popen.returncode}: {self.stderr}")
-            return found
+            return match
 
-        match = until(printed, "the address line")
+        match = until(find_address, "the address line")
         self.port, self.pipe = int(match[1] or 0), match[2] or ""
         return self
 
@@ -186,7 +186,7 @@ class Process(Client):
         self._popen.wait(DEADLINE_SECONDS)
 
     def close(self) -> None:
-        """Ends it, politely where it has a database to end; frees the files."""
+        """Stops the process, gracefully if it has an embedded database; closes the files."""
         if self._popen.poll() is None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 if self._has_database:
@@ -200,30 +200,30 @@ class Process(Client):
 def run_command(
     arguments: Sequence[str], environ: Mapping[str, str], stdin: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    """The finished `python -m sigservice` with these arguments."""
+    """The result of `python -m sigservice` with these arguments."""
     script = f"""
 import runpy, sys
 sys.argv = {["sigservice", *arguments]!r}
 runpy.run_module("sigservice", run_name="__main__", alter_sys=True)
 """
     with contextlib.ExitStack() as stack:
-        given, out, err = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(3))
-        given.write(stdin.encode())
-        given.seek(0)
-        code = warm.start(script, environ, ROOT, out, err, given).wait(DEADLINE_SECONDS)
+        stdin_file, out, err = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(3))
+        stdin_file.write(stdin.encode())
+        stdin_file.seek(0)
+        code = warm.start_forked(script, environ, ROOT, out, err, stdin_file).wait(DEADLINE_SECONDS)
         return subprocess.CompletedProcess(
-            ["sigservice", *arguments], code, _everything(out), _everything(err)
+            ["sigservice", *arguments], code, _read_all(out), _read_all(err)
         )
 
 
-def _everything(file: Any) -> str:
-    """Reads beside the process that writes: the offset is shared, so it stays untouched."""
+def _read_all(file: Any) -> str:
+    """Reads a file that another process writes. Keeps the offset, which both share."""
     return os.pread(file.fileno(), 10_000_000, 0).decode(errors="replace")
 
 
 @contextlib.contextmanager
 def run_service(environ: Mapping[str, str], script: str = "", **more: Any) -> Iterator[Process]:
-    """A service that has printed its address; stopped at the end."""
+    """A service that has printed its address. It is stopped at the end of the block."""
     process = Process(environ, script, **more)
     try:
         yield process.wait_for_address()
@@ -234,7 +234,7 @@ def run_service(environ: Mapping[str, str], script: str = "", **more: Any) -> It
 def run_failing_service(
     environ: Mapping[str, str], script: str = "", seconds: float = DEADLINE_SECONDS
 ) -> Process:
-    """A service that must end by itself; `wait()` gives its exit code at once."""
+    """A service whose start must fail; `wait()` returns its exit code."""
     process = Process(environ, script)
     try:
         process.wait(seconds)
@@ -246,7 +246,7 @@ def run_failing_service(
 
 @contextlib.contextmanager
 def create_open_folder(suffix: str = "") -> Iterator[Path]:
-    """A folder that the account of the embedded database can pass, also when we are root."""
+    """A directory that the account of the embedded database can access, also for root."""
     folder = Path(tempfile.mkdtemp(prefix="sigservice-test-", suffix=suffix, dir="/tmp"))
     folder.chmod(0o711)
     try:
@@ -256,7 +256,7 @@ def create_open_folder(suffix: str = "") -> Iterator[Path]:
 
 
 def find_postmaster(data: Path) -> int:
-    """The pid of the embedded PostgreSQL of a data folder, 0 while there is none."""
+    """The process ID of the embedded PostgreSQL of a data directory, or 0."""
     with contextlib.suppress(FileNotFoundError, IndexError, ValueError):
         pid = int((data / "postgres" / "postmaster.pid").read_text().split()[0])
         return pid if is_running(pid) else 0
@@ -268,12 +268,12 @@ def find_parent(pid: int) -> int:
 
 
 def list_processes(data: Path) -> list[int]:
-    """Postmasters and supervisors whose command line names the data folder."""
-    found = []
+    """Process IDs of servers and supervisors with the data directory in their command line."""
+    pids = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
             with contextlib.suppress(OSError):
-                named = os.fsencode(data) in (entry / "cmdline").read_bytes()
-                if named and is_running(int(entry.name)):
-                    found.append(int(entry.name))
-    return found
+                has_data = os.fsencode(data) in (entry / "cmdline").read_bytes()
+                if has_data and is_running(int(entry.name)):
+                    pids.append(int(entry.name))
+    return pids

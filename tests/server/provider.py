@@ -1,4 +1,4 @@
-"""Canaille, an identity provider, with one person in it: prints its address, serves until ended."""
+"""Canaille, an identity provider with one user. Prints its address, serves until killed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from socketserver import ThreadingMixIn
 from wsgiref.simple_server import WSGIServer, make_server
 
-PERSON = {
+USER = {
     "user_name": "eva",
     "password": "Correct-Horse-7",
     "formatted_name": "Eva Example",
@@ -49,7 +49,7 @@ def main() -> None:
         }
     )
     with app.app_context():
-        Backend.instance.save(models.User(**PERSON))
+        Backend.instance.save(models.User(**USER))
     server.set_app(app)
     sys.stdout.write(f"http://127.0.0.1:{server.server_port}\n")
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Which bodies are read, by the routes' own lines: over a socket, because the listener decides."""
+"""Which bodies are read, as the routes declare; over a socket, because the listener decides."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FORM = "application/x-www-form-urlencoded"
 LARGEST = b" " * 5_000_000
 
 
-def started(make_service: Any, **options: Any) -> tuple[Any, Client]:
+def start_service(make_service: Any, **options: Any) -> tuple[Any, Client]:
     limits = {"failedAuthMaxPerMinute": 10**6, "simpleLoginMaxPerMinute": 10**6}
     server = {"gracefulShutdownEnable": False, "host": "127.0.0.1"}
     service = make_service({"server": server, "rateLimiting": limits, **options})
@@ -30,7 +30,9 @@ def started(make_service: Any, **options: Any) -> tuple[Any, Client]:
     return service, Client.at(service.port)
 
 
-def ask(client: Client, method: str, path: str, body: bytes, headers: dict[str, str]) -> int:
+def send_request(
+    client: Client, method: str, path: str, body: bytes, headers: dict[str, str]
+) -> int:
     conn = http.client.HTTPConnection("127.0.0.1", client.port, timeout=DEADLINE_SECONDS)
     try:
         conn.request(method, path, body, headers)
@@ -39,15 +41,14 @@ def ask(client: Client, method: str, path: str, body: bytes, headers: dict[str, 
         conn.close()
 
 
-def test_every_route_that_reads_a_body_says_so(make_service: Any):
-    """Without a word on its line a route gets no more than SMALL_BODY_BYTES, and would answer
-    413."""
-    service, client = started(make_service)
+def test_every_route_that_reads_a_body_declares_it(make_service: Any):
+    """Without a declaration a route gets at most SMALL_BODY_BYTES, and answers 413."""
+    service, client = start_service(make_service)
     web = webtest.TestApp(service.app)
     web.post_json("/auth/simple/login", {"username": "ada", "password": Cast.PASSWORD})
     cookie = {"Cookie": f"service-session={web.cookies['service-session']}"}
     routes = [route for router in find_routers() for route in router.bind(service.context).routes]
-    refused = set()
+    rejected = set()
     for route in routes:
         if route.method in SAFE_METHODS:
             continue
@@ -60,25 +61,25 @@ def test_every_route_that_reads_a_body_says_so(make_service: Any):
             body = json.dumps({"filler": LARGER}).encode()
             headers = {"Content-Type": "application/json"}
         headers |= cookie if is_page else ADMIN
-        if ask(client, route.method, path, body, headers) == 413:
-            refused.add((route.method, route.rule))
-    assert not refused
+        if send_request(client, route.method, path, body, headers) == 413:
+            rejected.add((route.method, route.rule))
+    assert not rejected
 
 
 @pytest.mark.parametrize(
     "options",
     [
         {"preHook": lambda root: root.post("/own", callback=lambda: "read") and None},
-        {"preHook": lambda root: lambda inner: _answering(inner)},
+        {"preHook": lambda root: lambda inner: _make_hook(inner)},
     ],
     ids=["route", "wrapper"],
 )
-def test_what_a_hook_answers_may_be_large(make_service: Any, options: dict[str, Any]):
-    _, client = started(make_service, **options)
-    assert ask(client, "POST", "/own", LARGEST, {}) == 200
+def test_body_for_a_hook_may_be_large(make_service: Any, options: dict[str, Any]):
+    _, client = start_service(make_service, **options)
+    assert send_request(client, "POST", "/own", LARGEST, {}) == 200
 
 
-def _answering(inner: Any) -> Any:
+def _make_hook(inner: Any) -> Any:
     def answer(environ: Any, start_response: Any) -> Any:
         if environ["PATH_INFO"] != "/own":
             return inner(environ, start_response)
@@ -89,11 +90,13 @@ def _answering(inner: Any) -> Any:
     return answer
 
 
-def test_caller_without_credentials_is_read_where_it_needs_none(make_service: Any):
-    """What a custom handler goes by is its own affair."""
+def test_body_without_credentials_is_read_if_none_are_needed(make_service: Any):
+    """A custom handler may use other credentials."""
     custom = Custom(identify=lambda environ: {"username": "eve"})
     authentication = {"type": "custom", "customAuthHandler": lambda *_: custom}
-    _, client = started(make_service, authentication=authentication)
+    _, client = start_service(make_service, authentication=authentication)
     body = json.dumps({"name": "s", "constraints": [], "description": LARGER}).encode()
-    status = ask(client, "POST", "/api/admin/segments", body, {"Content-Type": "application/json"})
+    status = send_request(
+        client, "POST", "/api/admin/segments", body, {"Content-Type": "application/json"}
+    )
     assert status not in (401, 413)

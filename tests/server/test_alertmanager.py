@@ -38,12 +38,12 @@ pytestmark = [
 
 @pytest.fixture
 def base_url(database) -> Iterator[str]:
-    """A service that really listens, on the real clock."""
+    """A listening service with the real clock."""
     service = sigservice.start(
         {
             "db": database.options(),
             "logLevel": "error",
-            # Without graceful shutdown pytest's own signal handlers stay in place.
+            # Graceful shutdown would replace the signal handlers of pytest.
             "server": {"host": "127.0.0.1", "port": 0, "gracefulShutdownEnable": False},
             "authentication": {
                 "initialAdminUser": {"username": "ada", "password": "Correct-Horse-7"},
@@ -63,8 +63,8 @@ def alertmanager(tmp_path) -> Iterator[Callable[[str], str]]:
     """`alertmanager(configuration)`: its address once it is ready."""
     started: list[subprocess.Popen[bytes]] = []
 
-    def start(configuration: str) -> str:
-        (tmp_path / "alertmanager.yml").write_text(configuration)
+    def start(write_configuration: str) -> str:
+        (tmp_path / "alertmanager.yml").write_text(write_configuration)
         log = tmp_path / "alertmanager.log"
         address = f"127.0.0.1:{find_free_port()}"
         with log.open("wb") as output:
@@ -85,7 +85,7 @@ def alertmanager(tmp_path) -> Iterator[Callable[[str], str]]:
         def ready() -> bool:
             assert process.poll() is None, log.read_text()
             try:
-                return web(f"http://{address}/-/ready").startswith("OK")
+                return fetch(f"http://{address}/-/ready").startswith("OK")
             except OSError:
                 return False
 
@@ -102,41 +102,41 @@ def alertmanager(tmp_path) -> Iterator[Callable[[str], str]]:
             process.wait()
 
 
-def test_alert_that_fires_and_ends_is_seen(base_url, alertmanager):
-    endpoint = api(base_url, "", {"name": "alerts"})
-    token = api(base_url, f"/{endpoint['id']}/tokens", {"name": "alertmanager-eu"})
-    address = alertmanager(configuration(endpoint["url"], token["token"]))
-    view = signed_in(base_url)
+def test_firing_and_resolved_alerts_are_shown(base_url, alertmanager):
+    endpoint = call_api(base_url, "", {"name": "alerts"})
+    token = call_api(base_url, f"/{endpoint['id']}/tokens", {"name": "alertmanager-eu"})
+    address = alertmanager(write_configuration(endpoint["url"], token["token"]))
+    view = open_browser(base_url)
     page = f"{base_url}/admin/signals/{endpoint['id']}/log"
-    began = datetime.now(UTC) - timedelta(minutes=1)
+    started_at = datetime.now(UTC) - timedelta(minutes=1)
 
-    def received() -> list[str]:
+    def list_received_statuses() -> list[str]:
         """The status of each notification in the JSON list, newest first."""
-        rows = api(base_url, f"/{endpoint['id']}/signals")["signalEndpointSignals"]
+        rows = call_api(base_url, f"/{endpoint['id']}/signals")["signalEndpointSignals"]
         assert {row["tokenName"] for row in rows} <= {"alertmanager-eu"}
         assert {row["payload"]["version"] for row in rows} <= {"4"}
         assert all(row["payload"]["alerts"][0]["labels"] == LABELS for row in rows)
         return [row["payload"]["status"] for row in rows]
 
-    def seen() -> list[str]:
-        """The same from the page that a person looks at."""
-        items = html(web(page, opener=view)).find(id="signals").find_all("li")
+    def list_shown_statuses() -> list[str]:
+        """The same from the page."""
+        items = parse_html(fetch(page, opener=view)).find(id="signals").find_all("li")
         assert {item.find(class_="badge").text for item in items} <= {"alertmanager-eu"}
         return [json.loads(item.pre.text)["status"] for item in items]
 
-    assert seen() == []
-    fire(address, startsAt=began.isoformat())
-    until(lambda: received() == ["firing"], "the firing notification")
-    assert seen() == ["firing"]
+    assert list_shown_statuses() == []
+    send_alert(address, startsAt=started_at.isoformat())
+    until(lambda: list_received_statuses() == ["firing"], "the firing notification")
+    assert list_shown_statuses() == ["firing"]
 
-    ended = datetime.now(UTC) - timedelta(seconds=1)
-    fire(address, startsAt=began.isoformat(), endsAt=ended.isoformat())
-    until(lambda: received() == ["resolved", "firing"], "the resolved notification")
-    assert seen() == ["resolved", "firing"]
+    resolved_at = datetime.now(UTC) - timedelta(seconds=1)
+    send_alert(address, startsAt=started_at.isoformat(), endsAt=resolved_at.isoformat())
+    until(lambda: list_received_statuses() == ["resolved", "firing"], "the resolved notification")
+    assert list_shown_statuses() == ["resolved", "firing"]
 
 
-def configuration(url: str, token: str) -> str:
-    """The guide's recipe with our address and token, and less patience."""
+def write_configuration(url: str, token: str) -> str:
+    """The configuration of the page with this address and token, and shorter intervals."""
     blocks = re.findall(r"^```yaml\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
     (text,) = (block for block in blocks if "webhook_configs" in block)
     ours = {
@@ -151,45 +151,45 @@ def configuration(url: str, token: str) -> str:
     return text
 
 
-def fire(address: str, **times: str) -> None:
-    web(f"{address}/api/v2/alerts", json.dumps([{"labels": LABELS, **times}]).encode())
+def send_alert(address: str, **times: str) -> None:
+    fetch(f"{address}/api/v2/alerts", json.dumps([{"labels": LABELS, **times}]).encode())
 
 
-def api(base_url: str, path: str, body: Any = None) -> Any:
+def call_api(base_url: str, path: str, body: Any = None) -> Any:
     data = None if body is None else json.dumps(body).encode()
-    return json.loads(web(f"{base_url}/api/admin/signal-endpoints{path}", data, headers=ADMIN))
+    return json.loads(fetch(f"{base_url}/api/admin/signal-endpoints{path}", data, headers=ADMIN))
 
 
-def signed_in(base_url: str) -> urllib.request.OpenerDirector:
+def open_browser(base_url: str) -> urllib.request.OpenerDirector:
     """A browser with Ada's session."""
-    browser = direct(urllib.request.HTTPCookieProcessor(CookieJar()))
-    page = html(web(f"{base_url}/sign-in", opener=browser))
+    browser = open_without_proxy(urllib.request.HTTPCookieProcessor(CookieJar()))
+    page = parse_html(fetch(f"{base_url}/sign-in", opener=browser))
     form = {field["name"]: field["value"] for field in page.find_all("input", type="hidden")}
     form |= {"username": "ada", "password": "Correct-Horse-7"}
     kind = {"Content-Type": "application/x-www-form-urlencoded"}
     data = urllib.parse.urlencode(form).encode()
-    web(f"{base_url}/sign-in", data, headers=kind, opener=browser)
+    fetch(f"{base_url}/sign-in", data, headers=kind, opener=browser)
     return browser
 
 
-def html(text: str) -> BeautifulSoup:
+def parse_html(text: str) -> BeautifulSoup:
     return BeautifulSoup(text, "html.parser")
 
 
-def direct(*handlers: urllib.request.BaseHandler) -> urllib.request.OpenerDirector:
-    """Past any proxy of the machine."""
+def open_without_proxy(*handlers: urllib.request.BaseHandler) -> urllib.request.OpenerDirector:
+    """An opener without the proxies of the machine."""
     return urllib.request.build_opener(urllib.request.ProxyHandler({}), *handlers)
 
 
-def web(
+def fetch(
     url: str,
     data: bytes | None = None,
     *,
     headers: dict[str, str] | None = None,
     opener: urllib.request.OpenerDirector | None = None,
 ) -> str:
-    """The answer's text. With `data` it is a POST, of JSON unless a header says otherwise."""
+    """The text of the response. With `data` it is a POST, of JSON by default."""
     kind = {"Content-Type": "application/json"} if data is not None else {}
     request = urllib.request.Request(url, data, kind | (headers or {}))
-    with (opener or direct()).open(request, timeout=DEADLINE_SECONDS) as answer:
+    with (opener or open_without_proxy()).open(request, timeout=DEADLINE_SECONDS) as answer:
         return answer.read().decode()

@@ -1,4 +1,4 @@
-"""20 kept connections at once: tools that flip and add, SDKs that poll; over real sockets."""
+"""20 concurrent keep-alive connections over real sockets: tools that write, SDKs that poll."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def service(make_service):
 
 
 class Connection:
-    """One connection, kept; it must never have to be opened again."""
+    """One keep-alive connection that is never opened again."""
 
     def __init__(self, port, secret):
         self._http = http.client.HTTPConnection("127.0.0.1", port, timeout=DEADLINE_SECONDS)
@@ -43,10 +43,10 @@ class Connection:
         self._http.close()
 
 
-def test_nobody_fails_and_nobody_sees_the_past(service):
+def test_concurrent_requests_succeed_and_see_the_newest_state(service):
     admin = Connection(service.port, ADMIN_TOKEN)
     assert admin.request("POST", FEATURES, {"name": "a"})[0] == 201
-    written, problems, gate = [0] * 20, [], threading.Barrier(20)
+    turns, problems, gate = [0] * 20, [], threading.Barrier(20)
 
     def tool(connection, n):
         for turn in range(1, 9):
@@ -57,20 +57,20 @@ def test_nobody_fails_and_nobody_sees_the_past(service):
                 {200, 400},
             )
             yield connection.request("POST", FEATURES, {"name": f"f{n}.{turn}"})[0], {201}
-            written[n] = turn
+            turns[n] = turn
 
     def sdk(connection, _):
         etag = ""
         for _ in range(25):
-            before = list(written)
+            before = list(turns)
             status, data, headers = connection.request(
                 "GET", "/api/client/features", **{"If-None-Match": etag}
             )
             if status == 200:
                 etag = headers["ETag"]
                 names = {feature["name"] for feature in json.loads(data)["features"]}
-            wanted = {f"f{n}.{turn}" for n in range(20) for turn in range(1, before[n] + 1)}
-            yield wanted - names, [set()]
+            expected = {f"f{n}.{turn}" for n in range(20) for turn in range(1, before[n] + 1)}
+            yield expected - names, [set()]
             yield status, {200, 304}
 
     def run(n):

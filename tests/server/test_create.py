@@ -1,4 +1,4 @@
-"""`create` inside a program: what it leaves alone, and what of the program's it doesn't heed."""
+"""`create` inside a program: it neither changes nor uses the environment of the program."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VARIABLES = {
     "PGHOST": "203.0.113.9",
     "PGOPTIONS": "-c nonsense=1",
 }
-# Arguments that would show if one of them were taken.
+# Arguments with a visible effect if one of them is used.
 SERVICE = """[elsewhere]
 host=203.0.113.9
 port=1
@@ -41,7 +41,7 @@ def variables(monkeypatch, tmp_path):
         monkeypatch.setenv(name, value)
 
 
-def test_the_environment_of_the_program_stays_as_it_is(variables, make_service):
+def test_environment_of_the_program_is_unchanged(variables, make_service):
     before = dict(os.environ)
     service = make_service()
     service.start()
@@ -50,7 +50,7 @@ def test_the_environment_of_the_program_stays_as_it_is(variables, make_service):
     assert dict(os.environ) == before
 
 
-def test_libpqs_variables_have_no_effect(variables, make_service):
+def test_variables_of_libpq_have_no_effect(variables, make_service):
     service = make_service()
     for _ in range(2):  # the connection that comes back from the pool, too
         with service.context.database.transaction() as conn, conn.cursor() as cursor:
@@ -62,14 +62,14 @@ def test_libpqs_variables_have_no_effect(variables, make_service):
     ("name", "value"),
     [("PGSERVICE", "nowhere"), ("PGTZ", "nowhere"), ("PGDATESTYLE", "x"), ("PGGEQO", "x")],
 )
-def test_a_variable_that_libpq_refuses_is_one_clear_line(make_service, monkeypatch, name, value):
+def test_invalid_variable_of_libpq_is_one_clear_line(make_service, monkeypatch, name, value):
     monkeypatch.setenv(name, value)
     with pytest.raises(StartError, match=name) as raised:
         make_service()
     assert "\n" not in str(raised.value)
 
 
-def test_warnings_of_options_in_code_are_in_the_log(make_service):
+def test_warnings_about_options_in_code_are_logged(make_service):
     log = Log()
     make_service({"getLogger": log, "eventHook": print})
     assert any("eventHook was removed" in line[-1] for line in log.lines), log.lines

@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL under real processes: shared, kept, ended, and refused with a reason."""
+"""The embedded PostgreSQL with real processes: shared, persistent, stopped; start errors."""
 
 from __future__ import annotations
 
@@ -38,25 +38,25 @@ def environ(data: Path) -> dict[str, str]:
     return OPEN_LIMITS | {"SERVICE_DATA_DIR": str(data)}
 
 
-def signal_ids(process: Process, endpoint: int) -> set[int]:
+def list_signal_ids(process: Process, endpoint: int) -> set[int]:
     status, page = process.request("GET", f"/api/admin/signal-endpoints/{endpoint}/signals")
     assert status == 200, page
     return {row["id"] for row in page["signalEndpointSignals"]}
 
 
-def post(process: Process, secret: str) -> int:
+def send_signal(process: Process, secret: str) -> int:
     status, answer = process.request("POST", "/api/signal-endpoint/deploys", {}, secret=secret)
     assert status == 200, answer
     return answer["signals"][0]["id"]
 
 
-def await_end(data: Path) -> None:
-    """A stop leaves a database that takes longer than some seconds to end by itself."""
+def wait_for_end(data: Path) -> None:
+    """Waits for the end of a database that takes longer than the stop of the service."""
     until(lambda: not list_processes(data), "the end of the database")
 
 
-def escape_line(process: Process) -> str:
-    """The only line of a refused start; exit code 1."""
+def read_error(process: Process) -> str:
+    """The only line of a failed start; exit code 1."""
     assert process.wait() == 1
     (line,) = process.stderr.splitlines()
     process.close()
@@ -68,20 +68,20 @@ def escape_line(process: Process) -> str:
 def test_second_process_attaches_and_survives_the_first(data: Path, number: int):
     with run_service(environ(data)) as first:
         endpoint, secret = first.create_sender()
-        post(first, secret)
+        send_signal(first, secret)
         server = find_postmaster(data)
         with run_service(environ(data)) as second:
             assert "shared with another process" in second.stdout
             assert find_postmaster(data) == server
-            post(second, secret)
+            send_signal(second, secret)
             first.send(number)
             assert first.wait() == (0 if number == signal.SIGTERM else -number)
             for _ in range(5):
-                post(second, secret)
-            assert len(signal_ids(second, endpoint)) == 7
+                send_signal(second, secret)
+            assert len(list_signal_ids(second, endpoint)) == 7
             assert find_postmaster(data) == server
         assert second.wait() == 0
-    await_end(data)
+    wait_for_end(data)
 
 
 def test_processes_started_together_share_one_new_database(folder: Path):
@@ -91,8 +91,8 @@ def test_processes_started_together_share_one_new_database(folder: Path):
         for process in started:
             process.wait_for_address()
         endpoint, secret = started[0].create_sender()
-        ids = {post(process, secret) for process in started}
-        assert signal_ids(started[2], endpoint) == ids
+        ids = {send_signal(process, secret) for process in started}
+        assert list_signal_ids(started[2], endpoint) == ids
         assert len(list_processes(data)) <= 3  # one supervisor, one postmaster; a child being born
         assert not list(data.glob("postgres.new-*"))
     finally:
@@ -103,23 +103,23 @@ def test_processes_started_together_share_one_new_database(folder: Path):
 def test_restart_keeps_the_data_and_does_not_wait(data: Path):
     with run_service(environ(data)) as process:
         endpoint, secret = process.create_sender()
-        kept = {post(process, secret)}
-    await_end(data)
+        before = {send_signal(process, secret)}
+    wait_for_end(data)
     with run_service(environ(data)) as process:
-        assert signal_ids(process, endpoint) == kept
-        post(process, secret)
+        assert list_signal_ids(process, endpoint) == before
+        send_signal(process, secret)
 
 
 def test_starting_while_the_last_one_stops_waits_for_it(data: Path):
     first = Process(environ(data)).wait_for_address()
     try:
         endpoint, secret = first.create_sender()
-        kept = post(first, secret)
+        before = send_signal(first, secret)
         first.send(signal.SIGTERM)
         with run_service(environ(data)) as second:
-            assert signal_ids(second, endpoint) == {kept}
+            assert list_signal_ids(second, endpoint) == {before}
             assert first.wait() == 0
-            until(lambda: post(second, secret), "a signal")
+            until(lambda: send_signal(second, secret), "a signal")
     finally:
         first.close()
 
@@ -142,7 +142,7 @@ def test_folder_may_have_any_name(folder: Path, data: Path, name: str):
         assert moved.stat().st_mode & 0o077 == 0
         assert len(str(moved)) < 90
         database.stop()
-        await_end(there)
+        wait_for_end(there)
     finally:
         database.stop()
         there.rename(data)
@@ -164,7 +164,7 @@ def test_killed_supervisor_takes_the_database_with_it(data: Path):
 
 
 def test_database_killed_again_and_again_comes_back_each_time(data: Path):
-    """It never lives long here, and still each start works: no reason to give up."""
+    """Each start works although the database never runs for long."""
     database = EmbeddedPostgres(str(data))
     database.start()
     try:
@@ -179,7 +179,7 @@ def test_database_killed_again_and_again_comes_back_each_time(data: Path):
         database.stop()
 
 
-def test_stop_ends_even_when_the_database_is_frozen(data: Path):
+def test_stop_ends_even_if_the_database_is_stuck(data: Path):
     with run_service(environ(data)) as process:
         server = find_postmaster(data)
         os.kill(server, signal.SIGSTOP)
@@ -194,7 +194,7 @@ def test_stop_ends_even_when_the_database_is_frozen(data: Path):
 def test_temporary_database_leaves_nothing_behind():
     before = set(Path("/tmp").glob("sigservice-*"))
     script = "import sigservice\nprint(sigservice.create()._database._embedded.directory.home)\n"
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", script],
         env=os.environ | {"SERVICE_DATA_DIR": ":temporary:", "PYTHONPATH": str(ROOT)},
         capture_output=True,
@@ -202,7 +202,7 @@ def test_temporary_database_leaves_nothing_behind():
         timeout=DEADLINE_SECONDS,
         check=True,
     )
-    home = Path(done.stdout.strip())
+    home = Path(result.stdout.strip())
     assert home not in before
     until(lambda: not list_processes(home), "the end of the database")
     try:
@@ -214,7 +214,7 @@ def test_temporary_database_leaves_nothing_behind():
 def test_temporary_database_removes_its_own_folders_only(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """A colon in TMPDIR must not make the supervisor remove what stands before it."""
+    """A colon in TMPDIR must not make the supervisor remove the path before it."""
     precious, home = folder / "a", folder / "a:b"
     for path in (precious, home):
         path.mkdir()
@@ -232,7 +232,7 @@ def test_temporary_database_removes_its_own_folders_only(
 def test_closed_folder_that_was_asked_for_is_refused_with_one_line(folder: Path):
     closed = folder / "closed"
     closed.mkdir(mode=0o700)
-    line = escape_line(run_failing_service(environ(closed / "data")))
+    line = read_error(run_failing_service(environ(closed / "data")))
     assert str(closed / "data") in line
     assert "SERVICE_DATA_DIR" in line
     assert closed.stat().st_mode & 0o777 == 0o700
@@ -276,7 +276,7 @@ def test_database_of_an_account_that_is_gone_is_refused_with_one_line(folder: Pa
 
 def test_file_instead_of_a_folder_is_refused_with_one_line(folder: Path):
     (folder / "data").write_text("precious")
-    line = escape_line(run_failing_service(environ(folder / "data")))
+    line = read_error(run_failing_service(environ(folder / "data")))
     assert str(folder / "data") in line
     assert (folder / "data").read_text() == "precious"
 
@@ -289,23 +289,23 @@ def test_name_that_no_file_system_takes_is_refused_with_one_line(folder: Path, n
 
 
 def test_database_of_another_version_is_refused_and_kept(data: Path):
-    kept = sorted(path.name for path in (data / "postgres").iterdir())
+    before = sorted(path.name for path in (data / "postgres").iterdir())
     version = data / "postgres" / "PG_VERSION"
     right = version.read_text()
     version.write_text("12\n")
     try:
-        assert "PostgreSQL 12" in escape_line(run_failing_service(environ(data)))
+        assert "PostgreSQL 12" in read_error(run_failing_service(environ(data)))
     finally:
         version.write_text(right)
-    assert sorted(path.name for path in (data / "postgres").iterdir()) == kept
+    assert sorted(path.name for path in (data / "postgres").iterdir()) == before
 
 
 def test_database_that_cannot_start_is_soon_one_line(data: Path):
-    """Before the half minute is over in which a database that is away may come back."""
+    """The error comes before the 30 s for a database that is unavailable."""
     settings = data / "postgres" / "postgresql.conf"
     right = settings.read_text()
     settings.write_text("nonsense = 'yes'\n")
     try:
-        assert "postgresql.conf" in escape_line(run_failing_service(environ(data), seconds=25))
+        assert "postgresql.conf" in read_error(run_failing_service(environ(data), seconds=25))
     finally:
         settings.write_text(right)

@@ -1,4 +1,4 @@
-"""Few bytes that cost much, and lies about who sends them: against a real process."""
+"""Small requests with a high cost, and forged senders, against a real process."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
+from tests.server.malformed_requests import build_request
 from tests.server.process import OPEN_LIMITS, Process, make_database_environ, run_service, until
-from tests.server.wire_cases import http
 from tests.waiting import take_time
 
 SIGNAL = "/api/signal-endpoint/deploys"
@@ -41,20 +41,20 @@ def process(environ: dict[str, str]) -> Iterator[Process]:
 
 
 @pytest.fixture(scope="module")
-def create_sender(process: Process) -> str:
+def sender(process: Process) -> str:
     return process.create_sender()[1]
 
 
-def processor_seconds(process: Process) -> float:
+def read_cpu_seconds(process: Process) -> float:
     fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
-def busy_part(process: Process, seconds: float = 0.5) -> float:
-    """Which part of a processor it uses from now on."""
-    before, began = processor_seconds(process), time.monotonic()
+def measure_cpu_share(process: Process, seconds: float = 0.5) -> float:
+    """The share of a CPU that the process uses."""
+    before, started_at = read_cpu_seconds(process), time.monotonic()
     take_time(seconds)
-    return (processor_seconds(process) - before) / (time.monotonic() - began)
+    return (read_cpu_seconds(process) - before) / (time.monotonic() - started_at)
 
 
 @pytest.mark.parametrize(
@@ -72,11 +72,11 @@ def busy_part(process: Process, seconds: float = 0.5) -> float:
     ],
     ids=lambda body: repr(body[:4] + body[-4:]).replace("[", "("),
 )
-def test_body_of_a_stranger_costs_little(process: Process, body: bytes):
-    began = processor_seconds(process)
+def test_body_of_an_unauthenticated_caller_costs_little(process: Process, body: bytes):
+    started_at = read_cpu_seconds(process)
     status, _ = process.request("POST", SIGNAL, body, secret="nobody")
     assert status in (400, 401)
-    assert processor_seconds(process) - began < 1
+    assert read_cpu_seconds(process) - started_at < 1
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_small_signal_stays_small_when_it_is_read(
     """jsonb writes numbers out: 1e-16383 is 16 385 characters, so 100 kB would be 180 MB."""
     body = b"[" + b",".join([number] * count) + b"]"
     head = (f"Authorization: {sender}", f"Content-Length: {len(body)}")
-    answer = exchange(process, http("POST", SIGNAL, *head, body=body))
+    answer = send_bytes(process, build_request("POST", SIGNAL, *head, body=body))
     assert answer[9:12] in ("200", "400")
     assert len(answer) < 2 * 102_400
 
@@ -98,16 +98,16 @@ def test_small_signal_stays_small_when_it_is_read(
 def test_urgent_data_does_not_keep_the_processor_busy(process: Process):
     with process.connect() as sock:
         sock.send(b"!", socket.MSG_OOB)
-        assert busy_part(process) < 0.3
+        assert measure_cpu_share(process) < 0.3
         assert process.request("GET", "/health")[0] == 200
 
 
 def test_connections_that_wait_cost_nothing(process: Process):
     with contextlib.ExitStack() as stack:
-        for sent in (b"", b"G", b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n") * 60:
-            stack.enter_context(process.connect()).sendall(sent)
+        for data in (b"", b"G", b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n") * 60:
+            stack.enter_context(process.connect()).sendall(data)
         assert process.request("GET", "/health")[0] == 200  # after which all of it has been read
-        assert busy_part(process) < 0.3
+        assert measure_cpu_share(process) < 0.3
 
 
 def test_file_limit_reached_does_not_keep_the_processor_busy(environ: dict[str, str]):
@@ -115,16 +115,16 @@ def test_file_limit_reached_does_not_keep_the_processor_busy(environ: dict[str, 
     with run_service(environ | more, FEW_FILES) as process, contextlib.ExitStack() as stack:
         for _ in range(160):
             stack.enter_context(process.connect())
-        assert busy_part(process) < 0.5
+        assert measure_cpu_share(process) < 0.5
         assert process.request("GET", "/health", timeout=30)[0] == 200  # when others were cut
 
 
 def test_good_signals_are_answered_beside_a_hundred_dribblers(process: Process, sender: str):
-    done = threading.Event()
+    finished = threading.Event()
     head = b"POST " + SIGNAL.encode() + b" HTTP/1.1\r\nHost: x\r\nContent-Length: 90000\r\n\r\n"
 
     def dribble(socks: list[socket.socket]) -> None:
-        while not done.wait(0.2):
+        while not finished.wait(0.2):
             for sock in socks:
                 with contextlib.suppress(OSError):
                     sock.sendall(b" ")
@@ -137,18 +137,18 @@ def test_good_signals_are_answered_beside_a_hundred_dribblers(process: Process, 
         thread.start()
         slowest = 0.0
         for _ in range(50):
-            began = time.monotonic()
+            started_at = time.monotonic()
             assert process.request("POST", SIGNAL, {}, secret=sender)[0] == 200
-            slowest = max(slowest, time.monotonic() - began)
-        done.set()
+            slowest = max(slowest, time.monotonic() - started_at)
+        finished.set()
         thread.join()
     assert slowest < 30  # the dribblers would take 1000 s
 
 
-def test_frozen_database_connection_does_not_hold_a_request_for_ever(
+def test_stuck_database_connection_does_not_block_a_request_forever(
     process: Process, sender: str, environ: dict[str, str], temporary_database: Any
 ):
-    """SIGSTOP stands for a machine or a disk that stalls; nothing on the server's side fires."""
+    """SIGSTOP simulates a machine or disk that stalls; no timeout of the server fires."""
     assert process.request("POST", SIGNAL, {}, secret=sender)[0] == 200
     conn = temporary_database.connect()
     with conn.cursor() as cursor:
@@ -167,7 +167,7 @@ def test_frozen_database_connection_does_not_hold_a_request_for_ever(
             os.kill(pid, signal.SIGCONT)
 
 
-def exchange(process: Process, data: bytes) -> str:
+def send_bytes(process: Process, data: bytes) -> str:
     with process.connect() as sock:
         sock.sendall(data)
         sock.shutdown(socket.SHUT_WR)
@@ -178,8 +178,10 @@ def exchange(process: Process, data: bytes) -> str:
 
 
 def sign_in(process: Process, next_path: str = "/", *headers: str, password: str = "") -> str:
-    """The whole answer to a submitted sign-in form."""
-    page = exchange(process, http("GET", f"/sign-in?next={urllib.parse.quote(next_path, '')}"))
+    """The complete response to the sign-in form."""
+    page = send_bytes(
+        process, build_request("GET", f"/sign-in?next={urllib.parse.quote(next_path, '')}")
+    )
     cookie = re.search(r"Set-Cookie: (service-session-form=[^;]+)", page)
     token = re.search(r'name="csrf" value="([^"]+)"', page)
     assert cookie, page
@@ -191,7 +193,7 @@ def sign_in(process: Process, next_path: str = "/", *headers: str, password: str
     others = [h for h in headers if not h.startswith("Cookie: ")]
     length = f"Content-Length: {len(form)}"
     lines = (f"Cookie: {cookies}", kind, length, *others)
-    return exchange(process, http("POST", "/sign-in", *lines, body=form))
+    return send_bytes(process, build_request("POST", "/sign-in", *lines, body=form))
 
 
 @pytest.mark.parametrize(
@@ -210,7 +212,7 @@ def sign_in(process: Process, next_path: str = "/", *headers: str, password: str
         "https:evil.example",
     ],
 )
-def test_signing_in_leads_to_our_own_paths_only(process: Process, path: str):
+def test_sign_in_redirects_to_own_paths_only(process: Process, path: str):
     answer = sign_in(process, path)
     assert answer.startswith("HTTP/1.1 303 ")
     assert "\r\nLocation: /\r\n" in answer
@@ -224,8 +226,8 @@ def test_session_that_the_browser_brings_is_not_taken_over(process: Process):
     assert len(session[0]) == 43
     assert "HttpOnly" in session[1]
     assert "samesite=lax" in session[1].lower()
-    fixed = http("GET", "/api/admin/user", "Cookie: service-session=fixed-by-somebody")
-    assert exchange(process, fixed).startswith("HTTP/1.1 401 ")
+    fixed = build_request("GET", "/api/admin/user", "Cookie: service-session=fixed-by-somebody")
+    assert send_bytes(process, fixed).startswith("HTTP/1.1 401 ")
 
 
 @pytest.mark.parametrize(
@@ -237,15 +239,15 @@ def test_session_that_the_browser_brings_is_not_taken_over(process: Process):
         "Origin: http://x.evil.example\r\nSec-Fetch-Site: cross-site",
     ],
 )
-def test_form_from_elsewhere_is_refused(process: Process, lie: str):
+def test_form_from_another_site_is_rejected(process: Process, lie: str):
     assert sign_in(process, "/", lie).startswith("HTTP/1.1 403 ")
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "x@evil.example:80"])
-def test_made_up_host_shows_nowhere(process: Process, host: str):
+def test_forged_host_is_never_shown(process: Process, host: str):
     for path in ("/", "/sign-in", "/nowhere", "/api/nowhere", "/admin/signals"):
         line = f"Host: {host}"
-        assert host not in exchange(process, http("GET", path, line, host=""))
+        assert host not in send_bytes(process, build_request("GET", path, line, host=""))
 
 
 def test_forwarded_addresses_do_not_evade_the_sign_in_limit(environ: dict[str, str]):
@@ -257,8 +259,8 @@ def test_forwarded_addresses_do_not_evade_the_sign_in_limit(environ: dict[str, s
         for number, name in enumerate(names):
             lie = f"{name}: 198.51.100.{number}"
             length = f"Content-Length: {len(body)}"
-            data = http("POST", "/auth/simple/login", lie, kind, length, body=body)
-            statuses.append(exchange(process, data)[9:12])
+            data = build_request("POST", "/auth/simple/login", lie, kind, length, body=body)
+            statuses.append(send_bytes(process, data)[9:12])
         assert statuses == ["401", "401", "401", "429", "429"]
         for path in (
             "/x%0a[ERROR]%20forged",
@@ -266,7 +268,7 @@ def test_forwarded_addresses_do_not_evade_the_sign_in_limit(environ: dict[str, s
             "/x%1b[2Jforged",
             "/%E2%80%A8forged",
         ):
-            exchange(process, http("GET", path))
+            send_bytes(process, build_request("GET", path))
         until(lambda: process.stderr.count("forged") == 4, "the lines of the log")
         lines = [line for line in process.stderr.splitlines() if "forged" in line]
         assert len(lines) == 4

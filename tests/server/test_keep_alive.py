@@ -1,4 +1,4 @@
-"""Connections stay open after answers without a body, which is most of what SDKs get."""
+"""Connections stay open after responses without a body, the most frequent ones for SDKs."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ def sock(make_service):
         yield sock
 
 
-def request(asked, version="1.1", *headers, known="*"):
-    method, path, secret, body = asked
+def build_request(route, version="1.1", *headers, etag="*"):
+    method, path, secret, body = route
     lines = [f"{method} {path} HTTP/{version}", "Host: x", f"Authorization: {secret}", *headers]
-    if known:
-        lines.append(f"If-None-Match: {known}")
+    if etag:
+        lines.append(f"If-None-Match: {etag}")
     if body:
         lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
     return "\r\n".join([*lines, "", ""]).encode() + body
 
 
-def receive(file):
-    """One answer: (status, headers, body)."""
+def read_response(file):
+    """One response: (status, headers, body)."""
     status = int(file.readline().split()[1])
     headers = {}
     while line := file.readline().strip():
@@ -51,41 +51,41 @@ def receive(file):
     return status, headers, file.read(int(headers.get("content-length", 0)))
 
 
-def exchange(sock, data):
+def send_request(sock, data):
     sock.sendall(data)
     with sock.makefile("rb") as file:
-        return receive(file)
+        return read_response(file)
 
 
 def is_closed(sock):
-    """Whether the server has nothing more to say and says so."""
+    """Whether the server has closed the connection."""
     return sock.recv(1) == b""
 
 
-@pytest.mark.parametrize(("asked", "status"), BODILESS)
-def test_the_next_request_goes_over_the_same_connection(sock, asked, status):
+@pytest.mark.parametrize(("route", "status"), BODILESS)
+def test_connection_serves_the_next_request(sock, route, status):
     for _ in range(3):
-        got, headers, _ = exchange(sock, request(asked))
-        assert got == status
+        code, headers, _ = send_request(sock, build_request(route))
+        assert code == status
         assert "content-length" not in headers
         assert headers.get("connection", "").lower() != "close"
-    got, headers, body = exchange(sock, request(POLL, known=""))
-    assert (got, json.loads(body)["version"]) == (200, 2)
-    got, headers, _ = exchange(sock, request(POLL, known=headers["etag"]))
-    assert got == 304
+    code, headers, body = send_request(sock, build_request(POLL, etag=""))
+    assert (code, json.loads(body)["version"]) == (200, 2)
+    code, headers, _ = send_request(sock, build_request(POLL, etag=headers["etag"]))
+    assert code == 304
     assert headers["etag"]
 
 
-@pytest.mark.parametrize(("asked", "status"), BODILESS)
-def test_requests_sent_at_once_are_answered_in_order(sock, asked, status):
-    sock.sendall(request(asked) * 2 + request(POLL, known="") + request(asked))
+@pytest.mark.parametrize(("route", "status"), BODILESS)
+def test_requests_sent_at_once_are_answered_in_order(sock, route, status):
+    sock.sendall(build_request(route) * 2 + build_request(POLL, etag="") + build_request(route))
     with sock.makefile("rb") as file:
-        answers = [receive(file) for _ in range(4)]
+        answers = [read_response(file) for _ in range(4)]
     assert [answer[0] for answer in answers] == [status, status, 200, status]
-    assert exchange(sock, request(asked))[0] == status
+    assert send_request(sock, build_request(route))[0] == status
 
 
-@pytest.mark.parametrize(("asked", "status"), BODILESS)
+@pytest.mark.parametrize(("route", "status"), BODILESS)
 @pytest.mark.parametrize(
     "how",
     [
@@ -97,20 +97,20 @@ def test_requests_sent_at_once_are_answered_in_order(sock, asked, status):
         ("1.1", "Connection: close , keep-alive"),
     ],
 )
-def test_who_wants_it_closed_gets_it_closed(sock, asked, status, how):
-    assert exchange(sock, request(asked, *how))[0] == status
+def test_connection_is_closed_on_request(sock, route, status, how):
+    assert send_request(sock, build_request(route, *how))[0] == status
     assert is_closed(sock)
 
 
-def test_an_answer_with_a_body_closes_as_before(sock):
-    assert exchange(sock, request(POLL, known=""))[0] == 200
-    assert exchange(sock, request(POLL, "1.1", "Connection: close", known=""))[0] == 200
+def test_response_with_a_body_keeps_the_rules_of_http(sock):
+    assert send_request(sock, build_request(POLL, etag=""))[0] == 200
+    assert send_request(sock, build_request(POLL, "1.1", "Connection: close", etag=""))[0] == 200
     assert is_closed(sock)
 
 
 def test_a_head_has_the_length_and_no_body(sock):
-    sock.sendall(request(("HEAD", *POLL[1:]), known=""))
+    sock.sendall(build_request(("HEAD", *POLL[1:]), etag=""))
     with sock.makefile("rb") as file:
         headers = list(iter(file.readline, b"\r\n"))
     assert headers[0].startswith(b"HTTP/1.1 200")
-    assert exchange(sock, request(POLL))[0] == 304
+    assert send_request(sock, build_request(POLL))[0] == 304

@@ -1,4 +1,4 @@
-"""SIGKILL under load: what was acknowledged is stored exactly once, and work goes on by itself."""
+"""SIGKILL under load: acknowledged signals are stored exactly once, and the service recovers."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from tests.server.process import (
 )
 from tests.waiting import DEADLINE_SECONDS
 
-# A request waits 2 s for a lock or a connection; without that bound, as long as the lock is held.
+# A request waits 2 s for a lock or a connection; without the limit, as long as the lock exists.
 LONGEST_REQUEST = 30.0
-# A database that acknowledges what it has not written would show here; see reliability.md 4.1.
+# This detects a database that acknowledges commits before it writes them.
 MEMORY = "synchronous_commit"
-MADE_UP = "/api/signal-endpoint/made-up"
+UNKNOWN = "/api/signal-endpoint/made-up"
 
 
 class Load:
-    """Senders that never give up. `acked` are the numbers that were answered with 200."""
+    """Senders that retry forever. `acked` are the numbers with a 200."""
 
     def __init__(self, process: Process, secret: str, threads: int = 6) -> None:
         self.process, self._secret = process, secret
@@ -63,24 +63,24 @@ class Load:
         while not self._stop.is_set():
             with self._lock:
                 number, self._next = self._next, self._next + 1
-            began = time.monotonic()
+            started_at = time.monotonic()
             try:
                 status, _ = self.process.request(
                     "POST", "/api/signal-endpoint/deploys", {"n": number}, secret=self._secret
                 )
             except (OSError, http.client.HTTPException):
                 status = 0
-            ended = time.monotonic()
+            ended_at = time.monotonic()
             with self._lock:
-                self.answers.append((ended, ended - began, status))
+                self.answers.append((ended_at, ended_at - started_at, status))
                 if status == 200:
                     self.acked.add(number)
-                    self.last_ack = ended
+                    self.last_ack = ended_at
             if status != 200:
                 self._stop.wait(0.02)
 
-    def await_acks(self, count: int) -> None:
-        """Returns when `count` more were acknowledged."""
+    def wait_for_acks(self, count: int) -> None:
+        """Waits until `count` more are acknowledged."""
         enough = len(self.acked) + count
         until(lambda: len(self.acked) >= enough, f"{count} acknowledged signals")
 
@@ -92,14 +92,14 @@ class Load:
 
 
 def assert_exactly_once(conn: Any, load: Load) -> None:
-    """Each acknowledged number is stored once, and none that was not sent."""
+    """Each acknowledged number is stored once, and no other."""
     with conn.cursor() as cursor:
         cursor.execute("SELECT (payload->>'n')::int FROM signals")
-        stored = Counter(row[0] for row in cursor.fetchall())
+        counts = Counter(row[0] for row in cursor.fetchall())
     conn.close()
     assert len(load.acked) > 10  # it was a load, on a slow machine too
-    assert not load.acked - set(stored), "acknowledged and lost"
-    assert not [number for number in load.acked if stored[number] > 1], "stored twice"
+    assert not load.acked - set(counts), "acknowledged and lost"
+    assert not [number for number in load.acked if counts[number] > 1], "stored twice"
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +109,7 @@ def own_database(temporary_database: Any) -> dict[str, str]:
 
 @pytest.fixture
 def environ(own_database: dict[str, str], temporary_database: Any) -> dict[str, str]:
-    """Of a database of this module's own, emptied."""
+    """Variables for the database of this module, which is empty."""
     temporary_database.empty(own_database["DATABASE_NAME"])
     return own_database
 
@@ -119,14 +119,14 @@ def embedded(data: Path) -> dict[str, str]:
 
 
 def connect(data: Path) -> Any:
-    """To the embedded database, past the service."""
+    """A connection to the embedded database, without the service."""
     return psycopg2.connect(
         host=str(data / "socket"), port=5432, user="sigservice", dbname="postgres"
     )
 
 
-def await_database(data: Path) -> float:
-    """When the database answers again."""
+def wait_for_database(data: Path) -> float:
+    """The time when the database responds again."""
 
     def answers() -> bool:
         try:
@@ -150,12 +150,12 @@ def test_killed_service_loses_no_acknowledged_signal(
                 load = Load(process, secret)
                 load.__enter__()
             load.process = process
-            load.await_acks(60)
+            load.wait_for_acks(60)
             process.kill()
     assert load is not None
     with run_service(environ) as process:
         load.process = process
-        load.await_acks(20)
+        load.wait_for_acks(20)
         load.__exit__()
     assert set(load.statuses()) <= {0, 200}
     assert_exactly_once(temporary_database.connect(environ["DATABASE_NAME"]), load)
@@ -165,16 +165,16 @@ def test_killed_database_server_comes_back_and_work_goes_on(data: Path):
     with run_service(embedded(data)) as process:
         _, secret = process.create_sender()
         with Load(process, secret) as load:
-            load.await_acks(60)
+            load.wait_for_acks(60)
             for _ in range(3):
                 first = find_postmaster(data)
                 os.kill(first, signal.SIGKILL)
                 until(
                     lambda first=first: find_postmaster(data) not in (0, first), "a new postmaster"
                 )
-                back = await_database(data)
+                back = wait_for_database(data)
                 until(lambda back=back: load.last_ack > back, "a signal acknowledged")
-                load.await_acks(60)
+                load.wait_for_acks(60)
         assert process.is_running()
         assert set(load.statuses()) <= {200, 503}, load.statuses()
         assert load.slowest() < LONGEST_REQUEST
@@ -188,20 +188,20 @@ def test_killed_backends_cost_their_requests_only(environ: dict[str, str], tempo
     with run_service(environ) as process:
         _, secret = process.create_sender()
         with Load(process, secret) as load:
-            load.await_acks(60)
+            load.wait_for_acks(60)
             for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGTERM):
                 for pid in _backends(temporary_database, name)[:1]:
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(pid, number)
-                load.await_acks(60)
+                load.wait_for_acks(60)
         assert set(load.statuses()) <= {200, 503}, load.statuses()
         assert load.slowest() < LONGEST_REQUEST
         assert "Traceback" not in process.stderr
     assert_exactly_once(temporary_database.connect(name), load)
 
 
-def test_connection_lost_in_the_middle_is_no_bug_of_ours():
-    """What psycopg2 raises then now and then: the base class, without a SQLSTATE."""
+def test_lost_connection_is_not_logged_as_an_error():
+    """psycopg2 sometimes raises its base class without a SQLSTATE."""
     lost = psycopg2.DatabaseError("server closed the connection unexpectedly")
     assert isinstance(translate(lost), DatabaseUnavailable)
 
@@ -213,12 +213,12 @@ def test_ended_idle_connections_are_not_noticed_by_the_next_client(
     with run_service(environ) as process:
         _, secret = process.create_sender()
         for _ in range(5):
-            ended = _backends(temporary_database, name)
-            for pid in ended:
+            ended_at = _backends(temporary_database, name)
+            for pid in ended_at:
                 os.kill(pid, signal.SIGTERM)
-            # Jobs open new ones meanwhile.
+            # Jobs open new ones in the meantime.
             until(
-                lambda ended=ended: not {*ended} & {*_backends(temporary_database, name)},
+                lambda ended_at=ended_at: not {*ended_at} & {*_backends(temporary_database, name)},
                 "their end",
             )
             path = "/api/signal-endpoint/deploys"
@@ -247,14 +247,14 @@ def test_locked_table_is_503_in_time_and_heals(environ: dict[str, str], temporar
         locker = temporary_database.connect(environ["DATABASE_NAME"])
         locker.autocommit = False
         with Load(process, secret, threads=8) as load:
-            load.await_acks(30)
+            load.wait_for_acks(30)
             locker.cursor().execute("LOCK TABLE signals IN ACCESS EXCLUSIVE MODE")
-            asked = ("POST", MADE_UP, {}, "nobody")
-            stranger = threading.Thread(target=process.ask, args=asked)
-            stranger.start()
+            arguments = ("POST", UNKNOWN, {}, "nobody")
+            unauthenticated = threading.Thread(target=process.request, args=arguments)
+            unauthenticated.start()
             until(lambda: load.statuses()[503] >= 4, "503 for those who wait too long")
             assert process.request("GET", "/health")[0] == 200
-            stranger.join()
+            unauthenticated.join()
             locker.rollback()
             freed = time.monotonic()
             until(lambda: load.last_ack > freed, "a signal acknowledged")
@@ -271,7 +271,7 @@ def test_killed_service_takes_its_database_with_it_and_the_data_stays(data: Path
     with run_service(embedded(data)) as process:
         _, secret = process.create_sender()
         with Load(process, secret) as load:
-            load.await_acks(60)
+            load.wait_for_acks(60)
             process.kill()
     until(lambda: not list_processes(data), "the end of supervisor and PostgreSQL")
     with run_service(embedded(data)):
@@ -282,7 +282,7 @@ def test_service_and_database_killed_together_lose_nothing(data: Path):
     with run_service(embedded(data)) as process:
         _, secret = process.create_sender()
         with Load(process, secret) as load:
-            load.await_acks(60)
+            load.wait_for_acks(60)
             server = find_postmaster(data)
             supervisor = find_parent(server)
             for pid in (supervisor, server, process.pid):
@@ -292,7 +292,7 @@ def test_service_and_database_killed_together_lose_nothing(data: Path):
 
 
 def test_acknowledged_means_written(environ: dict[str, str], temporary_database: Any):
-    """Even where the cluster's default says otherwise."""
+    """The setting is on even if the cluster's default is off."""
     name = environ["DATABASE_NAME"]
     conn = temporary_database.connect()
     with conn.cursor() as cursor:

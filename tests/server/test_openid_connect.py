@@ -1,4 +1,4 @@
-"""The code of docs/authentication.md signs a person in at a real identity provider."""
+"""The code of docs/authentication.md signs a user in at a real identity provider."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.server.process import (
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "authentication.md"
 CALLBACK = "/sign-in/oidc/callback"
-# What a person fills in at the provider, page after page.
+# What the user enters at the provider, page by page.
 ANSWERS = {"login": "eva", "password": "Correct-Horse-7", "answer": "accept"}
 
 
@@ -39,7 +39,7 @@ class Browser:
         self.address = ""
 
     def open(self, address: str, fields: dict[str, str] | None = None) -> Any:
-        """The answer itself, whatever it is."""
+        """The response, without following redirects."""
         self.address = address
         jar = self.cookies.setdefault(urlsplit(address).netloc, {})
         headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in jar.items())}
@@ -55,7 +55,7 @@ class Browser:
         return answer
 
     def follow(self, answer: Any) -> Any:
-        """Through redirects, up to one that leads back to us with a code."""
+        """Follows redirects up to the callback with a code."""
         while answer.status in (302, 303):
             address = urllib3.util.parse_url(answer.headers["Location"]).url
             if address.startswith("/"):
@@ -68,7 +68,7 @@ class Browser:
         return answer
 
     def sign_in_at_provider(self, answer: Any) -> str:
-        """Fills in form after form; the address that leads back to us."""
+        """Submits each form; returns the callback URL."""
         for _ in range(5):
             if urlsplit(self.address).path == CALLBACK:
                 return self.address
@@ -96,7 +96,7 @@ def service(database: Any, issuer: str) -> Iterator[Process]:
     code = max(re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.S), key=len)
     port = find_free_port()
     url = f"http://127.0.0.1:{port}"
-    asked = {
+    registration = {
         "redirect_uris": [url + CALLBACK],
         "client_name": "flags",
         "client_uri": url,
@@ -105,7 +105,7 @@ def service(database: Any, issuer: str) -> Iterator[Process]:
         "response_types": ["code"],
         "token_endpoint_auth_method": "client_secret_basic",
     }
-    client = urllib3.request("POST", issuer + "/oauth/register", json=asked).json()
+    client = urllib3.request("POST", issuer + "/oauth/register", json=registration).json()
     environ = make_database_environ(database.options()) | {
         "HTTP_PORT": str(port),
         "HTTP_HOST": "127.0.0.1",
@@ -118,19 +118,19 @@ def service(database: Any, issuer: str) -> Iterator[Process]:
         yield process
 
 
-def test_a_person_signs_in_and_what_is_forged_or_replayed_is_refused(service, issuer):
+def test_user_signs_in_and_forged_or_replayed_requests_are_rejected(service, issuer):
     url, browser = f"http://127.0.0.1:{service.port}", Browser()
-    refused = browser.open(f"{url}/api/admin/projects").json()
-    assert (refused["type"], refused["path"]) == ("custom", "/sign-in/oidc")
+    error = browser.open(f"{url}/api/admin/projects").json()
+    assert (error["type"], error["path"]) == ("custom", "/sign-in/oidc")
 
     page = browser.follow(browser.open(f"{url}/admin/segments"))
     link = re.search(r'href="(/sign-in/oidc\?next=[^"]+)">Sign in with OpenID', page.data.decode())
-    asked = browser.open(url + link[1])
-    sent = parse_qs(urlsplit(asked.headers["Location"]).query)
-    assert sent["code_challenge_method"] == ["S256"]
-    assert sent["state"] != sent["nonce"]
-    back = browser.sign_in_at_provider(browser.follow(asked))
-    kept = dict(browser.cookies[urlsplit(url).netloc])
+    begin = browser.open(url + link[1])
+    parameters = parse_qs(urlsplit(begin.headers["Location"]).query)
+    assert parameters["code_challenge_method"] == ["S256"]
+    assert parameters["state"] != parameters["nonce"]
+    back = browser.sign_in_at_provider(browser.follow(begin))
+    cookies = dict(browser.cookies[urlsplit(url).netloc])
 
     for forged in (back.replace("state=", "state=x"), re.sub(r"state=[^&]*", "", back)):
         assert browser.open(forged).status == 403, forged
@@ -145,26 +145,26 @@ def test_a_person_signs_in_and_what_is_forged_or_replayed_is_refused(service, is
     assert home.status == 200
     assert b"eva@example.org" in home.data
 
-    _, known = service.request("GET", "/api/admin/user-admin")
-    (eva,) = [user for user in known["users"] if user["email"] == "eva@example.org"]
+    _, users = service.request("GET", "/api/admin/user-admin")
+    (eva,) = [user for user in users["users"] if user["email"] == "eva@example.org"]
     assert (eva["role"], eva["name"]) == ("Viewer", "Eva Example")
 
     assert browser.open(back).status == 403  # the cookie is gone
     replay = Browser()
-    replay.cookies[urlsplit(url).netloc] = kept
+    replay.cookies[urlsplit(url).netloc] = cookies
     # The code is used up; a made-up one too is refused, now that the provider has no other.
     for address in (back, re.sub(r"code=[^&]*", "code=made-up", back)):
         assert replay.open(address).status == 403
     assert not session_of(replay, url)
 
-    # PKCE: the provider itself gives nothing for the code to who lacks the verifier.
+    # PKCE: the provider rejects a code without its verifier.
     back = browser.sign_in_at_provider(browser.follow(browser.open(url + link[1])))
-    kept = browser.cookies[urlsplit(url).netloc]
+    cookies = browser.cookies[urlsplit(url).netloc]
     stolen = Browser()
-    for wrong in ({"next": 5}, {"nonce": None}, {"state": 5}, {"verifier": "A" * 64}):
-        thief = {"service-oidc": changed(kept["service-oidc"], wrong)}
-        stolen.cookies[urlsplit(url).netloc] = thief
-        assert stolen.open(back).status == 403, wrong
+    for change in ({"next": 5}, {"nonce": None}, {"state": 5}, {"verifier": "A" * 64}):
+        forged_cookies = {"service-oidc": change_cookie(cookies["service-oidc"], change)}
+        stolen.cookies[urlsplit(url).netloc] = forged_cookies
+        assert stolen.open(back).status == 403, change
         assert not session_of(stolen, url)
 
 
@@ -172,6 +172,6 @@ def session_of(browser: Browser, url: str) -> bool:
     return "service-session" in browser.cookies.get(urlsplit(url).netloc, {})
 
 
-def changed(cookie: str, wrong: dict[str, Any]) -> str:
-    kept = json.loads(base64.urlsafe_b64decode(cookie.strip('"')))
-    return base64.urlsafe_b64encode(json.dumps(kept | wrong).encode()).decode()
+def change_cookie(cookie: str, change: dict[str, Any]) -> str:
+    cookies = json.loads(base64.urlsafe_b64decode(cookie.strip('"')))
+    return base64.urlsafe_b64encode(json.dumps(cookies | change).encode()).decode()

@@ -1,4 +1,4 @@
-"""What an embedded PostgreSQL must not give away: to other accounts, to its log, to strangers."""
+"""What the embedded PostgreSQL hides from other accounts, its log and unauthenticated callers."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_log_and_environment_of_the_database_hold_no_secrets(data: Path):
         assert private not in log
 
 
-def test_strangers_write_nothing_to_the_log_of_the_database(data: Path):
+def test_unauthenticated_callers_write_nothing_to_the_log_of_the_database(data: Path):
     filler = b"x" * 100_000
     bodies = [b'{"n": 1e-20000, "f": "' + filler + b'"}', b'{"n": "\\u0000' + filler + b'"}']
     with run_service(environ(data)) as process:
@@ -76,7 +76,7 @@ def test_strangers_write_nothing_to_the_log_of_the_database(data: Path):
 
 @pytest.fixture(scope="module")
 def fresh() -> Iterator[tuple[Path, EmbeddedPostgres, list[tuple[int, int]]]]:
-    """A new database, made by a careless umask, and what its parents were before."""
+    """A new database, created with an open umask, and the modes of its parent directories."""
     with create_open_folder() as folder:
         before = _modes(folder)
         umask = os.umask(0)
@@ -103,27 +103,27 @@ RULES = "SELECT type, database, user_name, auth_method, options FROM pg_hba_file
 ONLY_RULE = ("local", ["all"], ["sigservice"], "peer", ["map=sigservice"])
 
 
-def ask(database: EmbeddedPostgres, statement: str) -> list[tuple[Any, ...]]:
+def query(database: EmbeddedPostgres, statement: str) -> list[tuple[Any, ...]]:
     with contextlib.closing(psycopg2.connect(**database.arguments())) as conn:
         with conn.cursor() as cursor:
             cursor.execute(statement)
             return cursor.fetchall()
 
 
-def test_the_database_admits_its_account_and_root_alone(fresh: Any):
+def test_database_accepts_only_its_account_and_root(fresh: Any):
     database = fresh[1]
-    assert ask(database, RULES) == [ONLY_RULE]
+    assert query(database, RULES) == [ONLY_RULE]
     accounts = {"root", database.place.account or pwd.getpwuid(os.geteuid()).pw_name}
-    mappings = ask(database, "SELECT sys_name, pg_username FROM pg_ident_file_mappings")
+    mappings = query(database, "SELECT sys_name, pg_username FROM pg_ident_file_mappings")
     assert set(mappings) == {(account, "sigservice") for account in accounts}
 
 
-def test_a_database_of_an_older_version_trusts_nobody_any_longer(data: Path):
+def test_database_of_an_older_version_no_longer_uses_trust(data: Path):
     (data / "postgres" / "pg_hba.conf").write_text("local all all trust\n")
     database = EmbeddedPostgres(str(data))
     database.start()
     try:
-        assert ask(database, RULES) == [ONLY_RULE]
+        assert query(database, RULES) == [ONLY_RULE]
     finally:
         database.stop()
 
@@ -136,18 +136,18 @@ psycopg2.connect(sys.argv[2]).close()
 
 
 @as_root
-def test_another_account_that_reaches_the_socket_is_refused(fresh: Any):
-    """Folder and socket are opened, so that only the authentication is in the way."""
+def test_another_account_with_access_to_the_socket_is_rejected(fresh: Any):
+    """Directory and socket are open, so that only the authentication can reject."""
     database = fresh[1]
     sockets = database.place.socket_dir
     dsn = f"host='{sockets}' user=sigservice dbname=postgres"
 
     def connect(account: str) -> str:
         uid = str(pwd.getpwnam(account).pw_uid)
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-c", CONNECT, uid, dsn], capture_output=True, text=True, check=False
         )
-        return done.stderr
+        return result.stderr
 
     sockets.chmod(0o755)
     for file in sockets.glob(".s.PGSQL.*"):
@@ -162,7 +162,7 @@ def test_another_account_that_reaches_the_socket_is_refused(fresh: Any):
 
 @pytest.fixture
 def no_account(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine that has the account nobody and none for the database."""
+    """A machine with the account nobody, but none for the database."""
     real = pwd.getpwnam
 
     def getpwnam(name: str) -> pwd.struct_passwd:
@@ -242,7 +242,7 @@ def test_variables_of_another_database_do_not_matter(
 
 
 def test_foreign_socket_folder_is_refused_before_it_is_asked(folder: Path):
-    """Its name can be computed by anybody, and /tmp is everybody's."""
+    """Every account can compute its name and write to /tmp."""
     data = folder / ("d" * 120)
     moved = EmbeddedPostgres(str(data)).place.socket_dir
     moved.mkdir(mode=0o777)
@@ -252,22 +252,22 @@ def test_foreign_socket_folder_is_refused_before_it_is_asked(folder: Path):
     listening.listen()
     listening.settimeout(0.2)
     try:
-        ended = run_failing_service(environ(data))
-        assert ended.wait() == 1
-        assert f"{moved} belongs to somebody else" in ended.stderr
-        ended.close()
-        asked = False
+        process = run_failing_service(environ(data))
+        assert process.wait() == 1
+        assert f"{moved} belongs to somebody else" in process.stderr
+        process.close()
+        has_connected = False
         with contextlib.suppress(TimeoutError):
             listening.accept()[0].close()
-            asked = True
-        assert not asked
+            has_connected = True
+        assert not has_connected
     finally:
         listening.close()
         shutil.rmtree(moved)
 
 
-def as_somebody(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs code that ends by raising StartError, as an ordinary user even when we are root."""
+def run_as_other_user(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs code that raises StartError, as an ordinary user even for root."""
     if os.geteuid() == 0:
         for part in (packaged_binaries() / "initdb", ROOT / "run.py"):
             reached = ["/usr/bin/env", "test", "-r", str(part)]
@@ -289,7 +289,7 @@ def as_somebody(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("below", ["data", "a/b/data"])
-def test_ordinary_user_is_told_in_one_line_that_a_folder_is_closed(folder: Path, below: str):
+def test_inaccessible_directory_of_an_ordinary_user_is_one_line(folder: Path, below: str):
     closed = folder / "closed"
     closed.mkdir()
     closed.chmod(0o000)
@@ -302,16 +302,16 @@ def test_ordinary_user_is_told_in_one_line_that_a_folder_is_closed(folder: Path,
         except PermissionError as error:
             print("PermissionError" if "users.lock" not in error.filename else "no lock")
     """
-    done = as_somebody(code, str(closed / below))
+    result = run_as_other_user(code, str(closed / below))
     closed.chmod(0o700)
-    assert "Traceback" not in done.stderr
-    assert str(closed) in done.stdout, "find_place lets a PermissionError out"
+    assert "Traceback" not in result.stderr
+    assert str(closed) in result.stdout, "find_place lets a PermissionError out"
 
 
 def test_place_of_an_ordinary_user_is_private(folder: Path):
     folder.chmod(0o777)
     code = "print(find_place(sys.argv[1], None).home)"
     home = folder / "a" / "data"
-    done = as_somebody(code, str(home))
-    assert done.stdout.strip() == str(home), done.stderr
+    result = run_as_other_user(code, str(home))
+    assert result.stdout.strip() == str(home), result.stderr
     assert {path.stat().st_mode & 0o777 for path in (home, home.parent)} == {0o700}

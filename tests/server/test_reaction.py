@@ -26,7 +26,7 @@ from tests.server.process import (
     run_service,
     until,
 )
-from tests.server.test_alertmanager import PROGRAM, web
+from tests.server.test_alertmanager import PROGRAM, fetch
 from tests.waiting import DEADLINE_SECONDS
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "actions.md").read_text()
@@ -150,7 +150,7 @@ def test_the_guide_from_alert_to_flag(environ, tmp_path, sdk):
 
 def is_ready(port: int) -> bool:
     try:
-        return web(f"http://127.0.0.1:{port}/-/ready").startswith("OK")
+        return fetch(f"http://127.0.0.1:{port}/-/ready").startswith("OK")
     except OSError:
         return False
 

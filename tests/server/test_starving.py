@@ -1,4 +1,4 @@
-"""Callers without good credentials who try to use up memory, the loop or the connections."""
+"""Unauthenticated callers that try to exhaust memory, the event loop or connections."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from sigservice.http_parsing import Admission, Entrance
 from sigservice.limiter import Quotas
 from sigservice.listener import Listener
 from sigservice.log import build_line_loggers
+from tests.server.malformed_requests import build_request
 from tests.server.process import (
     ADMIN_SECRET,
     OPEN_LIMITS,
@@ -27,7 +28,6 @@ from tests.server.process import (
     run_service,
     until,
 )
-from tests.server.wire_cases import http as request
 from tests.waiting import DEADLINE_SECONDS
 
 SIGNAL = "/api/signal-endpoint/deploys"
@@ -45,12 +45,12 @@ def process(temporary_database: Any) -> Iterator[Process]:
 
 
 @pytest.fixture(scope="module")
-def create_sender(process: Process) -> str:
+def sender(process: Process) -> str:
     return process.create_sender()[1]
 
 
 def read_answer(sock: socket.socket) -> tuple[int, dict[str, Any], bytes]:
-    """The status, JSON body ({} for a page) and all bytes, up to the end of the stream."""
+    """(status, JSON body or {} for a page, all bytes), up to the end of the stream."""
     received = b""
     while part := sock.recv(65_536):
         received += part
@@ -60,7 +60,7 @@ def read_answer(sock: socket.socket) -> tuple[int, dict[str, Any], bytes]:
     return int(received[9:12]), {}, received
 
 
-def megabytes(process: Process) -> float:
+def read_memory_mb(process: Process) -> float:
     status = Path(f"/proc/{process.pid}/status").read_text()
     return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 
@@ -83,22 +83,22 @@ def megabytes(process: Process) -> float:
     ],
 )
 @pytest.mark.parametrize("expects", [(), ("Expect: 100-continue",)], ids=["", "continue"])
-def test_large_body_is_refused_before_it_comes(
+def test_large_body_is_rejected_before_it_is_read(
     process: Process, method: str, path: str, lines: tuple[str, ...], status: int, expects: Any
 ):
     with process.connect() as sock:
-        sock.sendall(request(method, path, JSON, LARGE, *lines, *expects))
+        sock.sendall(build_request(method, path, JSON, LARGE, *lines, *expects))
         assert read_answer(sock)[0] == status
 
 
 @pytest.mark.parametrize("framing", [LARGE, "Transfer-Encoding: chunked"])
-def test_refusal_of_a_large_signal_is_the_one_that_a_read_signal_gets(
+def test_error_of_a_large_signal_is_that_of_a_small_one(
     process: Process, sender: str, framing: str
 ):
     token = f"Authorization: Bearer {sender}"
     body = b"FFFF\r\n" + b" " * 65535 + b"\r\n"
     with process.connect() as sock:
-        sock.sendall(request("POST", SIGNAL, token, JSON, framing, body=body * 2))
+        sock.sendall(build_request("POST", SIGNAL, token, JSON, framing, body=body * 2))
         status, answer, raw = read_answer(sock)
     assert (status, answer["name"]) == (413, "ContentTooLargeError")
     assert answer["message"] == "The body is larger than 102400 bytes."
@@ -106,11 +106,11 @@ def test_refusal_of_a_large_signal_is_the_one_that_a_read_signal_gets(
     assert b"Connection: close" in raw
 
 
-def test_client_that_sends_all_before_it_reads_gets_the_refusal(process: Process, sender: str):
+def test_client_that_sends_all_before_it_reads_gets_the_error(process: Process, sender: str):
     for size in (110_000, 400_000, 900_000):
         conn = http.client.HTTPConnection("127.0.0.1", process.port, timeout=DEADLINE_SECONDS)
         with contextlib.closing(conn):
-            conn.request("POST", SIGNAL, b" " * size, {"Authorization": f"Bearer {sender}"})
+            conn.build_request("POST", SIGNAL, b" " * size, {"Authorization": f"Bearer {sender}"})
             answer = conn.getresponse()
             assert answer.status == 413
             assert json.loads(answer.read())["name"] == "ContentTooLargeError"
@@ -118,60 +118,60 @@ def test_client_that_sends_all_before_it_reads_gets_the_refusal(process: Process
 
 def test_signal_of_the_largest_size_is_stored(process: Process, sender: str):
     body = b'"' + b"x" * 102_398 + b'"'
-    assert process.request("POST", SIGNAL, body, secret=sender)[0] == 200
+    assert process.build_request("POST", SIGNAL, body, secret=sender)[0] == 200
 
 
 def test_import_larger_than_any_other_body_is_read(process: Process):
     data = {"features": [], "filler": "x" * 4_000_000}
     body = {"project": "default", "environment": "nowhere", "data": data}
-    status, answer = process.request("POST", IMPORT, body)
+    status, answer = process.build_request("POST", IMPORT, body)
     assert status in (400, 404), answer
 
 
 def test_half_sent_bodies_of_unknown_callers_take_little_memory(process: Process):
-    before = megabytes(process)
+    before = read_memory_mb(process)
     with contextlib.ExitStack() as stack:
         socks = [stack.enter_context(process.connect()) for _ in range(300)]
         for number, sock in enumerate(socks):
             path = (SIGNAL, IMPORT, "/auth/simple/login", "/nowhere")[number % 4]
             with contextlib.suppress(OSError):
-                sock.sendall(request("POST", path, TOKEN, JSON, LARGE, body=b" " * 250_000))
-        refused: set[int] = set()
+                sock.sendall(build_request("POST", path, TOKEN, JSON, LARGE, body=b" " * 250_000))
+        rejected: set[int] = set()
 
         def is_share_used_up() -> bool:
             for number, sock in enumerate(socks[1::4]):
                 sock.setblocking(False)
                 with contextlib.suppress(OSError):
                     if sock.recv(65_536)[9:12] == b"503":
-                        refused.add(number)
-            return len(refused) > 20  # of 75, which have sent 18 MB; an address has 8
+                        rejected.add(number)
+            return len(rejected) > 20  # of 75, which have sent 18 MB; an address has 8
 
         until(is_share_used_up, "the refusal of those that are too many")
-        assert process.request("GET", "/health")[0] == 200
-        assert megabytes(process) - before < 40
+        assert process.build_request("GET", "/health")[0] == 200
+        assert read_memory_mb(process) - before < 40
     secret = "unknown-until-now"
     body = b" " * 100_000
 
     def is_read_again() -> bool:
-        return process.request("POST", "/api/admin/user-admin", body, secret=secret)[0] == 401
+        return process.build_request("POST", "/api/admin/user-admin", body, secret=secret)[0] == 401
 
     until(is_read_again, "the share of the address to be free again")
 
 
-def test_tiny_chunks_are_refused(process: Process, sender: str):
+def test_tiny_chunks_are_rejected(process: Process, sender: str):
     token = f"Authorization: Bearer {sender}"
     tiny = b"1\r\n \r\n" * 3000
     with process.connect() as sock:
-        sock.sendall(request("POST", SIGNAL, token, "Transfer-Encoding: chunked", body=tiny))
+        sock.sendall(build_request("POST", SIGNAL, token, "Transfer-Encoding: chunked", body=tiny))
         status, answer, _ = read_answer(sock)
     assert (status, answer["name"]) == (400, "BadDataError")
 
 
 def test_pipelined_requests_are_answered_in_order(process: Process):
     paths = ["/health", "/nowhere", "/ready"] * 40
-    data = b"".join(request("GET", path) for path in paths[:-1])
+    data = b"".join(build_request("GET", path) for path in paths[:-1])
     with process.connect() as sock:
-        sock.sendall(data + request("GET", paths[-1], "Connection: close"))
+        sock.sendall(data + build_request("GET", paths[-1], "Connection: close"))
         answer = read_answer(sock)[2]
     statuses = [part[:3] for part in answer.split(b"HTTP/1.1 ")[1:]]
     assert statuses == [b"200", b"404", b"200"] * 40
@@ -179,7 +179,7 @@ def test_pipelined_requests_are_answered_in_order(process: Process):
 
 @pytest.fixture
 def channel() -> Iterator[Channel]:
-    """A connection of a server that never answers."""
+    """A connection of a server that never responds."""
     sock, other = socket.socketpair()
     entrance = Entrance(lambda *_: Admission(0, False, ""), Quotas(), Quotas())
     server: Any = SimpleNamespace(active_channels={}, add_task=lambda _: None, entrance=entrance)
@@ -196,7 +196,7 @@ def channel() -> Iterator[Channel]:
 
 
 def test_pipelined_requests_are_parsed_one_at_a_time(channel: Channel):
-    channel.received(request("GET", "/health") * 200)
+    channel.received(build_request("GET", "/health") * 200)
     assert len(channel.requests) == 1
     assert not channel.readable()
 
@@ -210,24 +210,24 @@ def test_blank_lines_leave_the_connection_idle(channel: Channel):
 Serve = Callable[..., Client]
 
 
-def test_address_has_so_many_connections_and_no_more(serve: Serve):
+def test_connections_of_an_address_are_limited(serve: Serve):
     client = serve(connectionsPerAddress=3)
     with contextlib.ExitStack() as stack:
         socks = [stack.enter_context(client.connect()) for _ in range(3)]
-        with client.connect() as refused:
-            status, answer, raw = read_answer(refused)
+        with client.connect() as rejected:
+            status, answer, raw = read_answer(rejected)
         assert (status, answer["name"]) == (503, "UnavailableError")
         assert b"Retry-After: 5" in raw
         elsewhere = stack.enter_context(
             socket.create_connection(("127.0.0.1", client.port), 10, ("127.0.0.2", 0))
         )
-        elsewhere.sendall(request("GET", "/health", "Connection: close"))
+        elsewhere.sendall(build_request("GET", "/health", "Connection: close"))
         assert read_answer(elsewhere)[0] == 200
         socks[0].close()
 
         def is_served() -> bool:
             with client.connect() as sock:
-                sock.sendall(request("GET", "/health", "Connection: close"))
+                sock.sendall(build_request("GET", "/health", "Connection: close"))
                 return read_answer(sock)[0] == 200
 
         until(is_served, "a connection in the place of the closed one")
@@ -243,7 +243,7 @@ def test_connections_are_not_counted_without_a_limit_or_by_a_proxy(
     with contextlib.ExitStack() as stack:
         for _ in range(10):
             stack.enter_context(client.connect())
-        assert client.request("GET", "/health")[0] == 200
+        assert client.build_request("GET", "/health")[0] == 200
 
 
 def test_waiting_connections_are_accepted_in_one_round(make_service: Any):
@@ -257,14 +257,14 @@ def test_waiting_connections_are_accepted_in_one_round(make_service: Any):
         assert len(listener._channels()) == 50
 
 
-def test_admin_secret_is_known_after_its_first_request(process: Process):
-    """Its large bodies come out of the larger share: more than an address has as a stranger."""
-    assert process.request("GET", "/api/admin/projects")[0] == 200
+def test_admin_token_is_remembered_after_its_first_request(process: Process):
+    """Its large bodies use the larger share, which exceeds that of an unknown address."""
+    assert process.build_request("GET", "/api/admin/projects")[0] == 200
     token = f"Authorization: Bearer {ADMIN_SECRET}"
     with contextlib.ExitStack() as stack:
         socks = [stack.enter_context(process.connect()) for _ in range(10)]
         for sock in socks:
-            data = request("POST", IMPORT, token, JSON, "Content-Length: 2000000")
+            data = build_request("POST", IMPORT, token, JSON, "Content-Length: 2000000")
             sock.sendall(data + b" " * 1_900_000)
         for sock in socks:
             sock.sendall(b" " * 100_000)

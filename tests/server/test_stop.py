@@ -1,4 +1,4 @@
-"""Start and stop of a real process: signals, timeouts, addresses, refusals."""
+"""Start and stop of a real process: signals, timeouts, addresses, invalid options."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ GRACE, Serve = 1.0, Callable[..., Client]
 HEALTH = b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
-def script(options: str = "") -> str:
+def make_script(options: str = "") -> str:
     return SCRIPT.format(options=options)
 
 
@@ -68,12 +68,12 @@ def environ(temporary_database: Any) -> dict[str, str]:
 
 @pytest.fixture
 def slow(environ: dict[str, str]) -> Iterator[Process]:
-    with run_service(environ | {"GRACEFUL_SHUTDOWN_TIMEOUT": "60000"}, script()) as process:
+    with run_service(environ | {"GRACEFUL_SHUTDOWN_TIMEOUT": "60000"}, make_script()) as process:
         yield process
 
 
 class Request(threading.Thread):
-    """A slow request in a thread of its own; returns from `start` when the handler has it."""
+    """A slow request in a thread; `start` returns when the handler has received it."""
 
     def __init__(self, process: Process, path: str) -> None:
         super().__init__(daemon=True)
@@ -108,7 +108,7 @@ def read_to_end(sock: socket.socket) -> bytes:
     return received
 
 
-def is_refusing(process: Process) -> bool:
+def is_rejecting(process: Process) -> bool:
     try:
         process.connect().close()
     except OSError:
@@ -122,10 +122,10 @@ def test_signal_lets_the_running_request_finish(
 ):
     release = tmp_path / "release"
     more = {"GRACEFUL_SHUTDOWN_TIMEOUT": "60000", "RELEASE": str(release)}
-    with run_service(environ | more, script()) as process:
+    with run_service(environ | more, make_script()) as process:
         request = Request(process, "/held").start()
         process.send(number)
-        until(lambda: is_refusing(process), "new connections are refused")
+        until(lambda: is_rejecting(process), "new connections are refused")
         assert request.answer is None
         release.touch()
         assert process.wait() == 0
@@ -135,12 +135,12 @@ def test_signal_lets_the_running_request_finish(
 
 
 def test_request_longer_than_the_timeout_is_cut(environ: dict[str, str]):
-    with run_service(environ, script()) as process:
+    with run_service(environ, make_script()) as process:
         request = Request(process, "/slow/60").start()
-        began = time.monotonic()
+        started_at = time.monotonic()
         process.send(signal.SIGTERM)
         assert process.wait() == 0
-        assert GRACE - 0.1 < time.monotonic() - began < 30
+        assert GRACE - 0.1 < time.monotonic() - started_at < 30
         request.join(DEADLINE_SECONDS)
         assert request.answer is None
 
@@ -159,13 +159,13 @@ def test_idle_connections_do_not_hold_up_the_stop(environ: dict[str, str]):
 
 
 def test_large_answer_to_a_slow_reader_arrives_whole(environ: dict[str, str]):
-    with run_service(environ | {"GRACEFUL_SHUTDOWN_TIMEOUT": "60000"}, script()) as process:
+    with run_service(environ | {"GRACEFUL_SHUTDOWN_TIMEOUT": "60000"}, make_script()) as process:
         with process.connect() as sock:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
             sock.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
             received = len(sock.recv(65536))
             process.send(signal.SIGTERM)
-            until(lambda: is_refusing(process), "the stop")
+            until(lambda: is_rejecting(process), "the stop")
             received += len(read_to_end(sock))
         assert process.wait() == 0
     assert received > 5_000_000
@@ -224,10 +224,10 @@ def test_idle_connection_is_closed_after_the_keep_alive_timeout_and_a_busy_one_i
         busy.sendall(b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
         idle.sendall(HEALTH)
         assert b"GOOD" in idle.recv(4096)
-        began = time.monotonic()
+        started_at = time.monotonic()
         for each in (idle, silent, half):
             assert read_to_end(each) == b""
-        assert 0.8 < time.monotonic() - began < 30
+        assert 0.8 < time.monotonic() - started_at < 30
         assert b"slept" in read_to_end(busy)
 
 
@@ -241,8 +241,8 @@ def test_dribbling_clients_are_cut_and_others_are_answered(
         socks = [stack.enter_context(client.connect(0.05)) for _ in beginnings]
         for sock, beginning in zip(socks, beginnings, strict=True):
             sock.sendall(beginning)
-        began, cut = time.monotonic(), set()
-        while len(cut) < len(socks) and time.monotonic() - began < 30:
+        started_at, cut = time.monotonic(), set()
+        while len(cut) < len(socks) and time.monotonic() - started_at < 30:
             for sock in socks:
                 try:
                     sock.sendall(b"a")
@@ -252,7 +252,7 @@ def test_dribbling_clients_are_cut_and_others_are_answered(
                     assert client.request("GET", "/health")[0] == 200
                 except OSError:
                     cut.add(sock)
-        assert 0.8 < time.monotonic() - began < 30
+        assert 0.8 < time.monotonic() - started_at < 30
 
 
 def test_unix_socket_in_use_is_not_taken_over(serve: Serve):
@@ -294,7 +294,7 @@ def test_one_address_is_one_address(serve: Serve, host: str, other: str):
 
 
 @pytest.mark.parametrize("host", ["203.0.113.9", "no-such-host.invalid"])
-def test_address_that_is_not_ours_is_one_line(serve: Serve, host: str):
+def test_address_of_another_machine_is_one_line(serve: Serve, host: str):
     with pytest.raises(StartError) as raised:
         serve(host=host)
     assert str(raised.value).startswith(f"Can't listen on {host}, port ")
@@ -302,15 +302,15 @@ def test_address_that_is_not_ours_is_one_line(serve: Serve, host: str):
     assert "\n" not in str(raised.value)
 
 
-def test_wrong_configuration_is_exit_2_with_every_problem():
-    wrong = {"HTTP_PORT": "x", "DATABASE_POOL_MAX": "0", "SERVICE_URL": "ftp://secret-thing"}
-    ended = run_failing_service(wrong | {"DATABASE_URL": "postgres://u:geheim@h:notaport/db"})
-    assert ended.wait() == 2
+def test_invalid_configuration_exits_with_2_and_every_problem():
+    invalid = {"HTTP_PORT": "x", "DATABASE_POOL_MAX": "0", "SERVICE_URL": "ftp://secret-thing"}
+    process = run_failing_service(invalid | {"DATABASE_URL": "postgres://u:geheim@h:notaport/db"})
+    assert process.wait() == 2
     for name in ("HTTP_PORT", "DATABASE_POOL_MAX", "SERVICE_URL", "DATABASE_URL"):
-        assert name in ended.stderr
-    assert len(ended.stderr.splitlines()) == 4
-    assert "geheim" not in ended.stderr
-    ended.close()
+        assert name in process.stderr
+    assert len(process.stderr.splitlines()) == 4
+    assert "geheim" not in process.stderr
+    process.close()
 
 
 @pytest.mark.parametrize(
@@ -321,8 +321,8 @@ def test_wrong_configuration_is_exit_2_with_every_problem():
         {"host": "no-such-host.invalid", "port": 5432},
     ],
 )
-def test_unreachable_database_is_one_clear_line(wrong: dict[str, Any]):
-    options = {"db": wrong | {"user": "u", "password": "geheim", "database": "d"}}
+def test_unreachable_database_is_one_clear_line(invalid: dict[str, Any]):
+    options = {"db": invalid | {"user": "u", "password": "geheim", "database": "d"}}
     config = load_config(options, {}).config
     with pytest.raises(StartError) as raised:
         OpenDatabase(config, build_line_loggers("fatal")("database"), retry_seconds=0.1)

@@ -1,8 +1,8 @@
-"""Processes that are forked from one that has imported the service: a start without the imports,
-which are most of its cost. Each is a process of its own with its own environment, folder and files.
-Passwords are hashed with little work, as in other tests.
+"""Forks services from a process that has imported the service: imports are most of the cost
+of a start. Each fork has its own environment, working directory and files. Passwords are hashed
+with little work, as in other tests.
 
-Run as a program it is that one process; `start` asks it. It ends with the process that made it.
+This module is also the program of that process. It ends with the process that started it.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from typing import IO
 from sigservice.testing import QuickPasswords
 
 ROOT = Path(__file__).resolve().parents[2]
-MOST_BYTES = 1_000_000  # of an order
+MAX_BYTES = 1_000_000  # of an order
 
 
-class Started:
-    """What subprocess.Popen offers, of a process that another one forked."""
+class ForkedProcess:
+    """The interface of subprocess.Popen for a process that another process forked."""
 
-    def __init__(self, pid: int, ended: int) -> None:
-        self.pid, self._ended = pid, ended  # where its exit code will be written
+    def __init__(self, pid: int, exit_pipe: int) -> None:
+        self.pid, self._exit_pipe = pid, exit_pipe  # the pipe for its exit code
         self.returncode: int | None = None
 
     def poll(self) -> int | None:
@@ -45,10 +45,10 @@ class Started:
 
     def wait(self, timeout: float | None = None) -> int:
         if self.returncode is None:
-            if not select.select([self._ended], [], [], timeout)[0]:
+            if not select.select([self._exit_pipe], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired("a service", timeout or 0)
-            self.returncode = int(os.read(self._ended, 100))
-            os.close(self._ended)
+            self.returncode = int(os.read(self._exit_pipe, 100))
+            os.close(self._exit_pipe)
         return self.returncode
 
     def send_signal(self, number: int) -> None:
@@ -65,25 +65,25 @@ class Started:
 _lock = threading.Lock()
 
 
-def start(
+def start_forked(
     script: str,
     environ: Mapping[str, str],
     cwd: Path | str,
     stdout: IO[bytes],
     stderr: IO[bytes],
     stdin: IO[bytes] | None = None,
-) -> Started:
-    """Runs `script` as `python -c` would, run.py if it is empty."""
+) -> ForkedProcess:
+    """Runs `script` like `python -c`, or run.py if it is empty."""
     if stdin is None:
         with open(os.devnull, "rb") as nothing:
-            return start(script, environ, cwd, stdout, stderr, nothing)
-    order = json.dumps([script, dict(environ), str(cwd)]).encode()
+            return start_forked(script, environ, cwd, stdout, stderr, nothing)
+    job = json.dumps([script, dict(environ), str(cwd)]).encode()
     files = [file.fileno() for file in (stdin, stdout, stderr)]
-    ended, tell = os.pipe()
+    exit_pipe, report_pipe = os.pipe()
     with _lock:
-        socket.send_fds(_program(), [order], [*files, tell])
-        os.close(tell)
-        return Started(int(_program().recv(100)), ended)
+        socket.send_fds(_program(), [job], [*files, report_pipe])
+        os.close(report_pipe)
+        return ForkedProcess(int(_program().recv(100)), exit_pipe)
 
 
 @functools.cache
@@ -107,56 +107,56 @@ def _program() -> socket.socket:
     return ours
 
 
-def main(orders: socket.socket) -> str:
-    """Forks for each order; returns in the children, with what they are to run."""
+def main(jobs: socket.socket) -> str:
+    """Forks for each job. Returns the script of the job, in the child only."""
     children: dict[int, int] = {}
-    woken, wake = socket.socketpair()
-    wake.setblocking(False)
-    signal.set_wakeup_fd(wake.fileno())
+    wake_reader, wake_writer = socket.socketpair()
+    wake_writer.setblocking(False)
+    signal.set_wakeup_fd(wake_writer.fileno())
     signal.signal(signal.SIGCHLD, lambda *_: None)
     gc.freeze()
     while True:
-        ready = select.select([orders, woken], [], [])[0]
-        if woken in ready:
-            woken.recv(1000)
-            _tell_of_ended(children)
-        if orders in ready:
-            order, files, *_ = socket.recv_fds(orders, MOST_BYTES, 4)
-            if not order:
+        ready = select.select([jobs, wake_reader], [], [])[0]
+        if wake_reader in ready:
+            wake_reader.recv(1000)
+            _report_ended(children)
+        if jobs in ready:
+            job, files, *_ = socket.recv_fds(jobs, MAX_BYTES, 4)
+            if not job:
                 os._exit(0)
-            script, environ, cwd = json.loads(order)
+            script, environ, cwd = json.loads(job)
             pid = os.fork()
             if not pid:
                 signal.set_wakeup_fd(-1)
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                for each in (orders, woken, wake):
-                    each.close()
-                for each in children.values():
-                    os.close(each)
-                _become(environ, cwd, *files)
+                for descriptor in (jobs, wake_reader, wake_writer):
+                    descriptor.close()
+                for descriptor in children.values():
+                    os.close(descriptor)
+                _replace_process(environ, cwd, *files)
                 return str(script)
             children[pid] = files[3]
-            for each in files[:3]:
-                os.close(each)
-            orders.send(str(pid).encode())
+            for descriptor in files[:3]:
+                os.close(descriptor)
+            jobs.send(str(pid).encode())
 
 
-def _tell_of_ended(children: dict[int, int]) -> None:
+def _report_ended(children: dict[int, int]) -> None:
     for pid in list(children):
-        found, status = os.waitpid(pid, os.WNOHANG)
-        if found:
-            tell = children.pop(pid)
-            with contextlib.suppress(BrokenPipeError):  # nobody wants to know any more
-                os.write(tell, str(os.waitstatus_to_exitcode(status)).encode())
-            os.close(tell)
+        ended_pid, status = os.waitpid(pid, os.WNOHANG)
+        if ended_pid:
+            report_pipe = children.pop(pid)
+            with contextlib.suppress(BrokenPipeError):  # the starting process has ended
+                os.write(report_pipe, str(os.waitstatus_to_exitcode(status)).encode())
+            os.close(report_pipe)
 
 
-def _become(environ: Mapping[str, str], cwd: str, *files: int) -> None:
+def _replace_process(environ: Mapping[str, str], cwd: str, *files: int) -> None:
     os.setsid()
     for target, source in enumerate(files[:3]):
         os.dup2(source, target)
-    for each in files:
-        os.close(each)
+    for descriptor in files:
+        os.close(descriptor)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(write_through=True)
     os.chdir(cwd)

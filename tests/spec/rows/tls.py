@@ -50,7 +50,7 @@ def check_json(case: Case) -> None:
     if case.way == "default":
         check_connections(server, {"none": (NONE, server.environ())})
         line = read_error(server.start_service(server.environ("secure")))
-        assert "no encryption (perhaps it demands TLS, see DATABASE_SSL" in line
+        assert "no encryption (it may require TLS, see DATABASE_SSL" in line
     elif case.way == "code":
         environ = server.environ(DATABASE_SSL="false")
         check_connections(server, {"in code": (TLS, environ)}, options={"db": {"ssl": verified}})
@@ -90,7 +90,7 @@ def _json_of_the_variable(server: TlsServer, verified: dict[str, Any]) -> None:
     systems["DATABASE_APPLICATION_NAME"] = "the system's"
     trusting = server.start_service(systems)
     line = read_error(server.start_service(server.environ(DATABASE_SSL="{}")))
-    assert "certificate verify failed (no trusted CA has signed it: give its ca" in line
+    assert "certificate verify failed (its CA is not trusted: set ca" in line
     trusting.wait_for_address()
     assert server.list_sessions("the system's") == [TLS]
     trusting.close()
@@ -106,11 +106,11 @@ def check_client_certificate(case: Case) -> None:
     mixed = json.dumps(json.loads(server.config) | {"key": server.foreign_client["key"]})
     locked = json.dumps(json.loads(server.config) | {"key": server.locked_key})
     names = {
-        "requires a valid client certificate (give cert and key": json.dumps({"ca": server.ca}),
+        "requires a valid client certificate (set cert and key": json.dumps({"ca": server.ca}),
         "unknown ca": foreign,
         "cert and key must be set together": half,
-        "does not fit or has a passphrase": mixed,
-        "does not fit or has a passphrase2": locked,
+        "doesn't match or has a passphrase": mixed,
+        "doesn't match or has a passphrase2": locked,
         "common name must be the user": both,
     }
     check_connections(
@@ -150,7 +150,7 @@ def check_single_files(case: Case) -> None:
         ),
         "DATABASE_SSL_CERT_FILE": (
             {"unverified two": (CERTAIN, pair)},
-            {"DATABASE_SSL_CERT_FILE goes with it": cert},
+            {"must be set with DATABASE_SSL_CERT_FILE": cert},
         ),
         "DATABASE_SSL_KEY_FILE": (
             {"three": (CERTAIN, right | pair)},

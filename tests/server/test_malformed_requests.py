@@ -1,4 +1,4 @@
-"""Malformed requests at the socket of a real process: refused cleanly, never understood twice."""
+"""Malformed requests to the socket of a real process: rejected cleanly, never parsed twice."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from tests.each import each
+from tests.server.malformed_requests import MalformedRequest, build_request, list_malformed_requests
 from tests.server.process import OPEN_LIMITS, Process, make_database_environ, run_service, until
-from tests.server.wire_cases import Case, cases, http
 
-CASES = cases()
+CASES = list_malformed_requests()
 ADMIN = {"SERVICE_DEFAULT_ADMIN_USERNAME": "ada", "SERVICE_DEFAULT_ADMIN_PASSWORD": "Correct-H-7"}
 REFUSAL = {"id", "name", "message", "details"}
 
@@ -31,7 +31,7 @@ class Answer:
 
 @dataclass
 class Outcome:
-    """What came back for one case; `problem` says why it is no sequence of answers."""
+    """The responses to one request; `problem` says why they can't be parsed."""
 
     raw: bytes
     answers: list[Answer] = field(default_factory=list)
@@ -39,7 +39,7 @@ class Outcome:
 
 
 @dataclass
-class Attacked:
+class AttackedService:
     process: Process
     pid: int
     outcomes: dict[str, Outcome]
@@ -47,8 +47,8 @@ class Attacked:
 
 
 @pytest.fixture(scope="module")
-def attacked(temporary_database: Any) -> Iterator[Attacked]:
-    """All cases sent to one process, some at a time; each test looks at one outcome."""
+def attacked(temporary_database: Any) -> Iterator[AttackedService]:
+    """Sends all requests to one process, some at a time; each test checks one outcome."""
     environ = make_database_environ(temporary_database.create_database("wire"))
     with run_service(environ | OPEN_LIMITS | ADMIN) as process:
         pid = process.pid
@@ -56,25 +56,25 @@ def attacked(temporary_database: Any) -> Iterator[Attacked]:
         session, csrf = _sign_in(process)
         marks = {"@SENDER@": sender, "@ID@": str(endpoint), "@SESSION@": session, "@CSRF@": csrf}
 
-        def attack(case: Case) -> tuple[str, Outcome]:
-            data = case.data
+        def attack(malformed: MalformedRequest) -> tuple[str, Outcome]:
+            data = malformed.data
             for mark, text in marks.items():
                 data = data.replace(mark.encode(), text.encode())
 
             def outcome() -> Outcome | None:
                 """None where many slow requests at the same time were too many."""
-                read = _read(_exchange(process, data), data.startswith(b"HEAD"))
+                read = _parse(_send(process, data), data.startswith(b"HEAD"))
                 return None if [a.status for a in read.answers] == [503] else read
 
-            return case.name, until(outcome, f"an answer to {case.name}")
+            return malformed.name, until(outcome, f"an answer to {malformed.name}")
 
         with ThreadPoolExecutor(12) as pool:
             outcomes = dict(pool.map(attack, CASES))
-        yield Attacked(process, pid, outcomes, sender)
+        yield AttackedService(process, pid, outcomes, sender)
 
 
 def _sign_in(process: Process) -> tuple[str, str]:
-    page = _exchange(process, http("GET", "/sign-in", "Connection: close")).decode()
+    page = _send(process, build_request("GET", "/sign-in", "Connection: close")).decode()
     cookie = re.search(r"Set-Cookie: (service-session-form=[^;]+)", page)
     token = re.search(r'name="csrf" value="([^"]+)"', page)
     assert cookie, page
@@ -83,15 +83,15 @@ def _sign_in(process: Process) -> tuple[str, str]:
     form = urllib.parse.urlencode(names).encode()
     kind = "Content-Type: application/x-www-form-urlencoded"
     length = f"Content-Length: {len(form)}"
-    data = http("POST", "/sign-in", f"Cookie: {cookie[1]}", kind, length, body=form)
-    session = re.search(r"Set-Cookie: service-session=([^;]+)", _exchange(process, data).decode())
+    data = build_request("POST", "/sign-in", f"Cookie: {cookie[1]}", kind, length, body=form)
+    session = re.search(r"Set-Cookie: service-session=([^;]+)", _send(process, data).decode())
     assert session
-    get = http("GET", "/api/admin/user", f"Cookie: service-session={session[1]}")
-    return session[1], json.loads(_read(_exchange(process, get)).answers[0].body)["csrfToken"]
+    get = build_request("GET", "/api/admin/user", f"Cookie: service-session={session[1]}")
+    return session[1], json.loads(_parse(_send(process, get)).answers[0].body)["csrfToken"]
 
 
-def _exchange(process: Process, data: bytes) -> bytes:
-    """Sends all, closes the sending half and reads to the end: nothing more can come after it."""
+def _send(process: Process, data: bytes) -> bytes:
+    """Sends all, closes the sending half and reads to the end."""
     received = b""
     with process.connect() as sock:
         try:
@@ -107,12 +107,12 @@ def _exchange(process: Process, data: bytes) -> bytes:
     return received
 
 
-def _read(raw: bytes, is_head: bool = False) -> Outcome:
+def _parse(raw: bytes, is_head: bool = False) -> Outcome:
     outcome, rest = Outcome(raw), raw
     while rest:
-        head, found, rest = rest.partition(b"\r\n\r\n")
+        head, separator, rest = rest.partition(b"\r\n\r\n")
         match = re.match(rb"HTTP/1\.[01] ([1-5][0-9][0-9]) [^\r\n]+\r\n", head + b"\r\n")
-        if not found or not match:
+        if not separator or not match:
             outcome.problem = f"no answer: {head[:200]!r}"
             break
         pairs = [line.partition(b": ")[::2] for line in head.split(b"\r\n")[1:]]
@@ -131,8 +131,8 @@ def _read(raw: bytes, is_head: bool = False) -> Outcome:
     return outcome
 
 
-def _is_refusal(answer: Answer) -> bool:
-    """The JSON that every refusal has, with text and at least one detail."""
+def _is_rejection(answer: Answer) -> bool:
+    """Whether it is the JSON of an error, with a message and at least one detail."""
     try:
         body = json.loads(answer.body)
     except ValueError:
@@ -147,31 +147,33 @@ def _is_refusal(answer: Answer) -> bool:
 
 
 def test_cases_have_unique_names():
-    names = [case.name for case in CASES]
+    names = [malformed.name for malformed in CASES]
     assert len(set(names)) == len(names) > 700
 
 
-@each("case", CASES, name=lambda case: case.name)
-def test_hostile_request_is_answered_once_and_cleanly(attacked: Attacked, case: Case):
-    outcome = attacked.outcomes[case.name]
+@each("malformed", CASES, name=lambda malformed: malformed.name)
+def test_malformed_request_gets_one_clean_response(
+    attacked: AttackedService, malformed: MalformedRequest
+):
+    outcome = attacked.outcomes[malformed.name]
     answers = outcome.answers
     assert not outcome.problem
-    assert answers or case.silent, "no answer"
+    assert answers or malformed.silent, "no answer"
     statuses = [answer.status for answer in answers]
-    assert len(answers) <= case.most, f"{len(answers)} answers: {statuses}"
+    assert len(answers) <= malformed.most, f"{len(answers)} answers: {statuses}"
     assert all(status < 500 or status == 501 for status in statuses), statuses
-    assert not case.status or case.status.issuperset(statuses), statuses
+    assert not malformed.status or malformed.status.issuperset(statuses), statuses
     for answer in answers:
         assert b"Traceback" not in answer.body
         assert b"evil.example" not in answer.body, "a made-up host is repeated"
         assert "evil.example" not in str(answer.headers)
         assert not [name for name in answer.headers if name.startswith("x-evil")]
-        if answer.status >= 400 and not case.data.startswith(b"HEAD"):
+        if answer.status >= 400 and not malformed.data.startswith(b"HEAD"):
             is_page = answer.headers["content-type"].startswith("text/html")
-            assert (case.page and is_page) or _is_refusal(answer), answer
+            assert (malformed.page and is_page) or _is_rejection(answer), answer
 
 
-def test_process_is_the_same_and_logged_no_traceback(attacked: Attacked):
+def test_process_is_the_same_and_logged_no_traceback(attacked: AttackedService):
     assert attacked.process.is_running()
     assert attacked.process.pid == attacked.pid
     errors = attacked.process.stderr
@@ -179,21 +181,21 @@ def test_process_is_the_same_and_logged_no_traceback(attacked: Attacked):
     assert "uncaptured" not in errors
 
 
-def test_good_requests_are_answered_afterwards(attacked: Attacked):
+def test_valid_requests_succeed_afterwards(attacked: AttackedService):
     process = attacked.process
     assert process.request("GET", "/health") == (200, {"health": "GOOD"})
     status, answer = process.request(
-        "POST", "/api/signal-endpoint/deploys", {"good": True}, secret=attacked.create_sender
+        "POST", "/api/signal-endpoint/deploys", {"good": True}, secret=attacked.sender
     )
     assert status == 200
     assert answer["signals"][0]["payload"] == {"good": True}
     assert process.request("GET", "/sign-in")[0] == 200
 
 
-def test_kept_connection_serves_one_request_after_the_other(attacked: Attacked):
+def test_kept_connection_serves_one_request_after_the_other(attacked: AttackedService):
     with attacked.process.connect() as sock:
         for _ in range(20):
-            sock.sendall(http("GET", "/health"))
+            sock.sendall(build_request("GET", "/health"))
             received = b""
             while b'{"health":"GOOD"}' not in received:
                 part = sock.recv(65536)
@@ -201,8 +203,10 @@ def test_kept_connection_serves_one_request_after_the_other(attacked: Attacked):
                 received += part
 
 
-def test_request_that_comes_byte_by_byte_is_answered(attacked: Attacked):
-    data = http("POST", "/nowhere", "Transfer-Encoding: chunked", body=b"2\r\n{}\r\n0\r\n\r\n")
+def test_request_that_comes_byte_by_byte_is_answered(attacked: AttackedService):
+    data = build_request(
+        "POST", "/nowhere", "Transfer-Encoding: chunked", body=b"2\r\n{}\r\n0\r\n\r\n"
+    )
     with attacked.process.connect() as sock:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for number in range(len(data)):
@@ -211,12 +215,12 @@ def test_request_that_comes_byte_by_byte_is_answered(attacked: Attacked):
         received = b""
         while part := sock.recv(65536):
             received += part
-    assert [answer.status for answer in _read(received).answers] == [404]
+    assert [answer.status for answer in _parse(received).answers] == [404]
 
 
-def test_continue_is_sent_before_the_body_and_counts_as_no_answer(attacked: Attacked):
-    sender = f"Authorization: Bearer {attacked.create_sender}"
-    head = http(
+def test_continue_is_sent_before_the_body_and_counts_as_no_answer(attacked: AttackedService):
+    sender = f"Authorization: Bearer {attacked.sender}"
+    head = build_request(
         "POST",
         "/api/signal-endpoint/deploys",
         sender,
@@ -231,4 +235,4 @@ def test_continue_is_sent_before_the_body_and_counts_as_no_answer(attacked: Atta
         received = b""
         while part := sock.recv(65536):
             received += part
-    assert [answer.status for answer in _read(received).answers] == [200]
+    assert [answer.status for answer in _parse(received).answers] == [200]

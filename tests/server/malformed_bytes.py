@@ -1,4 +1,4 @@
-"""The bytes of wire_cases.py: what no client sends, one list for each part of a request."""
+"""The bytes of malformed_requests.py, one list for each part of a request."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ ODD_HEADERS: list[bytes] = [
     b"\r\n".join([b"Cookie: a=b"] * 300),
     b"Content-Type: application/json\r\nContent-Type: text/plain", b"Connection: keep-alive, x",
 ]  # fmt: skip
-# What could make two parsers see two different requests.
+# Two parsers could interpret these differently.
 LENGTHS: list[bytes] = [
     b"-1", b"+5", b"5,5", b"5, 6", b"0x5", b"5 5", b"5.0", b"1e1", b"", b"five", b"\xd9\xa5",
     b"5;a", b"9" * 20, b"1" * 5000, b"2\x00", b"2\x0b", b"\x0c2", b"2_0", b"\xb2", b"0b1",
