@@ -20,7 +20,7 @@ import psycopg2
 from sigservice.db.embedded import EmbeddedPostgres
 from tests.repository.kit import run
 from tests.server.process import Process, find_parent, find_postmaster, run_service, until
-from tests.server.test_kill import Load, await_database, connect, embedded
+from tests.server.test_kill import Load, connect, embedded, wait_for_database
 from tests.waiting import take_time
 
 KILLS = int(os.environ.get("KILLS", "1"))
@@ -177,7 +177,7 @@ def test_killed_database(data: Path):
                 until(
                     lambda first=first: find_postmaster(data) not in (0, first), "a new postmaster"
                 )
-                await_database(data)
+                wait_for_database(data)
             load.await_acks(5)
         await_end_of_work(data)
         assert "Traceback" not in process.stderr

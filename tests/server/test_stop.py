@@ -314,7 +314,7 @@ def test_invalid_configuration_exits_with_2_and_every_problem():
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "invalid",
     [
         {"host": "127.0.0.1", "port": 1},
         {"host": "/nonexistent", "port": 5432},
