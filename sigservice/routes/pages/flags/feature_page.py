@@ -64,7 +64,7 @@ def find_feature(conn: Connection, name: str) -> Row:
     """The flag in whichever project. Raises NotFoundError."""
     row = repository.find(conn, name)
     if row is None:
-        raise NotFoundError(f"There is no flag {name}.")
+        raise NotFoundError(f"Flag {name} not found.")
     return row
 
 
