@@ -23,12 +23,12 @@ RANK = {
 } | {"__main__": 1}
 
 
-def room(path: Path) -> str:
+def find_module(path: Path) -> str:
     return path.relative_to(ROOT / "sigservice").parts[0].removesuffix(".py")
 
 
 def imports(path: Path) -> list[str]:
-    """Rooms of ours that a file imports."""
+    """Modules of the package that a file imports."""
     result = []
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.module == "sigservice":
@@ -42,7 +42,7 @@ def imports(path: Path) -> list[str]:
 
 @each("path", SOURCES)
 def test_imports_go_down_only(path):
-    own = room(path)
+    own = find_module(path)
     if own == "__init__":
         return
     for other in imports(path):
@@ -61,19 +61,25 @@ def test_only_the_entry_reads_the_environment():
     assert readers <= {"server", "cli", "sender_process"}
 
 
-def test_the_driver_stays_in_its_rooms():
-    users = {room(p) for p in SOURCES if re.search(r"^(import|from) psycopg2", p.read_text(), re.M)}
+def test_the_driver_stays_in_its_modules():
+    users = {
+        find_module(p)
+        for p in SOURCES
+        if re.search(r"^(import|from) psycopg2", p.read_text(), re.M)
+    }
     assert users <= {"db", "config", "testing"}
 
 
-def test_bottle_stays_in_its_rooms():
-    users = {room(p) for p in SOURCES if re.search(r"^(import|from) bottle", p.read_text(), re.M)}
+def test_bottle_stays_in_its_modules():
+    users = {
+        find_module(p) for p in SOURCES if re.search(r"^(import|from) bottle", p.read_text(), re.M)
+    }
     assert users <= {"web", "routes", "app", "render", "authentication"}
 
 
-def test_no_sql_in_python_above_the_database_floor():
+def test_no_sql_in_python_above_the_database_layer():
     pattern = re.compile(r"\.execute\(|[\"'](SELECT|INSERT INTO|UPDATE|DELETE FROM) \w")
-    users = {room(p) for p in SOURCES if pattern.search(p.read_text())}
+    users = {find_module(p) for p in SOURCES if pattern.search(p.read_text())}
     assert users <= {"db", "testing"}
 
 
