@@ -104,18 +104,20 @@ class Alerts:
             return run(conn, statement, *values)
 
     def list_results(self, signal):
-        ((found,),) = self.rows("SELECT verdicts FROM signal_verdicts WHERE signal_id = %s", signal)
-        return json.loads(found) if isinstance(found, str) else found
+        ((results,),) = self.rows(
+            "SELECT verdicts FROM signal_verdicts WHERE signal_id = %s", signal
+        )
+        return json.loads(results) if isinstance(results, str) else results
 
     def queued(self):
         return self.rows("SELECT count(*) FROM signal_queue")[0][0]
 
     def events(self, **query):
-        found = self.web.get("/api/admin/events", query, headers=ADMIN).json["events"]
-        return [event for event in found if event["type"].startswith(("actions-", "feature-env"))]
+        results = self.web.get("/api/admin/events", query, headers=ADMIN).json["events"]
+        return [event for event in results if event["type"].startswith(("actions-", "feature-env"))]
 
-    def stored(self):
-        """All that what only looks must not change."""
+    def read_state(self):
+        """The rows that a read must not change."""
         tables = ("features", "feature_environments", "feature_strategies", "events", "revisions")
         tables += ("action_sets", "actions", "action_runs", "signal_queue", "signals")
         return [self.rows(f"SELECT x::text FROM {table} x ORDER BY 1") for table in tables]

@@ -94,7 +94,7 @@ def test_what_is_so_already_is_success_without_an_event(alerts):
     assert len(types) == before + 2
     assert types[:2] == ["feature-environment-enabled", "feature-environment-disabled"]
     changes = [act["changes"] for act in alerts.runs(one["id"])[0]["actionSet"]["actions"]]
-    assert [len(found) for found in changes] == [1, 0, 0, 1]
+    assert [len(results) for results in changes] == [1, 0, 0, 1]
 
 
 def test_a_tag_s_flags_are_switched_all_or_none(alerts, web):
@@ -145,8 +145,8 @@ def test_rollouts(alerts, web):
     after = web.get(path, headers=ADMIN).json
     rollouts = [strategy["parameters"].get("rollout") for strategy in after]
     assert rollouts == ["5", "5", None]
-    kept = [strategy | {"parameters": 0} for strategy in before]
-    assert [strategy | {"parameters": 0} for strategy in after] == kept
+    previous = [strategy | {"parameters": 0} for strategy in before]
+    assert [strategy | {"parameters": 0} for strategy in after] == previous
     alerts.send()
     alerts.work()
     assert alerts.details(one["id"]) == [
@@ -225,11 +225,11 @@ def test_a_dry_run_says_what_it_would_do(alerts):
         acts=[alerts.off(), alerts.off()],
         options={"dryRun": True, "latch": True, "restoreAfterMinutes": 1},
     )
-    before = alerts.stored()[:5]
+    before = alerts.read_state()[:5]
     alerts.send()
     alerts.send()
     alerts.work()
-    assert alerts.stored()[:5] == before
+    assert alerts.read_state()[:5] == before
     assert alerts.is_on()
     assert alerts.states(one["id"]) == [("signal", "success")] * 2
     run = alerts.runs(one["id"])[0]
@@ -310,17 +310,17 @@ def test_open_runs_outlive_their_set(alerts, web):
 
 
 @pytest.mark.parametrize(
-    "stored",
+    "snapshot",
     [
         '[{"path": "x", "operator": "REGEX", "value": "("}]',
         '[{"path": "x", "operator": "NUM_GT", "value": "many"}]',
         '[{"path": "x", "operator": "OF_LATER"}]',
     ],
 )
-def test_one_broken_set_stops_no_other(alerts, stored):
+def test_one_broken_set_stops_no_other(alerts, snapshot):
     broken = alerts.set(name="a broken one")
     one = alerts.set()
-    alerts.rows("UPDATE action_sets SET filters = %s WHERE id = %s", stored, broken["id"])
+    alerts.rows("UPDATE action_sets SET filters = %s WHERE id = %s", snapshot, broken["id"])
     alerts.send({"x": 5})
     alerts.work()
     assert alerts.queued() == 0

@@ -149,9 +149,9 @@ def test_failures_among_many_cost_themselves_only(alerts):
     assert alerts.work() == 52
     assert states(alerts, bad) == ["failed", "failed"]
     runs = alerts.web.get(f"{SETS}/{good['id']}/events?limit=100", headers=ADMIN)
-    found = runs.json["actionSetEvents"]
-    assert [run["signalId"] for run in found] == signals[::-1]
-    assert {run["state"] for run in found} == {"success"}
+    items = runs.json["actionSetEvents"]
+    assert [run["signalId"] for run in items] == signals[::-1]
+    assert {run["state"] for run in items} == {"success"}
 
 
 @pytest.mark.parametrize(

@@ -35,12 +35,12 @@ def poison(rows, signal):
     rows("UPDATE signals SET payload = '[1e99999, \"secret\"]' WHERE id = %s", signal)
 
 
-def letters(rows):
+def dead_letters(rows):
     """Ids of the signals that became dead letters."""
-    found = rows(
+    results = rows(
         "SELECT signal_id FROM signal_verdicts WHERE verdicts @> '[{\"actionSetId\": null}]'"
     )
-    return [id for (id,) in found]
+    return [id for (id,) in results]
 
 
 def alone(context):
@@ -77,7 +77,7 @@ def test_another_signal_that_is_the_oldest_by_then_is_left_alone(alerts, make_se
     assert alone(make_service().context) == (1, 0)
     healthy = alerts.send()
     actions._dead_letter(context, context.get_logger("actions"), caught.value)
-    assert letters(rows) == []
+    assert dead_letters(rows) == []
     alerts.work()
     assert [run["signalId"] for run in alerts.runs(one["id"])] == [healthy, poisoned]
 
@@ -112,7 +112,7 @@ def test_only_what_fails_twice_alone_becomes_one(
     signal = alerts.send()
     failing_times(failures)
     alerts.work()
-    assert letters(rows) == ([signal] if becomes_one else [])
+    assert dead_letters(rows) == ([signal] if becomes_one else [])
     assert rows("SELECT count(*) FROM action_runs") == [(0 if becomes_one else 1,)]
 
 

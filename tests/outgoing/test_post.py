@@ -31,9 +31,9 @@ def receiver():
 
 def test_it_arrives(receiver):
     assert ask(f"{receiver.url}/a/b?c=%20d").status == 204
-    (asked,) = receiver.asked
-    assert (asked.path, asked.body) == ("/a/b?c=%20d", b"{}")
-    assert asked.headers["Host"] == f"127.0.0.1:{receiver.port}"
+    (request,) = receiver.asked
+    assert (request.path, request.body) == ("/a/b?c=%20d", b"{}")
+    assert request.headers["Host"] == f"127.0.0.1:{receiver.port}"
 
 
 def test_nobody_is_asked_who_may_not_be(receiver, monkeypatch):
@@ -47,7 +47,7 @@ def test_nobody_is_asked_who_may_not_be(receiver, monkeypatch):
 def test_a_redirect_is_an_answer_and_not_followed(receiver):
     receiver.answers = [(302, {"Location": f"{receiver.url}/private"})]
     assert ask(f"{receiver.url}/x").status == 302
-    assert [asked.path for asked in receiver.asked] == ["/x"]
+    assert [request.path for request in receiver.asked] == ["/x"]
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
@@ -60,8 +60,8 @@ def test_a_name_can_not_change_its_mind(receiver, monkeypatch, scheme):
         if host != "rebind.example":
             connected.append(host)
             return real(host, port, *args, **more)
-        found = answers.pop(0)
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (a, port)) for a in found]
+        results = answers.pop(0)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (a, port)) for a in results]
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
     monkeypatch.setattr(module, "CONNECT_SECONDS", 0.05)
@@ -81,16 +81,16 @@ def test_tls_is_verified_by_name_at_the_address_that_was_checked(monkeypatch):
         assert ask(f"{receiver.url}/x").status == 204
         with pytest.raises(DeliveryError, match="TLS failed"):  # the certificate is localhost's
             ask(f"https://127.0.0.1:{receiver.port}/x")
-        assert [asked.path for asked in receiver.asked] == ["/x"]
+        assert [request.path for request in receiver.asked] == ["/x"]
 
 
 def test_through_a_proxy(receiver):
     proxies = Proxies(http=receiver.url.replace("//", "//me:pass@"))
     assert ask("http://hooks.example/x", AddressPolicy(), proxies).status == 204
-    (asked,) = receiver.asked
-    assert asked.path == "http://hooks.example/x"
-    assert asked.headers["Host"] == "hooks.example"
-    assert asked.headers["Proxy-Authorization"].startswith("Basic ")
+    (request,) = receiver.asked
+    assert request.path == "http://hooks.example/x"
+    assert request.headers["Host"] == "hooks.example"
+    assert request.headers["Proxy-Authorization"].startswith("Basic ")
     assert ask(receiver.url, HERE, Proxies(http="http://127.0.0.1:9", none="127.0.0.1")).status
 
 
@@ -100,7 +100,7 @@ def test_a_proxy_is_not_asked_for_what_may_not_be_reached(receiver, host):
     with pytest.raises(DestinationError):
         ask(f"http://{host}/", AddressPolicy(), proxies)
     assert ask("http://hooks.example/later", AddressPolicy(), proxies).status == 204
-    assert [asked.path for asked in receiver.asked] == ["http://hooks.example/later"]
+    assert [request.path for request in receiver.asked] == ["http://hooks.example/later"]
 
 
 def test_through_a_proxy_with_tls(receiver, monkeypatch):
@@ -110,7 +110,7 @@ def test_through_a_proxy_with_tls(receiver, monkeypatch):
         assert ask(f"{behind.url}/x", HERE, proxies).status == 204
         assert receiver.tunnels == [f"localhost:{behind.port}"]
         assert receiver.asked[0].headers["Proxy-Authorization"].startswith("Basic ")
-        assert [asked.path for asked in behind.asked] == ["/x"]
+        assert [request.path for request in behind.asked] == ["/x"]
         assert "Proxy-Authorization" not in behind.asked[0].headers
 
 

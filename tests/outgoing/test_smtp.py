@@ -168,16 +168,16 @@ def test_who_is_no_mail_server(certificates, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("said", "pause"), [(b"220-and\r\n", 0.05), (b"2", 0.05), (b"220-and\r\n" * 1000, 0)]
+    ("replies", "pause"), [(b"220-and\r\n", 0.05), (b"2", 0.05), (b"220-and\r\n" * 1000, 0)]
 )
-def test_a_server_that_never_comes_to_an_end(monkeypatch, said, pause):
+def test_a_server_that_never_comes_to_an_end(monkeypatch, replies, pause):
     monkeypatch.setattr(smtp, "TOTAL_SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as other:
 
         def talk():
             with other.accept()[0] as sock, suppress(OSError):
                 while True:  # until it is cut
-                    sock.sendall(said)
+                    sock.sendall(replies)
                     take_time(pause)
 
         thread = threading.Thread(target=talk)
@@ -197,11 +197,15 @@ def test_what_is_not_configured_follows():
 
     assert server() is None
     assert server(PORT="25", USER="a") is None
-    found = server(HOST="m")
-    assert (found.port, found.secure, found.sender) == (465, True, "noreply@flags.example")
-    assert found.domain == "flags.example"
-    found = server(HOST="m", PORT="587", USER="a@b.example", PASSWORD="x")
-    assert (found.secure, found.sender) == (False, "a@b.example")
-    found = server(HOST="m", PORT="587", SECURE="true", SENDER="A <c@d.example>")
-    assert (found.secure, found.sender, found.domain) == (True, "A <c@d.example>", "d.example")
+    results = server(HOST="m")
+    assert (results.port, results.secure, results.sender) == (465, True, "noreply@flags.example")
+    assert results.domain == "flags.example"
+    results = server(HOST="m", PORT="587", USER="a@b.example", PASSWORD="x")
+    assert (results.secure, results.sender) == (False, "a@b.example")
+    results = server(HOST="m", PORT="587", SECURE="true", SENDER="A <c@d.example>")
+    assert (results.secure, results.sender, results.domain) == (
+        True,
+        "A <c@d.example>",
+        "d.example",
+    )
     assert server(HOST="m", PORT="465", SECURE="false").secure is False

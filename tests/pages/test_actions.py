@@ -161,23 +161,23 @@ def test_a_new_user_writes_a_set(ada, web, sets, endpoint, token, send):
 
 def test_saving_what_is_shown_changes_nothing(ada, database, sets, read_state):
     id = sets.set(filters=FILTERS, options=OPTIONS, description="d", enabled=False)
-    before, kept = read_state(), settings(database)
+    before, previous = read_state(), settings(database)
     page = ada.get(f"{PATH}/{id}")
     assert "hidden" not in page.html.find(id="notifications").find("input").get("value", "")
     assert "whsec_x" not in page.text
     assert "u:hidden" not in page.text
     form_to(page, f"{PATH}/{id}").submit(status=303)
     assert read_state() == before
-    assert settings(database) == kept
+    assert settings(database) == previous
 
 
 def settings(database):
     conn = database.connect()
     with conn.cursor() as cursor:
         cursor.execute("SELECT settings FROM action_sets")
-        ((found,),) = cursor.fetchall()
+        ((results,),) = cursor.fetchall()
     conn.close()
-    return found
+    return results
 
 
 def test_masked_addresses_stay_their_own(ada, database, sets):
@@ -266,8 +266,8 @@ def test_recipe_fills_the_form(ada, sets):
     assert filled["filters.0.path"].value
     assert page.html.find(id="last")
     assert "Setup in" in main(page)
-    again = press(filled, "add-filters")
-    assert "Setup in" in main(again)
+    repeated = press(filled, "add-filters")
+    assert "Setup in" in main(repeated)
     assert ada.get(f"{PATH}/new?recipe=nope", status=200)
 
 

@@ -68,26 +68,26 @@ def furnish(process: Process) -> str:
 def await_end_of_work(data: Path) -> None:
     """However much there is, as long as it gets less."""
 
-    def left() -> int:
+    def remaining() -> int:
         with contextlib.suppress(psycopg2.Error), contextlib.closing(connect(data)) as conn:
-            found = run(
+            results = run(
                 conn,
                 "SELECT (SELECT count(*) FROM signal_queue) * 100 + (SELECT "
                 "coalesce(sum(jsonb_array_length(action_set->'actions') - next_action), 0) "
                 "FROM action_runs WHERE state = 'started')",
             )
-            return int(found[0][0])
+            return int(results[0][0])
         return -1
 
-    while before := left():
-        until(lambda before=before: left() not in (-1, before), f"progress with {before} left")
+    while before := remaining():
+        until(lambda before=before: remaining() not in (-1, before), f"progress with {before} left")
 
 
 def assert_explained(conn: Any, load: Load) -> None:
     """Runs, events and flags tell the same story."""
-    stored = dict(run(conn, "SELECT (payload->>'n')::int, id FROM signals"))
+    snapshot = dict(run(conn, "SELECT (payload->>'n')::int, id FROM signals"))
     assert len(load.acked) > 10
-    assert not load.acked - set(stored), "acknowledged and lost"
+    assert not load.acked - set(snapshot), "acknowledged and lost"
     names = dict(run(conn, "SELECT id, name FROM action_sets"))
     runs = run(
         conn,
@@ -98,8 +98,8 @@ def assert_explained(conn: Any, load: Load) -> None:
     for set_id, signal_id, *_ in runs:
         ran[names[set_id]].append(signal_id)
     for name, last in (("on", "02468"), ("off", "13579"), ("fails", "05"), ("cools", "0123456789")):
-        wanted = [id for number, id in stored.items() if str(number)[-1] in last]
-        assert Counter(ran[name]) == Counter(wanted), f"one run of {name} for each signal"
+        expected = [id for number, id in snapshot.items() if str(number)[-1] in last]
+        assert Counter(ran[name]) == Counter(expected), f"one run of {name} for each signal"
     states = Counter((names[run[0]], run[2]) for run in runs)
     assert {state for name, state in states if name == "fails"} == {"failed"}
     assert {state for name, state in states if name in ("on", "off")} == {"success"}
@@ -110,8 +110,8 @@ def assert_explained(conn: Any, load: Load) -> None:
         if state == "suppressed":
             continue
         assert place == len(actions)
-        wanted = ["success", "failed", "success"] if names[set_id] == "fails" else ["success"]
-        assert {a["state"] for a in actions} == set(wanted)
+        expected = ["success", "failed", "success"] if names[set_id] == "fails" else ["success"]
+        assert {a["state"] for a in actions} == set(expected)
         done += [
             (change["feature"], change["after"])
             for action in actions

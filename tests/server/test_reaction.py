@@ -135,8 +135,8 @@ def test_the_guide_from_alert_to_flag(environ, tmp_path, sdk):
         finally:
             alertmanager.terminate()
             alertmanager.wait(DEADLINE_SECONDS)
-        told = reader.step(".actionSetEvents[]")
-        assert [line.split(",", 1)[1] for line in told.splitlines()] == [
+        output = reader.step(".actionSetEvents[]")
+        assert [line.split(",", 1)[1] for line in output.splitlines()] == [
             '"resolved","success","Reverted 1 of 1 changes."]',
             '"signal","success","Disabled checkout in production."]',
         ]
@@ -161,12 +161,12 @@ def test_two_processes_share_a_database(environ):
         both = [one, other]
         token, path = prepare(one)
         client = {"tokenName": "shop", "type": "client", "environment": "production"}
-        status, made = one.request("POST", "/api/admin/api-tokens", client)
-        assert status == 201, made
+        status, items = one.request("POST", "/api/admin/api-tokens", client)
+        assert status == 201, items
 
         def states(name: str) -> set[bool]:
             answers = [
-                p.request("GET", "/api/client/features", None, made["secret"])[1] for p in both
+                p.request("GET", "/api/client/features", None, items["secret"])[1] for p in both
             ]
             return {f["enabled"] for a in answers for f in a["features"] if f["name"] == name}
 
@@ -238,6 +238,6 @@ def finished(service: Process, path: str, amount: int) -> list[dict[str, Any]] |
     """The runs, newest first, once there are so many and none is under way."""
     status, answer = service.request("GET", path)
     assert status == 200, answer
-    found = answer["actionSetEvents"]
-    whole = len(found) >= amount and all(run["state"] != "started" for run in found)
-    return found if whole else None
+    results = answer["actionSetEvents"]
+    whole = len(results) >= amount and all(run["state"] != "started" for run in results)
+    return results if whole else None

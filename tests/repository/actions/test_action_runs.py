@@ -19,8 +19,8 @@ def add(conn, *signals, **more):
     values = {"action_set_id": 1, "project": "default", "cause": "signal", "actor_id": 7}
     values |= {"state": "started", "dry_run": False, "signal": {"payload": {}}}
     values |= {"action_set": CHANGED} | more
-    made = [values | {"signal_id": signal} for signal in signals]
-    return action_runs.insert_many(conn, json.dumps(made))
+    run_ids = [values | {"signal_id": signal} for signal in signals]
+    return action_runs.insert_many(conn, json.dumps(run_ids))
 
 
 def end(conn, id, state="success", action_set=CHANGED, minutes=None):
@@ -131,8 +131,8 @@ def test_what_counts_for_cooldown_and_cap(conn):
     add(conn, 1, action_set_id=2)
     run(conn, "UPDATE action_runs SET created_at = now() - interval '2 hours' WHERE id = %s", old)
     end(conn, fresh, state="failed")
-    found = action_runs.list_statistics(conn, {1: 5, 2: 5, 3: 5})
-    rows = {row["action_set_id"]: row for row in found}
+    results = action_runs.list_statistics(conn, {1: 5, 2: 5, 3: 5})
+    rows = {row["action_set_id"]: row for row in results}
     assert {id: row["in_last_hour"] for id, row in rows.items()} == {1: 2, 2: 1, 3: 0}
     assert rows[3]["last_at"] is None
     (capped,) = action_runs.list_statistics(conn, {1: 1})  # no more is counted than is asked for
@@ -151,23 +151,23 @@ def test_what_can_be_restored(conn):
         ("success", CHANGED, {"action_set_id": 2, "correlation": "k"}),
         ("success", CHANGED, {"correlation": "other"}),
     ]
-    made = []
+    run_ids = []
     for signal, (state, copy, more) in enumerate(table):
         (id,) = add(conn, signal, **more)
         end(conn, id, state, copy)
-        made.append(id)
+        run_ids.append(id)
     (open_,) = add(conn, 50, correlation="k")
-    assert action_runs.find_revertible(conn, 1)["id"] == made[6]
+    assert action_runs.find_revertible(conn, 1)["id"] == run_ids[6]
     assert action_runs.find_revertible(conn, 3) is None
-    assert ids(action_runs.list_revertible_of_alerts(conn, 1, before=made[4])) == [made[1]]
+    assert ids(action_runs.list_revertible_of_alerts(conn, 1, before=run_ids[4])) == [run_ids[1]]
     assert (
-        action_runs.list_revertible_of_alerts(conn, 1, before=made[6]) == []
+        action_runs.list_revertible_of_alerts(conn, 1, before=run_ids[6]) == []
     )  # made[4] restored it
-    assert ids(action_runs.list_revertible_of_alerts(conn, 1, before=open_)) == [made[6]]
-    action_runs.mark_reverted(conn, [made[6], made[1]], by=open_)
-    assert action_runs.find(conn, 1, open_)["restores_run_id"] == made[6]
+    assert ids(action_runs.list_revertible_of_alerts(conn, 1, before=open_)) == [run_ids[6]]
+    action_runs.mark_reverted(conn, [run_ids[6], run_ids[1]], by=open_)
+    assert action_runs.find(conn, 1, open_)["restores_run_id"] == run_ids[6]
     assert action_runs.list_revertible_of_alerts(conn, 1, before=open_) == []
-    assert action_runs.find_revertible(conn, 1)["id"] == made[0]
+    assert action_runs.find_revertible(conn, 1)["id"] == run_ids[0]
 
 
 def test_which_alerts_fire(conn):
@@ -218,20 +218,20 @@ def test_the_newest_run_of_each_set_that_there_is(conn):
         settings="{}",
         created_by_user_id=1,
     )
-    made = add(conn, 1, 2, action_set_id=id)
+    run_ids = add(conn, 1, 2, action_set_id=id)
     add(conn, 1, action_set_id=id + 1)
-    assert ids(action_runs.list_last(conn, [id, id + 9])) == [made[1]]
+    assert ids(action_runs.list_last(conn, [id, id + 9])) == [run_ids[1]]
     assert ids(action_runs.list_last(conn, [])) == []
 
 
 def test_a_page_ends_before_it_weighs_too_much(conn, monkeypatch):
-    made = add(conn, 1, 2, 3, signal={"payload": "x" * 1000})
+    run_ids = add(conn, 1, 2, 3, signal={"payload": "x" * 1000})
     (plain,) = add(conn, None, cause="timer", signal=None)
     monkeypatch.setattr(action_runs, "PAGE_BYTES", 1500)
-    assert ids(action_runs.list_of_set(conn, 1, limit=9)) == [plain, made[2], made[1]]
-    assert ids(action_runs.list_of_set(conn, 1, limit=9, before=made[1])) == [made[0]]
+    assert ids(action_runs.list_of_set(conn, 1, limit=9)) == [plain, run_ids[2], run_ids[1]]
+    assert ids(action_runs.list_of_set(conn, 1, limit=9, before=run_ids[1])) == [run_ids[0]]
     monkeypatch.setattr(action_runs, "PAGE_BYTES", 1)
-    assert ids(action_runs.list_of_set(conn, 1, limit=9, before=plain)) == [made[2]]
+    assert ids(action_runs.list_of_set(conn, 1, limit=9, before=plain)) == [run_ids[2]]
 
 
 def test_old_runs_are_deleted_but_not_what_is_still_to_be_done(conn):

@@ -94,11 +94,11 @@ def test_only_what_is_on_listens(conn):
 def test_arming_is_no_new_version(conn):
     one, two = add_set(conn, "a"), add_set(conn, "b")
     action_sets.set_armed(conn, [one], False)
-    found = {
+    results = {
         row["id"]: (row["armed"], row["version"])
         for row in action_sets.list_of_project(conn, "default")
     }
-    assert found == {one: (False, 1), two: (True, 1)}
+    assert results == {one: (False, 1), two: (True, 1)}
 
 
 def test_a_deleted_set_takes_its_actions(conn):

@@ -60,9 +60,9 @@ def test_one_for_each_channel_that_wants_to_know(conn, set_id):
     states = ("success", "failed", "suppressed", "started")
     ids = [add_run(conn, set_id, state, n) for n, state in enumerate(states)]
     assert notifications.insert_of_runs(conn, ids) == 4
-    found = run(conn, "SELECT run_id, channel ->> 'url' FROM notifications ORDER BY id")
+    results = run(conn, "SELECT run_id, channel ->> 'url' FROM notifications ORDER BY id")
     a, b = (channel["url"] for channel in CHANNELS)
-    assert sorted(found) == [(ids[0], a), (ids[1], a), (ids[1], b), (ids[2], b)]
+    assert sorted(results) == [(ids[0], a), (ids[1], a), (ids[1], b), (ids[2], b)]
 
 
 def test_claimed_for_a_while_with_its_run(conn, set_id):
@@ -75,9 +75,9 @@ def test_claimed_for_a_while_with_its_run(conn, set_id):
     second = claim(conn)
     assert url(first) != url(second)
     assert claim(conn, LATER - timedelta(milliseconds=1)) is None
-    again = claim(conn, LATER)
-    assert (again["id"], again["attempts"]) == (first["id"], 2)
-    assert claim(conn, LATER, [again["channel"], second["channel"]]) is None
+    repeated = claim(conn, LATER)
+    assert (repeated["id"], repeated["attempts"]) == (first["id"], 2)
+    assert claim(conn, LATER, [repeated["channel"], second["channel"]]) is None
 
 
 def test_busy_channels_are_passed_over(conn, set_id):
@@ -99,12 +99,12 @@ def test_settled_once_by_the_last_who_tried(conn, set_id):
     notifications.insert_of_runs(conn, [id])
     first = claim(conn)
     claim(conn)
-    again = claim(conn, LATER)
-    assert again["id"] == first["id"]
+    repeated = claim(conn, LATER)
+    assert repeated["id"] == first["id"]
     assert not settle(conn, first, "sent")
-    assert settle(conn, again, "waiting", NOW, error="The server responded with status 500.")
-    found = notifications.find(conn, set_id, first["id"])
-    assert (found["due_at"], found["sent_at"], found["last_error"]) == (
+    assert settle(conn, repeated, "waiting", NOW, error="The server responded with status 500.")
+    results = notifications.find(conn, set_id, first["id"])
+    assert (results["due_at"], results["sent_at"], results["last_error"]) == (
         NOW,
         None,
         "The server responded with status 500.",
@@ -112,9 +112,9 @@ def test_settled_once_by_the_last_who_tried(conn, set_id):
     once_more = claim(conn, NOW)
     assert settle(conn, once_more, "sent")
     assert not settle(conn, once_more, "given up")
-    found = notifications.find(conn, set_id, first["id"])
-    assert (found["sent_at"], found["given_up_at"]) == (NOW, None)
-    assert found["last_error"] is None
+    results = notifications.find(conn, set_id, first["id"])
+    assert (results["sent_at"], results["given_up_at"]) == (NOW, None)
+    assert results["last_error"] is None
     assert not notifications.retry(conn, first["id"])
 
 
@@ -159,5 +159,5 @@ def test_old_ones(conn, set_id):
     assert notifications.delete_old(conn, days=30, chunk=1) == 1
     assert notifications.delete_old(conn, days=30, chunk=9) == 1
     assert notifications.delete_old(conn, days=30, chunk=9) == 0
-    left = notifications.list_newest(conn, set_id, limit=9)
-    assert {row["run_id"] for row in left} == {young}
+    remaining = notifications.list_newest(conn, set_id, limit=9)
+    assert {row["run_id"] for row in remaining} == {young}

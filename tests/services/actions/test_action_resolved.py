@@ -58,11 +58,11 @@ def test_two_alerts_at_once(alerts, pause):
     alerts.fire("a")
     alerts.fire("b")
     pause()
-    held = alerts.end("a")
+    blocked = alerts.end("a")
     alerts.work()
     assert not alerts.is_on()
     assert alerts.history()[-1] == ("resolved", "suppressed", f"{STILL_FIRES}b")
-    assert alerts.find_result(held) == "suppressed"
+    assert alerts.find_result(blocked) == "suppressed"
     alerts.end("b")
     alerts.work()
     assert alerts.is_on()
@@ -175,10 +175,10 @@ def test_over_twice_restores_once(alerts, pause):
     pause()
     alerts.end()
     pause()
-    again = alerts.end()
+    repeated = alerts.end()
     alerts.work()
     assert alerts.is_on()
-    assert alerts.find_result(again) == "nothing to restore"
+    assert alerts.find_result(repeated) == "nothing to restore"
     assert [cause for cause, _, _ in alerts.history()] == ["signal", "resolved"]
 
 
@@ -297,10 +297,10 @@ def test_what_an_earlier_worker_judged_but_did_not_perform_is_found(alerts):
 
 def test_the_tester_knows_what_ends_an_alert(alerts, web):
     alerts.restoring(filters=())
-    for payload, told in (
+    for payload, expected in (
         ({"status": "resolved", "groupKey": "a"}, (False, True)),
         ({"status": "firing", "groupKey": "a"}, (True, False)),
     ):
         answer = web.post_json(f"{SETS}/{alerts.id}/test", {"payload": payload}, headers=ADMIN).json
-        assert (answer["matched"], answer["endsAlert"]) == told
+        assert (answer["matched"], answer["endsAlert"]) == expected
     assert alerts.is_on()

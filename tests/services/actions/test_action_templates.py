@@ -28,8 +28,8 @@ def alerts(service, web, make):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_it_switches_off_and_on_again(alerts, web, name):
-    listed = web.get("/api/admin/action-recipes", headers=ADMIN).json["recipes"]
-    recipe = {recipe["name"]: recipe for recipe in listed}[name]
+    listing = web.get("/api/admin/action-recipes", headers=ADMIN).json["recipes"]
+    recipe = {recipe["name"]: recipe for recipe in listing}[name]
     one = alerts.set(filters=recipe["filters"], options=recipe["options"])
     alerts.send(recipe["sample"])
     alerts.work()
@@ -63,10 +63,10 @@ def test_it_is_valid_under_default_limits(name):
 
 def test_the_list_is_whole_and_for_admins(web, cast):
     assert list(TEMPLATES) == NAMES
-    listed = web.get("/api/admin/action-recipes", headers=ADMIN).json["recipes"]
-    assert [recipe["name"] for recipe in listed] == NAMES
+    listing = web.get("/api/admin/action-recipes", headers=ADMIN).json["recipes"]
+    assert [recipe["name"] for recipe in listing] == NAMES
     keys = {"name", "title", "filters", "options", "sample", "resolvedSample", "setup"}
-    assert all(set(recipe) == keys and all(recipe.values()) for recipe in listed)
+    assert all(set(recipe) == keys and all(recipe.values()) for recipe in listing)
     cast.signed_in("ed").get("/api/admin/action-recipes", status=403)
     web.get("/api/admin/action-recipes", status=401)
 
@@ -105,10 +105,10 @@ def test_other_events_are_let_be(name, change):
 )
 def test_samples_have_the_paths_of_the_guide(name, heading):
     section = GUIDE.split(heading)[1].split("\n### ")[0]
-    shown = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", section, re.S)]
-    assert shown
+    text = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", section, re.S)]
+    assert text
     sample = set(flatten_payload(TEMPLATES[name].sample))
-    assert any(set(flatten_payload(block)) <= sample for block in shown)
+    assert any(set(flatten_payload(block)) <= sample for block in text)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -26,16 +26,16 @@ def test_the_shape_of_a_run(alerts, web):
     (run,) = answer["actionSetEvents"]
     path = f"{SETS}/{one['id']}/events/{run['id']}"
     assert web.get(path, headers=ADMIN).json == run
-    wanted = {"id", "actionSetId", "signalId", "createdAt", "state", "signal", "actionSet"}
-    assert wanted <= set(run)
+    expected = {"id", "actionSetId", "signalId", "createdAt", "state", "signal", "actionSet"}
+    assert expected <= set(run)
     assert (run["actionSetId"], run["signalId"], run["state"]) == (one["id"], signal, "success")
-    stored = run["signal"]
-    assert stored.pop("createdAt").endswith("Z")
-    assert stored == {
+    snapshot = run["signal"]
+    assert snapshot.pop("createdAt").endswith("Z")
+    assert snapshot == {
         "id": signal,
         "source": "signal-endpoint",
         "sourceId": alerts.endpoint["id"],
-        "createdBySourceTokenId": stored["createdBySourceTokenId"],
+        "createdBySourceTokenId": snapshot["createdBySourceTokenId"],
         "payload": {"n": [1, "é"]},
     }
     copy = run["actionSet"]
@@ -55,8 +55,8 @@ def test_pages_of_the_history(alerts, web):
     path = f"{SETS}/{one['id']}/events"
 
     def page(query):
-        found = web.get(f"{path}?{query}", headers=ADMIN).json["actionSetEvents"]
-        return [run["signalId"] for run in found]
+        results = web.get(f"{path}?{query}", headers=ADMIN).json["actionSetEvents"]
+        return [run["signalId"] for run in results]
 
     assert page("") == signals[::-1]
     assert page("limit=2") == signals[:2:-1]
@@ -75,7 +75,7 @@ def test_the_tester_tells_and_changes_nothing(alerts):
     one = alerts.set(payload=FIRING, filters=[either], acts=acts)
     alerts.post(f"{SETS}/{one['id']}/off")
     signal = alerts.send({"status": "firing", "n": 7})
-    before = alerts.stored()
+    before = alerts.read_state()
     trial = perform_dry_run(alerts, one, signalId=signal)
     assert (trial["matched"], trial["enabled"], trial["armed"]) == (True, False, True)
     first, second = trial["filters"]
@@ -103,7 +103,7 @@ def test_the_tester_tells_and_changes_nothing(alerts):
     for payload in (None, [], 0, "x", {"status": ["firing"]}, {"status": int("9" * 400)}):
         assert perform_dry_run(alerts, one, payload=payload)["matched"] is False
     assert perform_dry_run(alerts, one)["matched"] is False
-    assert alerts.stored() == before
+    assert alerts.read_state() == before
     assert alerts.is_on()
     assert alerts.is_on("tagged")
 
@@ -116,13 +116,13 @@ def test_the_tester_ends_where_a_run_would(alerts, carry_on):
     one = alerts.set(acts=acts, options={"continueOnFailure": carry_on})
     path = "/api/admin/projects/default/archive"
     alerts.web.post_json(path, {"features": ["gone"]}, headers=ADMIN)
-    before = alerts.stored()
+    before = alerts.read_state()
     trial = perform_dry_run(alerts, one, payload={})
     assert [act["wouldSucceed"] for act in trial["actions"]] == [False, True][: 1 + carry_on]
     assert trial["actions"][0]["details"] == "gone is archived. Revive it first."
     alerts.web.delete(f"/api/admin/service-account/{alerts.account}", headers=ADMIN)
     assert "was deleted" in perform_dry_run(alerts, one, payload={})["actions"][0]["details"]
-    assert alerts.stored()[:3] == before[:3]
+    assert alerts.read_state()[:3] == before[:3]
 
 
 def test_the_tester_refuses(alerts, web):

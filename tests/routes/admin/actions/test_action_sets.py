@@ -102,10 +102,12 @@ def test_what_is_read_can_be_put_back_and_changes_nothing(alerts, web):
     one = alerts.set(filters=filters, description=" d ", options=options)
     assert list(one["match"]["payload"]) == ["n", "off"]
     assert len(one["match"]["filters"]) == 3
-    before = alerts.stored()
-    again = web.put_json(f"{SETS}/{one['id']}", one, headers=ADMIN, status=200).json
-    assert again == one
-    assert alerts.stored() == before  # no event, no new version, the channels' addresses as well
+    before = alerts.read_state()
+    repeated = web.put_json(f"{SETS}/{one['id']}", one, headers=ADMIN, status=200).json
+    assert repeated == one
+    assert (
+        alerts.read_state() == before
+    )  # no event, no new version, the channels' addresses as well
     one["options"]["notifications"].pop(1)
     one["enabled"] = False
     changed = web.put_json(f"{SETS}/{one['id']}", one, headers=ADMIN, status=200).json
@@ -125,10 +127,10 @@ def test_put_replaces_all_but_enabled(alerts, web):
 def test_on_off_and_arm(alerts):
     path = f"{SETS}/{alerts.set()['id']}"
     assert alerts.post(f"{path}/off").json["enabled"] is False
-    before = alerts.stored()
+    before = alerts.read_state()
     assert alerts.post(f"{path}/off").json["enabled"] is False
     assert alerts.post(f"{path}/arm").json["armed"] is True
-    assert alerts.stored() == before
+    assert alerts.read_state() == before
     assert alerts.post(f"{path}/on").json["enabled"] is True
     alerts.rows("UPDATE action_sets SET armed = false")
     assert alerts.post(f"{path}/arm").json["armed"] is True
@@ -137,29 +139,29 @@ def test_on_off_and_arm(alerts):
 def test_every_change_has_its_event(alerts, web):
     secret = {"type": "webhook", "url": "https://a.example?token=s3cret", "on": ["failed"]}
     one = alerts.set(options={"notifications": [secret | {"secret": SECRET}]})
-    shown = one["options"]["notifications"][0]
-    assert (shown["url"][:-4], shown["secret"]) == ("https://a.example/…", "…")
+    text = one["options"]["notifications"][0]
+    assert (text["url"][:-4], text["secret"]) == ("https://a.example/…", "…")
     path = f"{SETS}/{one['id']}"
     alerts.post(f"{path}/off")
     moved = secret | {"url": "https://a.example/other", "secret": SECRET}
     alerts.put(one, options={"notifications": [moved]})  # to be seen, though nothing is shown of it
     web.delete(path, headers=ADMIN)
-    found = [e for e in alerts.events() if e["type"].startswith("actions-")]
-    assert [(e["type"][8:], e["project"]) for e in found] == [
+    results = [e for e in alerts.events() if e["type"].startswith("actions-")]
+    assert [(e["type"][8:], e["project"]) for e in results] == [
         ("deleted", "default"),
         ("updated", "default"),
         ("updated", "default"),
         ("created", "default"),
     ]
-    assert found[0]["preData"]["name"] == found[3]["data"]["name"] == "kill checkout"
-    assert (found[2]["preData"]["enabled"], found[2]["data"]["enabled"]) == (True, False)
-    told = json.dumps(web.get("/api/admin/events", headers=ADMIN).json)
+    assert results[0]["preData"]["name"] == results[3]["data"]["name"] == "kill checkout"
+    assert (results[2]["preData"]["enabled"], results[2]["data"]["enabled"]) == (True, False)
+    events_text = json.dumps(web.get("/api/admin/events", headers=ADMIN).json)
     for word in ("s3cret", "whsec_", "other"):
-        assert word not in told
+        assert word not in events_text
 
 
 @pytest.mark.parametrize(
-    ("url", "shown"),
+    ("url", "text"),
     [
         ("https://h.example/services/T/B/x", "https://h.example/…"),
         ("https://h.example?t=x", "https://h.example/…"),
@@ -167,14 +169,14 @@ def test_every_change_has_its_event(alerts, web):
         ("https://h.example:443/x", "https://h.example:443/…"),
     ],
 )
-def test_webhooks_are_masked_and_kept(alerts, url, shown):
+def test_webhooks_are_masked_and_kept(alerts, url, text):
     channel = {"type": "webhook", "url": url, "on": ["failed"], "secret": SECRET}
     one = alerts.set(options={"notifications": [channel]})
     mask_channel = one["options"]["notifications"][0]
-    assert (mask_channel["url"][:-4], mask_channel["secret"]) == (shown, "…")
+    assert (mask_channel["url"][:-4], mask_channel["secret"]) == (text, "…")
     del mask_channel["secret"]
-    again = alerts.put(one, name="new", options=one["options"])
-    assert again["options"]["notifications"][0]["secret"] == "…"
+    repeated = alerts.put(one, name="new", options=one["options"])
+    assert repeated["options"]["notifications"][0]["secret"] == "…"
     assert stored_channel(alerts) == (url, SECRET)
     alerts.put(one, options={"notifications": [mask_channel | {"secret": OTHER_SECRET}]})
     assert stored_channel(alerts) == (url, OTHER_SECRET)
@@ -220,8 +222,8 @@ def test_names_are_unique_in_a_project(alerts, web):
         ("POST", "/test"),
         ("GET", "/events"),
     ):
-        asked = json.dumps(alerts.body() if method == "PUT" else {}).encode()
-        more = {} if method in ("GET", "DELETE") else {"body": asked}
+        requests = json.dumps(alerts.body() if method == "PUT" else {}).encode()
+        more = {} if method in ("GET", "DELETE") else {"body": requests}
         foreign = [("default", id), ("other", one["id"]), ("none", id)]
         for project, number in foreign + [("default", n) for n in (0, 2**31, 2**63, 10**18)]:
             address = f"/api/admin/projects/{project}/actions/{number}{path}"
@@ -268,14 +270,14 @@ def test_config(alerts, web):
     one = alerts.set()
     alerts.flag("another")
     alerts.tag("another")
-    found = web.get(f"{SETS}/config", headers=ADMIN).json
-    assert {name for name in found if name.startswith("TOGGLE")} == {
+    results = web.get(f"{SETS}/config", headers=ADMIN).json
+    assert {name for name in results if name.startswith("TOGGLE")} == {
         "TOGGLE_FEATURE_ON",
         "TOGGLE_FEATURE_OFF",
         "TOGGLE_FEATURES_ON_BY_TAG",
         "TOGGLE_FEATURES_OFF_BY_TAG",
     }
-    for definition in found.values():
+    for definition in results.values():
         keys = {"label", "description", "category", "permissions", "parameters"}
         assert set(definition) == keys
         assert definition["parameters"][0]["name"] == "project"
@@ -283,7 +285,7 @@ def test_config(alerts, web):
     options = {
         parameter["name"]: parameter.get("options")
         for name in ("TOGGLE_FEATURE_ON", "TOGGLE_FEATURES_ON_BY_TAG", "RESTORE_ACTION_SET")
-        for parameter in found[name]["parameters"]
+        for parameter in results[name]["parameters"]
     }
     assert options == {
         "project": None,
@@ -296,25 +298,31 @@ def test_config(alerts, web):
 
 def test_admins_only(alerts, cast, web):
     one = alerts.set()
-    before = alerts.stored()
+    before = alerts.read_state()
     own = f"{SETS}/{one['id']}"
-    asked = [("GET", SETS), ("GET", f"{SETS}/config"), ("POST", SETS), ("GET", own), ("PUT", own)]
-    asked += [("DELETE", own)] + [
+    requests = [
+        ("GET", SETS),
+        ("GET", f"{SETS}/config"),
+        ("POST", SETS),
+        ("GET", own),
+        ("PUT", own),
+    ]
+    requests += [("DELETE", own)] + [
         ("POST", f"{own}/{verb}") for verb in ("on", "off", "arm", "test")
     ]
-    asked += [("GET", f"{own}/events"), ("GET", f"{own}/events/1")]
-    asked += [("POST", f"{own}/events/1/{verb}") for verb in ("undo", "cancel-restore")]
+    requests += [("GET", f"{own}/events"), ("GET", f"{own}/events/1")]
+    requests += [("POST", f"{own}/events/1/{verb}") for verb in ("undo", "cancel-restore")]
     body = json.dumps(alerts.body()).encode()
     for name in ("ed", "vera"):
         person = cast.signed_in(name)
-        for method, path in asked:
+        for method, path in requests:
             headers = {"X-CSRF-Token": person.csrf} | JSON
             more = {} if method == "GET" else {"body": body}
             answer = person.request(path, method=method, headers=headers, status=403, **more)
             assert answer.json["permissions"] == ["ADMIN"], (method, path)
-    for method, path in asked:
+    for method, path in requests:
         web.request(path, method=method, status=401)
-    assert alerts.stored()[5:] == before[5:]
+    assert alerts.read_state()[5:] == before[5:]
 
 
 def test_deleting_a_project_takes_its_sets_while_runs_are_open(alerts, service, web):

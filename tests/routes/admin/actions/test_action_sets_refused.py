@@ -117,7 +117,7 @@ def with_parts(body, parts):
 
 def test_bad_bodies_are_400_and_change_nothing(alerts, web):
     one = alerts.set()
-    before, wrong = alerts.stored(), []
+    before, invalid = alerts.read_state(), []
     channel = {"type": "webhook", "url": "https://a.example", "on": []}
     table = [(with_parts(alerts.body(name="n"), parts), path) for parts, path in BAD]
     for parts, path in BAD_CHANNELS:
@@ -138,12 +138,12 @@ def test_bad_bodies_are_400_and_change_nothing(alerts, web):
             )
             paths = [detail.get("path") for detail in answer.json.get("details", [])]
             if answer.status_int != 400 or (path is not None and path not in paths):
-                wrong.append((path, answer.status_int, paths))
-    assert not wrong
+                invalid.append((path, answer.status_int, paths))
+    assert not invalid
     for data in NO_OBJECTS:
         web.request(SETS, method="POST", body=data, headers=ADMIN | JSON, status=400)
     web.post(SETS, b"{}", headers=ADMIN, content_type="text/plain", status=415)
-    assert alerts.stored() == before
+    assert alerts.read_state() == before
 
 
 def test_all_that_is_wrong_is_told_at_once(alerts, web):
@@ -172,16 +172,16 @@ def test_kinds_check_their_parameters(alerts, web):
         (restore(2**40), ["actionSet"]),
         (restore(one["id"]), []),
     ]
-    wrong = []
+    invalid = []
     for n, (act, paths) in enumerate(table):
         body = alerts.body(name=f"n{n}", acts=[act])
         answer = web.post_json(SETS, body, headers=ADMIN, expect_errors=True)
-        found = [d["path"].rpartition(".")[2] for d in answer.json.get("details", [])]
-        if found != paths or (answer.status_int == 201) is bool(paths):
-            wrong.append((act, answer.text))
+        results = [d["path"].rpartition(".")[2] for d in answer.json.get("details", [])]
+        if results != paths or (answer.status_int == 201) is bool(paths):
+            invalid.append((act, answer.text))
         if answer.status_int == 201 and act["action"] != "RESTORE_ACTION_SET":
             web.delete(f"{SETS}/{answer.json['id']}", headers=ADMIN)
-    assert not wrong
+    assert not invalid
 
 
 def rollout(share):

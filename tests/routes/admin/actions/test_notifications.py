@@ -41,11 +41,11 @@ WRONG = [
 
 def test_channels_are_checked_when_a_set_is_saved(alerts, web):
     body = alerts.body()
-    for given, path, why in WRONG:
-        body["options"] = {"notifications": [channel(), given]}
+    for values, path, why in WRONG:
+        body["options"] = {"notifications": [channel(), values]}
         answer = web.post_json(SETS, body, headers=ADMIN, status=400).json
-        found = {item["path"]: item["message"] for item in answer["details"]}
-        assert why in found[f"options.notifications[1].{path}"], given
+        results = {item["path"]: item["message"] for item in answer["details"]}
+        assert why in results[f"options.notifications[1].{path}"], values
         assert "s3cret" not in str(answer)
     body["options"] = {"notifications": [channel()] * 11}
     web.post_json(SETS, body, headers=ADMIN, status=400)
@@ -71,25 +71,25 @@ def test_the_operator_allows_private_hosts(make_service):
 
 def test_what_comes_back_masked_is_kept(alerts, web, database):
     """Two channels that look alike keep an address each."""
-    given = [
+    values = [
         channel("https://hooks.example/a?t=1", secret=SECRET),
         channel("https://hooks.example?t=2"),
     ]
-    id = alerts.set(options={"notifications": given})["id"]
-    shown = web.get(f"{SETS}/{id}", headers=ADMIN).json["options"]
-    mask_channel = [c["url"] for c in shown["notifications"]]
+    id = alerts.set(options={"notifications": values})["id"]
+    text = web.get(f"{SETS}/{id}", headers=ADMIN).json["options"]
+    mask_channel = [c["url"] for c in text["notifications"]]
     assert [url[:-4] for url in mask_channel] == ["https://hooks.example/…"] * 2
     assert mask_channel[0] != mask_channel[1]
-    web.put_json(f"{SETS}/{id}", alerts.body(options=shown), headers=ADMIN)
+    web.put_json(f"{SETS}/{id}", alerts.body(options=text), headers=ADMIN)
     conn = database.connect()
     with conn.cursor() as cursor:
         cursor.execute("SELECT settings -> 'notifications' FROM action_sets WHERE id = %s", (id,))
-        (kept,) = cursor.fetchone()
+        (previous,) = cursor.fetchone()
     conn.close()
-    assert [c["url"] for c in kept] == [c["url"] for c in given]
-    assert [c.get("secret") for c in kept] == [SECRET, None]
-    shown["notifications"].append(channel("https://new.example/", secret="…"))
-    web.put_json(f"{SETS}/{id}", alerts.body(options=shown), headers=ADMIN, status=400)
+    assert [c["url"] for c in previous] == [c["url"] for c in values]
+    assert [c.get("secret") for c in previous] == [SECRET, None]
+    text["notifications"].append(channel("https://new.example/", secret="…"))
+    web.put_json(f"{SETS}/{id}", alerts.body(options=text), headers=ADMIN, status=400)
 
 
 def test_the_newest_are_listed_and_nothing_of_other_sets(alerts, web, cast, database):
@@ -105,14 +105,18 @@ def test_the_newest_are_listed_and_nothing_of_other_sets(alerts, web, cast, data
         cursor.execute(copy)
     conn.close()
     path = f"{SETS}/{one}/notifications"
-    found = web.get(path, headers=ADMIN).json["notifications"]
-    assert len(found) == 50
-    assert [n["id"] for n in found] == sorted((n["id"] for n in found), reverse=True)
-    assert (found[0]["state"], found[0]["attempts"], found[0]["dueAt"]) == ("waiting", 0, None)
-    told = found[0]["channel"]
-    assert (told["url"][:-4], told["secret"]) == ("https://hooks.example/…", "…")
+    results = web.get(path, headers=ADMIN).json["notifications"]
+    assert len(results) == 50
+    assert [n["id"] for n in results] == sorted((n["id"] for n in results), reverse=True)
+    assert (results[0]["state"], results[0]["attempts"], results[0]["dueAt"]) == (
+        "waiting",
+        0,
+        None,
+    )
+    channel_json = results[0]["channel"]
+    assert (channel_json["url"][:-4], channel_json["secret"]) == ("https://hooks.example/…", "…")
     assert web.get(f"{SETS}/{other}/notifications", headers=ADMIN).json == {"notifications": []}
-    id = found[0]["id"]
+    id = results[0]["id"]
     for path in (f"{SETS}/{other}", f"{SETS}/999", "/api/admin/projects/no/actions/1"):
         web.post(f"{path}/notifications/{id}/retry", headers=ADMIN, status=404)
     for big in (0, 2**31, 2**63, 10**18):
