@@ -1,4 +1,4 @@
-"""The built-in password from a public address: the start prints a one-time code, which it needs."""
+"""The default password from a public address: the start prints a one-time code, which it needs."""
 
 from __future__ import annotations
 
@@ -149,11 +149,11 @@ def test_the_code_is_stored_as_a_hash_alone(fresh, code, rows):
     assert secrets.sha256(code).hex() in value
 
 
-def test_a_start_prints_the_code_while_the_built_in_password_works(make_service, capsys):
+def test_a_start_prints_the_code_while_the_default_password_works(make_service, capsys):
     service = make_service({"authentication": {}, "logLevel": "debug", "server": {"port": 0}})
     service.start()
     (line,) = [line for line in service.describe() if "one-time code" in line]
-    code = line.split()[2].rstrip(":")
+    code = line.split()[2].rstrip(",")
     browser = webtest.TestApp(service.app, extra_environ=PUBLIC)
     attempt(browser, code, 200)
     assert code not in capsys.readouterr().err

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from sigservice.db.statements import Row
-from sigservice.errors import AppError
 from sigservice.services.access import passwords
 from sigservice.web.forms import Field
 
@@ -29,9 +27,3 @@ def make_new_password_fields() -> list[Field]:
 def make_role_field(roles: Sequence[Row], value: str) -> Field:
     choices = [(role["name"], f"{role['name']}: {role['description']}") for role in roles]
     return Field("rootRole", "Role", value, "select", choices=choices)
-
-
-def describe_problem(error: AppError, title: str) -> dict[str, Any]:
-    """What a page with a form needs to show `error`: one problem for each failed rule."""
-    problems = passwords.list_problems(error)
-    return {"status": error.status, "problems": problems, "title": f"Problem: {title}"}

@@ -9,7 +9,6 @@ from bottle import HTTPResponse, request
 from sigservice.context import Context
 from sigservice.errors import AppError
 from sigservice.repository.access import api_tokens as repository
-from sigservice.routes.pages.access.account_fields import describe_problem
 from sigservice.services.access import api_tokens
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
@@ -75,7 +74,7 @@ def create_api_token(context: Context, identity: Identity, form: dict[str, str])
     except AppError as error:
         if error.status != 400:
             raise
-        return _render_form(context, identity, values, **describe_problem(error, "New API token"))
+        return _render_form(context, identity, values, error)
     own_url, copy_fields = (
         make_own_url(context, request.environ),
         [Field("secret", "Token", secret)],
@@ -115,7 +114,7 @@ def delete_api_token(
 
 
 def _render_form(
-    context: Context, identity: Identity, values: dict[str, Any], **more: Any
+    context: Context, identity: Identity, values: dict[str, Any], error: AppError | None = None
 ) -> HTTPResponse:
     with context.database.autocommit() as conn:
         choices = repository.find_choices(conn)
@@ -138,9 +137,10 @@ def _render_form(
         fields=fields,
         scope=Field("scope", "Projects", values["scope"], "radio", choices=SCOPES),
         projects=projects,
-        project_errors=find_errors(more.get("problems", ()), "projects"),
+        project_errors=find_errors(error.details if error else (), "projects"),
         expiry=Field("expiresAt", "Expires on", values["expiresAt"], "date", expiry_hint),
-        **({"title": "New API token"} | more),
+        title="New API token",
+        form_error=error,
     )
 
 

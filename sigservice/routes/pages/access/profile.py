@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError, ForbiddenError
 from sigservice.routes.pages.access.account_fields import (
-    describe_problem,
     make_new_password_fields,
     make_password_field,
 )
-from sigservice.services.access import sessions
+from sigservice.services.access import passwords, sessions
 from sigservice.services.identity import VIEW, Identity
 from sigservice.web import respond, session
 from sigservice.web.forms import Field
@@ -55,7 +53,7 @@ def change_password(context: Context, identity: Identity, form: dict[str, str]) 
     except AppError as error:
         if error.status not in (400, 401):
             raise
-        return _render_profile(context, identity, **_describe_problem(error))
+        return _render_profile(context, identity, error)
     done = "password-and-tokens" if revoke_tokens else "password"
     return respond.redirect(context, f"/profile?done={done}")
 
@@ -84,7 +82,9 @@ def end_sessions(context: Context, identity: Identity, form: dict[str, str]) -> 
     return answer
 
 
-def _render_profile(context: Context, identity: Identity, **more: Any) -> HTTPResponse:
+def _render_profile(
+    context: Context, identity: Identity, error: AppError | None = None, notice: str = ""
+) -> HTTPResponse:
     own_sessions = []
     if identity.session_hash and not identity.has_default_password:
         own_sessions = session.list_own_sessions(context, identity)
@@ -93,14 +93,17 @@ def _render_profile(context: Context, identity: Identity, **more: Any) -> HTTPRe
         *make_new_password_fields(),
         Field("revoke_tokens", "Also revoke my personal API tokens", type="checkbox"),
     ]
-    values = {"title": "Your account", "sessions": own_sessions, "fields": fields}
-    return respond.page(context, "access/profile/show", identity, **(values | more))
-
-
-def _describe_problem(error: AppError) -> dict[str, Any]:
-    """The service names the current password `oldPassword`, the form `old`."""
-    more = describe_problem(error, "Your account")
-    problems: Any = more["problems"]
-    for problem in problems:
+    problems = passwords.list_problems(error) if error else []
+    for problem in problems:  # the field `old` has another name in the API
         problem["path"] = "old" if problem["path"] == "oldPassword" else problem["path"]
-    return more
+    return respond.page(
+        context,
+        "access/profile/show",
+        identity,
+        title="Your account",
+        sessions=own_sessions,
+        fields=fields,
+        notice=notice,
+        form_error=error,
+        problems=problems,
+    )

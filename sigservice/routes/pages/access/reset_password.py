@@ -8,11 +8,8 @@ from bottle import HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError, InvalidTokenError, UsedTokenError
-from sigservice.routes.pages.access.account_fields import (
-    describe_problem,
-    make_new_password_fields,
-)
-from sigservice.services.access import reset_tokens
+from sigservice.routes.pages.access.account_fields import make_new_password_fields
+from sigservice.services.access import passwords, reset_tokens
 from sigservice.services.system.mails import PAGES, format_lifetime
 from sigservice.web import reset_links, respond
 from sigservice.web.body import FORM_LIMIT, read_query
@@ -37,8 +34,7 @@ def send_reset_link(context: Context) -> HTTPResponse:
     email = form.get("email", "").strip()
     if "@" not in email:
         error = BadDataError("Enter a valid email address.", path="email")
-        problem = describe_problem(error, "Forgot your password?")
-        return _render_request(context, email, **problem)
+        return _render_request(context, email, form_error=error)
     reset_links.send_reset_link(context, request.environ, email)
     return _render_request(context, email, is_sent=True)
 
@@ -74,7 +70,7 @@ def _set_password(context: Context, kind: str) -> HTTPResponse:
     except AppError as error:
         if error.status not in (400, 401, 403):
             raise
-        return _render_link(context, kind, token, **describe_problem(error, TITLES[kind]))
+        return _render_link(context, kind, token, error)
     return public_form.clear_cookie(respond.redirect(context, "/sign-in?done=password"))
 
 
@@ -94,23 +90,26 @@ def _render_request(context: Context, email: str = "", **more: Any) -> HTTPRespo
     return form.render("access/reset_password/request", **(values | more))
 
 
-def _render_link(context: Context, kind: str, token: str, **more: Any) -> HTTPResponse:
+def _render_link(
+    context: Context, kind: str, token: str, error: AppError | None = None
+) -> HTTPResponse:
     """The form that sets a password, or the problem with the link."""
     reset_links.require_passwords(context)
     user = None
     try:
         with context.database.autocommit() as conn:
             user = reset_tokens.find_link(conn, token, context.clock.now())
-    except (InvalidTokenError, UsedTokenError) as error:
-        more = describe_problem(error, TITLES[kind]) | {"problems": [{"message": error.message}]}
-    values = {
-        "title": TITLES[kind],
-        "heading": TITLES[kind],
-        "path": f"/{PAGES[kind]}",
-        "token": token,
-        "user": user,
-        "fields": make_new_password_fields(),
-        "sends_mail": context.mail_server is not None,
-    }
-    form = PublicForm(context, "reset-password")
-    return form.render("access/reset_password/set", **(values | more))
+    except (InvalidTokenError, UsedTokenError) as invalid:
+        error = invalid
+    return PublicForm(context, "reset-password").render(
+        "access/reset_password/set",
+        title=TITLES[kind],
+        heading=TITLES[kind],
+        path=f"/{PAGES[kind]}",
+        token=token,
+        user=user,
+        fields=make_new_password_fields(),
+        sends_mail=context.mail_server is not None,
+        form_error=error,
+        problems=passwords.list_problems(error) if error else [],
+    )

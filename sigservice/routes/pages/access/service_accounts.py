@@ -9,7 +9,7 @@ from bottle import HTTPResponse
 from sigservice.context import Context
 from sigservice.errors import AppError
 from sigservice.repository.access import users as users_repository
-from sigservice.routes.pages.access.account_fields import describe_problem, make_role_field
+from sigservice.routes.pages.access.account_fields import make_role_field
 from sigservice.services.access import personal_tokens, service_accounts
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
@@ -43,7 +43,7 @@ def create_service_account(
         with context.database.transaction() as conn:
             account = service_accounts.create(conn, _to_changes(values), identity)
     except AppError as error:
-        return _render_problem(context, identity, None, values, error, "New service account")
+        return _render_rejected(context, identity, None, values, error)
     return respond.redirect(context, f"{PATH}/{account['id']}?done=created")
 
 
@@ -61,7 +61,7 @@ def save_service_account(
         with context.database.transaction() as conn:
             service_accounts.update(conn, account_id, _to_changes(values), identity)
     except AppError as error:
-        return _render_problem(context, identity, account_id, values, error, "Service account")
+        return _render_rejected(context, identity, account_id, values, error)
     return respond.redirect(context, f"{PATH}/{account_id}?done=saved")
 
 
@@ -108,7 +108,7 @@ def create_service_account_token(
         with context.database.transaction() as conn:
             token, secret = service_accounts.create_token(conn, account_id, fields, identity)
     except AppError as error:
-        return _render_problem(context, identity, account_id, values, error, "New token")
+        return _render_rejected(context, identity, account_id, values, error)
     return respond.page(
         context,
         "access/personal_tokens/created",
@@ -190,22 +190,22 @@ def _render_form(
         token_limit=personal_tokens.MAX_TOKENS,
         fields=fields,
         token_fields=token_fields,
-        **({"title": title} | more),
+        title=title,
+        **more,
     )
 
 
-def _render_problem(
+def _render_rejected(
     context: Context,
     identity: Identity,
     account_id: int | None,
     values: dict[str, str],
     error: AppError,
-    title: str,
 ) -> HTTPResponse:
-    """The form with what is wrong; raises an `error` that the user can't correct in the form."""
+    """The form with its problems; raises an `error` that the user can't correct in the form."""
     if error.status not in (400, 409):
         raise error
-    return _render_form(context, identity, account_id, values, **describe_problem(error, title))
+    return _render_form(context, identity, account_id, values, form_error=error)
 
 
 def _read_values(form: dict[str, str], *names: str) -> dict[str, str]:

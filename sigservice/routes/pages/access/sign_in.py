@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import quote
 
 from bottle import HTTPResponse, request
@@ -70,18 +69,17 @@ def sign_out(context: Context, identity: Identity, form: dict[str, str]) -> HTTP
 
 
 def _render_form(
-    context: Context, values: dict[str, str], error: AppError | None = None, **more: Any
+    context: Context, values: dict[str, str], error: AppError | None = None, notice: str = ""
 ) -> HTTPResponse:
     type = context.authentication.type
     default_path = "email" if type.takes_email else "username"
-    path = default_path
-    if error is not None:
-        path = str(error.details[0].get("path", default_path))
-        more["problems"] = [{"message": error.message, "path": path}]
-        more |= {"status": error.status, "title": "Problem: Sign in"}
+    path = error.details[0].get("path", default_path) if error else default_path
     return PublicForm(context, "sign-in").render(
         type.form,
-        **({"title": "Sign in"} | more),
+        title="Sign in",
+        notice=notice,
+        form_error=error,
+        problems=[{"message": error.message, "path": path}] if error else [],
         fields=_make_fields(context, values, asks_for_code=path == "code"),
         next_path=values["next"],
         next_query=quote(values["next"], safe=""),

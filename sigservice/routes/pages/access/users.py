@@ -13,11 +13,7 @@ from sigservice.errors import AppError, ConflictError
 from sigservice.repository.access import personal_tokens, service_accounts
 from sigservice.repository.access import users as repository
 from sigservice.repository.system import mails as mail_repository
-from sigservice.routes.pages.access.account_fields import (
-    describe_problem,
-    make_password_field,
-    make_role_field,
-)
+from sigservice.routes.pages.access.account_fields import make_password_field, make_role_field
 from sigservice.services import outbox
 from sigservice.services.access import passwords, reset_tokens, users
 from sigservice.services.identity import ADMIN, Identity
@@ -77,8 +73,7 @@ def create_user(context: Context, identity: Identity, form: dict[str, str]) -> H
     except AppError as error:
         if error.status != 400:
             raise
-        problem = describe_problem(error, "New user")
-        return _render_form(context, identity, None, values, by_mail=by_mail, **problem)
+        return _render_form(context, identity, None, values, error, by_mail=by_mail)
     if password or not secret:
         return respond.redirect(context, f"{PATH}?done=created")
     mail_state = f"An email with its own link is on its way to {user['email']}."
@@ -106,8 +101,7 @@ def create_reset_link(
 @router.get(ONE, needs=ADMIN)
 def show_user(context: Context, identity: Identity, user_id: int) -> HTTPResponse:
     user = _get_user(context, user_id)
-    notice = respond.find_notice(NOTICES)
-    return _render_form(context, identity, user, _to_values(user), notice=notice)
+    return _render_form(context, identity, user, _to_values(user))
 
 
 @router.post(ONE, needs=ADMIN)
@@ -121,8 +115,7 @@ def save_user(
     except AppError as error:
         if error.status not in (400, 409):
             raise
-        user = _get_user(context, user_id)
-        return _render_form(context, identity, user, values, **describe_problem(error, "User"))
+        return _render_form(context, identity, _get_user(context, user_id), values, error)
     return respond.redirect(context, f"{PATH}/{user_id}?done=saved")
 
 
@@ -140,8 +133,7 @@ def set_password(
     try:
         passwords.check(password, user["username"], user["email"])
     except AppError as error:
-        problem = describe_problem(error, "Set password")
-        return _render_form(context, identity, user, _to_values(user), **problem)
+        return _render_form(context, identity, user, _to_values(user), error)
     password_hash = context.passwords.hash(password)
     with context.database.transaction() as conn:
         users.set_password(
@@ -163,8 +155,7 @@ def delete_user(
         with context.database.transaction() as conn:
             users.delete(conn, user_id, identity)
     except ConflictError as error:
-        problem = describe_problem(error, "Delete user")
-        return _render_delete(context, identity, _get_user(context, user_id), **problem)
+        return _render_delete(context, identity, _get_user(context, user_id), error)
     return respond.redirect(context, f"{PATH}?done=deleted")
 
 
@@ -173,9 +164,9 @@ def _render_form(
     identity: Identity,
     user: Row | None,
     values: dict[str, str],
+    error: AppError | None = None,
     *,
     by_mail: bool = True,
-    **more: Any,
 ) -> HTTPResponse:
     with context.database.autocommit() as conn:
         roles = repository.list_roles(conn)
@@ -195,7 +186,10 @@ def _render_form(
         new_password=make_password_field("password", "New password", passwords.REQUIREMENTS),
         mail=mail,
         mail_state=_describe_mail(mail) if mail else "",
-        **({"title": f"User {login}" if user else "New user"} | more),
+        title=f"User {login}" if user else "New user",
+        notice=respond.find_notice(NOTICES),
+        form_error=error,
+        problems=passwords.list_problems(error) if error else [],
     )
 
 
@@ -227,12 +221,7 @@ def _describe_mail(mail: Row) -> str:
 
 
 def _render_link(
-    context: Context,
-    identity: Identity,
-    user: Row,
-    kind: str,
-    secret: str,
-    mail_state: str = "",
+    context: Context, identity: Identity, user: Row, kind: str, secret: str, mail_state: str = ""
 ) -> HTTPResponse:
     url = reset_links.make_link(context, request.environ, kind, secret)
     name = "Invite link" if kind == "welcome" else "Reset link"
@@ -242,10 +231,12 @@ def _render_link(
     return respond.page(context, "access/users/link", identity, **values)
 
 
-def _render_delete(context: Context, identity: Identity, user: Row, **more: Any) -> HTTPResponse:
+def _render_delete(
+    context: Context, identity: Identity, user: Row, error: AppError | None = None
+) -> HTTPResponse:
     login = user["username"] or user["email"]
-    values = {"title": f"Delete user {login}?", "user": user, "login": login}
-    return respond.page(context, "access/users/delete", identity, **(values | more))
+    values: dict[str, Any] = {"title": f"Delete user {login}?", "user": user, "login": login}
+    return respond.page(context, "access/users/delete", identity, form_error=error, **values)
 
 
 def _get_user(context: Context, user_id: int) -> Row:
