@@ -180,7 +180,7 @@ def _framing() -> Iterator[MalformedRequest]:
 def _requests() -> Iterator[MalformedRequest]:
     for path, method in itertools.product(malformed.ROUTES, malformed.METHODS):
         yield MalformedRequest(
-            f"stranger {method} {path}", build_request(method, path), page=is_page(path)
+            f"unauthenticated {method} {path}", build_request(method, path), page=is_page(path)
         )
         if method in ("HEAD", "PATCH", "PUT", "DELETE"):
             data = _sized(method, path, BEARER, "Content-Type: application/json", body=b"{}")

@@ -17,7 +17,7 @@ from tests.conftest import ADMIN, Cast
 from tests.server.process import Client
 from tests.waiting import DEADLINE_SECONDS
 
-LARGER = "x" * 20_000  # than what is read of everybody
+LARGER = "x" * 20_000  # than the bodies that are always read
 FORM = "application/x-www-form-urlencoded"
 LARGEST = b" " * 5_000_000
 

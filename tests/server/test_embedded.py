@@ -31,7 +31,7 @@ from tests.server.process import (
 from tests.waiting import DEADLINE_SECONDS, take_time
 
 IS_ROOT = os.geteuid() == 0
-as_root = pytest.mark.skipif(not IS_ROOT, reason="only root runs it as somebody else")
+as_root = pytest.mark.skipif(not IS_ROOT, reason="only root can change the account")
 
 
 def environ(data: Path) -> dict[str, str]:

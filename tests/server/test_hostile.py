@@ -220,13 +220,13 @@ def test_sign_in_redirects_to_own_paths_only(process: Process, path: str):
 
 
 def test_session_that_the_browser_brings_is_not_taken_over(process: Process):
-    answer = sign_in(process, "/", "Cookie: service-session=fixed-by-somebody")
+    answer = sign_in(process, "/", "Cookie: service-session=fixed-by-attacker")
     (session,) = re.findall(r"Set-Cookie: service-session=([^;]*);([^\r]*)", answer)
-    assert session[0] != "fixed-by-somebody"
+    assert session[0] != "fixed-by-attacker"
     assert len(session[0]) == 43
     assert "HttpOnly" in session[1]
     assert "samesite=lax" in session[1].lower()
-    fixed = build_request("GET", "/api/admin/user", "Cookie: service-session=fixed-by-somebody")
+    fixed = build_request("GET", "/api/admin/user", "Cookie: service-session=fixed-by-attacker")
     assert send_bytes(process, fixed).startswith("HTTP/1.1 401 ")
 
 

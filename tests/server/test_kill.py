@@ -261,7 +261,7 @@ def test_locked_table_is_503_in_time_and_heals(environ: dict[str, str], temporar
         locker.close()
         metrics = process.request("GET", "/internal-backstage/prometheus")[1]
         assert b"signals_received" in metrics
-        assert b"made-up" not in metrics, "a stranger made a metric of its own"
+        assert b"made-up" not in metrics, "an unauthenticated caller created a metric"
         assert set(load.statuses()) <= {200, 503}, load.statuses()
         assert load.slowest() < LONGEST_REQUEST
     assert_exactly_once(temporary_database.connect(environ["DATABASE_NAME"]), load)

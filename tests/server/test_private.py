@@ -37,7 +37,7 @@ from tests.server.process import (
 from tests.waiting import DEADLINE_SECONDS
 
 NOBODY = 65534
-as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs it as somebody else")
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can change the account")
 
 
 def environ(data: Path) -> dict[str, str]:
@@ -70,7 +70,7 @@ def test_unauthenticated_callers_write_nothing_to_the_log_of_the_database(data: 
         before = (data / "postgres.log").stat().st_size
         for number, body in enumerate(bodies):
             path = "/api/signal-endpoint/deploys"
-            assert process.request("POST", path, body, secret=f"stranger{number}")[0] == 401
+            assert process.request("POST", path, body, secret=f"unknown{number}")[0] == 401
         assert (data / "postgres.log").stat().st_size - before < 10_000
 
 
@@ -254,7 +254,7 @@ def test_foreign_socket_folder_is_refused_before_it_is_asked(folder: Path):
     try:
         process = run_failing_service(environ(data))
         assert process.wait() == 1
-        assert f"{moved} belongs to somebody else" in process.stderr
+        assert f"{moved} belongs to another account" in process.stderr
         process.close()
         has_connected = False
         with contextlib.suppress(TimeoutError):

@@ -358,7 +358,7 @@ ROWS = (
     Row("API token: admin secrets start with *:*. and target everything", check_scopes, alone=True),
     Row("API token: type is ADMIN, CLIENT or FRONTEND", check_token_types),
     Row(
-        "API token: those of variables get their owner label by themselves",
+        "API token: those of variables get an owner label automatically",
         check_labels,
         alone=True,
     ),

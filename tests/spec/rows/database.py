@@ -22,7 +22,7 @@ PASSWORD = {"DATABASE_PASSWORD": "hunter2"}
 
 
 def read_error(process: Process, code: int = 1) -> str:
-    """The last line of one that ends by itself with this exit code, and says no secret."""
+    """The last line of a service that ends with this exit code; it contains no secret."""
     assert process.wait() == code, process.stderr
     assert "hunter2" not in process.stderr
     line = process.stderr.strip().splitlines()[-1]

@@ -131,7 +131,7 @@ def check_idle_timeout(case: Case) -> None:
 
 
 def check_exhausted_pool(case: Case) -> None:
-    """Who waits longer than 2 s, for a lock or for a connection, is told to come again."""
+    """A request that waits more than 2 s for a lock or connection is answered 503."""
     site = case.services.open_once(open_site)
     service = site.service("default")
     crowd = Crowd(case, service, 16)

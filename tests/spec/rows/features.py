@@ -41,7 +41,7 @@ def read_impression(answer: Answer, name: str) -> bool:
 
 
 def change_in_database(case: Case, service: Process, name: str) -> None:
-    """In the database, without a word to the service: only what it asks for anew shows it."""
+    """Changes the database directly, so that the service doesn't notice."""
     statement = "UPDATE features SET impression_data = NOT impression_data WHERE name = %s"
     case.services.query(service, statement, name)
 
@@ -114,7 +114,7 @@ def check_maximum_age(
 
 
 def check_frontend_refresh(case: Case) -> None:
-    """What /api/frontend evaluates is made anew after the interval; without one, when something
+    """What /api/frontend evaluates is compiled again after the interval; without one, when something
     changes. A change counts at the next request, in another process too."""
     with create_flag(case) as name, case.create_api_token("frontend") as token:
 
@@ -249,7 +249,7 @@ def check_segment_values(case: Case) -> None:
 
 
 def check_edge_bulk_metrics(case: Case) -> None:
-    """404 for everybody while it is off; on, a token is needed and its numbers are kept."""
+    """404 while it is disabled; enabled, it needs a token and stores the counts."""
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     of = {"appName": "relayed", "environment": "development"}
     body = {

@@ -1,4 +1,4 @@
-"""Mail: to which server, how, as whom; where its links lead; what happens without a server.
+"""Email: server, connection, sender, links, and what happens without a server.
 
 One service for each way sends a welcome and a reset mail; what came is kept for the other rows.
 """

@@ -84,7 +84,7 @@ def check_ui_overrides(case: Case) -> None:
 
 @dataclass
 class Scene:
-    """A service with events and flags of makers without ids, and whoever it asks for versions."""
+    """A service with events and flags without user IDs, and a server for the version check."""
 
     service: Process
     receiver: Receiver
@@ -107,7 +107,7 @@ class Scene:
 
 
 _ON = {"ENABLE_SCHEDULED_CREATED_BY_MIGRATION": "true"}
-# By name: variables and in-code options; {url} is where whoever is asked listens.
+# By name: variables and in-code options; {url} is the server of the version check.
 _SCENES: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
     "default": ({"HTTP_PROXY": "{url}"}, {}),
     "environment": ({"SERVICE_VERSION_URL": "{url}/environment", **_ON}, {}),

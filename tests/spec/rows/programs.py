@@ -166,7 +166,7 @@ ROWS = (
         )
     ),
     Row(
-        "programs: create does not listen, start does, stop ends it for good",
+        "programs: create does not listen, start does, stop ends it permanently",
         check_create_start_stop,
         alone=True,
     ),

@@ -26,7 +26,7 @@ def check_connections(
     rejected: Mapping[str, dict[str, str]] | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> None:
-    """A service for each name must have sessions of this sort, and who does not verify is told so;
+    """A service for each name must have sessions of this sort, with a warning without verification;
     the refused ones end at once with one line that has these words."""
     cases = {
         name: (environ | {"DATABASE_APPLICATION_NAME": name}, options or {})
