@@ -94,7 +94,7 @@ def _modes(folder: Path) -> list[tuple[int, int]]:
 
 
 def test_other_accounts_see_no_file_of_the_database(fresh: Any):
-    home = fresh[1].place.home
+    home = fresh[1].directory.home
     for path in (*home.iterdir(), *(home / "postgres").glob("*")):
         assert path.stat().st_mode & 0o077 == 0, path
 
@@ -113,7 +113,7 @@ def query(database: EmbeddedPostgres, statement: str) -> list[tuple[Any, ...]]:
 def test_database_accepts_only_its_account_and_root(fresh: Any):
     database = fresh[1]
     assert query(database, RULES) == [ONLY_RULE]
-    accounts = {"root", database.place.account or pwd.getpwuid(os.geteuid()).pw_name}
+    accounts = {"root", database.directory.account or pwd.getpwuid(os.geteuid()).pw_name}
     mappings = query(database, "SELECT sys_name, pg_username FROM pg_ident_file_mappings")
     assert set(mappings) == {(account, "sigservice") for account in accounts}
 
@@ -139,7 +139,7 @@ psycopg2.connect(sys.argv[2]).close()
 def test_another_account_with_access_to_the_socket_is_rejected(fresh: Any):
     """Directory and socket are open, so that only the authentication can reject."""
     database = fresh[1]
-    sockets = database.place.socket_dir
+    sockets = database.directory.socket_dir
     dsn = f"host='{sockets}' user=sigservice dbname=postgres"
 
     def connect(account: str) -> str:
@@ -154,7 +154,7 @@ def test_another_account_with_access_to_the_socket_is_rejected(fresh: Any):
         file.chmod(0o777)
     try:
         assert connect("root") == ""
-        assert connect(database.place.account) == ""
+        assert connect(database.directory.account) == ""
         assert "Peer authentication failed" in connect("daemon")
     finally:
         sockets.chmod(0o700)
@@ -193,9 +193,11 @@ def test_a_database_of_the_account_nobody_is_refused(folder: Path):
 @as_root
 def test_root_hands_the_database_to_an_account_and_changes_no_folder(fresh: Any):
     folder, database, before = fresh
-    lines = Path(f"/proc/{find_postmaster(database.place.home)}/status").read_text().splitlines()
+    lines = (
+        Path(f"/proc/{find_postmaster(database.directory.home)}/status").read_text().splitlines()
+    )
     named = {line.split(":")[0]: line.split()[1:] for line in lines}
-    account = pwd.getpwnam(database.place.account)
+    account = pwd.getpwnam(database.directory.account)
     assert account.pw_uid != 0
     assert set(named["Uid"]) == {str(account.pw_uid)}
     assert set(named["Gid"]) == {str(account.pw_gid)}
@@ -244,7 +246,7 @@ def test_variables_of_another_database_do_not_matter(
 def test_foreign_socket_folder_is_refused_before_it_is_asked(folder: Path):
     """Every account can compute its name and write to /tmp."""
     data = folder / ("d" * 120)
-    moved = EmbeddedPostgres(str(data)).place.socket_dir
+    moved = EmbeddedPostgres(str(data)).directory.socket_dir
     moved.mkdir(mode=0o777)
     moved.chmod(0o777)
     listening = socket.socket(socket.AF_UNIX)
@@ -276,7 +278,7 @@ def run_as_other_user(code: str, *arguments: str) -> subprocess.CompletedProcess
             ).returncode:
                 pytest.skip("an ordinary account can't reach this checkout")
     drop = f"import os; os.geteuid() or (os.setegid({NOBODY}), os.seteuid({NOBODY}))"
-    script = "import sys, sigservice.server\nfrom sigservice.db.data_directory import find_place\n"
+    script = "import sys, sigservice.server\nfrom sigservice.db.data_directory import find_data_directory\n"
     script += f"from sigservice.errors import StartError\n{drop}\n{textwrap.dedent(code)}"
     return subprocess.run(
         [sys.executable, "-c", script, *arguments],
@@ -295,7 +297,7 @@ def test_inaccessible_directory_of_an_ordinary_user_is_one_line(folder: Path, be
     closed.chmod(0o000)
     code = """
         try:
-            find_place(sys.argv[1], None)
+            find_data_directory(sys.argv[1], None)
             open(sys.argv[1] + "/users.lock", "w")
         except StartError as error:
             print(error)
@@ -305,12 +307,12 @@ def test_inaccessible_directory_of_an_ordinary_user_is_one_line(folder: Path, be
     result = run_as_other_user(code, str(closed / below))
     closed.chmod(0o700)
     assert "Traceback" not in result.stderr
-    assert str(closed) in result.stdout, "find_place lets a PermissionError out"
+    assert str(closed) in result.stdout, "find_data_directory lets a PermissionError out"
 
 
 def test_place_of_an_ordinary_user_is_private(folder: Path):
     folder.chmod(0o777)
-    code = "print(find_place(sys.argv[1], None).home)"
+    code = "print(find_data_directory(sys.argv[1], None).home)"
     home = folder / "a" / "data"
     result = run_as_other_user(code, str(home))
     assert result.stdout.strip() == str(home), result.stderr

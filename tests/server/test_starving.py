@@ -110,7 +110,7 @@ def test_client_that_sends_all_before_it_reads_gets_the_error(process: Process, 
     for size in (110_000, 400_000, 900_000):
         conn = http.client.HTTPConnection("127.0.0.1", process.port, timeout=DEADLINE_SECONDS)
         with contextlib.closing(conn):
-            conn.build_request("POST", SIGNAL, b" " * size, {"Authorization": f"Bearer {sender}"})
+            conn.request("POST", SIGNAL, b" " * size, {"Authorization": f"Bearer {sender}"})
             answer = conn.getresponse()
             assert answer.status == 413
             assert json.loads(answer.read())["name"] == "ContentTooLargeError"
@@ -118,13 +118,13 @@ def test_client_that_sends_all_before_it_reads_gets_the_error(process: Process, 
 
 def test_signal_of_the_largest_size_is_stored(process: Process, sender: str):
     body = b'"' + b"x" * 102_398 + b'"'
-    assert process.build_request("POST", SIGNAL, body, secret=sender)[0] == 200
+    assert process.request("POST", SIGNAL, body, secret=sender)[0] == 200
 
 
 def test_import_larger_than_any_other_body_is_read(process: Process):
     data = {"features": [], "filler": "x" * 4_000_000}
     body = {"project": "default", "environment": "nowhere", "data": data}
-    status, answer = process.build_request("POST", IMPORT, body)
+    status, answer = process.request("POST", IMPORT, body)
     assert status in (400, 404), answer
 
 
@@ -147,13 +147,13 @@ def test_half_sent_bodies_of_unknown_callers_take_little_memory(process: Process
             return len(rejected) > 20  # of 75, which have sent 18 MB; an address has 8
 
         until(is_share_used_up, "the refusal of those that are too many")
-        assert process.build_request("GET", "/health")[0] == 200
+        assert process.request("GET", "/health")[0] == 200
         assert read_memory_mb(process) - before < 40
     secret = "unknown-until-now"
     body = b" " * 100_000
 
     def is_read_again() -> bool:
-        return process.build_request("POST", "/api/admin/user-admin", body, secret=secret)[0] == 401
+        return process.request("POST", "/api/admin/user-admin", body, secret=secret)[0] == 401
 
     until(is_read_again, "the share of the address to be free again")
 
@@ -243,7 +243,7 @@ def test_connections_are_not_counted_without_a_limit_or_by_a_proxy(
     with contextlib.ExitStack() as stack:
         for _ in range(10):
             stack.enter_context(client.connect())
-        assert client.build_request("GET", "/health")[0] == 200
+        assert client.request("GET", "/health")[0] == 200
 
 
 def test_waiting_connections_are_accepted_in_one_round(make_service: Any):
@@ -259,7 +259,7 @@ def test_waiting_connections_are_accepted_in_one_round(make_service: Any):
 
 def test_admin_token_is_remembered_after_its_first_request(process: Process):
     """Its large bodies use the larger share, which exceeds that of an unknown address."""
-    assert process.build_request("GET", "/api/admin/projects")[0] == 200
+    assert process.request("GET", "/api/admin/projects")[0] == 200
     token = f"Authorization: Bearer {ADMIN_SECRET}"
     with contextlib.ExitStack() as stack:
         socks = [stack.enter_context(process.connect()) for _ in range(10)]

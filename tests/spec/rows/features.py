@@ -114,8 +114,8 @@ def check_maximum_age(
 
 
 def check_frontend_refresh(case: Case) -> None:
-    """What /api/frontend evaluates is compiled again after the interval; without one, when something
-    changes. A change counts at the next request, in another process too."""
+    """The frontend API compiles flags after the interval; without one, after a change. A change
+    takes effect at the next request, in another process too."""
     with create_flag(case) as name, case.create_api_token("frontend") as token:
 
         def is_on(service: Process | None = None) -> bool:
