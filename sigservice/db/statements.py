@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
+import msgspec
 import psycopg2
 import psycopg2.extensions
 
@@ -17,6 +18,7 @@ from sigservice.db.errors import DatabaseUnavailable, translate
 from sigservice.db.queries import Statement
 
 Row = dict[str, Any]
+MAX_BATCH = 5000  # items; a statement then takes far less than five seconds
 Cursor = psycopg2.extensions.cursor
 _PARAMETER = re.compile(r"%\((\w+)\)s")
 # A prepared statement doesn't exist (behind a pooler), already exists, or has a table that a newer
@@ -76,6 +78,15 @@ def execute(conn: Connection, statement: str, **parameters: Any) -> int:
     with conn.cursor() as cursor:
         _execute(cursor, statement, parameters)
         return cursor.rowcount
+
+
+def execute_batches(
+    conn: Connection, statement: str, items: Sequence[Any], **parameters: Any
+) -> None:
+    """Executes the statement with the parameter `items`, which is JSON text, for each batch."""
+    for start in range(0, len(items), MAX_BATCH):
+        batch = msgspec.json.encode(items[start : start + MAX_BATCH]).decode()
+        execute(conn, statement, items=batch, **parameters)
 
 
 @contextmanager

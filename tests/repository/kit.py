@@ -15,7 +15,6 @@ from sigservice.repository.actions import action_sets
 from sigservice.repository.flags import feature_strategies, features, segments
 from sigservice.repository.signals import signal_endpoint_tokens, signal_endpoints, signals
 from sigservice.repository.system import defaults
-from sigservice.repository.transfer import definitions
 
 ADMIN_ROLE, EDITOR_ROLE, VIEWER_ROLE = 1, 2, 3
 
@@ -143,7 +142,7 @@ def add_strategy(
         values[name] = json.loads(values[name])
     where = {"id": id, "feature": feature, "environment": environment}
     row = where | values | {"sortOrder": values["sort_order"]}
-    definitions.insert_strategies(conn, [row])
+    feature_strategies.insert_many(conn, [row])
     feature_strategies.set_segments(conn, [id], list(uses))
     return id
 

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_value
+from sigservice.db.statements import (
+    Row,
+    execute,
+    execute_batches,
+    fetch_all,
+    fetch_one,
+    fetch_value,
+)
 
 _SQL = queries.load("flags/feature_strategies")
 
@@ -23,6 +33,11 @@ def list_by_features(
 def find(conn: Connection, id: str) -> Row | None:
     """In any flag and environment."""
     return fetch_one(conn, _SQL["find_strategy"], id=id)
+
+
+def insert_many(conn: Connection, items: Sequence[dict[str, Any]]) -> None:
+    """`items` are strategies in the format of the API, with `feature` and `environment`."""
+    execute_batches(conn, _SQL["insert_strategies"], items)
 
 
 def update(

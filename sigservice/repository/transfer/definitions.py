@@ -8,14 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all
+from sigservice.db.statements import Row, execute_batches, fetch_all
 
 _SQL = queries.load("transfer/definitions")
-MAX_ROWS = 5000  # of a statement, which then takes far less than five seconds
 Items = Sequence[Any]
 
 
@@ -77,83 +74,73 @@ def list_used_strategy_ids(conn: Connection, ids: list[str]) -> set[str]:
 
 
 def put_environments(conn: Connection, items: Items) -> None:
-    _write(conn, _SQL["put_environments"], items)
+    execute_batches(conn, _SQL["put_environments"], items)
 
 
 def put_projects(conn: Connection, items: Items) -> None:
-    _write(conn, _SQL["put_projects"], items)
+    execute_batches(conn, _SQL["put_projects"], items)
 
 
 def put_project_environments(conn: Connection, items: Items) -> None:
     """{project, environment, strategy}"""
-    _write(conn, _SQL["put_project_environments"], items)
+    execute_batches(conn, _SQL["put_project_environments"], items)
 
 
 def delete_project_environments(conn: Connection, items: Items) -> None:
     """{project, environment}"""
-    _write(conn, _SQL["delete_project_environments"], items)
+    execute_batches(conn, _SQL["delete_project_environments"], items)
 
 
 def put_context_fields(conn: Connection, items: Items) -> None:
-    _write(conn, _SQL["put_context_fields"], items)
+    execute_batches(conn, _SQL["put_context_fields"], items)
 
 
 def put_strategy_types(conn: Connection, items: Items) -> None:
-    _write(conn, _SQL["put_strategy_types"], items)
+    execute_batches(conn, _SQL["put_strategy_types"], items)
 
 
 def put_tag_types(conn: Connection, items: Items) -> None:
-    _write(conn, _SQL["put_tag_types"], items)
+    execute_batches(conn, _SQL["put_tag_types"], items)
 
 
 def put_tags(conn: Connection, items: Items) -> None:
-    _write(conn, _SQL["put_tags"], items)
+    execute_batches(conn, _SQL["put_tags"], items)
 
 
 def put_segments(
     conn: Connection, items: Items, *, created_by: str, created_by_user_id: int
 ) -> None:
     author = {"created_by": created_by, "created_by_user_id": created_by_user_id}
-    _write(conn, _SQL["put_segments"], items, **author)
+    execute_batches(conn, _SQL["put_segments"], items, **author)
 
 
 def put_features(
     conn: Connection, items: Items, *, created_by: str, created_by_user_id: int
 ) -> None:
     author = {"created_by": created_by, "created_by_user_id": created_by_user_id}
-    _write(conn, _SQL["put_features"], items, **author)
+    execute_batches(conn, _SQL["put_features"], items, **author)
 
 
 def put_states(conn: Connection, items: Items) -> None:
     """{feature, environment, enabled, variants}"""
-    _write(conn, _SQL["put_states"], items)
+    execute_batches(conn, _SQL["put_states"], items)
 
 
 def delete_strategies(conn: Connection, items: Items) -> None:
     """Deletes all strategies of each {feature, environment}."""
-    _write(conn, _SQL["delete_strategies"], items)
-
-
-def insert_strategies(conn: Connection, items: Items) -> None:
-    _write(conn, _SQL["insert_strategies"], items)
+    execute_batches(conn, _SQL["delete_strategies"], items)
 
 
 def insert_strategy_segments(conn: Connection, items: Items) -> None:
     """{strategy (id), segment (name)}"""
-    _write(conn, _SQL["insert_strategy_segments"], items)
+    execute_batches(conn, _SQL["insert_strategy_segments"], items)
 
 
 def put_feature_tags(conn: Connection, items: Items) -> None:
     """{feature, type, value}"""
-    _write(conn, _SQL["put_feature_tags"], items)
+    execute_batches(conn, _SQL["put_feature_tags"], items)
 
 
 def put_dependencies(conn: Connection, items: Items) -> None:
     """{child, parent, enabled, variants}"""
-    _write(conn, _SQL["put_dependencies"], items)
-
-
-def _write(conn: Connection, statement: str, items: Items, **parameters: Any) -> None:
-    for start in range(0, len(items), MAX_ROWS):
-        text = msgspec.json.encode(items[start : start + MAX_ROWS]).decode()
-        execute(conn, statement, items=text, **parameters)
+    execute_batches(conn, _SQL["put_dependencies"], items)

@@ -17,7 +17,6 @@ from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, ExceedsLimitError, NotFoundError
 from sigservice.repository.flags import feature_strategies, segments
-from sigservice.repository.transfer import definitions
 from sigservice.services import revisions
 from sigservice.services.flags import constraints, variants
 from sigservice.services.flags.feature_states import FeatureEnvironment, get_state, set_enabled
@@ -27,6 +26,7 @@ from sigservice.services.system import events
 
 MAX_STRATEGIES = 30
 MAX_SORT_ORDER = 2**31 - 1
+ROLLOUT_TYPES = ("flexibleRollout", "gradualRollout")  # beginnings of their names
 Scalar = str | int | float | bool | None
 
 
@@ -88,7 +88,7 @@ def add_to_all(
         scope = {"project": project, "environment": environment, "feature_name": feature}
         items.append(scope | {"data": body})
     _check_segments(conn, project, sorted(set(new.segments)), max_segments)
-    definitions.insert_strategies(conn, rows)
+    feature_strategies.insert_many(conn, rows)
     if new.segments:
         feature_strategies.set_segments(conn, [body["id"] for body in bodies], new.segments)
     events.record_many(conn, "feature-strategy-add", by, items)
@@ -228,7 +228,7 @@ def _normalize_parameters(
         texts = {"rollout": "100", "stickiness": "default", "groupId": feature} | texts
     for name in ("rollout", "percentage"):
         text = texts.get(name)
-        is_rollout = new.name.startswith(("flexibleRollout", "gradualRollout"))
+        is_rollout = new.name.startswith(ROLLOUT_TYPES)
         if text is not None and is_rollout and not _is_percentage(text):
             problems.add(
                 f"{path}parameters.{name}", f"{name} must be a whole number from 0 to 100."

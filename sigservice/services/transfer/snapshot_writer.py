@@ -17,6 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from sigservice.db.pool import Connection
+from sigservice.repository.flags import feature_strategies
 from sigservice.repository.transfer import definitions
 from sigservice.services import revisions
 from sigservice.services.identity import Identity
@@ -248,7 +249,7 @@ class SnapshotWriter:
                 segments += [{"strategy": id, "segment": name} for name in strategy.segments]
                 added.append(event | {"data": data})
             self._changes.environments.add(new.environment)
-        definitions.insert_strategies(self._conn, rows)
+        feature_strategies.insert_many(self._conn, rows)
         definitions.insert_strategy_segments(self._conn, segments)
         self._record("feature-strategy-remove", removed)
         self._record("feature-strategy-add", added)

@@ -30,6 +30,15 @@ SELECT s.id, s.feature, s.environment, s.name, s.title, s.disabled, s.sort_order
 FROM feature_strategies s
 WHERE s.id = %(id)s;
 
+-- name: insert_strategies
+INSERT INTO feature_strategies (id, feature, environment, name, title, disabled, sort_order,
+                                parameters, constraints, variants)
+SELECT id, feature, environment, name, title, disabled, "sortOrder", parameters, constraints,
+       variants
+FROM jsonb_to_recordset(%(items)s::jsonb)
+     AS x (id text, feature text, environment text, name text, title text, disabled boolean,
+           "sortOrder" integer, parameters jsonb, constraints jsonb, variants jsonb);
+
 -- name: update_strategy
 UPDATE feature_strategies
 SET name = %(name)s, title = %(title)s, disabled = %(disabled)s, sort_order = %(sort_order)s,

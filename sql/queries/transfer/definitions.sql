@@ -177,15 +177,6 @@ DELETE FROM feature_strategies s
 USING jsonb_to_recordset(%(items)s::jsonb) AS x (feature text, environment text)
 WHERE s.feature = x.feature AND s.environment = x.environment;
 
--- name: insert_strategies
-INSERT INTO feature_strategies (id, feature, environment, name, title, disabled, sort_order,
-                                parameters, constraints, variants)
-SELECT id, feature, environment, name, title, disabled, "sortOrder", parameters, constraints,
-       variants
-FROM jsonb_to_recordset(%(items)s::jsonb)
-     AS x (id text, feature text, environment text, name text, title text, disabled boolean,
-           "sortOrder" integer, parameters jsonb, constraints jsonb, variants jsonb);
-
 -- name: insert_strategy_segments
 INSERT INTO strategy_segments (strategy_id, segment_id)
 SELECT x.strategy, g.id

@@ -8,6 +8,7 @@ import pytest
 
 from sigservice.db.errors import UniqueViolation
 from sigservice.errors import ConflictError
+from sigservice.repository.flags import feature_strategies
 from sigservice.repository.transfer import definitions
 from tests.repository.kit import attempt, run
 
@@ -119,7 +120,7 @@ def test_strategies_refer_to_segments_by_name(filled):
     definitions.put_segments(filled, [segment | {"description": "d"}], **AUTHOR)
     (beta,) = definitions.list_segments(filled)
     assert (beta["description"], beta["created_by"]) == ("d", "ada")
-    definitions.insert_strategies(filled, [STRATEGY, STRATEGY | {"id": "t", "feature": "g"}])
+    feature_strategies.insert_many(filled, [STRATEGY, STRATEGY | {"id": "t", "feature": "g"}])
     definitions.insert_strategy_segments(filled, [{"strategy": "s", "segment": "beta"}])
     assert run(filled, "SELECT strategy_id, segment_id FROM strategy_segments") == [
         ("s", beta["id"])
@@ -128,7 +129,7 @@ def test_strategies_refer_to_segments_by_name(filled):
     definitions.delete_strategies(filled, [{"feature": "f", "environment": "prod"}])
     assert definitions.list_used_strategy_ids(filled, ["s", "t"]) == {"t"}
     with pytest.raises(UniqueViolation), attempt(filled):
-        definitions.insert_strategies(filled, [STRATEGY | {"id": "t"}])
+        feature_strategies.insert_many(filled, [STRATEGY | {"id": "t"}])
 
 
 def test_states_tags_and_parents_are_written(filled):
