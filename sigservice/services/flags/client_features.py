@@ -54,8 +54,8 @@ def build_document(conn: Connection, query: Query, revision: int) -> bytes:
         prefix=query.prefix or None,
         tags=[f"{type}:{value}" for type, value in query.tags] or None,
     )
-    features = ",".join(_join_feature(row) for row in rows if row["kind"] == 1)
-    segments = ",".join(row["body"] for row in rows if row["kind"] == 2)
+    features = ",".join(_join_feature(row) for row in rows if row["item_type"] == "flag")
+    segments = ",".join(row["body"] for row in rows if row["item_type"] == "segment")
     meta = {"revisionId": revision, "etag": build_etag(query, revision), "queryHash": query.hash}
     parts = [
         '{"version":2,"features":[',
@@ -80,7 +80,7 @@ def build_flag(conn: Connection, query: Query, name: str) -> bytes | None:
         projects=None if query.projects is None else list(query.projects),
     )
     for row in rows:
-        if row["kind"] == 1:
+        if row["item_type"] == "flag":
             return _join_feature(row).encode()
     return None
 

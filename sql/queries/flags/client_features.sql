@@ -1,8 +1,8 @@
 -- The documents of SDKs as JSON text: PostgreSQL builds it several times faster than Python.
 
 -- name: list_client_features
--- Kind 1: a flag, and the dependency if it has a parent; enabled or not, but not archived. Kind 2:
--- a segment that a strategy of these projects uses in the environment (others may hold personal
+-- Flags, with the dependency of those that have a parent; enabled or not, but not archived. Then
+-- segments that a strategy of these projects uses in the environment (others may hold personal
 -- data of other projects), unless segments are inlined for old SDKs. One statement for both, so
 -- flags and segments are of one snapshot.
 WITH strategies AS (
@@ -25,7 +25,7 @@ WITH strategies AS (
     WHERE s.environment = %(environment)s AND NOT s.disabled
     GROUP BY s.feature
 )
-SELECT 1 AS kind, f.name,
+SELECT 'flag' AS item_type, f.name,
        json_build_object(
            'name', f.name, 'type', f.type, 'enabled', coalesce(e.enabled, false),
            'project', f.project, 'stale', f.stale, 'description', f.description,
@@ -49,7 +49,7 @@ WHERE f.archived_at IS NULL
         SELECT 1 FROM feature_tags t
         WHERE t.feature = f.name AND t.type || ':' || t.value = ANY(%(tags)s)))
 UNION ALL
-SELECT 2, to_char(g.id, 'FM0000000000'),
+SELECT 'segment', to_char(g.id, 'FM0000000000'),
        json_build_object('id', g.id, 'name', g.name, 'constraints', g.constraints)::text, NULL
 FROM segments g
 WHERE NOT %(inline)s::boolean

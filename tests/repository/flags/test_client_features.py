@@ -31,9 +31,9 @@ def conn(conn):
     return conn
 
 
-def bodies(conn, environment="development", kind=1, **expected):
+def bodies(conn, environment="development", item_type="flag", **expected):
     rows = client_features.list_documents(conn, environment, **expected)
-    return [json.loads(row["body"]) for row in rows if row["kind"] == kind]
+    return [json.loads(row["body"]) for row in rows if row["item_type"] == item_type]
 
 
 def names(conn, **expected):
@@ -85,7 +85,7 @@ def test_segments_are_listed_or_inlined(conn):
     first, second, third = bodies(conn)[0]["strategies"]
     assert (first["segments"], first["constraints"]) == ([two, one], [{"n": 1}])
     assert (second["segments"], "segments" in third) == ([empty], False)
-    items = bodies(conn, kind=2)
+    items = bodies(conn, item_type="segment")
     assert items == [
         {"id": two, "name": "two", "constraints": [{"n": 2}, {"n": 3}]},
         {"id": one, "name": "one", "constraints": [{"n": 4}]},
@@ -95,14 +95,14 @@ def test_segments_are_listed_or_inlined(conn):
     assert [rule["n"] for rule in first["constraints"]] == [1, 2, 3, 4]
     assert second["constraints"] == third["constraints"] == []
     assert not any("segments" in strategy for strategy in (first, second, third))
-    assert bodies(conn, kind=2, inline=True) == []
+    assert bodies(conn, item_type="segment", inline=True) == []
 
 
 def test_segments_are_in_the_order_of_their_numbers(conn):
     run(conn, "ALTER TABLE segments ALTER id RESTART WITH 9")
     item = [add_segment(conn, f"s{n}") for n in range(3)]
     add_strategy(conn, "1", uses=tuple(item))
-    assert [body["id"] for body in bodies(conn, kind=2)] == item == [9, 10, 11]
+    assert [body["id"] for body in bodies(conn, item_type="segment")] == item == [9, 10, 11]
 
 
 def test_dependencies(conn):
