@@ -12,7 +12,7 @@
 </div>
 % if parameters:
 <fieldset>
-<legend>Rollout</legend>
+<legend>{{parameters_legend}}</legend>
 <div class="fields">
 % include("partials/form_fields.tpl", fields=parameters)
 </div>

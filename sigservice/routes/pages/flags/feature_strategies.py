@@ -16,6 +16,7 @@ from sigservice.routes.pages.flags.feature_page import find_feature, flag_path
 from sigservice.routes.pages.flags.strategy_fields import StrategyChoices, StrategyValues
 from sigservice.services.flags import strategies, strategy_summaries
 from sigservice.services.flags.feature_states import FeatureEnvironment
+from sigservice.services.flags.strategies import ROLLOUT_TYPES
 from sigservice.services.identity import EDIT, Identity
 from sigservice.web import respond
 from sigservice.web.forms import Form
@@ -64,6 +65,7 @@ def _render_form(
         action=context.prefix + request.environ["PATH_INFO"],
         type=strategy_fields.make_type_field(values.type, choices),
         parameters=strategy_fields.make_parameter_fields(values, choices),
+        parameters_legend="Rollout" if values.type.startswith(ROLLOUT_TYPES) else "Parameters",
         constraints=constraint_fields.make_section(
             values.constraints, choices.context_fields, "All constraints must match (AND)."
         ),
@@ -114,7 +116,7 @@ def _submit(context: Context, identity: Identity, target: Target, form: Form) ->
     values = strategy_fields.read_values(form, target.choices)
     if form.get("do") or form.get("shown_type") != form.get("name"):
         # A button changes the form, or the type is new and its parameters aren't filled in yet.
-        values = strategy_fields.press_button(values, form.get("do", ""))
+        values = strategy_fields.apply_button(values, form.get("do", ""))
         return _render_form(context, identity, target, values)
     try:
         new = strategy_fields.to_strategy(values, target.choices, target.strategy)

@@ -38,6 +38,7 @@ DEFAULT_STICKINESS = (
     ("default", "default (userId → sessionId)"),
     ("random", "random (per request)"),
 )
+PERCENTAGE_ATTRIBUTES = {"min": 0, "max": 100, "step": 1}
 PARAMETER_HINTS = {
     "stickiness": "Context field used to keep a user in the same bucket.",
     "groupId": "Flags with the same groupId roll out to the same users. Default: flag name.",
@@ -69,8 +70,8 @@ class StrategyChoices:
     def list_parameters(self, type: str) -> list[Row]:
         return next((row["parameters"] for row in self.types if row["name"] == type), [])
 
-    def map_kinds(self, type: str) -> dict[str, str]:
-        """The kind of each parameter by name."""
+    def map_types(self, type: str) -> dict[str, str]:
+        """The type of each parameter by name."""
         return {row["name"]: row.get("type", "string") for row in self.list_parameters(type)}
 
 
@@ -91,7 +92,7 @@ def read_values(form: Form, choices: StrategyChoices) -> StrategyValues:
         disabled="disabled" in form,
         parameters={
             name: form[key].replace("\r\n", "\n").strip()
-            for name in choices.map_kinds(type)
+            for name in choices.map_types(type)
             if (key := to_field_name(name)) in form
         },
         segments=frozenset(int(id) for id in ids if id.isascii() and id.isdigit() and len(id) < 10),
@@ -101,7 +102,7 @@ def read_values(form: Form, choices: StrategyChoices) -> StrategyValues:
     )
 
 
-def press_button(values: StrategyValues, button: str) -> StrategyValues:
+def apply_button(values: StrategyValues, button: str) -> StrategyValues:
     """The values after a button that adds or removes a row."""
     return replace(
         values,
@@ -117,13 +118,13 @@ def to_values(
     if strategy is None:
         parameters = {"rollout": "100", "stickiness": "default", "groupId": feature}
         return StrategyValues(parameters=parameters)
-    kinds = choices.map_kinds(strategy["name"])
+    parameter_types = choices.map_types(strategy["name"])
     return StrategyValues(
         type=strategy["name"],
         title=strategy["title"] or "",
         disabled=strategy["disabled"],
         parameters={
-            name: "\n".join(_split_items(text)) if kinds.get(name) == "list" else text
+            name: "\n".join(_split_items(text)) if parameter_types.get(name) == "list" else text
             for name, text in strategy["parameters"].items()
         },
         segments=frozenset(strategy["segments"]),
@@ -138,11 +139,11 @@ def to_strategy(
 ) -> Strategy:
     """Raises BadDataError for values that the form doesn't offer. Parameters and overrides of
     `existing` that the form has no fields for stay."""
-    kinds = choices.map_kinds(values.type)
+    parameter_types = choices.map_types(values.type)
     existing = existing or {"name": None, "title": None, "parameters": {}, "variants": []}
     parameters = dict(existing["parameters"]) if existing["name"] == values.type else {}
     for name, text in values.parameters.items():
-        if kinds[name] == "list":
+        if parameter_types[name] == "list":
             text = ",".join(split_lines(text))
         if text or name in parameters or (name, values.type) == ("rollout", DEFAULT_TYPE):
             parameters[name] = text
@@ -182,17 +183,17 @@ def make_parameter_fields(values: StrategyValues, choices: StrategyChoices) -> l
 
 
 def _make_parameter_field(parameter: Row, value: str, choices: StrategyChoices) -> Field:
-    name, kind = parameter["name"], parameter.get("type", "string")
+    name, parameter_type = parameter["name"], parameter.get("type", "string")
     label = PARAMETER_LABELS.get(name) or name
     hint = PARAMETER_HINTS.get(name) or parameter.get("description") or ""
-    name, limits = to_field_name(name), {"min": 0, "max": 100, "step": 1}
+    name = to_field_name(name)
     if label == "Stickiness":
         return _make_stickiness_field(name, label, value, hint, choices)
-    if kind == "percentage":
-        return Field(name, label, value, "number", "0–100%", attributes=limits)
-    if kind == "list":
+    if parameter_type == "percentage":
+        return Field(name, label, value, "number", "0–100%", attributes=PERCENTAGE_ATTRIBUTES)
+    if parameter_type == "list":
         return Field(name, label, value, "textarea", f"{hint} One per line.".strip())
-    if kind == "boolean":
+    if parameter_type == "boolean":
         states = make_choices(("true", "false"), ("", "not set"))
         return Field(name, label, value, "select", hint, choices=states)
     return Field(name, label, value, hint=hint)
