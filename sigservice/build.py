@@ -24,7 +24,7 @@ from sigservice.services.access.authentication_scheme import AuthenticationSchem
 from sigservice.services.access.failed_sign_ins import FailedSignIns
 from sigservice.services.projects.resource_limits import list_resource_limits
 from sigservice.services.system.capped_log import CappedLog
-from sigservice.services.system.events import FlagChange
+from sigservice.services.system.events import FlagEventNote
 from sigservice.services.system.mails import MAX_PER_HOUR
 from sigservice.telemetry import Telemetry
 from sigservice.version import __version__
@@ -147,7 +147,7 @@ class _DatabaseObserver:
 
     def on_commit(self, notes: Sequence[Any]) -> None:
         for note in notes:
-            if isinstance(note, FlagChange):
+            if isinstance(note, FlagEventNote):
                 self._telemetry.flags.count_change(*note)
 
     def on_rollback(self, error: BaseException) -> None:

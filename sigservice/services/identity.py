@@ -1,4 +1,4 @@
-"""The authenticated user or token: guards pass it to handlers, audit events name it."""
+"""The authenticated user or token: guards pass it to handlers, events name it."""
 
 from __future__ import annotations
 

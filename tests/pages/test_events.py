@@ -1,4 +1,4 @@
-"""The audit log: who changed what, and nothing secret."""
+"""The event log: who changed what, and nothing secret."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The audit log: one function for each SQL statement."""
+"""The event log: one function for each SQL statement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Failed sign-ins in the audit log, capped, so that a flood of them doesn't fill the disk."""
+"""Failed sign-ins in the event log, capped, so that a flood of them doesn't fill the disk."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_NAMES = 20
 
 
 class SignInError(PasswordMismatch):
-    """`user` is None for an unknown login; `reason` is for the audit log only."""
+    """`user` is None for an unknown login; `reason` is for the event log only."""
 
     def __init__(self, message: str, reason: str, user: Row | None = None, path: str = "") -> None:
         super().__init__(message, path=path)

@@ -1,4 +1,4 @@
-"""Action sets: rules, limits and audit of their trigger, service account and actions."""
+"""Action sets: rules, limits and events of their trigger, service account and actions."""
 
 from __future__ import annotations
 

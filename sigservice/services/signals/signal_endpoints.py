@@ -1,4 +1,4 @@
-"""Signal endpoints and their tokens: rules, limits and audit.
+"""Signal endpoints and their tokens: rules, limits and events.
 
 The inserting statements check limits under a lock, so that concurrent requests can't exceed them.
 """

@@ -1,4 +1,4 @@
-"""The audit log: each change writes its event in its own transaction.
+"""The event log: each change writes its event in its own transaction.
 
 `restrict_to_readable` and `to_json` hide from non-admins what they may not read.
 """
@@ -26,7 +26,7 @@ OPEN_FAMILIES = (
 )  # fmt: skip
 
 
-class FlagChange(NamedTuple):
+class FlagEventNote(NamedTuple):
     """A note on the connection for each event of a flag; the metric of flag changes counts them."""
 
     event: str
@@ -49,7 +49,7 @@ def record(
     """Returns the event's ID. `data` is the new state, `pre_data` the old one, both without
     secrets. If an action set made the change, `data` contains its run."""
     if feature_name:
-        conn.notes.append(FlagChange(type, feature_name, project, environment))
+        conn.notes.append(FlagEventNote(type, feature_name, project, environment))
     return events.insert(
         conn,
         type=type,
@@ -70,7 +70,7 @@ def record_many(
     """One event for each item {project, environment, feature_name, data, pre_data}."""
     if items:
         conn.notes += [
-            FlagChange(type, item["feature_name"], item.get("project"), item.get("environment"))
+            FlagEventNote(type, item["feature_name"], item.get("project"), item.get("environment"))
             for item in items
             if item.get("feature_name")
         ]

@@ -1,4 +1,4 @@
--- The audit log. Each change inserts its event in its own transaction; rows are never deleted.
+-- The event log. Each change inserts its event in its own transaction; rows are never deleted.
 
 -- name: insert_event
 INSERT INTO events (type, created_by, created_by_user_id, ip, project, environment, feature_name,

@@ -1,4 +1,4 @@
-"""Flags of a project: fields, codes, audit, patches, clones."""
+"""Flags of a project: fields, codes, events, patches, clones."""
 
 from __future__ import annotations
 

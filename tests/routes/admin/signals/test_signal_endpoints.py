@@ -1,4 +1,4 @@
-"""The admin API of signal endpoints: fields, codes, limits, permissions, audit."""
+"""The admin API of signal endpoints: fields, codes, limits, permissions, events."""
 
 from __future__ import annotations
 
