@@ -19,7 +19,7 @@ def bump(conn: Connection, topics: list[str]) -> None:
 
 
 def find_generation(conn: Connection) -> int:
-    """The id that grows with every change; asked before each cached answer."""
+    """The id that grows with every change; caches check it before each use."""
     return int(fetch_value_prepared(conn, _SQL["find_generation"]) or 0)
 
 

@@ -1,7 +1,7 @@
--- What caches ask before they answer. Rows are written by every change that a client could see.
+-- Revisions, which caches check before each use. Each change that a client could see bumps one.
 
 -- name: lock_revisions
--- One change at a time: limits and orders are decided in peace and deadlocks can't arise.
+-- Allows one change at a time, so that limit checks don't race and deadlocks can't occur.
 SELECT id FROM revisions WHERE topic = '' FOR UPDATE;
 
 -- name: bump_revisions

@@ -7,11 +7,11 @@ SELECT signal_id, endpoint_id, payload, token_id, created_at, now() AS now
 FROM (
     SELECT q.signal_id, q.endpoint_id, s.payload, s.token_id, s.created_at,
            coalesce(sum(s.payload_bytes) OVER (ORDER BY q.signal_id
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS bytes_before
     FROM (SELECT signal_id, endpoint_id FROM signal_queue ORDER BY signal_id LIMIT %(limit)s) q
     LEFT JOIN signals s ON s.id = q.signal_id
 ) waiting
-WHERE before < %(max_bytes)s
+WHERE bytes_before < %(max_bytes)s
 ORDER BY signal_id;
 
 -- name: delete_queued_signals
