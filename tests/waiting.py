@@ -1,4 +1,4 @@
-"""How a test waits for another thread or process: it asks until the thing is so.
+"""How a test waits for another thread or process: it polls a condition.
 
 Tests call `time.sleep` here and nowhere else; tests/architecture/test_waiting.py checks that.
 """
@@ -9,15 +9,15 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-# For whatever another thread or process does. A machine without a free core may need it; a test
-# that passes never does.
+# For the work of another thread or process. Only a failing test, or one on a machine without a
+# free core, waits this long.
 DEADLINE_SECONDS = 60.0
 
 
 def until(
     is_so: Callable[[], Any], what: str, seconds: float = DEADLINE_SECONDS, pause: float = 0.01
 ) -> Any:
-    """Asks until the answer is true and returns it; fails with `what` after `seconds`."""
+    """Polls until `is_so()` is true and returns its value. Fails with `what` after `seconds`."""
     deadline = time.monotonic() + seconds
     while True:
         answer = is_so()
@@ -29,6 +29,8 @@ def until(
 
 
 def take_time(seconds: float) -> None:
-    """What the counterpart of a test does that is slow, and the window over which something is
-    measured. Never for waiting until something has happened, or to see that it has not."""
+    """Pauses a slow counterpart of a test, or a test that measures over a window of time.
+
+    Not for waiting until something has happened, or to check that it has not.
+    """
     time.sleep(seconds)

@@ -7,7 +7,7 @@ import configparser
 import re
 from pathlib import Path
 
-from tests.each import each
+from tests.table_tests import each
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "sigservice").rglob("*.py"))

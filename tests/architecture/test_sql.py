@@ -12,7 +12,7 @@ import sigservice
 from sigservice.db import queries
 from sigservice.db.statements import number_parameters
 from sigservice.testing import QuickPasswords
-from tests.each import each
+from tests.table_tests import each
 
 ROOT = Path(__file__).resolve().parents[2]
 QUERIES = ROOT / "sql" / "queries"

@@ -1,4 +1,4 @@
-"""Tests wait by asking until something is so; fixed waits are in tests/waiting.py alone."""
+"""Tests wait with until(); fixed pauses are in tests/waiting.py alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SLOW = {
     "outgoing/test_post.py",
     "outgoing/test_smtp.py",
     "server/test_embedded.py",
-    "server/test_hostile.py",
+    "server/test_costly_input.py",
     "server/test_kill_actions.py",
     "server/test_stop.py",
     "spec/callables.py",

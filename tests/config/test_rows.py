@@ -11,7 +11,7 @@ from sigservice.config.load import read_config
 from sigservice.config.options import OPTIONS
 from tests.config.kit import NOTHING, nest, problems, refusal
 from tests.config.rows import ROWS
-from tests.each import each
+from tests.table_tests import each
 
 each_row = functools.partial(each, "row", name=lambda row: row.path)
 IN_ENV = [row for row in ROWS if row.env]

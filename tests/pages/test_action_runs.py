@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.conftest import ADMIN
-from tests.pages.seen import alert, follow, form_to, heading, notice
+from tests.pages.page_reader import alert, follow, form_to, heading, notice
 from tests.pages.test_actions import PATH, main
 
 

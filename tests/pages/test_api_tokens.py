@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import ADMIN
 from tests.flags.kit import open_access
-from tests.pages.seen import alert, crawl, find_error, form_to, heading, notice
+from tests.pages.page_reader import alert, crawl, find_error, form_to, heading, notice
 
 PATH = "/admin/api-tokens"
 

@@ -6,7 +6,7 @@ import pytest
 import webtest
 
 from tests.conftest import ADMIN
-from tests.pages.seen import alert, find_error, is_page
+from tests.pages.page_reader import alert, find_error, is_page
 
 
 @pytest.fixture

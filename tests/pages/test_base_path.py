@@ -8,7 +8,7 @@ import pytest
 import webtest
 
 from tests.conftest import ADMIN
-from tests.pages.seen import crawl, form_to, is_page, notice, sign_in
+from tests.pages.page_reader import crawl, form_to, is_page, notice, sign_in
 
 BASE = "/flags"
 

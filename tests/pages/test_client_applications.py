@@ -6,7 +6,7 @@ import pytest
 import webtest
 
 from tests.conftest import Cast
-from tests.pages.seen import heading, is_page
+from tests.pages.page_reader import heading, is_page
 from tests.pages.test_hostile_text import HOSTILE, faults, read_texts
 from tests.routes.sdk import CLIENT, PRODUCTION, Sdk
 

@@ -17,7 +17,7 @@ from tests.conftest import ADMIN, ADMIN_TOKEN, Cast, Make
 from tests.pages.accessibility import RULES
 from tests.pages.actions import Actions
 from tests.pages.flags import Flags
-from tests.pages.seen import crawl, sign_in
+from tests.pages.page_reader import crawl, sign_in
 
 CLIENT_TOKEN = "*:default.client"
 Pages = dict[str, BeautifulSoup]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.conftest import ADMIN
-from tests.pages.seen import heading, is_page
+from tests.pages.page_reader import heading, is_page
 
 
 def rows(page):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.conftest import ADMIN
 from tests.pages.accessibility import RULES
-from tests.pages.seen import notice
+from tests.pages.page_reader import notice
 
 LIST = "/admin/features"
 

@@ -24,7 +24,7 @@ from tests.pages.guards import (
     VIEW_PAGES,
     at,
 )
-from tests.pages.seen import heading, is_page
+from tests.pages.page_reader import heading, is_page
 
 
 def test_the_tables_name_every_page_and_form(make_service):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.conftest import ADMIN
-from tests.pages.seen import heading
+from tests.pages.page_reader import heading
 
 
 def rows(page):

@@ -8,7 +8,7 @@ import pytest
 import webtest
 
 from tests.conftest import ADMIN, Cast
-from tests.pages.seen import crawl, form_to, sign_in
+from tests.pages.page_reader import crawl, form_to, sign_in
 
 HOSTILE = (
     "<script>alert(1)</script>",

@@ -8,7 +8,7 @@ import pytest
 import webtest
 
 from tests.conftest import ADMIN, Cast
-from tests.pages.seen import find_error, form_to, heading, notice, sign_in
+from tests.pages.page_reader import find_error, form_to, heading, notice, sign_in
 
 NEW = "Other-Horse-8"
 

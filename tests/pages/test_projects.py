@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.conftest import ADMIN
-from tests.pages.seen import alert, find_error, form_to, heading, notice
+from tests.pages.page_reader import alert, find_error, form_to, heading, notice
 from tests.pages.test_hostile_text import HOSTILE, faults, read_texts
 
 

@@ -11,7 +11,7 @@ from sigservice.jobs import mails as job
 from tests.conftest import ADMIN, Cast
 from tests.mail_server import mail_server
 from tests.pages.accessibility import RULES
-from tests.pages.seen import alert, find_error, follow, form_to, heading, notice, sign_in
+from tests.pages.page_reader import alert, find_error, follow, form_to, heading, notice, sign_in
 
 USERS = "/admin/users"
 GOOD = "New-Horse-Staple-8"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.conftest import ADMIN
-from tests.pages.seen import alert, find_error, follow, form_to, heading, notice
+from tests.pages.page_reader import alert, find_error, follow, form_to, heading, notice
 from tests.pages.test_hostile_text import HOSTILE, faults
 
 LIST = "/admin/segments"

@@ -9,7 +9,7 @@ import webtest
 
 from tests.conftest import ADMIN, ADMIN_TOKEN, Cast
 from tests.pages.guards import FORMS, PAGES
-from tests.pages.seen import alert, form_to, heading, notice, sign_in
+from tests.pages.page_reader import alert, form_to, heading, notice, sign_in
 
 NAME = "service-session"
 HOUR = 3600

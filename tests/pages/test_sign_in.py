@@ -5,7 +5,7 @@ from __future__ import annotations
 import webtest
 
 from tests.conftest import ADMIN, Cast
-from tests.pages.seen import alert, heading, is_page, notice, sign_in
+from tests.pages.page_reader import alert, heading, is_page, notice, sign_in
 
 WRONG = "Wrong username or password."
 FOREIGN = (

@@ -9,7 +9,7 @@ import shlex
 import pytest
 
 from tests.conftest import ADMIN
-from tests.pages.seen import alert, crawl, find_error, form_to, heading, notice
+from tests.pages.page_reader import alert, crawl, find_error, form_to, heading, notice
 
 SECRET = re.compile(r"signal_[A-Za-z0-9_-]{43}")
 

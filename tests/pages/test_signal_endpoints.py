@@ -8,7 +8,7 @@ import pytest
 import webtest
 
 from tests.conftest import ADMIN, Make
-from tests.pages.seen import alert, find_error, form_to, heading, notice, sign_in
+from tests.pages.page_reader import alert, find_error, form_to, heading, notice, sign_in
 
 URL = "http://localhost:80/api/signal-endpoint/"
 BAD_NAMES = ("", " ", "Deploys", "a b", "a/b", "..", "é", "x" * 101, "a\tb", "a.b", "<b>")

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.conftest import ADMIN
-from tests.pages.seen import find_error, follow, form_to, heading, is_page, notice
+from tests.pages.page_reader import find_error, follow, form_to, heading, is_page, notice
 
 ODD_JSON = (
     "{}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.pages.seen import alert, find_error, follow, form_to, heading, notice
+from tests.pages.page_reader import alert, find_error, follow, form_to, heading, notice
 
 PRODUCTION = "/admin/features/checkout/environments/production/strategies"
 NEW = f"{PRODUCTION}/new"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import webtest
 
 from tests.conftest import ADMIN
-from tests.pages.seen import alert, find_error, form_to, heading, notice, sign_in
+from tests.pages.page_reader import alert, find_error, form_to, heading, notice, sign_in
 
 PATH = "/admin/users"
 ACCOUNTS = "/admin/service-accounts"

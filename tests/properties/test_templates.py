@@ -11,7 +11,7 @@ import pytest
 import webtest
 
 from tests.conftest import ADMIN, Make
-from tests.pages.seen import form_to
+from tests.pages.page_reader import form_to
 from tests.properties.generate import make_text
 
 ROUNDS = 12

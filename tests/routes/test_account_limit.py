@@ -8,7 +8,7 @@ import pytest
 import webtest
 
 from tests.conftest import ADMIN, Cast
-from tests.pages.seen import form_to, sign_in
+from tests.pages.page_reader import form_to, sign_in
 
 HOME = {"REMOTE_ADDR": "192.0.2.1"}
 _numbers = count(1)

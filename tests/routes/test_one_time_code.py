@@ -10,7 +10,7 @@ from sigservice.services import startup
 from sigservice.services.access import users
 from sigservice.services.identity import SYSTEM
 from tests.conftest import Cast
-from tests.pages.seen import find_error, sign_in
+from tests.pages.page_reader import find_error, sign_in
 
 PUBLIC = {"REMOTE_ADDR": "203.0.113.7"}
 LOCAL = {"REMOTE_ADDR": "192.168.1.7"}

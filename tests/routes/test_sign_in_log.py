@@ -14,7 +14,7 @@ from sigservice.services.access.failed_sign_ins import (
 )
 from sigservice.services.system.capped_log import MAX_LINES_PER_MINUTE
 from tests.conftest import Cast
-from tests.pages.seen import sign_in
+from tests.pages.page_reader import sign_in
 from tests.routes.test_account_limit import attempt, elsewhere
 from tests.test_app import Log
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from tests.each import each
 from tests.server.malformed_requests import MalformedRequest, build_request, list_malformed_requests
 from tests.server.process import OPEN_LIMITS, Process, make_database_environ, run_service, until
+from tests.table_tests import each
 
 CASES = list_malformed_requests()
 ADMIN = {"SERVICE_DEFAULT_ADMIN_USERNAME": "ada", "SERVICE_DEFAULT_ADMIN_PASSWORD": "Correct-H-7"}

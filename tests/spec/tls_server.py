@@ -29,7 +29,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from tests.postgres_server import PostgresServer, binaries_with_tls, postgres_server
 from tests.server.process import Process, until
-from tests.spec.database_site import write_files
+from tests.spec.database_fixtures import write_files
 from tests.spec.kit import ADMIN_SECRET, script_for
 
 HBA = """

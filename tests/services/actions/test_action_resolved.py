@@ -7,7 +7,7 @@ import pytest
 from sigservice.repository.actions import action_runs
 from tests.actions_kit import FLAGS, SETS
 from tests.conftest import ADMIN
-from tests.restoring_kit import FIRING, Both
+from tests.reverting_kit import FIRING, Both
 
 STILL_FIRES = "Another alert of this set still fires: "
 

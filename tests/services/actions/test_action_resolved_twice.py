@@ -7,7 +7,7 @@ import pytest
 from tests.actions_kit import SETS
 from tests.conftest import ADMIN
 from tests.repository.kit import run as sql
-from tests.restoring_kit import Both
+from tests.reverting_kit import Both
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any
 
 from tests.server.process import Process
-from tests.spec.database_site import start_together
+from tests.spec.database_fixtures import start_together
 from tests.spec.kit import ADMIN_SECRET, ADMIN_USER, Case, Row, Services
 
 FEATURES = "/api/admin/projects/default/features"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tests.server.process import Process, until
-from tests.spec.database_site import (
+from tests.spec.database_fixtures import (
     CODE,
     PARTS,
     open_site,

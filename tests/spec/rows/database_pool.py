@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import closing
 
 from tests.server.process import Process, until
-from tests.spec.database_site import CODE, PARTS, Site, open_site
+from tests.spec.database_fixtures import CODE, PARTS, Site, open_site
 from tests.spec.kit import ADMIN_SECRET, Answer, Case, Row
 
 NAMES = {

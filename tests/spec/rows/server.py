@@ -9,7 +9,7 @@ import time
 import warnings
 
 from tests.server.process import create_open_folder, find_free_port, until
-from tests.spec.database_site import start_together
+from tests.spec.database_fixtures import start_together
 from tests.spec.kit import Case, Row
 from tests.waiting import DEADLINE_SECONDS
 

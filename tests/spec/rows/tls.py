@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.spec.database_site import start_together
+from tests.spec.database_fixtures import start_together
 from tests.spec.kit import Case, Row
 from tests.spec.rows.database import read_error
 from tests.spec.tls_server import TlsServer, run_tls_server

@@ -13,7 +13,7 @@ from sigservice.jobs import last_used_tokens
 from sigservice.services.access import personal_tokens, users
 from sigservice.services.identity import SYSTEM
 from tests.conftest import ADMIN, Cast
-from tests.pages.seen import form_to
+from tests.pages.page_reader import form_to
 from tests.routes.kit import OWN_PAGE
 
 PATH = "/api/admin/user/tokens"

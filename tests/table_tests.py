@@ -1,4 +1,4 @@
-"""One test over a table: pytest's own work for a test costs more than a look at one row."""
+"""One test over a table: pytest itself costs more for a test than a check of one row."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def each(argument: str, items: Iterable[Any], name: Callable[[Any], str] = str) -> Any:
-    """Calls the test with every item as this argument; it fails with all that failed, by name."""
+    """Calls the test with each item as this argument. Fails with all failures, by item name."""
     table = list(items)
     assert table
 

@@ -1,4 +1,4 @@
-"""What the embedded PostgreSQL hides from other accounts, its log and unauthenticated callers."""
+"""The embedded PostgreSQL discloses nothing to other accounts, its log or failed sign-ins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What reading a request may cost, counted: passes over its bytes, appends, requests at a time."""
+"""What one request may cost: passes over its bytes, appends, requests at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Actions when something is wrong: it costs one run, never the queue, and is written down."""
+"""A failing action costs one run and never blocks the queue; the failure is recorded."""
 
 from __future__ import annotations
 
