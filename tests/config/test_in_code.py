@@ -139,7 +139,7 @@ def test_a_list_in_code_replaces_the_one_of_the_environment():
     assert config["fontSrc"] == ["font.example"]
 
 
-def test_an_empty_list_in_code_beats_the_environment():
+def test_an_empty_list_in_code_overrides_the_environment():
     options = {"environmentEnableOverrides": []}
     environ = {"ENABLED_ENVIRONMENTS": "production"}
     assert load_config(options, environ).config["environmentEnableOverrides"] == []
@@ -152,7 +152,7 @@ def test_one_option_of_a_group_in_code_leaves_the_others_to_the_environment():
 
 
 class TestFirstAdmin:
-    """In code beats the two variables, they beat the built-in admin; None makes none."""
+    """In-code values override the variables, which override the default admin; None creates none."""
 
     ENV = {"SERVICE_DEFAULT_ADMIN_USERNAME": "eva", "SERVICE_DEFAULT_ADMIN_PASSWORD": "hunter2"}
     ADA = {"username": "ada", "password": "Correct-Horse-7"}
@@ -166,7 +166,7 @@ class TestFirstAdmin:
         assert admin == {"username": "admin", "password": "unleash4all"}
         assert block["initialAdminIsBuiltIn"] is True
 
-    def test_the_variables_beat_the_built_in_admin(self):
+    def test_the_variables_override_the_default_admin(self):
         admin, block = self.load(self.ENV)
         assert admin == {"username": "eva", "password": "hunter2"}
         assert block["initialAdminIsBuiltIn"] is False
@@ -193,7 +193,7 @@ class TestFirstAdmin:
         assert self.load({name: "x"}, initialAdminUser=self.ADA)[0] == self.ADA
 
     @pytest.mark.parametrize(
-        "wrong",
+        "invalid",
         [
             "wr0ng",
             {},

@@ -56,8 +56,8 @@ def test_every_link_form_and_file_is_below_the_base_path(ada):
 
 
 def test_every_redirect_stays_below_the_base_path(web, ada):
-    stranger = webtest.TestApp(ada.app)
-    answer = stranger.get(f"{BASE}/admin/signals?done=on", status=303)
+    signed_out = webtest.TestApp(ada.app)
+    answer = signed_out.get(f"{BASE}/admin/signals?done=on", status=303)
     assert answer.headers["Location"].endswith(
         f"{BASE}/sign-in?next=%2Fadmin%2Fsignals%3Fdone%3Don"
     )

@@ -1,4 +1,4 @@
-"""The authentication type custom: whom a handler names, and what it may not do."""
+"""The authentication type custom: the user that a handler returns, and invalid handlers."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def test_several_users_may_lack_a_name_or_an_address(conn):
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "values",
     [
         {"username": None},
         {"username": ""},
