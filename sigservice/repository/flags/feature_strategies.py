@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from sigservice.db import queries
 from sigservice.db.pool import Connection
 from sigservice.db.statements import (
@@ -40,31 +42,9 @@ def insert_many(conn: Connection, items: Sequence[dict[str, Any]]) -> None:
     execute_batches(conn, _SQL["insert_strategies"], items)
 
 
-def update(
-    conn: Connection,
-    id: str,
-    *,
-    name: str,
-    title: str | None,
-    disabled: bool,
-    sort_order: int,
-    parameters: str,
-    constraints: str,
-    variants: str,
-) -> None:
-    """`parameters`, `constraints` and `variants` are JSON text."""
-    execute(
-        conn,
-        _SQL["update_strategy"],
-        id=id,
-        name=name,
-        title=title,
-        disabled=disabled,
-        sort_order=sort_order,
-        parameters=parameters,
-        constraints=constraints,
-        variants=variants,
-    )
+def update(conn: Connection, item: dict[str, Any]) -> None:
+    """`item` is the strategy in the format of the API; its segments don't change."""
+    execute(conn, _SQL["update_strategy"], item=msgspec.json.encode(item).decode())
 
 
 def enable_all(conn: Connection, ids: list[str]) -> int:

@@ -82,7 +82,7 @@ def add_to_all(
         problems = Problems()
         fields = check(new, feature, problems, types=types)
         problems.raise_if_any()
-        body = _build_body(str(uuid.uuid4()), fields, order)
+        body = {"id": str(uuid.uuid4()), **fields, "sortOrder": order}
         bodies.append(body)
         rows.append({"feature": feature, "environment": environment} | body)
         scope = {"project": project, "environment": environment, "feature_name": feature}
@@ -115,9 +115,9 @@ def replace(
     if new.disabled is None:
         fields["disabled"] = before["disabled"]
     order = new.sortOrder if new.sortOrder is not None else before["sort_order"]
-    feature_strategies.update(conn, id, **_build_columns(fields, order))
+    body = {"id": id, **fields, "sortOrder": order}
+    feature_strategies.update(conn, body)
     feature_strategies.set_segments(conn, [id], fields["segments"])
-    body = _build_body(id, fields, order)
     _record(conn, "feature-strategy-update", target, by, data=body, pre_data=to_json(before))
     if fields["disabled"] and not _has_other_active(existing, id):
         set_enabled(conn, target, False, by)
@@ -262,17 +262,6 @@ def to_json(row: Row) -> dict[str, Any]:
         "variants": msgspec.json.decode(row["variants"]),
         "segments": list(row["segments"]),
     }
-
-
-def _build_body(id: str, fields: dict[str, Any], order: int) -> dict[str, Any]:
-    return {"id": id, **fields, "sortOrder": order}
-
-
-def _build_columns(fields: dict[str, Any], order: int) -> dict[str, Any]:
-    columns = {name: fields[name] for name in ("name", "title", "disabled")}
-    texts = ("parameters", "constraints", "variants")
-    columns |= {name: msgspec.json.encode(fields[name]).decode() for name in texts}
-    return columns | {"sort_order": order}
 
 
 def _list_rows(conn: Connection, target: FeatureEnvironment) -> list[Row]:

@@ -40,11 +40,13 @@ FROM jsonb_to_recordset(%(items)s::jsonb)
            "sortOrder" integer, parameters jsonb, constraints jsonb, variants jsonb);
 
 -- name: update_strategy
-UPDATE feature_strategies
-SET name = %(name)s, title = %(title)s, disabled = %(disabled)s, sort_order = %(sort_order)s,
-    parameters = %(parameters)s::jsonb, constraints = %(constraints)s::jsonb,
-    variants = %(variants)s::jsonb
-WHERE id = %(id)s;
+UPDATE feature_strategies s
+SET name = x.name, title = x.title, disabled = x.disabled, sort_order = x."sortOrder",
+    parameters = x.parameters, constraints = x.constraints, variants = x.variants
+FROM jsonb_to_record(%(item)s::jsonb)
+     AS x (id text, name text, title text, disabled boolean, "sortOrder" integer, parameters jsonb,
+           constraints jsonb, variants jsonb)
+WHERE s.id = x.id;
 
 -- name: enable_strategies
 UPDATE feature_strategies SET disabled = false

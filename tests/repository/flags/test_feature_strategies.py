@@ -59,9 +59,10 @@ def test_strategy_is_found_in_any_flag_and_environment(conn):
 def test_an_update_replaces_one(conn):
     add_strategy(conn, "1")
     add_strategy(conn, "2")
-    values = {"name": "x", "title": "t", "disabled": True, "sort_order": 9}
-    texts = {"parameters": '{"a": "b"}', "constraints": "[1]", "variants": "[2]"}
-    feature_strategies.update(conn, "1", **values, **texts)
+    values = {"name": "x", "title": "t", "disabled": True}
+    lists = {"parameters": {"a": "b"}, "constraints": [1], "variants": [2]}
+    feature_strategies.update(conn, {"id": "1", "sortOrder": 9, **values, **lists})
+    texts = {name: json.dumps(value) for name, value in lists.items()} | {"sort_order": 9}
     assert feature_strategies.find(conn, "1").items() >= (values | texts).items()
     assert feature_strategies.find(conn, "2")["name"] == "default"
     feature_strategies.delete(conn, "1")
