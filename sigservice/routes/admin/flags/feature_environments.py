@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 from bottle import HTTPResponse, request
 
 from sigservice.context import Context
-from sigservice.db.pool import Connection
 from sigservice.services.flags import feature_states, feature_switches, strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, VIEW, Identity
@@ -32,8 +29,16 @@ router = Router(AdminGuard)
 def show_feature_environment(
     context: Context, identity: Identity, project: str, name: str, environment: str
 ) -> HTTPResponse:
+    target = FeatureEnvironment(project, name, environment)
     with context.database.transaction() as conn:
-        return respond.json(_state_to_json(conn, FeatureEnvironment(project, name, environment)))
+        state = {
+            "name": name,
+            "featureName": name,
+            "environment": environment,
+            "enabled": feature_states.get_state(conn, target)["enabled"],
+            "strategies": strategies.list_strategies(conn, target),
+        }
+    return respond.json(state)
 
 
 @router.get(f"{STATE}/variants", needs=VIEW)
@@ -49,15 +54,9 @@ def show_variants(
 def _switch(
     context: Context, target: FeatureEnvironment, enabled: bool, identity: Identity
 ) -> HTTPResponse:
-    query = read_query(request.environ)
+    option = read_query(request.environ).get("shouldActivateDisabledStrategies")
     with context.database.transaction() as conn:
-        feature_switches.switch(
-            conn,
-            target,
-            enabled,
-            identity,
-            activate_disabled=query.get("shouldActivateDisabledStrategies") == "true",
-        )
+        feature_switches.switch(conn, target, enabled, identity, activate_disabled=option == "true")
     return respond.empty()
 
 
@@ -75,39 +74,19 @@ def disable_feature(
     return _switch(context, FeatureEnvironment(project, name, environment), False, identity)
 
 
-def _switch_all(
-    context: Context,
-    project: str,
-    environment: str,
-    names: list[str],
-    enabled: bool,
-    identity: Identity,
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        feature_switches.switch_all(conn, project, environment, names, enabled, identity)
-    return respond.empty()
-
-
 @router.post(f"{BULK}/on", needs=EDIT, takes=BulkBody)
 def enable_features(
     context: Context, identity: Identity, project: str, environment: str, body: BulkBody
 ) -> HTTPResponse:
-    return _switch_all(context, project, environment, body.features, True, identity)
+    with context.database.transaction() as conn:
+        feature_switches.switch_all(conn, project, environment, body.features, True, identity)
+    return respond.empty()
 
 
 @router.post(f"{BULK}/off", needs=EDIT, takes=BulkBody)
 def disable_features(
     context: Context, identity: Identity, project: str, environment: str, body: BulkBody
 ) -> HTTPResponse:
-    return _switch_all(context, project, environment, body.features, False, identity)
-
-
-def _state_to_json(conn: Connection, target: FeatureEnvironment) -> dict[str, Any]:
-    state = feature_states.get_state(conn, target)
-    return {
-        "name": target.feature,
-        "featureName": target.feature,
-        "environment": target.environment,
-        "enabled": state["enabled"],
-        "strategies": strategies.list_strategies(conn, target),
-    }
+    with context.database.transaction() as conn:
+        feature_switches.switch_all(conn, project, environment, body.features, False, identity)
+    return respond.empty()

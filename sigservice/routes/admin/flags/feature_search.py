@@ -18,7 +18,6 @@ from sigservice.web.router import Router
 INCLUDES = ("INCLUDE", "INCLUDE_ANY_OF")
 SORTS = ("name", "createdAt")
 
-
 router = Router(AdminGuard)
 
 

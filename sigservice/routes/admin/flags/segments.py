@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 from bottle import HTTPResponse
 
 from sigservice.context import Context
+from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository.flags import feature_strategies
@@ -55,15 +54,19 @@ router = Router(AdminGuard)
 def list_segments(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
         rows = repository.list_all(conn)
-    return respond.json({"segments": [_usage_to_json(row) for row in rows]})
+    items = [
+        segments.to_json(row)
+        | {"usedInFeatures": row["used_in_features"], "usedInProjects": row["used_in_projects"]}
+        for row in rows
+    ]
+    return respond.json({"segments": items})
 
 
 @router.post(SEGMENTS, needs=EDIT, takes=SegmentBody, body_limit=BODY_LIMIT)
 def create_segment(context: Context, identity: Identity, body: SegmentBody) -> HTTPResponse:
     with context.database.transaction() as conn:
-        row = segments.create(
-            conn, body.fields(), identity, max_values=context.config["segmentValuesLimit"]
-        )
+        limit = context.config["segmentValuesLimit"]
+        row = segments.create(conn, body.fields(), identity, max_values=limit)
     location = f"{context.prefix}{SEGMENTS}/{row['id']}"
     return respond.json(segments.to_json(row), 201, location=location)
 
@@ -80,7 +83,7 @@ def list_segments_of_strategy(
     context: Context, identity: Identity, strategy_id: str
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        strategy = _check_exists(feature_strategies.find(conn, strategy_id))
+        strategy = _find_strategy(conn, strategy_id)
         rows = repository.list_by_id(conn, strategy["segments"])
     return respond.json({"segments": [segments.to_json(row) for row in rows]})
 
@@ -91,17 +94,11 @@ def set_segments_of_strategy(
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         revisions.lock(conn)  # nothing changes between the read and the write
-        row = _check_exists(feature_strategies.find(conn, body.strategyId))
+        row = _find_strategy(conn, body.strategyId)
         target = FeatureEnvironment(body.projectId, row["feature"], body.environmentId)
         new = strategies.get(conn, target, row["id"]) | {"segments": body.segmentIds}
-        strategies.replace(
-            conn,
-            target,
-            row["id"],
-            msgspec.convert(new, Strategy),
-            identity,
-            max_segments=context.config["strategySegmentsLimit"],
-        )
+        strategy, limit = msgspec.convert(new, Strategy), context.config["strategySegmentsLimit"]
+        strategies.replace(conn, target, row["id"], strategy, identity, max_segments=limit)
     return respond.json(body, 201)
 
 
@@ -116,13 +113,8 @@ def replace_segment(
     context: Context, identity: Identity, id: str, body: SegmentBody
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        segments.update(
-            conn,
-            _parse_id(id),
-            body.fields(),
-            identity,
-            max_values=context.config["segmentValuesLimit"],
-        )
+        limit = context.config["segmentValuesLimit"]
+        segments.update(conn, _parse_id(id), body.fields(), identity, max_values=limit)
     return respond.empty(204)
 
 
@@ -156,14 +148,8 @@ def _parse_id(text: str) -> int:
     return int(text[:18])
 
 
-def _check_exists(row: Row | None) -> Row:
+def _find_strategy(conn: Connection, id: str) -> Row:
+    row = feature_strategies.find(conn, id)
     if row is None:
         raise NotFoundError("Strategy not found.")
     return row
-
-
-def _usage_to_json(row: Row) -> dict[str, Any]:
-    return segments.to_json(row) | {
-        "usedInFeatures": row["used_in_features"],
-        "usedInProjects": row["used_in_projects"],
-    }
