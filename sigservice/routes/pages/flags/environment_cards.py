@@ -13,10 +13,7 @@ from sigservice.web.sparkline import build_exposure_bars
 
 
 def make_cards(
-    feature: dict[str, Any],
-    segment_names: Mapping[int, str],
-    usage: Sequence[Row],
-    now: datetime,
+    feature: dict[str, Any], segment_names: Mapping[int, str], usage: Sequence[Row], now: datetime
 ) -> list[dict[str, Any]]:
     """`usage` are the hours of the last day in all environments."""
     cards = []

@@ -16,7 +16,6 @@ from sigservice.web.router import Router
 
 FLAG = "/admin/features/<name>"
 
-
 router = Router(PageGuard)
 
 

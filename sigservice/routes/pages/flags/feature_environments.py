@@ -18,17 +18,11 @@ from sigservice.web.router import Router
 
 STATE = "/admin/features/<name>/environments/<environment>"
 
-
 router = Router(PageGuard)
 
 
 def _switch(
-    context: Context,
-    identity: Identity,
-    name: str,
-    environment: str,
-    form: Form,
-    enabled: bool,
+    context: Context, identity: Identity, name: str, environment: str, form: Form, enabled: bool
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         place = FeatureEnvironment(find_feature(conn, name)["project"], name, environment)

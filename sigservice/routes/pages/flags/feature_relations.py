@@ -18,7 +18,6 @@ from sigservice.web.router import Router
 
 FLAG = "/admin/features/<name>"
 
-
 router = Router(PageGuard)
 
 

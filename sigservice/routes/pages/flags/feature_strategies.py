@@ -26,7 +26,6 @@ from sigservice.web.router import Router
 
 STRATEGIES = "/admin/features/<name>/environments/<environment>/strategies"
 
-
 router = Router(PageGuard)
 
 
@@ -100,12 +99,7 @@ def show_strategy(
 
 @router.post(f"{STRATEGIES}/<strategy_id>", needs=EDIT, **GROWING_FORM)
 def save_strategy(
-    context: Context,
-    identity: Identity,
-    name: str,
-    environment: str,
-    strategy_id: str,
-    form: Form,
+    context: Context, identity: Identity, name: str, environment: str, strategy_id: str, form: Form
 ) -> HTTPResponse:
     return _submit(context, identity, _find_target(context, name, environment, strategy_id), form)
 
@@ -176,12 +170,7 @@ def confirm_strategy_removal(
 
 @router.post(f"{STRATEGIES}/<strategy_id>/delete", needs=EDIT)
 def remove_strategy(
-    context: Context,
-    identity: Identity,
-    name: str,
-    environment: str,
-    strategy_id: str,
-    form: Form,
+    context: Context, identity: Identity, name: str, environment: str, strategy_id: str, form: Form
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         place = _find_place(conn, name, environment)

@@ -37,7 +37,6 @@ MAX_PREVIEW = 200
 FILTERS = ("query", "project", "type", "tag", "state", "life")
 FLAG = "/admin/features/<name>"
 
-
 router = Router(PageGuard)
 
 
@@ -95,12 +94,7 @@ def _render_form(
             values, projects.list_all(conn), repository.list_types(conn)
         )
     return respond.page(
-        context,
-        "flags/features/form",
-        identity,
-        form_error=error,
-        title="New flag",
-        fields=fields,
+        context, "flags/features/form", identity, form_error=error, title="New flag", fields=fields
     )
 
 

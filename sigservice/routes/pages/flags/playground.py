@@ -29,7 +29,6 @@ CONTEXT_FIELDS = {
     "currentTime": ("Time", "e.g. 2030-01-31T12:00:00Z. Default: now."),
 }
 
-
 router = Router(PageGuard)
 
 

@@ -34,7 +34,6 @@ BLANK: dict[str, Any] = {
     "constraints": [constraint_fields.BLANK],
 }
 
-
 router = Router(PageGuard)
 
 
@@ -117,11 +116,7 @@ def save_segment(context: Context, identity: Identity, segment_id: int, form: Fo
 
 
 def _submit(
-    context: Context,
-    identity: Identity,
-    form: Form,
-    heading: str,
-    segment_id: int | None = None,
+    context: Context, identity: Identity, form: Form, heading: str, segment_id: int | None = None
 ) -> HTTPResponse:
     """Creates a segment, or saves the one with this ID."""
     values = _read_values(form)

@@ -16,13 +16,7 @@ from sigservice.routes.pages.flags import constraint_fields, variant_fields
 from sigservice.services.flags.strategies import Strategy
 from sigservice.web.body import to_struct
 from sigservice.web.forms import Field, Form, make_choices
-from sigservice.web.growing_forms import (
-    GrowingSection,
-    Row,
-    change_rows,
-    find_rows,
-    split_lines,
-)
+from sigservice.web.growing_forms import GrowingSection, Row, change_rows, find_rows, split_lines
 
 DEFAULT_TYPE = "flexibleRollout"
 PARAMETER_LABELS = {
