@@ -142,7 +142,7 @@ class _DatabaseObserver:
     """Counts statements, changes and reached limits for the metrics."""
 
     def __init__(self, telemetry: Telemetry) -> None:
-        self.on_query = telemetry.work.observe_query
+        self.on_query = telemetry.internals.observe_query
         self._telemetry = telemetry
 
     def on_commit(self, notes: Sequence[Any]) -> None:
@@ -152,7 +152,7 @@ class _DatabaseObserver:
 
     def on_rollback(self, error: BaseException) -> None:
         if isinstance(error, ExceedsLimitError) and error.resource:
-            self._telemetry.work.count_exceeded_limit(error.resource, error.limit)
+            self._telemetry.internals.count_exceeded_limit(error.resource, error.limit)
 
 
 def _count_resources(database: Database, feature_names: list[str]) -> Row:

@@ -62,7 +62,7 @@ class ClientDocuments:
 
     def _build(self, query: Query, revision: int) -> ClientDocument:
         now = self._clock.monotonic()
-        timer = self._telemetry.work.measure("ClientBodies", "build")
+        timer = self._telemetry.internals.measure("ClientBodies", "build")
         with timer, self._database.autocommit() as conn:
             body = SharedBody(client_features.build_document(conn, query, revision))
         document = ClientDocument(revision, now, body)

@@ -13,7 +13,7 @@ from sigservice.services.flags import client_features
 from sigservice.services.flags.client_features import Query
 from sigservice.telemetry import Telemetry
 
-# A segment's values are copied into each strategy that uses it, so one may weigh 50 MB.
+# A segment's values are copied into each strategy that uses it, so one may take 50 MB.
 MAX_ENGINES = 10
 
 
@@ -65,9 +65,9 @@ class Engines:
     def _build(self, environment: str, revision: int) -> FlagEngine:
         with self._database.autocommit() as conn:
             document = client_features.build_document(conn, Query(environment), revision)
-        with self._telemetry.work.measure("Engines", "build"):
+        with self._telemetry.internals.measure("Engines", "build"):
             engine = FlagEngine(document, revision)
-        self._telemetry.work.count_engine_build()
+        self._telemetry.internals.count_engine_build()
         with self._lock:
             self._engines[environment] = engine, self._clock.monotonic()
             self._engines.move_to_end(environment)

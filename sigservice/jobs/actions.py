@@ -76,7 +76,7 @@ def _evaluate_and_perform(context: Context, logger: Logger) -> tuple[int, int]:
     steps: list[ActionStep] = []
     with context.database.transaction(prepared=True) as conn:
         action_runs.lock(conn)
-        with context.telemetry.work.measure("Judge", "take"):
+        with context.telemetry.internals.measure("Judge", "take"):
             evaluated, runs = context.evaluator.evaluate_batch(conn, logger)
         if runs:
             steps = _perform_steps(conn, logger, since=0)

@@ -12,12 +12,12 @@ from sigservice.services.identity import ADMIN_TOKEN_ID, SYSTEM_ID
 def fill_events(context: Context) -> int:
     with context.database.transaction() as conn:
         filled = events.fill_created_by(conn, system_id=SYSTEM_ID, token_id=ADMIN_TOKEN_ID)
-    context.telemetry.work.count_filled_events(filled)
+    context.telemetry.internals.count_filled_events(filled)
     return filled
 
 
 def fill_features(context: Context) -> int:
     with context.database.transaction() as conn:
         filled = features.fill_created_by(conn, system_id=SYSTEM_ID, token_id=ADMIN_TOKEN_ID)
-    context.telemetry.work.count_filled_features(filled)
+    context.telemetry.internals.count_filled_features(filled)
     return filled

@@ -57,7 +57,8 @@ def _send(context: Context, server: MailServer, mail: Row, secret: str) -> MailE
 def _settle(context: Context, mail: Row, failed: MailError | None) -> None:
     with context.database.autocommit() as conn:
         result = mails.settle(conn, mail, failed, context.clock.now())
-    context.telemetry.messages.count_mail(mail["kind"], "failed" if result == "waiting" else result)
+    metric_result = "failed" if result == "waiting" else result
+    context.telemetry.deliveries.count_mail(mail["kind"], metric_result)
     logger = context.get_logger("mails")
     if failed is None:
         logger.info("mail %d (%s) is sent", mail["id"], mail["kind"])

@@ -106,7 +106,8 @@ def _settle(context: Context, row: Row, outcome: DeliveryResult) -> None:
     type = msgspec.json.decode(row["channel"])["type"]
     with context.database.autocommit() as conn:
         result = notifications.settle(conn, row, outcome, context.clock.now())
-    context.telemetry.messages.count_notification(type, "failed" if result == "waiting" else result)
+    metric_result = "failed" if result == "waiting" else result
+    context.telemetry.deliveries.count_notification(type, metric_result)
     if result == "given up":
         logger = context.get_logger("notifications")
         logger.warn("notification %d (%s) was given up: %s", row["id"], type, outcome.error)

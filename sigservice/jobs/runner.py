@@ -20,8 +20,8 @@ QUIET_SECONDS = 60
 
 @dataclass(frozen=True)
 class Job:
-    """`run_once` returns how much it did. The first run is after a random part of `first_seconds`,
-    for 30 after 2 to 30 seconds. A job with `woken_by` runs at once when that event is set."""
+    """`run_once` returns how much it did. The first run starts after a random delay of 1/15 to 1
+    times `first_seconds`. A job with `woken_by` runs at once when that event is set."""
 
     name: str
     run_once: Callable[[Context], int]
@@ -71,7 +71,7 @@ class Runner:
                 error_log.end(logger)
             except Exception as error:  # noqa: BLE001  a job's bug must not end the others
                 error_log.add(logger, error)
-            self._context.telemetry.work.observe_job(job.name, time.monotonic() - started_at)
+            self._context.telemetry.internals.observe_job(job.name, time.monotonic() - started_at)
             wait = job.every_seconds
 
 

@@ -9,14 +9,14 @@ from typing import Any
 from sigservice.shared_body import SharedBody
 from sigservice.telemetry import exposition
 from sigservice.telemetry.counts import Counts
-from sigservice.telemetry.deliveries import Messages
+from sigservice.telemetry.deliveries import Deliveries
 from sigservice.telemetry.exposition import CONTENT_TYPE
 from sigservice.telemetry.flags import Flags
 from sigservice.telemetry.instruments import MAX_NAMES, Gauge, Instruments, Names, Reading
+from sigservice.telemetry.internals import Internals
 from sigservice.telemetry.requests import Requests
 from sigservice.telemetry.sign_ins import SignIns
 from sigservice.telemetry.signals import Signals
-from sigservice.telemetry.work import Work
 
 LONG_SECONDS = 0.2
 CACHE_FACTOR = 10  # the cache lives so many times as long as writing took
@@ -48,9 +48,9 @@ class Telemetry:
         self.requests = Requests(self._instruments, app_names)
         self.flags = Flags(self._instruments, app_names, self.counts.environment_types)
         self.signals = Signals(self._instruments)
-        self.messages = Messages(self._instruments)
+        self.deliveries = Deliveries(self._instruments)
         self.sign_ins = SignIns(self._instruments)
-        self.work = Work(self._instruments)
+        self.internals = Internals(self._instruments)
         self._instruments.add(self.counts)
 
     def add_gauge(self, name: str, text: str, labels: list[str], read: Reading) -> None:

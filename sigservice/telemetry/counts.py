@@ -20,46 +20,46 @@ Row = Mapping[str, Any]
 Samples = Iterable[tuple[Sequence[str], float]]
 
 
-def _one(column: str) -> Callable[[Row], Samples]:
+def _get(column: str) -> Callable[[Row], Samples]:
     return lambda row: [((), row[column])]
 
 
-def _by(**columns: str) -> Callable[[Row], Samples]:
+def _get_each(**columns: str) -> Callable[[Row], Samples]:
     """`label value: column`."""
     return lambda row: [((label.lstrip("_"),), row[column]) for label, column in columns.items()]
 
 
 _GAUGES: tuple[tuple[str, str, tuple[str, ...], Callable[[Row], Samples]], ...] = (
-    ("feature_toggles_archived_total", "Archived flags.", (), _one("archived_features")),
-    ("unknown_flags", "Flags that SDKs report but that don't exist.", (), _one("unknown_features")),
-    ("users_total", "Users.", (), _one("users")),
-    ("users_active_7", "Users active within 7 days.", (), _one("active_7")),
-    ("users_active_30", "Users active within 30 days.", (), _one("active_30")),
-    ("users_active_60", "Users active within 60 days.", (), _one("active_60")),
-    ("users_active_90", "Users active within 90 days.", (), _one("active_90")),
+    ("feature_toggles_archived_total", "Archived flags.", (), _get("archived_features")),
+    ("unknown_flags", "Flags that SDKs report but that don't exist.", (), _get("unknown_features")),
+    ("users_total", "Users.", (), _get("users")),
+    ("users_active_7", "Users active within 7 days.", (), _get("active_7")),
+    ("users_active_30", "Users active within 30 days.", (), _get("active_30")),
+    ("users_active_60", "Users active within 60 days.", (), _get("active_60")),
+    ("users_active_90", "Users active within 90 days.", (), _get("active_90")),
     (
         "projects_total",
         "Projects.",
         ("mode",),
         lambda row: [((mode,), count) for mode, count in json.loads(row["projects"]).items()],
     ),
-    ("environments_total", "Environments.", (), _one("environments")),
+    ("environments_total", "Environments.", (), _get("environments")),
     ("groups_total", "Groups, which don't exist here.", (), lambda row: [((), 0)]),
-    ("roles_total", "Roles.", (), _one("roles")),
-    ("segments_total", "Segments.", (), _one("segments")),
-    ("strategies_total", "Strategy types.", (), _one("strategies")),
-    ("context_total", "Context fields.", (), _one("context_fields")),
+    ("roles_total", "Roles.", (), _get("roles")),
+    ("segments_total", "Segments.", (), _get("segments")),
+    ("strategies_total", "Strategy types.", (), _get("strategies")),
+    ("context_total", "Context fields.", (), _get("context_fields")),
     (
         "api_tokens_total",
         "API tokens.",
         ("type",),
-        _by(admin="admin_tokens", client="client_tokens", frontend="frontend_tokens"),
+        _get_each(admin="admin_tokens", client="client_tokens", frontend="frontend_tokens"),
     ),
     (
         "client_apps_total",
         "Applications that reported.",
         ("range",),
-        _by(_7d="apps_7", _30d="apps_30", allTime="apps"),
+        _get_each(_7d="apps_7", _30d="apps_30", allTime="apps"),
     ),
     (
         "postgres_version",
@@ -67,13 +67,8 @@ _GAUGES: tuple[tuple[str, str, tuple[str, ...], Callable[[Row], Samples]], ...] 
         ("version",),
         lambda row: [((row["postgres_version"],), 1)],
     ),
-    ("action_queue_signals", "Signals that wait for evaluation.", (), _one("queue_signals")),
-    (
-        "action_queue_age_seconds",
-        "Age of the oldest of them.",
-        (),
-        _one("queue_seconds"),
-    ),
+    ("action_queue_signals", "Signals that wait for evaluation.", (), _get("queue_signals")),
+    ("action_queue_age_seconds", "Age of the oldest of them.", (), _get("queue_seconds")),
 )
 
 
@@ -91,10 +86,10 @@ class Counts:
         self._read_at: float | None = None
 
     def environment_types(self) -> Mapping[str, str] | None:
-        row = self.row()
+        row = self.read_row()
         return None if row is None else json.loads(row["environment_types"])
 
-    def row(self) -> Row | None:
+    def read_row(self) -> Row | None:
         """The cached row or a new one; None if the database doesn't respond in time."""
         with self._lock:
             if self._read_at is not None and self._monotonic() - self._read_at < CACHE_SECONDS:
@@ -111,7 +106,7 @@ class Counts:
             return None if self._reading is reading else self._row
 
     def collect(self) -> Iterable[Metric]:
-        row = self.row()
+        row = self.read_row()
         features = GaugeMetricFamily("feature_toggles_total", "Flags.", labels=["version"])
         if row is not None:
             features.add_metric([self._version], row["features"])

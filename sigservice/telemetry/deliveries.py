@@ -5,25 +5,25 @@ from __future__ import annotations
 from sigservice.telemetry.instruments import Counter, Instruments
 
 
-class Messages:
+class Deliveries:
     """A result is sent, failed (another attempt follows) or given up."""
 
-    def __init__(self, make: Instruments) -> None:
-        self._notifications = make.add(
+    def __init__(self, instruments: Instruments) -> None:
+        self._notifications = instruments.add(
             Counter(
                 "notifications_sent_total",
                 "Attempts to send notifications of runs, by channel and result.",
                 ("type", "result"),
             )
         )
-        self._addons = make.add(
+        self._addons = instruments.add(
             Counter(
                 "addon_events_handled",
                 "The same attempts under the name that other tools use.",
                 ("result", "destination"),
             )
         )
-        self._mails = make.add(
+        self._mails = instruments.add(
             Counter(
                 "mails_sent_total",
                 "Attempts to send emails to users, by kind and result.",

@@ -30,7 +30,7 @@ class Flags:
 
     def __init__(
         self,
-        make: Instruments,
+        instruments: Instruments,
         app_names: Names,
         environment_types: Callable[[], Mapping[str, str] | None],
     ) -> None:
@@ -43,8 +43,8 @@ class Flags:
             ("toggle", "project", "environment", "action"),
             ("toggle", "project", "environment"),
         )
-        make.add(self)
-        self._usage = make.add(
+        instruments.add(self)
+        self._usage = instruments.add(
             Counter(
                 "feature_toggle_usage_total",
                 "Evaluations reported by SDKs, by result.",
@@ -52,8 +52,8 @@ class Flags:
                 ("toggle", "appName"),
             )
         )
-        self._updates.enabled = make.enabled
-        self._registrations = make.add(
+        self._updates.enabled = instruments.enabled
+        self._registrations = instruments.add(
             Counter(
                 "client_registration_total",
                 "Registrations of SDKs.",
@@ -61,14 +61,14 @@ class Flags:
                 ("appName", "environment", "interval"),
             )
         )
-        self._dropped = make.add(
+        self._dropped = instruments.add(
             Counter(
                 "client_metrics_dropped_total",
                 "Reports of SDKs that were dropped because of a limit.",
                 ("kind",),
             )
         )
-        self._sdks = make.add(
+        self._sdks = instruments.add(
             Counter(
                 "client_sdk_versions",
                 "Registrations by SDK version and platform.",

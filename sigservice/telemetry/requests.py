@@ -21,9 +21,9 @@ def is_sdk(path: str) -> bool:
 
 
 class Requests:
-    def __init__(self, make: Instruments, app_names: Names) -> None:
+    def __init__(self, instruments: Instruments, app_names: Names) -> None:
         self._app_names = app_names
-        self._times = make.add(
+        self._times = instruments.add(
             Histogram(
                 "http_request_duration_milliseconds",
                 "Time to answer a request, by route.",
@@ -37,7 +37,7 @@ class Requests:
             "Requests of browsers (UI) and programs (API).",
             ("type", "method", "source"),
         )
-        make.add(self)
+        instruments.add(self)
 
     def find_series(self, path: str, method: str, status: int, app_name: str) -> Series:
         """The series for the duration of such requests in milliseconds. `path` is the route's

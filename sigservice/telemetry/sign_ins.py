@@ -9,8 +9,8 @@ class SignIns:
     """A result is success, failed (wrong login, password or code), limited (too many failures of
     the account) or unavailable (too many attempts at the same time, or no database)."""
 
-    def __init__(self, make: Instruments) -> None:
-        self._attempts = make.add(
+    def __init__(self, instruments: Instruments) -> None:
+        self._attempts = instruments.add(
             Counter("login_attempts_total", "Attempts to sign in, by result.", ("result",))
         )
 

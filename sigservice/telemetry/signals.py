@@ -6,8 +6,8 @@ from sigservice.telemetry.instruments import Counter, Histogram, Instruments
 
 
 class Signals:
-    def __init__(self, make: Instruments) -> None:
-        self._received = make.add(
+    def __init__(self, instruments: Instruments) -> None:
+        self._received = instruments.add(
             Counter(
                 "signals_received_total",
                 "Signals by endpoint and result.",
@@ -15,20 +15,20 @@ class Signals:
                 ("endpoint",),
             )
         )
-        self._payload = make.add(
+        self._payload = instruments.add(
             Histogram(
                 "signal_payload_bytes",
                 "Size of accepted payloads.",
                 bounds=(100, 1_000, 10_000, 100_000, 1_000_000),
             )
         )
-        self._runs = make.add(
+        self._runs = instruments.add(
             Counter("action_runs_total", "Runs of action sets, by how they ended.", ("state",))
         )
-        self._actions = make.add(
+        self._actions = instruments.add(
             Counter("signal_actions_total", "Actions of the runs, by result.", ("result",))
         )
-        self._reaction = make.add(
+        self._reaction = instruments.add(
             Histogram(
                 "action_reaction_seconds",
                 "From a signal's commit to the end of its run.",

@@ -1,4 +1,4 @@
-"""Metrics of internal work: statements, functions, jobs, exceeded limits."""
+"""Metrics of internals: statements, functions, jobs, exceeded limits."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from sigservice.telemetry.instruments import Counter, Histogram, Instruments
 _SECONDS = (0.001, 0.005, 0.02, 0.1, 0.5, 2, 10)
 
 
-class Work:
-    def __init__(self, make: Instruments) -> None:
-        queries = make.add(
+class Internals:
+    def __init__(self, instruments: Instruments) -> None:
+        queries = instruments.add(
             Histogram(
                 "db_query_duration_seconds",
                 "Duration of a SQL statement, by its file and name.",
@@ -22,7 +22,7 @@ class Work:
             )
         )
         self.observe_query: Callable[[float, str, str], None] = queries.observe
-        self._functions = make.add(
+        self._functions = instruments.add(
             Histogram(
                 "function_duration_seconds",
                 "Duration of expensive functions.",
@@ -30,7 +30,7 @@ class Work:
                 bounds=_SECONDS,
             )
         )
-        self._jobs = make.add(
+        self._jobs = instruments.add(
             Histogram(
                 "scheduler_duration_seconds",
                 "Duration of a background job.",
@@ -38,23 +38,23 @@ class Work:
                 bounds=_SECONDS,
             )
         )
-        self._engines = make.add(
+        self._engines = instruments.add(
             Counter(
                 "frontend_engine_builds_total",
                 "Compilations of an environment's flags for the frontend API.",
             )
         )
-        self._exceeded = make.add(
+        self._exceeded = instruments.add(
             Counter(
                 "exceeds_limit_error",
                 "Requests refused because of a limit, by resource and limit.",
                 ("resource", "limit"),
             )
         )
-        self._events_filled = make.add(
+        self._events_filled = instruments.add(
             Counter("event_created_by_migration_count", "Past events that received a user ID.")
         )
-        self._features_filled = make.add(
+        self._features_filled = instruments.add(
             Counter("feature_created_by_migration_count", "Past flags that received a user ID.")
         )
 
