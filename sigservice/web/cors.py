@@ -14,6 +14,7 @@ from typing import Any
 from sigservice.context import Context
 from sigservice.errors import UnavailableError
 from sigservice.services.system.settings import ANY_ORIGIN
+from sigservice.web.guards import REVISIONS
 from sigservice.web.headers import Headers, build_header_sets, is_api
 from sigservice.web.wsgi import Environ, StartResponse, Wsgi
 
@@ -102,6 +103,6 @@ def _find_origins(context: Context, environ: Environ, status: str) -> frozenset[
     if status.startswith("503"):  # another query would wait again
         return context.cors_origins.get_cached()
     try:
-        return context.cors_origins.get(environ.get("sigservice.revisions"))
+        return context.cors_origins.get(environ.get(REVISIONS))
     except UnavailableError:
         return context.cors_origins.get_cached()

@@ -41,6 +41,7 @@ from sigservice.web.limits import build_rate_limit_error
 from sigservice.web.request_log import HAS_TOKEN
 
 SAFE_METHODS = ("GET", "HEAD")
+REVISIONS = "sigservice.revisions"  # in the environ, for handlers of ClientGuard and CORS
 
 
 class Public:
@@ -138,7 +139,7 @@ class AdminGuard:
 class ClientGuard:
     """The client and the frontend API: an API token of one of `types`.
 
-    Passes an Access to the handler, and the current revisions in the environ.
+    Passes an Access to the handler, and the current revisions in environ[REVISIONS].
     """
 
     name, api = "guard", 2
@@ -159,13 +160,13 @@ class ClientGuard:
             environ = request.environ
             secret = read_bearer_token(environ)
             if not secret and anonymous is not None:
-                environ["sigservice.revisions"] = context.revision_cache.read_revisions()
+                environ[REVISIONS] = context.revision_cache.read_revisions()
                 return callback(anonymous, **kwargs)
             if not secret and context.authentication.lacks_handler:
                 raise request_identity.make_sign_in_error(context)
             if not secret:
                 raise UnauthorizedError("Send an API token in the Authorization header.")
-            revisions = environ["sigservice.revisions"] = context.revision_cache.read_revisions()
+            revisions = environ[REVISIONS] = context.revision_cache.read_revisions()
             key = secrets.sha256(secret)
             access = context.revision_cache.find_cached_access(key, revisions)
             if access is None:

@@ -15,7 +15,7 @@ from sigservice.services.flags.client_features import Query
 from sigservice.web import respond
 from sigservice.web.body import read_query_pairs
 from sigservice.web.etag import matches
-from sigservice.web.guards import ClientGuard
+from sigservice.web.guards import REVISIONS, ClientGuard
 from sigservice.web.router import Router
 
 FIRST_SPEC_WITH_SEGMENTS = SemanticVersion(4, 2, 0)
@@ -30,7 +30,7 @@ def show_document(context: Context, access: Access) -> HTTPResponse:
     query = _build_query(
         environ.get("QUERY_STRING", ""), environ.get("HTTP_UNLEASH_CLIENT_SPEC", ""), access
     )
-    revision = environ["sigservice.revisions"].of_environment(access.environment)
+    revision = environ[REVISIONS].of_environment(access.environment)
     etag = client_features.build_etag(query, revision)
     headers = {
         "ETag": etag,

@@ -16,7 +16,7 @@ from sigservice.web import respond
 from sigservice.web.body import read_query
 from sigservice.web.client_ip import find_client_ip
 from sigservice.web.etag import matches
-from sigservice.web.guards import SAFE_METHODS, ClientGuard
+from sigservice.web.guards import REVISIONS, SAFE_METHODS, ClientGuard
 from sigservice.web.router import Router
 
 
@@ -39,7 +39,7 @@ def _evaluate(
         remote_address=find_client_ip(environ, context.trusted_proxies),
         path=path,
     )
-    revision = environ["sigservice.revisions"].of_environment(access.environment)
+    revision = environ[REVISIONS].of_environment(access.environment)
     document = context.frontend_documents.get(access, revision, evaluation_context)
     headers = {"ETag": document.etag, "Content-Type": respond.JSON, "Cache-Control": "no-cache"}
     if environ["REQUEST_METHOD"] in SAFE_METHODS and matches(
