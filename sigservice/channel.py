@@ -91,7 +91,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     error_task_class = JsonErrorTask
     must_end_at: float | None = None
     request: Any
-    share: str = ""  # the key in the server's `connections`, released at the end
+    connection_key: str = ""  # its key in the server's `connections`, released at the end
     _rest = b""  # bytes after a request that is not answered yet
     _may_linger, _is_lingering, _bytes_dropped = False, False, 0
 
@@ -190,6 +190,6 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     def del_channel(self, map: Any = None) -> None:
         super().del_channel(map)
-        share, self.share = self.share, ""
-        if share:
-            self.server.connections.release(share)
+        key, self.connection_key = self.connection_key, ""
+        if key:
+            self.server.connections.release(key)

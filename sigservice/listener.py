@@ -175,7 +175,7 @@ class Listener:
             self._refuse(server, sock, key)
             return
         try:
-            Channel(server, sock, address, adj, map=map).share = key
+            Channel(server, sock, address, adj, map=map).connection_key = key
         except BaseException:
             self._connections.release(key)
             raise
@@ -190,7 +190,7 @@ class Listener:
             )
         with contextlib.closing(sock), contextlib.suppress(OSError):
             sock.setblocking(False)
-            sock.send(_too_many_connections(server.refusal_headers("/api", "")))
+            sock.send(_build_too_many_connections_response(server.refusal_headers("/api", "")))
             sock.shutdown(socket.SHUT_WR)
             sock.recv(65_536)  # unread bytes would reset the connection before the response is read
 
@@ -206,7 +206,7 @@ class Listener:
                 os.unlink(self._pipe)
 
 
-def _too_many_connections(headers: list[tuple[str, str]]) -> bytes:
+def _build_too_many_connections_response(headers: list[tuple[str, str]]) -> bytes:
     body = build_error_body(503, "Too many connections from this address")
     fields = [
         ("Content-Type", "application/json; charset=utf-8"),

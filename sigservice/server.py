@@ -153,7 +153,7 @@ class Service:
             )
         if self.context.authentication.type.has_passwords:
             self._sign_in_code = startup.issue_sign_in_code(self.context.database)
-        self._runner = Runner(self.context, _jobs(self.config))
+        self._runner = Runner(self.context, _list_jobs(self.config))
         self._runner.start()
         if self.context.mail_server is None:
             self._logger.info("No mail server (EMAIL_HOST): users can't reset their passwords.")
@@ -251,7 +251,7 @@ class Service:
         sys.exit(0)
 
 
-def _jobs(config: dict[str, Any]) -> tuple[Job, ...]:
+def _list_jobs(config: dict[str, Any]) -> tuple[Job, ...]:
     jobs: tuple[Job, ...] = JOBS
     if config["server"]["enableScheduledCreatedByMigration"]:
         jobs += CREATED_BY

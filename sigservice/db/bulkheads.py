@@ -55,10 +55,10 @@ class Bulkhead:
     def enter(self) -> Iterator[None]:
         """Raises UnavailableError: at once if too many callers wait, otherwise after the wait."""
         if not self._admitted.acquire(blocking=False):
-            raise _busy()
+            raise _build_busy_error()
         try:
             if not self._running.acquire(timeout=self._wait_seconds):
-                raise _busy()
+                raise _build_busy_error()
             try:
                 yield
             finally:
@@ -67,5 +67,5 @@ class Bulkhead:
             self._admitted.release()
 
 
-def _busy() -> UnavailableError:
+def _build_busy_error() -> UnavailableError:
     return UnavailableError("The service is busy. Try again.")

@@ -55,7 +55,7 @@ def migrate(database: Database, schema: str) -> list[str]:
     except BaseException:
         conn.close()
         raise
-    database.adopt(conn)
+    database.add_connection(conn)
     return applied
 
 

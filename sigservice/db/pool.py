@@ -131,7 +131,7 @@ class Database:
             self._in_use.discard(conn)
         return conn
 
-    def adopt(self, conn: Connection) -> None:
+    def add_connection(self, conn: Connection) -> None:
         """Adds a dedicated connection without open work to the pool."""
         with self._lock:
             self._open += 1

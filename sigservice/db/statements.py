@@ -92,17 +92,17 @@ def execute_batches(
 @contextmanager
 def savepoint(conn: Connection) -> Iterator[None]:
     """Rolls back the changes of the block if it raises; the transaction continues."""
-    _run(conn, "SAVEPOINT here")
+    _run(conn, "SAVEPOINT block")
     note_count = len(conn.notes)
     try:
         yield
     except BaseException:
         del conn.notes[note_count:]
         if not conn.closed:
-            _run(conn, "ROLLBACK TO SAVEPOINT here")
-            _run(conn, "RELEASE SAVEPOINT here")  # an outer one may have the same name
+            _run(conn, "ROLLBACK TO SAVEPOINT block")
+            _run(conn, "RELEASE SAVEPOINT block")  # an outer one may have the same name
         raise
-    _run(conn, "RELEASE SAVEPOINT here")
+    _run(conn, "RELEASE SAVEPOINT block")
 
 
 def _run(conn: Connection, statement: str) -> None:

@@ -1,4 +1,5 @@
-"""The parent process of the embedded PostgreSQL: restarts it when it dies, stops it without users.
+"""The parent process of the embedded PostgreSQL: restarts it when it dies and stops it when
+no process uses it.
 
 Runs as a script (`python -I -S supervisor.py …`) with only the standard library. Every process that
 uses the database holds a shared lock on one file. The kernel releases the lock when the process
@@ -26,7 +27,7 @@ from typing import Any
 POLL_SECONDS = 0.1
 # How long consecutive starts may fail. After a kill they do: a backend, or the postmaster until it
 # is reaped, still uses the data directory. If no database ever ran in it, the time is shorter.
-PATIENCE_SECONDS = {False: 3.0, True: 30.0}
+MAX_FAILING_SECONDS = {False: 3.0, True: 30.0}
 
 
 def make_death_signal() -> Callable[[], object] | None:
@@ -108,7 +109,7 @@ def main(
             return 0
         if was_ready:
             has_run, failing_since, pause = True, time.monotonic(), 0.05
-        elif time.monotonic() - failing_since > PATIENCE_SECONDS[has_run]:
+        elif time.monotonic() - failing_since > MAX_FAILING_SECONDS[has_run]:
             return 1
         time.sleep(pause)
         pause = min(2 * pause, 1.0)

@@ -22,7 +22,7 @@ _IDENTITY: Need = ("userId", "sessionId")
 # The service fills in these: the session at random, the time from the clock.
 _FILLED_IN = ("sessionId", "currentTime")
 # The engine decides at random for these even when they are present.
-_NOT_STICKY = ("environment", "appName", "remoteAddress", "currentTime")
+_ALWAYS_RANDOM_FIELDS = ("environment", "appName", "remoteAddress", "currentTime")
 _STRATEGY_NEEDS: dict[str, set[Need]] = {
     "gradualRolloutRandom": {NEVER_DETERMINISTIC},
     "gradualRolloutSessionId": {("sessionId",)},
@@ -86,7 +86,7 @@ class ContextDependency:
         own = {flag.name: self._list_own_needs(flag) for flag in document.features}
         for flag in document.features:
             needs = self._needs.setdefault(flag.project, set())
-            needs.update(*(own[name] for name in self._list_family(flag)))
+            needs.update(*(own[name] for name in self._list_with_ancestors(flag)))
 
     def reduce_context(self, context: dict[str, Any]) -> dict[str, Any]:
         """Removes properties that no flag uses: they cost time, and each value would have a cached
@@ -104,8 +104,8 @@ class ContextDependency:
             for need in self._needs.get(project, ())
         )
 
-    def _list_family(self, flag: EngineFlag) -> list[str]:
-        """The flag and its parents."""
+    def _list_with_ancestors(self, flag: EngineFlag) -> list[str]:
+        """The flag and its ancestors."""
         names = [flag.name]
         for name in names:
             parents = (parent.feature for parent in self._flags[name].dependencies)
@@ -157,12 +157,12 @@ def _list_rollout_needs(strategy: EngineStrategy, stickiness: str) -> set[Need]:
     is_partial = strategy.parameters.get("rollout") not in ("0", "100")
     if strategy.name != "flexibleRollout" or not is_partial:
         return set()
-    is_known = stickiness in ("random", "default", "sessionId", *_NOT_STICKY)
+    is_known = stickiness in ("random", "default", "sessionId", *_ALWAYS_RANDOM_FIELDS)
     return {_get_need(stickiness)} if is_known else set()
 
 
 def _get_need(field: str) -> Need:
-    if field == "random" or field in _NOT_STICKY:
+    if field == "random" or field in _ALWAYS_RANDOM_FIELDS:
         return NEVER_DETERMINISTIC
     return _IDENTITY if field == "default" else (field,)
 

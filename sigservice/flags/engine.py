@@ -23,8 +23,8 @@ class _Engine(UnleashEngine):  # type: ignore[misc]
 
 
 class FlagEngine:
-    """Evaluates the flags of one document. A change makes a new engine, so no request meets one
-    that has loaded half of its flags."""
+    """Evaluates the flags of one document. A change makes a new engine, so no request uses a
+    partly loaded engine."""
 
     def __init__(self, document: bytes, revision: int) -> None:
         """`document` is the one of the client API, of all projects. Raises EngineError."""

@@ -62,16 +62,16 @@ class FrontendDocuments:
         with self._lock:
             self._drop(key, self._documents.pop(key, None))
             self._documents[key] = document
-            self._bytes += _weigh(key, document)
+            self._bytes += _count_bytes(key, document)
             while len(self._documents) > MAX_DOCUMENTS or self._bytes > MAX_BYTES:
                 self._drop(*self._documents.popitem(last=False))
 
     def _drop(self, key: Key, document: FrontendDocument | None) -> None:
         if document is not None:
-            self._bytes -= _weigh(key, document)
+            self._bytes -= _count_bytes(key, document)
 
 
-def _weigh(key: Key, document: FrontendDocument) -> int:
+def _count_bytes(key: Key, document: FrontendDocument) -> int:
     return len(key[2]) + len(document.text) + OVERHEAD
 
 

@@ -1,7 +1,7 @@
 """Makes random decisions of the engine the same for all parts of one explanation.
 
-What sticks to nothing sticks to a context field that exists for one explanation only, so rollouts
-and choices among variants are decided by the hash of that field.
+Random stickiness is replaced by a temporary context field, so the hash of that field decides about
+rollouts and variants.
 """
 
 from __future__ import annotations

@@ -7,12 +7,12 @@ from datetime import timedelta
 from sigservice.context import Context
 from sigservice.repository.access import reset_tokens, sessions
 
-UNWRITTEN = timedelta(minutes=5)  # a use of a session is stored with a delay of one or two minutes
+MAX_WRITE_DELAY = timedelta(minutes=5)  # a use of a session is stored after one or two minutes
 
 
 def delete_sessions(context: Context) -> int:
     now, idle = context.clock.now(), context.session_idle
-    idle_before = None if idle is None else now - idle - UNWRITTEN
+    idle_before = None if idle is None else now - idle - MAX_WRITE_DELAY
     with context.database.autocommit() as conn:
         return sessions.delete_expired(conn, now, idle_before)
 

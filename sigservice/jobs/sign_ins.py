@@ -1,4 +1,4 @@
-"""Once a minute one event for the failed sign-ins of a flood, which have no event each."""
+"""Records one event per minute for failed sign-ins above the event limit."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from sigservice.context import Context
 
 
 def record_summary(context: Context) -> int:
-    """Routine, and so nothing worth a line in the log."""
+    """Returns 0, so that nothing is logged."""
     context.failed_sign_ins.record_summary(context.database)
     return 0

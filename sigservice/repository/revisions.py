@@ -10,7 +10,7 @@ _SQL = queries.load("revisions")
 
 
 def lock(conn: Connection) -> int:
-    """The generation that holds until the end of the transaction."""
+    """Locks the generation until the end of the transaction and returns it."""
     return int(fetch_value(conn, _SQL["lock_revisions"]) or 0)
 
 

@@ -1,5 +1,5 @@
--- Sessions of signed-in users. Written at sign-in; deleted at sign-out, by the retention job and with
--- the user.
+-- Sessions of signed-in users. Written at sign-in; deleted at sign-out, by the job `sessions` and
+-- with the user.
 
 -- name: insert_session
 INSERT INTO sessions (id_hash, user_id, created_at, expires_at, last_used_at, ip, user_agent)
