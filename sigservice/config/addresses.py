@@ -1,4 +1,4 @@
-"""Kinds of options for hosts, networks, URLs and base paths."""
+"""Types of option values for hosts, networks, URLs and base paths."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ipaddress
 import re
 from urllib.parse import urlsplit
 
-from sigservice.config.parse import LIST, InvalidValue, Kind, one_line_path, text_kind, word_list
+from sigservice.config.parse import LIST, InvalidValue, ValueType, check_path, read_words, text_type
 
 
 def _host(text: str) -> str:
@@ -17,16 +17,16 @@ def _host(text: str) -> str:
     return text
 
 
-HOST = text_kind("a hostname or an address", "127.0.0.1", _host)
+HOST = text_type("a hostname or an address", "127.0.0.1", _host)
 
 
 def _database_host(text: str) -> str:
     if "," in text:
         raise InvalidValue("several hosts are not supported")
-    return one_line_path(text) if text.startswith(("/", "@")) else _host(text)
+    return check_path(text) if text.startswith(("/", "@")) else _host(text)
 
 
-DATABASE_HOST = text_kind(
+DATABASE_HOST = text_type(
     "a hostname, an address or the folder of a unix socket", "db.example.com", _database_host
 )
 
@@ -46,7 +46,7 @@ def _url(text: str) -> str:
     return text.rstrip("/")
 
 
-URL = text_kind("an absolute http or https URL", "https://flags.example.com", _url)
+URL = text_type("an absolute http or https URL", "https://flags.example.com", _url)
 
 
 def _endpoint(text: str) -> str:
@@ -58,7 +58,7 @@ def _endpoint(text: str) -> str:
     return text.strip()
 
 
-ENDPOINT = text_kind(
+ENDPOINT = text_type(
     "an absolute http or https URL", "https://versions.example.com/check", _endpoint
 )
 
@@ -70,7 +70,7 @@ def _base_path(text: str) -> str:
     return "" if path == "/" else path
 
 
-BASE_PATH = text_kind("a path that starts with /", "/flags", _base_path)
+BASE_PATH = text_type("a path that starts with /", "/flags", _base_path)
 
 
 def _sender(text: str) -> str:
@@ -85,7 +85,7 @@ def _sender(text: str) -> str:
     return text
 
 
-SENDER = text_kind(
+SENDER = text_type(
     "an address, or a name and an address in angle brackets", "Flags <flags@example.com>", _sender
 )
 
@@ -97,11 +97,11 @@ def _networks(values: list[str]) -> list[str]:
     return values
 
 
-NETWORKS = Kind(
+NETWORKS = ValueType(
     "a comma-separated list of addresses or networks",
     "10.0.0.7,192.168.0.0/16",
     lambda text: _networks(LIST.parse(text)),
-    lambda value: _networks(word_list([value] if isinstance(value, str) else value)),
+    lambda value: _networks(read_words([value] if isinstance(value, str) else value)),
 )
 
 
@@ -112,11 +112,11 @@ def _hosts(values: list[str]) -> list[str]:
     return values
 
 
-HOSTS = Kind(
+HOSTS = ValueType(
     "a comma-separated list of hostnames, addresses or networks",
     "hooks.example.com,*.internal.example,10.0.0.0/8",
     lambda text: _hosts(LIST.parse(text.lower())),
-    lambda value: _hosts([item.lower() for item in word_list(value)]),
+    lambda value: _hosts([item.lower() for item in read_words(value)]),
 )
 
 
@@ -135,4 +135,4 @@ def _proxy(text: str) -> str:
     return text
 
 
-PROXY = text_kind("a proxy URL", "http://proxy.example.com:3128", _proxy)
+PROXY = text_type("a proxy URL", "http://proxy.example.com:3128", _proxy)

@@ -34,9 +34,9 @@ def list_options(loaded: Loaded) -> list[dict[str, Any]]:
 
 def _describe_option(loaded: Loaded, option: Option) -> dict[str, Any]:
     value, source = _find(loaded.config, option.path), loaded.sources[option.path]
-    origin = _find_origin(option, source)
+    source_kind = _find_source_kind(option, source)
     if option.path in _DERIVED and value is None and source == "default":
-        origin, source = "derived", _DERIVED[option.path]
+        source_kind, source = "derived", _DERIVED[option.path]
         value = _find(loaded.config, source)
         value = value == 465 if option.path == "email.secure" else value
     is_invalid = any(
@@ -49,9 +49,9 @@ def _describe_option(loaded: Loaded, option: Option) -> dict[str, Any]:
         "section": option.section,
         "value": None if is_invalid else _mask(option, value),
         "source": source,
-        "origin": origin,
+        "origin": source_kind,
         "valid": not is_invalid,
-        "expected": option.kind.expected,
+        "expected": option.type.expected,
         "meaning": option.help,
     }
 
@@ -63,7 +63,7 @@ def _find(config: Mapping[str, Any], path: str) -> Any:
     return value
 
 
-def _find_origin(option: Option, source: str) -> str:
+def _find_source_kind(option: Option, source: str) -> str:
     if source in ("default", "in code"):
         return "code" if source == "in code" else source
     names = set(source.split(", "))

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 import psycopg2.extensions
 
 from sigservice.config import tls
-from sigservice.config.parse import InvalidValue, storable, text_kind
+from sigservice.config.parse import InvalidValue, check_storable, text_type
 
 _SSL_MODES: dict[str, Any] = {
     "disable": False,
@@ -91,12 +91,12 @@ def parse_url(url: str) -> dict[str, Any]:
 
 
 def _connection_string(text: str) -> str:
-    text = storable(text).rstrip("\r\n")
+    text = check_storable(text).rstrip("\r\n")
     parse_url(text)
     return text
 
 
-CONNECTION_STRING = text_kind(
+CONNECTION_STRING = text_type(
     "a libpq connection string with one host",
     "postgresql://user:password@db.example.com:5432/flags",
     _connection_string,
@@ -117,7 +117,7 @@ def _with_files(ssl: Any, parameters: dict[str, str]) -> Any:
         path = parameters.get(libpq_key)
         if path and path != "system":
             try:
-                ssl[key] = tls.pem(tls.read_text(path))
+                ssl[key] = tls.parse_pem(tls.read_text(path))
             except InvalidValue as error:
                 raise InvalidValue(f"its {libpq_key}: {error}") from None
     return ssl

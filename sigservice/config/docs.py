@@ -72,11 +72,11 @@ def _render_row(option: Option) -> str:
 
 
 def _describe_value(option: Option) -> str:
-    """The kind, with an example unless the kind or the default contains it."""
-    kind, text = option.kind, example(option)
+    """The type, with an example unless the type or the default contains it."""
+    type, text = option.type, example(option)
     in_words = text.startswith("a ")  # "a function"
-    is_redundant = in_words or text in kind.expected or text == str(option.default)
-    return kind.expected if is_redundant else f"{kind.expected}, such as `{text}`"
+    is_redundant = in_words or text in type.expected or text == str(option.default)
+    return type.expected if is_redundant else f"{type.expected}, such as `{text}`"
 
 
 def _describe_default(option: Option) -> str:

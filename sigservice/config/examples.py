@@ -23,19 +23,19 @@ _OWN = {
 
 
 def example(option: Option) -> str:
-    """Valid text for the option's variable: its own example, its default or its kind's example."""
+    """Valid text for the option's variable: its own example, its default or its type's example."""
     default = option.default
     if option.path in _OWN:
         return _OWN[option.path]
     if isinstance(default, int | str) and not isinstance(default, bool) and default:
-        return option.kind.example if option.secret else str(default)
-    return option.kind.example
+        return option.type.example if option.secret else str(default)
+    return option.type.example
 
 
 def example_in_code(option: Option) -> str:
     """The same value as Python code."""
     text = example(option)
     try:
-        return repr(option.kind.parse(text))
+        return repr(option.type.parse(text))
     except ValueError:  # a value for code only, or a file
         return text

@@ -123,10 +123,10 @@ def _read_value(
     try:
         if option.in_code and option.path in in_code_values:
             source = "in code"
-            return option.kind.check(in_code_values[option.path]), source
+            return option.type.check(in_code_values[option.path]), source
         if text.strip():
             source = variable
-            return option.kind.parse(text), source
+            return option.type.parse(text), source
         source = "default"
     except (ValueError, TypeError) as error:
         problems.append(
@@ -139,9 +139,9 @@ def _read_value(
 def _describe_problem(option: Option, source: str, reason: str) -> Problem:
     """The problem of an option whose value comes from `source`, a variable or the code."""
     if source == "in code":
-        expected, example_text = option.kind.expected_in_code, example_in_code(option)
+        expected, example_text = option.type.expected_in_code, example_in_code(option)
         return Problem(f"{option.path} (in code)", expected, example_text, reason)
-    return Problem(source, option.kind.expected, example(option), reason)
+    return Problem(source, option.type.expected, example(option), reason)
 
 
 def _describe_missing(variable: str, other: str) -> Problem:
@@ -194,9 +194,9 @@ def _merge_tokens(config: dict[str, Any], sources: dict[str, str], problems: lis
     paths = [f"authentication.init{kind}ApiTokens" for kind in ("Admin", "Client", "Frontend")]
     _join_sources(sources, "authentication.initApiTokens", paths)
     try:
-        origins_and_tokens = tokens.collect_tokens(block["initApiTokens"], lists)
-        block["initApiTokens"] = [token for _, token in origins_and_tokens]
-        block["initApiTokenOrigins"] = [origin for origin, _ in origins_and_tokens]
+        labels_and_tokens = tokens.collect_tokens(block["initApiTokens"], lists)
+        block["initApiTokens"] = [token for _, token in labels_and_tokens]
+        block["initApiTokenOrigins"] = [label for label, _ in labels_and_tokens]
     except AppError as error:
         for item in error.details:
             source = "in code" if item["path"] == "authentication.initApiTokens" else item["path"]
@@ -225,24 +225,24 @@ def _merge_database(
             if not any(problem.variable == missing for problem in problems):
                 problems.append(_describe_missing(missing, other))
         db["ssl"] = ssl if ssl is not None else False
-    url, origin = _find_url(config, sources, problems)
+    url, path = _find_url(config, sources, problems)
     if not url:
         return
     try:
         overrides = database.parse_url(url)
     except InvalidValue as error:
-        problems.append(_describe_problem(_find_option(origin), sources[origin], str(error)))
+        problems.append(_describe_problem(_find_option(path), sources[path], str(error)))
         return
     for key, value in overrides.items():
         if sources.get(f"db.{key}") != "in code":
             db[key] = value
-            sources[f"db.{key}"] = sources[origin]
+            sources[f"db.{key}"] = sources[path]
 
 
 def _find_url(
     config: dict[str, Any], sources: dict[str, str], problems: list[Problem]
 ) -> tuple[str, str]:
-    """The connection string and the option that it comes from."""
+    """The connection string and the path of its option."""
     path = config["databaseUrlFile"]
     in_code = sources["databaseUrl"] == "in code"
     if not path or (in_code and sources["databaseUrlFile"] != "in code"):

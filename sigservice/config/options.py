@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sigservice.config import addresses, database, parse, tls
-from sigservice.config.parse import Kind, number
+from sigservice.config.parse import ValueType, number
 
 MINUTE_LIMIT = number(0, 1_000_000, "requests per minute and address")
 ACCOUNT_LIMIT = number(1, 1_000_000, "wrong passwords per minute and account")
@@ -25,7 +25,7 @@ class Option:
 
     path: str
     env: str
-    kind: Kind
+    type: ValueType
     default: Any
     help: str
     section: str
@@ -35,12 +35,12 @@ class Option:
 
 def _section(section: str, *rows: tuple[Any, ...]) -> list[Option]:
     options = []
-    for path, env, kind, default, text, *more in rows:
+    for path, env, type, default, text, *more in rows:
         options.append(
             Option(
                 path,
                 env,
-                kind,
+                type,
                 default,
                 text,
                 section,

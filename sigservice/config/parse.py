@@ -1,6 +1,6 @@
-"""Kinds of option values: how text from the environment and values from code are parsed.
+"""Types of option values: how text from the environment and values from code are parsed.
 
-Each kind raises ValueError for invalid values. The caller adds the option's name, the expected kind
+Each type raises ValueError for invalid values. The caller adds the option's name, the expected type
 and an example. It prints the text of an `InvalidValue` only: other errors may contain the value,
 which may be a secret.
 """
@@ -27,7 +27,7 @@ class InvalidValue(ValueError):
 
 
 @dataclass(frozen=True)
-class Kind:
+class ValueType:
     """`parse` reads environment text, `check` an in-code value; both return the option's value."""
 
     expected: str
@@ -42,7 +42,7 @@ class Kind:
         )
 
 
-def _boolean(text: str) -> bool:
+def _parse_boolean(text: str) -> bool:
     word = text.strip().lower()
     if word in _TRUE:
         return True
@@ -62,14 +62,14 @@ def of_type(*types: type) -> Callable[[Any], Any]:
     return check
 
 
-def text_kind(expected: str, example: str, read: Callable[[str], Any]) -> Kind:
-    """A kind of text that is parsed the same way in code and environment."""
-    return Kind(expected, example, read, lambda value: read(of_type(str)(value)))
+def text_type(expected: str, example: str, read: Callable[[str], Any]) -> ValueType:
+    """A type of text that is parsed the same way in code and environment."""
+    return ValueType(expected, example, read, lambda value: read(of_type(str)(value)))
 
 
-BOOLEAN = Kind("true or false", "true", _boolean, of_type(bool))
+BOOLEAN = ValueType("true or false", "true", _parse_boolean, of_type(bool))
 # The specification defines what a typo in versionCheck.enable means.
-TRUE_OR_ANYTHING = Kind(
+TRUE_OR_ANYTHING = ValueType(
     "true; any other value disables",
     "true",
     lambda text: text.strip().lower() == "true",
@@ -82,13 +82,13 @@ def is_false(text: str) -> bool:
     return text.strip().lower() in _FALSE
 
 
-def _printable(text: str) -> str:
+def _check_line(text: str) -> str:
     if not text.isprintable():
         raise InvalidValue("it contains a line break or a non-printable character")
     return text
 
 
-def storable(text: str) -> str:
+def check_storable(text: str) -> str:
     """Returns text that UTF-8 and PostgreSQL can store; raises InvalidValue."""
     try:
         text.encode()
@@ -99,29 +99,29 @@ def storable(text: str) -> str:
     return text
 
 
-def one_line_path(text: str) -> str:
+def check_path(text: str) -> str:
     if re.search(r"[\x00-\x1f\x7f]", text):
         raise InvalidValue("it contains a line break or another control character")
     return text
 
 
-STRING = text_kind("text on one line", "text", _printable)
-SECRET = text_kind("text", "a long random text", storable)
-PATH = Kind(
+STRING = text_type("text on one line", "text", _check_line)
+SECRET = text_type("text", "a long random text", check_storable)
+PATH = ValueType(
     "a path",
     "/etc/sigservice/file",
-    one_line_path,
-    lambda v: one_line_path(str(of_type(str, Path)(v))),
+    check_path,
+    lambda v: check_path(str(of_type(str, Path)(v))),
 )
 URL_FILE = replace(
     PATH, expected="a readable file with a connection string", example="/run/secrets/database-url"
 )
 
 
-def number(low: int, high: int, unit: str = "") -> Kind:
+def number(low: int, high: int, unit: str = "") -> ValueType:
     """Whole numbers from `low` to `high`."""
 
-    def bounded(value: int) -> int:
+    def check_bounds(value: int) -> int:
         if not low <= value <= high:
             raise ValueError
         return value
@@ -129,14 +129,14 @@ def number(low: int, high: int, unit: str = "") -> Kind:
     def parse(text: str) -> int:
         if not _WHOLE.fullmatch(text.strip()):
             raise ValueError
-        return bounded(int(text))
+        return check_bounds(int(text))
 
     expected = f"a whole number from {low} to {high}" + (f" ({unit})" if unit else "")
     example = str(min(max(low, 10), high))
-    return Kind(expected, example, parse, lambda v: bounded(of_type(int)(v)))
+    return ValueType(expected, example, parse, lambda v: check_bounds(of_type(int)(v)))
 
 
-def choice(*words: str) -> Kind:
+def choice(*words: str) -> ValueType:
     """One of `words`; case and `-` or `_` make no difference."""
     choices = {word.replace("_", "-"): word for word in words}
 
@@ -146,27 +146,27 @@ def choice(*words: str) -> Kind:
             raise ValueError
         return choices[word]
 
-    return text_kind("one of " + ", ".join(words), words[0], parse)
+    return text_type("one of " + ", ".join(words), words[0], parse)
 
 
-def _items(values: list[str]) -> list[str]:
+def _strip_items(values: list[str]) -> list[str]:
     items = [value.strip() for value in values]
     return list(dict.fromkeys(value for value in items if value))
 
 
-def word_list(value: Any) -> list[str]:
-    return _items([_printable(of_type(str)(item)) for item in of_type(list, tuple)(value)])
+def read_words(value: Any) -> list[str]:
+    return _strip_items([_check_line(of_type(str)(item)) for item in of_type(list, tuple)(value)])
 
 
-LIST = Kind(
+LIST = ValueType(
     "a comma-separated list",
     "one,two",
-    lambda text: _items(_printable(text).split(",")),
-    word_list,
+    lambda text: _strip_items(_check_line(text).split(",")),
+    read_words,
 )
 
 
-def _csp(values: list[str]) -> list[str]:
+def _check_csp(values: list[str]) -> list[str]:
     # A value must not end the directive or the header (CSP 3, 2.3).
     for value in values:
         if re.search(r"[;,\s\"\\<>]|[^!-~]", value):
@@ -176,109 +176,110 @@ def _csp(values: list[str]) -> list[str]:
     return values
 
 
-def _secrets(example: str) -> Kind:
+def _make_secrets_type(example: str) -> ValueType:
     """tokens.py checks each secret."""
     return replace(LIST, expected="a comma-separated list of secrets", example=example)
 
 
-ADMIN_SECRETS = _secrets("*:*.964a287e1b728cb5f4f3e0120df92cb5")
-CLIENT_SECRETS = _secrets("default:development.964a287e1b728cb5f4f3e0120df92cb5")
+ADMIN_SECRETS = _make_secrets_type("*:*.964a287e1b728cb5f4f3e0120df92cb5")
+CLIENT_SECRETS = _make_secrets_type("default:development.964a287e1b728cb5f4f3e0120df92cb5")
 
 
-CSP_LIST = Kind(
+CSP_LIST = ValueType(
     "a comma-separated list of CSP sources",
     "cdn.example.com,https://img.example.com",
-    lambda text: _csp(LIST.parse(text)),
-    lambda value: _csp(word_list(value)),
+    lambda text: _check_csp(LIST.parse(text)),
+    lambda value: _check_csp(read_words(value)),
 )
 
 
-def _schema(text: str) -> str:
-    if len(_printable(text).encode()) > 63:
+def _check_schema(text: str) -> str:
+    if len(_check_line(text).encode()) > 63:
         raise InvalidValue("it is longer than 63 bytes, the maximum of PostgreSQL")
     return text
 
 
-SCHEMA = text_kind("a schema's name on one line", "public", _schema)
+SCHEMA = text_type("a schema's name on one line", "public", _check_schema)
 
 
-def _callable(value: Any) -> Any:
+def _check_callable(value: Any) -> Any:
     if not callable(value):
         raise ValueError
     return value
 
 
-def _cookie_name(name: str) -> str:
+def _check_cookie_name(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}", name):  # RFC 6265, 4.1.1
         raise ValueError
     return name
 
 
-COOKIE_NAME = text_kind("a cookie name", "service-session", _cookie_name)
+COOKIE_NAME = text_type("a cookie name", "service-session", _check_cookie_name)
 
 
-def _no_text(text: str) -> Any:
+def _reject_text(text: str) -> Any:
     raise ValueError
 
 
-CALLABLE = Kind("a callable (code only)", "a function", _no_text, _callable)
+CALLABLE = ValueType("a callable (code only)", "a function", _reject_text, _check_callable)
 
 
-def _token_list(value: Any) -> list[dict[str, Any]]:
+def _check_tokens(value: Any) -> list[dict[str, Any]]:
     return [dict(of_type(dict)(item)) for item in of_type(list, tuple)(value)]
 
 
-TOKENS = Kind(
+TOKENS = ValueType(
     "a list of {type, secret, environment, project, username} (code only)",
     '[{"type": "admin", "secret": "*:*.…", "environment": "*", "project": "*"}]',
-    _no_text,
-    _token_list,
+    _reject_text,
+    _check_tokens,
 )
 
 
-def _ui(value: Any) -> dict[str, str]:
+def _check_ui(value: Any) -> dict[str, str]:
     if set(of_type(dict)(value)) - {"environment", "slogan"}:
         raise InvalidValue("it has an unknown key")
-    return {key: _printable(of_type(str)(text)) for key, text in value.items() if text is not None}
+    return {key: _check_line(of_type(str)(text)) for key, text in value.items() if text is not None}
 
 
-UI = Kind(
+UI = ValueType(
     "an object with the keys environment and slogan (code only)",
     '{"environment": "production"}',
-    _no_text,
-    _ui,
+    _reject_text,
+    _check_ui,
 )
 
 
-def _admin_user(value: Any) -> dict[str, str] | None:
+def _check_admin_user(value: Any) -> dict[str, str] | None:
     if value is None:
         return None
     if not isinstance(value, dict) or set(value) != {"username", "password"}:
         raise ValueError
-    return {"username": admin_name(value["username"]), "password": password(value["password"])}
+    login, secret = value["username"], value["password"]
+    return {"username": check_login(login), "password": check_password(secret)}
 
 
-def admin_name(text: str) -> str:
+def check_login(text: str) -> str:
     """A username or email address that services/access/users.py accepts."""
     if not re.fullmatch(
-        r"[^\s@]{1,200}|[^@\s]{1,160}@[^@\s]{1,150}", _printable(of_type(str)(text))
+        r"[^\s@]{1,200}|[^@\s]{1,160}@[^@\s]{1,150}", _check_line(of_type(str)(text))
     ):
         raise ValueError
     return text
 
 
-def password(text: str) -> str:
+def check_password(text: str) -> str:
     """A password that a user can enter in the sign-in form."""
     if not 1 <= len(of_type(str)(text)) <= 1000:
         raise ValueError
-    return storable(text)
+    return check_storable(text)
 
 
-ADMIN_USER = Kind(
+ADMIN_USER = ValueType(
     "{username, password} or None (code only)",
     '{"username": "ada", "password": "…"}',
-    _no_text,
-    _admin_user,
+    _reject_text,
+    _check_admin_user,
 )
-ADMIN_NAME = Kind("a username or an email address", "ada", admin_name, admin_name)
-PASSWORD = Kind("a password of up to 1000 characters", "a long random text", password, password)
+ADMIN_NAME = ValueType("a username or an email address", "ada", check_login, check_login)
+PASSWORD = text_type("a password of up to 1000 characters", "a long random text", check_password)

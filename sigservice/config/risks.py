@@ -15,7 +15,7 @@ from sigservice.config.authentication_types import NO_HANDLER
 from sigservice.config.parse import is_false
 
 SEVERITIES = ("note", "warning", "danger")
-_CROSSED = {
+_SWAPPED_VARIABLES = {
     "metricsRateLimiting.clientMetricsMaxPerMinute": "REGISTER_CLIENT_RATE_LIMIT_PER_MINUTE",
     "metricsRateLimiting.clientRegisterMaxPerMinute": "CLIENT_METRICS_RATE_LIMIT_PER_MINUTE",
 }
@@ -38,10 +38,10 @@ class Risk:
 def find_start_warnings(config: Config, sources: Sources, environ: Mapping[str, str]) -> list[Risk]:
     """Warnings that each start logs: settings that are probably mistakes."""
     return [
-        *_crossed_limits(config, sources),
-        *_unverified_database(config, sources),
-        *_version_check(config, sources, environ),
-        *_socks(config, sources),
+        *_find_swapped_limits(config, sources),
+        *_find_unverified_database(config, sources),
+        *_find_typo(config, sources, environ),
+        *_find_socks_proxies(config, sources),
     ]
 
 
@@ -50,8 +50,8 @@ def find_risks(config: Config, sources: Sources) -> list[Risk]:
     return [risk for rule in RULES for risk in rule(config, sources)]
 
 
-def _crossed_limits(config: Config, sources: Sources) -> Iterator[Risk]:
-    set_paths = [path for path in _CROSSED if sources[path] == _CROSSED[path]]
+def _find_swapped_limits(config: Config, sources: Sources) -> Iterator[Risk]:
+    set_paths = [path for path in _SWAPPED_VARIABLES if sources[path] == _SWAPPED_VARIABLES[path]]
     if len(set_paths) == 1:
         yield Risk(
             "warning",
@@ -61,7 +61,7 @@ def _crossed_limits(config: Config, sources: Sources) -> Iterator[Risk]:
         )
 
 
-def _unverified_database(config: Config, sources: Sources) -> Iterator[Risk]:
+def _find_unverified_database(config: Config, sources: Sources) -> Iterator[Risk]:
     ssl = config["db"]["ssl"]
     if not ssl or ssl["rejectUnauthorized"]:
         return
@@ -70,7 +70,7 @@ def _unverified_database(config: Config, sources: Sources) -> Iterator[Risk]:
     yield Risk("warning", "db.ssl", f"{text}{unused}.")
 
 
-def _version_check(config: Config, sources: Sources, environ: Mapping[str, str]) -> Iterator[Risk]:
+def _find_typo(config: Config, sources: Sources, environ: Mapping[str, str]) -> Iterator[Risk]:
     text = environ.get("CHECK_VERSION", "")
     in_force = sources["versionCheck.enable"] == "CHECK_VERSION"
     if in_force and not config["versionCheck"]["enable"] and not is_false(text):
@@ -81,7 +81,7 @@ def _version_check(config: Config, sources: Sources, environ: Mapping[str, str])
         )
 
 
-def _socks(config: Config, sources: Sources) -> Iterator[Risk]:
+def _find_socks_proxies(config: Config, sources: Sources) -> Iterator[Risk]:
     for name, proxy in config["outgoing"].items():
         if name != "noProxy" and (proxy or "").lower().startswith("socks"):
             path = f"outgoing.{name}"
@@ -89,7 +89,7 @@ def _socks(config: Config, sources: Sources) -> Iterator[Risk]:
             yield Risk("warning", path, text)
 
 
-def _first_admin(config: Config, sources: Sources) -> Iterator[Risk]:
+def _find_admin_risks(config: Config, sources: Sources) -> Iterator[Risk]:
     block, path = config["authentication"], "authentication.initialAdminUser"
     if block["initialAdminIsBuiltIn"]:
         yield Risk(
@@ -143,7 +143,7 @@ def _is_local(server: Config) -> bool:
     return bool(server["pipe"]) or _is_here((server["host"] or "").strip("[]"))
 
 
-def _tokens(config: Config, sources: Sources) -> Iterator[Risk]:
+def _find_token_risks(config: Config, sources: Sources) -> Iterator[Risk]:
     block = config["authentication"]
     if not block["enableApiToken"]:
         yield Risk(
@@ -159,7 +159,7 @@ def _tokens(config: Config, sources: Sources) -> Iterator[Risk]:
             yield Risk(severity, "authentication.initApiTokens", text)
 
 
-def _address(config: Config, sources: Sources) -> Iterator[Risk]:
+def _find_address_risks(config: Config, sources: Sources) -> Iterator[Risk]:
     server, path = config["server"], "server.unleashUrl"
     if not server["unleashUrl"]:
         yield Risk(
@@ -190,7 +190,7 @@ def _address(config: Config, sources: Sources) -> Iterator[Risk]:
         yield Risk("note", "server.port", "HTTP_PORT is not set: each start uses another port.")
 
 
-def _cookies(config: Config, sources: Sources) -> Iterator[Risk]:
+def _find_cookie_risks(config: Config, sources: Sources) -> Iterator[Risk]:
     url = config["server"]["unleashUrl"] or ""
     https = url.startswith("https:")
     if config["secureHeaders"] and not https:
@@ -213,7 +213,7 @@ def _cookies(config: Config, sources: Sources) -> Iterator[Risk]:
         yield Risk("warning", path, "Browsers reject a __Host- cookie with a base path.")
 
 
-def _proxies(config: Config, sources: Sources) -> Iterator[Risk]:
+def _find_proxy_risks(config: Config, sources: Sources) -> Iterator[Risk]:
     for text in config["server"]["trustedProxy"]:
         if text != "localhost" and _is_wide(text):
             yield Risk(
@@ -223,7 +223,7 @@ def _proxies(config: Config, sources: Sources) -> Iterator[Risk]:
             )
 
 
-def _webhooks(config: Config, sources: Sources) -> Iterator[Risk]:
+def _find_webhook_risks(config: Config, sources: Sources) -> Iterator[Risk]:
     block = config["webhooks"]
     if block["allowPrivate"]:
         yield Risk(
@@ -237,7 +237,7 @@ def _webhooks(config: Config, sources: Sources) -> Iterator[Risk]:
         )
 
 
-def _metrics(config: Config, sources: Sources) -> Iterator[Risk]:
+def _find_metrics_risks(config: Config, sources: Sources) -> Iterator[Risk]:
     server, path = config["server"], "server.metricsToken"
     if server["serverMetrics"] and not server["metricsToken"]:
         yield Risk(
@@ -247,7 +247,7 @@ def _metrics(config: Config, sources: Sources) -> Iterator[Risk]:
         yield Risk("warning", path, f"It has fewer than {_SHORT} characters.")
 
 
-def _csp(config: Config, sources: Sources) -> Iterator[Risk]:
+def _find_csp_risks(config: Config, sources: Sources) -> Iterator[Risk]:
     for name in ("defaultSrc", "scriptSrc", "objectSrc"):
         if _UNSAFE_SOURCES & set(config["additionalCspAllowedDomains"][name]):
             yield Risk(
@@ -257,7 +257,7 @@ def _csp(config: Config, sources: Sources) -> Iterator[Risk]:
             )
 
 
-def _limits(config: Config, sources: Sources) -> Iterator[Risk]:
+def _find_limit_risks(config: Config, sources: Sources) -> Iterator[Risk]:
     for group in ("rateLimiting", "metricsRateLimiting"):
         for name, value in config[group].items():
             if value == 0:
@@ -274,7 +274,7 @@ def _limits(config: Config, sources: Sources) -> Iterator[Risk]:
         yield Risk("note", "server.gracefulShutdownEnable", "A stop aborts running requests.")
 
 
-def _database(config: Config, sources: Sources) -> Iterator[Risk]:
+def _find_database_risks(config: Config, sources: Sources) -> Iterator[Risk]:
     db = config["db"]
     if db["embedded"]:
         if config["dataDir"] == ":temporary:":
@@ -299,7 +299,7 @@ def _database(config: Config, sources: Sources) -> Iterator[Risk]:
         yield Risk("note", "db.ssl", "The host name in the database's certificate is not checked.")
 
 
-def _mail(config: Config, sources: Sources) -> Iterator[Risk]:
+def _find_mail_risks(config: Config, sources: Sources) -> Iterator[Risk]:
     mail = config["email"]
     if not mail["host"]:
         yield Risk(
@@ -347,16 +347,16 @@ def _is_wide(network: str) -> bool:
 
 
 RULES: tuple[Callable[[Config, Sources], Iterator[Risk]], ...] = (
-    _first_admin,
+    _find_admin_risks,
     find_authentication_risks,
-    _tokens,
-    _address,
-    _cookies,
-    _proxies,
-    _webhooks,
-    _metrics,
-    _csp,
-    _limits,
-    _database,
-    _mail,
+    _find_token_risks,
+    _find_address_risks,
+    _find_cookie_risks,
+    _find_proxy_risks,
+    _find_webhook_risks,
+    _find_metrics_risks,
+    _find_csp_risks,
+    _find_limit_risks,
+    _find_database_risks,
+    _find_mail_risks,
 )

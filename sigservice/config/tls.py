@@ -1,4 +1,4 @@
-"""Kinds of the database's TLS settings: JSON, PEM text and files with them."""
+"""Types of the database's TLS settings: JSON, PEM text and files with them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from sigservice.config.parse import InvalidValue, Kind, storable
+from sigservice.config.parse import InvalidValue, ValueType, check_storable
 
 MAX_FILE_BYTES = 1_000_000
 _KEYS = {"rejectUnauthorized", "ca", "cert", "key"}
@@ -35,22 +35,22 @@ def read_text(path: str) -> str:
     return text
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len({key for key, _ in pairs}) < len(pairs):
         raise InvalidValue("the JSON has a duplicate key")
     return dict(pairs)
 
 
-def _json(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     try:
-        return json.loads(text, object_pairs_hook=_once)
+        return json.loads(text, object_pairs_hook=_reject_duplicate_keys)
     except InvalidValue:
         raise
     except (ValueError, RecursionError):
         raise InvalidValue("it is not valid JSON") from None
 
 
-def _ssl(value: Any) -> dict[str, Any] | bool:
+def _check_ssl(value: Any) -> dict[str, Any] | bool:
     """The `ssl` object: false, true or {rejectUnauthorized, ca, cert, key}."""
     if value is None or value is False:
         return False
@@ -67,45 +67,45 @@ def _ssl(value: Any) -> dict[str, Any] | bool:
         if key in settings:
             if not isinstance(settings[key], str):
                 raise InvalidValue(f"{key} must be text")
-            settings[key] = pem(settings[key])
+            settings[key] = parse_pem(settings[key])
     if ("cert" in settings) != ("key" in settings):
         raise InvalidValue("cert and key must be set together")
     return settings
 
 
-def pem(text: str) -> str:
+def parse_pem(text: str) -> str:
     """PEM text. Shells often leave `\\n` as two characters; they become line breaks."""
     if "\n" not in text.strip() and "\\n" in text:
         text = text.replace("\\n", "\n")
     if "-----BEGIN" not in text:
         raise InvalidValue("it contains no PEM text")
-    return storable(text)
+    return check_storable(text)
 
 
-SSL_JSON = Kind(
+SSL_JSON = ValueType(
     "false, true or a JSON object with rejectUnauthorized, ca, cert and key (PEM text)",
     '{"rejectUnauthorized": true, "ca": "-----BEGIN CERTIFICATE-----…"}',
-    lambda text: _ssl(_json(text)),
-    _ssl,
+    lambda text: _check_ssl(_parse_json(text)),
+    _check_ssl,
 )
 
 
-def _ca_config(text: str) -> Any:
+def _parse_ca_config(text: str) -> Any:
     if not text.lstrip().startswith("{"):
         text = read_text(text.strip())
-    return _ssl(_json(text))
+    return _check_ssl(_parse_json(text))
 
 
-CA_CONFIG = Kind(
+CA_CONFIG = ValueType(
     "a JSON object with the keys rejectUnauthorized, ca, cert and key, or a file with it",
     SSL_JSON.example,
-    _ca_config,
-    _ssl,
+    _parse_ca_config,
+    _check_ssl,
 )
 
 
-def _pem_file(path: str) -> str:
-    return pem(read_text(path))
+def _read_pem(path: object) -> str:
+    return parse_pem(read_text(str(path)))
 
 
-PEM_FILE = Kind("a readable PEM file", "/etc/ssl/db/ca.pem", _pem_file, lambda v: _pem_file(str(v)))
+PEM_FILE = ValueType("a readable PEM file", "/etc/ssl/db/ca.pem", _read_pem, _read_pem)

@@ -64,7 +64,7 @@ def check_token(token: dict[str, Any]) -> dict[str, Any]:
 def collect_tokens(
     in_code: list[dict[str, Any]], lists: dict[str, list[str]]
 ) -> list[tuple[str, dict[str, Any]]]:
-    """All configured tokens with their origins, those in code first, without duplicate secrets.
+    """All configured tokens with their labels, those in code first, without duplicate secrets.
 
     `lists` maps a variable to its secrets. Raises BadDataError with a detail for each invalid
     token: its variable as `path` and its position, never its secret.
@@ -84,14 +84,14 @@ def collect_tokens(
         sources += [(variable, parse_secret, secret, kinds[variable]) for secret in secrets]
     for name, parse, token_source, kind in sources:
         positions[name] = positions.get(name, 0) + 1
-        origin = f"{name}: token {positions[name]}"
+        label = f"{name}: token {positions[name]}"
         try:
             token = parse(kind, token_source) if kind else parse(token_source)
         except AppError as error:
             line = f"token {positions[name]}: {error.message}"
             problems.append({"path": name, "message": line})
         else:
-            tokens.setdefault(token["secret"], (origin, token))
+            tokens.setdefault(token["secret"], (label, token))
     if problems:
         raise BadDataError("tokens", details=problems)
     return list(tokens.values())

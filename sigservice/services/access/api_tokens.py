@@ -187,19 +187,19 @@ def remove_project(conn: Connection, project: str, by: Identity) -> None:
 
 
 def create_initial(
-    conn: Connection, tokens: Sequence[dict[str, Any]], origins: Sequence[str] = ()
+    conn: Connection, tokens: Sequence[dict[str, Any]], labels: Sequence[str] = ()
 ) -> int:
     """Stores the configured tokens if there are no tokens yet; returns their number.
 
     Raises ConfigError, and stores none, if an environment or a project of a token doesn't exist;
-    `origins` are the places of the tokens in the configuration.
+    `labels` say where the tokens are in the configuration.
     """
     if not tokens:
         return 0
     api_tokens.lock(conn)
     if api_tokens.count(conn):
         return 0
-    _check_initial(conn, tokens, origins)
+    _check_initial(conn, tokens, labels)
     for token in tokens:
         project = token["projects"][0] if len(token["projects"]) == 1 else "[]"
         api_tokens.insert(
@@ -219,11 +219,11 @@ def create_initial(
 
 
 def _check_initial(
-    conn: Connection, tokens: Sequence[dict[str, Any]], origins: Sequence[str]
+    conn: Connection, tokens: Sequence[dict[str, Any]], labels: Sequence[str]
 ) -> None:
     choices = api_tokens.find_choices(conn)
     problems = []
-    for token, origin in zip(tokens, origins, strict=False):
+    for token, label in zip(tokens, labels, strict=False):
         messages = []
         if token["environment"] not in (ALL, *choices["environments"]):
             messages.append(f"environment {token['environment'][:100]} not found")
@@ -231,7 +231,7 @@ def _check_initial(
         if missing:
             messages.append(f"project {', '.join(missing)[:200]} not found")
         problems += [
-            Problem(origin, "existing environments and projects", "*:development", message)
+            Problem(label, "existing environments and projects", "*:development", message)
             for message in messages
         ]
     if problems:
