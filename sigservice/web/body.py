@@ -45,9 +45,9 @@ def read_bytes(environ: dict[str, Any], limit: int) -> bytes:
 
 def is_json(content_type: str) -> bool:
     """Whether it is application/json, a +json type (RFC 6839) or missing."""
-    kind = content_type.partition(";")[0].strip().lower()
-    return kind in ("", "application/json") or (
-        kind.startswith("application/") and kind.endswith("+json")
+    media_type = content_type.partition(";")[0].strip().lower()
+    return media_type in ("", "application/json") or (
+        media_type.startswith("application/") and media_type.endswith("+json")
     )
 
 
@@ -74,31 +74,31 @@ class BodyPlugin:
     name, api = "body", 2
 
     def apply(self, callback: Any, route: Any) -> Any:
-        kind = route.config.get("takes")
-        if kind is None:
+        struct = route.config.get("takes")
+        if struct is None:
             return callback
         limit = route.config.get("body_limit", JSON_LIMIT)
 
         def with_body(*args: Any, **kwargs: Any) -> Any:
-            return callback(*args, body=read_struct(request.environ, kind, limit), **kwargs)
+            return callback(*args, body=read_struct(request.environ, struct, limit), **kwargs)
 
         return with_body
 
 
-def read_struct(environ: dict[str, Any], kind: type[Struct], limit: int = JSON_LIMIT) -> Struct:
+def read_struct(environ: dict[str, Any], struct: type[Struct], limit: int = JSON_LIMIT) -> Struct:
     """A JSON body as a msgspec struct; raises BadDataError with the path of the field."""
     if not (environ.get("CONTENT_TYPE") or ""):
         raise ContentTypeError("The body must be application/json.")
     value, _ = read_json(environ, limit)
     if value is MISSING:
         raise BadDataError("A JSON body is required.")
-    return to_struct(value, kind)
+    return to_struct(value, struct)
 
 
-def to_struct(value: Any, kind: type[Struct]) -> Struct:
+def to_struct(value: Any, struct: type[Struct]) -> Struct:
     """A decoded value as a struct; raises BadDataError with the path of the field."""
     try:
-        return msgspec.convert(value, kind)
+        return msgspec.convert(value, struct)
     except msgspec.ValidationError as error:
         message, _, path = str(error).partition(" - at ")
         missing = _MISSING_FIELD.search(message)
@@ -115,9 +115,9 @@ def read_form(
 
     Raises ContentTypeError, ContentTooLargeError, BadDataError.
     """
-    kind = environ.get("CONTENT_TYPE", "").partition(";")[0].strip().lower()
+    media_type = environ.get("CONTENT_TYPE", "").partition(";")[0].strip().lower()
     data = read_bytes(environ, limit)
-    if data and kind != "application/x-www-form-urlencoded":
+    if data and media_type != "application/x-www-form-urlencoded":
         raise ContentTypeError("The body must be application/x-www-form-urlencoded.")
     return dict(_parse_pairs(data.decode("latin-1"), "form", fields))
 
