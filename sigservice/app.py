@@ -9,20 +9,20 @@ from bottle import HTTPError, HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.errors import StartError
-from sigservice.http_parsing import Admit
+from sigservice.http_parsing import DecideBody
 from sigservice.log import escape_line
 from sigservice.routes import find_routers
 from sigservice.services.access.authentication_scheme import Custom
-from sigservice.web.admission import build_admission
+from sigservice.web.body_permits import build_body_decision
 from sigservice.web.cors import allow_origins, answer_preflights
 from sigservice.web.errors import ErrorPlugin, handle_router_error
 from sigservice.web.router import create_root
 from sigservice.web.wsgi import Wsgi, compress, wrap_app
 
 
-def make_app(context: Context) -> tuple[Wsgi, Admit]:
-    """The service as one WSGI callable, hooks included, and the admission of large bodies for
-    `http_parsing.Entrance`."""
+def make_app(context: Context) -> tuple[Wsgi, DecideBody]:
+    """The service as one WSGI callable, hooks included, and the decision about large bodies for
+    `http_parsing.BodyLimits`."""
     config = context.config
     root = create_root()
     root.install(ErrorPlugin(context))  # for routes that a hook adds
@@ -45,8 +45,8 @@ def make_app(context: Context) -> tuple[Wsgi, Admit]:
         app = compress(app)
     app = wrap_app(context, answer_preflights(context, app))
     app = allow_origins(context, app)
-    admit = build_admission(context, root, has_wrapper=bool(outer or inner))
-    return (outer(app) if outer else app), admit
+    decide_body = build_body_decision(context, root, has_wrapper=bool(outer or inner))
+    return (outer(app) if outer else app), decide_body
 
 
 def _set_up_custom_authentication(context: Context, root: Any) -> None:

@@ -102,7 +102,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         return bool(pending or self.total_outbufs_len)
 
     def parser_class(self, adj: Any) -> Parser:
-        return Parser(adj, self.server.entrance, self.addr[0])
+        return Parser(adj, self.server.body_limits, self.addr[0])
 
     def received(self, data: bytes) -> bool:
         with self.requests_lock:

@@ -23,7 +23,7 @@ _FRAMING = (b"transfer-encoding", b"content-length")
 _END = b"\r\n\r\n"
 
 
-class Admission(NamedTuple):
+class BodyPermit(NamedTuple):
     """The maximum body of a request. Bytes of callers that did not authenticate recently count
     against a smaller share, by `address`."""
 
@@ -32,17 +32,17 @@ class Admission(NamedTuple):
     address: str
 
 
-Admit = Callable[[str, str, dict[str, str], str], Admission]
+DecideBody = Callable[[str, str, dict[str, str], str], BodyPermit]
 
 
-class Entrance(NamedTuple):
+class BodyLimits(NamedTuple):
     """Decides about bodies before they are buffered.
 
-    `admit(method, path, headers, peer)` is called for large bodies only; headers have the names of
+    `decide(method, path, headers, peer)` is called for large bodies only; headers have the names of
     waitress (`CONTENT_LENGTH`).
     """
 
-    admit: Admit
+    decide: DecideBody
     anonymous: Quotas
     authenticated: Quotas
 
@@ -137,12 +137,12 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
     body_rcv: Any
     expect_continue: bool
     arrived, completed, body_refused = 0.0, False, False
-    _admission: Admission | None = None
+    _permit: BodyPermit | None = None
     _shared = 0  # bytes of the body that count against a share
 
-    def __init__(self, adj: Any, entrance: Entrance | None = None, peer: str = "") -> None:
+    def __init__(self, adj: Any, limits: BodyLimits | None = None, peer: str = "") -> None:
         super().__init__(adj)
-        self._entrance, self._peer = entrance, peer
+        self._limits, self._peer = limits, peer
         self._head = bytearray()
 
     @property
@@ -167,7 +167,7 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
         super().close()
         shared, self._shared = self._shared, 0
         if shared:
-            self._find_quotas().release(self._admit().address, shared)
+            self._find_quotas().release(self._decide().address, shared)
 
     def _receive_head(self, data: bytes) -> int:
         """Searches only new bytes for the end of the head; waitress searches all at each read."""
@@ -206,16 +206,16 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
         options = self.headers.get("CONNECTION", "").lower().split(",")
         if "close" in (option.strip() for option in options):
             self.headers["CONNECTION"] = "close"  # waitress compares the whole value
-        if self.content_length > SMALL_BODY_BYTES and self.content_length > self._admit().limit:
+        if self.content_length > SMALL_BODY_BYTES and self.content_length > self._decide().limit:
             self._refuse_body(self.content_length)
 
     def _check_body(self) -> None:
         size = len(self.body_rcv)
         if size <= SMALL_BODY_BYTES:
             return
-        if self.chunked and size > self._admit().limit:
+        if self.chunked and size > self._decide().limit:
             self._refuse_body(size)
-        elif self._find_quotas().acquire(self._admit().address, size - self._shared):
+        elif self._find_quotas().acquire(self._decide().address, size - self._shared):
             self._shared = size
         else:
             self.error, self.completed = Busy("Too many large requests"), True
@@ -227,20 +227,18 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
         self.headers["CONTENT_LENGTH"], self.headers["CONNECTION"] = str(length), "close"
         self.body_refused = self.completed = True
 
-    def _admit(self) -> Admission:
-        if self._admission is None:
-            assert self._entrance is not None
-            self._admission = self._entrance.admit(
-                self.command, self.path, self.headers, self._peer
-            )
-        return self._admission
+    def _decide(self) -> BodyPermit:
+        if self._permit is None:
+            assert self._limits is not None
+            self._permit = self._limits.decide(self.command, self.path, self.headers, self._peer)
+        return self._permit
 
     def _find_quotas(self) -> Quotas:
-        assert self._entrance is not None
+        assert self._limits is not None
         return (
-            self._entrance.authenticated
-            if self._admit().is_authenticated
-            else self._entrance.anonymous
+            self._limits.authenticated
+            if self._decide().is_authenticated
+            else self._limits.anonymous
         )
 
 

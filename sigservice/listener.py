@@ -26,7 +26,7 @@ from waitress.server import create_server
 from sigservice.channel import Channel, build_error_body
 from sigservice.db.bulkheads import count_workers
 from sigservice.errors import StartError
-from sigservice.http_parsing import Admit, Entrance
+from sigservice.http_parsing import BodyLimits, DecideBody
 from sigservice.limiter import Quotas
 from sigservice.log import LogForwarder, Logger
 from sigservice.web.client_ip import make_connection_key
@@ -52,11 +52,11 @@ class Listener:
         logger: Logger,
         refusal_headers: Callable[[str, str], list[tuple[str, str]]],
         log_refusal: Callable[[str, str, int], None],
-        admit: Admit,
+        decide_body: DecideBody,
     ) -> None:
         """`refusal_headers(path, origin)` are the headers of requests that the listener rejects,
-        and `log_refusal(method, path, status)` logs them. `admit` decides about large bodies, see
-        http_parsing.Entrance.
+        and `log_refusal(method, path, status)` logs them. `decide_body` decides about large
+        bodies, see http_parsing.BodyLimits.
 
         Raises StartError if the address can't be bound.
         """
@@ -99,7 +99,7 @@ class Listener:
             server.channel_class = self._open_channel
             server.handle_accept = partial(self._accept, server, server.handle_accept)
             server.refusal_headers, server.log_refusal = refusal_headers, log_refusal
-            server.entrance = Entrance(admit, unknown, Quotas(total=MAX_BODIES))
+            server.body_limits = BodyLimits(decide_body, unknown, Quotas(total=MAX_BODIES))
             server.connections = self._connections
         # With the default of 1 head and body are sent separately, which halves the throughput
         # (bench/signals.py). Set here because the argument is deprecated.

@@ -115,7 +115,7 @@ class Service:
                 self.context.database, config["environmentEnableOverrides"], self._logger
             )
             self.app: Wsgi
-            self.app, self._admit = make_app(self.context)
+            self.app, self._decide_body = make_app(self.context)
             self._warn()
         except BaseException:
             self._database.close()
@@ -149,7 +149,7 @@ class Service:
                 self._logger,
                 make_rejection_headers(self.context),
                 build_refusal_log(self.context),
-                self._admit,
+                self._decide_body,
             )
         if self.context.authentication.type.has_passwords:
             self._sign_in_code = startup.issue_sign_in_code(self.context.database)

@@ -8,7 +8,7 @@ import pytest
 from waitress.adjustments import Adjustments
 from waitress.buffers import OverflowableBuffer
 
-from sigservice.http_parsing import SMALL_BODY_BYTES, Admission, ChunkedBody, Entrance, Parser
+from sigservice.http_parsing import SMALL_BODY_BYTES, BodyLimits, BodyPermit, ChunkedBody, Parser
 from sigservice.limiter import Quotas
 
 ADJUSTMENTS = Adjustments(max_request_header_size=32_768, max_request_body_size=5_500_000)
@@ -43,10 +43,10 @@ def chunked(size, count):
     return b"%x\r\n%s\r\n" % (size, b"x" * size) * count + b"0\r\n\r\n"
 
 
-def parser(limit=10**9, *, is_known=False, unknown=None, names=None):
-    admission = Admission(limit, is_known, "192.0.2.1")
-    shares = unknown or Quotas(), names or Quotas()
-    return Parser(ADJUSTMENTS, Entrance(lambda *_: admission, *shares))
+def parser(limit=10**9, *, is_known=False, unknown=None, known=None):
+    permit = BodyPermit(limit, is_known, "192.0.2.1")
+    shares = unknown or Quotas(), known or Quotas()
+    return Parser(ADJUSTMENTS, BodyLimits(lambda *_: permit, *shares))
 
 
 def head(*lines, method="POST"):
@@ -171,7 +171,7 @@ def test_large_body_holds_a_share_until_the_request_ends(framing, is_known):
 
 
 def test_small_body_is_read_without_asking():
-    request = Parser(ADJUSTMENTS, SimpleNamespace(admit=None))
+    request = Parser(ADJUSTMENTS, SimpleNamespace(decide=None))
     request.received(head("Content-Length: 16000"))
     feed(request, b"x" * 16_000)
     assert request.completed

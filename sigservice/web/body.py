@@ -22,7 +22,7 @@ _MISSING_FIELD = re.compile(r"missing required field `(\w+)`")
 
 def read_bytes(environ: dict[str, Any], limit: int) -> bytes:
     """The decompressed body. Raises ContentTooLargeError if it exceeds `limit`, without reading all
-    of it, or if the listener did not read it (see web/admission.py)."""
+    of it, or if the listener did not read it (see web/body_permits.py)."""
     if environ.get("sigservice.body_refused"):
         raise payload.build_too_large_error(limit)
     length = environ.get("CONTENT_LENGTH") or ""

@@ -51,7 +51,7 @@ def find_identity(context: Context, environ: dict[str, Any]) -> Identity | None:
             last_use=last_used.find_session_use,
         )
     if identity is not None:
-        context.recent_credentials.add(secrets.sha256(session_id))  # web/admission.py reads it
+        context.recent_credentials.add(secrets.sha256(session_id))  # web/body_permits.py reads it
         if "HTTP_X_LIVE_REFRESH" not in environ:  # a page refreshes itself without a user
             last_used.record_session(identity.session_hash)
     return identity

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from sigservice.channel import Channel
-from sigservice.http_parsing import Admission, Entrance
+from sigservice.http_parsing import BodyLimits, BodyPermit
 from sigservice.limiter import Quotas
 from sigservice.listener import Listener
 from sigservice.log import build_line_loggers
@@ -181,8 +181,8 @@ def test_pipelined_requests_are_answered_in_order(process: Process):
 def channel() -> Iterator[Channel]:
     """A connection of a server that never responds."""
     sock, other = socket.socketpair()
-    entrance = Entrance(lambda *_: Admission(0, False, ""), Quotas(), Quotas())
-    server: Any = SimpleNamespace(active_channels={}, add_task=lambda _: None, entrance=entrance)
+    limits = BodyLimits(lambda *_: BodyPermit(0, False, ""), Quotas(), Quotas())
+    server: Any = SimpleNamespace(active_channels={}, add_task=lambda _: None, body_limits=limits)
     adjustments = SimpleNamespace(
         outbuf_overflow=10**6,
         inbuf_overflow=10**6,

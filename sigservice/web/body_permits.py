@@ -11,7 +11,7 @@ from bottle import Bottle, HTTPError
 from sigservice import secrets
 from sigservice.context import Context
 from sigservice.errors import AppError
-from sigservice.http_parsing import SMALL_BODY_BYTES, Admission, Admit
+from sigservice.http_parsing import SMALL_BODY_BYTES, BodyPermit, DecideBody
 from sigservice.web import session
 from sigservice.web.body import FORM_LIMIT, JSON_LIMIT
 from sigservice.web.client_ip import find_client_ip, make_limit_key
@@ -21,14 +21,14 @@ from sigservice.web.wsgi import clean_path
 ANY_SIZE = 2**63
 
 
-def build_admission(context: Context, root: Bottle, *, has_wrapper: bool) -> Admit:
-    """`admit(method, path, headers, peer)` for `http_parsing.Entrance`.
+def build_body_decision(context: Context, root: Bottle, *, has_wrapper: bool) -> DecideBody:
+    """`decide(method, path, headers, peer)` for `http_parsing.BodyLimits`.
 
     Routes of hooks have no limit. With `has_wrapper`, a WSGI application of a hook around the
     routes, unknown paths have none either.
     """
 
-    def admit(method: str, path: str, headers: dict[str, str], peer: str) -> Admission:
+    def decide(method: str, path: str, headers: dict[str, str], peer: str) -> BodyPermit:
         environ = {f"HTTP_{name}": text for name, text in headers.items()}
         environ |= {"REQUEST_METHOD": method, "PATH_INFO": path, "REMOTE_ADDR": peer}
         address = make_limit_key(find_client_ip(environ, context.trusted_proxies))
@@ -37,7 +37,7 @@ def build_admission(context: Context, root: Bottle, *, has_wrapper: bool) -> Adm
             environ["PATH_INFO"] = environ["PATH_INFO"].encode("latin-1").decode()
             route, arguments = root.router.match(environ)
         except (AppError, HTTPError):
-            return Admission(ANY_SIZE if has_wrapper else SMALL_BODY_BYTES, False, address)
+            return BodyPermit(ANY_SIZE if has_wrapper else SMALL_BODY_BYTES, False, address)
         secret, session_id = read_bearer_token(environ), session.read_session_id(context, environ)
         keys = (
             secrets.sha256(secret),
@@ -46,9 +46,9 @@ def build_admission(context: Context, root: Bottle, *, has_wrapper: bool) -> Adm
         )
         is_authenticated = any(key in context.recent_credentials for key in keys)
         has_credentials = bool(secret or environ.get("HTTP_COOKIE"))
-        return Admission(_find_limit(route, has_credentials), is_authenticated, address)
+        return BodyPermit(_find_limit(route, has_credentials), is_authenticated, address)
 
-    return admit
+    return decide
 
 
 def _find_limit(route: Any, has_credentials: bool) -> int:
