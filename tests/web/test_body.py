@@ -15,13 +15,13 @@ LIMIT = 100
 
 
 class Stream(io.BytesIO):
-    """Counts what is read of it."""
+    """Counts the bytes that are read."""
 
-    requests = 0
+    bytes_read = 0
 
     def read(self, size=-1):
         assert size >= 0, "nothing may be read without a bound"
-        self.requests += size
+        self.bytes_read += size
         return super().read(size)
 
 
@@ -49,11 +49,11 @@ def test_too_large_a_body_is_not_read_whole():
     requests = environ(b"x" * 10_000)
     with pytest.raises(ContentTooLargeError):
         body.read_bytes(requests, LIMIT)
-    assert requests["wsgi.input"].asked == 0
+    assert requests["wsgi.input"].bytes_read == 0
     requests = environ(b"x" * 10_000, chunked=True)
     with pytest.raises(ContentTooLargeError):
         body.read_bytes(requests, LIMIT)
-    assert requests["wsgi.input"].asked == LIMIT + 1
+    assert requests["wsgi.input"].bytes_read == LIMIT + 1
 
 
 def test_without_a_length_there_is_no_body():
