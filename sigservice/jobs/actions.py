@@ -18,18 +18,18 @@ from sigservice.db.pool import Connection
 from sigservice.log import Logger, log_error, new_error_id
 from sigservice.repository.actions import action_runs
 from sigservice.services.actions import action_evaluation
-from sigservice.services.actions import action_runs as service
+from sigservice.services.actions import action_runs as run_service
 from sigservice.services.actions.action_evaluation import EvaluationError, is_persistent_error
 from sigservice.services.actions.action_runs import ActionStep, RunError
 
 MAX_STEPS = 20  # without changes, in one transaction
-_SIGNALS_WAIT = {"signals": True, "runs": False, "restores": False}
+_ONLY_SIGNALS = {"signals": True, "runs": False, "restores": False}
 
 
 def run_once(context: Context) -> int:
     """Returns the number of performed actions."""
     logger, total = context.get_logger("actions"), 0
-    work: Mapping[str, Any] | None = _SIGNALS_WAIT if context.signals_waiting.is_set() else None
+    work: Mapping[str, Any] | None = _ONLY_SIGNALS if context.signals_waiting.is_set() else None
     context.signals_waiting.clear()
     while not context.stopping.is_set():
         if work is None:
@@ -42,7 +42,7 @@ def run_once(context: Context) -> int:
             performed += _perform_all(context, logger)
         if evaluated or performed:
             context.notifications_waiting.set()
-        elif work is not _SIGNALS_WAIT:
+        elif work is not _ONLY_SIGNALS:
             break
         total, work = total + performed, None
     return total
@@ -60,7 +60,7 @@ def _evaluate(context: Context, logger: Logger, work: Mapping[str, Any]) -> tupl
     if work["restores"]:
         with context.database.transaction(prepared=True) as conn:
             action_runs.lock(conn)
-            reverts = service.start_due_reverts(conn)
+            reverts = run_service.start_due_reverts(conn)
     for attempt in (_evaluate_and_perform, _evaluate_batch, _evaluate_singly):
         try:
             evaluated, performed = attempt(context, logger)
@@ -102,17 +102,17 @@ def _evaluate_singly(context: Context, logger: Logger) -> tuple[int, int]:
                 return count, 0
         except EvaluationError as failure:
             if failure.signal_id == failed_id:
-                _dead_letter(context, logger, failure)
+                _store_dead_letter(context, logger, failure)
             failed_id = failure.signal_id
     return action_evaluation.BATCH, 0
 
 
-def _dead_letter(context: Context, logger: Logger, failure: EvaluationError) -> None:
+def _store_dead_letter(context: Context, logger: Logger, failure: EvaluationError) -> None:
     """Another process may have evaluated the signal since it failed; then this does nothing."""
     error_id = new_error_id()
     with context.database.transaction() as conn:
         action_runs.lock(conn)
-        is_dead = context.evaluator.dead_letter(conn, failure.signal_id, error_id)
+        is_dead = context.evaluator.store_dead_letter(conn, failure.signal_id, error_id)
     if is_dead:
         log_error(logger, f"signal {failure.signal_id} is a dead letter", failure.cause, error_id)
 
@@ -129,7 +129,7 @@ def _perform_all(context: Context, logger: Logger) -> int:
         except RunError as failure:
             error_id = log_error(logger, f"run {failure.run_id} failed", failure.cause)
             with context.database.transaction() as conn:
-                service.fail_run(conn, failure.run_id, error_id)
+                run_service.fail_run(conn, failure.run_id, error_id)
             steps = [ActionStep(failure.run_id, "", "failed", has_changes=False, is_failed=True)]
         except Exception as error:
             if savepoints or not is_persistent_error(error):
@@ -155,7 +155,7 @@ def _perform_steps(
     """Adds to `steps`, up to the first that changes something."""
     steps = [] if steps is None else steps
     while len(steps) < (1 if in_savepoint else MAX_STEPS):
-        step = service.perform_next_action(conn, logger, since=since, in_savepoint=in_savepoint)
+        step = run_service.perform_next_action(conn, logger, since=since, in_savepoint=in_savepoint)
         if step is None:
             break
         steps.append(step)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sigservice.repository.actions import action_runs
-from sigservice.services.actions import action_runs as service
+from sigservice.services.actions import action_runs as run_service
 from tests.actions_kit import FLAGS, SETS
 from tests.conftest import ADMIN
 
@@ -300,7 +300,7 @@ def test_open_runs_outlive_their_set(alerts, web):
         assert context.evaluator.evaluate_batch(conn, logger) == (1, 1)
     with context.database.transaction() as conn:
         assert (
-            service.perform_next_action(conn, logger, since=0, in_savepoint=False).state
+            run_service.perform_next_action(conn, logger, since=0, in_savepoint=False).state
             == "started"
         )
     assert not alerts.is_on()

@@ -76,7 +76,7 @@ def test_another_signal_that_is_the_oldest_by_then_is_left_alone(alerts, make_se
     rows("UPDATE signals SET payload = '{}' WHERE id = %s", poisoned)
     assert alone(make_service().context) == (1, 0)
     healthy = alerts.send()
-    actions._dead_letter(context, context.get_logger("actions"), caught.value)
+    actions._store_dead_letter(context, context.get_logger("actions"), caught.value)
     assert dead_letters(rows) == []
     alerts.work()
     assert [run["signalId"] for run in alerts.runs(one["id"])] == [healthy, poisoned]

@@ -127,7 +127,7 @@ class Evaluator:
         signal_queue.delete(conn, evaluated_ids)
         return len(evaluated_ids), len(batch.runs)
 
-    def dead_letter(self, conn: Connection, signal_id: int, error_id: str) -> bool:
+    def store_dead_letter(self, conn: Connection, signal_id: int, error_id: str) -> bool:
         """Deletes the signal from the queue without evaluating it. False if another process has
         evaluated it. Call under action_runs.lock."""
         if not signal_queue.delete(conn, [signal_id]):
