@@ -30,7 +30,7 @@ from sigservice.telemetry import Telemetry
 from sigservice.version import __version__
 from sigservice.web.helpers import template_helpers
 
-LIMITED_ROUTES = {
+LIMIT_LABELS = {
     "login": ("/auth/simple", "POST"),
     "account_login": ("(passwords of one account)", ""),
     "password_reset": ("/auth/reset/password-email", "POST"),
@@ -119,15 +119,15 @@ def build_loggers(config: dict[str, Any]) -> GetLogger:
 
 
 def build_limiter(config: dict[str, Any], clock: Clock) -> Limiter:
-    per_minute, signals = config["rateLimiting"], config["signals"]
+    rate_limits, signals = config["rateLimiting"], config["signals"]
     limiter = Limiter(clock.monotonic)
-    limiter.add("login", amount=per_minute["simpleLoginMaxPerMinute"], window=60)
-    limiter.add("account_login", amount=per_minute["loginMaxPerAccountPerMinute"], window=60)
-    limiter.add("password_reset", amount=per_minute["passwordResetMaxPerMinute"], window=60)
+    limiter.add("login", amount=rate_limits["simpleLoginMaxPerMinute"], window=60)
+    limiter.add("account_login", amount=rate_limits["loginMaxPerAccountPerMinute"], window=60)
+    limiter.add("password_reset", amount=rate_limits["passwordResetMaxPerMinute"], window=60)
     limiter.add("password_reset_account", amount=1, window=3600, burst=MAX_PER_HOUR)
     limiter.add("own_password", amount=OWN_PASSWORDS_PER_MINUTE, window=60)
-    limiter.add("create_user", amount=per_minute["createUserMaxPerMinute"], window=60)
-    limiter.add("failed_auth", amount=per_minute["failedAuthMaxPerMinute"], window=60)
+    limiter.add("create_user", amount=rate_limits["createUserMaxPerMinute"], window=60)
+    limiter.add("failed_auth", amount=rate_limits["failedAuthMaxPerMinute"], window=60)
     metrics = config["metricsRateLimiting"]
     limiter.add("client_metrics", amount=metrics["clientMetricsMaxPerMinute"], window=60)
     limiter.add("client_register", amount=metrics["clientRegisterMaxPerMinute"], window=60)
@@ -165,7 +165,7 @@ def _register_gauges(
 ) -> None:
     def rates() -> Iterable[tuple[list[str], float]]:
         for name, rate in limiter.list_rates().items():
-            yield list(LIMITED_ROUTES[name]), rate
+            yield list(LIMIT_LABELS[name]), rate
 
     telemetry.add_gauge(
         "rate_limits", "Maximum requests per minute.", ["endpoint", "method"], rates

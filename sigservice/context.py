@@ -16,10 +16,11 @@ from sigservice.flags.client_documents import ClientDocuments
 from sigservice.flags.cors_origins import CorsOrigins
 from sigservice.flags.frontend_documents import FrontendDocuments
 from sigservice.flags.revision_cache import RevisionCache
-from sigservice.limiter import Limiter, RecentKeys
+from sigservice.limiter import Limiter
 from sigservice.log import GetLogger
 from sigservice.outgoing.sender import Sender
 from sigservice.outgoing.smtp import MailServer
+from sigservice.recent_keys import RecentKeys
 from sigservice.render import Renderer
 from sigservice.secrets import Passwords
 from sigservice.services.access.authentication_scheme import AuthenticationScheme

@@ -12,7 +12,7 @@ from waitress.parser import HTTPRequestParser, ParsingError, TransferEncodingNot
 from waitress.receiver import CHUNK_EXT_RE, ONLY_HEXDIG_RE
 from waitress.utilities import BadRequest, Error, RequestHeaderFieldsTooLarge
 
-from sigservice.limiter import Quotas
+from sigservice.quotas import Quotas
 
 SMALL_BODY_BYTES = 16_384  # read for all callers and paths
 MAX_HEADER_LINES = 500

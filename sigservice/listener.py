@@ -27,8 +27,8 @@ from sigservice.channel import Channel, build_error_body
 from sigservice.db.bulkheads import count_workers
 from sigservice.errors import StartError
 from sigservice.http_parsing import BodyLimits, DecideBody
-from sigservice.limiter import Quotas
 from sigservice.log import LogForwarder, Logger
+from sigservice.quotas import Quotas
 from sigservice.web.client_ip import make_connection_key
 
 MAX_BODY_BYTES = 5_500_000
@@ -68,7 +68,7 @@ class Listener:
         self._logger, self._warned = logger, -math.inf
         self._trusted = tuple(settings["trustedProxy"])
         self._has_accepted = False
-        self._connections = Quotas(each=settings["connectionsPerAddress"])
+        self._connections = Quotas(per_key=settings["connectionsPerAddress"])
         _forward_logs(logger)
         try:
             self._server = create_server(
@@ -94,7 +94,7 @@ class Listener:
             reason = getattr(error, "strerror", None) or error
             raise StartError(f"Can't listen on {where}: {reason}.") from error
         self._servers = [d for d in self._map.values() if hasattr(d, "active_channels")]
-        unknown = Quotas(total=MAX_UNKNOWN_BODIES, each=MAX_UNKNOWN_BODIES_OF_ADDRESS)
+        unknown = Quotas(total=MAX_UNKNOWN_BODIES, per_key=MAX_UNKNOWN_BODIES_OF_ADDRESS)
         for server in self._servers:
             server.channel_class = self._open_channel
             server.handle_accept = partial(self._accept, server, server.handle_accept)

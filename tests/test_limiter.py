@@ -6,7 +6,9 @@ import random
 
 import pytest
 
-from sigservice.limiter import Limiter, Quotas, RecentKeys, TokenBuckets
+from sigservice.limiter import Limiter, TokenBuckets
+from sigservice.quotas import Quotas
+from sigservice.recent_keys import RecentKeys
 from sigservice.testing import FakeClock
 
 
@@ -120,7 +122,7 @@ def test_limit_of_zero_stores_no_bucket(clock):
 
 
 def test_quotas_bound_each_key_and_the_total():
-    quotas = Quotas(total=10, each=6)
+    quotas = Quotas(total=10, per_key=6)
     assert quotas.acquire("a", 6)
     assert not quotas.acquire("a", 1)
     assert not quotas.acquire("b", 5)
@@ -132,7 +134,7 @@ def test_quotas_bound_each_key_and_the_total():
 
 
 def test_rejected_acquire_changes_nothing():
-    quotas = Quotas(each=6)
+    quotas = Quotas(per_key=6)
     assert not quotas.acquire("a", 7)
     assert quotas.acquire("a", 6)
 

@@ -15,9 +15,9 @@ import pytest
 
 from sigservice.channel import Channel
 from sigservice.http_parsing import BodyLimits, BodyPermit
-from sigservice.limiter import Quotas
 from sigservice.listener import Listener
 from sigservice.log import build_line_loggers
+from sigservice.quotas import Quotas
 from tests.server.malformed_requests import build_request
 from tests.server.process import (
     ADMIN_SECRET,
