@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Form = dict[str, str]  # what was submitted, by name
-Problems = Sequence[Mapping[str, Any]]
+ProblemDetails = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -46,16 +46,16 @@ class Field:
         own = {"type": self.type, "value": self.value, "autocomplete": "off"}
         return {**own, **self.attributes}
 
-    def find_errors(self, problems: Problems) -> str:
+    def find_errors(self, problems: ProblemDetails) -> str:
         return find_errors(problems, self.element_id)
 
-    def describe(self, problems: Problems) -> str:
+    def describe(self, problems: ProblemDetails) -> str:
         """The value of `aria-describedby`: the ids of the hint and of the error that are shown."""
         texts = {"hint": self.hint, "problem": self.find_errors(problems)}
         return " ".join(f"{self.element_id}-{part}" for part, text in texts.items() if text)
 
 
-def find_errors(problems: Problems, path: str) -> str:
+def find_errors(problems: ProblemDetails, path: str) -> str:
     """The messages of the problems of one field (or of a group of fields), "" for none."""
     return " ".join(problem["message"] for problem in problems if problem.get("path") == path)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from sigservice.web.forms import Field
 
-Row = dict[str, Any]
+FormRow = dict[str, Any]
 # Options of a route. 30 constraints, 100 variants and the 1000 values of a segment fit.
 GROWING_FORM: dict[str, Any] = {"form_fields": 1000, "form_limit": 1_000_000}
 
@@ -49,7 +49,7 @@ def find_rows(form: Mapping[str, str], name: str) -> list[str]:
     return [f"{name}.{number}" for number in sorted(numbers)]
 
 
-def change_rows(rows: Sequence[Row], name: str, blank: Row, button: str) -> list[Row]:
+def change_rows(rows: Sequence[FormRow], name: str, blank: FormRow, button: str) -> list[FormRow]:
     """The rows after the button `add-<name>` or `remove-<name>.<number>`."""
     if button == f"add-{name}":
         return [*rows, dict(blank)]

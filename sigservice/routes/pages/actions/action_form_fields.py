@@ -11,7 +11,7 @@ from sigservice.services.actions.action_channels import EVENTS
 from sigservice.services.actions.action_summaries import OPERATORS
 from sigservice.services.actions.action_templates import TEMPLATES
 from sigservice.web.forms import Field
-from sigservice.web.growing_forms import FieldRow, GrowingSection, Row
+from sigservice.web.growing_forms import FieldRow, FormRow, GrowingSection
 
 Choices = list[tuple[str, str]]
 MAX_SELECT_CHOICES = 100  # above, a text field with suggestions
@@ -149,7 +149,7 @@ def make_notification_rows(values: FormValues) -> list[FieldRow]:
     ]
 
 
-def _make_filter_row(name: str, row: Row, groups: Choices) -> FieldRow:
+def _make_filter_row(name: str, row: FormRow, groups: Choices) -> FieldRow:
     path_hint = "e.g. status, data.key or alerts[*].labels.severity; * matches any item"
     size = {"rows": min(10, max(2, row["values"].count("\n") + 2))}
     return FieldRow(
@@ -187,7 +187,7 @@ def _make_filter_row(name: str, row: Row, groups: Choices) -> FieldRow:
 
 
 def _make_action_row(
-    name: str, row: Row, kinds: Mapping[str, Any], set_names: Mapping[str, str]
+    name: str, row: FormRow, kinds: Mapping[str, Any], set_names: Mapping[str, str]
 ) -> ActionRow:
     kind = kinds.get(row["action"], {"description": "", "parameters": []})
     parameters = [item for item in kind["parameters"] if item["type"] != "hidden"]
@@ -216,7 +216,7 @@ def _make_action_row(
 
 
 def _make_parameter_field(
-    name: str, parameter: Row, value: str, choices: Sequence[str], texts: Mapping[str, str]
+    name: str, parameter: Any, value: str, choices: Sequence[str], texts: Mapping[str, str]
 ) -> Field:
     label = parameter["label"]
     if parameter["type"] == "number":
@@ -230,7 +230,7 @@ def _make_parameter_field(
     return Field(name, label, value, "select", hint, choices=options)
 
 
-def _make_notification_row(name: str, row: Row) -> FieldRow:
+def _make_notification_row(name: str, row: FormRow) -> FieldRow:
     url_hint = "e.g. slack://token/…, mailto://… or https://example.com/hook"
     return FieldRow(
         [

@@ -14,17 +14,16 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db.statements import Row as Stored
+from sigservice.db.statements import Row
 from sigservice.services.actions.action_channels import EVENTS, Channel, mask_channel
 from sigservice.services.actions.action_filters import LIST_OPERATORS, Filter, to_text
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_set_options import ActionSetOptions, ResolvedCondition
 from sigservice.services.actions.action_sets import Action, ActionSetFields
 from sigservice.services.actions.action_templates import ActionSetTemplate
-from sigservice.web.growing_forms import change_rows, find_rows, split_lines
+from sigservice.web.growing_forms import FormRow, change_rows, find_rows, split_lines
 
-Row = dict[str, Any]
-BLANK_FILTER: Row = {
+BLANK_FILTER: FormRow = {
     "path": "",
     "operator": "IN",
     "values": "",
@@ -32,8 +31,8 @@ BLANK_FILTER: Row = {
     "inverted": False,
     "caseInsensitive": False,
 }
-BLANK_ACTION: Row = {"action": "TOGGLE_FEATURE_OFF", "params": {}}
-BLANK_CHANNEL: Row = {"type": "apprise", "url": "", "secret": "", "on": {"failed", "success"}}
+BLANK_ACTION: FormRow = {"action": "TOGGLE_FEATURE_OFF", "params": {}}
+BLANK_CHANNEL: FormRow = {"type": "apprise", "url": "", "secret": "", "on": {"failed", "success"}}
 GROUP_CHOICES = 3
 _CHECKBOXES = ("latch", "dryRun", "continueOnFailure")
 _NUMBERS = ("cooldownSeconds", "maxRunsPerHour", "restoreAfterMinutes")
@@ -54,11 +53,11 @@ class FormValues:
     source: str = ""
     actor: str = ""
     recipe: str = ""
-    filters: Sequence[Row] = ()
-    actions: Sequence[Row] = (BLANK_ACTION,)
+    filters: Sequence[FormRow] = ()
+    actions: Sequence[FormRow] = (BLANK_ACTION,)
     options: Mapping[str, str] = field(default_factory=dict)
     enabled_options: frozenset[str] = frozenset()
-    notifications: Sequence[Row] = ()
+    notifications: Sequence[FormRow] = ()
 
 
 def read_form(form: dict[str, str]) -> FormValues:
@@ -142,7 +141,7 @@ def apply_template(values: FormValues, name: str, template: ActionSetTemplate) -
     )
 
 
-def to_values(row: Stored) -> FormValues:
+def to_values(row: Row) -> FormValues:
     """The values of a stored set."""
     options, enabled_options, notifications = _to_option_values(
         msgspec.json.decode(row["settings"], type=ActionSetOptions)
@@ -251,14 +250,14 @@ def _group_filters(values: FormValues) -> list[tuple[str | None, list[Filter], l
     return items
 
 
-def _list_known_params(row: Row) -> dict[str, Any]:
+def _list_known_params(row: FormRow) -> dict[str, Any]:
     """The parameters that the kind has."""
     kind = KINDS.get(row["action"])
     names = {parameter.name for parameter in kind.parameters} if kind else set()
     return {name: value for name, value in row["params"].items() if name in names}
 
 
-def _to_filter(row: Row) -> Filter:
+def _to_filter(row: FormRow) -> Filter:
     several = row["operator"] in LIST_OPERATORS
     single = not several and row["operator"] != "EXISTS"
     return Filter(
@@ -271,7 +270,7 @@ def _to_filter(row: Row) -> Filter:
     )
 
 
-def _to_filter_rows(filters: Sequence[Filter]) -> list[Row]:
+def _to_filter_rows(filters: Sequence[Filter]) -> list[FormRow]:
     rows, groups = [], 0
     for one in filters:
         letter = ""
@@ -319,7 +318,7 @@ def _to_options(values: FormValues) -> ActionSetOptions:
 
 def _to_option_values(
     options: ActionSetOptions,
-) -> tuple[dict[str, str], frozenset[str], list[Row]]:
+) -> tuple[dict[str, str], frozenset[str], list[FormRow]]:
     resolved = options.restoreWhenResolved
     texts = {name: _format_number(getattr(options, name)) for name in _NUMBERS}
     texts |= {
@@ -327,7 +326,7 @@ def _to_option_values(
         "resolved.values": "\n".join(resolved.values) if resolved else "",
         "resolved.key": resolved.key if resolved else "",
     }
-    rows: list[Row] = []
+    rows: list[FormRow] = []
     for channel in options.notifications:
         masked = mask_channel(msgspec.to_builtins(channel))
         rows.append({"type": channel.type, "on": {*channel.on}, "secret": "", **masked})
@@ -348,7 +347,7 @@ def _parse_id(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 
-def _move_up(rows: list[Row], button: str) -> list[Row]:
+def _move_up(rows: list[FormRow], button: str) -> list[FormRow]:
     """The rows after a button that moves one up."""
     number = button.removeprefix("up-actions.")
     if number != button and number in {str(n) for n in range(1, len(rows))}:

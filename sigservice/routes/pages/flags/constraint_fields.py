@@ -8,13 +8,14 @@ from typing import Any
 
 import msgspec
 
+from sigservice.db.statements import Row
 from sigservice.services.flags.constraints import TEXT_OPERATORS, Constraint
 from sigservice.services.flags.strategy_summaries import OPERATORS
 from sigservice.web.forms import Field, Form
-from sigservice.web.growing_forms import FieldRow, GrowingSection, Row, find_rows, split_lines
+from sigservice.web.growing_forms import FieldRow, FormRow, GrowingSection, find_rows, split_lines
 
 MAX_LEGAL_VALUES = 20
-BLANK: Row = {
+BLANK: FormRow = {
     "contextName": "",
     "operator": "IN",
     "values": "",
@@ -31,7 +32,7 @@ _INDEX = re.compile(r"\[(\d+)\]")
 _VALUE = re.compile(r"^(constraints\.\d+)\.values?(?:\.(\d+))?$")
 
 
-def read_rows(form: Form) -> list[Row]:
+def read_rows(form: Form) -> list[FormRow]:
     return [
         {
             "contextName": form.get(f"{row}.contextName", "").strip(),
@@ -44,7 +45,7 @@ def read_rows(form: Form) -> list[Row]:
     ]
 
 
-def to_rows(constraints: Sequence[dict[str, Any]]) -> list[Row]:
+def to_rows(constraints: Sequence[dict[str, Any]]) -> list[FormRow]:
     return [
         {
             "contextName": constraint["contextName"],
@@ -57,7 +58,7 @@ def to_rows(constraints: Sequence[dict[str, Any]]) -> list[Row]:
     ]
 
 
-def to_constraints(rows: Sequence[Row]) -> list[Constraint]:
+def to_constraints(rows: Sequence[FormRow]) -> list[Constraint]:
     """Operators with several values take one from each line, the others the whole text."""
     return [
         Constraint(
@@ -72,7 +73,7 @@ def to_constraints(rows: Sequence[Row]) -> list[Constraint]:
     ]
 
 
-def make_section(rows: Sequence[Row], context_rows: Sequence[Row], hint: str) -> GrowingSection:
+def make_section(rows: Sequence[FormRow], context_rows: Sequence[Row], hint: str) -> GrowingSection:
     """`context_rows` are the context fields."""
     legal_values = {row["name"]: msgspec.json.decode(row["legal_values"]) for row in context_rows}
     fields = [
@@ -82,7 +83,7 @@ def make_section(rows: Sequence[Row], context_rows: Sequence[Row], hint: str) ->
     return GrowingSection("constraints", "Constraints", "constraint", hint, fields)
 
 
-def _make_row(at: str, row: Row, legal_values: Sequence[Row]) -> FieldRow:
+def _make_row(at: str, row: FormRow, legal_values: Sequence[Row]) -> FieldRow:
     values, operator = row["values"], row["operator"]
     legal = ", ".join(str(item["value"]) for item in legal_values[:MAX_LEGAL_VALUES])
     hint = f"{VALUES_HINT} Legal values: {legal}." if legal else VALUES_HINT

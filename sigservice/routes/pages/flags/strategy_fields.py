@@ -10,13 +10,20 @@ from urllib.parse import quote
 import msgspec
 
 from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
 from sigservice.repository.flags import segments
 from sigservice.repository.projects import context_fields, strategy_types
 from sigservice.routes.pages.flags import constraint_fields, variant_fields
 from sigservice.services.flags.strategies import Strategy
 from sigservice.web.body import to_struct
 from sigservice.web.forms import Field, Form, make_choices
-from sigservice.web.growing_forms import GrowingSection, Row, change_rows, find_rows, split_lines
+from sigservice.web.growing_forms import (
+    FormRow,
+    GrowingSection,
+    change_rows,
+    find_rows,
+    split_lines,
+)
 
 DEFAULT_TYPE = "flexibleRollout"
 PARAMETER_LABELS = {
@@ -48,8 +55,8 @@ class StrategyValues:
     disabled: bool = False
     parameters: dict[str, str] = field(default_factory=dict)
     segments: frozenset[int] = frozenset()
-    constraints: Sequence[Row] = ()
-    variants: Sequence[Row] = ()
+    constraints: Sequence[FormRow] = ()
+    variants: Sequence[FormRow] = ()
     variant_stickiness: str = "default"
 
 

@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 from sigservice.web.forms import Field, Form, make_choices
-from sigservice.web.growing_forms import FieldRow, GrowingSection, Row
+from sigservice.web.growing_forms import FieldRow, FormRow, GrowingSection
 
-BLANK: Row = {"name": "", "weightType": "variable", "weight": "", "payloadType": "", "payload": ""}
+BLANK = {"name": "", "weightType": "variable", "weight": "", "payloadType": "", "payload": ""}
 WEIGHT_TYPES = [("variable", "Variable (equal split)"), ("fix", "Fixed")]
 PAYLOAD_TYPES = make_choices(("string", "number", "json", "csv"), ("", "none"))
 # The form has percentages, the service stores thousandths and names them in its messages.
@@ -17,12 +17,12 @@ WEIGHT_PROBLEM = "The weight must be from 0 to 100, with at most one decimal."
 SUM_PROBLEM = "The fixed weights must not add up to more than 100%."
 
 
-def read_row(form: Form, row: str) -> Row:
+def read_row(form: Form, row: str) -> FormRow:
     payload = form.get(f"{row}.payload", "").replace("\r\n", "\n")
     return {name: form.get(f"{row}.{name}", "").strip() for name in BLANK} | {"payload": payload}
 
 
-def to_row(variant: Row) -> Row:
+def to_row(variant: dict[str, Any]) -> FormRow:
     payload = variant.get("payload") or {}
     percentage = f"{variant['weight'] / 10:.1f}".removesuffix(".0")
     return {
@@ -34,7 +34,7 @@ def to_row(variant: Row) -> Row:
     }
 
 
-def to_variant(row: Row, stickiness: str, overrides: Mapping[str, Any]) -> Row:
+def to_variant(row: FormRow, stickiness: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
     """`overrides` are by the variant's name."""
     variant = {
         "name": row["name"],
@@ -49,7 +49,7 @@ def to_variant(row: Row, stickiness: str, overrides: Mapping[str, Any]) -> Row:
     return variant
 
 
-def make_section(rows: Sequence[Row], stickiness: Field) -> GrowingSection:
+def make_section(rows: Sequence[FormRow], stickiness: Field) -> GrowingSection:
     return GrowingSection(
         "variants",
         "Variants",
@@ -60,7 +60,7 @@ def make_section(rows: Sequence[Row], stickiness: Field) -> GrowingSection:
     )
 
 
-def _make_row(at: str, row: Row) -> FieldRow:
+def _make_row(at: str, row: FormRow) -> FieldRow:
     weight_type, payload_type = row["weightType"], row["payloadType"]
     hint = "Only for a fixed weight, e.g. 12.5"
     return FieldRow(
