@@ -256,7 +256,7 @@ def to_json(row: Row) -> dict[str, Any]:
         "role": row["role"],
         "imageUrl": "",
         "seenAt": format_iso(row["seen_at"]) if row["seen_at"] else None,
-        "loginAttempts": row["login_attempts"],
+        "loginAttempts": row["sign_in_count"],
         "createdAt": format_iso(row["created_at"]),
         "accountType": "User" if row["account_type"] == "user" else "Service Account",
         "isAPI": False,

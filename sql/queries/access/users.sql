@@ -27,7 +27,8 @@ RETURNING id;
 
 -- name: find_user
 SELECT u.id, u.account_type, u.username, u.email, u.name, u.role_id, r.name AS role,
-       u.password_hash, u.has_built_in_password, u.login_attempts, u.seen_at, u.created_at
+       u.password_hash, u.has_built_in_password, u.login_attempts AS sign_in_count, u.seen_at,
+       u.created_at
 FROM users u
 JOIN roles r ON r.id = u.role_id
 WHERE u.id = %(id)s;
@@ -35,7 +36,8 @@ WHERE u.id = %(id)s;
 -- name: find_user_by_login
 -- A login with @ is an email: a username that equals another user's email can't be used to sign in.
 SELECT u.id, u.account_type, u.username, u.email, u.name, u.role_id, r.name AS role,
-       u.password_hash, u.has_built_in_password, u.login_attempts, u.seen_at, u.created_at
+       u.password_hash, u.has_built_in_password, u.login_attempts AS sign_in_count, u.seen_at,
+       u.created_at
 FROM users u
 JOIN roles r ON r.id = u.role_id
 WHERE u.account_type = 'user'
@@ -48,7 +50,7 @@ SELECT min(id) FROM users WHERE account_type = 'user' AND role_id = 1;
 
 -- name: list_users
 SELECT u.id, u.account_type, u.username, u.email, u.name, u.role_id, r.name AS role,
-       u.has_built_in_password, u.login_attempts, u.seen_at, u.created_at
+       u.has_built_in_password, u.login_attempts AS sign_in_count, u.seen_at, u.created_at
 FROM users u
 JOIN roles r ON r.id = u.role_id
 WHERE u.account_type = 'user'

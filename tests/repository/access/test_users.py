@@ -23,7 +23,7 @@ from tests.repository.kit import (
 
 FULL = {
     "id", "account_type", "username", "email", "name", "role_id", "role", "password_hash",
-    "has_built_in_password", "login_attempts", "seen_at", "created_at",
+    "has_built_in_password", "sign_in_count", "seen_at", "created_at",
 }  # fmt: skip
 
 
@@ -51,7 +51,7 @@ def test_a_new_user_is_found_with_all_columns(conn):
         "role": "Editor",
         "password_hash": "h",
         "has_built_in_password": False,
-        "login_attempts": 0,
+        "sign_in_count": 0,
         "seen_at": None,
         "created_at": None,
     }
@@ -196,7 +196,7 @@ def test_each_sign_in_is_counted_and_dated(conn):
     users.record_sign_in(conn, id)
     users.record_sign_in(conn, id)
     row = users.find(conn, id)
-    assert row["login_attempts"] == 2
+    assert row["sign_in_count"] == 2
     assert row["seen_at"] is not None
     assert users.find(conn, other)["seen_at"] is None
 
