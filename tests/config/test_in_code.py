@@ -152,7 +152,7 @@ def test_one_option_of_a_group_in_code_leaves_the_others_to_the_environment():
 
 
 class TestFirstAdmin:
-    """In-code values override the variables, which override the default admin; None creates none."""
+    """In-code values override the variables, which override the default admin; None: no admin."""
 
     ENV = {"SERVICE_DEFAULT_ADMIN_USERNAME": "eva", "SERVICE_DEFAULT_ADMIN_PASSWORD": "hunter2"}
     ADA = {"username": "ada", "password": "Correct-Horse-7"}
