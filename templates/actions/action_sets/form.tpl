@@ -31,8 +31,8 @@
 <button class="hidden" tabindex="-1" aria-hidden="true">Save</button>
 <input type="hidden" name="recipe" value="{{values.recipe}}">
 % include("partials/form_fields.tpl", fields=general)
-% include("actions/action_sets/when.tpl")
-% include("actions/action_sets/do.tpl")
+% include("actions/action_sets/trigger.tpl")
+% include("actions/action_sets/actions.tpl")
 % include("actions/action_sets/options.tpl")
 % include("actions/action_sets/notifications.tpl")
 <p class="actions">

@@ -8,7 +8,7 @@
 </div>
 <p class="hint">{{len(cards)}} of {{limit}} action sets. Change flags of this project automatically when a signal matches.{{" Delete one to create another." if len(cards) >= limit else ""}}</p>
 % if not cards:
-% include("actions/action_sets/about.tpl")
+% include("actions/action_sets/empty.tpl")
 % else:
 <h2 class="hidden">Action sets</h2>
 <ul class="cards">

@@ -48,7 +48,7 @@ def list_all_action_sets(context: Context, identity: Identity) -> HTTPResponse:
     ]
     return respond.page(
         context,
-        "actions/action_sets/all",
+        "actions/action_sets/list_all_projects",
         identity,
         title="Actions",
         projects=groups,

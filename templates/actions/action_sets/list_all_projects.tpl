@@ -2,7 +2,7 @@
 <h1>Actions</h1>
 <p class="hint">Change flags automatically when a signal matches.</p>
 % if not has_sets:
-% include("actions/action_sets/about.tpl")
+% include("actions/action_sets/empty.tpl")
 % end
 % for project in projects:
 <section>
