@@ -94,7 +94,7 @@ def make_service(url: str, policy: AddressPolicy) -> Any:
     return service
 
 
-def notify(service: Any, title: str, body: str, tone: str) -> str:
+def notify(service: Any, title: str, body: str, severity: str) -> str:
     """Sends a message; returns "" or an error."""
     service.socket_connect_timeout = min(service.socket_connect_timeout, CONNECT_SECONDS)
     service.socket_read_timeout = min(service.socket_read_timeout, READ_SECONDS)
@@ -102,7 +102,7 @@ def notify(service: Any, title: str, body: str, tone: str) -> str:
     sender = _apprise().Apprise(asset=service.asset)
     sender.add(service)
     try:
-        is_sent = sender.notify(body=body, title=title, notify_type=tone, body_format="text")
+        is_sent = sender.notify(body=body, title=title, notify_type=severity, body_format="text")
     except Exception as error:  # noqa: BLE001  each of a hundred services raises its own
         return f"Apprise failed: {type(error).__name__}."
     return "" if is_sent else "The service rejected the message or can't be reached."

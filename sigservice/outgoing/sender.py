@@ -35,7 +35,7 @@ class Message(msgspec.Struct):
     url: str
     title: str
     body: str
-    tone: str
+    severity: str
     allow_private: bool
     allowed_hosts: tuple[str, ...]
     proxies: Proxies

@@ -73,5 +73,5 @@ def _send(message: Message) -> SendResult:
         service = apprise_service.make_service(message.url, policy)
     except (AppriseMissingError, DestinationError) as error:
         return SendResult(refusal=str(error))
-    failure = apprise_service.notify(service, message.title, message.body, message.tone)
+    failure = apprise_service.notify(service, message.title, message.body, message.severity)
     return SendResult(failure, guard.refusals[0] if failure and guard.refusals else "")

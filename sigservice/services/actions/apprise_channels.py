@@ -28,7 +28,7 @@ def send(url: str, text: Text, policy: AddressPolicy, proxies: Proxies, sender: 
             url=url,
             title=text.title,
             body=text.body,
-            tone=text.tone,
+            severity=text.severity,
             allow_private=policy.allow_private,
             allowed_hosts=policy.allowed_hosts,
             proxies=proxies,

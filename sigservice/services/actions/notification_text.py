@@ -22,11 +22,11 @@ _CAUSES = {
 
 @dataclass(frozen=True)
 class Text:
-    """`tone` is success, warning, failure or info."""
+    """`severity` is success, warning, failure or info."""
 
     title: str
     body: str
-    tone: str
+    severity: str
 
 
 def render_text(run: Row, public_url: str) -> Text:
@@ -48,7 +48,7 @@ def render_text(run: Row, public_url: str) -> Text:
         if len(flags) > MAX_FLAGS:
             lines.append(f"and {len(flags) - MAX_FLAGS} more flags")
         lines.append(f"Run: {make_run_url(run, public_url)}")
-    return Text(_make_title(run, copy["name"]), "\n".join(lines), _choose_tone(run))
+    return Text(_make_title(run, copy["name"]), "\n".join(lines), _choose_severity(run))
 
 
 def build_payload(run: Row, public_url: str) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def _describe_origin(run: Row) -> str:
     )
 
 
-def _choose_tone(run: Row) -> str:
+def _choose_severity(run: Row) -> str:
     if run["dry_run"] and run["state"] == "success":
         return "info"
     return {"success": "success", "failed": "failure", "suppressed": "warning"}[run["state"]]

@@ -35,7 +35,7 @@ def test_what_it_did_with_links():
         "a: https://f.example/base/admin/features/a",
         "Run: https://f.example/base/admin/projects/default/actions/3/runs/7",
     ]
-    assert text.tone == "success"
+    assert text.severity == "success"
 
 
 def test_without_a_public_address_there_are_no_links():
@@ -53,7 +53,7 @@ def test_flags_are_not_without_end():
 
 
 @pytest.mark.parametrize(
-    ("more", "title", "tone"),
+    ("more", "title", "severity"),
     [
         ({"state": "failed"}, "Action set kill failed", "failure"),
         ({"state": "suppressed"}, "Action set kill did not run", "warning"),
@@ -62,9 +62,9 @@ def test_flags_are_not_without_end():
         ({"cause": "timer", "state": "failed"}, "Action set kill failed to revert", "failure"),
     ],
 )
-def test_titles(more, title, tone):
+def test_titles(more, title, severity):
     text = render_text(run(**more), "")
-    assert (text.title, text.tone) == (title, tone)
+    assert (text.title, text.severity) == (title, severity)
     assert build_payload(run(**more), "")["type"] == f"action.run.{more.get('state', 'success')}"
 
 
