@@ -1,5 +1,5 @@
 % rebase("layout.tpl", title=title, live=False)
-<p><a href="{{url(path)}}">{{place.feature}}</a> in {{place.environment}}</p>
+<p><a href="{{url(path)}}">{{flag_environment.feature}}</a> in {{flag_environment.environment}}</p>
 <h1>{{heading}}</h1>
 % include("partials/problems.tpl")
 <form method="post" action="{{action}}">

@@ -25,8 +25,9 @@ def _switch(
     context: Context, identity: Identity, name: str, environment: str, form: Form, enabled: bool
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        place = FeatureEnvironment(find_feature(conn, name)["project"], name, environment)
-        feature_switches.switch(conn, place, enabled, identity)
+        project = find_feature(conn, name)["project"]
+        flag_environment = FeatureEnvironment(project, name, environment)
+        feature_switches.switch(conn, flag_environment, enabled, identity)
     done = {"done": "on" if enabled else "off", "flag": name, "environment": environment}
     if "back" in form:
         return respond.redirect(context, f"{list_path(form['back'], **done)}#flag-{name}")

@@ -30,10 +30,10 @@ router = Router(PageGuard)
 
 
 @dataclass(frozen=True)
-class Target:
+class FormSubject:
     """What a form edits: a strategy with its number, counted from 1, or a new one, number 0."""
 
-    place: FeatureEnvironment
+    flag_environment: FeatureEnvironment
     choices: StrategyChoices
     strategy: dict[str, Any] | None = None
     number: int = 0
@@ -42,14 +42,16 @@ class Target:
 def _render_form(
     context: Context,
     identity: Identity,
-    target: Target,
+    subject: FormSubject,
     values: StrategyValues | None = None,
     error: AppError | None = None,
 ) -> HTTPResponse:
     """`values` are what was submitted."""
-    place, choices = target.place, target.choices
-    values = values or strategy_fields.to_values(target.strategy, choices, place.feature)
-    heading = f"Strategy {target.number}" if target.number else "New strategy"
+    flag_environment, choices = subject.flag_environment, subject.choices
+    values = values or strategy_fields.to_values(
+        subject.strategy, choices, flag_environment.feature
+    )
+    heading = f"Strategy {subject.number}" if subject.number else "New strategy"
     if error:
         error.details = strategy_fields.to_form_problems(error.details)
     return respond.page(
@@ -57,10 +59,10 @@ def _render_form(
         "flags/feature_strategies/form",
         identity,
         form_error=error,
-        title=f"{heading} of {place.feature} in {place.environment}",
+        title=f"{heading} of {flag_environment.feature} in {flag_environment.environment}",
         heading=heading,
-        place=place,
-        path=flag_path(place.feature),
+        flag_environment=flag_environment,
+        path=flag_path(flag_environment.feature),
         action=context.prefix + request.environ["PATH_INFO"],
         type=strategy_fields.make_type_field(values.type, choices),
         parameters=strategy_fields.make_parameter_fields(values, choices),
@@ -69,7 +71,7 @@ def _render_form(
             values.constraints, choices.context_fields, "All constraints must match (AND)."
         ),
         context_fields=choices.context_fields,
-        segments=strategy_fields.make_segment_fields(values, choices, place.project),
+        segments=strategy_fields.make_segment_fields(values, choices, flag_environment.project),
         max_segments=context.config["strategySegmentsLimit"],
         variants=strategy_fields.make_variant_section(values, choices),
         general=strategy_fields.make_general_fields(values),
@@ -104,40 +106,42 @@ def save_strategy(
     return _submit(context, identity, _find_target(context, name, environment, strategy_id), form)
 
 
-def _submit(context: Context, identity: Identity, target: Target, form: Form) -> HTTPResponse:
+def _submit(context: Context, identity: Identity, subject: FormSubject, form: Form) -> HTTPResponse:
     """Adds a strategy, or replaces the existing one."""
-    place, limit = target.place, context.config["strategySegmentsLimit"]
-    values = strategy_fields.read_values(form, target.choices)
+    flag_environment, limit = subject.flag_environment, context.config["strategySegmentsLimit"]
+    values = strategy_fields.read_values(form, subject.choices)
     if form.get("do") or form.get("shown_type") != form.get("name"):
         # A button changes the form, or the type is new and its parameters aren't filled in yet.
         values = strategy_fields.apply_button(values, form.get("do", ""))
-        return _render_form(context, identity, target, values)
+        return _render_form(context, identity, subject, values)
     try:
-        new = strategy_fields.to_strategy(values, target.choices, target.strategy)
+        new = strategy_fields.to_strategy(values, subject.choices, subject.strategy)
         with context.database.transaction() as conn:
-            if target.strategy is None:
-                strategies.add(conn, place, new, identity, max_segments=limit)
+            if subject.strategy is None:
+                strategies.add(conn, flag_environment, new, identity, max_segments=limit)
             else:
-                id = target.strategy["id"]
-                strategies.replace(conn, place, id, new, identity, max_segments=limit)
+                id = subject.strategy["id"]
+                strategies.replace(conn, flag_environment, id, new, identity, max_segments=limit)
     except AppError as error:
         if error.status >= 500:
             raise
-        return _render_form(context, identity, target, values, error)
-    return _redirect(context, place, "strategy-saved")
+        return _render_form(context, identity, subject, values, error)
+    return _redirect(context, flag_environment, "strategy-saved")
 
 
 def _find_target(
     context: Context, name: str, environment: str, strategy_id: str | None = None
-) -> Target:
+) -> FormSubject:
     """Raises NotFoundError."""
     with context.database.transaction() as conn:
-        place = _find_place(conn, name, environment)
+        flag_environment = _find_flag_environment(conn, name, environment)
         choices = strategy_fields.load_choices(conn)
         if strategy_id is not None:
-            return Target(place, choices, *_find_strategy(conn, place, strategy_id))
-        strategies.list_strategies(conn, place)
-    return Target(place, choices)
+            return FormSubject(
+                flag_environment, choices, *_find_strategy(conn, flag_environment, strategy_id)
+            )
+        strategies.list_strategies(conn, flag_environment)
+    return FormSubject(flag_environment, choices)
 
 
 @router.get(f"{STRATEGIES}/<strategy_id>/delete", needs=EDIT)
@@ -145,11 +149,11 @@ def confirm_strategy_removal(
     context: Context, identity: Identity, name: str, environment: str, strategy_id: str
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        place = _find_place(conn, name, environment)
-        strategy, number = _find_strategy(conn, place, strategy_id)
+        flag_environment = _find_flag_environment(conn, name, environment)
+        strategy, number = _find_strategy(conn, flag_environment, strategy_id)
         others = [
             other
-            for other in strategies.list_strategies(conn, place)
+            for other in strategies.list_strategies(conn, flag_environment)
             if other["id"] != strategy_id and not other["disabled"]
         ]
         segments = segments_repository.list_by_id(conn, strategy["segments"])
@@ -158,7 +162,7 @@ def confirm_strategy_removal(
         "flags/feature_strategies/delete",
         identity,
         title=f"Remove strategy {number} of {name} in {environment}?",
-        place=place,
+        flag_environment=flag_environment,
         path=flag_path(name),
         action=context.prefix + request.environ["PATH_INFO"],
         summary=strategy_summaries.summarize_strategy(
@@ -173,25 +177,25 @@ def remove_strategy(
     context: Context, identity: Identity, name: str, environment: str, strategy_id: str, form: Form
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        place = _find_place(conn, name, environment)
-        strategies.remove(conn, place, strategy_id, identity)
-    return _redirect(context, place, "strategy-removed")
+        flag_environment = _find_flag_environment(conn, name, environment)
+        strategies.remove(conn, flag_environment, strategy_id, identity)
+    return _redirect(context, flag_environment, "strategy-removed")
 
 
-def _find_place(conn: Connection, name: str, environment: str) -> FeatureEnvironment:
+def _find_flag_environment(conn: Connection, name: str, environment: str) -> FeatureEnvironment:
     return FeatureEnvironment(find_feature(conn, name)["project"], name, environment)
 
 
 def _find_strategy(
-    conn: Connection, place: FeatureEnvironment, strategy_id: str
+    conn: Connection, flag_environment: FeatureEnvironment, strategy_id: str
 ) -> tuple[dict[str, Any], int]:
     """The strategy and its number, counted from 1. Raises NotFoundError."""
-    for number, strategy in enumerate(strategies.list_strategies(conn, place), 1):
+    for number, strategy in enumerate(strategies.list_strategies(conn, flag_environment), 1):
         if strategy["id"] == strategy_id:
             return strategy, number
     raise NotFoundError("Strategy not found.")
 
 
-def _redirect(context: Context, place: FeatureEnvironment, done: str) -> HTTPResponse:
-    path = f"{flag_path(place.feature)}?done={done}#in-{place.environment}"
+def _redirect(context: Context, flag_environment: FeatureEnvironment, done: str) -> HTTPResponse:
+    path = f"{flag_path(flag_environment.feature)}?done={done}#in-{flag_environment.environment}"
     return respond.redirect(context, path)
