@@ -35,7 +35,7 @@ def describe_kinds(conn: Connection, project: str) -> dict[str, Any]:
             "permissions": [kind.permission],
             "parameters": [
                 {"name": p.name, "label": p.label, "type": p.type, "optional": p.optional}
-                | ({"options": list_choices(p.choices)} if p.choices else {})
+                | ({"options": list_choices(p.choices_list_name)} if p.choices_list_name else {})
                 for p in kind.parameters
             ],
         }

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import msgspec
+
 from sigservice.db.pool import Connection
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
@@ -15,24 +17,24 @@ Params = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Parameter:
-    """`type` is select, number or hidden; `choices` is the list of choices: environments,
+    """`type` is select, number or hidden; `choices_list_name` is the list of choices: environments,
     features, tags or actionSets."""
 
     name: str
     label: str
     type: str = "select"
-    choices: str = ""
+    choices_list_name: str = ""
     optional: bool = False
 
 
-@dataclass(frozen=True)
-class FlagChange:
+class RevertibleChange(msgspec.Struct, frozen=True, rename={"changed_property": "what"}):
     """One change of an action, with the values that a revert needs.
 
-    `what` is "state" (a flag in an environment, booleans) or "rollout" (of a strategy, as text).
+    `changed_property` is "state" (of a flag in an environment, booleans) or "rollout" (of a
+    strategy, text); the stored JSON calls it `what`.
     """
 
-    what: str
+    changed_property: str
     feature: str
     environment: str
     before: Any
@@ -45,7 +47,7 @@ class ActionResult:
     """`details` is a sentence for people; `changes` is empty if nothing had to change."""
 
     details: str
-    changes: list[FlagChange] = field(default_factory=list)
+    changes: list[RevertibleChange] = field(default_factory=list)
 
 
 class Kind(Protocol):
@@ -66,14 +68,12 @@ class Kind(Protocol):
     def check(self, conn: Connection, project: str, params: Params, problems: Problems) -> None:
         """Adds the problems of `params`; paths are the names of parameters."""
 
-    def perform(
-        self, conn: Connection, project: str, params: Params, actor: Identity
-    ) -> ActionResult:
+    def perform(self, conn: Connection, project: str, params: Params, by: Identity) -> ActionResult:
         """Performs the action in the caller's transaction. Raises AppError without any change."""
 
 
 PROJECT = Parameter("project", "Project", "hidden")
-ENVIRONMENT = Parameter("environment", "Environment", choices="environments")
+ENVIRONMENT = Parameter("environment", "Environment", choices_list_name="environments")
 
 
 def plural(count: int, noun: str) -> str:

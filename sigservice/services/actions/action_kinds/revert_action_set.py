@@ -21,7 +21,7 @@ class RevertActionSet:
     description = "Reverts the newest run of another action set that changed flags."
     category = "Feature flags"
     permission = "UPDATE_FEATURE_ENVIRONMENT"
-    parameters = (PROJECT, Parameter("actionSet", "Action set", choices="actionSets"))
+    parameters = (PROJECT, Parameter("actionSet", "Action set", choices_list_name="actionSets"))
 
     def describe(self, params: Params) -> str:
         return f"Revert the changes of {params['actionSet']}"
@@ -30,16 +30,14 @@ class RevertActionSet:
         if _find_set_id(conn, project, params) is None:
             problems.add("actionSet", "Action set not found in this project.")
 
-    def perform(
-        self, conn: Connection, project: str, params: Params, actor: Identity
-    ) -> ActionResult:
+    def perform(self, conn: Connection, project: str, params: Params, by: Identity) -> ActionResult:
         set_id = _find_set_id(conn, project, params)
         if set_id is None:
             raise NotFoundError("The action set to revert was deleted.")
         run = action_runs.find_revertible(conn, set_id)
         if run is None:
             return ActionResult("No run to revert.")
-        result = action_reverts.revert_runs(conn, project, [run], actor)
+        result = action_reverts.revert_runs(conn, project, [run], by)
         action_runs.mark_reverted_by_action(conn, run["id"])
         return result
 

@@ -12,9 +12,9 @@ from sigservice.services.actions.action_kinds.kind import (
     ENVIRONMENT,
     PROJECT,
     ActionResult,
-    FlagChange,
     Parameter,
     Params,
+    RevertibleChange,
     plural,
 )
 from sigservice.services.flags import strategies
@@ -34,7 +34,7 @@ class SetRollout:
     parameters = (
         PROJECT,
         ENVIRONMENT,
-        Parameter("featureName", "Flag", choices="features"),
+        Parameter("featureName", "Flag", choices_list_name="features"),
         Parameter("rollout", "Percentage", "number"),
     )
 
@@ -44,53 +44,63 @@ class SetRollout:
 
     def check(self, conn: Connection, project: str, params: Params, problems: Problems) -> None:
         try:
-            get_state(conn, self._make_place(project, params))
+            get_state(conn, self._make_flag_environment(project, params))
         except AppError as error:
             problems.add("featureName", error.message)
         if not _is_percentage(str(params["rollout"])):
             problems.add("rollout", "The rollout must be a whole number from 0 to 100.")
 
-    def perform(
-        self, conn: Connection, project: str, params: Params, actor: Identity
-    ) -> ActionResult:
-        place, rollout = self._make_place(project, params), str(int(params["rollout"]))
+    def perform(self, conn: Connection, project: str, params: Params, by: Identity) -> ActionResult:
+        flag_environment, rollout = (
+            self._make_flag_environment(project, params),
+            str(int(params["rollout"])),
+        )
         revisions.lock(conn)
-        get_state(conn, place)
-        rows = feature_strategies.list_by_features(conn, [place.feature], place.environment)
+        get_state(conn, flag_environment)
+        rows = feature_strategies.list_by_features(
+            conn, [flag_environment.feature], flag_environment.environment
+        )
         changes = []
         for row in rows:
             if row["name"] == ROLLOUT:
-                change = set_rollout(conn, place, row["id"], rollout, actor)
+                change = set_rollout(conn, flag_environment, row["id"], rollout, by)
                 changes += [change] if change else []
-        where = f"{place.feature} in {place.environment}"
+        where = f"{flag_environment.feature} in {flag_environment.environment}"
         if not changes:
             return ActionResult(f"No rollout of {where} needed a change.")
         return ActionResult(
             f"Set {plural(len(changes), 'rollout')} of {where} to {rollout}%.", changes
         )
 
-    def _make_place(self, project: str, params: Params) -> FeatureEnvironment:
+    def _make_flag_environment(self, project: str, params: Params) -> FeatureEnvironment:
         return FeatureEnvironment(project, params["featureName"], params["environment"])
 
 
 def set_rollout(
-    conn: Connection, place: FeatureEnvironment, id: str, rollout: str, actor: Identity
-) -> FlagChange | None:
+    conn: Connection, flag_environment: FeatureEnvironment, id: str, rollout: str, by: Identity
+) -> RevertibleChange | None:
     """None if it has that percentage already. Raises NotFoundError."""
-    strategy = strategies.get(conn, place, id)
+    strategy = strategies.get(conn, flag_environment, id)
     before = strategy["parameters"].get("rollout", "")
     if before == rollout:
         return None
     payload = strategy | {"parameters": strategy["parameters"] | {"rollout": rollout}}
     strategies.replace(
         conn,
-        place,
+        flag_environment,
         id,
         msgspec.convert(payload, Strategy),
-        actor,
+        by,
         max_segments=len(strategy["segments"]),
     )
-    return FlagChange("rollout", place.feature, place.environment, before, rollout, strategy=id)
+    return RevertibleChange(
+        "rollout",
+        flag_environment.feature,
+        flag_environment.environment,
+        before,
+        rollout,
+        strategy=id,
+    )
 
 
 def _is_percentage(text: str) -> bool:

@@ -11,9 +11,9 @@ from sigservice.services.actions.action_kinds.kind import (
     ENVIRONMENT,
     PROJECT,
     ActionResult,
-    FlagChange,
     Parameter,
     Params,
+    RevertibleChange,
     plural,
 )
 from sigservice.services.flags import feature_switches
@@ -24,7 +24,11 @@ from sigservice.services.problems import Problems
 class ToggleByTag:
     category = "Feature flags"
     permission = "UPDATE_FEATURE_ENVIRONMENT"
-    parameters = (PROJECT, ENVIRONMENT, Parameter("tag", "Tag (type:value)", choices="tags"))
+    parameters = (
+        PROJECT,
+        ENVIRONMENT,
+        Parameter("tag", "Tag (type:value)", choices_list_name="tags"),
+    )
 
     def __init__(self, on: bool) -> None:
         self._on = on
@@ -43,9 +47,7 @@ class ToggleByTag:
         if not any(row["name"] == params["environment"] and row["visible"] for row in rows):
             problems.add("environment", "Environment not found in this project.")
 
-    def perform(
-        self, conn: Connection, project: str, params: Params, actor: Identity
-    ) -> ActionResult:
+    def perform(self, conn: Connection, project: str, params: Params, by: Identity) -> ActionResult:
         environment, tag = params["environment"], params["tag"]
         revisions.lock(conn)
         names = [
@@ -57,9 +59,9 @@ class ToggleByTag:
             for state in feature_environments.list_states(conn, names)
             if state["environment"] == environment
         }
-        feature_switches.switch_all(conn, project, environment, names, self._on, actor)
+        feature_switches.switch_all(conn, project, environment, names, self._on, by)
         changes = [
-            FlagChange("state", name, environment, not self._on, self._on)
+            RevertibleChange("state", name, environment, not self._on, self._on)
             for name in names
             if before.get(name) != self._on
         ]

@@ -8,9 +8,9 @@ from sigservice.services.actions.action_kinds.kind import (
     ENVIRONMENT,
     PROJECT,
     ActionResult,
-    FlagChange,
     Parameter,
     Params,
+    RevertibleChange,
 )
 from sigservice.services.flags import feature_switches
 from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
@@ -21,7 +21,11 @@ from sigservice.services.problems import Problems
 class ToggleFeature:
     category = "Feature flags"
     permission = "UPDATE_FEATURE_ENVIRONMENT"
-    parameters = (PROJECT, ENVIRONMENT, Parameter("featureName", "Flag", choices="features"))
+    parameters = (
+        PROJECT,
+        ENVIRONMENT,
+        Parameter("featureName", "Flag", choices_list_name="features"),
+    )
 
     def __init__(self, on: bool) -> None:
         self._on = on
@@ -34,19 +38,19 @@ class ToggleFeature:
 
     def check(self, conn: Connection, project: str, params: Params, problems: Problems) -> None:
         try:
-            get_state(conn, self._make_place(project, params))
+            get_state(conn, self._make_flag_environment(project, params))
         except AppError as error:
             problems.add("featureName", error.message)
 
-    def perform(
-        self, conn: Connection, project: str, params: Params, actor: Identity
-    ) -> ActionResult:
-        place = self._make_place(project, params)
-        where = f"{place.feature} in {place.environment}"
-        if not feature_switches.switch(conn, place, self._on, actor):
+    def perform(self, conn: Connection, project: str, params: Params, by: Identity) -> ActionResult:
+        flag_environment = self._make_flag_environment(project, params)
+        where = f"{flag_environment.feature} in {flag_environment.environment}"
+        if not feature_switches.switch(conn, flag_environment, self._on, by):
             return ActionResult(f"{where} was already {self._verb.lower()}d.")
-        change = FlagChange("state", place.feature, place.environment, not self._on, self._on)
+        change = RevertibleChange(
+            "state", flag_environment.feature, flag_environment.environment, not self._on, self._on
+        )
         return ActionResult(f"{self._verb}d {where}.", [change])
 
-    def _make_place(self, project: str, params: Params) -> FeatureEnvironment:
+    def _make_flag_environment(self, project: str, params: Params) -> FeatureEnvironment:
         return FeatureEnvironment(project, params["featureName"], params["environment"])
