@@ -23,7 +23,7 @@ from sigservice.services.actions.action_evaluation import EvaluationError, is_pe
 from sigservice.services.actions.action_runs import ActionStep, RunError
 
 MAX_STEPS = 20  # without changes, in one transaction
-_ONLY_SIGNALS = {"signals": True, "runs": False, "restores": False}
+_ONLY_SIGNALS = {"signals": True, "runs": False, "reverts": False}
 
 
 def run_once(context: Context) -> int:
@@ -36,7 +36,7 @@ def run_once(context: Context) -> int:
             with context.database.autocommit() as conn:
                 work = action_runs.find_pending_work(conn)
         evaluated = performed = 0
-        if work["signals"] or work["restores"]:
+        if work["signals"] or work["reverts"]:
             evaluated, performed = _evaluate(context, logger, work)
         if evaluated or work["runs"]:
             performed += _perform_all(context, logger)
@@ -57,7 +57,7 @@ def run_quietly(context: Context) -> int:
 def _evaluate(context: Context, logger: Logger, work: Mapping[str, Any]) -> tuple[int, int]:
     """(evaluated signals and started auto-reverts, performed actions)."""
     reverts = 0
-    if work["restores"]:
+    if work["reverts"]:
         with context.database.transaction(prepared=True) as conn:
             action_runs.lock(conn)
             reverts = run_service.start_due_reverts(conn)

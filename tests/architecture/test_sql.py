@@ -50,7 +50,7 @@ HOT = {
     ("notifications", "list_notifications"): ["action_runs_set_idx", "notifications_run_id_idx"],
     ("action_runs", "list_run_statistics"): ["action_runs_counted_idx"],
     ("action_runs", "list_firing_alerts"): ["action_runs_set_idx"],
-    ("action_runs", "lock_next_open_run"): ["action_runs_open_idx"],
+    ("action_runs", "lock_next_unfinished_run"): ["action_runs_open_idx"],
     ("events", "list_events"): ["events_pkey"],
     ("action_sets", "list_of_endpoint"): ["action_sets_source_idx"],
     ("events", "list_event_types"): ["events_type_id_idx"],

@@ -20,16 +20,16 @@ def insert_many(conn: Connection, runs: str) -> list[int]:
 
 
 def find_pending_work(conn: Connection) -> Row:
-    """{signals, runs, restores}: whether there are any."""
+    """{signals, runs, reverts}: whether there are any."""
     row = fetch_one_prepared(conn, _SQL["find_pending_work"])
     assert row is not None
     return row
 
 
-def lock_next_open(conn: Connection, *, since: int) -> Row | None:
+def lock_next_unfinished(conn: Connection, *, since: int) -> Row | None:
     """The oldest unfinished run with at least the ID `since`; None also if another process has just
     finished it."""
-    return fetch_one(conn, _SQL["lock_next_open_run"], since=since)
+    return fetch_one(conn, _SQL["lock_next_unfinished_run"], since=since)
 
 
 def fail(conn: Connection, id: int, *, reason: str) -> None:
@@ -58,10 +58,10 @@ def update(
     )
 
 
-def list_statistics(conn: Connection, caps: dict[int, int]) -> list[Row]:
-    """{action_set_id, last_at, in_last_hour} of the sets in `caps`, counted up to their caps."""
-    sets, max_runs = list(caps), list(caps.values())
-    return fetch_all(conn, _SQL["list_run_statistics"], sets=sets, caps=max_runs)
+def list_statistics(conn: Connection, max_runs_per_set: dict[int, int]) -> list[Row]:
+    """{action_set_id, last_at, in_last_hour} of the sets, counted up to their maximum."""
+    sets, max_runs = list(max_runs_per_set), list(max_runs_per_set.values())
+    return fetch_all(conn, _SQL["list_run_statistics"], sets=sets, max_runs=max_runs)
 
 
 def find_revertible(conn: Connection, action_set_id: int) -> Row | None:

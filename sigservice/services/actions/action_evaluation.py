@@ -32,6 +32,7 @@ from sigservice.services.actions.action_alerts import FiringAlerts
 from sigservice.services.actions.action_filters import Filter, Matcher, to_text
 from sigservice.services.actions.action_set_options import ActionSetOptions, ResolvedCondition
 
+# One transaction evaluates a batch of signals; its runs are inserted in portions of limited size.
 BATCH = 100
 BATCH_BYTES = 1_000_000
 PORTION_BYTES = 4_000_000
@@ -46,7 +47,7 @@ class CompiledSet:
     row: Row
     matcher: Matcher | None
     options: ActionSetOptions
-    copy: dict[str, Any]
+    action_set_json: dict[str, Any]
     armed: bool
     last_at: datetime | None = None
     in_last_hour: int = 0
@@ -98,7 +99,7 @@ class Evaluator:
 
     def _evaluate(self, conn: Connection, signals: list[Row], logger: Logger) -> tuple[int, int]:
         sets = self._load_sets(conn, sorted({row["endpoint_id"] for row in signals}), logger)
-        set_ids = [item.row["id"] for items in sets.values() for item in items]
+        set_ids = [compiled_set.row["id"] for group in sets.values() for compiled_set in group]
         batch = _Batch(FiringAlerts(conn, set_ids), logger)
         results: dict[int, list[dict[str, Any]]] = {}
         evaluated_ids: list[int] = []
@@ -109,8 +110,8 @@ class Evaluator:
                 continue
             payload, count = msgspec.json.decode(signal["payload"]), len(batch.runs)
             results[signal["signal_id"]] = [
-                _evaluate_set(item, signal, payload, batch)
-                for item in sets.get(signal["endpoint_id"], [])
+                _evaluate_set(compiled_set, signal, payload, batch)
+                for compiled_set in sets.get(signal["endpoint_id"], [])
             ]
             copied_bytes += (len(batch.runs) - count) * len(signal["payload"])
             if copied_bytes >= BATCH_BYTES:
@@ -138,31 +139,34 @@ class Evaluator:
         return True
 
     def _load_sets(
-        self, conn: Connection, sources: list[int], logger: Logger
+        self, conn: Connection, endpoint_ids: list[int], logger: Logger
     ) -> dict[int, list[CompiledSet]]:
         """By the IDs of the endpoints that trigger them."""
-        rows = action_sets.list_enabled_of_endpoints(conn, sources)
-        by_source: dict[int, list[CompiledSet]] = {}
+        rows = action_sets.list_enabled_of_endpoints(conn, endpoint_ids)
+        by_endpoint: dict[int, list[CompiledSet]] = {}
         by_id: dict[int, CompiledSet] = {}
         for row in rows:
             try:
-                item = CompiledSet(row, *self._compile(row), armed=row["armed"])
+                compiled_set = CompiledSet(row, *self._compile(row), armed=row["armed"])
             except Exception as error:  # noqa: BLE001  affects this set only
-                copy: dict[str, Any] = {"id": row["id"], "actions": []}
-                item = CompiledSet(row, None, ActionSetOptions(), copy, armed=row["armed"])
-                item.fault = _report(logger, row["id"], error)
-            by_id[row["id"]] = item
-            by_source.setdefault(row["source_id"], []).append(item)
-        caps = {
-            id: item.options.maxRunsPerHour or 0
-            for id, item in by_id.items()
-            if item.has_run_limits
+                fault = _report(logger, row["id"], error)
+                fields: dict[str, Any] = {"id": row["id"], "actions": []}
+                compiled_set = CompiledSet(
+                    row, None, ActionSetOptions(), fields, row["armed"], fault=fault
+                )
+            by_id[row["id"]] = compiled_set
+            by_endpoint.setdefault(row["source_id"], []).append(compiled_set)
+        max_runs_per_set = {
+            id: compiled_set.options.maxRunsPerHour or 0
+            for id, compiled_set in by_id.items()
+            if compiled_set.has_run_limits
         }
-        if caps:
-            for row in action_runs.list_statistics(conn, caps):
-                item = by_id[row["action_set_id"]]
-                item.last_at, item.in_last_hour = row["last_at"], row["in_last_hour"]
-        return by_source
+        if max_runs_per_set:
+            for row in action_runs.list_statistics(conn, max_runs_per_set):
+                compiled_set = by_id[row["action_set_id"]]
+                compiled_set.last_at = row["last_at"]
+                compiled_set.in_last_hour = row["in_last_hour"]
+        return by_endpoint
 
     def _compile(self, row: Row) -> tuple[Matcher, ActionSetOptions, dict[str, Any]]:
         cached = self._compiled.get(row["id"])
@@ -186,9 +190,9 @@ def is_persistent_error(error: Exception) -> bool:
     return not isinstance(error, UnavailableError)
 
 
-def is_resolved(condition: ResolvedCondition, payload: Any) -> bool:
+def is_resolved(resolved_condition: ResolvedCondition, payload: Any) -> bool:
     """Whether the signal resolves an alert."""
-    return _find_text(payload, condition.path) in condition.values
+    return _find_text(payload, resolved_condition.path) in resolved_condition.values
 
 
 def _insert_runs(conn: Connection, runs: list[dict[str, Any]]) -> None:
@@ -212,17 +216,20 @@ def _split_portions(runs: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]
         yield portion
 
 
-def _evaluate_set(item: CompiledSet, signal: Row, payload: Any, batch: _Batch) -> dict[str, Any]:
+def _evaluate_set(
+    compiled_set: CompiledSet, signal: Row, payload: Any, batch: _Batch
+) -> dict[str, Any]:
     """The stored result; adds a run to the batch unless the filters don't match."""
-    result, fault = {"actionSetId": item.row["id"], "name": item.row["name"]}, item.fault
-    if item.matcher is not None:
+    result = {"actionSetId": compiled_set.row["id"], "name": compiled_set.row["name"]}
+    fault = compiled_set.fault
+    if compiled_set.matcher is not None:
         try:
-            return result | _decide(item, item.matcher, signal, payload, batch)
+            return result | _decide(compiled_set, compiled_set.matcher, signal, payload, batch)
         except (DatabaseError, DatabaseUnavailable):
             raise  # the transaction has failed
         except Exception as error:  # noqa: BLE001  a bug in a filter must not stop the queue
-            fault = _report(batch.logger, item.row["id"], error)
-    run = _make_run(item, signal, cause="signal") | {"state": "failed", "reason": fault}
+            fault = _report(batch.logger, compiled_set.row["id"], error)
+    run = _make_run(compiled_set, signal, cause="signal") | {"state": "failed", "reason": fault}
     batch.runs.append(run)
     return result | {"verdict": "failed", "because": fault}
 
@@ -233,43 +240,50 @@ def _report(logger: Logger, set_id: int, error: Exception) -> str:
 
 
 def _decide(
-    item: CompiledSet, matcher: Matcher, signal: Row, payload: Any, batch: _Batch
+    compiled_set: CompiledSet, matcher: Matcher, signal: Row, payload: Any, batch: _Batch
 ) -> dict[str, Any]:
-    condition, is_dry_run = item.options.restoreWhenResolved, item.options.dryRun
-    if condition is not None and is_resolved(condition, payload):
-        return _resolve_alert(item, signal, payload, condition, batch)
+    options, resolved_condition = compiled_set.options, compiled_set.options.restoreWhenResolved
+    if resolved_condition is not None and is_resolved(resolved_condition, payload):
+        return _resolve_alert(compiled_set, signal, payload, resolved_condition, batch)
     if not matcher.matches(payload):
         failed = next((result for result in matcher.explain(payload) if not result.matched), None)
         reason = {"path": failed.path, "operator": failed.operator} if failed else {}
         return {"verdict": "not matched", "because": reason}
-    run = _make_run(item, signal, cause="signal")
-    if condition is not None:
-        run["correlation"] = key = _find_text(payload, condition.key)
-        if key is not None and not is_dry_run:  # also when suppressed: it prevents an auto-revert
-            batch.alerts.record(item.row["id"], key, is_firing=True)
-    suppression = _find_suppression(item, signal["now"])
+    run = _make_run(compiled_set, signal, cause="signal")
+    if resolved_condition is not None:
+        run["correlation"] = key = _find_text(payload, resolved_condition.key)
+        if (
+            key is not None and not options.dryRun
+        ):  # also when suppressed: it prevents an auto-revert
+            batch.alerts.record(compiled_set.row["id"], key, is_firing=True)
+    suppression = _find_suppression(compiled_set, signal["now"])
     if suppression:
         batch.runs.append(run | {"state": "suppressed", "reason": suppression})
         return {"verdict": "suppressed", "because": suppression}
-    item.last_at, item.in_last_hour = signal["now"], item.in_last_hour + 1
-    if item.options.latch and not is_dry_run:
-        item.armed = False
-        batch.run_once_ids.append(item.row["id"])
+    compiled_set.last_at, compiled_set.in_last_hour = signal["now"], compiled_set.in_last_hour + 1
+    if options.latch and not options.dryRun:
+        compiled_set.armed = False
+        batch.run_once_ids.append(compiled_set.row["id"])
     batch.runs.append(run)
     return {"verdict": "runs"}
 
 
 def _resolve_alert(
-    item: CompiledSet, signal: Row, payload: Any, condition: ResolvedCondition, batch: _Batch
+    compiled_set: CompiledSet,
+    signal: Row,
+    payload: Any,
+    resolved_condition: ResolvedCondition,
+    batch: _Batch,
 ) -> dict[str, Any]:
     """The result of a signal that resolves an alert."""
-    key, firing = _find_text(payload, condition.key), batch.alerts.list_keys(item.row["id"])
+    key = _find_text(payload, resolved_condition.key)
+    firing = batch.alerts.list_keys(compiled_set.row["id"])
     if key is None or key not in firing:
         reason = "The signal resolves an alert, but there is nothing to revert."
         return {"verdict": "nothing to restore", "because": reason}
-    run = _make_run(item, signal, cause="resolved") | {"correlation": key}
-    if not item.options.dryRun:
-        batch.alerts.record(item.row["id"], key, is_firing=False)
+    run = _make_run(compiled_set, signal, cause="resolved") | {"correlation": key}
+    if not compiled_set.options.dryRun:
+        batch.alerts.record(compiled_set.row["id"], key, is_firing=False)
     others = firing - {key}
     if others:
         reason = f"Another alert of this set still fires: {min(others)[:200]}"
@@ -279,32 +293,32 @@ def _resolve_alert(
     return {"verdict": "restores"}
 
 
-def _find_suppression(item: CompiledSet, now: datetime) -> str:
+def _find_suppression(compiled_set: CompiledSet, now: datetime) -> str:
     """The reason why a matching set doesn't run, "" if it does."""
-    if not item.armed:
+    if not compiled_set.armed:
         return "It runs once and has run. Re-enable it to let it run again."
-    cooldown = item.options.cooldownSeconds
-    if cooldown and item.last_at and now - item.last_at < timedelta(seconds=cooldown):
+    cooldown, last_at = compiled_set.options.cooldownSeconds, compiled_set.last_at
+    if cooldown and last_at and now - last_at < timedelta(seconds=cooldown):
         return f"Cooldown: it ran less than {cooldown} s ago."
-    cap = item.options.maxRunsPerHour
-    if cap is not None and item.in_last_hour >= cap:
-        return f"It ran {item.in_last_hour} times within an hour."
+    max_runs = compiled_set.options.maxRunsPerHour
+    if max_runs is not None and compiled_set.in_last_hour >= max_runs:
+        return f"It ran {compiled_set.in_last_hour} times within an hour."
     return ""
 
 
-def _make_run(item: CompiledSet, signal: Row, *, cause: str) -> dict[str, Any]:
+def _make_run(compiled_set: CompiledSet, signal: Row, *, cause: str) -> dict[str, Any]:
     """The columns of a run whose actions have not started."""
     return {
-        "action_set_id": item.row["id"],
-        "project": item.row["project"],
+        "action_set_id": compiled_set.row["id"],
+        "project": compiled_set.row["project"],
         "cause": cause,
         "signal_id": signal["signal_id"],
         "restores_run_id": None,
         "correlation": None,
-        "actor_id": item.row["actor_id"],
+        "actor_id": compiled_set.row["actor_id"],
         "state": "started",
         "reason": None,
-        "dry_run": item.options.dryRun,
+        "dry_run": compiled_set.options.dryRun,
         "signal": {
             "id": signal["signal_id"],
             "source": "signal-endpoint",
@@ -314,7 +328,9 @@ def _make_run(item: CompiledSet, signal: Row, *, cause: str) -> dict[str, Any]:
             "payload": msgspec.Raw(signal["payload"].encode()),
         },
         # The cached copy of the set doesn't contain the current value of `armed`.
-        "action_set": add_states(item.copy | {"armed": item.armed}, cause),
+        "action_set": add_states(
+            compiled_set.action_set_json | {"armed": compiled_set.armed}, cause
+        ),
     }
 
 

@@ -76,7 +76,7 @@ def perform_next_action(
     Most actions succeed without a savepoint. If this raises, roll back and call it again with
     `in_savepoint`, which stores the failure in the run. Raises RunError if that fails too.
     """
-    run = action_runs.lock_next_open(conn, since=since)
+    run = action_runs.lock_next_unfinished(conn, since=since)
     if run is None:
         return None
     try:
@@ -173,7 +173,7 @@ def is_reverted_by_action(run: Row) -> bool:
 
 
 def to_json(row: Row) -> dict[str, Any]:
-    """The JSON of a run: an `actionSetEvent` of the compared server with more fields."""
+    """The JSON of a run: an `actionSetEvent` of Unleash with more fields."""
     end = row["finished_at"]
     seconds = (end - row["created_at"]).total_seconds() if end else None
     return {
@@ -238,7 +238,7 @@ def _store_result(
 
 
 def _describe_error(action: dict[str, Any], error: Exception, logger: Logger) -> str:
-    """For the run. A bug in a kind of action fails its run, not the worker."""
+    """For the run. A bug in a kind of action fails its run, not the actions job."""
     if isinstance(error, DatabaseUnavailable):
         return "The database timed out twice."
     if isinstance(error, AppError):
@@ -273,7 +273,7 @@ def _perform(conn: Connection, run: Row, action: dict[str, Any]) -> ActionResult
     return kind.perform(conn, run["project"], action.get("executionParams") or {}, actor)
 
 
-def _revert(conn: Connection, run: Row, actor: Identity) -> ActionResult:
+def _revert(conn: Connection, run: Row, by: Identity) -> ActionResult:
     """Reverts one run; for a resolved alert, the runs of all alerts of the set."""
     if run["cause"] == "resolved":
         targets = action_runs.list_revertible_of_alerts(
@@ -286,6 +286,6 @@ def _revert(conn: Connection, run: Row, actor: Identity) -> ActionResult:
         if target["restored_by_run_id"]:  # by an undo or auto-revert that was inserted earlier
             return ActionResult("It was already reverted.")
         targets = [target]
-    result = action_reverts.revert_runs(conn, run["project"], targets, actor)
+    result = action_reverts.revert_runs(conn, run["project"], targets, by)
     action_runs.mark_reverted(conn, [row["id"] for row in targets], by=run["id"])
     return result

@@ -180,7 +180,7 @@ def delete(conn: Connection, project: str, id: int, by: Identity) -> None:
 
 
 def to_json(row: Row) -> dict[str, Any]:
-    """The JSON of a set. `match.payload` has the filters that the compared server's map can
+    """The JSON of a set. `match.payload` has the filters that Unleash's map can
     express, `match.filters` the others. The secrets of channels are masked."""
     filters = [msgspec.convert(f, Filter) for f in msgspec.json.decode(row["filters"])]
     payload, rest = split_filters(filters)
@@ -209,7 +209,7 @@ def to_json(row: Row) -> dict[str, Any]:
 
 
 def split_filters(filters: list[Filter]) -> tuple[dict[str, Any], list[Filter]]:
-    """(a map with one filter for each path, as on the compared server; the other filters)."""
+    """(a map with one filter for each path, as in Unleash; the other filters)."""
     payload: dict[str, Any] = {}
     mapped, rest = _partition(filters)
     for filter in mapped:

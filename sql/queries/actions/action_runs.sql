@@ -19,12 +19,12 @@ ON CONFLICT (action_set_id, signal_id) DO NOTHING
 RETURNING id;
 
 -- name: find_pending_work
--- The worker runs it when it has no work in memory.
+-- The actions job runs it when it has no work in memory.
 SELECT EXISTS (SELECT 1 FROM signal_queue) AS signals,
        EXISTS (SELECT 1 FROM action_runs WHERE state = 'started') AS runs,
-       EXISTS (SELECT 1 FROM action_runs WHERE restore_due_at <= now()) AS restores;
+       EXISTS (SELECT 1 FROM action_runs WHERE restore_due_at <= now()) AS reverts;
 
--- name: lock_next_open_run
+-- name: lock_next_unfinished_run
 -- The oldest run is next for each process, so one process at a time continues it. A process that
 -- waited for the lock gets the current row, or none if the run has ended. The actor columns are NULL if
 -- the service account was deleted.
@@ -54,7 +54,7 @@ RETURNING finished_at, (SELECT s.created_at FROM signals s WHERE s.id = action_r
 
 -- name: list_run_statistics
 -- For cooldown and maximum runs per hour: the newest run of each set, and the runs of the last hour,
--- counted up to the set's cap because a set may have many. Auto-reverts and suppressed runs don't count.
+-- counted up to the set's maximum because a set may have many. Auto-reverts and suppressed runs don't count.
 SELECT s.id AS action_set_id,
        (SELECT max(r.created_at) FROM action_runs r
         WHERE r.action_set_id = s.id AND r.cause = 'signal' AND r.state <> 'suppressed') AS last_at,
@@ -62,8 +62,8 @@ SELECT s.id AS action_set_id,
         FROM (SELECT FROM action_runs r
               WHERE r.action_set_id = s.id AND r.cause = 'signal' AND r.state <> 'suppressed'
                 AND r.created_at > now() - interval '1 hour'
-              ORDER BY r.created_at DESC LIMIT s.cap) AS counted) AS in_last_hour
-FROM unnest(%(sets)s::int[], %(caps)s::int[]) AS s (id, cap);
+              ORDER BY r.created_at DESC LIMIT s.max_runs) AS counted) AS in_last_hour
+FROM unnest(%(sets)s::int[], %(max_runs)s::int[]) AS s (id, max_runs);
 
 -- name: find_revertible_run
 -- The newest run of a set that changed flags and is not reverted.

@@ -50,15 +50,15 @@ def test_a_set_and_a_signal_have_one_run(conn):
 def test_open_runs_come_oldest_first(conn):
     first, second = add(conn, 5, 4)
     add(conn, 6, state="suppressed", reason="cooldown")
-    assert action_runs.lock_next_open(conn, since=0)["id"] == first
+    assert action_runs.lock_next_unfinished(conn, since=0)["id"] == first
     assert end(conn, first, state="started")["finished_at"] is None
-    row = action_runs.lock_next_open(conn, since=first)
+    row = action_runs.lock_next_unfinished(conn, since=first)
     assert (row["id"], row["next_action"], row["signal_id"]) == (first, 1, 5)
-    assert action_runs.lock_next_open(conn, since=first + 1)["id"] == second
+    assert action_runs.lock_next_unfinished(conn, since=first + 1)["id"] == second
     assert end(conn, first)["finished_at"]
-    assert action_runs.lock_next_open(conn, since=0)["id"] == second
+    assert action_runs.lock_next_unfinished(conn, since=0)["id"] == second
     end(conn, second, state="failed")
-    assert action_runs.lock_next_open(conn, since=0) is None
+    assert action_runs.lock_next_unfinished(conn, since=0) is None
     assert (
         action_runs.update(
             conn, 999, state="failed", action_set="{}", next_action=1, restore_minutes=None
@@ -96,7 +96,7 @@ def test_work(conn):
     end(conn, id, minutes=5)
     assert work() == set()
     due(conn)
-    assert work() == {"restores"}
+    assert work() == {"reverts"}
     assert ids(action_runs.claim_due_reverts(conn)) == [id]
     assert action_runs.claim_due_reverts(conn) == []
     assert work() == set()

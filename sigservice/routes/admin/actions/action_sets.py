@@ -24,7 +24,7 @@ SET = f"{SETS}/<id:id>"
 
 
 class MappedFilter(msgspec.Struct):
-    """A filter of the compared server's map, whose key is the path."""
+    """A filter of Unleash's map, whose key is the path."""
 
     operator: str
     value: str | int | float | bool | None = None
