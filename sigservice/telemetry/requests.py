@@ -46,7 +46,7 @@ class Requests:
             app_name = self._app_names.limit(app_name)
         return self._times.find_series(path, method, str(status), app_name)
 
-    def count_origin(self, type: str, method: str, source: str) -> None:
+    def count_client_type(self, type: str, method: str, source: str) -> None:
         """Counts requests except those of SDKs; `type` is UI or API."""
         self._origins.inc(type, method, source)
 

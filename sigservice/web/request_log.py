@@ -33,10 +33,10 @@ _PROGRAMS = re.compile(
 
 
 class _RouteLabel(NamedTuple):
-    """`counts_origin` is false if the origin is not counted or follows from the path."""
+    """`counts_client_type` is false if the type is not counted or follows from the path."""
 
     label: str
-    counts_origin: bool
+    counts_client_type: bool
 
 
 def build_observer(context: Context) -> Observe | None:
@@ -50,15 +50,15 @@ def build_observer(context: Context) -> Observe | None:
         route = environ.get("bottle.route")
         if route is None:
             path = environ["PATH_INFO"]
-            return _RouteLabel(_hide_path(path), _counts_origin(path))
+            return _RouteLabel(_hide_path(path), _counts_client_type(path))
         cached = labels_by_rule.get(route.rule)
         if cached is None:
             label = _PARAMETER.sub(r":\1", route.rule)
-            cached = labels_by_rule[route.rule] = _RouteLabel(label, _counts_origin(label))
+            cached = labels_by_rule[route.rule] = _RouteLabel(label, _counts_client_type(label))
         return cached
 
     def measure(environ: Environ, method: str, status: int, milliseconds: float) -> None:
-        label, counts_origin = find_label(environ)
+        label, counts_client_type = find_label(environ)
         key = (label, method, status, _read_app_name(environ))
         series = cached_series.get(key)
         if series is None:
@@ -66,8 +66,8 @@ def build_observer(context: Context) -> Observe | None:
             if len(cached_series) < _MAX_CACHED:
                 cached_series[key] = series
         series.observe(milliseconds)
-        if counts_origin:
-            telemetry.requests.count_origin(*_find_origin(environ, method))
+        if counts_client_type:
+            telemetry.requests.count_client_type(*_find_client_type(environ, method))
 
     def observe(environ: Environ, path: str, status: int, started_at: float) -> None:
         method = environ.get("REQUEST_METHOD", "")
@@ -114,11 +114,11 @@ def _hide_path(path: str) -> str:
     return "(hidden)"
 
 
-def _counts_origin(path: str) -> bool:
+def _counts_client_type(path: str) -> bool:
     return not (is_sdk(path) or path.startswith(_UNCOUNTED))
 
 
-def _find_origin(environ: Environ, method: str) -> tuple[str, str, str]:
+def _find_client_type(environ: Environ, method: str) -> tuple[str, str, str]:
     """UI for requests with a session, API with the program for requests with a token."""
     if "HTTP_AUTHORIZATION" not in environ and (
         "HTTP_COOKIE" in environ or not environ["PATH_INFO"].startswith("/api/")
