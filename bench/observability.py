@@ -86,8 +86,8 @@ def read_cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def find_median_ratio(left: list[float], right: list[float]) -> float:
-    return statistics.median(a / b for a, b in zip(left, right, strict=True))
+def find_median_ratio(numerators: list[float], denominators: list[float]) -> float:
+    return statistics.median(a / b for a, b in zip(numerators, denominators, strict=True))
 
 
 if __name__ == "__main__":

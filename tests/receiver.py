@@ -20,7 +20,7 @@ CERTIFICATE = SAMPLES / "cert.pem"  # of localhost, for a hundred years
 
 
 @dataclass
-class Asked:
+class ReceivedRequest:
     path: str
     headers: Message
     body: bytes
@@ -34,7 +34,7 @@ class Receiver:
     scheme: str
     address: str = "127.0.0.1"
     answers: list[tuple[int, dict[str, str]]] = field(default_factory=lambda: [(204, {})])
-    asked: list[Asked] = field(default_factory=list)
+    requests: list[ReceivedRequest] = field(default_factory=list)
     tunnels: list[str] = field(default_factory=list)
     hold: threading.Event | None = None  # answers wait for it
     body: bytes = b""
@@ -51,7 +51,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         one = self.receiver
         body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-        one.asked.append(Asked(self.path, self.headers, body))
+        one.requests.append(ReceivedRequest(self.path, self.headers, body))
         if one.hold is not None:
             one.hold.wait(DEADLINE_SECONDS)
         status, headers = one.answers.pop(0) if len(one.answers) > 1 else one.answers[0]
@@ -67,7 +67,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_CONNECT(self) -> None:
         """A tunnel, as proxies make one."""
         self.receiver.tunnels.append(self.path)
-        self.receiver.asked.append(Asked(self.path, self.headers, b""))
+        self.receiver.requests.append(ReceivedRequest(self.path, self.headers, b""))
         port = int(self.path.rpartition(":")[2])
         with socket.create_connection(("127.0.0.1", port), DEADLINE_SECONDS) as other:
             self.send_response(200)

@@ -37,17 +37,17 @@ class Row:
     says: str = ""  # what the refusal calls for
     beyond: tuple[int, ...] = ()  # numbers just outside
     at: str = ""  # where the value stands in the config; "": at the path
-    beside: dict[str, str] = field(default_factory=dict)  # variables that it can't be without
+    required: dict[str, str] = field(default_factory=dict)  # variables that it can't be without
     secret: bool = False
 
     def find(self, config: Mapping[str, Any]) -> Any:
-        found: Any = config
+        value: Any = config
         for part in (self.at or self.path).split("."):
-            found = found[part]
-        return found
+            value = value[part]
+        return value
 
     def environ(self, text: str | None = None) -> dict[str, str]:
-        return {self.env: self.text if text is None else text, **self.beside}
+        return {self.env: self.text if text is None else text, **self.required}
 
     def options(self, value: Any = NOTHING) -> dict[str, Any]:
         return nest(self.path, self.code if value is NOTHING else value)
@@ -143,21 +143,21 @@ def first_admin(part: str, text: str, bad: str, says: str) -> Row:
     """One of two variables that only go together: the username and the password."""
     both = {"SERVICE_DEFAULT_ADMIN_USERNAME": "ada", "SERVICE_DEFAULT_ADMIN_PASSWORD": "hunter2 x"}
     env = f"SERVICE_DEFAULT_ADMIN_{part.upper()}"
-    beside = {name: other for name, other in both.items() if name != env}
+    required = {name: other for name, other in both.items() if name != env}
     value = {"username": "ada", "password": "hunter2 x"}
     row = Row(f"authentication.initialAdmin{part}", env, ADMIN, text, value, bad=bad, says=says)
-    row = replace(row, at="authentication.initialAdminUser", beside=beside)
+    row = replace(row, at="authentication.initialAdminUser", required=required)
     return replace(row, secret=part == "Password")
 
 
-def tls_file(part: str, beside: str = "") -> Row:
-    """`beside` is the part that it can't be without."""
-    parts = [name for name in (part, beside) if name]
+def tls_file(part: str, required: str = "") -> Row:
+    """`required` is the part that it can't be without."""
+    parts = [name for name in (part, required) if name]
     value = {"rejectUnauthorized": False, **dict.fromkeys(parts, PEM)}
     variables = {name: f"DATABASE_SSL_{name.upper()}_FILE" for name in parts}
     path, env = f"db.ssl{part.capitalize()}File", variables.pop(part)
     row = Row(path, env, False, PEM_FILE, value, at="db.ssl", secret=True)
-    row = replace(row, beside=dict.fromkeys(variables.values(), PEM_FILE))
+    row = replace(row, required=dict.fromkeys(variables.values(), PEM_FILE))
     return replace(row, bad="/nonexistent/wr0ng", says="a readable PEM file")
 
 

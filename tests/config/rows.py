@@ -254,8 +254,8 @@ SPECIFIED = (
         secret=True,
     ),
     tls_file("ca"),
-    tls_file("cert", beside="key"),
-    tls_file("key", beside="cert"),
+    tls_file("cert", required="key"),
+    tls_file("key", required="cert"),
     Row(
         "db.sslRejectUnauthorized",
         "DATABASE_SSL_REJECT_UNAUTHORIZED",
@@ -268,7 +268,7 @@ SPECIFIED = (
     ),
     replace(
         number("db.pool.min", "DATABASE_POOL_MIN", 0, (-1,), code=1, value=2),
-        beside={"DATABASE_POOL_MAX": "20"},
+        required={"DATABASE_POOL_MAX": "20"},
     ),
     number("db.pool.max", "DATABASE_POOL_MAX", 4, (-1, 0), value=12),
     number("db.pool.idleTimeoutMillis", "DATABASE_POOL_IDLE_TIMEOUT_MS", 30_000, (-1,)),

@@ -30,9 +30,9 @@ def find_severities(capsys):
 
     def run(environ=None):
         check.main(environ or {}, "json")
-        found = json.loads(capsys.readouterr().out)["risks"]
-        assert all(set(risk) == {"severity", "option", "message"} for risk in found)
-        return {(risk["option"], risk["severity"]) for risk in found}
+        risks = json.loads(capsys.readouterr().out)["risks"]
+        assert all(set(risk) == {"severity", "option", "message"} for risk in risks)
+        return {(risk["option"], risk["severity"]) for risk in risks}
 
     return run
 
@@ -146,13 +146,13 @@ def test_a_ca_without_verification_is_named_as_such():
 
 def test_a_cookie_that_browsers_refuse_is_a_risk():
     options = {"session": {"cookieName": "__Host-sid"}, "server": {"baseUriPath": "/x"}}
-    found = [risk.option for risk in check.list_risks(load_config(options, {}))]
-    assert found.count("session.cookieName") == 2
+    risks = [risk.option for risk in check.list_risks(load_config(options, {}))]
+    assert risks.count("session.cookieName") == 2
     options["server"] = {"unleashUrl": "https://flags.example/x"}
-    found = [risk.option for risk in check.list_risks(load_config(options, {}))]
-    assert found.count("session.cookieName") == 1
+    risks = [risk.option for risk in check.list_risks(load_config(options, {}))]
+    assert risks.count("session.cookieName") == 1
 
 
 def test_the_removed_event_hook_is_a_risk():
-    found = check.list_risks(load_config({"eventHook": print}, {}))
-    assert ("warning", "eventHook") in [(risk.severity, risk.option) for risk in found]
+    risks = check.list_risks(load_config({"eventHook": print}, {}))
+    assert ("warning", "eventHook") in [(risk.severity, risk.option) for risk in risks]

@@ -77,9 +77,9 @@ def test_code_beats_the_environment(row):
 
 @each_row([row for row in IN_BOTH if isinstance(row.code, bool)])
 def test_code_switches_both_ways(row):
-    for wanted, other in ((True, "false"), (False, "true")):
-        config = load_config(row.options(wanted), {row.env: other}).config
-        assert row.find(config) is wanted
+    for expected, other in ((True, "false"), (False, "true")):
+        config = load_config(row.options(expected), {row.env: other}).config
+        assert row.find(config) is expected
 
 
 @each_row(IN_BOTH)
@@ -126,8 +126,8 @@ def test_a_number_outside_its_bounds_is_a_start_error(row):
 
 @each_row([row for row in ROWS if row.beyond])
 def test_in_code_a_number_is_no_boolean_and_no_fraction(row):
-    for wrong in (True, False, 1.5, "12"):
-        assert row.says in problems(row.options(wrong), {})[0]
+    for invalid in (True, False, 1.5, "12"):
+        assert row.says in problems(row.options(invalid), {})[0]
 
 
 @each_row([row for row in IN_ENV if row.bad is not None and "readable" not in row.says])
@@ -143,9 +143,9 @@ def test_an_option_of_the_environment_alone_is_refused_in_code(row):
 
 
 def test_everything_wrong_is_reported_at_once():
-    wrong = {row.env: row.bad for row in IN_ENV if row.bad is not None}
-    lines = problems(None, wrong)
-    for name in wrong:
+    invalid = {row.env: row.bad for row in IN_ENV if row.bad is not None}
+    lines = problems(None, invalid)
+    for name in invalid:
         assert len([line for line in lines if line.startswith(f"{name}: ")]) == 1
     assert "wr0ng" not in "\n".join(lines)
 

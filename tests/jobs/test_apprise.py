@@ -1,4 +1,4 @@
-"""Channels by apprise, against a real receiver; and what is said when apprise is missing."""
+"""Channels by apprise, against a real receiver; and the error without apprise."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sigservice.services.actions import apprise_channels
 from sigservice.services.actions.notification_text import Text
 from tests.actions_kit import SETS
 from tests.conftest import ADMIN, Make
-from tests.jobs.test_notifications import Told
+from tests.jobs.test_notifications import AlertsWithReceiver
 from tests.receiver import CERTIFICATE, receiving
 from tests.server.process import until
 from tests.waiting import DEADLINE_SECONDS
@@ -42,14 +42,14 @@ def receiver():
 
 
 @pytest.fixture
-def told(make_service, receiver):
+def alerts(make_service, receiver):
     environ = {
         "SERVICE_WEBHOOK_ALLOWED_HOSTS": "127.0.0.1,localhost",
         "SERVICE_URL": "https://f.example",
     }
     service = make_service(environ=environ)
     web = webtest.TestApp(service.app)
-    return Told(service, web, Make(web), receiver)
+    return AlertsWithReceiver(service, web, Make(web), receiver)
 
 
 @pytest.fixture(scope="module")
@@ -73,24 +73,24 @@ def address(receiver, more=""):
 
 
 @needs_apprise
-def test_a_run_is_told(told, receiver):
+def test_a_run_is_sent(alerts, receiver):
     url = address(receiver)
-    id = told.set_with({"type": "apprise", "url": url, "on": ["success"]})
-    told.fire()
+    id = alerts.create_set_with({"type": "apprise", "url": url, "on": ["success"]})
+    alerts.fire()
     receiver.answers = [(503, {}), (200, {})]
-    told.tell()
-    (seen,) = told.listed(id)
-    assert seen["channel"]["type"] == "apprise"
-    assert re.fullmatch("json://…[0-9a-f]{4}", seen["channel"]["url"])
-    assert (seen["state"], seen["attempts"]) == ("waiting", 1)
-    assert "s3cret" not in json.dumps(told.listed(id))
-    told.clock.advance(10)
-    told.tell()
-    assert told.listed(id)[0]["state"] == "sent"
-    first, second = (json.loads(asked.body) for asked in receiver.asked)
+    alerts.send_due()
+    (notification,) = alerts.list_notifications(id)
+    assert notification["channel"]["type"] == "apprise"
+    assert re.fullmatch("json://…[0-9a-f]{4}", notification["channel"]["url"])
+    assert (notification["state"], notification["attempts"]) == ("waiting", 1)
+    assert "s3cret" not in json.dumps(alerts.list_notifications(id))
+    alerts.clock.advance(10)
+    alerts.send_due()
+    assert alerts.list_notifications(id)[0]["state"] == "sent"
+    first, second = (json.loads(request.body) for request in receiver.requests)
     assert first == second
     assert (second["title"], second["type"]) == ("Action set kill checkout ran", "success")
-    (run,) = told.runs(id)
+    (run,) = alerts.runs(id)
     link = f"https://f.example/admin/projects/default/actions/{id}/runs/{run['id']}"
     assert link in second["message"]
 
@@ -98,7 +98,7 @@ def test_a_run_is_told(told, receiver):
 @needs_apprise
 def test_text_stays_text(receiver, send):
     send(address(receiver))
-    assert json.loads(receiver.asked[0].body)["message"] == TEXT.body
+    assert json.loads(receiver.requests[0].body)["message"] == TEXT.body
 
 
 @needs_apprise
@@ -106,7 +106,7 @@ def test_a_redirect_is_not_followed(receiver, send):
     receiver.answers = [(307, {"Location": f"{receiver.url}/other"})]
     with pytest.raises(DeliveryError):
         send(address(receiver, "?redirect=yes"))
-    assert [asked.path for asked in receiver.asked] == ["/s3cret"]
+    assert [request.path for request in receiver.requests] == ["/s3cret"]
 
 
 NSEC = "1" * 64
@@ -136,7 +136,7 @@ def test_this_machine_is_refused_whatever_the_service(receiver, send, url):
     with pytest.raises((DestinationError, AppriseMissingError)):
         send(url.format(port=receiver.port), AddressPolicy(allow_private=True))
     send(address(receiver, "/later"))
-    assert [asked.path for asked in receiver.asked] == ["/s3cret/later"]
+    assert [request.path for request in receiver.requests] == ["/s3cret/later"]
 
 
 @needs_apprise
@@ -149,7 +149,7 @@ def test_a_server_that_names_another_one_does_not_open_it(send):
         url = f"matrixs://u:p@localhost:{server.port}/%23room?discovery=yes"
         with pytest.raises(DestinationError):
             send(url)
-        assert {asked.path for asked in server.asked} == {"/.well-known/matrix/client"}
+        assert {request.path for request in server.requests} == {"/.well-known/matrix/client"}
 
 
 @needs_apprise
@@ -162,18 +162,18 @@ def test_certificates_are_verified(send):
         ):
             with pytest.raises((DeliveryError, DestinationError)):
                 send(url)
-        assert [asked.path for asked in server.asked] == ["/x"]
+        assert [request.path for request in server.requests] == ["/x"]
 
 
 @needs_apprise
 def test_through_a_proxy(receiver, send):
-    """It may be anywhere, and is not asked for what may not be reached from here."""
+    """A proxy may be anywhere; it receives no request for a forbidden address."""
     proxies = Proxies(http=receiver.url)
     for host in ("localhost", "127.0.0.1"):
         with pytest.raises(DestinationError):
             send(f"json://{host}:9999/", AddressPolicy(), proxies)
     send("json://hooks.example/x", AddressPolicy(), proxies)
-    assert [asked.path for asked in receiver.asked] == ["http://hooks.example/x"]
+    assert [request.path for request in receiver.requests] == ["http://hooks.example/x"]
 
 
 @needs_apprise
@@ -203,7 +203,7 @@ def test_through_a_proxy(receiver, send):
         ("json://[", "not a valid URL"),
     ],
 )
-def test_addresses_that_are_refused(url, why):
+def test_rejected_addresses(url, why):
     assert why in apprise_channels.find_problem(url, AddressPolicy())
 
 
@@ -218,26 +218,26 @@ def test_addresses_that_are_refused(url, why):
         "pagerduty://ABCDEFGHIJKLMNOP@0123456789abcdef0123456789abcdef",
     ],
 )
-def test_addresses_that_are_taken(url):
+def test_accepted_addresses(url):
     assert apprise_channels.find_problem(url, AddressPolicy()) == ""
 
 
-def test_without_apprise(told, receiver, monkeypatch):
-    """It can't be saved; what was saved before is given up, and says why."""
+def test_without_apprise(alerts, receiver, monkeypatch):
+    """No such channel can be saved; a saved one is given up with the reason."""
     channel = {"type": "apprise", "url": address(receiver), "on": ["success"]}
-    id = told.set_with(channel) if importlib.util.find_spec("apprise") else None
+    id = alerts.create_set_with(channel) if importlib.util.find_spec("apprise") else None
     monkeypatch.setitem(sys.modules, "apprise", None)
-    body = told.body(name="b", options={"notifications": [channel]})
-    answer = told.web.post_json(SETS, body, headers=ADMIN, status=400).json
+    body = alerts.body(name="b", options={"notifications": [channel]})
+    answer = alerts.web.post_json(SETS, body, headers=ADMIN, status=400).json
     assert answer["details"][0]["path"] == "options.notifications[0].url"
     assert "sigservice[notify]" in answer["message"]
     if id is not None:
-        told.fire()
-        told.tell()
-        (seen,) = told.listed(id)
-        assert (seen["state"], seen["attempts"]) == ("given up", 1)
-        assert "not installed" in seen["lastError"]
-        assert receiver.asked == []
+        alerts.fire()
+        alerts.send_due()
+        (notification,) = alerts.list_notifications(id)
+        assert (notification["state"], notification["attempts"]) == ("given up", 1)
+        assert "not installed" in notification["lastError"]
+        assert receiver.requests == []
 
 
 @needs_apprise
@@ -248,11 +248,11 @@ def test_a_process_that_was_killed_is_replaced(receiver, sender, send):
     until(lambda: killed.poll() is not None, "its end")
     send(address(receiver))
     assert sender._process.pid != killed.pid
-    assert len(receiver.asked) == 2
+    assert len(receiver.requests) == 2
 
 
 @needs_apprise
-def test_what_is_being_sent_ends_with_the_service(receiver, sender, send):
+def test_sending_ends_with_the_service(receiver, sender, send):
     """The receiver holds its answer back; whatever waits for it is gone when `close` returns."""
     errors = []
 
@@ -266,7 +266,7 @@ def test_what_is_being_sent_ends_with_the_service(receiver, sender, send):
     thread = threading.Thread(target=run)
     thread.start()
     try:
-        until(lambda: receiver.asked, "the message")
+        until(lambda: receiver.requests, "the message")
         process = sender._process
         sender.close()
         assert process.returncode is not None

@@ -55,7 +55,7 @@ def test_a_newer_version_is_logged_and_shown(make_service, receiver):
     before = web.get(UI_CONFIG, headers=ADMIN).json["versionInfo"]
     assert (before["latest"], before["isLatest"]) == ({}, True)
     assert version_check.run_once(service.context) == 0
-    (request,) = receiver.asked
+    (request,) = receiver.requests
     assert (request.path, json.loads(request.body)) == (
         "/v?x=1",
         {
@@ -96,7 +96,7 @@ def test_an_invalid_response_is_logged_and_ignored(make_service, receiver, body,
     lines = Lines()
     service = make_service({"versionCheck": {"url": receiver.url}, "getLogger": lines})
     version_check.run_once(service.context)
-    assert len(receiver.asked) == len(lines.lines) == 1
+    assert len(receiver.requests) == len(lines.lines) == 1
     assert lines.lines[0].startswith("version check failed: ")
     assert service.context.version_status.versions is None
 
@@ -118,7 +118,7 @@ def test_the_check_uses_the_proxy(make_service, receiver):
     environ = {"SERVICE_VERSION_URL": "http://versions.example/v", "HTTP_PROXY": receiver.url}
     service = make_service({}, environ)
     version_check.run_once(service.context)
-    assert [request.path for request in receiver.asked] == ["http://versions.example/v"]
+    assert [request.path for request in receiver.requests] == ["http://versions.example/v"]
     assert service.context.version_status.newer_version == "9.1.0"
 
 

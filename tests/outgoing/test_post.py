@@ -31,7 +31,7 @@ def receiver():
 
 def test_it_arrives(receiver):
     assert ask(f"{receiver.url}/a/b?c=%20d").status == 204
-    (request,) = receiver.asked
+    (request,) = receiver.requests
     assert (request.path, request.body) == ("/a/b?c=%20d", b"{}")
     assert request.headers["Host"] == f"127.0.0.1:{receiver.port}"
 
@@ -41,13 +41,13 @@ def test_nobody_is_asked_who_may_not_be(receiver, monkeypatch):
         ask(receiver.url, AddressPolicy())
     with pytest.raises(DestinationError):
         ask(f"http://localhost:{receiver.port}/", AddressPolicy())
-    assert receiver.asked == []
+    assert receiver.requests == []
 
 
 def test_a_redirect_is_an_answer_and_not_followed(receiver):
     receiver.answers = [(302, {"Location": f"{receiver.url}/private"})]
     assert ask(f"{receiver.url}/x").status == 302
-    assert [request.path for request in receiver.asked] == ["/x"]
+    assert [request.path for request in receiver.requests] == ["/x"]
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
@@ -70,7 +70,7 @@ def test_a_name_can_not_change_its_mind(receiver, monkeypatch, scheme):
             f"{scheme}://rebind.example:{receiver.port}/", AddressPolicy(False, ("203.0.113.0/24",))
         )
     assert (len(answers), set(connected)) == (1, {"203.0.113.1"})
-    assert receiver.asked == []
+    assert receiver.requests == []
 
 
 def test_tls_is_verified_by_name_at_the_address_that_was_checked(monkeypatch):
@@ -81,13 +81,13 @@ def test_tls_is_verified_by_name_at_the_address_that_was_checked(monkeypatch):
         assert ask(f"{receiver.url}/x").status == 204
         with pytest.raises(DeliveryError, match="TLS failed"):  # the certificate is localhost's
             ask(f"https://127.0.0.1:{receiver.port}/x")
-        assert [request.path for request in receiver.asked] == ["/x"]
+        assert [request.path for request in receiver.requests] == ["/x"]
 
 
 def test_through_a_proxy(receiver):
     proxies = Proxies(http=receiver.url.replace("//", "//me:pass@"))
     assert ask("http://hooks.example/x", AddressPolicy(), proxies).status == 204
-    (request,) = receiver.asked
+    (request,) = receiver.requests
     assert request.path == "http://hooks.example/x"
     assert request.headers["Host"] == "hooks.example"
     assert request.headers["Proxy-Authorization"].startswith("Basic ")
@@ -100,7 +100,7 @@ def test_a_proxy_is_not_asked_for_what_may_not_be_reached(receiver, host):
     with pytest.raises(DestinationError):
         ask(f"http://{host}/", AddressPolicy(), proxies)
     assert ask("http://hooks.example/later", AddressPolicy(), proxies).status == 204
-    assert [request.path for request in receiver.asked] == ["http://hooks.example/later"]
+    assert [request.path for request in receiver.requests] == ["http://hooks.example/later"]
 
 
 def test_through_a_proxy_with_tls(receiver, monkeypatch):
@@ -109,9 +109,9 @@ def test_through_a_proxy_with_tls(receiver, monkeypatch):
         proxies = Proxies(https=receiver.url.replace("//", "//me:pass@"))
         assert ask(f"{behind.url}/x", HERE, proxies).status == 204
         assert receiver.tunnels == [f"localhost:{behind.port}"]
-        assert receiver.asked[0].headers["Proxy-Authorization"].startswith("Basic ")
-        assert [request.path for request in behind.asked] == ["/x"]
-        assert "Proxy-Authorization" not in behind.asked[0].headers
+        assert receiver.requests[0].headers["Proxy-Authorization"].startswith("Basic ")
+        assert [request.path for request in behind.requests] == ["/x"]
+        assert "Proxy-Authorization" not in behind.requests[0].headers
 
 
 @pytest.mark.parametrize("proxy", ["http://127.0.0.1:9", "socks5://127.0.0.1:9", "http://[", "x:y"])

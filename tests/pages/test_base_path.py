@@ -72,7 +72,7 @@ def test_every_redirect_stays_below_the_base_path(web, ada):
     assert there.headers["Location"].endswith(f"{BASE}/admin/segments?done=created")
     page = form_to(ada.get(f"{BASE}/"), f"{BASE}/logout").submit(status=303)
     assert page.headers["Location"].endswith(f"{BASE}/sign-in?done=signed-out")
-    assert notice(page.follow()) == "You are signed out."
+    assert notice(page.follow()) == "You have signed out."
 
 
 def test_cookies_are_for_the_base_path(web):

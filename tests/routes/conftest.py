@@ -16,9 +16,9 @@ from tests.routes.sdk import Sdk
 
 @pytest.fixture
 def sdk(make_service: MakeService, database: TemporaryDatabase) -> Iterator[Sdk]:
-    made = Sdk(make_service, database)
-    yield made
-    made.close()
+    client = Sdk(make_service, database)
+    yield client
+    client.close()
 
 
 @pytest.fixture

@@ -34,14 +34,14 @@ def asker(environ):
 
 
 def test_custom_asks_the_function_at_each_request(make_site):
-    given = {}
+    arguments = {}
 
     def handler(app, config):
-        given.update(app=app, type=config["authentication"]["type"])
+        arguments.update(app=app, type=config["authentication"]["type"])
         return asker
 
     web = make_site("custom", customAuthHandler=handler)
-    assert given["type"] == "custom"
+    assert arguments["type"] == "custom"
     assert web.get("/api/admin/projects", status=401).json["path"] == "/sign-in"
     eva = "dict(email='eva@b', name='Eva')"
     assert who(web, **{"X-Who": eva}) == "eva@b"
@@ -65,18 +65,18 @@ def test_custom_asks_the_function_at_each_request(make_site):
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "expression",
     ["1/0", "environ['NO_SUCH']", "{}", "dict(email='no')", "dict(email='a@b', id=1)", "'ada'",
      "dict(username='a\\0b')", "dict(username=['ada'])", "dict(email='a@b', rootRole='Root')",
      "dict(email='a@b', rootRole=True)", "dict(username='x'*201)", "['ada']"],
 )  # fmt: skip
-def test_a_handler_that_errs_lets_nobody_in_and_is_logged(make_site, wrong):
+def test_a_failing_handler_signs_nobody_in_and_is_logged(make_site, expression):
     log = Log()
     web = make_site("custom", customAuthHandler=lambda app, config: asker, getLogger=log)
-    body = web.get("/api/admin/projects", headers={"X-Who": wrong}, status=401).json
+    body = web.get("/api/admin/projects", headers={"X-Who": expression}, status=401).json
     assert body["name"] == "AuthenticationRequired"
     assert any(level == "error" and "customAuthHandler" in text for _, level, text in log.lines)
-    web.get("/admin/segments", headers={"X-Who": wrong}, status=303).follow(status=200)
+    web.get("/admin/segments", headers={"X-Who": expression}, status=303).follow(status=200)
     assert people(web) == {"ada": "Admin"}
 
 

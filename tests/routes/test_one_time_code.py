@@ -47,8 +47,8 @@ def test_without_the_code_nobody_gets_in_from_a_public_address(browser, code):
 
 
 def test_a_wrong_code_is_refused(browser, code):
-    for wrong in ("0000-0000", code[:-1], code + "0", "x" * 5000, "ſ" * 9, "%00"):
-        assert attempt(browser, wrong).json["name"] == "OneTimeCodeRequired"
+    for invalid_code in ("0000-0000", code[:-1], code + "0", "x" * 5000, "ſ" * 9, "%00"):
+        assert attempt(browser, invalid_code).json["name"] == "OneTimeCodeRequired"
     assert not browser.cookies
 
 

@@ -136,8 +136,8 @@ def test_attempts_are_counted_by_result(web, service):
     for _ in range(12):
         attempt(web)
     text = web.get("/internal-backstage/prometheus").text
-    found = {line for line in text.splitlines() if line.startswith("login_attempts_total")}
-    assert found == {
+    metrics = {line for line in text.splitlines() if line.startswith("login_attempts_total")}
+    assert metrics == {
         'login_attempts_total{result="success"} 1.0',
         'login_attempts_total{result="failed"} 10.0',
         'login_attempts_total{result="limited"} 2.0',

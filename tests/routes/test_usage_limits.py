@@ -11,7 +11,7 @@ from tests.conftest import ADMIN
 from tests.routes.sdk import CLIENT, FRONTEND, PRODUCTION, Sdk
 from tests.routes.test_client_metrics import BULK, PATH, bucket
 from tests.server.process import until
-from tests.telemetry.test_metrics import Told
+from tests.telemetry.test_metrics import MetricsPage
 
 FRONTEND_PATH = "/api/frontend/client/metrics"
 SWITCH = "/api/admin/projects/default/features/one/environments/development"
@@ -35,7 +35,7 @@ def count(sdk, table):
 
 
 def dropped(sdk):
-    metrics = Told(sdk.web)
+    metrics = MetricsPage(sdk.web)
     kinds = ("applications", "instances", "strategies", "variants")
     values = {kind: metrics[f'client_metrics_dropped_total{{kind="{kind}"}}'] for kind in kinds}
     return {kind: value for kind, value in values.items() if value}

@@ -75,19 +75,19 @@ def test_none_makes_no_admin(make_service, environ):
 
 
 def test_the_documented_password_is_only_built_in_when_nobody_chose_it(make_service):
-    chosen = {"initialAdminUser": {"username": "admin", "password": "unleash4all"}}
-    (row,) = people(make_service({"authentication": chosen}))
+    options = {"initialAdminUser": {"username": "admin", "password": "unleash4all"}}
+    (row,) = people(make_service({"authentication": options}))
     assert row["has_built_in_password"] is False
 
 
 def test_no_admin_is_made_where_there_is_a_user(make_service):
     first = make_service()
     (ada,) = people(first)
-    again = make_service({"authentication": {}}, ENVIRON)
-    assert people(again) == [ada]
-    assert signs_in(again, "ada", PASSWORD)["password_hash"]
+    second = make_service({"authentication": {}}, ENVIRON)
+    assert people(second) == [ada]
+    assert signs_in(second, "ada", PASSWORD)["password_hash"]
     with pytest.raises(PasswordMismatch):
-        signs_in(again, "eva", "Another-Horse-8")
+        signs_in(second, "eva", "Another-Horse-8")
 
 
 def test_any_user_counts_even_one_that_is_no_admin(make_service, database):
@@ -128,11 +128,11 @@ def test_configured_tokens_are_stored_by_hash_with_their_scope(make_service):
     environ = {"INIT_CLIENT_API_TOKENS": CLIENT, "INIT_FRONTEND_API_TOKENS": FRONTEND}
     service = make_service(environ=environ)
     with service.context.database.autocommit() as conn:
-        found = [
+        tokens = [
             api_tokens.find_valid(conn, secret, now=NOW)
             for secret in (ADMIN_TOKEN, CLIENT, FRONTEND)
         ]
-        assert [(row["type"], row["environment"], row["projects"]) for row in found] == [
+        assert [(row["type"], row["environment"], row["projects"]) for row in tokens] == [
             ("admin", "*", ["*"]),
             ("client", "development", ["default"]),
             ("frontend", "production", ["*"]),
@@ -196,8 +196,8 @@ def test_four_processes_that_start_at_once_make_one_admin_and_one_set_of_tokens(
     for process in started:
         process.stdin.write("go\n")
         process.stdin.flush()
-    told = [process.communicate(timeout=DEADLINE_SECONDS) for process in started]
-    assert told == [("", "")] * 4
+    outputs = [process.communicate(timeout=DEADLINE_SECONDS) for process in started]
+    assert outputs == [("", "")] * 4
     assert [process.returncode for process in started] == [0] * 4
     conn = database.connect("four_starts")
     with conn.cursor() as cursor:

@@ -36,7 +36,7 @@ signal_payload_bytes client_metrics_dropped_total
 """
 
 
-class Told:
+class MetricsPage:
     """The samples of one scrape."""
 
     def __init__(self, web):
@@ -68,7 +68,7 @@ def token(web):
 
 
 def test_every_promised_metric_is_there_with_its_type(web):
-    messages = Told(web)
+    messages = MetricsPage(web)
     assert set(PROMISED.split()) <= set(messages.names())
     assert len(messages.names()) == len(set(messages.names()))
     for name in ("request_origin_counter", "client_sdk_versions", "feature_toggle_usage_total"):
@@ -85,7 +85,7 @@ def test_the_page_lists_what_there_is_and_nothing_else(web):
         for name in re.findall(r"[a-z_0-9]+\*?", cell)
     }
     prefixes = tuple(name[:-1] for name in names if name.endswith("*"))
-    messages = Told(web)
+    messages = MetricsPage(web)
     types = dict(re.findall(r"^# TYPE (\w+) (\w+)$", messages.text, re.M))
     own = {name: kind for name, kind in types.items() if not name.startswith(prefixes)}
     assert own == {n: kind for n, (kind, _) in names.items() if not n.endswith("*")}
@@ -107,7 +107,7 @@ def test_requests_by_route_application_and_origin(web, token):
         web.get(path, headers=ADMIN | {"User-Agent": "curl/8.1"}, status=404)
     web.get("/api/admin/projects/default/features/none", headers=ADMIN, status=404)
     web.get("/sign-in")
-    messages = Told(web)
+    messages = MetricsPage(web)
     for app, status in (("shop", 200), ("till", 200), ("", 401), ("", 400)):
         labels = f'path="/api/client/features",method="GET",status="{status}",appName="{app}"'
         assert messages[f"http_request_duration_milliseconds_count{{{labels}}}"] == 1
@@ -132,7 +132,7 @@ def test_the_kill_switch_leaves_application_names_empty(make_service):
     environ = {"SERVICE_RESPONSE_TIME_WITH_APP_NAME_KILL_SWITCH": "true"}
     web = webtest.TestApp(make_service(environ=environ).app)
     web.get("/api/admin/projects", headers=ADMIN | {"Unleash-AppName": "zz"})
-    messages = Told(web)
+    messages = MetricsPage(web)
     assert "zz" not in messages.text
     labels = 'path="/api/admin/projects",method="GET",status="200",appName=""'
     assert messages[f"http_request_duration_milliseconds_count{{{labels}}}"] == 1
@@ -146,7 +146,7 @@ def test_names_of_callers_without_a_good_token_are_not_counted(web, token, heade
         web.get(path, headers=headers | strange, expect_errors=True)
     web.get("/api/client/features", headers=token() | {"Unleash-AppName": "shop"})
     web.get("/api/admin/projects", headers=ADMIN | {"Unleash-AppName": "tool"})
-    messages = Told(web)
+    messages = MetricsPage(web)
     assert set(re.findall(r'appName="(\w*)"', messages.text)) == {"", "shop", "tool"}
 
 
@@ -159,7 +159,7 @@ def test_names_of_anonymous_reports_are_not_counted(make_service):
     bucket = {"start": 1, "stop": 2, "toggles": {"a": {"yes": 3}}}
     for path in ("/api/client/metrics", "/api/frontend/client/metrics"):
         web.post_json(path, {"appName": "strange", "bucket": bucket})
-    messages = Told(web)
+    messages = MetricsPage(web)
     assert messages['feature_toggle_usage_total{toggle="a",active="true",appName=""}'] == 6
     where = 'appName="",environment="default",interval=""'
     assert messages[f"client_registration_total{{{where}}}"] == 1
@@ -174,7 +174,7 @@ def test_changes_of_flags_count_when_they_are_committed(web, service):
     with contextlib.suppress(ZeroDivisionError), service.context.database.transaction() as conn:
         events.record(conn, "feature-created", SYSTEM, feature_name="undone")
         raise ZeroDivisionError
-    messages = Told(web)
+    messages = MetricsPage(web)
     at = 'toggle="a",project="default"'
     none = 'environment="n/a",environmentType="n/a"'
     assert messages[f'feature_toggle_update_total{{{at},{none},action="created"}}'] == 1
@@ -195,7 +195,7 @@ def test_what_sdks_report(web, token):
     bucket = {"start": 1, "stop": 2, "toggles": toggles}
     metrics = {"appName": "shop", "bucket": bucket}
     web.post_json("/api/client/metrics", metrics, headers=client, status=202)
-    messages = Told(web)
+    messages = MetricsPage(web)
     assert messages['feature_toggle_usage_total{toggle="a",active="true",appName="shop"}'] == 3
     assert messages['feature_toggle_usage_total{toggle="a",active="false",appName="shop"}'] == 1
     assert not re.search("never|gone", messages.text)
@@ -214,7 +214,7 @@ def test_how_much_there_is_and_limits_that_hold(make_service):
     web.post_json(FEATURES, {"name": "a"}, headers=ADMIN)
     Make(web).endpoint("first")
     web.post_json("/api/admin/signal-endpoints", {"name": "second"}, headers=ADMIN, status=400)
-    messages = Told(web)
+    messages = MetricsPage(web)
     version = web.get("/api/admin/ui-config", headers=ADMIN).json["version"]
     assert messages[f'feature_toggles_total{{version="{version}"}}'] == 1
     assert (messages["users_total"], messages['api_tokens_total{type="admin"}']) == (1, 1)
@@ -229,25 +229,25 @@ def test_a_scrape_asks_once_and_remembers_for_some_seconds(web, clock):
     queries = re.compile(r"^db_query_duration_seconds_count.* (\S+)$", re.M)
 
     def total():
-        return sum(map(float, queries.findall(Told(web).text)))
+        return sum(map(float, queries.findall(MetricsPage(web).text)))
 
     before = total()
     web.post_json(FEATURES, {"name": "a"}, headers=ADMIN)
-    Told(web)
-    assert Told(web)[requests] == 1
+    MetricsPage(web)
+    assert MetricsPage(web)[requests] == 1
     clock.advance(counts.CACHE_SECONDS + 0.1)
     old = total()
     assert total() - old == 0
-    assert Told(web)[requests] == 2
+    assert MetricsPage(web)[requests] == 2
     assert old > before
 
 
 def test_while_the_database_is_away_the_rest_is_told_at_once(web, service, clock, monkeypatch):
-    assert Told(web)["users_total"] == 1
+    assert MetricsPage(web)["users_total"] == 1
     service.context.database.close()
-    assert Told(web)["users_total"] == 1, "remembered"
+    assert MetricsPage(web)["users_total"] == 1, "remembered"
     clock.advance(6)
-    messages = Told(web)
+    messages = MetricsPage(web)
     assert messages["users_total"] is None
     assert messages["db_pool_max"] == 4
     assert "# TYPE users_total gauge" in messages.text
@@ -265,14 +265,14 @@ def test_a_database_that_hangs_does_not_hold_up_a_scrape(web, service, monkeypat
     monkeypatch.setattr(service.context.telemetry.counts, "_read", hang)
     began = time.monotonic()
     for _ in range(5):
-        assert Told(web)["users_total"] is None
+        assert MetricsPage(web)["users_total"] is None
     assert time.monotonic() - began < 30
     assert len(requests) == 1
     connections.set()
 
 
 def test_every_limit_has_its_row(web, service):
-    messages = Told(web)
+    messages = MetricsPage(web)
     rows = re.findall(r"^rate_limits\{", messages.text, re.M)
     assert len(rows) == len(service.context.limiter.buckets)
 

@@ -22,21 +22,21 @@ from tests.properties.generate import make_text, make_value
 HUGE = int("9" * 400)
 
 
-def made(**given):
-    return msgspec.convert({"path": "x"} | given, Filter)
+def make_filter(**fields):
+    return msgspec.convert({"path": "x"} | fields, Filter)
 
 
 def check(*filters, max_filters=5, max_values=25):
-    """The paths of what is wrong."""
+    """The paths of the problems."""
     problems = Problems()
     action_filters.check_filters(
         list(filters), problems, max_filters=max_filters, max_values=max_values
     )
-    assert all(found["message"].endswith(".") for found in problems.details)
-    return [found["path"].removeprefix("match.filters") for found in problems.details]
+    assert all(problem["message"].endswith(".") for problem in problems.details)
+    return [problem["path"].removeprefix("match.filters") for problem in problems.details]
 
 
-def ask(payload, *filters):
+def matches(payload, *filters):
     """Whether the filters match; what explains must say the same."""
     assert check(*filters) == []
     matcher = Matcher(filters)
@@ -46,10 +46,10 @@ def ask(payload, *filters):
     return matcher.matches(payload)
 
 
-def asks(operator, operand, x, **more):
+def value_matches(operator, operand, x, **more):
     """Of a payload whose x is that; `operand` is a list for operators that take several."""
     name = "values" if operator in LIST_OPERATORS else "value"
-    return ask({"x": x}, made(operator=operator, **{name: operand}, **more))
+    return matches({"x": x}, make_filter(operator=operator, **{name: operand}, **more))
 
 
 # operator, operand, values at the path that match, values that do not
@@ -131,22 +131,22 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("operator", "operand", "right", "wrong"), TABLE)
-def test_what_an_operator_matches(operator, operand, right, wrong):
-    assert [x for x in right if not asks(operator, operand, x)] == []
-    assert [x for x in wrong if asks(operator, operand, x)] == []
-    assert [x for x in right if asks(operator, operand, x, inverted=True)] == []
-    scalars = [x for x in wrong if not isinstance(x, list)]
-    assert [x for x in scalars if not asks(operator, operand, x, inverted=True)] == []
+@pytest.mark.parametrize(("operator", "operand", "matching", "other"), TABLE)
+def test_what_an_operator_matches(operator, operand, matching, other):
+    assert [x for x in matching if not value_matches(operator, operand, x)] == []
+    assert [x for x in other if value_matches(operator, operand, x)] == []
+    assert [x for x in matching if value_matches(operator, operand, x, inverted=True)] == []
+    scalars = [x for x in other if not isinstance(x, list)]
+    assert [x for x in scalars if not value_matches(operator, operand, x, inverted=True)] == []
 
 
-@pytest.mark.parametrize(("operator", "operand", "right", "wrong"), TABLE)
-def test_what_is_missing_matches_nothing(operator, operand, right, wrong):
+@pytest.mark.parametrize(("operator", "operand", "matching", "other"), TABLE)
+def test_what_is_missing_matches_nothing(operator, operand, matching, other):
     name = "values" if operator in LIST_OPERATORS else "value"
     for inverted in (False, True):
-        one = made(operator=operator, inverted=inverted, **{name: operand})
-        for payload in ({}, [], None, "x", 0, {"X": 1}, {"x": {}}, {"x": []}, {"x": [right[0]]}):
-            assert ask(payload, one) is False, (payload, inverted)
+        one = make_filter(operator=operator, inverted=inverted, **{name: operand})
+        for payload in ({}, [], None, "x", 0, {"X": 1}, {"x": {}}, {"x": []}, {"x": [matching[0]]}):
+            assert matches(payload, one) is False, (payload, inverted)
 
 
 def test_every_operator_is_in_the_table():
@@ -165,57 +165,59 @@ def test_every_operator_is_in_the_table():
     ],
 )
 def test_case(operator, operand, x):
-    assert asks(operator, operand, x, caseInsensitive=True)
-    assert asks(operator, operand, x) is (operator == "NOT_IN")
-    assert not asks(operator, operand, x, caseInsensitive=True, inverted=True)
+    assert value_matches(operator, operand, x, caseInsensitive=True)
+    assert value_matches(operator, operand, x) is (operator == "NOT_IN")
+    assert not value_matches(operator, operand, x, caseInsensitive=True, inverted=True)
 
 
 def test_not_in_without_case():
-    assert not asks("NOT_IN", ["A"], "a", caseInsensitive=True)
+    assert not value_matches("NOT_IN", ["A"], "a", caseInsensitive=True)
 
 
 @pytest.mark.parametrize("x", [0, False, "", None, [], {}, "a"])
 def test_exists(x):
-    there = made(operator="EXISTS")
-    absent = made(operator="EXISTS", inverted=True)
-    assert ask({"x": x}, there)
-    assert not ask({"x": x}, absent)
-    assert not ask({"y": x}, there)
-    assert ask({"y": x}, absent)
+    there = make_filter(operator="EXISTS")
+    absent = make_filter(operator="EXISTS", inverted=True)
+    assert matches({"x": x}, there)
+    assert not matches({"x": x}, absent)
+    assert not matches({"y": x}, there)
+    assert matches({"y": x}, absent)
 
 
 def test_wildcards_ask_for_one_that_matches_and_inverted_for_none():
     payload = {"alerts": [{"s": "info"}, {"s": "page"}, {}, 5]}
     page = {"path": "alerts[*].s", "operator": "IN", "values": ["page"]}
     none = page | {"values": ["gone"]}
-    assert ask(payload, made(**page))
-    assert not ask(payload, made(**none))
-    assert not ask(payload, made(**page, inverted=True))
-    assert ask(payload, made(**none, inverted=True))
-    assert not ask({"alerts": []}, made(**page, inverted=True))
-    assert ask(payload, made(path="alerts[*]", operator="EXISTS"))
-    assert not ask({"alerts": []}, made(path="alerts[*]", operator="EXISTS"))
-    assert ask([{"s": "page"}], made(**page | {"path": "[*].s"}))
+    assert matches(payload, make_filter(**page))
+    assert not matches(payload, make_filter(**none))
+    assert not matches(payload, make_filter(**page, inverted=True))
+    assert matches(payload, make_filter(**none, inverted=True))
+    assert not matches({"alerts": []}, make_filter(**page, inverted=True))
+    assert matches(payload, make_filter(path="alerts[*]", operator="EXISTS"))
+    assert not matches({"alerts": []}, make_filter(path="alerts[*]", operator="EXISTS"))
+    assert matches([{"s": "page"}], make_filter(**page | {"path": "[*].s"}))
 
 
 def test_all_filters_hold_and_one_of_a_group():
-    low = made(operator="NUM_GT", value=5)
-    high = made(operator="NUM_LT", value=10)
-    either = Filter(any=[made(operator="NUM_EQ", value=1), made(path="y", operator="EXISTS")])
-    assert ask({"x": 7}, low, high)
-    assert not ask({"x": 12}, low, high)
-    assert ask({"x": 1}, either)
-    assert ask({"x": 7, "y": 0}, low, high, either)
-    assert not ask({"x": 7}, low, high, either)
-    assert ask({})
-    assert ask(None)
+    low = make_filter(operator="NUM_GT", value=5)
+    high = make_filter(operator="NUM_LT", value=10)
+    either = Filter(
+        any=[make_filter(operator="NUM_EQ", value=1), make_filter(path="y", operator="EXISTS")]
+    )
+    assert matches({"x": 7}, low, high)
+    assert not matches({"x": 12}, low, high)
+    assert matches({"x": 1}, either)
+    assert matches({"x": 7, "y": 0}, low, high, either)
+    assert not matches({"x": 7}, low, high, either)
+    assert matches({})
+    assert matches(None)
     (result,) = Matcher([either]).explain({"x": 2})
     assert [inner.matched for inner in result.any] == [False, False]
     assert [inner.value for inner in result.any] == ["2", None]
 
 
 @pytest.mark.parametrize(
-    ("x", "shown"),
+    ("x", "text"),
     [
         (0, "0"),
         (False, "false"),
@@ -227,14 +229,14 @@ def test_all_filters_hold_and_one_of_a_group():
         (HUGE, "9" * 200),
     ],
 )
-def test_what_was_found_is_shown(x, shown):
-    (result,) = Matcher([made(operator="IN", values=["a"])]).explain({"x": x})
-    assert result.value == shown
+def test_the_value_at_the_path_is_in_the_result(x, text):
+    (result,) = Matcher([make_filter(operator="IN", values=["a"])]).explain({"x": x})
+    assert result.value == text
     assert not result.matched
 
 
 @pytest.mark.parametrize(
-    ("given", "wrong"),
+    ("fields", "paths"),
     [
         ({"operator": "IN", "values": []}, [".values"]),
         ({"operator": "IN"}, [".values"]),
@@ -264,17 +266,19 @@ def test_what_was_found_is_shown(x, shown):
         ({"operator": "?", "path": "["}, [".path", ".operator"]),
     ],
 )
-def test_what_is_refused(given, wrong):
-    assert check(made(operator="EXISTS"), made(**given)) == [f"[1]{path}" for path in wrong]
-    group = Filter(any=[made(**given)])
-    assert check(group) == [f"[0].any[0]{path}" for path in wrong]
+def test_what_is_refused(fields, paths):
+    assert check(make_filter(operator="EXISTS"), make_filter(**fields)) == [
+        f"[1]{path}" for path in paths
+    ]
+    group = Filter(any=[make_filter(**fields)])
+    assert check(group) == [f"[0].any[0]{path}" for path in paths]
 
 
 def test_groups_hold_filters_alone():
-    one = made(operator="EXISTS")
+    one = make_filter(operator="EXISTS")
     assert check(Filter(any=[])) == ["[0].any"]
     assert check(Filter(any=[Filter(any=[one])])) == ["[0].any[0].any"]
-    for beside in (
+    for fields in (
         {"path": "x"},
         {"operator": "IN"},
         {"inverted": True},
@@ -282,23 +286,23 @@ def test_groups_hold_filters_alone():
         {"values": ["a"]},
         {"caseInsensitive": True},
     ):
-        assert check(msgspec.structs.replace(Filter(any=[one]), **beside)) == ["[0].any"]
+        assert check(msgspec.structs.replace(Filter(any=[one]), **fields)) == ["[0].any"]
 
 
 def test_limits():
-    one = made(operator="EXISTS")
+    one = make_filter(operator="EXISTS")
     assert check(*[one] * 5) == []
     assert check(*[one] * 6) == [""]
     assert check(one, Filter(any=[one] * 4)) == []
     assert check(one, Filter(any=[one] * 5)) == [""]
-    twice = made(operator="IN", values=["a", "a", "b", 5, "5", 5.0])
+    twice = make_filter(operator="IN", values=["a", "a", "b", 5, "5", 5.0])
     assert check(twice, max_values=3) == []
     assert check(twice, max_values=2) == ["[0].values"]
 
 
 def test_a_pattern_that_fits_only_with_case_is_refused_without():
-    """What is stored compiles, or the worker would stumble over it."""
-    heavy = made(operator="REGEX", value="(?:" + "k" * 400 + "){50}")
+    """What is stored compiles, or the worker would fail."""
+    heavy = make_filter(operator="REGEX", value="(?:" + "k" * 400 + "){50}")
     assert check(heavy) == []
     assert check(msgspec.structs.replace(heavy, caseInsensitive=True)) == ["[0].value"]
 
@@ -307,7 +311,7 @@ def test_a_pattern_that_fits_only_with_case_is_refused_without():
     "pattern", ["(a+)+$", "(a|aa)+b", "(x+x+)+y", "^(([a-z])+.)+[A-Z]([a-z])+$", "(.*a){20}"]
 )
 def test_patterns_take_linear_time(pattern):
-    matcher = Matcher([made(operator="REGEX", value=pattern)])
+    matcher = Matcher([make_filter(operator="REGEX", value=pattern)])
     started = time.thread_time()
     for bomb in ("a" * 100_000, "x" * 100_000, "a" * 99_999 + "!"):
         matcher.matches({"x": bomb})
@@ -325,15 +329,15 @@ def test_random_payloads_and_filters_never_raise():
 
     def some():
         name = rng.choice(OPERATORS)
-        given = {"path": rng.choice(paths), "operator": name, "inverted": rng.random() < 0.3}
-        given["caseInsensitive"] = rng.random() < 0.3
+        fields = {"path": rng.choice(paths), "operator": name, "inverted": rng.random() < 0.3}
+        fields["caseInsensitive"] = rng.random() < 0.3
         if name in LIST_OPERATORS:
-            given["values"] = [operand() for _ in range(rng.randrange(1, 4))]
+            fields["values"] = [operand() for _ in range(rng.randrange(1, 4))]
         else:
-            given["value"] = rng.choice([operand(), "2026-01-01", "5", "a.c"])
-        return made(**given)
+            fields["value"] = rng.choice([operand(), "2026-01-01", "5", "a.c"])
+        return make_filter(**fields)
 
-    asked = 0
+    filter_count = 0
     for _ in range(1500):
         filters = [some() for _ in range(rng.randrange(1, 4))]
         filters = [f for f in filters if not check(f)]
@@ -342,20 +346,22 @@ def test_random_payloads_and_filters_never_raise():
         payload = json.loads(json.dumps(make_value(rng)))
         if rng.random() < 0.7:
             payload = {"x": payload}
-        ask(payload, *filters)
-        asked += len(filters)
-    assert asked > 1000
+        matches(payload, *filters)
+        filter_count += len(filters)
+    assert filter_count > 1000
 
 
 def test_fifty_sets_are_matched_within_moments():
     labels = {f"label{n}": "v" * 20 for n in range(10)}
     payload = {"status": "firing", "alerts": [{"labels": labels, "n": n} for n in range(30)]}
     filters = [
-        made(path="status", operator="IN", values=["firing"]),
-        made(path="alerts[*].labels.label3", operator="STR_CONTAINS", values=["v"]),
-        made(path="alerts[0].n", operator="NUM_LT", value=5),
-        made(path="alerts[*].labels.label9", operator="REGEX", value="^v+$"),
-        made(path="alerts[*].labels.app.name", operator="IN", values=["none"], inverted=True),
+        make_filter(path="status", operator="IN", values=["firing"]),
+        make_filter(path="alerts[*].labels.label3", operator="STR_CONTAINS", values=["v"]),
+        make_filter(path="alerts[0].n", operator="NUM_LT", value=5),
+        make_filter(path="alerts[*].labels.label9", operator="REGEX", value="^v+$"),
+        make_filter(
+            path="alerts[*].labels.app.name", operator="IN", values=["none"], inverted=True
+        ),
     ]
     sets = [Matcher(filters) for _ in range(50)]
     best = 1.0
@@ -369,5 +375,5 @@ def test_fifty_sets_are_matched_within_moments():
 
 def test_a_body_s_numbers_are_filters_values():
     decoded = msgspec.json.decode(b'{"path":"x","operator":"IN","values":[1e3,true]}', type=Filter)
-    assert ask({"x": "1000"}, decoded)
-    assert ask({"x": True}, decoded)
+    assert matches({"x": "1000"}, decoded)
+    assert matches({"x": True}, decoded)

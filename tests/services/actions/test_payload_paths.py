@@ -33,7 +33,7 @@ def find(payload, path):
 
 
 @pytest.mark.parametrize(
-    ("path", "found"),
+    ("path", "values"),
     [
         ("status", ["firing"]),
         ("x[0]", ["bracket"]),
@@ -64,12 +64,12 @@ def find(payload, path):
         ("a[*]", []),
     ],
 )
-def test_what_a_path_finds(path, found):
-    assert find(ALERTS, path) == found
+def test_a_path_returns_its_values(path, values):
+    assert find(ALERTS, path) == values
 
 
 @pytest.mark.parametrize(
-    ("payload", "path", "found"),
+    ("payload", "path", "values"),
     [
         ([{"a": 1}, {"a": 2}], "[0].a", [1]),
         ([{"a": 1}, {"a": 2}], "[*].a", [1, 2]),
@@ -85,8 +85,8 @@ def test_what_a_path_finds(path, found):
         ([{"k.l": 1}, {"k": {"l": 2}}], "[0].k.l", [1]),
     ],
 )
-def test_other_payloads(payload, path, found):
-    assert find(payload, path) == found
+def test_other_payloads(payload, path, values):
+    assert find(payload, path) == values
 
 
 @pytest.mark.parametrize(
@@ -145,10 +145,10 @@ def test_random_payloads_suggest_what_is_found():
     for _ in range(150):
         payload = json_of(rng, 4)
         for path, value in flatten_payload(payload).items():
-            found = find(payload, path)
-            assert found, (payload, path)
+            values = find(payload, path)
+            assert values, (payload, path)
             if "." not in path:
-                assert found == [value]
+                assert values == [value]
 
 
 def json_of(rng, depth):

@@ -152,21 +152,21 @@ def open_scene(case: Case, name: str) -> Scene:
 def check_version_url(case: Case) -> None:
     the_scene = open_scene(case, case.way)
     the_scene.wait_for_jobs(CHECK if case.value else LATER)
-    assert [one.path for one in the_scene.receiver.asked] == ([case.value] if case.value else [])
+    assert [one.path for one in the_scene.receiver.requests] == ([case.value] if case.value else [])
     info = case.admin("GET", "/api/admin/ui-config", service=the_scene.service)["versionInfo"]
     if not case.value:
         assert (info["latest"], info["isLatest"]) == ({}, True)
         return
     assert (info["latest"], info["isLatest"]) == (VERSIONS, False)
     expected_body = {"versions": info["current"], "instanceId": info["instanceId"]}
-    assert json.loads(the_scene.receiver.asked[0].body) == expected_body
+    assert json.loads(the_scene.receiver.requests[0].body) == expected_body
 
 
 def check_version_check(case: Case) -> None:
     names = {"default": "environment", "environment": "disabled", "code": "code", "": "environment"}
     the_scene, is_on = open_scene(case, names[case.way]), case.way == "" or case.value
     the_scene.wait_for_jobs(CHECK if is_on else LATER)
-    assert len(the_scene.receiver.asked) == (1 if is_on else 0)
+    assert len(the_scene.receiver.requests) == (1 if is_on else 0)
 
 
 def check_created_by_migration(case: Case) -> None:

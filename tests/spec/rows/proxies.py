@@ -13,8 +13,7 @@ from typing import Any
 
 from standardwebhooks import Webhook
 
-from tests.receiver import CERTIFICATE, receiving
-from tests.receiver import Asked as Told
+from tests.receiver import CERTIFICATE, ReceivedRequest, receiving
 from tests.server.process import Process, create_open_folder, find_free_port, until
 from tests.spec.kit import Case, Row
 from tests.waiting import DEADLINE_SECONDS
@@ -112,19 +111,19 @@ def check_proxy(case: Case) -> None:
             f"http://127.0.0.1:{plain.port}/directly",
         ]
         path = f"{SETS}/{create_action_set(case, service, urls)}/notifications"
-        until(lambda: len(plain.asked) == 2, "the two that are not held up")
-        requests = {one.path: one for one in plain.asked}
+        until(lambda: len(plain.requests) == 2, "the two that are not held up")
+        requests = {one.path: one for one in plain.requests}
         check_webhook(requests["/by-proxy"], "by the first proxy", is_proxied=True)
         check_webhook(requests["/directly"], "directly", is_proxied=False)
         until(lambda: f"localhost:{plain.port}" in first.log, "the proxy's own log")
         waiting = until(lambda: find_failed(case, service, path), "the failed attempt")
         assert waiting["lastError"] == "The proxy can't be reached or refuses the connection."
-        assert not secure.asked
+        assert not secure.requests
         late = start(back_at)
         assert late.port == back_at
         case.admin("POST", f"{path}/{waiting['id']}/retry", service=service)
-        until(lambda: secure.asked, "what was held up")
-        check_webhook(secure.asked[0], "through the tunnel", is_proxied=False)
+        until(lambda: secure.requests, "what was held up")
+        check_webhook(secure.requests[0], "through the tunnel", is_proxied=False)
         until(lambda: f"localhost:{secure.port}" in late.log, "the proxy's own log")
         assert f"localhost:{secure.port}" not in first.log
 
@@ -134,7 +133,7 @@ def find_failed(case: Case, service: Process, path: str) -> dict[str, Any]:
     return next((one for one in notifications if one["dueAt"] and one["lastError"]), {})
 
 
-def check_webhook(requests: Told, description: str, *, is_proxied: bool) -> None:
+def check_webhook(requests: ReceivedRequest, description: str, *, is_proxied: bool) -> None:
     event = Webhook(SECRET).verify(requests.body, dict(requests.headers))
     assert event["data"]["url"].startswith(f"{PUBLIC}/admin/"), description
     assert event == json.loads(requests.body)
