@@ -43,9 +43,9 @@ def chunked(size, count):
     return b"%x\r\n%s\r\n" % (size, b"x" * size) * count + b"0\r\n\r\n"
 
 
-def parser(limit=10**9, *, is_known=False, unknown=None, known=None):
+def parser(limit=10**9, *, is_known=False, unknown=None, names=None):
     permit = BodyPermit(limit, is_known, "192.0.2.1")
-    shares = unknown or Quotas(), known or Quotas()
+    shares = unknown or Quotas(), names or Quotas()
     return Parser(ADJUSTMENTS, BodyLimits(lambda *_: permit, *shares))
 
 

@@ -136,6 +136,6 @@ def test_the_check_depends_on_the_configuration(url, enable, is_enabled):
     from sigservice.config import load_config
 
     environ = {"SERVICE_VERSION_URL": url, "CHECK_VERSION": enable}
-    jobs = server._jobs(load_config({}, environ).config)
+    jobs = server._list_jobs(load_config({}, environ).config)
     assert (server.VERSION_CHECK in jobs) is is_enabled
     assert (server.VERSION_CHECK.every_seconds, server.VERSION_CHECK.first_seconds) == (172800, 30)
