@@ -157,7 +157,7 @@ def test_small_body_is_read_whatever_the_limit():
 @pytest.mark.parametrize("is_known", [True, False])
 def test_large_body_holds_a_share_until_the_request_ends(framing, is_known):
     own, other = Quotas(total=70_000), Quotas()
-    shares = {"known": own, "unknown": other} if is_known else {"known": other, "unknown": own}
+    shares = {"names": own, "unknown": other} if is_known else {"names": other, "unknown": own}
     first, second = (parser(is_known=is_known, **shares) for _ in range(2))
     body = b"x" * 50_000 if "Length" in framing else chunked(5000, 10)[:-5]
     for request in (first, second):
