@@ -283,7 +283,7 @@ def test_a_mail_is_sent_again_after_a_kill(post, mails):
         mail, secret = reset_tokens.claim_mail(conn, context.clock.now(), reset_lifetime=HOUR)
     server, now = context.mail_server, context.clock.now()
     service_of.deliver(context.render, server, mail, secret, now)
-    post.clock.advance(service_of.CLAIM_DURATION_DURATION.total_seconds() - 1)
+    post.clock.advance(service_of.CLAIM_DURATION.total_seconds() - 1)
     assert post.send() == 0
     post.clock.advance(2)
     assert post.send() == 1

@@ -83,8 +83,8 @@ def test_python_is_served_from_its_backup_when_the_token_is_revoked(flags, pytho
 
 def test_node_evaluates(flags, node):
     sdk = node("node_sdk.cjs", flags.url, CLIENT_TOKEN)
-    status = sdk.ask(do="ready")
-    assert status["registered"] == 1
+    sdk.ask(do="ready")
+    until(lambda: sdk.ask(do="seen").get("registered") == 1, "the registration")
     result = {
         (flag, user, country): sdk.ask(
             do="on", flag=flag, context={"userId": user, "properties": {"country": country}}

@@ -54,7 +54,7 @@ def check_failing_hooks(case: Case) -> None:
     assert process.wait() == 1
     (line,) = process.stderr.splitlines()
     raises = case.value["call"] == "failing_hook"
-    says = "failed: LookupError: no such" if raises else "must return nothing or a function"
+    says = "failed: LookupError: no such" if raises else "must return None or a function"
     assert f"{case.row.name} {says}" in line
 
 
