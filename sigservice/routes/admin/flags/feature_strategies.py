@@ -20,6 +20,7 @@ from sigservice.web.json_patch import Patch, apply_patch
 from sigservice.web.router import Router
 
 STRATEGIES = "/api/admin/projects/<project>/features/<name>/environments/<environment>/strategies"
+LIMIT = "strategySegmentsLimit"
 
 
 class SortOrder(msgspec.Struct):
@@ -34,21 +35,18 @@ router = Router(AdminGuard)
 def list_strategies(
     context: Context, identity: Identity, project: str, name: str, environment: str
 ) -> HTTPResponse:
+    target = FeatureEnvironment(project, name, environment)
     with context.database.transaction() as conn:
-        return respond.json(
-            strategies.list_strategies(conn, FeatureEnvironment(project, name, environment))
-        )
+        return respond.json(strategies.list_strategies(conn, target))
 
 
 @router.post(STRATEGIES, needs=EDIT, takes=Strategy)
 def add_strategy(
     context: Context, identity: Identity, project: str, name: str, environment: str, body: Strategy
 ) -> HTTPResponse:
-    target = FeatureEnvironment(project, name, environment)
+    target, limit = FeatureEnvironment(project, name, environment), context.config[LIMIT]
     with context.database.transaction() as conn:
-        strategy = strategies.add(
-            conn, target, body, identity, max_segments=context.config["strategySegmentsLimit"]
-        )
+        strategy = strategies.add(conn, target, body, identity, max_segments=limit)
     return respond.json(strategy)
 
 
@@ -76,10 +74,9 @@ def sort_strategies(
 def show_strategy(
     context: Context, identity: Identity, project: str, name: str, environment: str, id: str
 ) -> HTTPResponse:
+    target = FeatureEnvironment(project, name, environment)
     with context.database.transaction() as conn:
-        return respond.json(
-            strategies.get(conn, FeatureEnvironment(project, name, environment), id)
-        )
+        return respond.json(strategies.get(conn, target, id))
 
 
 @router.put(f"{STRATEGIES}/<id>", needs=EDIT, takes=Strategy)
@@ -92,11 +89,9 @@ def replace_strategy(
     id: str,
     body: Strategy,
 ) -> HTTPResponse:
-    target = FeatureEnvironment(project, name, environment)
+    target, limit = FeatureEnvironment(project, name, environment), context.config[LIMIT]
     with context.database.transaction() as conn:
-        strategy = strategies.replace(
-            conn, target, id, body, identity, max_segments=context.config["strategySegmentsLimit"]
-        )
+        strategy = strategies.replace(conn, target, id, body, identity, max_segments=limit)
     return respond.json(strategy)
 
 
@@ -110,15 +105,13 @@ def patch_strategy(
     id: str,
     body: Patch,
 ) -> HTTPResponse:
-    target = FeatureEnvironment(project, name, environment)
+    target, limit = FeatureEnvironment(project, name, environment), context.config[LIMIT]
     with context.database.transaction() as conn:
         revisions.lock(conn)  # nothing changes between the read and the write
         new = apply_patch(body, strategies.get(conn, target, id), Strategy)
         if new.title is UNSET:  # the patch removed it
             new.title = None
-        strategy = strategies.replace(
-            conn, target, id, new, identity, max_segments=context.config["strategySegmentsLimit"]
-        )
+        strategy = strategies.replace(conn, target, id, new, identity, max_segments=limit)
     return respond.json(strategy)
 
 

@@ -83,12 +83,11 @@ def _replace_strategies(
     new: list[Strategy],
     identity: Identity,
 ) -> None:
+    limit = context.config["strategySegmentsLimit"]
     for row in strategies.list_strategies(conn, target):
         strategies.remove(conn, target, row["id"], identity)
     for strategy in new:
-        strategies.add(
-            conn, target, strategy, identity, max_segments=context.config["strategySegmentsLimit"]
-        )
+        strategies.add(conn, target, strategy, identity, max_segments=limit)
 
 
 @legacy_router.post(FEATURES, needs=EDIT, takes=LegacyFeature)

@@ -54,6 +54,7 @@ def list_features(context: Context, identity: Identity) -> HTTPResponse:
             [row["name"] for row in environments.list_all(conn) if row["enabled"]],
         )
     applied = {name: value for name, value in filters.items() if value}
+    next_offset = offset + PAGE_SIZE
     end, can_edit = offset + len(rows), identity.has_permission("EDIT")
     return respond.page(
         context,
@@ -79,9 +80,7 @@ def list_features(context: Context, identity: Identity) -> HTTPResponse:
         has_switches=can_edit and any(row["environments"] and not row["archived"] for row in rows),
         here=urlencode(applied | ({"offset": offset} if offset else {})),
         previous=urlencode(applied | {"offset": max(0, offset - PAGE_SIZE)}) if offset else "",
-        next=urlencode(applied | {"offset": offset + PAGE_SIZE})
-        if total > offset + PAGE_SIZE
-        else "",
+        next=urlencode(applied | {"offset": next_offset}) if next_offset < total else "",
         notice=find_notice(),
     )
 

@@ -27,12 +27,7 @@ NOTICES = {
     "saved": "Segment saved.",
     "deleted": "Segment deleted.",
 }
-BLANK: dict[str, Any] = {
-    "name": "",
-    "description": "",
-    "project": "",
-    "constraints": [constraint_fields.BLANK],
-}
+BLANK = {"name": "", "description": "", "project": "", "constraints": [constraint_fields.BLANK]}
 
 router = Router(PageGuard)
 
@@ -122,7 +117,9 @@ def _submit(
     values = _read_values(form)
     if form.get("do"):
         return _render_form(context, identity, values, heading)
-    fields, limit = _to_fields(values), context.config["segmentValuesLimit"]
+    limit, project = context.config["segmentValuesLimit"], values["project"] or None
+    constraints = constraint_fields.to_constraints(values["constraints"])
+    fields = SegmentFields(values["name"], values["description"], project, constraints)
     try:
         with context.database.transaction() as conn:
             if segment_id is None:
@@ -175,17 +172,6 @@ def delete_segment(
 def _read_values(form: Form) -> dict[str, Any]:
     names = ("name", "description", "project")
     values = {name: form.get(name, "").replace("\r\n", "\n").strip() for name in names}
-    rows = constraint_fields.read_rows(form)
-    button = form.get("do", "")
-    return values | {
-        "constraints": change_rows(rows, "constraints", constraint_fields.BLANK, button)
-    }
-
-
-def _to_fields(values: dict[str, Any]) -> SegmentFields:
-    return SegmentFields(
-        values["name"],
-        values["description"],
-        values["project"] or None,
-        constraint_fields.to_constraints(values["constraints"]),
-    )
+    rows, button = constraint_fields.read_rows(form), form.get("do", "")
+    rows = change_rows(rows, "constraints", constraint_fields.BLANK, button)
+    return values | {"constraints": rows}
