@@ -43,8 +43,7 @@ class Field:
             return self.attributes
         if self.type == "textarea":
             return {"rows": 3, "spellcheck": "false", **self.attributes}
-        own = {"type": self.type, "value": self.value, "autocomplete": "off"}
-        return {**own, **self.attributes}
+        return {"type": self.type, "value": self.value, "autocomplete": "off", **self.attributes}
 
     def find_errors(self, problems: ProblemDetails) -> str:
         return find_errors(problems, self.element_id)

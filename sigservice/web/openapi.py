@@ -79,14 +79,11 @@ def _describe_operation(route: Any, body: dict[str, Any] | None) -> dict[str, An
             },
         },
     }
-    parameters = [_describe_parameter(name, kind) for name, kind in _PARAMETER.findall(route.rule)]
-    if parameters:
+    if parameters := [_describe_parameter(*match) for match in _PARAMETER.findall(route.rule)]:
         operation["parameters"] = parameters
     if body is not None:
-        operation["requestBody"] = {
-            "required": True,
-            "content": {"application/json": {"schema": body}},
-        }
+        content = {"application/json": {"schema": body}}
+        operation["requestBody"] = {"required": True, "content": content}
     guards = [type(p).__name__ for p in route.app.plugins if getattr(p, "name", "") == "guard"]
     if security := _SECURITY.get(guards[0] if guards else ""):
         operation["security"] = security
@@ -101,6 +98,6 @@ def _write_summary(handler_name: str) -> str:
     return " ".join([first.capitalize(), *(_ACRONYMS.get(word, word) for word in words)])
 
 
-def _describe_parameter(name: str, kind: str) -> dict[str, Any]:
-    type = "integer" if kind == "id" else "string"
+def _describe_parameter(name: str, filter: str) -> dict[str, Any]:
+    type = "integer" if filter == "id" else "string"
     return {"name": name, "in": "path", "required": True, "schema": {"type": type}}
