@@ -1,0 +1,71 @@
+"""The project says each thing with the words of docs/glossary.md."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = ("sigservice", "sql", "templates", "docs", "tests", "bench")
+LIST = ROOT / "docs" / "retired-words.txt"
+EXEMPT = {LIST, Path(__file__), ROOT / "sql" / "schema.snapshot.sql"}
+RETIRED = [
+    line.split("\t") for line in LIST.read_text().splitlines() if line and not line.startswith("#")
+]
+# A participle says what happened to a thing, not what it is.
+PARTICIPLES = frozenset(
+    "asked beside chosen drawn found given grown held judged kept known left letters listed made"
+    " meant offered said seen sent shown stored taken told typed used wanted written wrong"
+    " again".split()  # noqa: SIM905
+)
+
+
+def list_files(*suffixes: str) -> list[Path]:
+    files = [file for folder in FOLDERS for file in (ROOT / folder).rglob("*")]
+    top = [*ROOT.glob("*.md"), *ROOT.glob("*.py")]
+    return [
+        file
+        for file in [*files, *top]
+        if file.suffix in suffixes
+        and file not in EXEMPT
+        and file.parent.name != "migrations"
+        and "node_modules" not in file.parts
+    ]
+
+
+@pytest.mark.parametrize(("pattern", "replacement"), RETIRED)
+def test_retired_word_is_gone(pattern: str, replacement: str):
+    word = re.compile(pattern)
+    uses = [
+        f"{file.relative_to(ROOT)}:{number}: {line.strip()}"
+        for file in list_files(".py", ".sql", ".tpl", ".md", ".css", ".js")
+        for number, line in enumerate(file.read_text().splitlines(), 1)
+        if word.search(line)
+    ]
+    assert not uses, f"say {replacement}"
+
+
+def names_of(tree: ast.Module) -> list[tuple[int, str]]:
+    """Line and name of each variable, parameter, attribute and function that the code defines."""
+    names = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            names.append((node.lineno, node.id if isinstance(node, ast.Name) else node.attr))
+        elif isinstance(node, ast.arg):
+            names.append((node.lineno, node.arg))
+        elif isinstance(node, ast.FunctionDef):
+            names.append((node.lineno, node.name))
+    return names
+
+
+def test_no_name_is_a_participle():
+    bad = [
+        f"{file.relative_to(ROOT)}:{line}: {name}"
+        for file in list_files(".py")
+        for line, name in names_of(ast.parse(file.read_text()))
+        if name.strip("_") in PARTICIPLES
+    ]
+    assert bad == []
