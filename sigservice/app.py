@@ -1,7 +1,5 @@
 """Assembles the WSGI application: hooks, routers and wrappers in their order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@ def handler(app, config):
     return authentication.Custom(identify=…, path="/sign-in/example", label="Sign in with Example")
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

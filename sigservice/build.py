@@ -1,7 +1,5 @@
 """Builds the application context: loggers, rate limits, metrics and renderer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

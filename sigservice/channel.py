@@ -2,8 +2,6 @@
 close, so that the client can read the error.
 """
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import time

@@ -1,7 +1,5 @@
 """The `sigservice` command: run the service, set up its database and users, export and import."""
 
-from __future__ import annotations
-
 import argparse
 import getpass
 import os

@@ -1,7 +1,5 @@
 """The clocks of the service; tests replace them (see docs/testing.md)."""
 
-from __future__ import annotations
-
 import time
 from datetime import UTC, datetime
 

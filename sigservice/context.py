@@ -1,7 +1,5 @@
 """The application context: the parts of a running service, for routes and jobs."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ Clients see the `name` of the class, which SDKs and tools of Unleash expect. `we
 the response; messages must not contain internal details.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

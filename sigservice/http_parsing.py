@@ -2,8 +2,6 @@
 that costs more than its size, no body without a limit.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple

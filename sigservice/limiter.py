@@ -5,8 +5,6 @@ A bucket allows `burst` requests at once and `rate` per second afterwards, so ne
 burst + rate * seconds.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 from collections import OrderedDict

@@ -6,8 +6,6 @@ http_parsing.py, channel.py and this module rely on undocumented attributes of w
 body_rcv, header_plus, requests_lock); tests/server checks each of them.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import logging

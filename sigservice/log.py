@@ -3,8 +3,6 @@
 One line for each entry, with escaped control characters, so that input can't forge lines.
 """
 
-from __future__ import annotations
-
 import atexit
 import logging
 import sys

@@ -4,8 +4,6 @@ PostgreSQL rejects NUL; JSON parsers reject lone surrogates, NaN and deep nestin
 refused here with a reason.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import zlib

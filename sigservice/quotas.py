@@ -1,7 +1,5 @@
 """Counts amounts in use, such as open connections."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Hashable
 

@@ -1,7 +1,5 @@
 """Remembers recent keys in memory."""
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable

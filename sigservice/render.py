@@ -4,8 +4,6 @@ bottle.template() is not used: it treats a name with a brace or newline as templ
 cache is global. Here names are constants, files below templates/.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from functools import cache

@@ -4,8 +4,6 @@ Generated secrets have 256 bits, so their plain SHA-256 is stored (OWASP ASVS 5,
 are hashed by Argon2id with OWASP's parameters (19 MiB, t=2, p=1).
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

@@ -1,7 +1,5 @@
 """The one parser of semantic versions (semver.org 2.0.0)."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

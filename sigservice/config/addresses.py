@@ -1,7 +1,5 @@
 """Types of option values for hosts, networks, URLs and base paths."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """The authentication types as data. No other code compares their names."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

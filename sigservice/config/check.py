@@ -1,7 +1,5 @@
 """`sigservice check-config`: the value and source of each option, and the risks."""
 
-from __future__ import annotations
-
 import json
 import sys
 import textwrap

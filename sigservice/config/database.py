@@ -4,8 +4,6 @@ Precedence: in-code `db` > URL file > URL > single options > defaults. A part th
 comes from its own option.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Generates docs/configuration.md: `python -m sigservice.config.docs`."""
 
-from __future__ import annotations
-
 import json
 import sys
 

@@ -1,7 +1,5 @@
 """Examples of option values, for error messages and the documentation."""
 
-from __future__ import annotations
-
 from sigservice.config.options import Option
 
 _OWN = {

@@ -3,8 +3,6 @@
 In-code value > environment value > default. All problems are reported at once.
 """
 
-from __future__ import annotations
-
 import copy
 import difflib
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Variables that are probably meant for this service but have an unknown name."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Mapping

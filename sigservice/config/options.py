@@ -4,8 +4,6 @@ The documentation, `check-config` and the tests are generated from this table. A
 row.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

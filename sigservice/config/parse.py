@@ -5,8 +5,6 @@ and an example. It prints the text of an `InvalidValue` only: other errors may c
 which may be a secret.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace

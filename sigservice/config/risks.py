@@ -3,8 +3,6 @@
 Each rule in RULES is a function of (config, sources). None opens a connection or a file.
 """
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

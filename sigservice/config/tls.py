@@ -1,7 +1,5 @@
 """Types of the database's TLS settings: JSON, PEM text and files with them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """API tokens of the configuration. One invalid token rejects all (specification, API token)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sigservice.errors import AppError, BadDataError

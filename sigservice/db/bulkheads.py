@@ -4,8 +4,6 @@ A flood of such work can't block the rest. The number of waiting callers is limi
 each of them occupies a worker of the listener.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A connection of the pool, with its state, and with a check of commits."""
 
-from __future__ import annotations
-
 import select
 import time
 from collections.abc import Callable, Sequence

@@ -5,8 +5,6 @@ have access to binaries and data; otherwise a directory below /var/lib/sigservic
 and owner of existing folders never change.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import os

@@ -5,8 +5,6 @@ It listens only on a unix socket in a private folder. See
 docs/decisions/0003-embedded-postgresql.md.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

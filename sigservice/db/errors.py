@@ -4,8 +4,6 @@ The text of a driver error contains data (in DETAIL, message and context), so th
 has neither its text nor its cause: raise the result of `translate` with `from None`.
 """
 
-from __future__ import annotations
-
 import psycopg2
 
 from sigservice.db.queries import Statement

@@ -1,7 +1,5 @@
 """Patterns for LIKE and ILIKE."""
 
-from __future__ import annotations
-
 
 def make_pattern(text: str) -> str | None:
     """The pattern that matches `text` anywhere, None for an empty text."""

@@ -4,8 +4,6 @@ Several processes may start at once, so each transaction finds the next migratio
 lock of the schema. The lock ends with the transaction, so no connection pooler can keep it.
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 

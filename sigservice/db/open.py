@@ -1,7 +1,5 @@
 """Opens the configured or the embedded database: connects, migrates, creates the pool."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import stat

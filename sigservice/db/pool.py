@@ -4,8 +4,6 @@ psycopg2's pool raises at once when it is empty and closes every returned connec
 minimum (measured), so each request would need a handshake.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket

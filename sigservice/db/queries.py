@@ -1,7 +1,5 @@
 """Named statements from sql/queries/*.sql: `-- name: verb_noun`, comments, one statement."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import cache

@@ -4,8 +4,6 @@ Connection poolers reject or ignore the `options` of the startup packet. Without
 service would use tables of another schema and acknowledge commits that a crash can undo.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from typing import Any

@@ -1,7 +1,5 @@
 """The ways to execute a named statement. Parameters are `%(name)s`, rows are dicts."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import time

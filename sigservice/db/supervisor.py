@@ -10,8 +10,6 @@ ACCOUNT runs postgres ("" = the current account); HOME and SOCKETS are folders t
 ("" = none).
 """
 
-from __future__ import annotations
-
 import ctypes
 import fcntl
 import os

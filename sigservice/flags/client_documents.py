@@ -1,7 +1,5 @@
 """Caches the serialized documents of the client API, by query and revision."""
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ userId and sessionId, and among variants when their stickiness field is absent; 
 clock.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The origins of web pages that may call the frontend API, cached until the settings change."""
 
-from __future__ import annotations
-
 from sigservice.db.pool import Database
 from sigservice.flags.revision_cache import RevisionCache, Revisions
 from sigservice.services.system import settings

@@ -1,7 +1,5 @@
 """The adapter to the evaluation engine: the flags of one environment at one revision."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

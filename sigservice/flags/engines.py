@@ -1,7 +1,5 @@
 """Caches one engine for each environment and rebuilds it after a change."""
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict, defaultdict
 

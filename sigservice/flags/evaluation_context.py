@@ -4,8 +4,6 @@ A field that isn't a root field becomes a property; explicit properties take pre
 and booleans become text; null and an empty root field count as absent.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime

@@ -4,8 +4,6 @@ A part (a strategy, its rollout alone, a constraint, a segment) is evaluated as 
 so no rule of the engine is implemented twice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal

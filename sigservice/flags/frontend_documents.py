@@ -1,7 +1,5 @@
 """Caches the serialized documents of the frontend API, by evaluation context and engine."""
 
-from __future__ import annotations
-
 import hashlib
 import threading
 import uuid

@@ -1,7 +1,5 @@
 """When tokens and sessions were last used: kept in memory, written by a job once a minute."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from sigservice.clock import Clock

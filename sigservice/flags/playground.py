@@ -1,7 +1,5 @@
 """Selects flags of projects in an environment for the playground, and explains them."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Random stickiness is replaced by a temporary context field, so the hash of that 
 rollouts and variants.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Sequence
 from typing import Any

@@ -4,8 +4,6 @@ A check costs at most one small statement, which concurrent requests share; so t
 every process sees a changed flag and rejects a revoked token.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 

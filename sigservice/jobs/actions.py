@@ -8,8 +8,6 @@ No error stops the queue: a failed batch is repeated signal by signal, and what 
 stored as failed, with the ID of the logged error. Only an unavailable database stops everything.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Deletes expired sessions and reset tokens, closes idle and stuck connections."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from sigservice.context import Context

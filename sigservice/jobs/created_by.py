@@ -1,8 +1,6 @@
 """Fills created_by_user_id of past events and flags, 100 of each at a time (specification: every
 15 minutes). Several processes may run it: each updates rows that no other has locked."""
 
-from __future__ import annotations
-
 from sigservice.context import Context
 from sigservice.repository.flags import features
 from sigservice.repository.system import events

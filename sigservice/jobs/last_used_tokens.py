@@ -3,8 +3,6 @@
 A kill loses the times of the last minute.
 """
 
-from __future__ import annotations
-
 from sigservice.context import Context
 from sigservice.repository.access import api_tokens, personal_tokens, sessions
 

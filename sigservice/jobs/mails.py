@@ -3,8 +3,6 @@
 Killed in between, the claim runs out and the mail is sent again, as the same message.
 """
 
-from __future__ import annotations
-
 from sigservice.context import Context
 from sigservice.db.statements import Row
 from sigservice.errors import describe_fault

@@ -5,8 +5,6 @@ doesn't delay others. After a kill the claim expires and the notification is sen
 same ID.
 """
 
-from __future__ import annotations
-
 import queue
 import threading
 import time

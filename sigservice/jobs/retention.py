@@ -5,8 +5,6 @@ Each chunk is one short transaction, so the job can be killed at any time and ca
 processes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain

@@ -3,8 +3,6 @@
 A repeated error, such as an unavailable database, is logged once a minute.
 """
 
-from __future__ import annotations
-
 import random
 import threading
 import time

@@ -1,7 +1,5 @@
 """Records one event per minute for failed sign-ins above the event limit."""
 
-from __future__ import annotations
-
 from sigservice.context import Context
 
 

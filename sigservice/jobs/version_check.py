@@ -1,7 +1,5 @@
 """Fetches the latest version; each process keeps the result in memory."""
 
-from __future__ import annotations
-
 from sigservice.context import Context
 from sigservice.outgoing.addresses import DestinationError
 from sigservice.outgoing.post import DeliveryError

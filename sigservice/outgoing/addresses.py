@@ -3,8 +3,6 @@
 A name is checked by the addresses that it resolves to, at the moment of its use.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import socket
 from dataclasses import dataclass

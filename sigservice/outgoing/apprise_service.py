@@ -3,8 +3,6 @@
 Apprise is optional and takes a second to import, so it is imported on first use.
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 from collections.abc import Callable

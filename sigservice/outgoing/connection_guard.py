@@ -4,8 +4,6 @@ For a process whose libraries resolve and connect on their own: Python reports e
 any thread to an audit hook first, and the hook can refuse it.
 """
 
-from __future__ import annotations
-
 import socket
 import sys
 from collections.abc import Iterable

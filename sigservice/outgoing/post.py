@@ -1,7 +1,5 @@
 """One POST to an external web server: checked, bounded in time and size, without redirects."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Callable, Mapping

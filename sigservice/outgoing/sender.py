@@ -4,8 +4,6 @@ The first message starts the process. It imports Apprise once, which takes a sec
 for each message, and ends after a while without one.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

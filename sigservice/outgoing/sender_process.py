@@ -4,8 +4,6 @@ It receives a socket for each message, and a child process answers there. The ch
 connection guard, has a time limit, and shares no state with other messages.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -4,8 +4,6 @@ https://www.iana.org/assignments/iana-ipv4-special-registry and iana-ipv6-specia
 2025. ipaddress.is_global is not used because its data depends on the version of Python.
 """
 
-from __future__ import annotations
-
 import ipaddress
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address

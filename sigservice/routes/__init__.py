@@ -1,7 +1,5 @@
 """All routes of the service: what SDKs and senders call, the admin API, the pages."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """All routes as a list: what `sigservice routes` prints and docs/api.md is checked against."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

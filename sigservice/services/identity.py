@@ -1,7 +1,5 @@
 """The authenticated user or token: guards pass it to handlers, events name it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

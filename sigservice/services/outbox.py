@@ -1,7 +1,5 @@
 """Retry delays and states that the outboxes of notifications and mails share."""
 
-from __future__ import annotations
-
 import random
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Collects what is wrong with an input, so that one answer reports all of it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any, Self

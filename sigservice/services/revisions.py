@@ -5,8 +5,6 @@ Every change that an SDK can see begins with `lock`, so only one runs at a time,
 clock, so a restored database never gives the revision of a lost state to other content.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from sigservice.db.pool import Connection

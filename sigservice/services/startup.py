@@ -1,8 +1,6 @@
 """The work of each start, safe in parallel processes: built-in rows, first admin, first tokens and
 enabled environments."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Sequence
 from typing import Any

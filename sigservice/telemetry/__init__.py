@@ -1,7 +1,5 @@
 """Prometheus metrics: one file for each concept, assembled here."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -3,8 +3,6 @@
 A scrape never waits long: without a fast response of the database these metrics are missing.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 import time

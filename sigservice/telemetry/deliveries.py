@@ -1,7 +1,5 @@
 """Metrics of deliveries: notifications of runs, emails to users."""
 
-from __future__ import annotations
-
 from sigservice.telemetry.instruments import Counter, Instruments
 
 

@@ -1,7 +1,5 @@
 """The text format 0.0.4, without renaming counters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import inf
 

@@ -1,7 +1,5 @@
 """Changes of flags, and reports of SDKs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from prometheus_client.core import Metric

@@ -3,8 +3,6 @@
 Why not prometheus-client's own: docs/decisions/0013-metrics.md.
 """
 
-from __future__ import annotations
-
 import threading
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence

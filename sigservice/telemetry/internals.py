@@ -1,7 +1,5 @@
 """Metrics of internals: statements, functions, jobs, exceeded limits."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

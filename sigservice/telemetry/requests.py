@@ -3,8 +3,6 @@
 A request of an SDK costs one observation; all other metrics are derived from it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from prometheus_client.core import HistogramMetricFamily, Metric

@@ -1,7 +1,5 @@
 """The counter of sign-in attempts."""
 
-from __future__ import annotations
-
 from sigservice.telemetry.instruments import Counter, Instruments
 
 

@@ -1,7 +1,5 @@
 """Signals and the runs that they trigger."""
 
-from __future__ import annotations
-
 from sigservice.telemetry.instruments import Counter, Histogram, Instruments
 
 

@@ -1,7 +1,5 @@
 """`sigservice export` and `sigservice import`, from a file or from a running server."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections import defaultdict

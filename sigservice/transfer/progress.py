@@ -1,7 +1,5 @@
 """Progress of an import: a bar on a terminal, otherwise a line for each stage."""
 
-from __future__ import annotations
-
 import threading
 from typing import TextIO
 

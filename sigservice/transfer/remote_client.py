@@ -1,7 +1,5 @@
 """Client of a remote server's admin API, with retries. No message contains the token."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

@@ -4,8 +4,6 @@ Responses differ between versions of the server: members are missing, null or ha
 features of paid editions are absent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime

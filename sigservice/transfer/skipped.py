@@ -1,7 +1,5 @@
 """What a remote server has besides flags: counted, so that the report of an import is complete."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

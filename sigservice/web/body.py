@@ -1,7 +1,5 @@
 """Reads bodies with a limit. bottle's own readers are not used, see docs/patterns.md."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl

@@ -2,8 +2,6 @@
 it uses neither I/O nor the database.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from bottle import Bottle, HTTPError

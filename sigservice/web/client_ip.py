@@ -1,7 +1,5 @@
 """The client's address and scheme: those of the peer, unless it is a trusted proxy."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Sequence
 from functools import lru_cache

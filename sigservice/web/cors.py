@@ -5,8 +5,6 @@ are added to every answer, also to errors of the outermost layer, because withou
 hides even the status.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from typing import Any

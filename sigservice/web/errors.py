@@ -1,7 +1,5 @@
 """Makes the response to every error: JSON {id, name, message, details} or a page, by path."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from bottle import HTTPError, HTTPResponse, request

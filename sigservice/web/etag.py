@@ -1,7 +1,5 @@
 """If-None-Match (RFC 9110, 13.1.2) with weak comparison, lists and *."""
 
-from __future__ import annotations
-
 
 def matches(header: str, etag: str) -> bool:
     """Whether the header matches `etag`, which includes its quotes."""

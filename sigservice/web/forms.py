@@ -1,7 +1,5 @@
 """The controls of a form, as `templates/partials/form_field.tpl` prints them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

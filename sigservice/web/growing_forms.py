@@ -2,8 +2,6 @@
 buttons named `do` that send the form to itself to add a row or to remove one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

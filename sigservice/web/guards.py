@@ -7,8 +7,6 @@ listener doesn't read a large body of such a request. `needs_credentials=True` o
 same effect where the handler checks the token.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Security headers. Pages have no inline scripts or styles, so the policy allows none."""
 
-from __future__ import annotations
-
 from typing import Any
 
 Headers = list[tuple[str, str]]

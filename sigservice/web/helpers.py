@@ -1,7 +1,5 @@
 """Functions that templates can call."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from datetime import UTC, datetime

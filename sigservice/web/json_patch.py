@@ -1,7 +1,5 @@
 """JSON Patch (RFC 6902) on stored documents. The result is checked like a complete body."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any, Literal, TypeVar
 

@@ -1,7 +1,5 @@
 """Rate limits by address: the option `limit="login"` of a route."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from bottle import HTTPResponse, request

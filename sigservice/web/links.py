@@ -1,7 +1,5 @@
 """Absolute URLs, built from SERVICE_URL and never from the Host header of a client."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from typing import Any

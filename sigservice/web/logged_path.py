@@ -1,7 +1,5 @@
 """Removes secrets from logged paths: some paths of the admin API contain API tokens."""
 
-from __future__ import annotations
-
 import re
 
 # An ID may be logged; the random end of a generated token is hidden in any path.

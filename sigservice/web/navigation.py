@@ -1,7 +1,5 @@
 """The main menu of the pages."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from sigservice.services.identity import Identity

@@ -1,7 +1,5 @@
 """The OpenAPI 3.1 description of the API, generated from routes, handlers and body structs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """Query parameters of lists: `limit`, `before`, `IS:2026-11-21`, `IS_ANY_OF:a,b`."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

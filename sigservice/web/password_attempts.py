@@ -5,8 +5,6 @@ They never lock the owner out: an address that recently signed in to the account
 the account, have limits of their own.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager

@@ -1,8 +1,6 @@
 """Forms without a session, such as sign-in. A random cookie and a form token derived from it keep
 other sites from submitting them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from bottle import HTTPResponse, request

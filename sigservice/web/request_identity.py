@@ -1,8 +1,6 @@
 """The identity of a request without a token, by the authentication type, and the error without
 one."""
 
-from __future__ import annotations
-
 import ipaddress
 from dataclasses import replace
 from typing import Any

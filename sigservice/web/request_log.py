@@ -1,7 +1,5 @@
 """Metrics and the log line of each request."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -1,8 +1,6 @@
 """Reset links and invite links, by email or for an admin to share, for the JSON API and the
 pages."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sigservice import secrets

@@ -1,7 +1,5 @@
 """Responses: JSON, a page, a redirect. Handlers return them and set no other header."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@
 merged app but keeps its plugins, so the guard, limits and body checks of a route are plugins.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache, partial, update_wrapper
 from typing import Any, NamedTuple, TypeVar

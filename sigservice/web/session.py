@@ -1,7 +1,5 @@
 """The session cookie: set at sign-in, read by the guards, cleared at sign-out."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

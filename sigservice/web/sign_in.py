@@ -1,7 +1,5 @@
 """Sign-in by password or by email address, for the JSON API and the page."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sigservice.context import Context

@@ -1,7 +1,5 @@
 """The bars of 24-hour charts, for inline SVGs of 144 by 24 and 240 by 48 units."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

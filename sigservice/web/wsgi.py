@@ -4,8 +4,6 @@ Headers are set here and not in bottle hooks, because bottle drops headers of ho
 raises or returns an HTTPResponse.
 """
 
-from __future__ import annotations
-
 import gzip
 import re
 from collections.abc import Callable, Iterable

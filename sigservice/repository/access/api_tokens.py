@@ -1,7 +1,5 @@
 """API tokens: one function for each SQL statement."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """Users and roles: one function for each SQL statement."""
 
-from __future__ import annotations
-
 from sigservice.db import queries
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_value

@@ -1,7 +1,5 @@
 """Strategies: one function for each SQL statement."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

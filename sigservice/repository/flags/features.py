@@ -1,7 +1,5 @@
 """Flags: one function for each SQL statement."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from sigservice.db import queries

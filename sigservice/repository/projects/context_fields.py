@@ -1,7 +1,5 @@
 """Context fields: one function for each SQL statement."""
 
-from __future__ import annotations
-
 from typing import TypedDict, Unpack
 
 from sigservice.db import queries

@@ -1,7 +1,5 @@
 """Environments: one function for each SQL statement."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from sigservice.db import queries

@@ -1,7 +1,5 @@
 """Feature types: the one statement of sql/queries/projects/feature_types.sql."""
 
-from __future__ import annotations
-
 from sigservice.db import queries
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row, fetch_all

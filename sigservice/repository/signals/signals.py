@@ -3,8 +3,6 @@
 A page of signals ends early when its payloads exceed PAGE_BYTES; see is_truncated.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from sigservice.db import queries

@@ -1,7 +1,5 @@
 """Built-in rows: one function for each SQL statement."""
 
-from __future__ import annotations
-
 from sigservice.db import queries
 from sigservice.db.pool import Connection
 from sigservice.db.statements import execute, fetch_one

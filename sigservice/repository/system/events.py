@@ -1,7 +1,5 @@
 """The event log: one function for each SQL statement."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import asdict, dataclass
 from datetime import datetime

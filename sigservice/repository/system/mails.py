@@ -1,7 +1,5 @@
 """Mails: one function for each SQL statement."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from sigservice.db import queries

@@ -3,8 +3,6 @@
 `items` are objects or structs with the member names of snapshots; they are encoded here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Client metrics: one function for each SQL statement."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Setting a password by reset link, JSON; pages/access/reset_password.py has the pages."""
 
-from __future__ import annotations
-
 import msgspec
 from bottle import HTTPResponse, request
 

@@ -1,7 +1,5 @@
 """Sign-in, JSON; pages/access/sign_in.py has the page."""
 
-from __future__ import annotations
-
 import msgspec
 from bottle import HTTPResponse, request
 

@@ -1,7 +1,5 @@
 """POST /edge/validate: a relay asks which of its clients' tokens are valid."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import msgspec

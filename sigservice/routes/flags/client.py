@@ -1,7 +1,5 @@
 """The client API, which server-side SDKs poll, as the official SDKs specify it."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from bottle import HTTPResponse, request

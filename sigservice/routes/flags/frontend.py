@@ -1,7 +1,5 @@
 """The frontend API: evaluates flags for SDKs in browsers and apps."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

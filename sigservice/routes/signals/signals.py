@@ -1,7 +1,5 @@
 """POST /api/signal-endpoint/<name>: receives the signals of external systems."""
 
-from __future__ import annotations
-
 from types import MappingProxyType
 from typing import Any, NoReturn
 

@@ -1,7 +1,5 @@
 """The OpenAPI description, which is public for tools, and the page that shows it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

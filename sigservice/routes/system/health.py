@@ -1,7 +1,5 @@
 """Liveness (/health), readiness with the database (/ready), and metrics."""
 
-from __future__ import annotations
-
 from bottle import HTTPResponse, request
 
 from sigservice import secrets, telemetry

@@ -1,7 +1,5 @@
 """Style sheet, script and icon. Their URLs contain a hash, so that browsers cache them."""
 
-from __future__ import annotations
-
 import mimetypes
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Registration: an SDK reports at its start in which application it runs."""
 
-from __future__ import annotations
-
 import msgspec
 from bottle import HTTPResponse
 

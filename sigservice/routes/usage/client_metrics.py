@@ -1,7 +1,5 @@
 """Metrics of flags from SDKs and relays, stored before the response."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any

@@ -4,8 +4,6 @@ at the first start.
 A change takes effect with the next request of every process: see services/revisions.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

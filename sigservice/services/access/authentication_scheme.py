@@ -1,7 +1,5 @@
 """The authentication type that the configuration selects, and the scopes that follow from it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

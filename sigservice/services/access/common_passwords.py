@@ -1,7 +1,5 @@
 """The 10,000 most common passwords, which are rejected; see common_passwords.LICENSE."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from functools import cache

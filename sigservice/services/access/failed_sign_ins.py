@@ -1,7 +1,5 @@
 """Failed sign-ins in the event log, capped, so that a flood of them doesn't fill the disk."""
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from collections.abc import Callable

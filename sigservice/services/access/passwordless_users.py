@@ -1,7 +1,5 @@
 """Users that sign in without a password: by email address alone, or through a custom handler."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

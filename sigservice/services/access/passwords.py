@@ -1,8 +1,6 @@
 """The password policy: Unleash's rules, and no common passwords. Each rule is the sentence that a
 password is rejected with."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

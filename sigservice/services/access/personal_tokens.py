@@ -3,8 +3,6 @@
 A token has the current role of its owner. Callers check that they may access the owner's tokens.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -5,8 +5,6 @@ person invalidates none. A link that an admin creates invalidates the earlier on
 password invalidates all links of the user.
 """
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Service accounts: machine users, which authenticate with personal tokens and have no password."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ A session is valid in one authentication scope: the type that it was opened unde
 signed in by email address alone is signed out when passwords are required.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -4,8 +4,6 @@ The service prints it at its start. Its hash is in the database, so every proces
 the code that was printed last is valid.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from sigservice import secrets

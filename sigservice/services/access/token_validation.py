@@ -1,7 +1,5 @@
 """The validation of tokens for relays."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -3,8 +3,6 @@
 Passwords are hashed outside of transactions, because that takes 20 ms and 19 MiB.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass

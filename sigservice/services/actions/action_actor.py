@@ -1,7 +1,5 @@
 """The identity that an action set acts as: a service account that may change flags."""
 
-from __future__ import annotations
-
 from sigservice.db.pool import Connection
 from sigservice.errors import NoPermissionError, NotFoundError
 from sigservice.repository.access import service_accounts, users

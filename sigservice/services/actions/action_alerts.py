@@ -3,8 +3,6 @@
 They are stored with the runs: each run that an alert caused has the alert's key as `correlation`.
 """
 
-from __future__ import annotations
-
 from sigservice.db.pool import Connection
 from sigservice.repository.actions import action_runs
 

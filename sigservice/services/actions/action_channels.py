@@ -1,7 +1,5 @@
 """The notification channels of an action set: their checks, and the masking of their secrets."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any, Literal

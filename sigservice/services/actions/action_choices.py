@@ -1,7 +1,5 @@
 """Descriptions of the kinds of actions for forms and tools, with the choices of a project."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -9,8 +9,6 @@ An internal error affects one set and one signal only: the run is stored as fail
 blocks the queue becomes a dead letter, with a result that says so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta

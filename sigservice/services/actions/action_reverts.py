@@ -3,8 +3,6 @@
 A person undoes a run; the service reverts it after a time or when the alert is resolved.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -4,8 +4,6 @@ After a kill, another process continues with the first unfinished action, so eac
 once.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """The options of an action set: cooldown, run once, dry run, auto-revert, notifications."""
 
-from __future__ import annotations
-
 import msgspec
 
 from sigservice.outgoing.addresses import AddressPolicy

@@ -1,7 +1,5 @@
 """Action sets: rules, limits and events of their trigger, service account and actions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Action sets, changes and results in plain English."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ The filters of a template match firing alerts and exclude resolved ones; its opt
 changes when an alert is resolved. Users add filters and choose the actions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """Chats, emails and pagers by Apprise, which is optional: pip install 'sigservice[notify]'."""
 
-from __future__ import annotations
-
 from sigservice.outgoing import apprise_service
 from sigservice.outgoing.addresses import AddressPolicy, DestinationError
 from sigservice.outgoing.apprise_service import AppriseMissingError

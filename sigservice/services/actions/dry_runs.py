@@ -3,8 +3,6 @@
 The actions are performed and rolled back, so the result is exact.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -1,7 +1,5 @@
 """The text of notifications for people, and the payload for webhooks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote

@@ -4,8 +4,6 @@ Delivery is at least once: a sender claims a notification for a while, and anoth
 again if the first is killed.
 """
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import Any
 

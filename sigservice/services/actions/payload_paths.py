@@ -3,8 +3,6 @@
 A key may contain dots itself, at every level, unless a nested path exists.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """The outcomes of signals: which sets ran, were suppressed, failed or did not match, and why."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import msgspec

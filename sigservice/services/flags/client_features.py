@@ -1,7 +1,5 @@
 """Builds the document that SDKs poll from the JSON texts of one statement."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property

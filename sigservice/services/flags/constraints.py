@@ -3,8 +3,6 @@
 Both follow the client specification, suites 13 to 17 and 20 to 22.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import math
 import re

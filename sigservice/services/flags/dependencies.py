@@ -1,7 +1,5 @@
 """Parent flags: a flag is evaluated only when its parent is in the required state."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

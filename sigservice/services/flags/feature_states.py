@@ -1,7 +1,5 @@
 """Reads and writes whether a flag is enabled in an environment, with its event."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Enables and disables flags, for pages, the API and actions alike."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import msgspec

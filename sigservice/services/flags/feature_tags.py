@@ -1,7 +1,5 @@
 """Tags on flags. The first use of a value creates the tag; its type must exist."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import msgspec

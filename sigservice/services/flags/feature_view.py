@@ -1,7 +1,5 @@
 """Flags with their environments, strategies, tags and dependencies, for pages and the API."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Flags: name, metadata, and the life cycle from creation to deletion."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

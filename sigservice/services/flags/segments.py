@@ -1,7 +1,5 @@
 """Segments: sets of constraints that many strategies share."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

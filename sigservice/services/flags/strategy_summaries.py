@@ -1,8 +1,6 @@
 """Summarizes strategies, constraints and segments for people, such as `25% of users · sticky on
 userId · country IN [DE, FR]`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Variants: the values of an enabled flag. Weights are in thousandths and sum to 1000."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Context fields: rules and events. Strategies keep constraints on a deleted field."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any

@@ -3,8 +3,6 @@
 The pages hide flags in a disabled environment; SDKs still receive them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

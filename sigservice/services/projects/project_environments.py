@@ -1,7 +1,5 @@
 """The environments of a project, with the default strategy of new flags in each."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

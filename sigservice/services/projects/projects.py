@@ -1,7 +1,5 @@
 """Projects: rules, limits and events. `mode` is stored for tools that set it and has no effect."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """The limits of resources, with the names that Unleash's tools read."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sigservice.services.access import api_tokens

@@ -1,7 +1,5 @@
 """Strategy types: rules and events. SDKs evaluate unknown types as false."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any

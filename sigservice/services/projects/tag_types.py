@@ -1,7 +1,5 @@
 """Tag types: rules and events."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import asdict, dataclass
 

@@ -1,7 +1,5 @@
 """Tags: rules and events."""
 
-from __future__ import annotations
-
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row

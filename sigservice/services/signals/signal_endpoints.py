@@ -3,8 +3,6 @@
 The inserting statements check limits under a lock, so that concurrent requests can't exceed them.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Signals: received from senders, sent by users, listed and searched."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

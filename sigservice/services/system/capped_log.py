@@ -1,7 +1,5 @@
 """A rate limit for warnings that any request can cause: a flood must not fill the disk."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from typing import Any

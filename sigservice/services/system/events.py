@@ -3,8 +3,6 @@
 `restrict_to_readable` and `to_json` hide from non-admins what they may not read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple

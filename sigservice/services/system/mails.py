@@ -5,8 +5,6 @@ sent again with the same Message-ID. Each attempt makes a new link, so that the 
 only the hash of its secret.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import datetime, timedelta
 from email import policy

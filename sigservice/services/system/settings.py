@@ -1,7 +1,5 @@
 """Settings in the database: the instance's ID and the CORS origins of the frontend API."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

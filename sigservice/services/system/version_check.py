@@ -1,7 +1,5 @@
 """Compares the running version with the one that the server at versionCheck.url reports."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import urlsplit

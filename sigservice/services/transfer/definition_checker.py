@@ -3,8 +3,6 @@
 Invalid parts are removed from the result. Nothing is read from or written to the database.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Exports flags of one environment in the format that Unleash reads and writes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

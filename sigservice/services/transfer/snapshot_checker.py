@@ -5,8 +5,6 @@ flag whose parent is missing, an environment that lacks one of its strategies. N
 or written to the database.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import msgspec

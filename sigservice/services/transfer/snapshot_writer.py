@@ -4,8 +4,6 @@ Only strategies are deleted, when others replace them. Differences are computed 
 written, so a second import of the same snapshot changes nothing.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Sequence

@@ -4,8 +4,6 @@ The structs are the file format of `sigservice export` (docs/import-export.md). 
 referenced by name, because IDs differ between servers. Tokens, users and usage are excluded.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from datetime import UTC, datetime

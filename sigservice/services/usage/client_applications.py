@@ -1,7 +1,5 @@
 """Applications that use flags, with their instances: recorded, listed, deleted."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

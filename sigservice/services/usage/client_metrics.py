@@ -1,7 +1,5 @@
 """Client metrics: how often SDKs evaluated flags, summed by hour."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

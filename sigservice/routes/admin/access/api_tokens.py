@@ -1,7 +1,5 @@
 """API tokens, JSON. Only the answer to a creation contains the secret."""
 
-from __future__ import annotations
-
 from urllib.parse import quote
 
 import msgspec

@@ -1,7 +1,5 @@
 """The current user, JSON: account, permissions, profile and password."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -1,7 +1,5 @@
 """The user's own personal tokens, JSON. Only the answer to a creation contains the secret."""
 
-from __future__ import annotations
-
 import msgspec
 from bottle import HTTPResponse
 

@@ -1,8 +1,6 @@
 """API tokens of one project, JSON. Lists all tokens with access to the project; creates and
 deletes those of this project only."""
 
-from __future__ import annotations
-
 from urllib.parse import quote
 
 import msgspec

@@ -1,7 +1,5 @@
 """Service accounts and their tokens, JSON. Only the answer to a creation contains the secret."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

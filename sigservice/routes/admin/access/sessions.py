@@ -1,7 +1,5 @@
 """The user's own sessions, JSON: list them and end them."""
 
-from __future__ import annotations
-
 from bottle import HTTPResponse
 
 from sigservice.context import Context

@@ -1,7 +1,5 @@
 """User administration and roles, JSON."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

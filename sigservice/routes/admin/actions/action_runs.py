@@ -1,7 +1,5 @@
 """Runs of action sets, JSON: history, undo, cancelling an auto-revert, and the dry run."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -1,7 +1,5 @@
 """Action sets of a project, JSON: list, create, update, delete, enable, re-enable; the kinds."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

@@ -1,7 +1,5 @@
 """Templates of action sets, JSON: filters, options, samples and setup for well-known systems."""
 
-from __future__ import annotations
-
 from bottle import HTTPResponse
 
 from sigservice.context import Context

@@ -1,7 +1,5 @@
 """Notifications of an action set's runs, JSON: the newest ones, and retry."""
 
-from __future__ import annotations
-
 from bottle import HTTPResponse
 
 from sigservice.context import Context

@@ -1,7 +1,5 @@
 """Archived flags and bulk changes of flags, JSON."""
 
-from __future__ import annotations
-
 import msgspec
 from bottle import HTTPResponse
 

@@ -1,7 +1,5 @@
 """State of flags in environments, JSON: read, enable, disable, one or many."""
 
-from __future__ import annotations
-
 import msgspec
 from bottle import HTTPResponse, request
 

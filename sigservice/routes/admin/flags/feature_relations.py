@@ -1,7 +1,5 @@
 """Tags and dependencies of flags, JSON."""
 
-from __future__ import annotations
-
 import msgspec
 from bottle import HTTPResponse
 

@@ -1,7 +1,5 @@
 """Search for flags of all projects, JSON, page by page."""
 
-from __future__ import annotations
-
 from bottle import HTTPResponse, request
 
 from sigservice.context import Context

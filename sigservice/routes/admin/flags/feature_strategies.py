@@ -1,7 +1,5 @@
 """Strategies of a flag in an environment, JSON."""
 
-from __future__ import annotations
-
 import msgspec
 from bottle import HTTPResponse
 from msgspec import UNSET

@@ -1,7 +1,5 @@
 """Flags of a project, JSON: list, create, show, update, clone, archive."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

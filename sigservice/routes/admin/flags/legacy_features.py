@@ -4,8 +4,6 @@ It uses the environment `default`, and the project `default` unless a body names
 `disableLegacyFeaturesApi` leaves the list (and, in other modules, validation and tags).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

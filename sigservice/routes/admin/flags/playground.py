@@ -1,7 +1,5 @@
 """The playground, JSON: evaluates flags for a context and explains the results."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

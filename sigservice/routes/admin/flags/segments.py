@@ -1,7 +1,5 @@
 """Segments, JSON: list, create, show, replace, delete, and the strategies that use them."""
 
-from __future__ import annotations
-
 import msgspec
 from bottle import HTTPResponse
 

@@ -1,7 +1,5 @@
 """Admin API: context fields, their legal values, and the strategies that use them."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import msgspec

@@ -1,7 +1,5 @@
 """Admin API: environments, and their use by a project."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import msgspec

@@ -1,7 +1,5 @@
 """Admin API: the list of flag types."""
 
-from __future__ import annotations
-
 from bottle import HTTPResponse
 
 from sigservice.context import Context

@@ -1,7 +1,5 @@
 """Admin API: environments of a project and their default strategies."""
 
-from __future__ import annotations
-
 import msgspec
 from bottle import HTTPResponse
 

@@ -1,7 +1,5 @@
 """Admin API: projects."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

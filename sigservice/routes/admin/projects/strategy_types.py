@@ -1,7 +1,5 @@
 """Admin API: strategy types."""
 
-from __future__ import annotations
-
 import msgspec
 from bottle import HTTPResponse
 

@@ -1,7 +1,5 @@
 """Admin API: tag types."""
 
-from __future__ import annotations
-
 import msgspec
 from bottle import HTTPResponse
 from msgspec import UNSET, UnsetType

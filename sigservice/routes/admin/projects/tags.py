@@ -1,7 +1,5 @@
 """Admin API: tags."""
 
-from __future__ import annotations
-
 from urllib.parse import quote
 
 import msgspec

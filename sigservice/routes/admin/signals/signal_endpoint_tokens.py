@@ -1,7 +1,5 @@
 """Tokens of a signal endpoint, JSON. Only the response to create contains the secret."""
 
-from __future__ import annotations
-
 import msgspec
 from bottle import HTTPResponse
 

@@ -1,7 +1,5 @@
 """Signal endpoints, JSON: list, create, read, replace, enable, disable, delete."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

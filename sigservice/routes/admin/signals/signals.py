@@ -1,7 +1,5 @@
 """Received signals, JSON: of one endpoint, one by ID, and of all endpoints."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -3,8 +3,6 @@
 services/system/events.py limits lists, counts and searches to what the caller may read.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Admin API: version, limits and texts for a user interface, and the CORS origins."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

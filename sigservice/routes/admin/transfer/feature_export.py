@@ -1,7 +1,5 @@
 """Admin API: export and import of flags of one environment in the format of Unleash."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

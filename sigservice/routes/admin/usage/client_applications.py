@@ -1,7 +1,5 @@
 """Applications and their instances, JSON."""
 
-from __future__ import annotations
-
 from bottle import HTTPResponse, request
 
 from sigservice.clock import format_iso

@@ -1,7 +1,5 @@
 """How often a flag was evaluated, JSON: in the current hour, and by hour and application."""
 
-from __future__ import annotations
-
 from bottle import HTTPResponse, request
 
 from sigservice.clock import format_iso

@@ -1,7 +1,5 @@
 """Statistics of the installation: JSON, and CSV for spreadsheets."""
 
-from __future__ import annotations
-
 import csv
 import io
 from typing import Any

@@ -1,7 +1,5 @@
 """The form fields that pages of users, service accounts, profile and passwords share."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from sigservice.db.statements import Row

@@ -1,7 +1,5 @@
 """API tokens, pages: list, create (the answer alone contains the secret), delete."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from bottle import HTTPResponse, request

@@ -1,7 +1,5 @@
 """The current user: account, password and sessions."""
 
-from __future__ import annotations
-
 import re
 
 from bottle import HTTPResponse

@@ -1,7 +1,5 @@
 """Reset links and invite links, pages: request a link by email, open it, set a password."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from bottle import HTTPResponse, request

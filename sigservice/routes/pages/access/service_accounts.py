@@ -1,7 +1,5 @@
 """Service accounts, pages: create, edit, delete, and their tokens."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from bottle import HTTPResponse

@@ -1,7 +1,5 @@
 """Sign-in and sign-out, pages."""
 
-from __future__ import annotations
-
 from urllib.parse import quote
 
 from bottle import HTTPResponse, request

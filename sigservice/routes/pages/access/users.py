@@ -1,7 +1,5 @@
 """Users, pages: list (with service accounts), create, edit, password and reset link, delete."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The form of an action set: new and edit, with the latest payload of its signal endpoint."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

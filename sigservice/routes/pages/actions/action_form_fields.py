@@ -1,7 +1,5 @@
 """The fields of the form of an action set, made from its values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

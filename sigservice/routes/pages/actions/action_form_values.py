@@ -4,8 +4,6 @@ Filters, actions and notifications are numbered rows, like the constraints of st
 filters of an OR group have the same letter.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

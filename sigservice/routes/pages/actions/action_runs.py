@@ -1,7 +1,5 @@
 """Runs of an action set, pages: history, one run, undo, cancelling an auto-revert."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -1,7 +1,5 @@
 """Action sets, pages: lists, enable, re-enable, delete. The form is in action_form.py."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

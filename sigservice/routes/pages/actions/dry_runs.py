@@ -1,7 +1,5 @@
 """Testing an action set with a stored signal or a payload, page."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -1,7 +1,5 @@
 """Constraints as rows of fields (`constraints.0.operator` …) of strategies and segments."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

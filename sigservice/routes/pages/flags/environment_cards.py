@@ -1,7 +1,5 @@
 """What the page of a flag shows for each environment: strategies, variants and usage."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Archiving, reviving and permanently deleting flags, pages."""
 
-from __future__ import annotations
-
 from bottle import HTTPResponse
 
 from sigservice.context import Context

@@ -1,7 +1,5 @@
 """Enabling and disabling a flag in an environment, pages."""
 
-from __future__ import annotations
-
 from urllib.parse import urlencode
 
 from bottle import HTTPResponse

@@ -1,7 +1,5 @@
 """The fields of a flag's forms and of the filter of the flag list."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from sigservice.db.statements import Row

@@ -1,7 +1,5 @@
 """The page of one flag, to which every form on it redirects."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 from urllib.parse import parse_qsl, urlencode

@@ -1,7 +1,5 @@
 """Tags and the parent flag of a flag, pages."""
 
-from __future__ import annotations
-
 from bottle import HTTPResponse
 
 from sigservice.context import Context

@@ -1,7 +1,5 @@
 """Strategies of a flag in an environment, pages: add, edit, remove."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Flags, pages: list with a switch for each environment, new, one flag, edit, clone."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode

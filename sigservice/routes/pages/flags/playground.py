@@ -1,7 +1,5 @@
 """The playground, page: how flags evaluate for a context, and why. The URL holds the input."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from bottle import HTTPResponse, request

@@ -1,7 +1,5 @@
 """Segments, pages: list with where they are used, new, edit, delete."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from bottle import HTTPResponse, request

@@ -1,7 +1,5 @@
 """The fields of a strategy's form, and what a submitted form holds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

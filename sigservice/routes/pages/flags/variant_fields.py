@@ -1,7 +1,5 @@
 """Variants as rows of fields (`variants.0.name` …) in a strategy's form."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any

@@ -1,7 +1,5 @@
 """Pages of context fields, with the lists of strategy types, flag types and tag types."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from bottle import HTTPResponse

@@ -1,7 +1,5 @@
 """Pages of projects and their environments."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from bottle import HTTPResponse

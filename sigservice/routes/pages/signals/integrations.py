@@ -1,7 +1,5 @@
 """The overview of integrations; signals are the only one."""
 
-from __future__ import annotations
-
 from bottle import HTTPResponse
 
 from sigservice.context import Context

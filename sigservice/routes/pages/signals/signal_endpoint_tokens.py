@@ -1,7 +1,5 @@
 """Tokens of a signal endpoint, pages: create, rename, delete."""
 
-from __future__ import annotations
-
 from bottle import HTTPResponse
 
 from sigservice.context import Context

@@ -1,7 +1,5 @@
 """Signal endpoints, pages: list, create, edit, enable, disable, delete."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from bottle import HTTPResponse, request

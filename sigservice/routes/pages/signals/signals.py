@@ -1,8 +1,6 @@
 """View signals: an endpoint's log with search, token filter, paging and live refresh; one signal;
 test signals and replays."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import urlencode
 

@@ -1,7 +1,5 @@
 """The page of the event log."""
 
-from __future__ import annotations
-
 from urllib.parse import urlencode
 
 import msgspec

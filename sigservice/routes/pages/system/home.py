@@ -1,7 +1,5 @@
 """The home page: recent signals for admins, who may read them, and the first steps."""
 
-from __future__ import annotations
-
 from bottle import HTTPResponse
 
 from sigservice.context import Context

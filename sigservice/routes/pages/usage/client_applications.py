@@ -4,8 +4,6 @@ The name of an application is a query parameter, because it may be any text, whi
 contain.
 """
 
-from __future__ import annotations
-
 from urllib.parse import urlencode
 
 import msgspec

@@ -1,7 +1,5 @@
 """The interface of a kind of action: its description, check and execution."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """Reverts the newest run of another action set."""
 
-from __future__ import annotations
-
 from sigservice.db.pool import Connection
 from sigservice.errors import NotFoundError
 from sigservice.repository.actions import action_runs, action_sets

@@ -1,7 +1,5 @@
 """Sets the percentage of all gradual rollouts of a flag in one environment."""
 
-from __future__ import annotations
-
 import msgspec
 
 from sigservice.db.pool import Connection

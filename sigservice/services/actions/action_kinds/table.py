@@ -1,7 +1,5 @@
 """The kinds of actions by name. Other tools know the names, except the last two."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 

@@ -1,7 +1,5 @@
 """Enables or disables all flags with a tag in one environment: all of them or none."""
 
-from __future__ import annotations
-
 from sigservice.db.pool import Connection
 from sigservice.repository.flags import feature_environments, features
 from sigservice.repository.flags.features import FeatureFilter

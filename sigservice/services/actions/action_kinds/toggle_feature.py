@@ -1,7 +1,5 @@
 """Enables or disables one flag in one environment."""
 
-from __future__ import annotations
-
 from sigservice.db.pool import Connection
 from sigservice.errors import AppError
 from sigservice.services.actions.action_kinds.kind import (

@@ -1,7 +1,5 @@
 """Prometheus Alertmanager: one notification per group of alerts, version 4 of the format."""
 
-from __future__ import annotations
-
 from typing import Any
 
 _LABELS = {"alertname": "HighErrorRate", "service": "shop", "severity": "critical"}

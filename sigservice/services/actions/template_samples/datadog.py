@@ -1,7 +1,5 @@
 """Datadog monitors: the payload follows the template of the webhook, which is part of the setup."""
 
-from __future__ import annotations
-
 from typing import Any
 
 _DATA = {

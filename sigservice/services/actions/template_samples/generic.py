@@ -1,7 +1,5 @@
 """Scripts, and systems with a configurable payload."""
 
-from __future__ import annotations
-
 from typing import Any
 
 _DATA = {"status": "firing", "key": "checkout-errors", "title": "5% of the checkouts fail"}

@@ -1,7 +1,5 @@
 """GitHub: the end of a workflow's run, sent by a workflow because webhooks can't send a token."""
 
-from __future__ import annotations
-
 from typing import Any
 
 _RUN: dict[str, Any] = {

@@ -1,7 +1,5 @@
 """Grafana Alerting: a webhook contact point sends Alertmanager's format with a few more fields."""
 
-from __future__ import annotations
-
 from typing import Any
 
 _LABELS = {"alertname": "Checkout errors", "grafana_folder": "shop", "team": "payments"}

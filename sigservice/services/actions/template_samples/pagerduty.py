@@ -1,7 +1,5 @@
 """PagerDuty: webhooks of version 3 about incidents."""
 
-from __future__ import annotations
-
 from typing import Any
 
 _INCIDENT: dict[str, Any] = {

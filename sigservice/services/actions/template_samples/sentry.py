@@ -1,7 +1,5 @@
 """Sentry: issue webhooks of an internal integration."""
 
-from __future__ import annotations
-
 from typing import Any
 
 _ISSUE: dict[str, Any] = {
