@@ -54,11 +54,12 @@ def test_a_redirect_is_an_answer_and_not_followed(receiver):
 def test_a_name_can_not_change_its_mind(receiver, monkeypatch, scheme):
     """It is resolved once; the second answer, which leads here, is never asked for."""
     answers = [["203.0.113.1"], ["127.0.0.1"]]
-    real, connected = socket.getaddrinfo, []
+    real, connected, this_thread = socket.getaddrinfo, [], threading.get_ident()
 
     def getaddrinfo(host, port, *args, **more):
         if host != "rebind.example":
-            connected.append(host)
+            if threading.get_ident() == this_thread:  # not a service that another test started
+                connected.append(host)
             return real(host, port, *args, **more)
         results = answers.pop(0)
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (a, port)) for a in results]

@@ -152,13 +152,13 @@ def test_killed_service(data: Path):
                     load = Load(process, furnish(process))
                     load.__enter__()
                 load.process = process
-                load.await_acks(20)
+                load.wait_for_acks(20)
                 pause()
                 process.kill()
         assert load is not None
         with run_service(embedded(data)) as process:
             load.process = process
-            load.await_acks(5)
+            load.wait_for_acks(5)
             load.__exit__()
             await_end_of_work(data)
             assert_explained(connect(data), load)
@@ -170,7 +170,7 @@ def test_killed_database(data: Path):
     with run_service(embedded(data)) as process:
         with Load(process, furnish(process)) as load:
             for _ in range(KILLS):
-                load.await_acks(20)
+                load.wait_for_acks(20)
                 pause()
                 first = find_postmaster(data)
                 os.kill(first, signal.SIGKILL)
@@ -178,7 +178,7 @@ def test_killed_database(data: Path):
                     lambda first=first: find_postmaster(data) not in (0, first), "a new postmaster"
                 )
                 wait_for_database(data)
-            load.await_acks(5)
+            load.wait_for_acks(5)
         await_end_of_work(data)
         assert "Traceback" not in process.stderr
         assert_explained(connect(data), load)
@@ -192,7 +192,7 @@ def test_killed_service_and_database(data: Path):
                 load = Load(process, furnish(process))
                 load.__enter__()
             load.process = process
-            load.await_acks(20)
+            load.wait_for_acks(20)
             pause()
             server = find_postmaster(data)
             supervisor = find_parent(server)
@@ -201,7 +201,7 @@ def test_killed_service_and_database(data: Path):
     assert load is not None
     with run_service(embedded(data)) as process:
         load.process = process
-        load.await_acks(5)
+        load.wait_for_acks(5)
         load.__exit__()
         await_end_of_work(data)
         assert_explained(connect(data), load)
@@ -211,12 +211,12 @@ def test_two_processes_share_the_work_and_stop_in_the_midst_of_it(data: Path):
     with run_service(embedded(data)) as first, run_service(embedded(data)) as second:
         secret = furnish(first)
         with Load(first, secret, threads=4) as load:
-            load.await_acks(20)
+            load.wait_for_acks(20)
             load.process = second
-            load.await_acks(20)
+            load.wait_for_acks(20)
             first.send(signal.SIGTERM)
             assert first.wait() == 0
-            load.await_acks(20)
+            load.wait_for_acks(20)
         await_end_of_work(data)
         with contextlib.closing(connect(data)) as conn:
             for name in ("on", "off"):
