@@ -60,9 +60,11 @@ class Task(WSGITask):  # type: ignore[misc]
     _stays_open = False
 
     def get_environment(self) -> dict[str, Any]:
-        """The WSGI environ, with `sigservice.waited`, the seconds that the request was queued, and
-        `sigservice.body_refused`, whether the listener did not read its body."""
+        """The WSGI environ, with `sigservice.arrived`, the time.monotonic() of its last byte,
+        `sigservice.waited`, the seconds that the request was queued, and `sigservice.body_refused`,
+        whether the listener did not read its body."""
         environ: dict[str, Any] = super().get_environment()
+        environ["sigservice.arrived"] = self.request.arrived
         environ["sigservice.waited"] = time.monotonic() - self.request.arrived
         environ["sigservice.body_refused"] = self.request.body_refused
         return environ

@@ -63,6 +63,7 @@ class ClientDocuments:
         timer = self._telemetry.internals.measure("ClientBodies", "build")
         with timer, self._database.autocommit() as conn:
             body = SharedBody(client_features.build_document(conn, query, revision))
+        _ = body.gzipped  # here, so that no reader pays for it
         document = ClientDocument(revision, now, body)
         if self._enabled:
             self._cache(query, document, now)

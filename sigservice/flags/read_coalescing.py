@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
@@ -10,20 +11,31 @@ Answer = TypeVar("Answer")
 
 
 class CoalescedRead(Generic[Answer]):
-    """`get()` returns what `read()` returns, from a read that began after `get` was called.
+    """`get()` returns what `read()` returns, from a read that began after `get` was called, or
+    after the request of the caller arrived.
 
     A caller that comes while a read runs waits for the next one, together with all other waiting
     callers. So one read serves many under load, and no change is missed.
     """
 
-    def __init__(self, read: Callable[[], Answer]) -> None:
-        self._read = read
+    def __init__(
+        self, read: Callable[[], Answer], seconds: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._read, self._seconds = read, seconds
+        self._last: tuple[float, Answer] | None = None  # when the last read began, and its answer
         self._reading = threading.Lock()
         self._lock = threading.Lock()
         self._next: _Turn[Answer] | None = None
 
-    def get(self) -> Answer:
-        """Raises what `read` raises, in each thread that shares it."""
+    def get(self, arrived_at: float | None = None) -> Answer:
+        """`arrived_at` is when the request arrived (time.monotonic()). The last answer is enough if
+        its read began later, which is so for requests that waited for a worker.
+
+        Raises what `read` raises, in each thread that shares it.
+        """
+        last = self._last
+        if arrived_at is not None and last is not None and last[0] > arrived_at:
+            return last[1]
         with self._lock:
             turn, is_leader = self._next, False
             if turn is None:
@@ -41,8 +53,10 @@ class CoalescedRead(Generic[Answer]):
         with self._reading:
             with self._lock:
                 self._next = None  # callers from here on may expect a later change
+            began_at = self._seconds()
             try:
                 turn.answer = self._read()
+                self._last = began_at, turn.answer
             except BaseException as error:  # noqa: BLE001  raised again in each waiting thread
                 turn.error = error
             finally:

@@ -60,9 +60,10 @@ class RevisionCache:
         self._read = CoalescedRead(self._read_changes)
         self.last_used = LastUsedBuffer(clock)
 
-    def read_revisions(self) -> Revisions:
-        """The current ones. Raises DatabaseUnavailable."""
-        return self._read.get()
+    def read_revisions(self, arrived_at: float | None = None) -> Revisions:
+        """The current ones, or those at a moment after `arrived_at`, when the request arrived.
+        Raises DatabaseUnavailable."""
+        return self._read.get(arrived_at)
 
     def find_cached_access(self, key: bytes, revisions: Revisions) -> Access | None:
         """The access of the secret with this SHA-256, if it is cached and hasn't expired."""

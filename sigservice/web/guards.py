@@ -40,6 +40,7 @@ from sigservice.web.request_log import HAS_TOKEN
 
 SAFE_METHODS = ("GET", "HEAD")
 REVISIONS = "sigservice.revisions"  # in the environ, for handlers of ClientGuard and CORS
+ARRIVED = "sigservice.arrived"  # set by the listener: time.monotonic() of the last byte
 
 
 class Public:
@@ -158,13 +159,14 @@ class ClientGuard:
             environ = request.environ
             secret = read_bearer_token(environ)
             if not secret and anonymous is not None:
-                environ[REVISIONS] = context.revision_cache.read_revisions()
+                environ[REVISIONS] = context.revision_cache.read_revisions(environ.get(ARRIVED))
                 return callback(anonymous, **kwargs)
             if not secret and context.authentication.lacks_handler:
                 raise request_identity.make_sign_in_error(context)
             if not secret:
                 raise UnauthorizedError("Send an API token in the Authorization header.")
-            revisions = environ[REVISIONS] = context.revision_cache.read_revisions()
+            revisions = context.revision_cache.read_revisions(environ.get(ARRIVED))
+            environ[REVISIONS] = revisions
             key = secrets.sha256(secret)
             access = context.revision_cache.find_cached_access(key, revisions)
             if access is None:

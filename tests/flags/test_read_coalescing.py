@@ -186,3 +186,35 @@ def test_many_readers_cost_few_reads():
     latest = CoalescedRead(read)
     together(20, lambda _: [latest.get() for _ in range(5)])
     assert len(reads) < 40, "100 questions of 20 threads were hardly shared"
+
+
+def test_request_that_arrived_before_a_read_began_shares_its_answer():
+    numbers, now = iter(range(3)), [10.0]
+    latest = CoalescedRead(lambda: next(numbers), lambda: now[0])
+    assert latest.get(9.0) == 0
+    assert latest.get(9.9) == 0
+
+
+def test_request_that_arrived_when_a_read_began_or_later_needs_another():
+    numbers, now = iter(range(3)), [10.0]
+    latest = CoalescedRead(lambda: next(numbers), lambda: now[0])
+    assert latest.get(9.0) == 0
+    assert latest.get(10.0) == 1
+    assert latest.get(10.1) == 2
+
+
+def test_answer_of_a_failed_read_is_not_shared():
+    answers, now = [1, ValueError("gone"), 2], [10.0]
+
+    def read():
+        answer = answers.pop(0)
+        if isinstance(answer, ValueError):
+            raise answer
+        return answer
+
+    latest = CoalescedRead(read, lambda: now[0])
+    assert latest.get(9.0) == 1
+    now[0] = 20.0
+    with pytest.raises(ValueError):
+        latest.get(19.0)
+    assert latest.get(19.0) == 2
