@@ -5,7 +5,9 @@ from typing import Any
 
 from sigservice.clock import Clock
 from sigservice.context import Context, public_prefix
-from sigservice.db.pool import Database
+from sigservice.db.bulkheads import MAX_WAITING
+from sigservice.db.group_commit import GroupCommit, Item, Result
+from sigservice.db.pool import Connection, Database
 from sigservice.db.statements import Row
 from sigservice.errors import ExceedsLimitError, StartError
 from sigservice.flags.client_documents import ClientDocuments
@@ -21,6 +23,7 @@ from sigservice.secrets import Passwords
 from sigservice.services.access.authentication_scheme import AuthenticationScheme
 from sigservice.services.access.failed_sign_ins import FailedSignIns
 from sigservice.services.projects.resource_limits import list_resource_limits
+from sigservice.services.signals import signals
 from sigservice.services.system.capped_log import CappedLog
 from sigservice.services.system.events import FlagEventNote
 from sigservice.services.system.mails import MAX_PER_HOUR
@@ -45,6 +48,8 @@ LIMIT_LABELS = {
 }
 
 
+SIGNAL_WAIT_SECONDS, REPORT_WAIT_SECONDS = 2.0, 0.5
+MAX_GROUP_BYTES = 1_000_000  # one group has more only if one item has
 EDGE_VALIDATIONS_PER_MINUTE = 60
 OWN_PASSWORDS_PER_MINUTE = 20
 
@@ -100,6 +105,9 @@ def build_context(
         failed_sign_ins=FailedSignIns(clock.monotonic),
         refusals=CappedLog(get_logger("refusals"), clock.monotonic),
         unavailable=CappedLog(get_logger("errors"), clock.monotonic),
+        signal_commits=_build_group_commit(
+            "signals", database, signals.receive, telemetry, SIGNAL_WAIT_SECONDS
+        ),
     )
 
 
@@ -134,6 +142,31 @@ def build_limiter(config: dict[str, Any], clock: Clock) -> Limiter:
     limiter.add("edge_validate", amount=EDGE_VALIDATIONS_PER_MINUTE, window=60)
     limiter.add("signal", amount=signals["maxPerSecond"], window=1, burst=signals["burst"])
     return limiter
+
+
+def _build_group_commit(
+    kind: str,
+    database: Database,
+    write: Callable[[Connection, Sequence[Item]], Sequence[Result]],
+    telemetry: Telemetry,
+    wait_seconds: float,
+) -> GroupCommit[Item, Result]:
+    """`kind` is signals or reports, for the metrics."""
+    commits = GroupCommit(
+        database,
+        write,
+        max_waiting=MAX_WAITING,
+        max_bytes=MAX_GROUP_BYTES,
+        wait_seconds=wait_seconds,
+        observe=lambda count: telemetry.internals.observe_group(kind, count),
+    )
+    telemetry.add_gauge(
+        f"group_commit_waiting_{kind}",
+        "Requests that wait until their items are stored.",
+        [],
+        lambda: [([], float(commits.waiting))],
+    )
+    return commits
 
 
 class _DatabaseObserver:

@@ -9,7 +9,9 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from sigservice.clock import Clock
+from sigservice.db.group_commit import GroupCommit
 from sigservice.db.pool import Database
+from sigservice.db.statements import Row
 from sigservice.flags.client_documents import ClientDocuments
 from sigservice.flags.cors_origins import CorsOrigins
 from sigservice.flags.frontend_documents import FrontendDocuments
@@ -20,6 +22,7 @@ from sigservice.outgoing.sender import Sender
 from sigservice.outgoing.smtp import MailServer
 from sigservice.recent_keys import RecentKeys
 from sigservice.render import Renderer
+from sigservice.repository.signals.signals import NewSignal
 from sigservice.secrets import Passwords
 from sigservice.services.access.authentication_scheme import AuthenticationScheme
 from sigservice.services.access.failed_sign_ins import FailedSignIns
@@ -48,6 +51,7 @@ class Context:
     failed_sign_ins: FailedSignIns
     refusals: CappedLog
     unavailable: CappedLog
+    signal_commits: GroupCommit[NewSignal, Row | None]
     evaluator: Evaluator = field(default_factory=Evaluator)
     signals_waiting: threading.Event = field(default_factory=threading.Event)
     notifications_waiting: threading.Event = field(default_factory=threading.Event)

@@ -27,6 +27,8 @@ class Share:
 
 # Workers of the listener beyond those of bulkheads. Password hashing uses at most three of them.
 FREE_WORKERS = 8
+# Callers that wait for a group commit (db/group_commit.py), such as senders of signals.
+MAX_WAITING = 64
 SHARES = {
     # Metrics and registrations of SDKs, also with public tokens. Sixteen concurrent reports are
     # normal load, so they are queued.
@@ -37,9 +39,10 @@ SHARES = {
 
 
 def count_workers(pool_size: int) -> int:
-    """The number of threads for requests: those that bulkheads can occupy, and others."""
+    """The number of threads for requests: those that bulkheads and a group commit can occupy, and
+    others."""
     occupied = sum(share.count_connections(pool_size) + share.waiting for share in SHARES.values())
-    return max(occupied + FREE_WORKERS, pool_size * 2)
+    return max(occupied + MAX_WAITING + FREE_WORKERS, pool_size * 2)
 
 
 class Bulkhead:

@@ -29,8 +29,14 @@ def fetch_all(conn: Connection, statement: str, **parameters: Any) -> list[Row]:
     """All rows."""
     with conn.cursor() as cursor:
         _execute(cursor, statement, parameters)
-        names = [column.name for column in cursor.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        return _all(cursor)
+
+
+def fetch_all_prepared(conn: Connection, statement: str, **parameters: Any) -> list[Row]:
+    """Like `fetch_one_prepared` for `fetch_all`."""
+    with conn.cursor() as cursor:
+        _execute(cursor, statement, parameters, is_hot=conn.autocommit)
+        return _all(cursor)
 
 
 def fetch_one(conn: Connection, statement: str, **parameters: Any) -> Row | None:
@@ -143,6 +149,11 @@ def _prepare(cursor: Cursor, statement: str) -> str:
     send(cursor, f"PREPARE {handle} AS {text}", None)
     arguments = f" ({', '.join(f'%({name})s' for name in names)})" if names else ""
     return f"EXECUTE {handle}{arguments}"
+
+
+def _all(cursor: Cursor) -> list[Row]:
+    names = [column.name for column in cursor.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
 def _first(cursor: Cursor) -> Row | None:

@@ -36,6 +36,14 @@ class Internals:
                 bounds=_SECONDS,
             )
         )
+        self._groups = instruments.add(
+            Histogram(
+                "group_commit_items",
+                "Items that one statement stored together, by kind: signals, reports.",
+                ("kind",),
+                bounds=(1, 2, 4, 8, 16, 32, 64),
+            )
+        )
         self._engines = instruments.add(
             Counter(
                 "frontend_engine_builds_total",
@@ -58,6 +66,9 @@ class Internals:
 
     def observe_job(self, name: str, seconds: float) -> None:
         self._jobs.observe(seconds, name)
+
+    def observe_group(self, kind: str, count: int) -> None:
+        self._groups.observe(count, kind)
 
     @contextmanager
     def measure(self, class_name: str, function: str) -> Iterator[None]:

@@ -84,16 +84,18 @@ def secret_of(endpoint_id: int, name: str = "ci") -> str:
     return f"{name}-{endpoint_id}"
 
 
+def insert_signal(
+    conn: Connection, endpoint: str, secret: str, payload: str = "{}"
+) -> dict[str, Any] | None:
+    signal = signals.NewSignal(endpoint, secrets.sha256(secret), payload, len(payload.encode()))
+    (row,) = signals.insert_all(conn, [signal])
+    return row
+
+
 def add_signal(
     conn: Connection, endpoint_id: int, payload: str = "{}", *, endpoint: str, token: str = "ci"
 ) -> int:
-    row = signals.insert(
-        conn,
-        endpoint_name=endpoint,
-        secret_hash=secrets.sha256(secret_of(endpoint_id, token)),
-        payload=payload,
-        payload_bytes=len(payload.encode()),
-    )
+    row = insert_signal(conn, endpoint, secret_of(endpoint_id, token), payload)
     assert row is not None
     return row["id"]
 

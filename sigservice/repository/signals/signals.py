@@ -3,7 +3,11 @@
 A page of signals ends early when its payloads exceed PAGE_BYTES; see is_truncated.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
+from typing import NamedTuple
+
+import msgspec
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
@@ -11,8 +15,8 @@ from sigservice.db.statements import (
     Row,
     execute,
     fetch_all,
+    fetch_all_prepared,
     fetch_one,
-    fetch_one_prepared,
     fetch_value,
 )
 
@@ -23,18 +27,35 @@ SEARCH_BYTES = 16_000_000
 PAGE_BYTES = 8_000_000
 
 
-def insert(
-    conn: Connection, *, endpoint_name: str, secret_hash: bytes, payload: str, payload_bytes: int
-) -> Row | None:
-    """None if the secret isn't one of this endpoint's or the endpoint is disabled."""
-    return fetch_one_prepared(
-        conn,
-        _SQL["insert_signal"],
-        endpoint_name=endpoint_name,
-        secret_hash=secret_hash,
-        payload=payload,
-        payload_bytes=payload_bytes,
-    )
+class NewSignal(NamedTuple):
+    """`size` is the number of bytes that the sender sent as the payload."""
+
+    endpoint_name: str
+    secret_hash: bytes
+    payload: str
+    size: int
+
+
+def insert_all(conn: Connection, signals: Sequence[NewSignal]) -> list[Row | None]:
+    """The stored signals, without payload, in the order of `signals`.
+
+    None if the secret isn't one of the endpoint's or the endpoint is disabled.
+    """
+    items = [
+        {
+            "position": position,
+            "endpoint_name": signal.endpoint_name,
+            "secret_hash": signal.secret_hash.hex(),
+            "payload": signal.payload,
+            "payload_bytes": signal.size,
+        }
+        for position, signal in enumerate(signals)
+    ]
+    text = msgspec.json.encode(items).decode()
+    rows: list[Row | None] = [None] * len(signals)
+    for row in fetch_all_prepared(conn, _SQL["insert_signals"], signals=text):
+        rows[row.pop("position")] = row
+    return rows
 
 
 def insert_by_user(

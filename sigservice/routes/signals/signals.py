@@ -8,7 +8,7 @@ from bottle import HTTPResponse, request
 from sigservice import secrets
 from sigservice.context import Context
 from sigservice.db.statements import Row
-from sigservice.errors import AppError
+from sigservice.errors import AppError, NotFoundError
 from sigservice.services.signals import signals
 from sigservice.web import respond
 from sigservice.web.body import MISSING, read_json
@@ -36,7 +36,7 @@ def _payload_limit(config: dict[str, Any]) -> int:
 router = Router(Public)
 
 
-# No guard: the statement that stores the signal checks the token.
+# No guard: the statement that stores the signals checks their tokens.
 @router.post(
     "/api/signal-endpoint/<name>",
     described_as=DESCRIPTION,
@@ -56,7 +56,7 @@ def receive_signal(context: Context, name: str) -> HTTPResponse:
         with AuthenticationAttempt(context, find_client_ip(environ, context.trusted_proxies), key):
             if not is_allowed:
                 _refuse(context, name, secret, key, headers)
-            signal = _store(context, environ, name, secret)
+            signal = _store(context, environ, name, secret, key)
     except AppError as error:
         if error.status >= 500 and is_allowed:
             limiter.refund("signal", key)
@@ -79,18 +79,29 @@ def _refuse(
 ) -> NoReturn:
     """Raises RateLimitError; for an invalid token UnauthorizedError instead."""
     if key not in context.recent_credentials:
-        with context.database.autocommit() as conn:
-            signals.check_token(conn, name, secret)
+        _check_token(context, name, secret)
     raise build_rate_limit_error(headers)
 
 
-def _store(context: Context, environ: dict[str, Any], name: str, secret: str) -> Row:
-    """Stores the signal. For an invalid token raises UnauthorizedError, whatever the body is."""
+def _store(context: Context, environ: dict[str, Any], name: str, secret: str, key: bytes) -> Row:
+    """Stores the signal. For an invalid token raises UnauthorizedError, whatever the body is;
+    NotFoundError if the token is valid and the endpoint is disabled."""
     try:
         value, data = read_json(environ, _payload_limit(context.config))
     except AppError:
-        with context.database.autocommit() as conn:
-            signals.check_token(conn, name, secret)
+        _check_token(context, name, secret)
         raise
+    if key not in context.recent_credentials:  # wrong tokens don't wait together with valid ones
+        _check_token(context, name, secret)
+    body = b"{}" if value is MISSING else data
+    signal = context.signal_commits.store(signals.make_signal(name, secret, body))
+    if signal is None:
+        _check_token(context, name, secret)
+        raise NotFoundError("The signal endpoint is disabled.")
+    return signal
+
+
+def _check_token(context: Context, name: str, secret: str) -> None:
+    """Raises UnauthorizedError."""
     with context.database.autocommit() as conn:
-        return signals.receive(conn, name, secret, b"{}" if value is MISSING else data)
+        signals.check_token(conn, name, secret)

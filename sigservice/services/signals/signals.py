@@ -1,5 +1,6 @@
 """Signals: received from senders, sent by users, listed and searched."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,29 +13,30 @@ from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import ConflictError, NotFoundError, UnauthorizedError
 from sigservice.repository.signals import signal_endpoint_tokens, signals
+from sigservice.repository.signals.signals import NewSignal
 from sigservice.services.identity import Identity
 from sigservice.services.signals import signal_endpoints
 from sigservice.services.system import events
 
 
-def receive(conn: Connection, endpoint_name: str, secret: str, body: bytes) -> Row:
-    """Stores a signal and returns it; `body` is JSON that payload.parse has accepted.
+def receive(conn: Connection, group: Sequence[NewSignal]) -> list[Row | None]:
+    """Stores the signals of concurrent senders in one statement; returns them in the same order.
 
-    On a connection in autocommit the signal is committed when this returns. Raises
-    UnauthorizedError, the same for every wrong name and token; NotFoundError if the token is valid
-    and the endpoint is disabled.
+    None instead of a signal whose token or endpoint doesn't accept it, see `check_token`. The
+    payloads are JSON that payload.parse has accepted. On a connection in autocommit the signals are
+    committed when this returns.
     """
-    row = signals.insert(
-        conn,
-        endpoint_name=endpoint_name,
-        secret_hash=secrets.sha256(secret),
-        payload=payload.unescape(body.decode()),
-        payload_bytes=len(body),
-    )
-    if row is None:
-        check_token(conn, endpoint_name, secret)
-        raise NotFoundError("The signal endpoint is disabled.")
-    return row
+    rows = signals.insert_all(conn, group)
+    for row, signal in zip(rows, group, strict=True):
+        if row is not None:
+            row["payload"], row["payload_bytes"] = signal.payload, signal.size
+    return rows
+
+
+def make_signal(endpoint_name: str, secret: str, body: bytes) -> NewSignal:
+    """`body` is JSON that payload.parse has accepted."""
+    text = payload.unescape(body.decode())
+    return NewSignal(endpoint_name, secrets.sha256(secret), text, len(body))
 
 
 def check_token(conn: Connection, endpoint_name: str, secret: str) -> None:

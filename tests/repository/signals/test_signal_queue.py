@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import json
 
+from sigservice import secrets
 from sigservice.repository.signals import signal_queue
-from tests.repository.kit import add_built_ins, add_endpoint, add_set, add_signal, add_token, run
+from sigservice.repository.signals.signals import NewSignal, insert_all
+from tests.repository.kit import (
+    add_built_ins,
+    add_endpoint,
+    add_set,
+    add_signal,
+    add_token,
+    run,
+    secret_of,
+)
 
 
 def waiting(conn, **more):
@@ -35,6 +45,18 @@ def test_signal_is_queued_only_if_it_triggers_a_set(conn):
     run(conn, "UPDATE action_sets SET enabled = false")
     add_signal(conn, endpoint, endpoint="deploys")
     assert waiting(conn) == [first]
+
+
+def test_signals_of_a_group_are_queued_in_their_commit(conn):
+    endpoint, deaf = listening(conn), add_endpoint(conn, "deaf")
+    add_token(conn, deaf)
+    names = [("deaf", deaf), ("deploys", endpoint), ("deploys", endpoint)]
+    group = [NewSignal(name, secrets.sha256(secret_of(id)), "{}", 2) for name, id in names]
+    rows = insert_all(conn, group)
+    assert [row["queued"] for row in rows] == [False, True, True]
+    queue = run(conn, "SELECT signal_id, endpoint_id, xmin::text FROM signal_queue ORDER BY 1")
+    commits = run(conn, "SELECT id, endpoint_id, xmin::text FROM signals ORDER BY 1")
+    assert queue == commits[1:]
 
 
 def test_oldest_signals_come_first_within_the_limits(conn):

@@ -13,6 +13,7 @@ from tests.repository.kit import (
     add_token,
     attempt,
     ids,
+    insert_signal,
     run,
     secret_of,
 )
@@ -42,14 +43,8 @@ def world(conn):
     return World(conn)
 
 
-def insert(conn, endpoint_name, secret, payload="{}"):
-    return signals.insert(
-        conn,
-        endpoint_name=endpoint_name,
-        secret_hash=secrets.sha256(secret),
-        payload=payload,
-        payload_bytes=len(payload),
-    )
+def make_signal(endpoint_name, secret, payload="{}"):
+    return signals.NewSignal(endpoint_name, secrets.sha256(secret), payload, len(payload))
 
 
 def of_endpoint(conn, id, **options):
@@ -86,34 +81,47 @@ def test_new_endpoint_has_no_signals(conn, world):
 
 
 def test_payload_is_stored_unchanged(conn, world):
-    row = insert(conn, "a", secret_of(world.a), '{"b":[1.50,null],"a":"é"}')
-    assert row.pop("created_at") is not None
-    assert row == {
-        "id": row["id"],
-        "endpoint_id": world.a,
-        "token_id": world.ci,
-        "payload": '{"b":[1.50,null],"a":"é"}',
-        "payload_bytes": 25,
-        "queued": False,
-    }
+    text = '{"b": [1.50,null,"\\/","\\u0007\\n"],"a" :"é\U0001f600","a":1e-400} '
+    for payload in (text, '"\\/ \\" x"', " 1.0 "):
+        row = insert_signal(conn, "a", secret_of(world.a), payload)
+        assert (row["endpoint_id"], row["token_id"], row["queued"]) == (world.a, world.ci, False)
+        same = signals.find(conn, world.a, row["id"])
+        assert (same["payload"], same["payload_bytes"]) == (payload, len(payload.encode()))
+        assert same["created_at"] == row["created_at"]
+
+
+def test_signals_of_a_group_are_stored_in_order_and_refused_singly(conn, world):
+    first = insert_signal(conn, "a", secret_of(world.a))["id"]
+    group = [
+        make_signal("a", secret_of(world.a, "other"), "0"),
+        make_signal("a", "wrong", "1"),
+        make_signal("b", secret_of(world.b), "2"),
+        make_signal("b", secret_of(world.a), "3"),
+        make_signal("a", secret_of(world.a), "4"),
+    ]
+    rows = signals.insert_all(conn, group)
+    assert [row and row["id"] - first for row in rows] == [1, None, 2, None, 3]
+    assert [row["token_id"] for row in rows if row] == [world.other, world.ci_of_b, world.ci]
+    payloads = run(conn, "SELECT id, payload::text FROM signals WHERE id > %s ORDER BY id", first)
+    assert payloads == [(first + 1, "0"), (first + 2, "2"), (first + 3, "4")]
 
 
 def test_only_tokens_of_the_endpoint_store_a_signal(conn, world):
     signal_endpoints.update(conn, world.b, name="b", description=None, enabled=False)
-    assert insert(conn, "a", "wrong") is None
-    assert insert(conn, "a", secret_of(world.b)) is None
-    assert insert(conn, "nowhere", secret_of(world.a)) is None
-    assert insert(conn, "A", secret_of(world.a)) is None
-    assert insert(conn, "b", secret_of(world.b)) is None
+    assert insert_signal(conn, "a", "wrong") is None
+    assert insert_signal(conn, "a", secret_of(world.b)) is None
+    assert insert_signal(conn, "nowhere", secret_of(world.a)) is None
+    assert insert_signal(conn, "A", secret_of(world.a)) is None
+    assert insert_signal(conn, "b", secret_of(world.b)) is None
     assert run(conn, "SELECT count(*) FROM signals") == [(0,)]
     signal_endpoints.update(conn, world.b, name="b", description=None, enabled=True)
-    assert insert(conn, "b", secret_of(world.b))
+    assert insert_signal(conn, "b", secret_of(world.b))
 
 
 @pytest.mark.parametrize("payload", ["", "{", "NaN", "01", "'x'", "1 2"])
 def test_payload_that_is_not_json_is_rejected(conn, world, payload):
     with pytest.raises(BadDataError), attempt(conn):
-        insert(conn, "a", secret_of(world.a), payload)
+        insert_signal(conn, "a", secret_of(world.a), payload)
     assert of_endpoint(conn, world.a) == []
 
 
