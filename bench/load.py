@@ -1,7 +1,5 @@
 """A load generator: raw keep-alive connections on 127.0.0.1, one thread, its own process."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import selectors
@@ -16,13 +14,16 @@ from subprocess import PIPE, Popen
 from typing import Any
 
 
-def measure_load(port: int, request: bytes, connections: int, seconds: float) -> dict[str, float]:
-    """Runs `run_load` in another process: {rate (requests/s), p50, p99 (ms), errors}."""
+def measure_load(
+    port: int, requests: list[bytes], connections: int, seconds: float, number: int = 0
+) -> dict[str, float]:
+    """Runs `run_load` in another process: {requests, rate (requests/s), p50, p99 (ms), errors}."""
     job = {
         "port": port,
-        "request": request.decode("latin-1"),
+        "requests": [request.decode("latin-1") for request in requests],
         "connections": connections,
         "seconds": seconds,
+        "number": number,
     }
     result = subprocess.run(
         [sys.executable, __file__],
@@ -83,27 +84,38 @@ def send_paced(ports: list[int], requests: list[str], rate: float) -> dict[str, 
     return counts
 
 
-def build_post(path: str, body: bytes, token: str) -> bytes:
-    return (
-        f"POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-    ).encode() + body
-
-
 def build_get(path: str, headers: dict[str, str]) -> bytes:
     lines = "".join(f"{name}: {text}\r\n" for name, text in headers.items())
     return f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{lines}\r\n".encode()
 
 
-def run_load(port: int, request: bytes, connections: int, seconds: float) -> dict[str, float]:
-    """Each connection sends its next request after the response to the last one."""
+def build_post(path: str, body: bytes, authorization: str) -> bytes:
+    return (
+        f"POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {authorization}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    ).encode() + body
+
+
+def run_load(
+    port: int, requests: list[str], connections: int, seconds: float, number: int
+) -> dict[str, float]:
+    """Each connection sends its next request after the response to the last one. Requests are sent
+    in turn; ######### in them becomes a number that rises from `number`."""
+    numbers = itertools.count(number)
+    templates = [request.encode("latin-1") for request in requests]
+
+    def build_next() -> bytes:
+        next_number = next(numbers)
+        template = templates[next_number % len(templates)]
+        return template.replace(b"#########", b"%09d" % next_number)
+
     selector = selectors.DefaultSelector()
     for _ in range(connections):
         sock = socket.create_connection(("127.0.0.1", port))
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection: dict[str, Any] = {"data": b"", "sent": time.perf_counter()}
         selector.register(sock, selectors.EVENT_READ, connection)
-        sock.sendall(request)
+        sock.sendall(build_next())
     latencies, errors = [], 0
     started_at = time.perf_counter()
     while (now := time.perf_counter()) < started_at + seconds:
@@ -119,11 +131,12 @@ def run_load(port: int, request: bytes, connections: int, seconds: float) -> dic
                     continue
             now = time.perf_counter()
             latencies.append(now - connection["sent"])
-            errors += head[9:12] not in (b"200", b"304")
+            errors += head[9:12] not in (b"200", b"202", b"304")
             connection["data"], connection["sent"] = b"", now
-            key.fileobj.sendall(request)  # type: ignore[union-attr]
+            key.fileobj.sendall(build_next())  # type: ignore[union-attr]
     latencies.sort()
     return {
+        "requests": len(latencies),
         "rate": len(latencies) / (now - started_at),
         "p50": 1000 * latencies[len(latencies) // 2],
         "p99": 1000 * latencies[len(latencies) * 99 // 100],
@@ -136,5 +149,4 @@ if __name__ == "__main__":
     if "rate" in job:
         json.dump(send_paced(**job), sys.stdout)
     else:
-        job["request"] = job["request"].encode("latin-1")
         json.dump(run_load(**job), sys.stdout)

@@ -5,16 +5,15 @@ Two services on one database get the same requests in turn; the log goes to a fi
 requests per second and of CPU time per request are the medians of the rounds.
 """
 
-from __future__ import annotations
-
 import os
 import statistics
 import sys
 import tempfile
 
-from flags import create_client_token, import_flags
 from load import build_get, measure_load
-from service import Service, run_service
+from processes import read_cpu_seconds
+from seed import seed_flags
+from service import CLIENT, TOKEN, Service, run_service
 
 ROUNDS = 25
 CONNECTIONS = 16
@@ -29,11 +28,10 @@ def main(seconds: float) -> None:
         ) as observed,
         run_service("bench/service_unobserved.py", SERVICE_DATA_DIR=owner.data) as unobserved,
     ):
-        token = create_client_token(observed)
-        import_flags(observed, 100, strategies=1)
-        etag, _ = observed.fetch_features(token)
+        seed_flags(observed)
+        etag, _ = observed.fetch_features()
         sdk = {
-            "Authorization": token,
+            "Authorization": CLIENT,
             "Unleash-Client-Spec": "5.1.9",
             "Unleash-AppName": "bench",
             "User-Agent": "bench",
@@ -42,7 +40,7 @@ def main(seconds: float) -> None:
             "/health": build_get("/health", {}),
             "304": build_get("/api/client/features", sdk | {"If-None-Match": etag}),
             "whole body": build_get("/api/client/features", sdk),
-            "projects": build_get("/api/admin/projects", {"Authorization": "*:*.bench"}),
+            "projects": build_get("/api/admin/projects", {"Authorization": TOKEN}),
         }
         print(f"load of the machine: {os.getloadavg()[0]:.1f}")
         print(f"{'request':12} {'off req/s':>10} {'on req/s':>10} {'ratio':>6} {'of CPU':>7}")
@@ -74,16 +72,10 @@ def measure_round(service: Service, request: bytes, seconds: float) -> tuple[flo
     """Requests per second, and CPU time of the service per request: other work on the machine
     affects it less."""
     before = read_cpu_seconds(service.pid)
-    result = measure_load(service.port, request, CONNECTIONS, seconds)
+    result = measure_load(service.port, [request], CONNECTIONS, seconds)
     assert not result["errors"]
     cpu_seconds = read_cpu_seconds(service.pid) - before
-    return result["rate"], cpu_seconds / (result["rate"] * seconds)
-
-
-def read_cpu_seconds(pid: int) -> float:
-    with open(f"/proc/{pid}/stat") as file:
-        fields = file.read().rpartition(") ")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return result["rate"], cpu_seconds / result["requests"]
 
 
 def find_median_ratio(numerators: list[float], denominators: list[float]) -> float:

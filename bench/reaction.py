@@ -6,8 +6,6 @@ sets that change a flag each time. With two processes the second one serves the 
 half of the signals.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import http.client
@@ -16,9 +14,8 @@ import os
 import time
 
 from load import build_post, run_paced_load
-from service import Service, run_service
+from service import CLIENT, Service, run_service
 
-CLIENT = "*:development.bench"
 RATE = 200
 STATES = ("off", "on")
 
@@ -73,7 +70,7 @@ def measure_changes(name: str, ports: list[int], token: str, changes: int) -> No
 
 def main(processes: int, changes: int) -> None:
     with contextlib.ExitStack() as stack:
-        first = stack.enter_context(run_service(INIT_CLIENT_API_TOKENS=CLIENT))
+        first = stack.enter_context(run_service())
         services: list[Service] = [first]
         if processes > 1:
             services.append(stack.enter_context(run_service(SERVICE_DATA_DIR=first.data)))
@@ -88,7 +85,9 @@ def main(processes: int, changes: int) -> None:
         measure_changes("idle", ports, tokens["flips"], changes)
         requests = [
             build_post(
-                "/api/signal-endpoint/load", json.dumps({"to": state}).encode(), tokens["load"]
+                "/api/signal-endpoint/load",
+                json.dumps({"to": state}).encode(),
+                f"Bearer {tokens['load']}",
             )
             for state in STATES
         ]

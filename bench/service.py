@@ -1,7 +1,5 @@
 """A real service for benchmarks: its own process and temporary database, no rate limits."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -14,6 +12,19 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 TOKEN = "*:*.bench"
+CLIENT = "*:development.bench-client"
+FRONTEND = "*:development.bench-frontend"
+TOKENS = {
+    "INIT_ADMIN_API_TOKENS": TOKEN,
+    "INIT_CLIENT_API_TOKENS": CLIENT,
+    "INIT_FRONTEND_API_TOKENS": FRONTEND,
+}
+# Both servers of beside.py read these.
+NO_RATE_LIMITS = {
+    "SIGNAL_ENDPOINT_RATE_LIMIT_PER_SECOND": "100000",
+    "CLIENT_METRICS_RATE_LIMIT_PER_MINUTE": "1000000",
+    "REGISTER_CLIENT_RATE_LIMIT_PER_MINUTE": "1000000",
+}
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -33,11 +44,11 @@ class Service:
             text = response.read()
         return json.loads(text) if text else None
 
-    def fetch_features(self, token: str) -> tuple[str, bytes]:
+    def fetch_features(self) -> tuple[str, bytes]:
         """ETag and body of the client API."""
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.port}/api/client/features",
-            headers={"Authorization": token, "Unleash-Client-Spec": "5.1.9"},
+            headers={"Authorization": CLIENT, "Unleash-Client-Spec": "5.1.9"},
         )
         with urllib.request.urlopen(request) as response:
             return response.headers["ETag"], response.read()
@@ -80,10 +91,9 @@ def run_service(
         os.chmod(folder, 0o711)  # for root, whose PostgreSQL runs as another account
         settings = os.environ | {
             "SERVICE_DATA_DIR": f"{folder}/data",
-            "INIT_ADMIN_API_TOKENS": TOKEN,
-            "SIGNAL_ENDPOINT_RATE_LIMIT_PER_SECOND": "100000",
             "LOG_LEVEL": "error",
         }
+        settings |= TOKENS | NO_RATE_LIMITS
         process = subprocess.Popen(
             [sys.executable, script],
             cwd=ROOT,

@@ -1,7 +1,5 @@
 """The service without metrics, which only an option in code disables."""
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -100,7 +100,7 @@ class Listener:
             server.body_limits = BodyLimits(decide_body, unknown, Quotas(total=MAX_BODIES))
             server.connections = self._connections
         # With the default of 1 head and body are sent separately, which halves the throughput
-        # (bench/signals.py). Set here because the argument is deprecated.
+        # (bench/run.py). Set here because the argument is deprecated.
         self._server.adj.send_bytes = 18_000
 
     @property

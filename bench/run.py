@@ -1,0 +1,93 @@
+"""The speed of the service: each load beside /health, memory, start, flips, waiting signals.
+
+usage: python bench/run.py [--rounds 5] [--store] [word …]
+With words, only the loads and parts (start, flip, queue) whose names contain one of them. --store
+writes the ratios of all loads to baseline.json, which later runs are compared with. The exit status
+is 1 if a target is missed or a load has errors.
+"""
+
+import argparse
+import os
+import statistics
+import sys
+
+from actions import measure_queue
+from flips import FLAGS, measure_flips
+from generator import NAME
+from loads import build_loads, check_loads
+from processes import read_resident_mb
+from report import Report, store_baseline
+from rounds import CONNECTIONS, Figures, Server, measure_rounds
+from seed import seed_flags
+from service import ROOT, run_service
+from startup import measure_starts
+
+sys.path.insert(0, ROOT)
+from sigservice.version import __version__
+
+WAITING_SIGNALS = 10_000
+MAX_IDLE_MB, MAX_LOADED_MB = 60, 100
+
+
+def report_loads(report: Report, words: list[str], rounds: int) -> dict[str, Figures]:
+    """Measures the loads with one of the words in their names, and the memory after them."""
+    with run_service() as service:
+        seed_flags(service)
+        _, signal_token = service.create_signal_token()
+        loads = build_loads(service, signal_token)
+        check_loads(service, loads)
+        loads = [load for load in loads if load.name == "/health" or is_selected(load.name, words)]
+        if len(loads) == 1:
+            return {}
+        print(f"{CONNECTIONS} connections, {rounds} rounds; load generator: {NAME}")
+        (figures,) = measure_rounds([Server(service.port, [service.pid], loads)], rounds)
+        report.check_loads(loads, figures)
+        if not words:
+            resident = read_resident_mb(service.pid)
+            report.check("memory after the loads", resident, "MB", MAX_LOADED_MB)
+        return figures
+
+
+def report_start(report: Report) -> None:
+    first, second, resident = measure_starts(3)
+    report.check("start on new data", statistics.median(first), "s", 3)
+    report.check("start on used data", statistics.median(second), "s", 1)
+    report.check("memory, idle", statistics.median(resident), "MB", MAX_IDLE_MB)
+
+
+def report_flips(report: Report) -> None:
+    for encoding, times_ms in measure_flips().items():
+        name = f"first poll after a flip, {FLAGS} flags, {encoding}"
+        report.check(name, statistics.median(times_ms), "ms", 30)
+
+
+def report_queue(report: Report) -> None:
+    (rate,) = measure_queue(WAITING_SIGNALS, 1, ("a change each",)).values()
+    report.check(f"{WAITING_SIGNALS} waiting signals, a change each", rate, "1/s", 1500, least=True)
+
+
+def is_selected(name: str, words: list[str]) -> bool:
+    return not words or any(word in name for word in words)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--store", action="store_true")
+    parser.add_argument("words", nargs="*", metavar="word")
+    arguments = parser.parse_args()
+    report = Report()
+    print(f"sigservice {__version__}; load of the machine {os.getloadavg()[0]:.1f}")
+    figures = report_loads(report, arguments.words, arguments.rounds)
+    for name, measure in (("start", report_start), ("flip", report_flips), ("queue", report_queue)):
+        if is_selected(name, arguments.words):
+            measure(report)
+    if arguments.store and not arguments.words:
+        store_baseline(__version__, figures)
+    print(f"load of the machine {os.getloadavg()[0]:.1f}")
+    print("missed: " + ", ".join(report.failures) if report.failures else "all targets met")
+    return 1 if report.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
