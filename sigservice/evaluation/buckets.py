@@ -1,0 +1,52 @@
+"""Buckets: the hash that spreads users evenly and always gives a user the same number.
+
+murmur3 (32 bits) of `group:identifier`, as in all SDKs.
+"""
+
+from collections.abc import Callable
+from operator import itemgetter
+
+from mmh3 import hash as murmur3
+
+from sigservice.evaluation.fields import Fields, Predicate, always, never
+
+VARIANT_SEED = 86028157
+
+ReadStickiness = Callable[[Fields], str | None]
+
+
+def make_stickiness_reader(field: str) -> ReadStickiness:
+    """Returns what a user sticks to: the value of the field, or None if it is absent."""
+    if field == "random":
+        return Fields.read_random
+    if field == "default":
+        return Fields.read_default_stickiness
+    return itemgetter(field)
+
+
+def compile_rollout(field: str, group: str, percentage: int) -> Predicate:
+    """Whether the user is in the first `percentage` of 100 buckets; an absent field never is."""
+    if percentage == 0:
+        return never
+    if percentage == 100 and field in ("random", "default"):
+        return always
+    read, prefix = make_stickiness_reader(field), f"{group}:"
+
+    def is_in_rollout(fields: Fields) -> bool:
+        identifier = read(fields)
+        return identifier is not None and murmur3(prefix + identifier, 0, False) % 100 < percentage
+
+    return is_in_rollout
+
+
+def compile_variant_bucket(field: str, group: str, total_weight: int) -> Callable[[Fields], int]:
+    """Returns a number from 0 to `total_weight` - 1; with an absent field a random one."""
+    read, prefix = make_stickiness_reader(field), f"{group}:"
+
+    def find_bucket(fields: Fields) -> int:
+        identifier = read(fields)
+        if identifier is None:
+            identifier = fields.read_random()
+        return murmur3(prefix + identifier, VARIANT_SEED, False) % total_weight
+
+    return find_bucket

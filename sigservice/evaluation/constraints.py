@@ -1,0 +1,138 @@
+"""Compiles constraints of strategies and segments.
+
+A test of an absent field fails, so that an inverted constraint matches. An invalid constraint never
+matches, inverted or not.
+"""
+
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import re2
+
+from sigservice.evaluation.addresses import compile_networks
+from sigservice.evaluation.fields import Predicate, never
+from sigservice.semantic_version import parse_version
+
+Test = Callable[[str], bool]
+
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "GT": operator.gt,
+    "GTE": operator.ge,
+    "LT": operator.lt,
+    "LTE": operator.le,
+    "EQ": operator.eq,
+    "AFTER": operator.gt,
+    "BEFORE": operator.lt,
+}
+_EPSILON = 2.0**-52  # numbers that differ by less are equal
+_DATE = re.compile(
+    r"\s*\d{4}-\d\d-\d\d[Tt ](?!24)\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:?\d\d)\s*", re.ASCII
+)
+_REGEX = re2.Options()
+_REGEX.log_errors = False
+_REGEX.max_mem = 1 << 20
+
+
+def compile_constraint(constraint: Mapping[str, Any]) -> Predicate:
+    """Returns whether the context matches the constraint, which is in the API's format."""
+    name, kind = constraint["contextName"], constraint["operator"]
+    is_inverted = bool(constraint.get("inverted"))
+    if kind in ("IN", "NOT_IN"):
+        values = frozenset(constraint.get("values") or ())
+        if (kind == "NOT_IN") != is_inverted:
+            return lambda fields: fields[name] not in values
+        return lambda fields: fields[name] in values
+    if name == "currentTime" and kind.startswith("DATE_"):
+        return _compile_clock(constraint, is_inverted)
+    test = _compile_test(constraint, kind)
+    if test is None:
+        return never
+    if is_inverted:
+        return lambda fields: (text := fields[name]) is None or not test(text)
+    return lambda fields: (text := fields[name]) is not None and test(text)
+
+
+def _compile_clock(constraint: Mapping[str, Any], is_inverted: bool) -> Predicate:
+    limit = parse_date(constraint.get("value") or "")
+    compare = _COMPARE.get(constraint["operator"].partition("_")[2])
+    if limit is None or compare is None:
+        return never
+    return lambda fields: compare(fields.read_time(), limit) != is_inverted
+
+
+def _compile_test(constraint: Mapping[str, Any], kind: str) -> Test | None:
+    """Returns None for an invalid constraint."""
+    values: Sequence[str] = constraint.get("values") or ()
+    value: str = constraint.get("value") or ""
+    if kind.startswith("STR_"):
+        return _compile_texts(kind, values, bool(constraint.get("caseInsensitive")))
+    if kind == "IN_CIDR":
+        return compile_networks(values) if values else None
+    if kind == "REGEX":
+        return _compile_pattern(value, bool(constraint.get("caseInsensitive")))
+    family, _, comparison = kind.partition("_")
+    compare, parse = _COMPARE.get(comparison), _PARSE.get(family)
+    limit = parse(value.strip()) if parse else None
+    if compare is None or parse is None or limit is None:
+        return None
+    if kind == "NUM_EQ":
+        compare = _is_close
+    return lambda text: (actual := parse(text)) is not None and compare(actual, limit)
+
+
+def _compile_texts(kind: str, values: Sequence[str], ignores_case: bool) -> Test | None:
+    if not values:
+        return None
+    if ignores_case:
+        test = _compile_texts(kind, [value.lower() for value in values], False)
+        return test and (lambda text: test(text.lower()))
+    parts = tuple(values)
+    if kind == "STR_STARTS_WITH":
+        return lambda text: text.startswith(parts)
+    if kind == "STR_ENDS_WITH":
+        return lambda text: text.endswith(parts)
+    if kind != "STR_CONTAINS":
+        return None
+    return lambda text: any(part in text for part in parts)
+
+
+def _compile_pattern(pattern: str, ignores_case: bool) -> Test | None:
+    try:
+        search = re2.compile(f"(?i){pattern}" if ignores_case else pattern, _REGEX).search
+    except re2.error:
+        return None
+    return lambda text: search(text) is not None
+
+
+def _is_close(number: float, limit: float) -> bool:
+    return abs(number - limit) < _EPSILON
+
+
+def _parse_number(text: str) -> float | None:
+    # Python also accepts spaces, underscores and the digits of other scripts.
+    if not text.isascii() or "_" in text or text != text.strip():
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def parse_date(text: str) -> datetime | None:
+    """A date with time and zone in the format of RFC 3339, otherwise None."""
+    if len(text) > 100 or not _DATE.fullmatch(text):
+        return None
+    try:
+        return datetime.fromisoformat(text.strip().upper())
+    except ValueError:
+        return None
+
+
+_PARSE: dict[str, Callable[[str], Any]] = {
+    "NUM": _parse_number,
+    "DATE": parse_date,
+    "SEMVER": parse_version,
+}
