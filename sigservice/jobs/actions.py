@@ -12,15 +12,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from sigservice.context import Context
-from sigservice.db.pool import Connection
 from sigservice.log import Logger, log_error, new_error_id
 from sigservice.repository.actions import action_runs
-from sigservice.services.actions import action_evaluation
+from sigservice.services.actions import action_evaluation, run_batches
 from sigservice.services.actions import action_runs as run_service
 from sigservice.services.actions.action_evaluation import EvaluationError, is_persistent_error
-from sigservice.services.actions.action_runs import ActionStep, RunError
+from sigservice.services.actions.run_batches import ActionStep, RunError
 
-MAX_STEPS = 20  # without changes, in one transaction
 _ONLY_SIGNALS = {"signals": True, "runs": False, "reverts": False}
 
 
@@ -70,14 +68,14 @@ def _evaluate(context: Context, logger: Logger, work: Mapping[str, Any]) -> tupl
 
 
 def _evaluate_and_perform(context: Context, logger: Logger) -> tuple[int, int]:
-    """Performs the first action in the same transaction, which saves a commit."""
+    """Performs the first batch of actions in the same transaction, which saves a commit."""
     steps: list[ActionStep] = []
     with context.database.transaction(prepared=True) as conn:
         action_runs.lock(conn)
         with context.telemetry.internals.measure("Judge", "take"):
             evaluated, runs = context.evaluator.evaluate_batch(conn, logger)
         if runs:
-            steps = _perform_steps(conn, logger, since=0)
+            run_batches.perform_batch(conn, logger, steps)
     _record_steps(context, logger, steps)
     return evaluated, len(steps)
 
@@ -116,51 +114,30 @@ def _store_dead_letter(context: Context, logger: Logger, failure: EvaluationErro
 
 
 def _perform_all(context: Context, logger: Logger) -> int:
-    performed = savepoints = since = 0  # savepoints: how many steps need one
+    performed = alone_count = since = 0  # alone_count: how many actions are performed alone
     while not context.stopping.is_set():
         steps: list[ActionStep] = []
         try:
             with context.database.transaction(prepared=True) as conn:
-                _perform_steps(
-                    conn, logger, since=since, in_savepoint=bool(savepoints), steps=steps
+                run_batches.perform_batch(
+                    conn, logger, steps, since=since, is_alone=bool(alone_count)
                 )
         except RunError as failure:
             error_id = log_error(logger, f"run {failure.run_id} failed", failure.cause)
             with context.database.transaction() as conn:
                 run_service.fail_run(conn, failure.run_id, error_id)
-            steps = [ActionStep(failure.run_id, "", "failed", has_changes=False, is_failed=True)]
+            steps = [ActionStep(failure.run_id, "", "failed", is_failed=True)]
         except Exception as error:
-            if savepoints or not is_persistent_error(error):
+            if alone_count or not is_persistent_error(error):
                 raise
-            savepoints = len(steps) + 1
+            alone_count = len(steps) + 1
             continue
         if not steps:
             break
-        savepoints, since = max(0, savepoints - 1), steps[-1].run_id
+        alone_count, since = max(0, alone_count - 1), steps[-1].run_id
         performed += len(steps)
         _record_steps(context, logger, steps)
     return performed
-
-
-def _perform_steps(
-    conn: Connection,
-    logger: Logger,
-    *,
-    since: int,
-    in_savepoint: bool = False,
-    steps: list[ActionStep] | None = None,
-) -> list[ActionStep]:
-    """Adds to `steps`, up to the first that changes something."""
-    steps = [] if steps is None else steps
-    while len(steps) < (1 if in_savepoint else MAX_STEPS):
-        step = run_service.perform_next_action(conn, logger, since=since, in_savepoint=in_savepoint)
-        if step is None:
-            break
-        steps.append(step)
-        if step.has_changes:
-            break
-        since = step.run_id
-    return steps
 
 
 def _record_steps(context: Context, logger: Logger, steps: list[ActionStep]) -> None:

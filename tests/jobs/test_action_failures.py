@@ -9,7 +9,7 @@ import pytest
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.jobs import actions, retention
 from sigservice.repository.actions import action_runs
-from sigservice.services.actions import action_runs as run_service
+from sigservice.services.actions import run_batches
 from tests.actions_kit import SETS, Alerts
 from tests.conftest import ADMIN
 
@@ -198,7 +198,7 @@ def test_another_process_goes_on_where_one_has_stopped(alerts, make_service, row
         action_runs.lock(conn)
         context.evaluator.evaluate_batch(conn, logger)
     with context.database.transaction() as conn:
-        run_service.perform_next_action(conn, logger, since=0, in_savepoint=False)
+        run_batches.perform_batch(conn, logger, [], is_alone=True)
     assert states(alerts, one) == ["started"]
     assert actions.run_once(make_service().context) == 2
     (run,) = alerts.runs(one["id"])

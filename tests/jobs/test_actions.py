@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sigservice.repository.actions import action_runs
-from sigservice.services.actions import action_runs as run_service
+from sigservice.services.actions import run_batches
 from tests.actions_kit import FLAGS, SETS
 from tests.conftest import ADMIN
 
@@ -299,10 +299,8 @@ def test_open_runs_outlive_their_set(alerts, web):
         action_runs.lock(conn)
         assert context.evaluator.evaluate_batch(conn, logger) == (1, 1)
     with context.database.transaction() as conn:
-        assert (
-            run_service.perform_next_action(conn, logger, since=0, in_savepoint=False).state
-            == "started"
-        )
+        run_batches.perform_batch(conn, logger, steps := [], is_alone=True)
+    assert [step.state for step in steps] == ["started"]
     assert not alerts.is_on()
     web.delete(f"{SETS}/{one['id']}", headers=ADMIN)
     assert alerts.work() == 1

@@ -37,7 +37,7 @@ def test_an_id_of_a_lost_state_does_not_come_back(conn):
     add_built_ins(conn)
     for change in (
         lambda: revisions.bump(conn, ["", "in/a"]),
-        lambda: feature_environments.set_states(conn, [], "a", True, topics=["", "in/a"]),
+        lambda: feature_environments.set_states(conn, {}, topics=["", "in/a"]),
     ):
         run(conn, "DELETE FROM revisions")
         revisions.bump(conn, ["", "in/a"])

@@ -24,10 +24,10 @@ def find_pending_work(conn: Connection) -> Row:
     return row
 
 
-def lock_next_unfinished(conn: Connection, *, since: int) -> Row | None:
-    """The oldest unfinished run with at least the ID `since`; None also if another process has just
-    finished it."""
-    return fetch_one(conn, _SQL["lock_next_unfinished_run"], since=since)
+def lock_unfinished(conn: Connection, *, since: int, limit: int) -> list[Row]:
+    """The oldest unfinished runs with at least the ID `since`, without those that another process
+    has just finished."""
+    return fetch_all(conn, _SQL["lock_unfinished_runs"], since=since, limit=limit)
 
 
 def fail(conn: Connection, id: int, *, reason: str) -> None:
@@ -35,25 +35,11 @@ def fail(conn: Connection, id: int, *, reason: str) -> None:
     execute(conn, _SQL["fail_run"], id=id, reason=reason)
 
 
-def update(
-    conn: Connection,
-    id: int,
-    *,
-    state: str,
-    action_set: str,
-    next_action: int,
-    restore_minutes: int | None,
-) -> Row | None:
-    """{finished_at, signal_created_at}; `restore_minutes` schedules the auto-revert."""
-    return fetch_one(
-        conn,
-        _SQL["update_run"],
-        id=id,
-        state=state,
-        action_set=action_set,
-        next_action=next_action,
-        restore_minutes=restore_minutes,
-    )
+def update_many(conn: Connection, runs: str, *, first: int, last: int) -> list[Row]:
+    """{id, finished_at, signal_created_at} of each run. `runs` is a JSON array of {id, state,
+    action_set, next_action, restore_minutes}, oldest first, with IDs from `first` to `last`;
+    `restore_minutes` schedules the auto-revert."""
+    return fetch_all(conn, _SQL["update_runs"], runs=runs, first=first, last=last)
 
 
 def list_statistics(conn: Connection, max_runs_per_set: dict[int, int]) -> list[Row]:

@@ -1,8 +1,10 @@
 """States of flags: one function for each SQL statement."""
 
+from collections.abc import Mapping, Sequence
+
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all, fetch_one
+from sigservice.db.statements import Row, execute, fetch_all
 
 _SQL = queries.load("flags/feature_environments")
 
@@ -13,21 +15,28 @@ def list_states(conn: Connection, features: list[str]) -> list[Row]:
     return fetch_all(conn, _SQL["list_feature_states"], features=features)
 
 
+def list_target_states(conn: Connection, targets: Sequence[tuple[str, str]]) -> list[Row]:
+    """The states of pairs of flag and environment, without those that don't exist."""
+    features, environments = [pair[0] for pair in targets], [pair[1] for pair in targets]
+    return fetch_all(conn, _SQL["list_target_states"], features=features, environments=environments)
+
+
 def find_state(conn: Connection, feature: str, environment: str) -> Row | None:
     """None if the environment isn't in the flag's project."""
-    return fetch_one(conn, _SQL["find_feature_state"], feature=feature, environment=environment)
+    rows = list_target_states(conn, [(feature, environment)])
+    return rows[0] if rows else None
 
 
 def set_states(
-    conn: Connection, features: list[str], environment: str, enabled: bool, *, topics: list[str]
+    conn: Connection, states: Mapping[tuple[str, str], bool], *, topics: list[str]
 ) -> None:
-    """Also bumps the revisions of `topics`."""
+    """`states` are by flag and environment. Also bumps the revisions of `topics`."""
     execute(
         conn,
         _SQL["set_feature_states"],
-        features=features,
-        environment=environment,
-        enabled=enabled,
+        features=[feature for feature, _ in states],
+        environments=[environment for _, environment in states],
+        states=list(states.values()),
         topics=topics,
     )
 

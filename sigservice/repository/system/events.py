@@ -66,25 +66,9 @@ def insert(
     )
 
 
-def insert_many(
-    conn: Connection,
-    *,
-    type: str,
-    created_by: str,
-    created_by_user_id: int | None,
-    ip: str | None,
-    items: str,
-) -> None:
-    """`items` is a JSON array of {project, environment, feature_name, data, pre_data}."""
-    execute(
-        conn,
-        _SQL["insert_events"],
-        type=type,
-        created_by=created_by,
-        created_by_user_id=created_by_user_id,
-        ip=ip,
-        items=items,
-    )
+def insert_many(conn: Connection, items: str) -> None:
+    """`items` is a JSON array of the columns, in the order of the events."""
+    execute(conn, _SQL["insert_events"], items=items)
 
 
 def list_newest(

@@ -10,7 +10,8 @@ import msgspec
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row, savepoint
-from sigservice.errors import AppError
+from sigservice.errors import AppError, NotFoundError
+from sigservice.repository.actions import action_runs
 from sigservice.services import revisions
 from sigservice.services.actions.action_kinds.kind import ActionResult, RevertibleChange
 from sigservice.services.actions.action_kinds.set_rollout import set_rollout
@@ -18,6 +19,8 @@ from sigservice.services.flags import feature_switches
 from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
 from sigservice.services.flags.strategies import get as get_strategy
 from sigservice.services.identity import Identity
+
+REVERT = "RESTORE"  # the stored name of the action of an undo or auto-revert
 
 
 def list_changes(run: Row) -> list[RevertibleChange]:
@@ -57,6 +60,25 @@ def revert_runs(conn: Connection, project: str, runs: list[Row], by: Identity) -
         return ActionResult("There was nothing to revert.")
     text = f"Reverted {len(reverted)} of {len(reverted) + len(failures)} changes."
     return ActionResult(" ".join([text, *failures[:20]]), reverted)
+
+
+def revert_targets(conn: Connection, run: Row, by: Identity) -> ActionResult:
+    """Performs the run of an undo or auto-revert: it reverts one run or, for a resolved alert, the
+    runs of all alerts of the set. Raises NotFoundError."""
+    if run["cause"] == "resolved":
+        targets = action_runs.list_revertible_of_alerts(
+            conn, run["action_set_id"], before=run["id"]
+        )
+    else:
+        target = action_runs.find(conn, run["action_set_id"], run["restores_run_id"])
+        if target is None:
+            raise NotFoundError("The run to revert was deleted.")
+        if target["restored_by_run_id"]:  # by an undo or auto-revert that was inserted earlier
+            return ActionResult("It was already reverted.")
+        targets = [target]
+    result = revert_runs(conn, run["project"], targets, by)
+    action_runs.mark_reverted(conn, [row["id"] for row in targets], by=run["id"])
+    return result
 
 
 def _find_current(

@@ -8,7 +8,7 @@ import msgspec
 from sigservice.services.actions.action_filters import LIST_OPERATORS, Filter
 from sigservice.services.actions.action_kinds.kind import plural
 from sigservice.services.actions.action_kinds.table import KINDS
-from sigservice.services.actions.action_runs import REVERT
+from sigservice.services.actions.action_reverts import REVERT
 from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.flags import strategy_summaries
 

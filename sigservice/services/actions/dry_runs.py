@@ -14,6 +14,7 @@ from sigservice.errors import AppError
 from sigservice.services.actions.action_actor import find_service_account
 from sigservice.services.actions.action_evaluation import is_resolved
 from sigservice.services.actions.action_filters import Filter, FilterResult, Matcher
+from sigservice.services.actions.action_kinds.kind import perform_and_write
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_set_options import ActionSetOptions
 
@@ -60,9 +61,8 @@ def _perform(conn: Connection, row: Row, action: dict[str, Any]) -> dict[str, An
     try:
         actor = find_service_account(conn, row["actor_id"])
         with savepoint(conn):
-            result = KINDS[action["action"]].perform(
-                conn, row["project"], action["executionParams"], actor
-            )
+            kind = KINDS[action["action"]]
+            result = perform_and_write(kind, conn, row["project"], action["executionParams"], actor)
     except DatabaseUnavailable:
         raise
     except AppError as error:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
@@ -11,6 +12,7 @@ from sigservice.services import revisions
 from sigservice.services.flags import features
 from sigservice.services.identity import Identity
 from sigservice.services.system import events
+from sigservice.services.system.events import Event
 
 
 @dataclass(frozen=True)
@@ -22,48 +24,70 @@ class FeatureEnvironment:
     environment: str
 
 
-def get_state(conn: Connection, target: FeatureEnvironment) -> Row:
+class StateChange(NamedTuple):
+    """A flag's change to the state `enabled`."""
+
+    target: FeatureEnvironment
+    enabled: bool
+    by: Identity
+
+
+def list_states(
+    conn: Connection, targets: Sequence[FeatureEnvironment]
+) -> dict[FeatureEnvironment, Row]:
     """{enabled, variants, default_strategy, is_active (has an active strategy), archived,
-    generation}. Raises NotFoundError for a flag or environment that isn't in the project."""
-    state = feature_environments.find_state(conn, target.feature, target.environment)
-    if state is None or state["project"] != target.project:
+    generation} of each target whose flag and environment are in the project."""
+    rows = feature_environments.list_target_states(
+        conn, list({(target.feature, target.environment) for target in targets})
+    )
+    states = {
+        FeatureEnvironment(row["project"], row["feature"], row["environment"]): row
+        | {"archived": row["archived_at"] is not None}
+        for row in rows
+    }
+    return {target: states[target] for target in targets if target in states}
+
+
+def get_state(conn: Connection, target: FeatureEnvironment) -> Row:
+    """The state as `list_states` returns it. Raises NotFoundError for a flag or environment that
+    isn't in the project."""
+    state = list_states(conn, [target]).get(target)
+    if state is None:
         features.get(conn, target.project, target.feature)
         raise NotFoundError(
             f"Environment {target.environment} not found in project {target.project}."
         )
-    return state | {"archived": state["archived_at"] is not None}
+    return state
 
 
 def set_enabled(conn: Connection, target: FeatureEnvironment, enabled: bool, by: Identity) -> bool:
     """Returns whether the state changed; only a change has an event. Raises NotFoundError."""
     if get_state(conn, target)["enabled"] == enabled:
         return False
-    write_enabled(conn, target.project, [target.feature], target.environment, enabled, by)
+    write_changes(conn, [StateChange(target, enabled, by)])
     return True
 
 
-def write_enabled(
-    conn: Connection,
-    project: str,
-    names: Sequence[str],
-    environment: str,
-    enabled: bool,
-    by: Identity,
-) -> None:
-    """Changes flags of one project that are known to be in the other state."""
-    if not names:
+def write_changes(conn: Connection, changes: Sequence[StateChange]) -> None:
+    """Writes changes to the other state, in order, with an event each. The last change of a flag
+    decides its state."""
+    if not changes:
         return
-    feature_environments.set_states(
-        conn, list(names), environment, enabled, topics=revisions.list_topics(environment)
+    states = {(c.target.feature, c.target.environment): c.enabled for c in changes}
+    environments = {environment for _, environment in states}
+    topics = revisions.list_topics(*environments)
+    feature_environments.set_states(conn, states, topics=topics)
+    events.record_all(conn, [_make_event(change) for change in changes])
+
+
+def _make_event(change: StateChange) -> Event:
+    target = change.target
+    item = {
+        "project": target.project,
+        "environment": target.environment,
+        "feature_name": target.feature,
+        "data": {"name": target.feature},
+    }
+    return Event(
+        f"feature-environment-{'enabled' if change.enabled else 'disabled'}", change.by, item
     )
-    items = [
-        {
-            "project": project,
-            "environment": environment,
-            "feature_name": name,
-            "data": {"name": name},
-        }
-        for name in names
-    ]
-    type = f"feature-environment-{'enabled' if enabled else 'disabled'}"
-    events.record_many(conn, type, by, items)

@@ -7,10 +7,16 @@ import msgspec
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, NotFoundError
-from sigservice.repository.flags import feature_environments, feature_strategies
+from sigservice.repository.flags import feature_strategies
 from sigservice.services import revisions
 from sigservice.services.flags import features, strategies
-from sigservice.services.flags.feature_states import FeatureEnvironment, get_state, write_enabled
+from sigservice.services.flags.feature_states import (
+    FeatureEnvironment,
+    StateChange,
+    get_state,
+    list_states,
+    write_changes,
+)
 from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import Identity
 from sigservice.services.system import events
@@ -24,23 +30,11 @@ def switch(
     *,
     activate_disabled: bool = False,
 ) -> bool:
-    """Returns whether the state changed.
-
-    Enabling a flag without an active strategy adds the project's default strategy (100% of users)
-    or, with `activate_disabled`, enables its disabled strategies. Raises NotFoundError,
-    BadDataError for an archived flag, ExceedsLimitError for too many strategies.
-    """
-    state = _get_state_for_switch(conn, target)
-    if state["enabled"] == enabled:  # a repeated request needs no lock
-        return False
-    if revisions.lock(conn) != state["generation"]:
-        state = _get_state_for_switch(conn, target)
-        if state["enabled"] == enabled:
-            return False
-    if enabled and not state["is_active"]:
-        _add_or_enable_strategies(conn, target, [target.feature], by, activate_disabled)
-    write_enabled(conn, target.project, [target.feature], target.environment, enabled, by)
-    return True
+    """`SwitchBatch.switch` for one flag."""
+    batch = SwitchBatch(conn, activate_disabled=activate_disabled)
+    is_changed = batch.switch(target, enabled, by)
+    batch.write()
+    return is_changed
 
 
 def switch_all(
@@ -53,33 +47,108 @@ def switch_all(
     *,
     activate_disabled: bool = False,
 ) -> None:
-    """Switches several flags of a project, or none of them when it raises; see `switch`."""
-    revisions.lock(conn)
-    rows = features.get_all(conn, project, names)
-    archived = [row["name"] for row in rows if row["archived_at"]]
-    if archived:
-        raise BadDataError(f"{', '.join(archived[:10])} must be revived first.")
-    states = {
-        state["feature"]: state
-        for state in feature_environments.list_states(conn, [row["name"] for row in rows])
-        if state["environment"] == environment
-    }
-    if rows and not states:
-        raise NotFoundError(f"Environment {environment} not found in project {project}.")
-    changed = [name for name, state in states.items() if state["enabled"] != enabled]
-    if enabled:
-        inactive = [name for name in changed if not states[name]["active_strategies"]]
-        if inactive:
-            target = FeatureEnvironment(project, inactive[0], environment)
-            _add_or_enable_strategies(conn, target, inactive, by, activate_disabled)
-    write_enabled(conn, project, changed, environment, enabled, by)
+    """`SwitchBatch.switch_all` for one request."""
+    batch = SwitchBatch(conn, activate_disabled=activate_disabled)
+    batch.switch_all(project, environment, names, enabled, by)
+    batch.write()
 
 
-def _get_state_for_switch(conn: Connection, target: FeatureEnvironment) -> Row:
-    state = get_state(conn, target)
-    if state["archived"]:
-        raise BadDataError(f"{target.feature} is archived. Revive it first.")
-    return state
+class SwitchBatch:
+    """Switches flags in memory, in order, and writes the changes together.
+
+    The transaction must call `write` before other code reads or changes the states of flags, and
+    then continue with a new batch. Enabling a flag without an active strategy adds the project's
+    default strategy (100% of users) or, with `activate_disabled`, enables its disabled strategies.
+    """
+
+    def __init__(
+        self,
+        conn: Connection,
+        targets: Sequence[FeatureEnvironment] = (),
+        *,
+        activate_disabled: bool = False,
+    ) -> None:
+        """Reads the states of `targets` in one statement; the others are read when needed."""
+        self.conn = conn
+        self._activate_disabled = activate_disabled
+        self._states = list_states(conn, targets) if targets else {}
+        self._changes: list[StateChange] = []
+        self._is_locked = False
+
+    def switch(self, target: FeatureEnvironment, enabled: bool, by: Identity) -> bool:
+        """Returns whether the state changed. Raises NotFoundError, BadDataError for an archived
+        flag, ExceedsLimitError for too many strategies."""
+        if self._get_state(target)["enabled"] == enabled:  # a repeated request needs no lock
+            return False
+        if not self._is_locked:
+            self.lock()
+            if self._get_state(target)["enabled"] == enabled:
+                return False
+        self._change([target], enabled, by)
+        return True
+
+    def switch_all(
+        self, project: str, environment: str, names: Sequence[str], enabled: bool, by: Identity
+    ) -> set[str]:
+        """Switches several flags of a project, or none of them when it raises; see `switch`.
+        Returns the names of the flags whose state changed."""
+        self.lock()
+        targets = [FeatureEnvironment(project, name, environment) for name in sorted(set(names))]
+        self._read(targets)
+        missing = [target for target in targets if target not in self._states]
+        if missing:
+            features.get_all(self.conn, project, [target.feature for target in missing])
+            raise NotFoundError(f"Environment {environment} not found in project {project}.")
+        archived = [target.feature for target in targets if self._states[target]["archived"]]
+        if archived:
+            raise BadDataError(f"{', '.join(archived[:10])} must be revived first.")
+        changed = [target for target in targets if self._states[target]["enabled"] != enabled]
+        if changed:
+            self._change(changed, enabled, by)
+        return {target.feature for target in changed}
+
+    def lock(self) -> None:
+        """Takes the lock of changes, once. States that changed before it are read again."""
+        if self._is_locked:
+            return
+        generation = revisions.lock(self.conn)
+        stale = [key for key, state in self._states.items() if state["generation"] != generation]
+        for target in stale:
+            del self._states[target]
+        self._read(stale)
+        self._is_locked = True
+
+    def write(self) -> None:
+        """Writes the changes and their events."""
+        changes, self._changes = self._changes, []
+        write_changes(self.conn, changes)
+
+    def _get_state(self, target: FeatureEnvironment) -> Row:
+        if target not in self._states:
+            self._states[target] = get_state(self.conn, target)
+        state = self._states[target]
+        if state["archived"]:
+            raise BadDataError(f"{target.feature} is archived. Revive it first.")
+        return state
+
+    def _read(self, targets: Sequence[FeatureEnvironment]) -> None:
+        unread = [target for target in targets if target not in self._states]
+        if unread:
+            self._states |= list_states(self.conn, unread)
+
+    def _change(self, targets: Sequence[FeatureEnvironment], enabled: bool, by: Identity) -> None:
+        """Changes flags of one project and environment that are in the other state."""
+        inactive = [target for target in targets if not self._states[target]["is_active"]]
+        if enabled and inactive:
+            self.write()
+            names = [target.feature for target in inactive]
+            _add_or_enable_strategies(self.conn, inactive[0], names, by, self._activate_disabled)
+            for target in inactive:
+                del self._states[target]
+            self._read(inactive)
+        for target in targets:
+            self._states[target]["enabled"] = enabled
+            self._changes.append(StateChange(target, enabled, by))
 
 
 def _add_or_enable_strategies(

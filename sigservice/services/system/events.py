@@ -33,6 +33,14 @@ class FlagEventNote(NamedTuple):
     environment: str | None
 
 
+class Event(NamedTuple):
+    """`item` is {project, environment, feature_name, data, pre_data}; absent members are null."""
+
+    type: str
+    by: Identity
+    item: Mapping[str, Any]
+
+
 def record(
     conn: Connection,
     type: str,
@@ -66,22 +74,30 @@ def record_many(
     conn: Connection, type: str, by: Identity, items: Sequence[Mapping[str, Any]]
 ) -> None:
     """One event for each item {project, environment, feature_name, data, pre_data}."""
-    if items:
-        conn.notes += [
-            FlagEventNote(type, item["feature_name"], item.get("project"), item.get("environment"))
-            for item in items
-            if item.get("feature_name")
-        ]
-        events.insert_many(
-            conn,
-            type=type,
-            created_by=by.username,
-            created_by_user_id=by.user_id,
-            ip=by.ip or None,
-            items=msgspec.json.encode(
-                [{**item, "data": _add_run(item.get("data"), by)} for item in items]
-            ).decode(),
-        )
+    record_all(conn, [Event(type, by, item) for item in items])
+
+
+def record_all(conn: Connection, batch: Sequence[Event]) -> None:
+    """Records events of any types and actors in one statement, in their order."""
+    if not batch:
+        return
+    conn.notes += [
+        FlagEventNote(type, item["feature_name"], item.get("project"), item.get("environment"))
+        for type, _, item in batch
+        if item.get("feature_name")
+    ]
+    rows = [
+        {
+            **item,
+            "type": type,
+            "created_by": by.username,
+            "created_by_user_id": by.user_id,
+            "ip": by.ip or None,
+            "data": _add_run(item.get("data"), by),
+        }
+        for type, by, item in batch
+    ]
+    events.insert_many(conn, msgspec.json.encode(rows).decode())
 
 
 def _add_run(data: Mapping[str, Any] | None, by: Identity) -> Mapping[str, Any] | None:

@@ -24,10 +24,10 @@ SELECT EXISTS (SELECT 1 FROM signal_queue) AS signals,
        EXISTS (SELECT 1 FROM action_runs WHERE state = 'started') AS runs,
        EXISTS (SELECT 1 FROM action_runs WHERE restore_due_at <= now()) AS reverts;
 
--- name: lock_next_unfinished_run
+-- name: lock_unfinished_runs
 -- The oldest run is next for each process, so one process at a time continues it. A process that
--- waited for the lock gets the current row, or none if the run has ended. The actor columns are NULL if
--- the service account was deleted.
+-- waited for the locks gets the current rows, without the runs that have ended. The actor columns are
+-- NULL if the service account was deleted.
 SELECT r.id, r.action_set_id, r.project, r.cause, r.signal_id, r.restores_run_id, r.actor_id,
        r.dry_run, r.action_set, r.next_action, r.created_at, u.username AS actor_username,
        (SELECT name FROM roles WHERE id = u.role_id) AS actor_role
@@ -35,7 +35,7 @@ FROM action_runs r
 LEFT JOIN users u ON u.id = r.actor_id AND u.account_type = 'service'
 WHERE r.state = 'started' AND r.id >= %(since)s
 ORDER BY r.id
-LIMIT 1
+LIMIT %(limit)s
 FOR UPDATE OF r;
 
 -- name: fail_run
@@ -43,13 +43,25 @@ UPDATE action_runs
 SET state = 'failed', reason = %(reason)s, finished_at = clock_timestamp()
 WHERE id = %(id)s AND state = 'started';
 
--- name: update_run
-UPDATE action_runs
-SET state = %(state)s, action_set = %(action_set)s::jsonb, next_action = %(next_action)s,
-    finished_at = CASE WHEN %(state)s <> 'started' THEN clock_timestamp() END,
-    restore_due_at = clock_timestamp() + make_interval(mins => %(restore_minutes)s::int)
-WHERE id = %(id)s
-RETURNING finished_at, (SELECT s.created_at FROM signals s WHERE s.id = action_runs.signal_id)
+-- name: update_runs
+-- One run for each item of a JSON array, oldest first. Each ends a microsecond after the one before it,
+-- so that the times have the order of the runs. BETWEEN restricts the planner to the primary key: it
+-- would otherwise read the whole table with a plan from the time when the table was small.
+WITH progress AS MATERIALIZED (
+    SELECT id, state, action_set, next_action, restore_minutes,
+           clock_timestamp() + position * interval '1 microsecond' AS at
+    FROM ROWS FROM (json_to_recordset(%(runs)s::json)
+                    AS (id bigint, state text, action_set jsonb, next_action int,
+                        restore_minutes int))
+         WITH ORDINALITY AS p (id, state, action_set, next_action, restore_minutes, position)
+)
+UPDATE action_runs r
+SET state = p.state, action_set = p.action_set, next_action = p.next_action,
+    finished_at = CASE WHEN p.state <> 'started' THEN p.at END,
+    restore_due_at = p.at + make_interval(mins => p.restore_minutes)
+FROM progress p
+WHERE r.id = p.id AND r.id BETWEEN %(first)s AND %(last)s
+RETURNING r.id, r.finished_at, (SELECT s.created_at FROM signals s WHERE s.id = r.signal_id)
           AS signal_created_at;
 
 -- name: list_run_statistics

@@ -11,8 +11,10 @@ SELECT r.id, c.channel,
        'epoch'
 FROM action_runs r
 JOIN action_sets s ON s.id = r.action_set_id
-CROSS JOIN LATERAL jsonb_array_elements(s.settings -> 'notifications') AS c (channel)
-WHERE r.id = ANY(%(run_ids)s) AND c.channel -> 'on' ? r.state;
+CROSS JOIN LATERAL jsonb_array_elements(s.settings -> 'notifications')
+           WITH ORDINALITY AS c (channel, position)
+WHERE r.id = ANY(%(run_ids)s) AND c.channel -> 'on' ? r.state
+ORDER BY r.id, c.position;
 
 -- name: claim_notification
 -- The one that is due longest, of a channel that is not busy, with its run (NULLs if that was deleted).

@@ -20,19 +20,19 @@ LEFT JOIN (SELECT feature, environment, count(*) AS strategies,
 WHERE f.name = ANY(%(features)s)
 ORDER BY f.name, e.sort_order, e.name;
 
--- name: find_feature_state
--- No row if the environment isn't linked to the flag's project. The row can change only with the
--- generation.
-SELECT p.environment, coalesce(s.enabled, false) AS enabled,
+-- name: list_target_states
+-- One row for each pair of a flag and an environment, but none if the environment isn't linked to the
+-- flag's project. The row can change only with the generation.
+SELECT f.name AS feature, p.environment, coalesce(s.enabled, false) AS enabled,
        coalesce(s.variants, '[]') AS variants, p.default_strategy, f.project, f.archived_at,
        EXISTS (SELECT FROM feature_strategies a
                WHERE a.feature = f.name AND a.environment = p.environment AND NOT a.disabled)
        AS is_active,
        (SELECT id FROM revisions WHERE topic = '') AS generation
-FROM features f
-JOIN project_environments p ON p.project = f.project AND p.environment = %(environment)s
-LEFT JOIN feature_environments s ON s.feature = f.name AND s.environment = p.environment
-WHERE f.name = %(feature)s;
+FROM unnest(%(features)s::text[], %(environments)s::text[]) AS t (feature, environment)
+JOIN features f ON f.name = t.feature
+JOIN project_environments p ON p.project = f.project AND p.environment = t.environment
+LEFT JOIN feature_environments s ON s.feature = f.name AND s.environment = p.environment;
 
 -- name: set_feature_states
 -- Also bumps revisions, as bump_revisions does, because actions wait for each round trip.
@@ -44,7 +44,9 @@ WITH revision_bump AS (
     ON CONFLICT (topic) DO UPDATE SET id = greatest(revisions.id + 1, excluded.id)
 )
 INSERT INTO feature_environments (feature, environment, enabled)
-SELECT feature, %(environment)s, %(enabled)s FROM unnest(%(features)s::text[]) AS feature
+SELECT feature, environment, enabled
+FROM unnest(%(features)s::text[], %(environments)s::text[], %(states)s::boolean[])
+     AS s (feature, environment, enabled)
 ON CONFLICT (feature, environment) DO UPDATE SET enabled = excluded.enabled;
 
 -- name: copy_feature_states

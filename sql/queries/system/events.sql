@@ -8,13 +8,14 @@ VALUES (%(type)s, %(created_by)s, %(created_by_user_id)s, %(ip)s, %(project)s, %
 RETURNING id;
 
 -- name: insert_events
--- One event for each item of a JSON array; missing members are null.
+-- One event for each item of a JSON array, in its order; missing members are null.
 INSERT INTO events (type, created_by, created_by_user_id, ip, project, environment, feature_name,
                     data, pre_data)
-SELECT %(type)s, %(created_by)s, %(created_by_user_id)s, %(ip)s, x.project, x.environment,
-       x.feature_name, x.data, x.pre_data
+SELECT x.type, x.created_by, x.created_by_user_id, x.ip, x.project, x.environment, x.feature_name,
+       x.data, x.pre_data
 FROM jsonb_to_recordset(%(items)s::jsonb)
-     AS x (project text, environment text, feature_name text, data jsonb, pre_data jsonb);
+     AS x (type text, created_by text, created_by_user_id int, ip text, project text,
+           environment text, feature_name text, data jsonb, pre_data jsonb);
 
 -- name: list_events
 -- Newest first; each filter may be null. `families` are the first words of event types, for example

@@ -24,14 +24,20 @@ def add(conn, *signals, **more):
 
 
 def end(conn, id, state="success", action_set=CHANGED, minutes=None):
-    return action_runs.update(
-        conn,
-        id,
-        state=state,
-        action_set=json.dumps(action_set),
-        next_action=1,
-        restore_minutes=minutes,
-    )
+    rows = end_all(conn, [id], state, action_set, minutes)
+    return rows[0] if rows else None
+
+
+def end_all(conn, run_ids, state="success", action_set=CHANGED, minutes=None):
+    columns = {"state": state, "action_set": action_set, "next_action": 1}
+    columns |= {"restore_minutes": minutes}
+    items = json.dumps([columns | {"id": id} for id in run_ids])
+    return action_runs.update_many(conn, items, first=run_ids[0], last=run_ids[-1])
+
+
+def next_open(conn, since=0):
+    rows = action_runs.lock_unfinished(conn, since=since, limit=1)
+    return rows[0] if rows else None
 
 
 def due(conn):
@@ -50,21 +56,30 @@ def test_a_set_and_a_signal_have_one_run(conn):
 def test_open_runs_come_oldest_first(conn):
     first, second = add(conn, 5, 4)
     add(conn, 6, state="suppressed", reason="cooldown")
-    assert action_runs.lock_next_unfinished(conn, since=0)["id"] == first
+    assert next_open(conn)["id"] == first
     assert end(conn, first, state="started")["finished_at"] is None
-    row = action_runs.lock_next_unfinished(conn, since=first)
+    row = next_open(conn, since=first)
     assert (row["id"], row["next_action"], row["signal_id"]) == (first, 1, 5)
-    assert action_runs.lock_next_unfinished(conn, since=first + 1)["id"] == second
+    assert next_open(conn, since=first + 1)["id"] == second
     assert end(conn, first)["finished_at"]
-    assert action_runs.lock_next_unfinished(conn, since=0)["id"] == second
+    assert next_open(conn)["id"] == second
     end(conn, second, state="failed")
-    assert action_runs.lock_next_unfinished(conn, since=0) is None
-    assert (
-        action_runs.update(
-            conn, 999, state="failed", action_set="{}", next_action=1, restore_minutes=None
-        )
-        is None
-    )
+    assert next_open(conn) is None
+    assert end(conn, 999, state="failed") is None
+
+
+def test_open_runs_are_locked_in_their_order_up_to_a_limit(conn):
+    all_ids = add(conn, 5, 4, 9)
+    assert ids(action_runs.lock_unfinished(conn, since=0, limit=2)) == all_ids[:2]
+    assert ids(action_runs.lock_unfinished(conn, since=all_ids[1], limit=5)) == all_ids[1:]
+    assert action_runs.lock_unfinished(conn, since=all_ids[2] + 1, limit=5) == []
+
+
+def test_runs_of_one_statement_end_one_after_another(conn):
+    all_ids = add(conn, *range(1, 41))
+    rows = {row["id"]: row["finished_at"] for row in end_all(conn, all_ids)}
+    times = [rows[id] for id in all_ids]
+    assert times == sorted(set(times))
 
 
 def test_suppressed_runs_are_finished(conn):

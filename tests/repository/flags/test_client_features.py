@@ -60,7 +60,7 @@ def test_a_flag_that_is_off_is_sent(conn):
 
 
 def test_state_and_strategies_are_those_of_the_environment(conn):
-    feature_environments.set_states(conn, ["a"], "production", True, topics=[""])
+    feature_environments.set_states(conn, {("a", "production"): True}, topics=[""])
     set_variants(conn, "a", "production", '[{"name": "x"}]')
     add_strategy(conn, "1", environment="production", sort_order=2)
     add_strategy(conn, "2", environment="production", name="other", sort_order=1)

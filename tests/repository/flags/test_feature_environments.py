@@ -62,6 +62,7 @@ def test_one_state(conn):
     revisions.bump(conn, [""])
     generation = revisions.find_generation(conn)
     assert feature_environments.find_state(conn, "a", "development") == {
+        "feature": "a",
         "environment": "development",
         "enabled": False,
         "variants": "[]",
@@ -78,10 +79,12 @@ def test_one_state(conn):
 def test_states_are_set_and_variants_stay(conn):
     add_flag(conn, "b")
     set_variants(conn, "a", "development", '[{"name": "x"}]')
-    feature_environments.set_states(conn, ["a", "b"], "development", True, topics=[""])
-    feature_environments.set_states(conn, ["b"], "development", False, topics=[""])
+    feature_environments.set_states(
+        conn, {("a", "development"): True, ("b", "development"): True}, topics=[""]
+    )
+    feature_environments.set_states(conn, {("b", "development"): False}, topics=[""])
     generation = revisions.find_generation(conn)
-    feature_environments.set_states(conn, [], "development", True, topics=["", "in/development"])
+    feature_environments.set_states(conn, {}, topics=["", "in/development"])
     assert revisions.find_generation(conn) > generation
     assert "in/development" in revisions.list_all(conn)
     a, b = (feature_environments.find_state(conn, name, "development") for name in "ab")
@@ -93,7 +96,7 @@ def test_states_are_set_and_variants_stay(conn):
 
 def test_a_copy_is_off_with_the_variants(conn):
     add_flag(conn, "b")
-    feature_environments.set_states(conn, ["a"], "development", True, topics=[""])
+    feature_environments.set_states(conn, {("a", "development"): True}, topics=[""])
     set_variants(conn, "a", "production", '[{"name": "x"}]')
     feature_environments.copy(conn, "a", "b")
     rows = feature_environments.list_states(conn, ["b"])

@@ -90,7 +90,9 @@ def test_update_and_stale(conn):
 def test_the_archive(conn):
     for name in ("a", "b", "c"):
         add_flag(conn, name)
-    feature_environments.set_states(conn, ["a", "b"], "production", True, topics=[""])
+    feature_environments.set_states(
+        conn, {("a", "production"): True, ("b", "production"): True}, topics=[""]
+    )
     features.archive(conn, ["a", "b"])
     first = features.find(conn, "a")["archived_at"]
     features.archive(conn, ["a"])
@@ -115,7 +117,7 @@ def test_the_search_narrows(conn):
     add_flag(conn, "b")
     feature_tags.add(conn, ["b", "axb"], [("simple", "Zebra")])
     feature_tags.add(conn, ["b"], [("simple", "two")])
-    feature_environments.set_states(conn, ["b"], "production", True, topics=[""])
+    feature_environments.set_states(conn, {("b", "production"): True}, topics=[""])
     assert result(conn) == ["a_b", "axb", "b"]
     assert result(conn, projects=["other"]) == ["axb"]
     assert result(conn, projects=[]) == []

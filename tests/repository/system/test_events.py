@@ -41,10 +41,14 @@ def test_several_events_are_inserted_together(conn):
         {"project": "p", "environment": "e", "data": {"n": 1}},
         {"feature_name": "f", "pre_data": {"n": 2}},
     ]
-    shared = {"type": "x", "created_by": "ada", "created_by_user_id": 7, "ip": "::1"}
-    events.insert_many(conn, **shared, items=json.dumps(changes))
+    actor = {"created_by": "ada", "created_by_user_id": 7, "ip": "::1"}
+    others = {"created_by": "bo", "created_by_user_id": 8, "ip": None}
+    columns = [{"type": "x"} | actor, {"type": "y"} | others]
+    items = [change | own for change, own in zip(changes, columns, strict=True)]
+    events.insert_many(conn, json.dumps(items))
     second, first = newest(conn)
-    assert shared.items() <= first.items()
+    assert columns[0].items() <= first.items()
+    assert columns[1].items() <= second.items()
     assert (first["project"], first["environment"], first["data"]) == ("p", "e", '{"n": 1}')
     assert (second["feature_name"], second["pre_data"], second["project"]) == (
         "f",
@@ -215,14 +219,9 @@ FILTERS = {
 def test_each_filter_limits_list_and_count(conn, name):
     add(conn, "a", "eve", 9)
     add(conn, "b", project="p", environment="e", feature_name="f", data='{"x": "needle"}')
-    events.insert_many(
-        conn,
-        type="c",
-        created_by="ada",
-        created_by_user_id=1,
-        ip="::1",
-        items='[{"project": "q", "feature_name": "f", "pre_data": {"y": 1}}]',
-    )
+    actor = {"created_by": "ada", "created_by_user_id": 1, "ip": "::1"}
+    change = {"project": "q", "feature_name": "f", "pre_data": {"y": 1}}
+    events.insert_many(conn, json.dumps([{"type": "c"} | actor | change]))
     event_filter, expected = FILTERS[name]
     rows = events.list_newest(conn, event_filter, limit=10)
     assert [row["type"] for row in rows] == expected

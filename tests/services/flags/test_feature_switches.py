@@ -122,6 +122,32 @@ def test_switch_that_waited_reads_the_state_again(service, database):
     assert rest == 1
 
 
+def test_batch_reads_states_again_that_changed_before_its_lock(service):
+    database = service.context.database
+    targets = [FeatureEnvironment("default", name, DEV) for name in ("first", "second")]
+    with database.transaction() as conn:
+        make(conn, ["first", "second"])
+    with database.transaction() as conn:
+        batch = feature_switches.SwitchBatch(conn, targets)
+        with database.transaction() as other:
+            assert feature_switches.switch(other, targets[0], True, SYSTEM)
+        assert [batch.switch(target, True, SYSTEM) for target in targets] == [False, True]
+        batch.write()
+        assert get_state(conn, targets[1])["enabled"]
+
+
+def test_batch_that_writes_nothing_takes_no_lock(conn, monkeypatch):
+    (name,) = make(conn, ["a"])
+    target = FeatureEnvironment("default", name, DEV)
+    batch = feature_switches.SwitchBatch(conn, [target])
+
+    def work():
+        assert not batch.switch(target, False, SYSTEM)
+        batch.write()
+
+    assert statements(monkeypatch, work) == 0
+
+
 def locks_waited_for(conn):
     with conn.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")

@@ -7,6 +7,8 @@ from typing import Any, Protocol
 import msgspec
 
 from sigservice.db.pool import Connection
+from sigservice.services.flags.feature_states import FeatureEnvironment
+from sigservice.services.flags.feature_switches import SwitchBatch
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 
@@ -66,8 +68,28 @@ class Kind(Protocol):
     def check(self, conn: Connection, project: str, params: Params, problems: Problems) -> None:
         """Adds the problems of `params`; paths are the names of parameters."""
 
-    def perform(self, conn: Connection, project: str, params: Params, by: Identity) -> ActionResult:
-        """Performs the action in the caller's transaction. Raises AppError without any change."""
+    @property
+    def is_batched(self) -> bool:
+        """Whether `perform` reads and changes states of flags only, and only through `switches`."""
+
+    def list_targets(self, project: str, params: Params) -> list[FeatureEnvironment]:
+        """The flags whose states a batch reads in advance."""
+
+    def perform(
+        self, switches: SwitchBatch, project: str, params: Params, by: Identity
+    ) -> ActionResult:
+        """Performs the action in the caller's transaction. The caller writes the switches before
+        and after one that isn't batched. A batched one raises AppError without any change."""
+
+
+def perform_and_write(
+    kind: Kind, conn: Connection, project: str, params: Params, by: Identity
+) -> ActionResult:
+    """Performs and writes one action. Raises AppError."""
+    switches = SwitchBatch(conn)
+    result = kind.perform(switches, project, params, by)
+    switches.write()
+    return result
 
 
 PROJECT = Parameter("project", "Project", "hidden")

@@ -10,6 +10,8 @@ from sigservice.services.actions.action_kinds.kind import (
     Parameter,
     Params,
 )
+from sigservice.services.flags.feature_states import FeatureEnvironment
+from sigservice.services.flags.feature_switches import SwitchBatch
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 
@@ -19,6 +21,7 @@ class RevertActionSet:
     description = "Reverts the newest run of another action set that changed flags."
     category = "Feature flags"
     permission = "UPDATE_FEATURE_ENVIRONMENT"
+    is_batched = False
     parameters = (PROJECT, Parameter("actionSet", "Action set", choices_list_name="actionSets"))
 
     def describe(self, params: Params) -> str:
@@ -28,7 +31,13 @@ class RevertActionSet:
         if _find_set_id(conn, project, params) is None:
             problems.add("actionSet", "Action set not found in this project.")
 
-    def perform(self, conn: Connection, project: str, params: Params, by: Identity) -> ActionResult:
+    def list_targets(self, project: str, params: Params) -> list[FeatureEnvironment]:
+        return []
+
+    def perform(
+        self, switches: SwitchBatch, project: str, params: Params, by: Identity
+    ) -> ActionResult:
+        conn = switches.conn
         set_id = _find_set_id(conn, project, params)
         if set_id is None:
             raise NotFoundError("The action set to revert was deleted.")

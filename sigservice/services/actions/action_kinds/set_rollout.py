@@ -17,6 +17,7 @@ from sigservice.services.actions.action_kinds.kind import (
 )
 from sigservice.services.flags import strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
+from sigservice.services.flags.feature_switches import SwitchBatch
 from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
@@ -29,6 +30,7 @@ class SetRollout:
     description = "Sets the percentage of a flag's gradual rollouts in one environment."
     category = "Feature flags"
     permission = "UPDATE_FEATURE_STRATEGY"
+    is_batched = False
     parameters = (
         PROJECT,
         ENVIRONMENT,
@@ -48,7 +50,13 @@ class SetRollout:
         if not _is_percentage(str(params["rollout"])):
             problems.add("rollout", "The rollout must be a whole number from 0 to 100.")
 
-    def perform(self, conn: Connection, project: str, params: Params, by: Identity) -> ActionResult:
+    def list_targets(self, project: str, params: Params) -> list[FeatureEnvironment]:
+        return []
+
+    def perform(
+        self, switches: SwitchBatch, project: str, params: Params, by: Identity
+    ) -> ActionResult:
+        conn = switches.conn
         flag_environment, rollout = (
             self._make_flag_environment(project, params),
             str(int(params["rollout"])),

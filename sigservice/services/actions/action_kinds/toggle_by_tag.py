@@ -1,10 +1,9 @@
 """Enables or disables all flags with a tag in one environment: all of them or none."""
 
 from sigservice.db.pool import Connection
-from sigservice.repository.flags import feature_environments, features
+from sigservice.repository.flags import features
 from sigservice.repository.flags.features import FeatureFilter
 from sigservice.repository.projects import environments
-from sigservice.services import revisions
 from sigservice.services.actions.action_kinds.kind import (
     ENVIRONMENT,
     PROJECT,
@@ -14,7 +13,8 @@ from sigservice.services.actions.action_kinds.kind import (
     RevertibleChange,
     plural,
 )
-from sigservice.services.flags import feature_switches
+from sigservice.services.flags.feature_states import FeatureEnvironment
+from sigservice.services.flags.feature_switches import SwitchBatch
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 
@@ -22,6 +22,7 @@ from sigservice.services.problems import Problems
 class ToggleByTag:
     category = "Feature flags"
     permission = "UPDATE_FEATURE_ENVIRONMENT"
+    is_batched = True
     parameters = (
         PROJECT,
         ENVIRONMENT,
@@ -45,23 +46,21 @@ class ToggleByTag:
         if not any(row["name"] == params["environment"] and row["visible"] for row in rows):
             problems.add("environment", "Environment not found in this project.")
 
-    def perform(self, conn: Connection, project: str, params: Params, by: Identity) -> ActionResult:
+    def list_targets(self, project: str, params: Params) -> list[FeatureEnvironment]:
+        return []
+
+    def perform(
+        self, switches: SwitchBatch, project: str, params: Params, by: Identity
+    ) -> ActionResult:
         environment, tag = params["environment"], params["tag"]
-        revisions.lock(conn)
-        names = [
-            row["name"]
-            for row in features.search(conn, FeatureFilter(projects=[project], tags=[tag]))
-        ]
-        before = {
-            state["feature"]: state["enabled"]
-            for state in feature_environments.list_states(conn, names)
-            if state["environment"] == environment
-        }
-        feature_switches.switch_all(conn, project, environment, names, self._on, by)
+        switches.lock()
+        tagged = FeatureFilter(projects=[project], tags=[tag])
+        names = [row["name"] for row in features.search(switches.conn, tagged)]
+        changed_names = switches.switch_all(project, environment, names, self._on, by)
         changes = [
             RevertibleChange("state", name, environment, not self._on, self._on)
             for name in names
-            if before.get(name) != self._on
+            if name in changed_names
         ]
         state, total = f"{self._verb.lower()}d", f"{plural(len(names), 'flag')} with {tag}"
         if not changes:

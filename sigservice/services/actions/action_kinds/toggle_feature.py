@@ -10,8 +10,8 @@ from sigservice.services.actions.action_kinds.kind import (
     Params,
     RevertibleChange,
 )
-from sigservice.services.flags import feature_switches
 from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
+from sigservice.services.flags.feature_switches import SwitchBatch
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 
@@ -19,6 +19,7 @@ from sigservice.services.problems import Problems
 class ToggleFeature:
     category = "Feature flags"
     permission = "UPDATE_FEATURE_ENVIRONMENT"
+    is_batched = True
     parameters = (
         PROJECT,
         ENVIRONMENT,
@@ -40,10 +41,15 @@ class ToggleFeature:
         except AppError as error:
             problems.add("featureName", error.message)
 
-    def perform(self, conn: Connection, project: str, params: Params, by: Identity) -> ActionResult:
+    def list_targets(self, project: str, params: Params) -> list[FeatureEnvironment]:
+        return [self._make_flag_environment(project, params)]
+
+    def perform(
+        self, switches: SwitchBatch, project: str, params: Params, by: Identity
+    ) -> ActionResult:
         flag_environment = self._make_flag_environment(project, params)
         where = f"{flag_environment.feature} in {flag_environment.environment}"
-        if not feature_switches.switch(conn, flag_environment, self._on, by):
+        if not switches.switch(flag_environment, self._on, by):
             return ActionResult(f"{where} was already {self._verb.lower()}d.")
         change = RevertibleChange(
             "state", flag_environment.feature, flag_environment.environment, not self._on, self._on
