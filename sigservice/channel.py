@@ -6,11 +6,13 @@ import contextlib
 import socket
 import time
 import uuid
+from functools import lru_cache
 from typing import Any
 
 import msgspec
-from waitress.channel import HTTPChannel
+from waitress.channel import ClientDisconnected, HTTPChannel
 from waitress.task import ErrorTask, WSGITask
+from waitress.utilities import InternalServerError, build_http_date
 
 from sigservice.http_parsing import Parser
 
@@ -57,7 +59,8 @@ class JsonErrorTask(ErrorTask):  # type: ignore[misc]
 
 
 class Task(WSGITask):  # type: ignore[misc]
-    _stays_open = False
+    close_on_finish: bool
+    wrote_header: bool
 
     def get_environment(self) -> dict[str, Any]:
         """The WSGI environ, with `sigservice.arrived`, the time.monotonic() of its last byte,
@@ -70,18 +73,50 @@ class Task(WSGITask):  # type: ignore[misc]
         return environ
 
     def build_response_header(self) -> bytes:
-        """Keeps the connection open after 204 and 304. waitress closes it because they have no
-        length, but they need none (RFC 9112, 6.3), and SDKs get mostly 304."""
+        """The head. The connection stays open after 204 and 304: waitress closes it because they
+        have no length, but they need none (RFC 9112, 6.3), and SDKs get mostly 304."""
+        has_body, length = self.has_body, self.content_length
+        lines = [f"HTTP/{self.version} {self.status}"]
+        has_date = False
+        for name, text in self.response_headers:
+            lowered = name.lower()
+            has_date = has_date or lowered == "date"
+            if lowered not in ("content-length", "connection"):
+                lines.append(f"{name}: {text}")
+        if not has_date:
+            lines.append(f"Date: {_format_date(int(self.start_time))}")
+        if has_body and length is not None:
+            lines.append(f"Content-Length: {length}")
+        elif has_body and self.version == "1.1":
+            lines.append("Transfer-Encoding: chunked")
+            self.chunked_response = True
         connection = self.request.headers.get("CONNECTION", "").lower()
-        self._stays_open = not self.has_body and self.version == "1.1" and connection != "close"
-        try:
-            return bytes(super().build_response_header())
-        finally:
-            self._stays_open = False
+        if self.version == "1.1":
+            closes = connection == "close" or self.chunked_response
+        else:
+            closes = connection != "keep-alive" or not (has_body and length is not None)
+        if closes or self.close_on_finish:
+            self.close_on_finish = True
+            lines.append("Connection: close")
+        elif self.version == "1.0":
+            lines.append("Connection: Keep-Alive")
+        return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 
-    def set_close_on_finish(self) -> None:
-        if not self._stays_open:
-            super().set_close_on_finish()
+    def write(self, data: bytes) -> None:
+        """Sends head and body together if `data` is the whole body."""
+        is_whole = len(data) == self.content_length if data else True
+        if self.wrote_header or not self.complete or not is_whole:
+            super().write(data)
+            return
+        head = self.build_response_header()
+        self.wrote_header = True
+        self.content_bytes_written = len(data)
+        self.channel.send_response(head, data if self.has_body else b"")
+
+
+@lru_cache(maxsize=2)
+def _format_date(seconds: int) -> str:
+    return str(build_http_date(seconds))
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
@@ -91,9 +126,76 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     error_task_class = JsonErrorTask
     must_end_at: float | None = None
     request: Any
+    requests: list[Parser]  # the one that runs, or none
+    close_when_flushed: bool
+    current_outbuf_count: int
     connection_key: str = ""  # its key in the server's `connections`, released at the end
+    _is_unread = False  # whether the loop stopped to read during a request
     _rest = b""  # bytes after a request that is not answered yet
     _may_linger, _is_lingering, _bytes_dropped = False, False, 0
+
+    def service(self) -> None:
+        """Runs the request and sends the response. waitress wakes its loop after each response,
+        also when the loop has nothing to do."""
+        request = self.requests[0]
+        task = (self.error_task_class if request.error else self.task_class)(self, request)
+        try:
+            if self.connected:
+                task.service()
+        except ClientDisconnected:
+            task.close_on_finish = True
+        except Exception:  # the application has answered its own errors: this is one of its headers
+            self.logger.exception("Exception while serving %s", request.path)
+            task.close_on_finish = True
+            if not task.wrote_header:
+                self._answer_fault(request)
+        request.close()
+        self.last_activity = time.time()
+        if self.current_outbuf_count:  # so that waitress uses another buffer for the next response
+            self.current_outbuf_count = self.adj.outbuf_high_watermark
+        with self.requests_lock:
+            self.requests = []
+            self.close_when_flushed = self.close_when_flushed or task.close_on_finish
+            is_ready = not (self._is_unread or self._rest or self.writable())
+            self._is_unread = False
+        if not is_ready:
+            self._wake_loop()
+
+    def _answer_fault(self, request: Parser) -> None:
+        request.error = InternalServerError("The server encountered an unexpected internal error")
+        with contextlib.suppress(ClientDisconnected):
+            self.error_task_class(self, request).service()
+
+    def send_response(self, head: bytes, body: bytes) -> None:
+        """Sends both in one system call. The loop sends what the socket doesn't take at once.
+        Raises ClientDisconnected."""
+        size = 0
+        with self.outbuf_lock:
+            if not self.connected:
+                raise ClientDisconnected
+            if not self.total_outbufs_len:
+                try:
+                    size = self.socket.sendmsg((head, body))
+                except BlockingIOError:
+                    pass
+                except OSError:
+                    self.will_close = True
+                    raise ClientDisconnected from None
+        if size < len(head):
+            self.write_soon(head[size:])
+            size = len(head)
+        self.write_soon(body[size - len(head) :])
+
+    def _wake_loop(self) -> None:
+        fd = self._fileno
+        if fd is not None and self.connected:
+            self.server.event_loop.change(fd)
+            self.server.pull_trigger()
+
+    def write_soon(self, data: bytes) -> int:
+        if data and self._fileno is not None:
+            self.server.event_loop.change(self._fileno)  # the buffer may need the loop
+        return int(super().write_soon(data))
 
     @property
     def is_busy(self) -> bool:
@@ -139,7 +241,12 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             self.server.add_task(self)
 
     def readable(self) -> bool:
-        return self._is_lingering or not (self._rest or not super().readable())
+        """False while a request runs: then its worker wakes the loop at the end."""
+        if self._is_lingering:
+            return True
+        with self.requests_lock:
+            self._is_unread = bool(self.requests)
+        return not (self._is_unread or self._rest or not super().readable())
 
     def writable(self) -> bool:
         return bool(super().writable() or (self._rest and not self.requests))

@@ -1,9 +1,10 @@
 """The listener: waitress with IPv6 and IPv4 on one port, limits on the arrival time of a request
 and on connections per address, and a graceful stop.
 
-http_parsing.py, channel.py and this module rely on undocumented attributes of waitress 3
-(active_channels, total_outbufs_len, will_close, channel_class, error_task_class, parser_class,
-body_rcv, header_plus, requests_lock); tests/server checks each of them.
+http_parsing.py, channel.py, event_loop.py, workers.py and this module rely on undocumented
+attributes of waitress 3 (active_channels, total_outbufs_len, will_close, close_when_flushed,
+channel_class, error_task_class, parser_class, body_rcv, header_plus, requests_lock, outbuf_lock,
+_dispatcher of create_server, readwrite of wasyncore); tests/server checks each of them.
 """
 
 import contextlib
@@ -24,10 +25,12 @@ from waitress.server import create_server
 from sigservice.channel import Channel, build_error_body
 from sigservice.db.bulkheads import count_workers
 from sigservice.errors import StartError
+from sigservice.event_loop import EventLoop
 from sigservice.http_parsing import BodyLimits, DecideBody
 from sigservice.log import LogForwarder, Logger
 from sigservice.quotas import Quotas
 from sigservice.web.client_ip import make_connection_key
+from sigservice.workers import STALL_SECONDS, Workers
 
 MAX_BODY_BYTES = 5_500_000
 MAX_CONNECTIONS = 1000
@@ -61,23 +64,23 @@ class Listener:
         settings = config["server"]
         self._grace = settings["gracefulShutdownTimeout"] / 1000
         self._pipe: str | None = settings["pipe"]
-        self._map: dict[int, Any] = {}
+        self._loop = EventLoop()
         self._stopping: float | None = None
         self._logger, self._warned = logger, -math.inf
         self._trusted = tuple(settings["trustedProxy"])
         self._has_accepted = False
         self._connections = Quotas(per_key=settings["connectionsPerAddress"])
         _forward_logs(logger)
+        self._workers = Workers(count_workers(config["db"]["pool"]["max"]), logger)
         try:
             self._server = create_server(
                 app,
-                map=self._map,
+                map=self._loop,
                 **_build_address_arguments(settings),
-                threads=count_workers(config["db"]["pool"]["max"]),
+                _dispatcher=self._workers,
                 connection_limit=_raise_connection_limit(config["db"]["pool"]["max"]),
                 channel_timeout=config["keepAliveTimeout"] or 10**9,
                 cleanup_interval=1,
-                asyncore_use_poll=True,
                 max_request_body_size=max(MAX_BODY_BYTES, config["signals"]["payloadLimit"] * 2),
                 max_request_header_size=32_768,
                 inbuf_overflow=SPILL_BYTES,
@@ -86,21 +89,21 @@ class Listener:
                 ident=None,
             )
         except (OSError, ValueError) as error:
-            wasyncore.close_all(self._map, ignore_all=True)
+            self._close_all()
             host, port = settings["host"] or "all addresses", settings["port"]
             where = self._pipe or f"{host}, port {port} (HTTP_HOST, HTTP_PORT)"
             reason = getattr(error, "strerror", None) or error
             raise StartError(f"Can't listen on {where}: {reason}.") from error
-        self._servers = [d for d in self._map.values() if hasattr(d, "active_channels")]
+        self._servers = [d for d in self._loop.values() if hasattr(d, "active_channels")]
         unknown = Quotas(total=MAX_UNKNOWN_BODIES, per_key=MAX_UNKNOWN_BODIES_OF_ADDRESS)
         for server in self._servers:
             server.channel_class = self._open_channel
             server.handle_accept = partial(self._accept, server, server.handle_accept)
             server.refusal_headers, server.log_refusal = refusal_headers, log_refusal
             server.body_limits = BodyLimits(decide_body, unknown, Quotas(total=MAX_BODIES))
-            server.connections = self._connections
-        # With the default of 1 head and body are sent separately, which halves the throughput
-        # (bench/run.py). Set here because the argument is deprecated.
+            server.connections, server.event_loop = self._connections, self._loop
+        # With the default of 1 each piece of a response without length is a system call.
+        # Set here because the argument is deprecated.
         self._server.adj.send_bytes = 18_000
 
     @property
@@ -120,28 +123,37 @@ class Listener:
         """Serves until a stop is requested; returns how many busy connections it closed."""
         checked_at = time.monotonic()
         while self._stopping is None:
-            self._loop(1.0)
-            if time.monotonic() - checked_at >= 1:
-                checked_at = time.monotonic()
-                self._close_slow(checked_at)
+            self._loop.run_once(STALL_SECONDS if self._workers.is_waiting else 1.0)
+            now = time.monotonic()
+            self._workers.release_stalled(now)
+            if now - checked_at >= 1:
+                checked_at = now
+                self._close_slow(now)
+                self._loop.refresh()
         return self._drain(self._stopping + self._grace)
 
     def close(self) -> None:
         """Closes a listener that never ran."""
-        self._server.task_dispatcher.shutdown(cancel_pending=True, timeout=0.1)
-        wasyncore.close_all(self._map, ignore_all=True)
+        self._close_all()
         self._remove_pipe()
+
+    def _close_all(self) -> None:
+        self._workers.shutdown(timeout=0.1)
+        wasyncore.close_all(self._loop, ignore_all=True)
+        self._loop.close()
 
     def _drain(self, deadline: float) -> int:
         for server in self._servers:  # only the listening socket: workers need the trigger
             server.accepting = False
-            server.del_channel(self._map)
+            server.del_channel(self._loop)
             server.socket.close()
         while self._channels() and time.monotonic() < deadline:
             for channel in self._channels():
                 if not channel.is_busy:
                     channel.will_close = True
-            self._loop(min(0.05, max(0.0, deadline - time.monotonic())))
+            self._loop.refresh()
+            self._loop.run_once(min(0.05, max(0.0, deadline - time.monotonic())))
+            self._workers.release_stalled(time.monotonic())
         busy = self._channels()
         for channel in busy:
             channel.handle_close()
@@ -160,7 +172,7 @@ class Listener:
         for _ in range(MAX_ACCEPTS):
             self._has_accepted = False
             accept_one()
-            if not self._has_accepted or len(self._map) >= server.adj.connection_limit:
+            if not self._has_accepted or len(self._loop) >= server.adj.connection_limit:
                 return
 
     def _open_channel(
@@ -194,9 +206,6 @@ class Listener:
 
     def _channels(self) -> list[Any]:
         return [c for server in self._servers for c in list(server.active_channels.values())]
-
-    def _loop(self, seconds: float) -> None:
-        wasyncore.loop(timeout=seconds, map=self._map, use_poll=True, count=1)
 
     def _remove_pipe(self) -> None:
         if self._pipe:

@@ -11,6 +11,7 @@ from typing import Generic, Protocol, TypeVar
 from sigservice.db.errors import DatabaseError, DatabaseUnavailable
 from sigservice.db.pool import Connection, Database
 from sigservice.errors import AppError, UnavailableError
+from sigservice.workers import release_turn
 
 
 class Sized(Protocol):
@@ -75,6 +76,7 @@ class GroupCommit(Generic[Item, Result]):
             self._has_writer = True
         try:
             if not entry.is_writer:
+                release_turn()
                 self._wait(entry)
             if entry.is_writer:
                 self._store_group(self._take_group())

@@ -22,6 +22,7 @@ from sigservice.db.bulkheads import SHARES, Bulkhead
 from sigservice.db.connection import JSON_TEXT, Connection, Observer, send
 from sigservice.db.errors import DatabaseUnavailable, translate
 from sigservice.errors import UnavailableError
+from sigservice.workers import release_turn
 
 STUCK_SECONDS = 5.2  # a little more than the statement_timeout
 # Messages of libpq for invalid LIBPQ_VARIABLES (config/database.py).
@@ -81,6 +82,7 @@ class Database:
         transaction, so the caller must retry after DatabaseUnavailable. All statements of a
         `snapshot` see the same state without a lock; it is read-only.
         """
+        release_turn()
         slot = self._limit_concurrency(self._transactions)
         with self._enter_bulkhead(bulkhead), slot, self._check_out() as conn:
             conn.prepares, conn.notes = prepared, []
@@ -102,9 +104,12 @@ class Database:
                 self.observer.on_commit(conn.notes)
 
     @contextmanager
-    def autocommit(self, *, bulkhead: str = "") -> Iterator[Connection]:
+    def autocommit(self, *, bulkhead: str = "", is_brief: bool = False) -> Iterator[Connection]:
         """Each statement of the block is a transaction of its own. Raises AppError children:
-        UnconfirmedCommit at the end of the block, so acknowledge after it."""
+        UnconfirmedCommit at the end of the block, so acknowledge after it. No other request runs
+        during a brief one: that costs less than to pass the turn, see workers.py."""
+        if not is_brief:
+            release_turn()
         with self._enter_bulkhead(bulkhead), self._check_out() as conn:
             conn.autocommit = True
             conn.notices.clear()

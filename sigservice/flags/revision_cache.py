@@ -105,7 +105,7 @@ class RevisionCache:
         )
 
     def _read_changes(self) -> Revisions:
-        with self._database.autocommit() as conn:
+        with self._database.autocommit(is_brief=True) as conn:
             generation = repository.find_generation(conn)
             if generation != self._revisions.generation:
                 topics = repository.list_all(conn)

@@ -253,7 +253,7 @@ def test_waiting_connections_are_accepted_in_one_round(make_service: Any):
     with contextlib.closing(listener), contextlib.ExitStack() as stack:
         for _ in range(50):
             stack.enter_context(Client.at(listener.port).connect())
-        listener._loop(1)
+        listener._loop.run_once(1)
         assert len(listener._channels()) == 50
 
 

@@ -1,0 +1,128 @@
+"""The threads that run requests, one at a time while they only compute.
+
+Python runs one thread at a time. Threads that only compute and are awake together pass the
+interpreter to each other at every system call, which took more time than the requests (futex
+calls: 14 for each). So one worker has the turn: it runs the waiting requests one after another.
+A request that is about to wait for the database releases the turn, and another worker takes it.
+"""
+
+import threading
+import time
+from collections import deque
+from typing import Any
+
+from sigservice.log import Logger
+
+STALL_SECONDS = 0.005
+
+
+class Workers:
+    """Replaces the task dispatcher of waitress. A task has `service()` and `cancel()`."""
+
+    def __init__(self, count: int, logger: Logger) -> None:
+        self._logger = logger
+        self._lock = threading.Lock()
+        self._queue: deque[Any] = deque()
+        self._turn: Worker | None = None
+        self._idle: list[Worker] = []
+        self._started = 0  # tasks
+        self._progress = 0, 0.0  # the number of started tasks, and the time of that number
+        self._is_stopping = False
+        self._threads = [Worker(self, number) for number in range(count)]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a task waits for a worker."""
+        return bool(self._queue)
+
+    def add_task(self, task: Any) -> None:
+        with self._lock:
+            if not self._queue:
+                self._progress = self._started, time.monotonic()
+            self._queue.append(task)
+            if self._turn is None:
+                self._pass_turn()
+
+    def release_stalled(self, now: float) -> None:
+        """Passes the turn on if no waiting task was started for STALL_SECONDS: the request that
+        has the turn computes long or waits without having released it."""
+        with self._lock:
+            count, since = self._progress
+            if count != self._started:
+                self._progress = self._started, now
+            elif self._queue and now - since >= STALL_SECONDS:
+                self._pass_turn()
+
+    def shutdown(self, cancel_pending: bool = True, timeout: float = 5) -> None:
+        """Ends the threads; waits `timeout` seconds for the running tasks."""
+        with self._lock:
+            self._is_stopping = True
+            idle, self._idle = self._idle, []
+        for worker in idle:
+            worker.wake.release()
+        deadline = time.monotonic() + timeout
+        for thread in self._threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+        while cancel_pending and self._queue:
+            self._queue.popleft().cancel()
+
+    def release(self, worker: "Worker") -> None:
+        """Passes the turn on if this worker has it."""
+        with self._lock:
+            if self._turn is worker:
+                self._turn = None
+                if self._queue:
+                    self._pass_turn()
+
+    def run(self, worker: "Worker") -> None:
+        while (task := self._find_task(worker)) is not None:
+            try:
+                task.service()
+            except BaseException as error:  # noqa: BLE001  the worker must go on
+                self._logger.error("a request failed: %s: %s", type(error).__name__, error)
+
+    def _pass_turn(self) -> None:
+        self._turn = self._idle.pop() if self._idle else None
+        if self._turn is not None:
+            self._turn.wake.release()
+
+    def _find_task(self, worker: "Worker") -> Any:
+        """The next task when it is this worker's turn; None to end."""
+        while True:
+            with self._lock:
+                if self._is_stopping:
+                    return None
+                if self._queue and (self._turn is None or self._turn is worker):
+                    self._turn = worker
+                    self._started += 1
+                    return self._queue.popleft()
+                if self._turn is worker:
+                    self._turn = None
+                self._idle.append(worker)
+            worker.wake.acquire()
+
+
+class Worker(threading.Thread):
+    """A thread of Workers; `wake` is released when it gets the turn."""
+
+    def __init__(self, workers: Workers, number: int) -> None:
+        super().__init__(name=f"worker-{number}", daemon=True)
+        self._workers = workers
+        self.wake = threading.Lock()
+        self.wake.acquire()
+
+    def run(self) -> None:
+        self._workers.run(self)
+
+    def release_turn(self) -> None:
+        self._workers.release(self)
+
+
+def release_turn() -> None:
+    """For code that is about to wait, for the database for example: lets another worker run
+    requests meanwhile."""
+    thread = threading.current_thread()
+    if isinstance(thread, Worker):
+        thread.release_turn()

@@ -1,0 +1,146 @@
+"""Workers: one request runs at a time until it waits, and none waits behind one that stalls."""
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from sigservice.log import build_line_loggers
+from sigservice.workers import STALL_SECONDS, Workers, release_turn
+from tests.waiting import DEADLINE_SECONDS, until
+
+
+class Task:
+    """Runs `work`; `has_begun` and `has_ended` say how far it is."""
+
+    def __init__(self, work: Callable[[], Any] = lambda: None) -> None:
+        self._work = work
+        self.has_begun, self.has_ended = threading.Event(), threading.Event()
+        self.is_cancelled = False
+
+    def service(self) -> None:
+        self.has_begun.set()
+        try:
+            self._work()
+        finally:
+            self.has_ended.set()
+
+    def cancel(self) -> None:
+        self.is_cancelled = True
+
+
+@pytest.fixture
+def workers() -> Iterator[Workers]:
+    workers = Workers(3, build_line_loggers("fatal")("test"))
+    until(lambda: len(workers._idle) == 3, "the threads")
+    yield workers
+    workers.shutdown(timeout=DEADLINE_SECONDS)
+
+
+@pytest.fixture
+def gate() -> Iterator[threading.Event]:
+    gate = threading.Event()
+    yield gate
+    gate.set()
+
+
+def add(workers: Workers, *tasks: Task) -> None:
+    for task in tasks:
+        workers.add_task(task)
+
+
+def wait_for(event: threading.Event) -> None:
+    assert event.wait(DEADLINE_SECONDS)
+
+
+def test_one_worker_runs_the_waiting_requests_in_their_order(
+    workers: Workers, gate: threading.Event
+):
+    numbers: list[tuple[int, str]] = []
+
+    def note(number: int) -> Callable[[], None]:
+        return lambda: numbers.append((number, threading.current_thread().name))
+
+    first = Task(lambda: wait_for(gate))
+    others = [Task(note(number)) for number in range(5)]
+    add(workers, first, *others)
+    wait_for(first.has_begun)
+    assert not numbers
+    gate.set()
+    wait_for(others[-1].has_ended)
+    assert [number for number, _ in numbers] == [0, 1, 2, 3, 4]
+    assert len({name for _, name in numbers}) == 1
+
+
+def test_request_that_waits_lets_the_next_one_run(workers: Workers, gate: threading.Event):
+    def wait() -> None:
+        release_turn()
+        wait_for(gate)
+
+    first, second, third = Task(wait), Task(wait), Task()
+    add(workers, first, second, third)
+    wait_for(third.has_ended)
+    assert not first.has_ended.is_set()
+    assert not second.has_ended.is_set()
+
+
+def test_request_beyond_the_number_of_workers_runs_when_one_of_them_ends(
+    workers: Workers, gate: threading.Event
+):
+    def wait() -> None:
+        release_turn()
+        wait_for(gate)
+
+    waiting, last = [Task(wait) for _ in range(3)], Task()
+    add(workers, *waiting, last)
+    for task in waiting:
+        wait_for(task.has_begun)
+    assert not last.has_begun.is_set()
+    gate.set()
+    wait_for(last.has_ended)
+
+
+def test_stalled_request_loses_the_turn(workers: Workers, gate: threading.Event):
+    first, second = Task(lambda: wait_for(gate)), Task()
+    add(workers, first)
+    wait_for(first.has_begun)
+    add(workers, second)
+    _, since = workers._progress
+    workers.release_stalled(since)  # first sees the number of started requests
+    workers.release_stalled(since + STALL_SECONDS * 0.9)
+    assert workers._turn is not None
+    assert not second.has_begun.is_set()
+    workers.release_stalled(since + STALL_SECONDS)
+    wait_for(second.has_ended)
+    assert not first.has_ended.is_set()
+
+
+def test_failed_request_ends_no_worker(workers: Workers):
+    for _ in range(4):
+        task = Task(lambda: 1 / 0)
+        add(workers, task)
+        wait_for(task.has_ended)
+    last = Task()
+    add(workers, last)
+    wait_for(last.has_ended)
+
+
+def test_shutdown_ends_all_threads_and_cancels_what_waits(gate: threading.Event):
+    workers = Workers(2, build_line_loggers("fatal")("test"))
+    running, waiting = Task(lambda: wait_for(gate)), Task()
+    add(workers, running)
+    wait_for(running.has_begun)
+    add(workers, waiting)
+    stop = threading.Thread(target=workers.shutdown, kwargs={"timeout": DEADLINE_SECONDS})
+    stop.start()
+    until(lambda: workers._is_stopping, "the stop")
+    gate.set()
+    stop.join(DEADLINE_SECONDS)
+    assert waiting.is_cancelled
+    assert not waiting.has_begun.is_set()
+    assert not any(thread.is_alive() for thread in workers._threads)
+
+
+def test_release_turn_outside_of_a_worker_does_nothing():
+    release_turn()
