@@ -35,7 +35,6 @@ def build_context(user: str, n: int) -> bytes:
             "country": COUNTRIES[n % 5],
             "email": f"{user}@example.com",
             "age": str(25 + n),
-            "joined": f"2025-0{1 + n % 9}-01T12:00:00Z",
             "version": f"2.{n % 7}.1",
             "plan": ("free", "team")[n % 2],
         },

@@ -11,7 +11,7 @@ from service import Service
 FLAGS = 100
 PROJECT = "/api/admin/projects/default"
 COUNTRIES = ["de", "fr", "no", "se", "fi", "dk", "nl", "be", "at", "ch", "it", "es"]
-FIELDS = ("country", "email", "age", "joined", "version", "plan")
+FIELDS = ("country", "email", "age", "version", "plan")
 
 
 def build_constraint(field: str, operator: str, value: Any, **more: bool) -> dict[str, Any]:
@@ -32,9 +32,10 @@ CONSTRAINTS = (
     build_constraint("age", "NUM_GTE", "30"),
     build_constraint("age", "NUM_LT", "40", inverted=True),
     build_constraint("age", "NUM_LTE", "40.5"),
-    build_constraint("joined", "DATE_AFTER", "2024-05-01T00:00:00.000Z"),
-    build_constraint("joined", "DATE_BEFORE", "2025-05-01T00:00:00.000Z"),
-    build_constraint("currentTime", "DATE_AFTER", "2024-01-01T00:00:00.000Z"),
+    build_constraint("currentTime", "DATE_AFTER", "2024-05-01T00:00:00.000Z"),
+    # Of another field unleash-server compares the present time too.
+    build_constraint("currentTime", "DATE_BEFORE", "2099-05-01T00:00:00.000Z"),
+    build_constraint("plan", "IN", ["free"], caseInsensitive=True),
     build_constraint("version", "SEMVER_EQ", "2.4.1"),
     build_constraint("version", "SEMVER_GT", "2.0.0-beta.1"),
     build_constraint("version", "SEMVER_LT", "3.0.0"),

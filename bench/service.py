@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,15 +34,19 @@ class Service:
     pid: int
     port: int
     data: str
+    token: str = TOKEN  # of an admin
 
     def send(self, path: str, body: Any = None) -> Any:
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.port}{path}",
             data=None if body is None else json.dumps(body).encode(),
-            headers={"Authorization": TOKEN, "Content-Type": "application/json"},
+            headers={"Authorization": self.token, "Content-Type": "application/json"},
         )
-        with urllib.request.urlopen(request) as response:
-            text = response.read()
+        try:
+            with urllib.request.urlopen(request) as response:
+                text = response.read()
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(f"{path}: {error.code} {error.read()[:500]!r}") from error
         return json.loads(text) if text else None
 
     def fetch_features(self) -> tuple[str, bytes]:
