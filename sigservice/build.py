@@ -11,8 +11,8 @@ from sigservice.db.pool import Connection, Database
 from sigservice.db.statements import Row
 from sigservice.errors import ExceedsLimitError, StartError
 from sigservice.flags.client_documents import ClientDocuments
+from sigservice.flags.compiled_flags import CompiledFlagsCache
 from sigservice.flags.cors_origins import CorsOrigins
-from sigservice.flags.engines import Engines
 from sigservice.flags.frontend_documents import FrontendDocuments
 from sigservice.flags.revision_cache import RevisionCache
 from sigservice.limiter import Limiter
@@ -75,7 +75,7 @@ def build_context(
         database.observer = _DatabaseObserver(telemetry)
     revision_cache = RevisionCache(database, clock)
     refresh = config["frontendApi"]["refreshIntervalInMs"]
-    engines = Engines(
+    compiled_flags = CompiledFlagsCache(
         database,
         clock,
         revision_cache,
@@ -99,7 +99,8 @@ def build_context(
             enabled=caching["enabled"],
             max_age_seconds=caching["maxAge"] / 1000,
         ),
-        frontend_documents=FrontendDocuments(engines),
+        compiled_flags=compiled_flags,
+        frontend_documents=FrontendDocuments(),
         cors_origins=CorsOrigins(database, revision_cache),
         authentication=AuthenticationScheme(config["authentication"]),
         failed_sign_ins=FailedSignIns(clock.monotonic),

@@ -13,6 +13,7 @@ from sigservice.db.group_commit import GroupCommit
 from sigservice.db.pool import Database
 from sigservice.db.statements import Row
 from sigservice.flags.client_documents import ClientDocuments
+from sigservice.flags.compiled_flags import CompiledFlagsCache
 from sigservice.flags.cors_origins import CorsOrigins
 from sigservice.flags.frontend_documents import FrontendDocuments
 from sigservice.flags.revision_cache import RevisionCache
@@ -45,6 +46,7 @@ class Context:
     get_logger: GetLogger
     revision_cache: RevisionCache
     client_documents: ClientDocuments
+    compiled_flags: CompiledFlagsCache
     frontend_documents: FrontendDocuments
     cors_origins: CorsOrigins
     authentication: AuthenticationScheme

@@ -185,7 +185,8 @@ def _add_parents(
         parents.append(_compile_parent(dependency, alone[name]) if is_valid else never)
     satisfied = combine(parents)
     is_enabled = combine([satisfied, flag.is_enabled])
-    return Flag(flag.project, parents, is_enabled, _compile_cases([(satisfied, flag.find_answer)]))
+    cases = [(satisfied, flag.find_answer)] if is_enabled is not never else []
+    return Flag(flag.project, parents, is_enabled, _compile_cases(cases))
 
 
 def _compile_parent(dependency: Json, parent: Flag) -> Predicate:

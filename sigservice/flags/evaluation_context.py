@@ -1,7 +1,7 @@
 """Makes the evaluation context from what a frontend SDK sends.
 
-A field that isn't a root field becomes a property; explicit properties take precedence. Numbers
-and booleans become text; null and an empty root field count as absent.
+A root field takes precedence over a property of the same name, and an explicit property over
+another field. Numbers and booleans become text; null and an empty root field count as absent.
 """
 
 import re
@@ -10,10 +10,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sigservice.errors import BadDataError
-from sigservice.flags.context_dependency import ROOT_FIELDS
+from sigservice.evaluation.fields import Fields
 from sigservice.services.problems import Problems
 
-MAX_LENGTH = 10_000  # the engine parses the context for each flag
+ROOT_FIELDS = ("environment", "appName", "userId", "sessionId", "remoteAddress", "currentTime")
+MAX_LENGTH = 10_000
 _PROPERTY = re.compile(r"properties\[([^\[\]]+)\]")
 
 
@@ -35,26 +36,35 @@ def parse_query(query: Mapping[str, str]) -> dict[str, Any]:
 
 
 def make_context(
-    fields: Mapping[str, Any], *, environment: str, remote_address: str, path: str = ""
-) -> dict[str, Any]:
-    """`environment` and `remote_address` are the defaults of those fields. Raises BadDataError with
-    all problems; `path` is the path of `fields` in the body."""
+    fields: Mapping[str, Any],
+    *,
+    environment: str,
+    remote_address: str = "",
+    path: str = "",
+    creates_session: bool = False,
+) -> Fields:
+    """`environment` and `remote_address` are the defaults of those fields; with `creates_session` a
+    random sessionId is that of the session. `path` is the path of `fields` in the body. Raises
+    BadDataError with all problems."""
     problems = Problems()
     explicit = fields.get("properties")
     if explicit is not None and not isinstance(explicit, dict):
         problems.add(f"{path}properties", "properties must be an object.")
         explicit = None
-    texts = _to_texts({k: v for k, v in fields.items() if k != "properties"}, path, problems)
-    properties = {name: text for name, text in texts.items() if name not in ROOT_FIELDS}
-    properties |= _to_texts(explicit or {}, f"{path}properties.", problems)
-    context: dict[str, Any] = {"environment": environment, "remoteAddress": remote_address}
-    context |= {name: texts[name] for name in ROOT_FIELDS if texts.get(name)}
-    if "currentTime" in context:
-        context["currentTime"] = _normalize_time(context["currentTime"])
-        if not context["currentTime"]:
-            problems.add(f"{path}currentTime", "currentTime must be an ISO 8601 date.")
+    others = {name: value for name, value in fields.items() if name != "properties"}
+    texts = _to_texts(others, path, problems)
+    roots = {name: text for name in ROOT_FIELDS if (text := texts.pop(name, ""))}
+    properties = _to_texts(explicit or {}, f"{path}properties.", problems)
+    properties.pop("currentTime", None)  # dates are compared with the root field
+    texts |= properties | {"environment": environment}
+    if remote_address:
+        texts["remoteAddress"] = remote_address
+    texts |= roots
+    time = _parse_time(roots["currentTime"]) if "currentTime" in roots else None
+    if time is None and "currentTime" in roots:
+        problems.add(f"{path}currentTime", "currentTime must be an ISO 8601 date.")
     problems.raise_if_any()
-    return context | {"properties": properties}
+    return Fields(texts, time=time, creates_session=creates_session)
 
 
 def _to_texts(fields: Mapping[str, Any], path: str, problems: Problems) -> dict[str, str]:
@@ -77,11 +87,10 @@ def _to_text(value: str | int | float) -> str:
     return str(value)
 
 
-def _normalize_time(text: str) -> str:
-    """In the engine's format; "" for an invalid date. A time without a zone is in UTC."""
+def _parse_time(text: str) -> datetime | None:
+    """None for an invalid date. A time without a zone is in UTC."""
     try:
         moment = datetime.fromisoformat(text)
-        moment = moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
+        return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
     except (ValueError, OverflowError):
-        return ""
-    return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
+        return None

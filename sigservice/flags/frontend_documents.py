@@ -1,52 +1,54 @@
-"""Caches the serialized documents of the frontend API, by evaluation context and engine."""
+"""Caches the serialized documents of the frontend API, by the context fields that flags use."""
 
 import hashlib
 import threading
-import uuid
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 
-from sigservice.flags.engine import FlagEngine
-from sigservice.flags.engines import Engines
-from sigservice.flags.revision_cache import Access
+from sigservice.evaluation.fields import Fields
+from sigservice.evaluation.flags import Flags
+from sigservice.flags.compiled_flags import CompiledFlags
+from sigservice.recent_keys import RecentKeys
 
 MAX_DOCUMENTS = 10_000
 MAX_BYTES = 64_000_000
 OVERHEAD = 1000  # bytes that caching a document costs beside its text, roughly
 
-Key = tuple[str, tuple[str, ...], bytes]
+Key = tuple[int, tuple[str, ...], bytes]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class FrontendDocument:
-    mark: object
     text: bytes
     etag: str
 
 
 class FrontendDocuments:
-    """Documents that random stickiness or the clock decides aren't cached."""
+    """Documents that a random value or the clock decides aren't cached.
 
-    def __init__(self, engines: Engines) -> None:
-        self._engines = engines
+    Neither is the first one of a context: most contexts come once, and they would displace those
+    that come again.
+    """
+
+    def __init__(self) -> None:
         self._documents: OrderedDict[Key, FrontendDocument] = OrderedDict()
         self._bytes = 0
         self._lock = threading.Lock()
+        self._recent = RecentKeys(MAX_DOCUMENTS)
 
-    def get(self, access: Access, revision: int, context: dict[str, Any]) -> FrontendDocument:
-        """The token's flags that are enabled for `context`. Raises DatabaseUnavailable."""
-        engine = self._engines.get(access.environment, revision)
-        context = engine.context_dependency.reduce_context(context)
-        if not engine.context_dependency.is_deterministic(context, access.projects):
-            return _evaluate(engine, access, context)
-        key = (access.environment, access.projects, msgspec.json.encode(context, order="sorted"))
+    def get(
+        self, compiled: CompiledFlags, projects: tuple[str, ...], context: Fields
+    ) -> FrontendDocument:
+        """The flags of these projects (`*`: all) that are enabled for `context`."""
+        key = (compiled.number, projects, _hash_used_fields(compiled.flags, context))
         document = self._find(key)
-        if document is None or document.mark is not engine.mark:
-            document = _evaluate(engine, access, context)
-            self._cache(key, document)
+        if document is None:
+            text = compiled.flags.evaluate(context, projects)
+            document = FrontendDocument(text, f'W/"{_hash(text).hex()}"')
+            if context.is_repeatable:
+                self._cache(key, document)
         return document
 
     def _find(self, key: Key) -> FrontendDocument | None:
@@ -57,26 +59,23 @@ class FrontendDocuments:
             return document
 
     def _cache(self, key: Key, document: FrontendDocument) -> None:
+        if key not in self._recent:
+            self._recent.add(key)
+            return
         with self._lock:
-            self._drop(key, self._documents.pop(key, None))
+            if key in self._documents:
+                return
             self._documents[key] = document
-            self._bytes += _count_bytes(key, document)
+            self._bytes += len(document.text) + OVERHEAD
             while len(self._documents) > MAX_DOCUMENTS or self._bytes > MAX_BYTES:
-                self._drop(*self._documents.popitem(last=False))
-
-    def _drop(self, key: Key, document: FrontendDocument | None) -> None:
-        if document is not None:
-            self._bytes -= _count_bytes(key, document)
+                _, oldest = self._documents.popitem(last=False)
+                self._bytes -= len(oldest.text) + OVERHEAD
 
 
-def _count_bytes(key: Key, document: FrontendDocument) -> int:
-    return len(key[2]) + len(document.text) + OVERHEAD
+def _hash_used_fields(flags: Flags, context: Fields) -> bytes:
+    """A cryptographic hash, so that nobody can make up a context that gets the answer of others."""
+    return _hash(msgspec.json.encode([context.get(name) for name in flags.field_names]))
 
 
-def _evaluate(engine: FlagEngine, access: Access, context: dict[str, Any]) -> FrontendDocument:
-    """A context without a sessionId gets a random one, which stickiness needs."""
-    toggles = engine.evaluate({"sessionId": uuid.uuid4().hex} | context, access.projects)
-    text = msgspec.json.encode({"toggles": toggles})
-    return FrontendDocument(
-        engine.mark, text, f'W/"{hashlib.blake2b(text, digest_size=16).hexdigest()}"'
-    )
+def _hash(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=16).digest()

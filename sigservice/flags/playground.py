@@ -1,16 +1,15 @@
 """Selects flags of projects in an environment for the playground, and explains them."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from sigservice.db.pool import Connection
-from sigservice.flags.evaluation_context import make_context
+from sigservice.evaluation.fields import Fields
 from sigservice.flags.explanation import Explanation, explain
-from sigservice.flags.random_stickiness import Context
 from sigservice.repository.flags import feature_strategies
 from sigservice.repository.projects import environments
 from sigservice.repository.projects import projects as repository
@@ -28,12 +27,6 @@ class Selection:
     environment: str
     flags: list[Json]
     document: Json
-
-
-def build_context(fields: Mapping[str, Any], environment: str, path: str = "") -> Context:
-    """As make_context, but without a default remote address. Raises BadDataError."""
-    context = make_context(fields, environment=environment, remote_address="", path=path)
-    return {name: value for name, value in context.items() if value != ""}
 
 
 def select_flags(
@@ -59,7 +52,7 @@ def select_flags(
 
 
 def explain_flags(
-    conn: Connection, selection: Selection, context: Context, limit: int
+    conn: Connection, selection: Selection, context: Fields, limit: int
 ) -> list[Explanation]:
     """Explains the first `limit` flags. Raises BadDataError when they have too many parts."""
     flags, document = selection.flags[:limit], selection.document

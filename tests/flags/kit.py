@@ -1,4 +1,4 @@
-"""Flags in the format of the client API, and an engine for them."""
+"""Flags in the format of the client API, compiled, and contexts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from sigservice import secrets
-from sigservice.flags.engine import FlagEngine
+from sigservice.evaluation.fields import Fields
+from sigservice.evaluation.flags import Flags
 from sigservice.flags.evaluation_context import make_context
 
 
@@ -45,20 +46,25 @@ def variant(name: str, weight: int = 500, stickiness: str = "default", **more: A
     )
 
 
-def engine(*flags: dict[str, Any], segments: list[dict[str, Any]] | None = None) -> FlagEngine:
-    document = {"version": 2, "features": list(flags), "segments": segments or []}
-    return FlagEngine(msgspec.json.encode(document), 1)
+def compile_flags(*flags: dict[str, Any], segments: list[dict[str, Any]] | None = None) -> Flags:
+    return Flags({"version": 2, "features": list(flags), "segments": segments or []})
 
 
-def context(**fields: Any) -> dict[str, Any]:
-    return make_context(fields, environment="development", remote_address="192.0.2.7")
+def context(**fields: Any) -> Fields:
+    """As the frontend API makes it from what an SDK sends."""
+    return make_context(
+        fields, environment="development", remote_address="192.0.2.7", creates_session=True
+    )
 
 
-def names(flag_engine: FlagEngine, *projects: str, **fields: Any) -> list[str]:
-    """The names of enabled flags."""
-    return [
-        toggle["name"] for toggle in flag_engine.evaluate(context(**fields), projects or ("*",))
-    ]
+def toggles(flags: Flags, *projects: str, **fields: Any) -> list[dict[str, Any]]:
+    """The enabled flags as the frontend API shows them."""
+    body = flags.evaluate(context(**fields), projects or ("*",))
+    return msgspec.json.decode(body)["toggles"]
+
+
+def names(flags: Flags, *projects: str, **fields: Any) -> list[str]:
+    return [toggle["name"] for toggle in toggles(flags, *projects, **fields)]
 
 
 def open_access(cache, secret):

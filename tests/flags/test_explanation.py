@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from sigservice.errors import BadDataError
+from sigservice.evaluation.flags import DISABLED_VARIANT
 from sigservice.flags import explanation
-from sigservice.flags.explanation import DISABLED_VARIANT, explain
-from sigservice.flags.playground import build_context
+from sigservice.flags.evaluation_context import make_context
+from sigservice.flags.explanation import explain
 from sigservice.flags.reasons import build_reasons
 from tests.flags.kit import constraint, flag, rollout, strategy, variant
 
@@ -27,7 +28,7 @@ def why(*strategies, parents=(), disabled=(), more=None, **context_fields):
         for n, it in enumerate(strategies)
     ]
     active = [it for n, it in enumerate(strategies) if n not in disabled]
-    evaluation_context = build_context(context_fields, "development")
+    evaluation_context = make_context(context_fields, environment="development")
     (outcome,) = explain(
         [flag("f", *active, **more or {})], list(parents), {1: EU}, {"f": saved}, evaluation_context
     )
@@ -159,7 +160,9 @@ def test_flag_and_parent_use_the_same_random_value():
     assert why(parents=parents, more=more).is_random
     both = [flag("f", **more), *parents]
     for _ in range(10):
-        child, parent = explain(both, [], {}, {"parent": []}, build_context({}, "development"))
+        child, parent = explain(
+            both, [], {}, {"parent": []}, make_context({}, environment="development")
+        )
         assert child.is_enabled == parent.is_enabled
 
 
@@ -180,10 +183,8 @@ def test_variants_of_the_flag(stickiness, is_random):
 
 
 def test_number_of_parts_is_limited(monkeypatch):
-    monkeypatch.setattr(explanation, "MAX_PARTS", 3)
+    monkeypatch.setattr(explanation, "MAX_PARTS", 4)  # one is the constraint of the segment
     constraints = [constraint("plan", "IN", "pro")]
-    why(
-        rollout(50, constraints=constraints), rollout(50, constraints=constraints)
-    )  # the same parts
+    why(rollout(50, constraints=constraints), rollout(40))
     with pytest.raises(BadDataError):
-        why(rollout(50, constraints=constraints), rollout(40))
+        why(rollout(50, constraints=constraints), rollout(40), rollout(30))

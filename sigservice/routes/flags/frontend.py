@@ -36,9 +36,11 @@ def _evaluate(
         environment=access.environment,
         remote_address=find_client_ip(environ, context.trusted_proxies),
         path=path,
+        creates_session=True,
     )
     revision = environ[REVISIONS].of_environment(access.environment)
-    document = context.frontend_documents.get(access, revision, evaluation_context)
+    compiled = context.compiled_flags.get(access.environment, revision)
+    document = context.frontend_documents.get(compiled, access.projects, evaluation_context)
     headers = {"ETag": document.etag, "Content-Type": respond.JSON, "Cache-Control": "no-cache"}
     if environ["REQUEST_METHOD"] in SAFE_METHODS and matches(
         environ.get("HTTP_IF_NONE_MATCH", ""), document.etag

@@ -8,8 +8,9 @@ from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.errors import BadDataError
+from sigservice.flags.evaluation_context import make_context
 from sigservice.flags.explanation import ConstraintResult, Explanation, StrategyResult
-from sigservice.flags.playground import build_context, explain_flags, select_flags
+from sigservice.flags.playground import explain_flags, select_flags
 from sigservice.services.identity import VIEW, Identity
 from sigservice.web import respond
 from sigservice.web.guards import AdminGuard
@@ -31,7 +32,7 @@ router = Router(AdminGuard)
 
 @router.post("/api/admin/playground", needs=VIEW, takes=PlaygroundBody)
 def evaluate_flags(context: Context, identity: Identity, body: PlaygroundBody) -> HTTPResponse:
-    evaluation_context = build_context(body.context, body.environment, "context.")
+    evaluation_context = make_context(body.context, environment=body.environment, path="context.")
     projects = _read_projects(body.projects)
     with context.database.transaction() as conn:
         selection = select_flags(conn, body.environment, projects)

@@ -7,7 +7,8 @@ from bottle import HTTPResponse, request
 from sigservice.context import Context
 from sigservice.db.statements import Row
 from sigservice.errors import AppError, BadDataError
-from sigservice.flags.playground import build_context, explain_flags, select_flags
+from sigservice.flags.evaluation_context import make_context
+from sigservice.flags.playground import explain_flags, select_flags
 from sigservice.flags.reasons import Reasons, build_reasons
 from sigservice.repository.projects import environments, projects
 from sigservice.routes.pages.flags.feature_page import flag_path
@@ -87,7 +88,7 @@ def _explain(context: Context, values: dict[str, str]) -> tuple[list[Reasons], i
     environment, project = values["environment"], values["project"] or "*"
     fields: dict[str, Any] = {name: values[name] for name in CONTEXT_FIELDS}
     fields["properties"] = _parse_properties(values["properties"])
-    evaluation_context = build_context(fields, environment)
+    evaluation_context = make_context(fields, environment=environment)
     with context.database.transaction() as conn:
         selection = select_flags(conn, environment, [project], values["flag"])
         explanations = explain_flags(conn, selection, evaluation_context, MAX_FLAGS)

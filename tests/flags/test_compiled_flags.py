@@ -1,4 +1,4 @@
-"""Engines: one build for each change, without blocking other environments."""
+"""Compiled flags: one build for each change, without blocking other environments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.waiting import DEADLINE_SECONDS
 
 
 def test_an_environment_is_built_while_another_one_is_being_built(service, monkeypatch):
-    engines = service.context.frontend_documents._engines
+    compiled_flags = service.context.compiled_flags
     begun, gate, built = threading.Event(), threading.Event(), []
     original = client_features.build_document
 
@@ -24,7 +24,7 @@ def test_an_environment_is_built_while_another_one_is_being_built(service, monke
 
     def get(environment):
         revision = service.context.revision_cache.read_revisions().of_environment(environment)
-        return engines.get(environment, revision)
+        return compiled_flags.get(environment, revision)
 
     threads = [threading.Thread(target=get, args=("development",)) for _ in range(3)]
     for thread in threads:

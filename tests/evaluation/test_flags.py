@@ -1,24 +1,32 @@
-"""The adapter of the evaluation engine, and the pitfalls of the engine."""
+"""Evaluation of whole documents."""
 
 from __future__ import annotations
 
 import pytest
 
-from sigservice.flags.engine import EngineError
-from tests.flags.kit import constraint, context, engine, flag, names, rollout, strategy, variant
+from tests.flags.kit import (
+    compile_flags,
+    constraint,
+    flag,
+    names,
+    rollout,
+    strategy,
+    toggles,
+    variant,
+)
 
 FUTURE = "2100-01-01T00:00:00Z"
 
 
 def is_on(*strategies, **fields):
-    return names(engine(flag("f", *strategies)), **fields) == ["f"]
+    return names(compile_flags(flag("f", *strategies)), **fields) == ["f"]
 
 
 def test_a_flag_on_its_way_to_a_page():
     payload = {"type": "json", "value": '{"a": 1}'}
     only = variant("blue", 1000, payload=payload)
-    flag_engine = engine(flag("a", rollout(100, variants=[only])), flag("b", impressionData=True))
-    assert flag_engine.evaluate(context(userId="7"), ("*",)) == [
+    flags = compile_flags(flag("a", rollout(100, variants=[only])), flag("b", impressionData=True))
+    assert toggles(flags, userId="7") == [
         {
             "name": "a",
             "enabled": True,
@@ -46,11 +54,11 @@ def test_a_flag_on_its_way_to_a_page():
 
 
 def test_evaluation_returns_enabled_flags_of_the_requested_projects():
-    flag_engine = engine(flag("a"), flag("b", enabled=False), flag("c", project="shop"))
-    assert names(flag_engine) == ["a", "c"]
-    assert names(flag_engine, "default") == ["a"]
-    assert names(flag_engine, "shop", "none") == ["c"]
-    assert names(flag_engine, "none") == []
+    flags = compile_flags(flag("a"), flag("b", enabled=False), flag("c", project="shop"))
+    assert names(flags) == ["a", "c"]
+    assert names(flags, "default") == ["a"]
+    assert names(flags, "shop", "none") == ["c"]
+    assert names(flags, "none") == []
 
 
 @pytest.mark.parametrize(
@@ -66,8 +74,8 @@ def test_evaluation_returns_enabled_flags_of_the_requested_projects():
 )
 def test_a_constraint_that_makes_no_sense_is_false(broken):
     fields = {"userId": "7", "n": "9", "v": "9.9.9", "x": "("}
-    flag_engine = engine(flag("broken", strategy(constraints=[broken])), flag("other"))
-    assert names(flag_engine, **fields) == ["other"]
+    flags = compile_flags(flag("broken", strategy(constraints=[broken])), flag("other"))
+    assert names(flags, **fields) == ["other"]
 
 
 @pytest.mark.parametrize(
@@ -107,21 +115,21 @@ def test_unknown_strategies_are_false():
 
 def test_segments_are_applied_and_missing_ones_are_false():
     segments = [{"id": 3, "name": "eu", "constraints": [constraint("region", "IN", "eu")]}]
-    flag_engine = engine(
+    flags = compile_flags(
         flag("a", strategy(segments=[3])), flag("b", strategy(segments=[4])), segments=segments
     )
-    assert names(flag_engine, region="eu") == ["a"]
-    assert names(flag_engine, region="us") == []
+    assert names(flags, region="eu") == ["a"]
+    assert names(flags, region="us") == []
 
 
 def test_context_may_have_a_time():
     until = strategy(constraints=[constraint("currentTime", "DATE_BEFORE", value=FUTURE)])
     since = strategy(constraints=[constraint("currentTime", "DATE_AFTER", value=FUTURE)])
-    flag_engine = engine(flag("until", until), flag("since", since))
-    assert names(flag_engine) == ["until"]
-    assert names(flag_engine, currentTime="2100-01-01") == []
-    assert names(flag_engine, currentTime="2100-01-01T00:30:00+01:00") == ["until"]
-    assert names(flag_engine, currentTime="2100-01-01T00:00:00.000001Z") == ["since"]
+    flags = compile_flags(flag("until", until), flag("since", since))
+    assert names(flags) == ["until"]
+    assert names(flags, currentTime="2100-01-01") == []
+    assert names(flags, currentTime="2100-01-01T00:30:00+01:00") == ["until"]
+    assert names(flags, currentTime="2100-01-01T00:00:00.000001Z") == ["since"]
 
 
 PARENT = {"feature": "parent", "enabled": True}
@@ -143,18 +151,7 @@ PARENT = {"feature": "parent", "enabled": True}
 def test_a_child_follows_its_parent_wherever_that_is(parent, dependency, expected, project):
     only = variant("v", 1000)
     child = flag("child", dependencies=[dependency], variants=[only])
-    flag_engine = engine(child, flag("parent") | {"project": project} | parent)
-    result = flag_engine.evaluate(context(userId="7"), ("default",))
+    flags = compile_flags(child, flag("parent") | {"project": project} | parent)
+    result = toggles(flags, "default", userId="7")
     assert ("child" in [toggle["name"] for toggle in result]) == expected
     assert all(t["variant"]["name"] == "v" for t in result if t["name"] == "child")
-
-
-def test_rejected_document_raises_an_error():
-    with pytest.raises(EngineError):
-        engine(flag("f", type=7))
-
-
-def test_evaluation_collects_no_metrics():
-    flag_engine = engine(flag("a"), flag("b", strategy("mine")))
-    flag_engine.evaluate(context(), ("*",))
-    assert flag_engine._engine.get_metrics() is None
