@@ -145,16 +145,19 @@ SET restored_by_run_id = id, restore_due_at = NULL
 WHERE id = %(id)s;
 
 -- name: claim_due_reverts
--- Only one process gets each run.
-UPDATE action_runs
-SET restore_due_at = NULL
-WHERE id IN (
-    SELECT id FROM action_runs
+-- The runs that are due longest come first. Only one process gets each run.
+WITH due AS (
+    SELECT id, restore_due_at FROM action_runs
     WHERE restore_due_at <= now() AND restored_by_run_id IS NULL
-    ORDER BY restore_due_at
+    ORDER BY restore_due_at, id
     LIMIT 100
+), claimed AS (
+    UPDATE action_runs r SET restore_due_at = NULL
+    FROM due WHERE r.id = due.id
+    RETURNING r.id, r.action_set_id, r.project, r.actor_id, r.action_set,
+              due.restore_due_at AS due_at
 )
-RETURNING id, action_set_id, project, actor_id, action_set;
+SELECT id, action_set_id, project, actor_id, action_set FROM claimed ORDER BY due_at, id;
 
 -- name: cancel_auto_revert
 UPDATE action_runs SET restore_due_at = NULL

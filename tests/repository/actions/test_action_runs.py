@@ -119,6 +119,14 @@ def test_work(conn):
     assert work() == {"signals"}
 
 
+def test_runs_that_are_due_longest_are_claimed_first(conn):
+    first, second, third = add(conn, 1, 2, 3)
+    for id, minutes in ((first, 2), (second, 3), (third, 1)):
+        end(conn, id, minutes=minutes)
+    run(conn, "UPDATE action_runs SET restore_due_at = restore_due_at - interval '1 hour'")
+    assert ids(action_runs.claim_due_reverts(conn)) == [third, first, second]
+
+
 def test_a_restored_run_is_not_due_any_more(conn):
     one, two = add(conn, 1, 2)
     for id in (one, two):
