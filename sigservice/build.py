@@ -1,6 +1,7 @@
 """Builds the application context: loggers, rate limits, metrics and renderer."""
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from sigservice.clock import Clock
@@ -27,6 +28,8 @@ from sigservice.services.signals import signals
 from sigservice.services.system.capped_log import CappedLog
 from sigservice.services.system.events import FlagEventNote
 from sigservice.services.system.mails import MAX_PER_HOUR
+from sigservice.services.usage import reports
+from sigservice.services.usage.reports import Report, ReportLimits
 from sigservice.telemetry import Telemetry
 from sigservice.version import __version__
 from sigservice.web.helpers import template_helpers
@@ -109,6 +112,13 @@ def build_context(
         signal_commits=_build_group_commit(
             "signals", database, signals.receive, telemetry, SIGNAL_WAIT_SECONDS
         ),
+        report_commits=_build_group_commit(
+            "reports",
+            database,
+            partial(_store_reports, telemetry, ReportLimits.from_config(config)),
+            telemetry,
+            REPORT_WAIT_SECONDS,
+        ),
     )
 
 
@@ -168,6 +178,21 @@ def _build_group_commit(
         lambda: [([], float(commits.waiting))],
     )
     return commits
+
+
+def _store_reports(
+    telemetry: Telemetry, limits: ReportLimits, conn: Connection, group: Sequence[Report]
+) -> list[None]:
+    """Counts what it has stored in the metrics. No report has a result of its own."""
+    result = reports.store(conn, group, limits)
+    flags = telemetry.flags
+    for kind, amount in result.dropped.items():
+        flags.count_dropped(kind, amount)
+    for name in result.unknown_flags:
+        flags.unknown.limit(name)
+    for feature, app_name, yes, no in result.counts:
+        flags.count_usage(feature, app_name, yes, no)
+    return [None] * len(group)
 
 
 class _DatabaseObserver:

@@ -30,6 +30,7 @@ from sigservice.services.access.failed_sign_ins import FailedSignIns
 from sigservice.services.actions.action_evaluation import Evaluator
 from sigservice.services.system.capped_log import CappedLog
 from sigservice.services.system.version_check import VersionStatus
+from sigservice.services.usage.reports import Report
 from sigservice.shared_body import SharedBody
 from sigservice.telemetry import Telemetry
 
@@ -54,6 +55,7 @@ class Context:
     refusals: CappedLog
     unavailable: CappedLog
     signal_commits: GroupCommit[NewSignal, Row | None]
+    report_commits: GroupCommit[Report, None]
     evaluator: Evaluator = field(default_factory=Evaluator)
     signals_waiting: threading.Event = field(default_factory=threading.Event)
     notifications_waiting: threading.Event = field(default_factory=threading.Event)

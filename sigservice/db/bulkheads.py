@@ -27,12 +27,10 @@ class Share:
 
 # Workers of the listener beyond those of bulkheads. Password hashing uses at most three of them.
 FREE_WORKERS = 8
-# Callers that wait for a group commit (db/group_commit.py), such as senders of signals.
+# Callers that wait for one group commit (db/group_commit.py): senders of signals, or SDKs that
+# report, also with public tokens.
 MAX_WAITING = 64
 SHARES = {
-    # Metrics and registrations of SDKs, also with public tokens. Sixteen concurrent reports are
-    # normal load, so they are queued.
-    "usage": Share(part=4, waiting=15, wait_seconds=0.5),
     # Slow reads of users and tools: searches in events and signals, exports.
     "search": Share(part=4, waiting=2, wait_seconds=2.0),
 }

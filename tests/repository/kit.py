@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 from sigservice import secrets
@@ -15,6 +16,7 @@ from sigservice.repository.actions import action_sets
 from sigservice.repository.flags import feature_strategies, features, segments
 from sigservice.repository.signals import signal_endpoint_tokens, signal_endpoints, signals
 from sigservice.repository.system import defaults
+from sigservice.repository.usage import reports
 
 ADMIN_ROLE, EDITOR_ROLE, VIEWER_ROLE = 1, 2, 3
 
@@ -175,3 +177,37 @@ def add_set(conn: Connection, name: str = "kill", project: str = "default", **mo
 
 def named(rows: list[dict[str, Any]], column: str = "name") -> list[Any]:
     return [row[column] for row in rows]
+
+
+def store_reports(
+    conn: Connection,
+    *,
+    instances: Sequence[tuple[Any, ...]] = (),
+    usages: Sequence[tuple[Any, ...]] = (),
+    variants: Sequence[tuple[Any, ...]] = (),
+    token_type: str = "backend",
+    **limits: int,
+) -> reports.Result:
+    """Rows as in the tables: (application, instance, environment, SDK version, SDK type, address,
+    strategies), (flag, application, environment, hours ago, yes, no) and (flag, application,
+    environment, hours ago, variant, count). `limits` are 99 by default."""
+    ((hour,),) = run(conn, "SELECT date_trunc('hour', now())")
+    names = {(row[2], token_type, row[0]) for row in instances}
+    names |= {(row[2], token_type, row[1]) for row in (*usages, *variants)}
+    return reports.store(
+        conn,
+        names=names,
+        instances=[
+            reports.InstanceRow(position, *row[:3], token_type, *row[3:])
+            for position, row in enumerate(instances)
+        ],
+        usages=[
+            reports.UsageRow(*row[:3], token_type, hour - timedelta(hours=row[3]), *row[4:])
+            for row in usages
+        ],
+        variants=[
+            reports.VariantRow(*row[:3], token_type, hour - timedelta(hours=row[3]), *row[4:])
+            for row in variants
+        ],
+        **{"backend_limit": 99, "frontend_limit": 99, "instance_limit": 99} | limits,
+    )

@@ -7,66 +7,6 @@ from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_v
 _SQL = queries.load("usage/client_applications")
 
 
-def accept_names(
-    conn: Connection, *, environments: list[str], app_names: list[str], sdk_type: str, limit: int
-) -> set[tuple[str, str]]:
-    """The accepted pairs of environment and application; `limit` applies per environment."""
-    rows = fetch_all(
-        conn,
-        _SQL["accept_client_applications"],
-        environments=environments,
-        app_names=app_names,
-        sdk_type=sdk_type,
-        limit=limit,
-    )
-    return {(row["environment"], row["app_name"]) for row in rows}
-
-
-def upsert(
-    conn: Connection,
-    *,
-    app_names: list[str],
-    environments: list[str],
-    strategies: list[str | None],
-) -> int:
-    """`strategies` are JSON lists, None for an application that reported none."""
-    return execute(
-        conn,
-        _SQL["upsert_client_applications"],
-        app_names=app_names,
-        environments=environments,
-        strategies=strategies,
-    )
-
-
-def upsert_instances(
-    conn: Connection,
-    *,
-    app_names: list[str],
-    instance_ids: list[str],
-    environments: list[str],
-    sdk_versions: list[str | None],
-    sdk_types: list[str | None],
-    client_ip: str | None,
-    limit: int,
-) -> int:
-    """Returns how many were dropped. `limit` applies per environment, separately to the SDK type
-    `frontend` and to all others."""
-    return int(
-        fetch_value(
-            conn,
-            _SQL["upsert_client_instances"],
-            app_names=app_names,
-            instance_ids=instance_ids,
-            environments=environments,
-            sdk_versions=sdk_versions,
-            sdk_types=sdk_types,
-            client_ip=client_ip,
-            limit=limit,
-        )
-    )
-
-
 def list_page(conn: Connection, *, pattern: str | None, limit: int, offset: int = 0) -> list[Row]:
     """In order of their names, with the number of instances, environments and SDK versions."""
     return fetch_all(

@@ -1,36 +1,10 @@
 """Client metrics: one function for each SQL statement."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-import msgspec
-
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all, fetch_value
+from sigservice.db.statements import Row, execute, fetch_all
 
 _SQL = queries.load("usage/client_metrics")
-
-
-def add(conn: Connection, usages: Sequence[Mapping[str, Any]]) -> set[tuple[str, str]]:
-    """Returns the pairs of flag and environment that exist, which are the stored ones.
-
-    `usages` are {feature, app_name, environment, hour, yes, no}; other keys are ignored.
-    """
-    rows = fetch_all(conn, _SQL["add_client_metrics"], usages=_encode(usages))
-    return {(row["feature"], row["environment"]) for row in rows}
-
-
-def add_variants(conn: Connection, usages: Sequence[Mapping[str, Any]]) -> int:
-    """Returns how many variants were dropped because their flag doesn't have them.
-
-    `usages` are {feature, app_name, environment, hour, variants: {name: count}}.
-    """
-    return int(fetch_value(conn, _SQL["add_client_metrics_variants"], usages=_encode(usages)))
-
-
-def _encode(usages: Sequence[Mapping[str, Any]]) -> str:
-    return msgspec.json.encode(usages).decode()
 
 
 def list_for_feature(conn: Connection, feature: str, hours: int) -> list[Row]:

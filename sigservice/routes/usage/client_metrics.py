@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import msgspec
 from bottle import HTTPResponse, request
@@ -12,7 +12,7 @@ from sigservice.errors import NotFoundError
 from sigservice.flags.revision_cache import Access
 from sigservice.services.usage import reports
 from sigservice.services.usage.client_applications import Instance
-from sigservice.services.usage.client_metrics import Usage, parse_count, parse_time
+from sigservice.services.usage.client_metrics import Usage, find_hour, parse_count, parse_time
 from sigservice.services.usage.reports import BACKEND, FRONTEND
 from sigservice.web import respond
 from sigservice.web.client_ip import find_client_ip
@@ -37,13 +37,19 @@ class Counts(msgspec.Struct, rename="camel"):
 
     def __post_init__(self) -> None:
         self.yes, self.no = parse_count(self.yes), parse_count(self.no)
-        self.variants = {name: parse_count(count) for name, count in (self.variants or {}).items()}
-        if any(len(name) > MAX_LENGTH for name in self.variants):
-            raise ValueError(f"A variant name must have at most {MAX_LENGTH} characters.")
+        if self.variants:
+            if any(len(name) > MAX_LENGTH for name in self.variants):
+                raise ValueError(f"A variant name must have at most {MAX_LENGTH} characters.")
+            counts = {name: parse_count(count) for name, count in self.variants.items()}
+            self.variants = {name: count for name, count in counts.items() if count}
 
-    def to_usage(self, feature: str, app_name: str, environment: str, at: datetime) -> Usage:
-        variants = {name: int(count) for name, count in (self.variants or {}).items()}
-        return Usage(feature, app_name, environment, at, int(self.yes), int(self.no), variants)
+    @property
+    def is_empty(self) -> bool:
+        return not (self.yes or self.no or self.variants)
+
+    def to_usage(self, feature: str, app_name: str, environment: str, hour: datetime) -> Usage:
+        yes, no, variants = cast(int, self.yes), cast(int, self.no), self.variants or {}
+        return Usage(feature, app_name, environment, hour, yes, no, cast(dict[str, int], variants))
 
 
 class Bucket(msgspec.Struct):
@@ -104,25 +110,16 @@ def store_report(
     usages: Sequence[Usage],
     sdk_type: str = BACKEND,
 ) -> None:
-    """Stores what the limits allow and counts it in the metrics. Raises UnavailableError."""
-    with context.database.transaction(bulkhead="usage") as conn:
-        report = reports.store(
-            conn,
-            instances,
-            usages,
-            sdk_type=sdk_type,
-            ip=find_client_ip(request.environ, context.trusted_proxies),
-            now=context.clock.now(),
-            limits=reports.ReportLimits.from_config(context.config),
-        )
-    flags = context.telemetry.flags
-    for kind, amount in report.dropped.items():
-        flags.count_dropped(kind, amount)
-    for name in report.unknown_flags:
-        flags.unknown.limit(name)
-    for usage in report.usages:
-        app_name = "" if access.is_anonymous else usage.app_name
-        flags.count_usage(usage.feature, app_name, usage.yes, usage.no)
+    """Stores what the limits allow, together with concurrent reports. Raises UnavailableError."""
+    report = reports.make_report(
+        instances,
+        usages,
+        sdk_type=sdk_type,
+        ip=find_client_ip(request.environ, context.trusted_proxies),
+        is_anonymous=access.is_anonymous,
+        max_variants=context.config["metrics"]["variantsLimit"],
+    )
+    context.report_commits.store(report)
 
 
 def _is_edge_enabled(config: dict[str, Any]) -> bool:
@@ -142,10 +139,11 @@ def _store_metrics(context: Context, access: Access, body: MetricsBody, sdk_type
     )
     usages: list[Usage] = []
     if body.bucket is not None:
-        at = parse_time(body.bucket.stop)
+        hour = find_hour(parse_time(body.bucket.stop), context.clock.now())
         usages = [
-            counts.to_usage(feature, body.app_name, access.environment, at)
+            counts.to_usage(feature, body.app_name, access.environment, hour)
             for feature, counts in body.bucket.toggles.items()
+            if not counts.is_empty
         ]
     store_report(context, access, [instance], usages, sdk_type)
 
@@ -164,10 +162,10 @@ def _store_bulk_metrics(context: Context, access: Access, body: BulkBody) -> Non
             m.feature_name,
             m.app_name,
             m.environment,
-            now if m.timestamp is None else parse_time(m.timestamp),
+            find_hour(now if m.timestamp is None else parse_time(m.timestamp), now),
         )
         for m in body.metrics
-        if is_admin or m.environment == access.environment
+        if (is_admin or m.environment == access.environment) and (m.yes or m.no or m.variants)
     ]
     store_report(context, access, instances, usages)
 

@@ -1,8 +1,7 @@
 """Applications that use flags, with their instances: recorded, listed, deleted."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -18,8 +17,7 @@ from sigservice.services.system import events
 DEFAULT_INSTANCE = "default"
 
 
-@dataclass(frozen=True)
-class Instance:
+class Instance(NamedTuple):
     """One running instance of an application; `strategies` is None if it didn't report any."""
 
     app_name: str
@@ -28,33 +26,6 @@ class Instance:
     sdk_version: str | None = None
     sdk_type: str | None = None
     strategies: Sequence[str] | None = None
-
-
-def record_instances(conn: Connection, instances: Sequence[Instance], ip: str, limit: int) -> int:
-    """Records that the instances were just seen; ignores environments that don't exist.
-
-    Returns how many were dropped because their environment already has `limit` instances.
-    """
-    if not instances:
-        return 0
-    app_names = [instance.app_name for instance in instances]
-    environments = [instance.environment for instance in instances]
-    client_applications.upsert(
-        conn,
-        app_names=app_names,
-        environments=environments,
-        strategies=[_encode(instance.strategies) for instance in instances],
-    )
-    return client_applications.upsert_instances(
-        conn,
-        app_names=app_names,
-        instance_ids=[instance.instance_id or DEFAULT_INSTANCE for instance in instances],
-        environments=environments,
-        sdk_versions=[instance.sdk_version or None for instance in instances],
-        sdk_types=[instance.sdk_type for instance in instances],
-        client_ip=ip or None,
-        limit=limit,
-    )
 
 
 def get(conn: Connection, app_name: str) -> Row:
@@ -130,7 +101,3 @@ def _to_json(row: Row, environments: list[str], features: list[Row]) -> dict[str
             for project, names in sorted(usage.items())
         ],
     }
-
-
-def _encode(strategies: Sequence[str] | None) -> str | None:
-    return None if strategies is None else msgspec.json.encode(list(strategies)).decode()

@@ -2,18 +2,16 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from sigservice.clock import format_iso
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.repository.usage import client_metrics, feature_last_seen
+from sigservice.repository.usage import client_metrics
 
 # Larger counts are mistakes; sums of many counts stay within a bigint.
 MAX_COUNT = 10**12
@@ -24,15 +22,14 @@ _NUMBER = re.compile(r"\s*\+?([0-9]{1,18})(?:\.[0-9]*)?\s*")
 _MAX_MS = datetime(9999, 12, 1, tzinfo=UTC).timestamp() * 1000
 
 
-@dataclass(frozen=True)
-class Usage:
+class Usage(NamedTuple):
     """How often one application evaluated a flag as enabled (`yes`) and disabled (`no`) in one
-    environment, until `at`."""
+    environment and hour. Counts of `variants` are not 0."""
 
     feature: str
     app_name: str
     environment: str
-    at: datetime
+    hour: datetime
     yes: int
     no: int
     variants: Mapping[str, int]
@@ -40,6 +37,8 @@ class Usage:
 
 def parse_count(value: int | float | str) -> int:
     """A count as SDKs write it, rounded down: 3, 3.7, "3". Raises ValueError."""
+    if type(value) is int and 0 <= value <= MAX_COUNT:
+        return value
     if isinstance(value, str):
         match = _NUMBER.fullmatch(value)
         value = int(match[1]) if match else -1
@@ -59,51 +58,10 @@ def parse_time(value: int | float | str) -> datetime:
         raise ValueError("A time must be ISO 8601 text or milliseconds since 1970.") from None
 
 
-def store(
-    conn: Connection, usages: Sequence[Usage], now: datetime, max_variants: int
-) -> tuple[set[tuple[str, str]], int]:
-    """Adds the counts to the sums of their hours; ignores flags and environments that don't exist.
-
-    Returns the stored pairs of flag and environment, and how many variants were dropped: those
-    beyond `max_variants`, and those that their flag doesn't have.
-    """
-    rows = [
-        {
-            "feature": usage.feature,
-            "app_name": usage.app_name,
-            "environment": usage.environment,
-            "hour": _truncate_to_hour(_correct_time(usage.at, now)),
-            "yes": usage.yes,
-            "no": usage.no,
-            "variants": {name: count for name, count in usage.variants.items() if count},
-        }
-        for usage in usages
-        if usage.yes or usage.no or any(usage.variants.values())
-    ]
-    if not rows:
-        return set(), 0
-    pairs = client_metrics.add(conn, rows)
-    dropped = _limit_variants(rows, max_variants)
-    with_variants = [row for row in rows if row["variants"]]
-    if with_variants:
-        dropped += client_metrics.add_variants(conn, with_variants)
-    feature_last_seen.upsert(
-        conn,
-        features=[feature for feature, _ in pairs],
-        environments=[environment for _, environment in pairs],
-    )
-    return pairs, dropped
-
-
-def _limit_variants(rows: Sequence[dict[str, Any]], limit: int) -> int:
-    """Removes variants beyond the limit, which applies to all rows together; returns how many."""
-    dropped = 0
-    for row in rows:
-        variants = dict(islice(row["variants"].items(), limit))
-        dropped += len(row["variants"]) - len(variants)
-        limit -= len(variants)
-        row["variants"] = variants
-    return dropped
+def find_hour(at: datetime, now: datetime) -> datetime:
+    """The start of the hour that counts until `at` belong to: of the current hour if the clock of
+    the client is wrong."""
+    return _truncate_to_hour(at if now - MAX_PAST <= at <= now + MAX_FUTURE else now)
 
 
 def list_raw(conn: Connection, feature: str, hours: int, now: datetime) -> list[dict[str, Any]]:
@@ -135,10 +93,6 @@ def _to_json(
     if row and row["variants"]:
         metric["variants"] = msgspec.Raw(row["variants"].encode())
     return metric
-
-
-def _correct_time(at: datetime, now: datetime) -> datetime:
-    return at if now - MAX_PAST <= at <= now + MAX_FUTURE else now
 
 
 def _truncate_to_hour(at: datetime) -> datetime:

@@ -2,111 +2,31 @@
 
 from __future__ import annotations
 
-import json
-
-import pytest
-
 from sigservice.repository.access import token_validation
 from sigservice.repository.usage import client_applications, statistics
 from tests.repository.kit import run
 
 
-@pytest.fixture
-def environments(conn):
-    for n, name in enumerate(("dev", "prod")):
-        run(conn, "INSERT INTO environments VALUES (%s, 'test', %s)", name, n)
+def add_applications(conn, *names):
+    for name in names:
+        run(conn, "INSERT INTO client_applications (app_name) VALUES (%s)", name)
 
 
-def upsert(conn, *rows):
-    """Rows of (application, environment, strategies)."""
-    names, environments, strategies = map(list, zip(*rows, strict=True))
-    return client_applications.upsert(
-        conn, app_names=names, environments=environments, strategies=strategies
-    )
+def add_instances(conn, *rows):
+    """Rows of (application, instance, environment, SDK, type)."""
+    for row in rows:
+        run(
+            conn,
+            "INSERT INTO client_instances "
+            "(app_name, instance_id, environment, sdk_version, sdk_type) "
+            "VALUES (%s, %s, %s, %s, %s)",
+            *row,
+        )
 
 
-def upsert_instances(conn, *rows, client_ip="::1", limit=99):
-    """Rows of (application, instance, environment, SDK, type); returns how many were dropped."""
-    names = ("app_names", "instance_ids", "environments", "sdk_versions", "sdk_types")
-    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
-    return client_applications.upsert_instances(conn, client_ip=client_ip, limit=limit, **columns)
-
-
-def test_application_is_updated_once_a_minute_and_keeps_its_strategies(conn, environments):
-    rows = ("shop", "dev", None), ("shop", "dev", '["a"]'), ("lost", "nowhere", None)
-    assert upsert(conn, *rows) == 1
-    assert upsert(conn, ("shop", "prod", None)) == 0
-    assert upsert(conn, ("shop", "prod", '["b"]')) == 1
-    run(conn, "UPDATE client_applications SET seen_at = now() - interval '2 minutes'")
-    assert upsert(conn, ("shop", "dev", None)) == 1
-    row = client_applications.find(conn, "shop")
-    assert json.loads(row["strategies"]) == ["b"]
-    assert row["missing_strategies"] == ["b"]
-    assert client_applications.find(conn, "lost") is None
-
-
-def test_instance_is_updated_and_keeps_its_sdk(conn, environments):
-    instance = ("shop", "a", "dev", "py:1", "backend")
-    assert upsert_instances(conn, instance, ("shop", "a", "dev", None, None)) == 0
-    run(conn, "UPDATE client_instances SET last_seen = 'epoch'")
-    assert upsert_instances(conn, ("shop", "a", "dev", None, None), client_ip=None) == 0
-    (row,) = client_applications.list_instances(conn, "shop", environment=None, limit=9)
-    assert (row["sdk_version"], row["sdk_type"], row["client_ip"]) == ("py:1", "backend", None)
-    assert row["last_seen"].year > 2000
-    assert upsert_instances(conn, ("shop", "a", "nowhere", None, None)) == 0
-    assert len(client_applications.list_instances(conn, "shop", environment=None, limit=9)) == 1
-
-
-def accept(conn, *names, environment="dev", sdk_type="backend", limit=2):
-    accepted = client_applications.accept_names(
-        conn,
-        environments=[environment] * len(names),
-        app_names=list(names),
-        sdk_type=sdk_type,
-        limit=limit,
-    )
-    assert {where for where, _ in accepted} <= {environment}
-    return sorted(name for _, name in accepted)
-
-
-def test_application_names_are_accepted_up_to_the_limit(conn, environments):
-    assert accept(conn, "b", "b") == ["b"]
-    assert accept(conn, "d", "c", "b") == ["b", "c"]
-    assert accept(conn, "d", "e") == []
-    assert accept(conn, "c") == ["c"]
-    assert run(conn, "SELECT count(*) FROM client_application_environments") == [(2,)]
-
-
-def test_each_environment_and_sdk_type_has_its_own_names(conn, environments):
-    assert accept(conn, "a", "b", "c") == ["a", "b"]
-    assert accept(conn, "c", environment="prod") == ["c"]
-    assert accept(conn, "c", sdk_type="frontend") == ["c"]
-    assert accept(conn, "c", environment="nowhere") == []
-
-
-def test_name_without_reports_for_days_does_not_count_for_the_limit(conn, environments):
-    accept(conn, "old", "used")
-    run(conn, "UPDATE client_application_environments SET seen_at = now() - interval '3 days'")
-    assert accept(conn, "used") == ["used"]
-    assert client_applications.delete_old_names(conn, days=2, chunk=9) == 1
-    assert accept(conn, "new", "newer") == ["new"]
-
-
-def test_new_instances_beyond_the_limit_of_the_environment_are_dropped(conn, environments):
-    def instance(name, sdk_type="backend", environment="dev"):
-        return ("shop", name, environment, None, sdk_type)
-
-    assert upsert_instances(conn, instance("a"), instance("b"), instance("c"), limit=2) == 1
-    assert upsert_instances(conn, instance("c"), instance("a"), limit=2) == 1
-    assert upsert_instances(conn, instance("x", "frontend"), limit=2) == 0
-    assert upsert_instances(conn, instance("x", environment="prod"), limit=2) == 0
-    rows = run(conn, "SELECT instance_id, environment FROM client_instances ORDER BY 2, 1")
-    assert rows == [("a", "dev"), ("b", "dev"), ("x", "dev"), ("x", "prod")]
-
-
-def test_applications_are_listed_with_their_instances(conn, environments):
-    upsert(conn, ("b%_", "dev", '["x"]'), ("a", "dev", None))
-    upsert_instances(
+def test_applications_are_listed_with_their_instances(conn):
+    add_applications(conn, "b%_", "a")
+    add_instances(
         conn,
         ("b%_", "1", "dev", "py:2", "backend"),
         ("b%_", "1", "prod", "py:1", None),
@@ -129,18 +49,23 @@ def test_applications_are_listed_with_their_instances(conn, environments):
     assert len(client_applications.list_instances(conn, "b%_", environment=None, limit=2)) == 2
 
 
-def test_delete_removes_the_instances_of_the_application(conn, environments):
-    upsert(conn, ("a", "dev", None), ("b", "dev", None))
-    upsert_instances(conn, ("a", "1", "dev", None, None), ("b", "1", "dev", None, None))
-    accept(conn, "a", "b")
+def test_delete_removes_the_instances_of_the_application(conn):
+    add_applications(conn, "a", "b")
+    add_instances(conn, ("a", "1", "dev", None, None), ("b", "1", "dev", None, None))
+    run(
+        conn,
+        "INSERT INTO client_application_environments VALUES "
+        "('dev', 'backend', 'a'), ('dev', 'frontend', 'a'), ('dev', 'backend', 'b')",
+    )
     assert client_applications.delete(conn, "a") is True
-    assert accept(conn, "c", "d") == ["c"]
+    names = run(conn, "SELECT app_name FROM client_application_environments")
+    assert names == [("b",)]
     assert client_applications.delete(conn, "a") is False
     assert run(conn, "SELECT app_name FROM client_instances") == [("b",)]
 
 
-def test_old_instances_are_deleted(conn, environments):
-    upsert_instances(conn, *(("a", str(n), "dev", None, None) for n in range(4)))
+def test_old_instances_are_deleted(conn):
+    add_instances(conn, *(("a", str(n), "dev", None, None) for n in range(4)))
     run(conn, "UPDATE client_instances SET last_seen = now() - instance_id::int * interval '1 day'")
     assert client_applications.delete_old_instances(conn, days=1, chunk=1) == 1
     assert run(conn, "SELECT max(instance_id) FROM client_instances") == [("2",)]

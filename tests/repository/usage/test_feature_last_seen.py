@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from sigservice.repository.flags import feature_environments, features
 from sigservice.repository.usage import feature_last_seen
-from tests.repository.kit import add_built_ins, add_flag, is_locked_out, run
+from tests.repository.kit import add_built_ins, add_flag, is_locked_out, run, store_reports
 
 DEVELOPMENT, PRODUCTION = "development", "production"
 
 
 def mark(conn, *pairs):
-    names, environments = map(list, zip(*pairs, strict=True))
-    return feature_last_seen.upsert(conn, features=names, environments=environments)
+    """Stores a report of flags in environments."""
+    store_reports(
+        conn, usages=[(name, "shop", environment, 0, 1, 0) for name, environment in pairs]
+    )
 
 
 def read_times(conn, name="a"):
@@ -25,10 +27,12 @@ def test_times_are_updated_once_a_minute(conn):
     add_built_ins(conn)
     add_flag(conn, "a")
     pairs = [("a", DEVELOPMENT), ("a", DEVELOPMENT), ("none", DEVELOPMENT), ("a", "nowhere")]
-    assert mark(conn, *pairs) == 1
-    assert mark(conn, *pairs) == 0
-    run(conn, "UPDATE feature_last_seen SET seen_at = seen_at - interval '61 seconds'")
-    assert mark(conn, *pairs) == 1
+    for age in (59, 61):
+        mark(conn, *pairs)
+        run(conn, f"UPDATE feature_last_seen SET seen_at = now() - interval '{age} seconds'")
+        mark(conn, *pairs)
+        rows = run(conn, "SELECT feature, environment, seen_at = now() FROM feature_last_seen")
+        assert rows == [("a", DEVELOPMENT, age > 60)]
     ((now,),) = run(conn, "SELECT now()")
     by_environment, anywhere = read_times(conn)
     assert (by_environment[DEVELOPMENT], by_environment[PRODUCTION], anywhere) == (now, None, now)
@@ -106,6 +110,6 @@ def test_open_report_does_not_block_a_change(pool):
     commit_flag(pool)
     for work in (change, delete):
         with pool.transaction() as conn:
-            assert mark(conn, ("a", DEVELOPMENT)) == 1
+            mark(conn, ("a", DEVELOPMENT))
             assert not is_locked_out(pool, work)
             conn.rollback()
