@@ -4,24 +4,13 @@ murmur3 (32 bits) of `group:identifier`, as in all SDKs.
 """
 
 from collections.abc import Callable
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
 from mmh3 import hash as murmur3
 
 from sigservice.evaluation.fields import Fields, Predicate, always, never
 
 VARIANT_SEED = 86028157
-
-ReadStickiness = Callable[[Fields], str | None]
-
-
-def make_stickiness_reader(field: str) -> ReadStickiness:
-    """Returns what a user sticks to: the value of the field, or None if it is absent."""
-    if field == "random":
-        return Fields.read_random
-    if field == "default":
-        return Fields.read_default_stickiness
-    return itemgetter(field)
 
 
 def compile_rollout(field: str, group: str, percentage: int) -> Predicate:
@@ -30,18 +19,22 @@ def compile_rollout(field: str, group: str, percentage: int) -> Predicate:
         return never
     if percentage == 100 and field in ("random", "default"):
         return always
-    read, prefix = make_stickiness_reader(field), f"{group}:"
+    read, prefix = _make_stickiness_reader(field), f"{group}:"
 
     def is_in_rollout(fields: Fields) -> bool:
         identifier = read(fields)
-        return identifier is not None and murmur3(prefix + identifier, 0, False) % 100 < percentage
+        if identifier is None:
+            if field != "default":
+                return False
+            identifier = fields.read_random()
+        return murmur3(prefix + identifier, 0, False) % 100 < percentage
 
     return is_in_rollout
 
 
 def compile_variant_bucket(field: str, group: str, total_weight: int) -> Callable[[Fields], int]:
     """Returns a number from 0 to `total_weight` - 1; with an absent field a random one."""
-    read, prefix = make_stickiness_reader(field), f"{group}:"
+    read, prefix = _make_stickiness_reader(field), f"{group}:"
 
     def find_bucket(fields: Fields) -> int:
         identifier = read(fields)
@@ -50,3 +43,10 @@ def compile_variant_bucket(field: str, group: str, total_weight: int) -> Callabl
         return murmur3(prefix + identifier, VARIANT_SEED, False) % total_weight
 
     return find_bucket
+
+
+def _make_stickiness_reader(field: str) -> Callable[[Fields], str | None]:
+    """Returns what a user sticks to: the value of the field, or None if it is absent."""
+    if field == "random":
+        return Fields.read_random
+    return attrgetter("identity") if field == "default" else itemgetter(field)

@@ -8,6 +8,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import re2
@@ -27,6 +28,10 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "AFTER": operator.gt,
     "BEFORE": operator.lt,
 }
+# Longer texts are no numbers, dates or versions. Many constraints parse the same few texts of a
+# context, so these are cached, as are the results of regular expressions.
+MAX_LENGTH = 200
+CACHED_TEXTS = 1000
 _EPSILON = 2.0**-52  # numbers that differ by less are equal
 _DATE = re.compile(
     r"\s*\d{4}-\d\d-\d\d[Tt ](?!24)\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:?\d\d)\s*", re.ASCII
@@ -56,7 +61,7 @@ def compile_constraint(constraint: Mapping[str, Any]) -> Predicate:
 
 
 def _compile_clock(constraint: Mapping[str, Any], is_inverted: bool) -> Predicate:
-    limit = parse_date(constraint.get("value") or "")
+    limit = parse_date((constraint.get("value") or "").strip())
     compare = _COMPARE.get(constraint["operator"].partition("_")[2])
     if limit is None or compare is None:
         return never
@@ -80,7 +85,12 @@ def _compile_test(constraint: Mapping[str, Any], kind: str) -> Test | None:
         return None
     if kind == "NUM_EQ":
         compare = _is_close
-    return lambda text: (actual := parse(text)) is not None and compare(actual, limit)
+
+    def has_value(text: str) -> bool:
+        actual = parse(text) if len(text) <= MAX_LENGTH else None
+        return actual is not None and compare(actual, limit)
+
+    return has_value
 
 
 def _compile_texts(kind: str, values: Sequence[str], ignores_case: bool) -> Test | None:
@@ -99,18 +109,26 @@ def _compile_texts(kind: str, values: Sequence[str], ignores_case: bool) -> Test
     return lambda text: any(part in text for part in parts)
 
 
+@lru_cache(CACHED_TEXTS)
 def _compile_pattern(pattern: str, ignores_case: bool) -> Test | None:
+    """The same function for the same pattern, with its cache."""
     try:
         search = re2.compile(f"(?i){pattern}" if ignores_case else pattern, _REGEX).search
     except re2.error:
         return None
-    return lambda text: search(text) is not None
+
+    @lru_cache(16)
+    def search_short(text: str) -> bool:
+        return search(text) is not None
+
+    return lambda text: search_short(text) if len(text) <= MAX_LENGTH else search(text) is not None
 
 
 def _is_close(number: float, limit: float) -> bool:
     return abs(number - limit) < _EPSILON
 
 
+@lru_cache(CACHED_TEXTS)
 def _parse_number(text: str) -> float | None:
     # Python also accepts spaces, underscores and the digits of other scripts.
     if not text.isascii() or "_" in text or text != text.strip():
@@ -121,9 +139,10 @@ def _parse_number(text: str) -> float | None:
         return None
 
 
+@lru_cache(CACHED_TEXTS)
 def parse_date(text: str) -> datetime | None:
     """A date with time and zone in the format of RFC 3339, otherwise None."""
-    if len(text) > 100 or not _DATE.fullmatch(text):
+    if not _DATE.fullmatch(text):
         return None
     try:
         return datetime.fromisoformat(text.strip().upper())
@@ -134,5 +153,5 @@ def parse_date(text: str) -> datetime | None:
 _PARSE: dict[str, Callable[[str], Any]] = {
     "NUM": _parse_number,
     "DATE": parse_date,
-    "SEMVER": parse_version,
+    "SEMVER": lru_cache(CACHED_TEXTS)(parse_version),
 }

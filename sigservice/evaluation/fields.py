@@ -10,8 +10,8 @@ class Fields(dict[str, str | None]):
 
     `time` replaces the clock. With `creates_session` an absent sessionId reads as a random one.
     The random value is one for all reads, so that flags, strategies and variants of an evaluation
-    agree. `has_read_random` and `has_read_clock` record what an evaluation depended on beside the
-    fields.
+    agree. `identity` is the user, otherwise the session, otherwise None. `has_read_random` and
+    `has_read_clock` record what an evaluation depended on beside the fields.
     """
 
     def __init__(
@@ -23,6 +23,7 @@ class Fields(dict[str, str | None]):
     ) -> None:
         super().__init__(texts)
         self._time, self._creates_session = time, creates_session
+        self.identity = texts.get("userId", texts.get("sessionId"))
         self._random = ""
         self.has_read_random = self.has_read_clock = False
 
@@ -46,14 +47,6 @@ class Fields(dict[str, str | None]):
             self.has_read_clock = True
             self._time = datetime.now(UTC)
         return self._time
-
-    def read_default_stickiness(self) -> str:
-        """The user, otherwise the session, otherwise a random value."""
-        user_id = self.get("userId")
-        if user_id is not None:
-            return user_id
-        session_id = self.get("sessionId")
-        return self.read_random() if session_id is None else session_id
 
 
 Predicate = Callable[[Fields], bool]

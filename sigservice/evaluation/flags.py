@@ -1,6 +1,6 @@
 """Compiles a document of the client API: each flag becomes functions of the evaluation context."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,33 +20,26 @@ from sigservice.evaluation.variants import (
 )
 
 Json = dict[str, Any]
-DISABLED_VARIANT: Json = {"name": "disabled", "enabled": False, "feature_enabled": False}
 
-
-@dataclass(frozen=True)
-class Answer:
-    """What an enabled flag is for a context: its variant, and the serialized toggle."""
-
-    variant: Json
-    toggle: bytes
-
-
-FindAnswer = Callable[[Fields], Answer | None]
+# What finds the serialized toggle of a flag for the frontend API: the toggle itself if it is always
+# the same, otherwise a function that returns None if the flag is disabled for the context.
+Step = bytes | Callable[[Fields], bytes | None]
+MAX_SCOPES = 1000
 
 
 @dataclass(frozen=True)
 class Flag:
-    """`parents` are the conditions of its dependencies, in their order. `find_answer` returns None
-    if the flag is disabled for the context."""
+    """`parents` are the conditions of its dependencies, in their order."""
 
     project: str
     parents: Sequence[Predicate]
     is_enabled: Predicate
-    find_answer: FindAnswer
+    step: Step
 
-    def get_variant(self, fields: Fields) -> Json:
-        answer = self.find_answer(fields)
-        return answer.variant if answer else DISABLED_VARIANT
+    def find_variant(self, fields: Fields) -> Json | None:
+        """Returns the variant of the toggle; None if the flag is disabled for the context."""
+        toggle = _run(self.step, fields)
+        return msgspec.json.decode(toggle)["variant"] if toggle else None
 
 
 class Flags:
@@ -66,27 +59,63 @@ class Flags:
             for name, flag in alone.items()
         }
         self.field_names = list_field_names(documents.values(), segments)
-        self._possible = [it for it in self.by_name.values() if it.is_enabled is not never]
+        self._steps: dict[tuple[str, ...], list[Step]] = {}
 
-    def evaluate(self, fields: Fields, projects: Sequence[str]) -> bytes:
-        """Returns `{"toggles": […]}`: the flags of these projects (`*`: all) that are enabled for
-        the context, in the document's order. Parents may be in any project."""
-        toggles = []
-        has_all = "*" in projects
-        for flag in self._possible:
-            if has_all or flag.project in projects:
-                answer = flag.find_answer(fields)
-                if answer is not None:
-                    toggles.append(answer.toggle)
-        return b'{"toggles":[' + b",".join(toggles) + b"]}"
+    def list_steps(self, projects: tuple[str, ...]) -> list[Step]:
+        """The steps of the flags of these projects (`*`: all), in the document's order. Parents may
+        be in any project."""
+        steps = self._steps.get(projects)
+        if steps is None:
+            steps = [
+                flag.step
+                for flag in self.by_name.values()
+                if flag.is_enabled is not never and ("*" in projects or flag.project in projects)
+            ]
+            if len(self._steps) < MAX_SCOPES:
+                self._steps[projects] = steps
+        return steps
+
+
+def evaluate(steps: Iterable[Step], fields: Fields) -> bytes:
+    """Returns `{"toggles": […]}` with the flags that are enabled for the context."""
+    toggles = []
+    for step in steps:
+        toggle = step if isinstance(step, bytes) else step(fields)
+        if toggle is not None:
+            toggles.append(toggle)
+    return b'{"toggles":[' + b",".join(toggles) + b"]}"
+
+
+def evaluate_repeatable(steps: Iterable[Step], fields: Fields) -> list[Step]:
+    """Returns the steps for this context: toggles, and what depends on a random value or the
+    clock."""
+    rest: list[Step] = []
+    toggles: list[bytes] = []
+    for step in steps:
+        fields.has_read_random = fields.has_read_clock = False
+        toggle = _run(step, fields)
+        if not fields.is_repeatable:
+            rest += [*_join(toggles), step]
+            toggles = []
+        elif toggle is not None:
+            toggles.append(toggle)
+    return [*rest, *_join(toggles)]
+
+
+def _run(step: Step, fields: Fields) -> bytes | None:
+    return step if isinstance(step, bytes) else step(fields)
+
+
+def _join(toggles: Sequence[bytes]) -> list[Step]:
+    return [b",".join(toggles)] if toggles else []
 
 
 def _compile_alone(flag: Json, segments: Mapping[int, Predicate]) -> Flag:
     """The flag without its parents. Its first strategy that matches chooses the variant."""
     name, variants = flag["name"], flag.get("variants") or ()
-    of_flag = _compile_answers(flag, variants, compile_flag_variants(variants, name))
+    of_flag = _compile_toggles(flag, variants, compile_flag_variants(variants, name))
     cases = [
-        (compile_strategy(it, name, segments).matches, _compile_own_answers(flag, it) or of_flag)
+        (compile_strategy(it, name, segments).matches, _compile_own_toggles(flag, it) or of_flag)
         for it in flag["strategies"]
     ]
     cases = [case for case in cases if case[0] is not never]
@@ -98,7 +127,7 @@ def _compile_alone(flag: Json, segments: Mapping[int, Predicate]) -> Flag:
     return Flag(flag.get("project", "default"), (), is_enabled, _compile_cases(cases))
 
 
-def _compile_own_answers(flag: Json, strategy: Json) -> FindAnswer | None:
+def _compile_own_toggles(flag: Json, strategy: Json) -> Step | None:
     """Returns None for a strategy without variants: those of the flag count."""
     variants = strategy.get("variants")
     if not variants:
@@ -106,23 +135,23 @@ def _compile_own_answers(flag: Json, strategy: Json) -> FindAnswer | None:
     parameters: Mapping[str, str] = strategy.get("parameters") or {}
     group = parameters.get("groupId", flag["name"])
     choose = compile_strategy_variants(variants, group, get_stickiness(parameters))
-    return _compile_answers(flag, variants, choose)
+    return _compile_toggles(flag, variants, choose)
 
 
-def _compile_answers(flag: Json, variants: Sequence[Json], choose: Choose) -> FindAnswer:
-    answers = [_build_answer(flag, variant) for variant in variants]
-    no_variant = _build_answer(flag, None)
+def _compile_toggles(flag: Json, variants: Sequence[Json], choose: Choose) -> Step:
+    toggles = [_build_toggle(flag, variant) for variant in variants]
+    no_variant = _build_toggle(flag, None)
     if not variants:
-        return lambda fields: no_variant
+        return no_variant
 
-    def find_answer(fields: Fields) -> Answer:
+    def find_toggle(fields: Fields) -> bytes:
         position = choose(fields)
-        return no_variant if position is None else answers[position]
+        return no_variant if position is None else toggles[position]
 
-    return find_answer
+    return find_toggle
 
 
-def _build_answer(flag: Json, variant: Json | None) -> Answer:
+def _build_toggle(flag: Json, variant: Json | None) -> bytes:
     payload = variant and variant.get("payload")
     body = {
         "name": variant["name"] if variant else "disabled",
@@ -137,7 +166,7 @@ def _build_answer(flag: Json, variant: Json | None) -> Answer:
         "variant": body,
         "impressionData": flag.get("impressionData", False),
     }
-    return Answer(body, msgspec.json.encode(toggle))
+    return msgspec.json.encode(toggle)
 
 
 def _match_any(predicates: Sequence[Predicate]) -> Predicate:
@@ -148,20 +177,17 @@ def _match_any(predicates: Sequence[Predicate]) -> Predicate:
     return lambda fields: any(matches(fields) for matches in predicates)
 
 
-def _compile_cases(cases: Sequence[tuple[Predicate, FindAnswer]]) -> FindAnswer:
-    if len(cases) == 1:
-        ((only_matches, only_find),) = cases
-        if only_matches is always:
-            return only_find
-        return lambda fields: only_find(fields) if only_matches(fields) else None
-
-    def find_answer(fields: Fields) -> Answer | None:
-        for matches, find in cases:
-            if matches(fields):
-                return find(fields)
-        return None
-
-    return find_answer
+def _compile_cases(cases: Sequence[tuple[Predicate, Step]]) -> Step:
+    if len(cases) != 1:
+        return lambda fields: next(
+            (_run(step, fields) for matches, step in cases if matches(fields)), None
+        )
+    ((matches, step),) = cases
+    if matches is always:
+        return step
+    if isinstance(step, bytes):
+        return lambda fields: step if matches(fields) else None
+    return lambda fields: step(fields) if matches(fields) else None
 
 
 def _list_dependencies(flag: Json) -> Sequence[Json]:
@@ -185,7 +211,7 @@ def _add_parents(
         parents.append(_compile_parent(dependency, alone[name]) if is_valid else never)
     satisfied = combine(parents)
     is_enabled = combine([satisfied, flag.is_enabled])
-    cases = [(satisfied, flag.find_answer)] if is_enabled is not never else []
+    cases = [(satisfied, flag.step)] if is_enabled is not never else []
     return Flag(flag.project, parents, is_enabled, _compile_cases(cases))
 
 
@@ -200,9 +226,7 @@ def _compile_parent(dependency: Json, parent: Flag) -> Predicate:
         return parent.is_enabled
 
     def has_variant(fields: Fields) -> bool:
-        answer = parent.find_answer(fields)
-        return answer is not None and (
-            not answer.variant["enabled"] or answer.variant["name"] in names
-        )
+        variant = parent.find_variant(fields)
+        return variant is not None and (not variant["enabled"] or variant["name"] in names)
 
     return has_variant

@@ -18,6 +18,7 @@ from sigservice.evaluation.strategies import (
 )
 
 MAX_PARTS = 20_000
+DISABLED_VARIANT = {"name": "disabled", "enabled": False, "feature_enabled": False}
 
 Json = dict[str, Any]
 Result = bool | Literal["unknown"]
@@ -134,17 +135,17 @@ class _Explainer:
         fields = self._fields
         results = [self._explain_strategy(strategy, flag["name"]) for strategy in strategies]
         fields.has_read_random = False
-        variant = compiled.get_variant(fields)
+        variant = compiled.find_variant(fields)
         is_random = fields.has_read_random
         parents = zip(flag.get("dependencies") or (), compiled.parents, strict=True)
         return Explanation(
             name=flag["name"],
             project=flag["project"],
-            is_enabled=variant["feature_enabled"],
+            is_enabled=variant is not None,
             is_enabled_here=flag["enabled"],
             strategies=results,
             parents=[ParentResult(parent, matches(fields)) for parent, matches in parents],
-            variant=variant,
+            variant=variant or DISABLED_VARIANT,
             variants=_find_variants_of_strategy(results) or flag["variants"],
             is_random=is_random,
         )

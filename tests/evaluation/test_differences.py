@@ -82,16 +82,16 @@ def test_time_is_a_field_like_others_for_stickiness():
     """The engine decides at random."""
     times = {"currentTime": "2026-01-01T00:00:00Z"}
     variants = [variant("a", stickiness="currentTime"), variant("b", stickiness="currentTime")]
-    get_variant = Flags({"features": [flag("f", variants=variants)]}).by_name["f"].get_variant
-    assert len({get_variant(Fields(times))["name"] for _ in range(30)}) == 1
+    own = Flags({"features": [flag("f", variants=variants)]}).by_name["f"]
+    assert len({own.find_variant(Fields(times))["name"] for _ in range(30)}) == 1
     assert not is_enabled(flag("f", rollout(50, "currentTime")))
 
 
 def test_variants_without_weight_are_no_variants():
     """The engine fails."""
     item = flag("f", variants=[variant("a", 0), variant("b", 0)])
-    answer = Flags({"features": [item]}).by_name["f"].find_answer(Fields({}))
-    assert (answer.variant["name"], answer.variant["enabled"]) == ("disabled", False)
+    outcome = Flags({"features": [item]}).by_name["f"].find_variant(Fields({}))
+    assert (outcome["name"], outcome["enabled"]) == ("disabled", False)
 
 
 def test_character_classes_of_patterns_are_ascii():

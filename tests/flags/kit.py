@@ -8,7 +8,7 @@ import msgspec
 
 from sigservice import secrets
 from sigservice.evaluation.fields import Fields
-from sigservice.evaluation.flags import Flags
+from sigservice.evaluation.flags import Flags, evaluate
 from sigservice.flags.evaluation_context import make_context
 
 
@@ -59,7 +59,7 @@ def context(**fields: Any) -> Fields:
 
 def toggles(flags: Flags, *projects: str, **fields: Any) -> list[dict[str, Any]]:
     """The enabled flags as the frontend API shows them."""
-    body = flags.evaluate(context(**fields), projects or ("*",))
+    body = evaluate(flags.list_steps(projects or ("*",)), context(**fields))
     return msgspec.json.decode(body)["toggles"]
 
 

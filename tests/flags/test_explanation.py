@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from sigservice.errors import BadDataError
-from sigservice.evaluation.flags import DISABLED_VARIANT
 from sigservice.flags import explanation
 from sigservice.flags.evaluation_context import make_context
-from sigservice.flags.explanation import explain
+from sigservice.flags.explanation import DISABLED_VARIANT, explain
 from sigservice.flags.reasons import build_reasons
 from tests.flags.kit import constraint, flag, rollout, strategy, variant
 

@@ -12,7 +12,7 @@ import pytest
 
 from sigservice.evaluation.constraints import parse_date
 from sigservice.evaluation.fields import Fields
-from sigservice.evaluation.flags import Flags
+from sigservice.evaluation.flags import Flags, evaluate, evaluate_repeatable
 from tests.evaluation.oracle import Oracle
 from tests.flags.kit import flag, rollout, strategy, variant
 from tests.properties.flag_documents import Dice
@@ -34,11 +34,10 @@ def list_differences(dice, documents, contexts):
             context = dice.context()
             for item in document["features"]:
                 fields = make_fields(context)
-                answer = flags.by_name[item["name"]].find_answer(fields)
+                actual = flags.by_name[item["name"]].find_variant(fields)
                 if not fields.has_read_random:
                     count += 1
                     expected = oracle.find_variant(item["name"], context)
-                    actual = answer and answer.variant
                     if actual != expected:
                         differences.append((item, context, actual, expected))
     return differences, count
@@ -62,9 +61,23 @@ def test_contexts_that_agree_in_the_named_fields_have_one_answer(seed):
                 {name: fields[name] for name in flags.field_names if name in fields},
                 time=fields.read_time(),
             )
-            answers = [flags.evaluate(it, ("*",)) for it in (fields, reduced)]
+            answers = [evaluate(flags.list_steps(("*",)), it) for it in (fields, reduced)]
             if not fields.has_read_random:
                 assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_repeatable_steps_have_the_same_answer_again(seed):
+    dice = Dice(seed)
+    for _ in range(60):
+        steps, context = Flags(dice.document()).list_steps(("*",)), dice.context()
+        fields = make_fields(context)
+        rest = evaluate_repeatable(steps, fields)
+        assert evaluate(rest, fields) == evaluate(steps, fields)
+        again = make_fields(context)
+        if not any(map(callable, rest)):
+            assert evaluate(steps, again) == evaluate(rest, again)
+            assert again.is_repeatable
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -74,12 +87,12 @@ def test_body_has_the_enabled_flags_of_the_projects(seed):
         document = dice.document()
         flags, fields = Flags(document), make_fields(dice.context())
         for projects in (("a",), ("a", "b"), ("*",)):
-            toggles = msgspec.json.decode(flags.evaluate(fields, projects))["toggles"]
+            toggles = msgspec.json.decode(evaluate(flags.list_steps(projects), fields))["toggles"]
             expected = [
                 {
                     "name": it["name"],
                     "enabled": True,
-                    "variant": flags.by_name[it["name"]].get_variant(fields),
+                    "variant": flags.by_name[it["name"]].find_variant(fields),
                     "impressionData": it.get("impressionData", False),
                 }
                 for it in document["features"]
@@ -108,11 +121,11 @@ def test_random_answers_are_as_frequent_as_those_of_the_official_engine(item, co
     document, count = {"version": 2, "features": [item]}, 1500
     oracle, own = Oracle(document), Flags(document).by_name["f"]
     frequencies = []
-    for evaluate in (
-        lambda: (answer := own.find_answer(Fields(context))) and answer.variant,
+    for find_variant in (
+        lambda: own.find_variant(Fields(context)),
         lambda: oracle.find_variant("f", context | {"properties": {}}),
     ):
-        names = [(evaluate() or {"name": ""})["name"] for _ in range(count)]
+        names = [(find_variant() or {"name": ""})["name"] for _ in range(count)]
         frequencies.append({name: names.count(name) / count for name in set(names)})
     ours, theirs = frequencies
     assert set(ours) == set(theirs)
