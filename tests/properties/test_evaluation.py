@@ -74,10 +74,10 @@ def test_repeatable_steps_have_the_same_answer_again(seed):
         fields = make_fields(context)
         rest = evaluate_repeatable(steps, fields)
         assert evaluate(rest, fields) == evaluate(steps, fields)
-        again = make_fields(context)
+        second_fields = make_fields(context)
         if not any(map(callable, rest)):
-            assert evaluate(steps, again) == evaluate(rest, again)
-            assert again.is_repeatable
+            assert evaluate(steps, second_fields) == evaluate(rest, second_fields)
+            assert second_fields.is_repeatable
 
 
 @pytest.mark.parametrize("seed", range(2))
