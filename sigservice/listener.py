@@ -124,6 +124,7 @@ class Listener:
         checked_at = time.monotonic()
         while self._stopping is None:
             self._loop.run_once(STALL_SECONDS if self._workers.is_waiting else 1.0)
+            self._workers.wait(STALL_SECONDS)
             now = time.monotonic()
             self._workers.release_stalled(now)
             if now - checked_at >= 1:

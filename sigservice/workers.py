@@ -27,6 +27,8 @@ class Workers:
         self._idle: list[Worker] = []
         self._started = 0  # tasks
         self._progress = 0, 0.0  # the number of started tasks, and the time of that number
+        self._loop_waits, self._turn_ended = False, threading.Lock()
+        self._turn_ended.acquire()
         self._is_stopping = False
         self._threads = [Worker(self, number) for number in range(count)]
         for thread in self._threads:
@@ -44,6 +46,20 @@ class Workers:
             self._queue.append(task)
             if self._turn is None:
                 self._pass_turn()
+
+    def wait(self, seconds: float) -> None:
+        """Waits until no worker has the turn, for at most `seconds`. The loop calls it after it
+        has read requests, so that it doesn't compete with their worker."""
+        with self._lock:
+            if self._turn is None:
+                return
+            self._loop_waits = True
+        if self._turn_ended.acquire(timeout=seconds):
+            return
+        with self._lock:
+            if not self._loop_waits:  # released since
+                self._turn_ended.acquire()
+            self._loop_waits = False
 
     def release_stalled(self, now: float) -> None:
         """Passes the turn on if no waiting task was started for STALL_SECONDS: the request that
@@ -72,9 +88,7 @@ class Workers:
         """Passes the turn on if this worker has it."""
         with self._lock:
             if self._turn is worker:
-                self._turn = None
-                if self._queue:
-                    self._pass_turn()
+                self._pass_turn()
 
     def run(self, worker: "Worker") -> None:
         while (task := self._find_task(worker)) is not None:
@@ -84,9 +98,13 @@ class Workers:
                 self._logger.error("a request failed: %s: %s", type(error).__name__, error)
 
     def _pass_turn(self) -> None:
-        self._turn = self._idle.pop() if self._idle else None
+        """To an idle worker if a task waits."""
+        self._turn = self._idle.pop() if self._queue and self._idle else None
         if self._turn is not None:
             self._turn.wake.release()
+        elif self._loop_waits:
+            self._loop_waits = False
+            self._turn_ended.release()
 
     def _find_task(self, worker: "Worker") -> Any:
         """The next task when it is this worker's turn; None to end."""
@@ -98,8 +116,8 @@ class Workers:
                     self._turn = worker
                     self._started += 1
                     return self._queue.popleft()
-                if self._turn is worker:
-                    self._turn = None
+                if self._turn is worker:  # no task waits
+                    self._pass_turn()
                 self._idle.append(worker)
             worker.wake.acquire()
 

@@ -116,6 +116,42 @@ def test_stalled_request_loses_the_turn(workers: Workers, gate: threading.Event)
     assert not first.has_ended.is_set()
 
 
+def test_loop_waits_until_the_turn_ends(workers: Workers, gate: threading.Event):
+    task = Task(lambda: wait_for(gate))
+    add(workers, task)
+    wait_for(task.has_begun)
+    loop = threading.Thread(target=workers.wait, args=(DEADLINE_SECONDS,))
+    loop.start()
+    until(lambda: workers._loop_waits, "the loop")
+    gate.set()
+    loop.join(DEADLINE_SECONDS)
+    assert not loop.is_alive()
+    assert task.has_ended.is_set()
+
+
+def test_loop_goes_on_when_a_request_waits(workers: Workers, gate: threading.Event):
+    def wait() -> None:
+        release_turn()
+        wait_for(gate)
+
+    task = Task(wait)
+    add(workers, task)
+    workers.wait(DEADLINE_SECONDS)
+    assert workers._turn is None
+    assert not task.has_ended.is_set()
+
+
+def test_loop_waits_again_after_a_wait_that_was_too_short(workers: Workers, gate: threading.Event):
+    task = Task(lambda: wait_for(gate))
+    add(workers, task)
+    wait_for(task.has_begun)
+    workers.wait(0)
+    assert not task.has_ended.is_set()
+    gate.set()
+    workers.wait(DEADLINE_SECONDS)
+    assert workers._turn is None
+
+
 def test_failed_request_ends_no_worker(workers: Workers):
     for _ in range(4):
         task = Task(lambda: 1 / 0)

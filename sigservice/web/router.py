@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import lru_cache, partial, update_wrapper
 from typing import Any, NamedTuple, TypeVar
 
-from bottle import Bottle, ConfigDict, Route
+from bottle import Bottle, ConfigDict, HTTPError, HTTPResponse, Route, request, response
 from bottle import Router as BottleRouter
 
 from sigservice.context import Context
@@ -17,6 +17,7 @@ from sigservice.web.errors import ErrorPlugin
 from sigservice.web.limits import LimitPlugin
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
+_ANSWER = "sigservice.answer"  # of a handler, which bottle still has to convert
 SIZES = ("body_limit", "form_limit")  # bytes, or a function of the configuration
 
 
@@ -128,10 +129,50 @@ def _parse_path(rule: str) -> tuple[tuple[str, str | None, str | None], ...]:
     return tuple(BottleRouter()._itertokens(rule))
 
 
+class _Root(Bottle):  # type: ignore[misc]
+    """Answers with the HTTPResponse of a handler as it is. bottle copies it into an object of the
+    thread first, which takes longer than most handlers. Routes of hooks are bottle's."""
+
+    def wsgi(self, environ: dict[str, Any], start_response: Any) -> Any:
+        if not environ["PATH_INFO"].isascii():  # bottle decodes it
+            return super().wsgi(environ, start_response)
+        try:
+            route, arguments = self.router.match(environ)
+        except HTTPError:
+            return super().wsgi(environ, start_response)
+        if not isinstance(route.app, _BoundRouter) or any(self._hooks.values()):
+            return super().wsgi(environ, start_response)
+        if request.environ is not environ:  # a wrapper of the user has copied it
+            request.bind(environ)
+        environ["bottle.app"], environ["bottle.route"] = self, route
+        try:
+            answer = route.call(**arguments)
+        except HTTPResponse as raised:
+            answer = raised
+        if not isinstance(answer, HTTPResponse) or not isinstance(answer.body, bytes):
+            environ[_ANSWER] = answer
+            return super().wsgi(environ, start_response)
+        headers = answer.headerlist
+        if "Content-Length" not in answer:
+            headers.append(("Content-Length", str(len(answer.body))))
+        start_response(answer.status_line, headers)
+        is_empty = environ["REQUEST_METHOD"] == "HEAD" or answer.status_code in (204, 304)
+        return [] if is_empty or not answer.body else [answer.body]
+
+    def _handle(self, environ: dict[str, Any]) -> Any:
+        answer = environ.pop(_ANSWER, None)
+        if answer is None:
+            return super()._handle(environ)
+        response.bind()
+        if isinstance(answer, HTTPResponse):
+            answer.apply(response)
+        return answer
+
+
 def create_root() -> Bottle:
     """A Bottle without plugins and with the `id` filter: bottle's `int` accepts signs and non-ASCII
     digits. The caller calls `router.complete()` after merging all routers."""
-    root = Bottle()
+    root = _Root()
     root.uninstall(True)
     del root.router  # bottle does not allow it to be replaced
     root.router = _RootRouter()
