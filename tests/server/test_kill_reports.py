@@ -1,0 +1,180 @@
+"""SIGKILL while signals, client metrics and registrations are stored in groups: each acknowledged
+one is stored, signals once, and no counts that nobody sent.
+
+KILLS is the number of kills of each test; the suite makes one, by hand make 50.
+"""
+
+import http.client
+import itertools
+import os
+import signal
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.repository.kit import run
+from tests.server.process import Process, find_parent, find_postmaster, run_service, until
+from tests.server.test_kill import (
+    Load,
+    assert_exactly_once,
+    connect,
+    embedded,
+    wait_for_database,
+)
+from tests.server.test_kill_actions import KILLS, pause
+from tests.waiting import DEADLINE_SECONDS
+
+TOKEN = "*:development.reports"
+FLAGS = ("one", "two", "three")
+OPEN = {
+    "INIT_CLIENT_API_TOKENS": TOKEN,
+    "REGISTER_CLIENT_RATE_LIMIT_PER_MINUTE": "1000000",
+    "CLIENT_METRICS_RATE_LIMIT_PER_MINUTE": "1000000",
+    "SERVICE_CLIENT_INSTANCES_LIMIT": "1000000",
+}
+
+
+class Reports:
+    """SDKs that report metrics, and others that register instances, each once."""
+
+    def __init__(self, process: Process) -> None:
+        self.process = process
+        self.sent, self.acked, self.registered = 0, 0, set[str]()
+        self.statuses = set[int]()
+        self._stop, self._lock = threading.Event(), threading.Lock()
+        self._numbers = itertools.count()
+        works = [self._report] * 4 + [self._register] * 4
+        self._threads = [threading.Thread(target=self._run, args=(work,)) for work in works]
+
+    def __enter__(self) -> "Reports":
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join(DEADLINE_SECONDS)
+        assert not any(thread.is_alive() for thread in self._threads), "a request hangs"
+
+    def _run(self, work: Any) -> None:
+        while not self._stop.is_set():
+            if not work():
+                self._stop.wait(0.02)
+
+    def _report(self) -> bool:
+        bucket = {"start": 0, "stop": 0, "toggles": {name: {"yes": 1} for name in FLAGS}}
+        with self._lock:
+            self.sent += 1
+        is_stored = self._post("metrics", {"appName": "shop", "bucket": bucket})
+        with self._lock:
+            self.acked += is_stored
+        return is_stored
+
+    def _register(self) -> bool:
+        name = f"i{next(self._numbers)}"
+        body = {"appName": "shop", "instanceId": name, "interval": 1, "started": 1}
+        is_stored = self._post("register", body | {"strategies": []})
+        if is_stored:
+            self.registered.add(name)
+        return is_stored
+
+    def _post(self, path: str, body: Any) -> bool:
+        try:
+            status, _ = self.process.request("POST", f"/api/client/{path}", body, secret=TOKEN)
+        except (OSError, http.client.HTTPException):
+            status = 0
+        self.statuses.add(status)
+        return status == 202
+
+    def wait_for_acks(self, count: int) -> None:
+        """Waits until `count` more of each kind are acknowledged."""
+        reports, instances = self.acked + count, len(self.registered) + count
+        until(lambda: self.acked >= reports, f"{count} acknowledged reports")
+        until(lambda: len(self.registered) >= instances, f"{count} acknowledged registrations")
+
+    def assert_stored(self, conn: Any) -> None:
+        sums = run(conn, "SELECT feature, sum(yes)::int FROM client_metrics GROUP BY 1")
+        names = {name for (name,) in run(conn, "SELECT instance_id FROM client_instances")}
+        conn.close()
+        assert {flag for flag, _ in sums} == set(FLAGS)
+        assert len({count for _, count in sums}) == 1, "a report is stored as a whole"
+        assert self.acked <= sums[0][1] <= self.sent
+        assert not self.registered - names, "acknowledged and lost"
+
+
+def create_flags(process: Process) -> str:
+    """Returns the token of an endpoint."""
+    for name in FLAGS:
+        path = "/api/admin/projects/default/features"
+        assert process.request("POST", path, {"name": name})[0] == 201
+    return process.create_sender()[1]
+
+
+def kill_service(process: Process, data: Path) -> None:
+    process.kill()
+
+
+def kill_both(process: Process, data: Path) -> None:
+    server = find_postmaster(data)
+    for pid in (find_parent(server), server, process.pid):
+        os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("kill", [kill_service, kill_both])
+def test_killed_service_loses_nothing_that_it_acknowledged(data: Path, kill: Any):
+    load = reports = None
+    for _ in range(KILLS):
+        with run_service(embedded(data) | OPEN) as process:
+            if load is None:
+                load, reports = Load(process, create_flags(process)), Reports(process)
+                load.__enter__(), reports.__enter__()
+            load.process = reports.process = process
+            load.wait_for_acks(20)
+            reports.wait_for_acks(20)
+            pause()
+            kill(process, data)
+    with run_service(embedded(data) | OPEN) as process:
+        load.process = reports.process = process
+        load.wait_for_acks(5)
+        reports.wait_for_acks(5)
+        load.__exit__(), reports.__exit__()
+        assert set(load.statuses()) | reports.statuses <= {0, 200, 202, 503}
+        reports.assert_stored(connect(data))
+        assert_exactly_once(connect(data), load)
+
+
+def test_killed_database_loses_nothing_that_was_acknowledged(data: Path):
+    with run_service(embedded(data) | OPEN) as process:
+        with Load(process, create_flags(process)) as load, Reports(process) as reports:
+            for _ in range(KILLS):
+                load.wait_for_acks(20)
+                reports.wait_for_acks(20)
+                pause()
+                first = find_postmaster(data)
+                os.kill(first, signal.SIGKILL)
+                until(
+                    lambda first=first: find_postmaster(data) not in (0, first), "a new postmaster"
+                )
+                wait_for_database(data)
+            load.wait_for_acks(5)
+            reports.wait_for_acks(5)
+        assert set(load.statuses()) | reports.statuses <= {200, 202, 503}
+        assert "Traceback" not in process.stderr
+        reports.assert_stored(connect(data))
+        assert_exactly_once(connect(data), load)
+
+
+def test_stop_answers_what_it_accepted(data: Path):
+    with run_service(embedded(data) | OPEN) as process:
+        with Load(process, create_flags(process)) as load, Reports(process) as reports:
+            load.wait_for_acks(20)
+            reports.wait_for_acks(20)
+            process.send(signal.SIGTERM)
+            assert process.wait() == 0
+        assert set(load.statuses()) | reports.statuses <= {0, 200, 202}, "no 503"
+    with run_service(embedded(data) | OPEN):
+        reports.assert_stored(connect(data))
+        assert_exactly_once(connect(data), load)
