@@ -41,7 +41,7 @@ class Reports:
 
     def __init__(self, process: Process) -> None:
         self.process = process
-        self.sent, self.acked, self.registered = 0, 0, set[str]()
+        self.requests, self.acked, self.registered = 0, 0, set[str]()
         self.statuses = set[int]()
         self._stop, self._lock = threading.Event(), threading.Lock()
         self._numbers = itertools.count()
@@ -67,7 +67,7 @@ class Reports:
     def _report(self) -> bool:
         bucket = {"start": 0, "stop": 0, "toggles": {name: {"yes": 1} for name in FLAGS}}
         with self._lock:
-            self.sent += 1
+            self.requests += 1
         is_stored = self._post("metrics", {"appName": "shop", "bucket": bucket})
         with self._lock:
             self.acked += is_stored
@@ -101,7 +101,7 @@ class Reports:
         conn.close()
         assert {flag for flag, _ in sums} == set(FLAGS)
         assert len({count for _, count in sums}) == 1, "a report is stored as a whole"
-        assert self.acked <= sums[0][1] <= self.sent
+        assert self.acked <= sums[0][1] <= self.requests
         assert not self.registered - names, "acknowledged and lost"
 
 
