@@ -756,6 +756,8 @@ CREATE INDEX client_metrics_hour_idx ON public.client_metrics USING btree (hour)
 
 CREATE INDEX client_metrics_variants_hour_idx ON public.client_metrics_variants USING btree (hour);
 
+CREATE INDEX events_created_at_idx ON public.events USING brin (created_at);
+
 CREATE INDEX events_created_by_id_idx ON public.events USING btree (created_by, id DESC);
 
 CREATE INDEX events_created_by_user_id_idx ON public.events USING btree (created_by_user_id, id DESC);

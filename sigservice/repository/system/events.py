@@ -84,7 +84,7 @@ def list_newest(
 
 
 def count(conn: Connection, event_filter: EventFilter) -> int:
-    """At most 100,000."""
+    """At most 10,000."""
     return int(fetch_value(conn, _SQL["count_events"], **event_filter.to_parameters()))
 
 

@@ -17,7 +17,7 @@ from sigservice.web.paging import read_days, read_paging
 from sigservice.web.router import Router
 
 PATH = "/api/admin/signal-endpoints/<id:id>/signals"
-MAX_COUNT = 100_000
+MAX_COUNT = 10_000
 ENVELOPE_BYTES = 100  # the JSON around the payload of a test signal
 
 
