@@ -11,28 +11,36 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
+import msgspec
 import re2
 
 from sigservice.evaluation.addresses import compile_networks
-from sigservice.evaluation.fields import Predicate, never
+from sigservice.evaluation.fields import Fields, Predicate, never
 from sigservice.semantic_version import parse_version
 
 Test = Callable[[str], bool]
 
-_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
-    "GT": operator.gt,
-    "GTE": operator.ge,
-    "LT": operator.lt,
-    "LTE": operator.le,
-    "EQ": operator.eq,
-    "AFTER": operator.gt,
-    "BEFORE": operator.lt,
+_EPSILON = 2.0**-52  # numbers that differ by less are equal
+
+
+def _is_close(number: float, limit: float) -> bool:
+    return abs(number - limit) < _EPSILON
+
+
+_ORDERS = {"GT": operator.gt, "GTE": operator.ge, "LT": operator.lt, "LTE": operator.le}
+_COMPARE: dict[tuple[str, str], Callable[[Any, Any], bool]] = {
+    **{("NUM", name): compare for name, compare in _ORDERS.items()},
+    **{("SEMVER", name): compare for name, compare in _ORDERS.items()},
+    ("NUM", "EQ"): _is_close,
+    ("SEMVER", "EQ"): operator.eq,
+    ("DATE", "AFTER"): operator.gt,
+    ("DATE", "BEFORE"): operator.lt,
 }
 # Longer texts are no numbers, dates or versions. Many constraints parse the same few texts of a
 # context, so these are cached, as are the results of regular expressions.
 MAX_LENGTH = 200
 CACHED_TEXTS = 1000
-_EPSILON = 2.0**-52  # numbers that differ by less are equal
+CACHED_CONSTRAINTS = 1000
 _DATE = re.compile(
     r"\s*\d{4}-\d\d-\d\d[Tt ](?!24)\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:?\d\d)\s*", re.ASCII
 )
@@ -42,7 +50,14 @@ _REGEX.max_mem = 1 << 20
 
 
 def compile_constraint(constraint: Mapping[str, Any]) -> Predicate:
-    """Returns whether the context matches the constraint, which is in the API's format."""
+    """Returns whether the context matches the constraint, which is in the API's format. Equal
+    constraints share a function: this saves memory, and most of the time after a change."""
+    return _compile_constraint(msgspec.json.encode(constraint))
+
+
+@lru_cache(CACHED_CONSTRAINTS)
+def _compile_constraint(text: bytes) -> Predicate:
+    constraint = msgspec.json.decode(text)
     name, kind = constraint["contextName"], constraint["operator"]
     is_inverted = bool(constraint.get("inverted"))
     if kind in ("IN", "NOT_IN"):
@@ -50,8 +65,8 @@ def compile_constraint(constraint: Mapping[str, Any]) -> Predicate:
         if (kind == "NOT_IN") != is_inverted:
             return lambda fields: fields[name] not in values
         return lambda fields: fields[name] in values
-    if name == "currentTime" and kind.startswith("DATE_"):
-        return _compile_clock(constraint, is_inverted)
+    if kind.startswith(("NUM_", "DATE_", "SEMVER_")):
+        return _compile_comparison(name, kind, constraint.get("value") or "", is_inverted)
     test = _compile_test(constraint, kind)
     if test is None:
         return never
@@ -60,37 +75,35 @@ def compile_constraint(constraint: Mapping[str, Any]) -> Predicate:
     return lambda fields: (text := fields[name]) is not None and test(text)
 
 
-def _compile_clock(constraint: Mapping[str, Any], is_inverted: bool) -> Predicate:
-    limit = parse_date((constraint.get("value") or "").strip())
-    compare = _COMPARE.get(constraint["operator"].partition("_")[2])
-    if limit is None or compare is None:
+def _compile_comparison(name: str, kind: str, value: str, is_inverted: bool) -> Predicate:
+    family, _, comparison = kind.partition("_")
+    parse, compare = _PARSE[family], _COMPARE.get((family, comparison))
+    limit = parse(value.strip())
+    if compare is None or limit is None:
         return never
-    return lambda fields: compare(fields.read_time(), limit) != is_inverted
+    if family == "DATE" and name == "currentTime":
+        return lambda fields: compare(fields.read_time(), limit) != is_inverted
+
+    def matches(fields: Fields) -> bool:
+        text = fields[name]
+        actual = parse(text) if text is not None and len(text) <= MAX_LENGTH else None
+        return (actual is not None and compare(actual, limit)) != is_inverted
+
+    return matches
 
 
 def _compile_test(constraint: Mapping[str, Any], kind: str) -> Test | None:
     """Returns None for an invalid constraint."""
     values: Sequence[str] = constraint.get("values") or ()
-    value: str = constraint.get("value") or ""
     if kind.startswith("STR_"):
         return _compile_texts(kind, values, bool(constraint.get("caseInsensitive")))
     if kind == "IN_CIDR":
         return compile_networks(values) if values else None
     if kind == "REGEX":
-        return _compile_pattern(value, bool(constraint.get("caseInsensitive")))
-    family, _, comparison = kind.partition("_")
-    compare, parse = _COMPARE.get(comparison), _PARSE.get(family)
-    limit = parse(value.strip()) if parse else None
-    if compare is None or parse is None or limit is None:
-        return None
-    if kind == "NUM_EQ":
-        compare = _is_close
-
-    def has_value(text: str) -> bool:
-        actual = parse(text) if len(text) <= MAX_LENGTH else None
-        return actual is not None and compare(actual, limit)
-
-    return has_value
+        return _compile_pattern(
+            constraint.get("value") or "", bool(constraint.get("caseInsensitive"))
+        )
+    return None
 
 
 def _compile_texts(kind: str, values: Sequence[str], ignores_case: bool) -> Test | None:
@@ -109,9 +122,7 @@ def _compile_texts(kind: str, values: Sequence[str], ignores_case: bool) -> Test
     return lambda text: any(part in text for part in parts)
 
 
-@lru_cache(CACHED_TEXTS)
 def _compile_pattern(pattern: str, ignores_case: bool) -> Test | None:
-    """The same function for the same pattern, with its cache."""
     try:
         search = re2.compile(f"(?i){pattern}" if ignores_case else pattern, _REGEX).search
     except re2.error:
@@ -122,10 +133,6 @@ def _compile_pattern(pattern: str, ignores_case: bool) -> Test | None:
         return search(text) is not None
 
     return lambda text: search_short(text) if len(text) <= MAX_LENGTH else search(text) is not None
-
-
-def _is_close(number: float, limit: float) -> bool:
-    return abs(number - limit) < _EPSILON
 
 
 @lru_cache(CACHED_TEXTS)
