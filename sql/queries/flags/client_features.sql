@@ -4,15 +4,21 @@
 -- Flags, with the dependency of those that have a parent; enabled or not, but not archived. Then
 -- segments that a strategy of these projects uses in the environment (others may hold personal
 -- data of other projects), unless segments are inlined for old SDKs. One statement for both, so
--- flags and segments are of one snapshot.
+-- flags and segments are of one snapshot. LATERAL with LIMIT because without statistics, after an
+-- import, the planner joins the environments of all flags with each flag: 80 ms for 1000 flags.
 WITH strategies AS (
     SELECT s.feature,
            json_agg(
-               jsonb_build_object('name', s.name, 'parameters', s.parameters,
-                                  'variants', s.variants,
-                                  'constraints', s.constraints || coalesce(g.constraints, '[]'))
-               || CASE WHEN g.ids IS NULL OR %(inline)s::boolean THEN '{}'::jsonb
-                       ELSE jsonb_build_object('segments', g.ids) END
+               CASE WHEN g.ids IS NULL OR %(inline)s::boolean THEN
+                   json_build_object(
+                       'name', s.name, 'parameters', s.parameters, 'variants', s.variants,
+                       'constraints', CASE WHEN g.constraints IS NULL THEN s.constraints
+                                           ELSE s.constraints || g.constraints END)
+               ELSE
+                   json_build_object(
+                       'name', s.name, 'parameters', s.parameters, 'variants', s.variants,
+                       'constraints', s.constraints, 'segments', g.ids)
+               END
                ORDER BY s.sort_order, s.created_at, s.id) AS list
     FROM feature_strategies s
     LEFT JOIN (SELECT x.strategy_id, jsonb_agg(x.segment_id ORDER BY x.segment_id) AS ids,
@@ -38,7 +44,10 @@ SELECT 'flag' AS item_type, f.name,
                        THEN jsonb_build_object('variants', d.variants) ELSE '{}' END)::text
        END AS dependencies
 FROM features f
-LEFT JOIN feature_environments e ON e.feature = f.name AND e.environment = %(environment)s
+LEFT JOIN LATERAL (SELECT x.enabled, x.variants
+                   FROM feature_environments x
+                   WHERE x.feature = f.name AND x.environment = %(environment)s
+                   LIMIT 1) e ON true
 LEFT JOIN strategies s ON s.feature = f.name
 LEFT JOIN feature_dependencies d ON d.child = f.name
 WHERE f.archived_at IS NULL
