@@ -51,7 +51,7 @@ _REGEX.max_mem = 1 << 20
 
 def compile_constraint(constraint: Mapping[str, Any]) -> Predicate:
     """Returns whether the context matches the constraint, which is in the API's format. Equal
-    constraints share a function: this saves memory, and most of the time after a change."""
+    constraints share a function, which saves memory, and time after a change."""
     return _compile_constraint(msgspec.json.encode(constraint))
 
 

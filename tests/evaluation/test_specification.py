@@ -33,6 +33,6 @@ def evaluate(flags, case):
 def test_suite(suite):
     flags = Flags(suite["state"])
     cases = suite.get("tests", []) + suite.get("variantTests", [])
-    wrong = [case for case in cases if evaluate(flags, case) != case["expectedResult"]]
-    assert wrong == []
+    failures = [case for case in cases if evaluate(flags, case) != case["expectedResult"]]
+    assert failures == []
     assert cases
