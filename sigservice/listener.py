@@ -154,6 +154,7 @@ class Listener:
                     channel.will_close = True
             self._loop.refresh()
             self._loop.run_once(min(0.05, max(0.0, deadline - time.monotonic())))
+            self._workers.wait(STALL_SECONDS)
             self._workers.release_stalled(time.monotonic())
         busy = self._channels()
         for channel in busy:

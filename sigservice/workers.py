@@ -40,17 +40,19 @@ class Workers:
         return bool(self._queue)
 
     def add_task(self, task: Any) -> None:
+        """The task runs from the next `wait` on, or when the worker with the turn comes to it."""
         with self._lock:
             if not self._queue:
                 self._progress = self._started, time.monotonic()
             self._queue.append(task)
-            if self._turn is None:
-                self._pass_turn()
 
     def wait(self, seconds: float) -> None:
-        """Waits until no worker has the turn, for at most `seconds`. The loop calls it after it
-        has read requests, so that it doesn't compete with their worker."""
+        """Gives the turn to a worker if tasks wait, and waits until no worker has it, for at most
+        `seconds`. The loop calls it after it has read all requests that have arrived, so that it
+        doesn't compete with their worker, and one read of the revision serves them all."""
         with self._lock:
+            if self._turn is None:
+                self._pass_turn()
             if self._turn is None:
                 return
             self._loop_waits = True

@@ -48,6 +48,7 @@ def gate() -> Iterator[threading.Event]:
 def add(workers: Workers, *tasks: Task) -> None:
     for task in tasks:
         workers.add_task(task)
+    workers.wait(0)
 
 
 def wait_for(event: threading.Event) -> None:
