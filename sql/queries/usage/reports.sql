@@ -80,7 +80,7 @@ WITH reported_names AS MATERIALIZED (
                          ELSE EXCLUDED.strategies
                      END
     RETURNING app_name
-), known_instances AS (
+), known_instances AS MATERIALIZED (
     SELECT g.environment, g.is_frontend,
            (SELECT count(*) FROM client_instances i
             WHERE i.environment = g.environment
