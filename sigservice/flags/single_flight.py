@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
+from sigservice.workers import release_turn
+
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
@@ -27,6 +29,7 @@ class SingleFlight(Generic[Key, Value]):
         if is_builder:
             self._build(key, flight, build)
         else:
+            release_turn()
             flight.done.wait()
         if flight.error is not None:
             raise flight.error

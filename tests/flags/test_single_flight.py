@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
+from typing import NamedTuple
 
 import pytest
 
 from sigservice.flags.single_flight import SingleFlight
+from sigservice.workers import Workers
 from tests.server.process import until
 from tests.waiting import DEADLINE_SECONDS
 
@@ -85,6 +88,24 @@ def test_another_key_is_built_meanwhile():
     build.gate.set()
     thread.join(DEADLINE_SECONDS)
     assert answers == [1]
+
+
+def test_caller_that_waits_lets_another_worker_run_requests():
+    flights, build, answers, has_run = SingleFlight(), Builder(), [], threading.Event()
+    builder = ask(flights, "a", build, answers)
+    assert build.begun.wait(DEADLINE_SECONDS)
+    workers = Workers(2, None)
+    workers.add_task(Task(lambda: flights.get("a", build)))
+    workers.add_task(Task(has_run.set))
+    workers.wait(0)
+    assert has_run.wait(DEADLINE_SECONDS), "nothing calls release_stalled here"
+    build.gate.set()
+    builder.join(DEADLINE_SECONDS)
+    workers.shutdown()
+
+
+class Task(NamedTuple):
+    service: Callable[[], object]
 
 
 def test_interrupted_build_is_removed():
