@@ -53,6 +53,7 @@ HOT = {
     ("action_runs", "lock_unfinished_runs"): ["action_runs_open_idx"],
     ("action_runs", "update_runs"): ["action_runs_pkey"],
     ("events", "list_events"): ["events_pkey"],
+    ("events", "find_search_window"): ["events_pkey"],
     ("action_sets", "list_of_endpoint"): ["action_sets_source_idx"],
     ("events", "list_event_types"): ["events_type_id_idx"],
 }

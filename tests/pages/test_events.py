@@ -65,6 +65,22 @@ def test_a_page_has_fifty_events_and_links_to_the_others(ada, web, endpoint):
     assert len(rows(page)) == 50
 
 
+def test_a_search_continues_with_older_events(ada, make, monkeypatch):
+    for name in ("needle", "two", "three"):
+        make.endpoint(name)
+    form = ada.get("/admin/events").forms[1]
+    form["query"] = "NEEDLE"
+    page = form.submit(status=200)
+    assert [row.strong.get_text() for row in rows(page)] == ["needle"]
+    assert not page.html.find("a", string="Search older events →")
+    monkeypatch.setattr("sigservice.repository.system.events.SEARCH_ROWS", 2)
+    page = form.submit(status=200)
+    assert rows(page) == []
+    page = page.goto(page.html.find("a", string="Search older events →")["href"])
+    assert [row.strong.get_text() for row in rows(page)] == ["needle"]
+    assert page.html.find(id="query")["value"] == "NEEDLE"
+
+
 def test_an_unknown_type_matches_no_event(ada):
     for type in ("nothing", "<script>", "' OR 1=1 --", "\U0001f600"):
         page = ada.get("/admin/events", {"type": type}, status=200)

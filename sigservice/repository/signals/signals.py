@@ -22,7 +22,7 @@ from sigservice.db.statements import (
 
 _SQL = queries.load("signals/signals")
 NO_TOKEN = 0  # the token_id of signals from users, because the column is NOT NULL
-SEARCH_ROWS = 20_000
+SEARCH_ROWS = 10_000
 SEARCH_BYTES = 16_000_000
 PAGE_BYTES = 8_000_000
 

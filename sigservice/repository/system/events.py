@@ -7,9 +7,11 @@ from typing import Any
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all, fetch_value
+from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_value
 
 _SQL = queries.load("system/events")
+SEARCH_ROWS = 10_000
+SEARCH_BYTES = 16_000_000  # as stored: large data is compressed
 _ID = re.compile(r"-?[0-9]{1,9}")
 
 
@@ -17,7 +19,7 @@ _ID = re.compile(r"-?[0-9]{1,9}")
 class EventFilter:
     """The filters of a list of events; None means any. `start` is inclusive, `end` exclusive.
     `authors` are names or IDs, `families` the first words of event types; `projects_only` excludes
-    events without a project or flag."""
+    events without a project or flag. `oldest_id` and `newest_id` are inclusive."""
 
     types: list[str] | None = None
     features: list[str] | None = None
@@ -29,6 +31,8 @@ class EventFilter:
     text: str | None = None
     families: list[str] | None = None
     projects_only: bool = False
+    oldest_id: int | None = None
+    newest_id: int | None = None
 
     def to_parameters(self) -> dict[str, Any]:
         ids = [int(author) for author in self.authors or [] if _ID.fullmatch(author)]
@@ -86,6 +90,23 @@ def list_newest(
 def count(conn: Connection, event_filter: EventFilter) -> int:
     """At most 10,000."""
     return int(fetch_value(conn, _SQL["count_events"], **event_filter.to_parameters()))
+
+
+def find_search_window(
+    conn: Connection, event_filter: EventFilter, *, before: int | None
+) -> tuple[int, int, bool]:
+    """The oldest and the newest ID that one search covers, 0 if there are no events, and whether
+    older events may exist."""
+    row = fetch_one(
+        conn,
+        _SQL["find_search_window"],
+        before=before,
+        window_rows=SEARCH_ROWS,
+        window_bytes=SEARCH_BYTES,
+        **event_filter.to_parameters(),
+    )
+    assert row is not None
+    return row["oldest_id"], row["newest_id"], row["has_more"]
 
 
 def list_types(conn: Connection) -> list[str]:

@@ -74,7 +74,7 @@ def list_page(
 ) -> SignalPage:
     """The newest signals of an endpoint; `text` restricts them to payloads that contain it.
 
-    A search covers the newest 20 000 signals or 16 MB of payload below `before`; the next page
+    A search covers the newest 10 000 signals or 16 MB of payload below `before`; the next page
     continues from there. A search ignores the offset.
     """
     if pattern := make_pattern(text):

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import msgspec
@@ -109,6 +109,46 @@ def restrict_to_readable(identity: Identity, event_filter: EventFilter) -> Event
     if identity.has_permission(ADMIN):
         return event_filter
     return replace(event_filter, families=list(OPEN_FAMILIES), projects_only=True)
+
+
+@dataclass(frozen=True)
+class EventPage:
+    """`next_before` is the `before` of the next older page, None on the last one.
+
+    `searched_to_end` is false if a search stopped before the oldest event. The filter is limited to
+    the part of the log that was searched; totals use it.
+    """
+
+    rows: list[Row]
+    next_before: int | None
+    searched_to_end: bool
+    event_filter: EventFilter
+
+
+def list_page(
+    conn: Connection,
+    event_filter: EventFilter,
+    *,
+    limit: int,
+    before: int | None = None,
+    offset: int = 0,
+) -> EventPage:
+    """The newest events that match.
+
+    A search for a text covers the newest 10 000 events below `before` that match the other filters,
+    or 16 MB of stored data; the next page continues from there.
+    """
+    has_more = False
+    if event_filter.text:
+        oldest_id, newest_id, has_more = events.find_search_window(
+            conn, event_filter, before=before
+        )
+        event_filter = replace(event_filter, oldest_id=oldest_id, newest_id=newest_id)
+    rows = events.list_newest(conn, event_filter, limit=limit + 1, before=before, offset=offset)
+    if len(rows) > limit:
+        return EventPage(rows[:limit], rows[limit - 1]["id"], True, event_filter)
+    next_before = event_filter.oldest_id if has_more else None
+    return EventPage(rows, next_before, not has_more, event_filter)
 
 
 def to_json(row: Row, identity: Identity) -> dict[str, Any]:

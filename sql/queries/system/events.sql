@@ -19,11 +19,14 @@ FROM jsonb_to_recordset(%(items)s::jsonb)
 
 -- name: list_events
 -- Newest first; each filter may be null. `families` are the first words of event types, for example
--- feature; `projects_only` excludes events without a project or flag: users, tokens, settings.
+-- feature; `projects_only` excludes events without a project or flag: users, tokens, settings. With
+-- `text`, find_search_window has set `oldest_id` and `newest_id`.
 SELECT id, created_at, type, created_by, created_by_user_id, ip, project, environment,
        feature_name, data, pre_data
 FROM events
 WHERE (%(before)s::bigint IS NULL OR id < %(before)s)
+  AND (%(oldest_id)s::bigint IS NULL OR id >= %(oldest_id)s)
+  AND (%(newest_id)s::bigint IS NULL OR id <= %(newest_id)s)
   AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
   AND (%(features)s::text[] IS NULL OR feature_name = ANY(%(features)s))
   AND (%(projects)s::text[] IS NULL OR project = ANY(%(projects)s))
@@ -46,7 +49,9 @@ SELECT count(*)
 FROM (
     SELECT 1
     FROM events
-    WHERE (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
+    WHERE (%(oldest_id)s::bigint IS NULL OR id >= %(oldest_id)s)
+      AND (%(newest_id)s::bigint IS NULL OR id <= %(newest_id)s)
+      AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
       AND (%(features)s::text[] IS NULL OR feature_name = ANY(%(features)s))
       AND (%(projects)s::text[] IS NULL OR project = ANY(%(projects)s))
       AND (%(environments)s::text[] IS NULL OR environment = ANY(%(environments)s))
@@ -61,6 +66,41 @@ FROM (
       AND (NOT %(projects_only)s::boolean OR project IS NOT NULL OR feature_name IS NOT NULL)
     LIMIT 10000
 ) AS matches;
+
+-- name: find_search_window
+-- The IDs of the newest events that one search covers, after `window_rows` events that match the
+-- other filters or `window_bytes` of stored data, whichever comes first, and whether older ones may
+-- exist.
+SELECT coalesce(min(id), 0) AS oldest_id, coalesce(max(id), 0) AS newest_id,
+       coalesce(count(*) = %(window_rows)s OR bool_or(bytes > %(window_bytes)s), false) AS has_more
+FROM (
+    SELECT id, bytes
+    FROM (
+        SELECT id, size, sum(size) OVER (ORDER BY id DESC) AS bytes
+        FROM (
+            SELECT id,
+                   coalesce(pg_column_size(data), 0) + coalesce(pg_column_size(pre_data), 0)
+                       AS size
+            FROM events
+            WHERE (%(before)s::bigint IS NULL OR id < %(before)s)
+              AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
+              AND (%(features)s::text[] IS NULL OR feature_name = ANY(%(features)s))
+              AND (%(projects)s::text[] IS NULL OR project = ANY(%(projects)s))
+              AND (%(environments)s::text[] IS NULL OR environment = ANY(%(environments)s))
+              AND (%(authors)s::text[] IS NULL OR created_by = ANY(%(authors)s)
+                   OR created_by_user_id = ANY(%(author_ids)s::int[]))
+              AND (%(start)s::timestamptz IS NULL OR created_at >= %(start)s)
+              AND (%(end)s::timestamptz IS NULL OR created_at < %(end)s)
+              AND (%(families)s::text[] IS NULL
+                   OR split_part(type, '-', 1) = ANY(%(families)s))
+              AND (NOT %(projects_only)s::boolean OR project IS NOT NULL
+                   OR feature_name IS NOT NULL)
+            ORDER BY id DESC
+            LIMIT %(window_rows)s
+        ) newest
+    ) totals
+    WHERE bytes - size <= %(window_bytes)s
+) part;
 
 -- name: list_event_types
 -- One index lookup for each type instead of a scan of the whole log.

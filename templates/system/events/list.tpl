@@ -10,6 +10,8 @@
 </select></span>
 <span><label for="feature">Flag</label>
 <input id="feature" name="feature" value="{{feature}}" autocomplete="off"></span>
+<span><label for="query">Search</label>
+<input id="query" name="query" value="{{query}}" autocomplete="off"></span>
 <button class="quiet">Filter</button>
 % if is_filtered:
 <a href="?">Clear filters</a>
@@ -46,5 +48,8 @@
 </li>
 % end
 </ol>
+% end
+% if not searched_to_end:
+<p class="hint">Searched the newest part of the log. <a href="?{{older}}">Search older events →</a></p>
 % end
 % include("partials/pager.tpl")

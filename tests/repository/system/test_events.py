@@ -10,6 +10,7 @@ from sigservice.db import queries
 from sigservice.errors import BadDataError
 from sigservice.repository.system import events
 from sigservice.repository.system.events import EventFilter
+from sigservice.services.system.events import list_page
 from tests.repository.kit import add_user, attempt, ids, run
 
 SYSTEM, TOKEN = -1337, -42
@@ -226,3 +227,58 @@ def test_each_filter_limits_list_and_count(conn, name):
     rows = events.list_newest(conn, event_filter, limit=10)
     assert [row["type"] for row in rows] == expected
     assert events.count(conn, event_filter) == len(expected)
+
+
+def search_window(conn, event_filter=None, before=None):
+    return events.find_search_window(conn, event_filter or EventFilter(), before=before)
+
+
+def test_search_window_of_an_empty_log_is_empty(conn):
+    assert search_window(conn) == (0, 0, False)
+    id = add(conn, data='{"x": "needle"}')
+    assert search_window(conn, before=id) == (0, 0, False)
+    page = list_page(conn, EventFilter(text="needle"), limit=10, before=id)
+    assert (page.rows, page.next_before, page.searched_to_end) == ([], None, True)
+    assert events.count(conn, page.event_filter) == 0
+
+
+def test_search_window_is_limited_by_events(conn, monkeypatch):
+    monkeypatch.setattr(events, "SEARCH_ROWS", 3)
+    added = [add(conn) for _ in range(5)]
+    assert search_window(conn) == (added[2], added[4], True)
+    assert search_window(conn, before=added[2]) == (added[0], added[1], False)
+
+
+def test_search_window_is_limited_by_bytes_and_has_at_least_one_event(conn, monkeypatch):
+    added = [add(conn, data=json.dumps("x" * 100), pre_data=json.dumps("y")) for _ in range(4)]
+    for size, oldest in ((1, 3), (150, 2), (250, 1)):
+        monkeypatch.setattr(events, "SEARCH_BYTES", size)
+        assert search_window(conn) == (added[oldest], added[3], True)
+    monkeypatch.setattr(events, "SEARCH_BYTES", 1000)
+    assert search_window(conn) == (added[0], added[3], False)
+
+
+@pytest.mark.parametrize("name", FILTERS.keys() - {"text in data", "text in a name", "nothing"})
+def test_search_window_has_only_events_that_match_the_other_filters(conn, name, monkeypatch):
+    monkeypatch.setattr(events, "SEARCH_ROWS", 3)
+    added = {"a": add(conn, "a", "eve", 9)}
+    change = {"project": "p", "environment": "e", "feature_name": "f"}
+    added["b"] = add(conn, "b", **change)
+    added["c"] = add(conn, "c", **change | {"environment": None})
+    add(conn, "others", "bo", 3)
+    event_filter, expected = FILTERS[name]
+    assert search_window(conn, event_filter) == (added[expected[-1]], added[expected[0]], False)
+
+
+def test_search_pages_cover_the_whole_log(conn, monkeypatch):
+    monkeypatch.setattr(events, "SEARCH_ROWS", 3)
+    added = [add(conn, "odd" if n % 2 else "even") for n in range(8)]
+    all_ids, totals, before = [], [], None
+    while len(totals) < 10 and (before or not totals):
+        page = list_page(conn, EventFilter(text="ODD"), limit=1, before=before)
+        all_ids += ids(page.rows)
+        totals.append(events.count(conn, page.event_filter))
+        before = page.next_before
+    assert all_ids == added[1::2][::-1]
+    assert page.searched_to_end
+    assert max(totals) == 2

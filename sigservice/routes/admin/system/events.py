@@ -23,14 +23,22 @@ router = Router(AdminGuard)
 
 
 def _render_list(
-    context: Context, identity: Identity, event_filter: EventFilter, page: Paging, **more: Any
+    context: Context, identity: Identity, event_filter: EventFilter, paging: Paging, **more: Any
 ) -> HTTPResponse:
     readable = events.restrict_to_readable(identity, event_filter)
     with context.database.transaction(bulkhead="search") as conn:
-        rows = repository.list_newest(conn, readable, **asdict(page))
-        total = repository.count(conn, readable)
-    items = [events.to_json(row, identity) for row in rows]
-    return respond.json({**more, "events": items, "totalEvents": total, "total": total})
+        page = events.list_page(conn, readable, **asdict(paging))
+        total = repository.count(conn, page.event_filter)
+    return respond.json(
+        {
+            **more,
+            "events": [events.to_json(row, identity) for row in page.rows],
+            "totalEvents": total,
+            "total": total,
+            "nextBefore": page.next_before,
+            "searchedToEnd": page.searched_to_end,
+        }
+    )
 
 
 @router.get("/api/admin/events", needs=ADMIN)
@@ -44,8 +52,8 @@ def list_events(context: Context, identity: Identity) -> HTTPResponse:
 
 @router.get("/api/admin/events/<name>", needs=VIEW)
 def list_events_of_flag(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    page, more = read_paging(read_query(request.environ)), {"version": 1, "toggleName": name}
-    return _render_list(context, identity, EventFilter(features=[name]), page, **more)
+    paging, more = read_paging(read_query(request.environ)), {"version": 1, "toggleName": name}
+    return _render_list(context, identity, EventFilter(features=[name]), paging, **more)
 
 
 @router.get("/api/admin/search/events", needs=VIEW)

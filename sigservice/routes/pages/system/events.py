@@ -7,9 +7,10 @@ from bottle import HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.db.statements import Row
-from sigservice.repository.system import events
+from sigservice.repository.system import events as repository
 from sigservice.repository.system.events import EventFilter
 from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.system import events
 from sigservice.web import respond
 from sigservice.web.body import read_query
 from sigservice.web.guards import PageGuard
@@ -41,14 +42,14 @@ router = Router(PageGuard)
 def list_events(context: Context, identity: Identity) -> HTTPResponse:
     query = read_query(request.environ)
     before, type = read_paging(query).before, query.get("type", "")
-    feature = query.get("feature", "").strip()
+    feature, text = query.get("feature", "").strip(), query.get("query", "").strip()
     event_filter = EventFilter(
-        types=[type] if type else None, features=[feature] if feature else None
+        types=[type] if type else None, features=[feature] if feature else None, text=text or None
     )
     with context.database.transaction(bulkhead="search") as conn:
-        rows = events.list_newest(conn, event_filter, before=before, limit=PAGE_SIZE + 1)
-        types = events.list_types(conn)
-    page = [
+        page = events.list_page(conn, event_filter, before=before, limit=PAGE_SIZE)
+        types = repository.list_types(conn)
+    rows = [
         row
         | {
             "label": format_event_type(row["type"]),
@@ -56,23 +57,25 @@ def list_events(context: Context, identity: Identity) -> HTTPResponse:
             "pre_data": _format_json(row["pre_data"]),
             "subject": _find_subject(row),
         }
-        for row in rows[:PAGE_SIZE]
+        for row in page.rows
     ]
-    filters = {name: text for name, text in (("type", type), ("feature", feature)) if text}
-    older = urlencode(filters | {"before": page[-1]["id"]}) if len(rows) > PAGE_SIZE else ""
+    values = {"type": type, "feature": feature, "query": text}
+    filters = {name: value for name, value in values.items() if value}
     return respond.page(
         context,
         "system/events/list",
         identity,
         title="Events",
-        events=page,
+        events=rows,
         types=[("", "All"), *((name, format_event_type(name)) for name in types)],
         type=type,
         feature=feature,
+        query=text,
         is_filtered=bool(filters),
-        older=older,
+        older=urlencode(filters | {"before": page.next_before}) if page.next_before else "",
         newest=urlencode(filters),
         at_newest=before is None,
+        searched_to_end=page.searched_to_end,
     )
 
 

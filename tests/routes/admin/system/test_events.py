@@ -55,6 +55,28 @@ def test_a_search_has_filters(web):
     assert results == QUERIES
 
 
+@pytest.mark.usefixtures("history")
+def test_a_list_pages_by_key(web):
+    first = web.get(f"{SEARCH}?project=IS:default&limit=3", headers=ADMIN).json
+    assert first["searchedToEnd"] is True
+    path = f"{SEARCH}?project=IS:default&before={first['nextBefore']}"
+    second = web.get(path, headers=ADMIN)
+    assert types(second) == ["feature-created"]
+    assert second.json["nextBefore"] is None
+
+
+@pytest.mark.usefixtures("history")
+def test_a_search_stops_at_its_window_and_continues_from_there(web, monkeypatch):
+    monkeypatch.setattr("sigservice.repository.system.events.SEARCH_ROWS", 3)
+    path = f"{SEARCH}?feature=IS_ANY_OF:checkout,other&query=needle"
+    first = web.get(path, headers=ADMIN).json
+    assert (first["events"], first["total"], first["searchedToEnd"]) == ([], 0, False)
+    second = web.get(f"{path}&before={first['nextBefore']}", headers=ADMIN)
+    assert types(second) == ["feature-created"]
+    assert (second.json["total"], second.json["searchedToEnd"]) == (1, True)
+    assert second.json["nextBefore"] is None
+
+
 @pytest.fixture
 def everything(alerts, web):
     """Events of a project that only admins may read: of a token and of an action set."""
