@@ -102,7 +102,11 @@ class Service:
         self._runner: Runner | None = None
         self._sign_in_code = ""
         self._lock = threading.Lock()
-        self._stopped = threading.Event()
+        self._is_stopped = False
+        # Released at the end. A signal handler stops the service in the thread that may be in
+        # `wait`: an Event could then be locked by its own `wait`.
+        self._end = threading.Lock()
+        self._end.acquire()
         try:
             self.context = build_context(config, self._database.pool, clock, passwords, get_logger)
             startup.seed(
@@ -124,12 +128,12 @@ class Service:
     @property
     def port(self) -> int | None:
         """The bound port while the service listens, else None; None for a unix socket."""
-        return self._listener.port if self._listener and not self._stopped.is_set() else None
+        return self._listener.port if self._listener and not self._is_stopped else None
 
     @property
     def url(self) -> str:
         """The URL for local clients while the service listens, else ""."""
-        if self._listener is None or self._stopped.is_set():
+        if self._listener is None or self._is_stopped:
             return ""
         if self.config["server"]["pipe"]:
             return f"unix:{self.config['server']['pipe']}"
@@ -141,7 +145,7 @@ class Service:
     def start(self) -> None:
         """Returns when the service listens. Raises RuntimeError if it was started before."""
         with self._lock:
-            if self._stopped.is_set() or self._listener is not None:
+            if self._is_stopped or self._listener is not None:
                 raise RuntimeError("A service can be started only once; create a new one.")
             self._listener = Listener(
                 self.app,
@@ -157,13 +161,14 @@ class Service:
         self._runner.start()
         if self.context.mail_server is None:
             self._logger.info("No mail server (EMAIL_HOST): users can't reset their passwords.")
-        self._install_signal_handlers()
         self._thread = threading.Thread(target=self._serve, name="listener", daemon=True)
         self._thread.start()
+        self._install_signal_handlers()  # a stop needs a thread that has started
 
     def wait(self) -> None:
         """Blocks until the service has stopped."""
-        self._stopped.wait()
+        with self._end:
+            pass
 
     def stop(self) -> None:
         """Stops listening, waits for running requests up to the timeout, closes everything.
@@ -172,7 +177,7 @@ class Service:
         """
         self.context.stopping.set()
         with self._lock:
-            if self._stopped.is_set():
+            if self._is_stopped:
                 return
             deadline = time.monotonic() + self.config["server"]["gracefulShutdownTimeout"] / 1000
             if self._runner is not None:
@@ -186,7 +191,8 @@ class Service:
                 self._runner.join(deadline - time.monotonic())
             self.context.sender.close()
             self._database.close()
-            self._stopped.set()
+            self._is_stopped = True
+            self._end.release()
 
     def describe(self) -> list[str]:
         """The start lines, at most a dozen."""

@@ -134,6 +134,31 @@ def test_signal_lets_the_running_request_finish(
         assert "Traceback" not in process.stderr
 
 
+INTERRUPTED_WAIT = """
+import os, signal, sys, threading
+import sigservice
+service = sigservice.start({})
+print("\\n".join(service.describe()), flush=True)
+has_fired = []
+def interrupt(frame, event, arg):
+    if frame.f_code is threading.Condition.wait.__code__:
+        send()
+def send():
+    if not has_fired:
+        has_fired.append(True)
+        os.kill(os.getpid(), signal.SIGTERM)
+threading.Timer(0.3, send).start()
+sys.settrace(interrupt)
+service.wait()
+"""
+
+
+def test_signal_stops_the_service_while_its_main_thread_begins_to_wait(environ: dict[str, str]):
+    """An Event holds its own lock for a moment then."""
+    with run_service(environ, INTERRUPTED_WAIT) as process:
+        assert process.wait(20) == 0
+
+
 def test_request_longer_than_the_timeout_is_cut(environ: dict[str, str]):
     with run_service(environ, make_script()) as process:
         request = Request(process, "/slow/60").start()
