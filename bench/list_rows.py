@@ -6,9 +6,9 @@ import psycopg2
 from service import Service
 
 LARGE = {"signals": 1_000_000, "events": 1_000_000, "runs": 100_000, "flags": 5_000}
-# A hundredth; of flags a tenth, so that each page is full in both.
-SMALL = {"signals": 10_000, "events": 10_000, "runs": 1_000, "flags": 500}
-# One signal and one event a minute, so that a day has as many in both services.
+SMALL = {name: count // 100 for name, count in LARGE.items()}
+# One signal and one event a minute, so that a day has as many in both services. Of the flags, 50 are
+# stale, enabled, tagged and of type release, and 50 more are archived, so that each page is full.
 INSERTS = """
 INSERT INTO signals (endpoint_id, token_id, payload, payload_bytes, created_at)
 SELECT %(endpoint)s, CASE WHEN n %% 3 = 0 THEN %(token)s ELSE %(token)s - 1 END,
@@ -18,20 +18,23 @@ FROM generate_series(1, %(signals)s) n;
 
 INSERT INTO features (name, project, type, description, created_by, stale, archived_at, created_at)
 SELECT 'flag-' || lpad(n::text, 5, '0'), 'default',
-       CASE WHEN n %% 2 = 0 THEN 'release' ELSE 'experiment' END, 'A flag.', 'bench', n %% 5 = 0,
-       CASE WHEN n %% 7 = 0 THEN now() END, now() - make_interval(secs => n)
-FROM generate_series(1, %(flags)s) n;
+       CASE WHEN n %% (%(flags)s / 50) = 0 THEN 'release' ELSE 'experiment' END, 'A flag.', 'bench',
+       n %% (%(flags)s / 50) = 0, CASE WHEN n > %(flags)s THEN now() END,
+       now() - make_interval(secs => n)
+FROM generate_series(1, %(flags)s + 50) n;
 INSERT INTO feature_environments (feature, environment, enabled)
-SELECT f.name, e.environment, f.type = 'release'
+SELECT f.name, e.environment, f.stale
 FROM features f
 CROSS JOIN unnest(ARRAY['development', 'production']) AS e (environment);
+INSERT INTO feature_last_seen (feature, environment, seen_at)
+SELECT feature, environment, now() FROM feature_environments;
 INSERT INTO feature_strategies (id, feature, environment, name, sort_order, parameters)
 SELECT gen_random_uuid()::text, feature, environment, 'flexibleRollout', 0,
        '{"rollout": "50", "stickiness": "default"}'
 FROM feature_environments;
-INSERT INTO tags (type, value) VALUES ('simple', 'team-a');
+INSERT INTO tags (type, value) VALUES ('simple', 'team-a'), ('simple', 'team-b');
 INSERT INTO feature_tags (feature, type, value)
-SELECT name, 'simple', 'team-a' FROM features WHERE created_at < now() - interval '1 second';
+SELECT name, 'simple', CASE WHEN stale THEN 'team-a' ELSE 'team-b' END FROM features;
 
 INSERT INTO events (type, created_by, created_by_user_id, project, environment, feature_name, data,
                     created_at)
@@ -62,7 +65,7 @@ def fill(service: Service, counts: dict[str, int]) -> dict[str, Any]:
     service.create_action_set("on", actor, endpoint, "on", "checkout")
     conn = psycopg2.connect(host=f"{service.data}/socket", user="sigservice", dbname="postgres")
     conn.autocommit = True
-    values = {"endpoint": endpoint, "token": token, "middle": counts["flags"] // 2}
+    values = {"endpoint": endpoint, "token": token, "middle": (counts["flags"] - 50) // 2}
     with conn.cursor() as cursor:
         for statement in INSERTS.split(";\n"):
             if statement.strip():

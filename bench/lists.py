@@ -1,9 +1,9 @@
 """List pages of a large and of a small service: HTML and admin API, newest, deep by key, filters.
 
 usage: python bench/lists.py [--requests 25] [word …]
-Large: 1 000 000 signals, 1 000 000 events, 100 000 runs, 5 000 flags; small: a hundredth
-(of flags a tenth, so that each page is full). Target: a page of the large one takes at most 1.5
-times as long. With words, only the pages whose addresses contain one of them. Needs 2 GB of disk.
+Large: 1 000 000 signals, 1 000 000 events, 100 000 runs, 5 000 flags; small: a hundredth.
+Target: a page of the large one takes at most 1.5 times as long. With words, only the pages whose
+addresses contain one of them. Needs 2 GB of disk.
 """
 
 import argparse
@@ -42,6 +42,7 @@ PAGES = (
     "/admin/events?before={events}",
     "/admin/events?type=feature-created",
     "/admin/events?feature=flag-00007",
+    "/admin/events?query=missing",
     "/admin/projects",
     "/admin/actions",
     "/admin/projects/default/actions",
@@ -53,7 +54,8 @@ PAGES = (
     "/admin/features?query=missing",
     "/admin/features?type=release",
     "/admin/features?tag=simple:team-a",
-    "/admin/features?state=stale",
+    "/admin/features?state=on:development",
+    "/admin/features?life=stale",
     "/admin/features?life=archived",
     "/api/admin/signals?limit=50",
     "/api/admin/signals?limit=50&before={signals}",
@@ -63,6 +65,7 @@ PAGES = (
     "/api/admin/signal-endpoints/{endpoint}/signals?before={signals}",
     "/api/admin/signal-endpoints/{endpoint}/signals?tokenId={token}",
     "/api/admin/signal-endpoints/{endpoint}/signals?query=xx",
+    "/api/admin/signal-endpoints/{endpoint}/signals?query=missing",
     "/api/admin/events",
     "/api/admin/events?before={events}",
     "/api/admin/events?type=feature-created",
@@ -81,6 +84,7 @@ PAGES = (
     "/api/admin/search/features",
     "/api/admin/search/features?offset={middle}",
     "/api/admin/search/features?query=flag-00",
+    "/api/admin/search/features?query=missing",
     "/api/admin/search/features?state=IS:stale",
     "/api/admin/search/features?tag=INCLUDE:simple:team-a",
     "/api/admin/search/features?status=development:enabled",

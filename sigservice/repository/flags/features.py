@@ -72,8 +72,13 @@ def list_by_name(conn: Connection, names: list[str]) -> list[Row]:
 
 
 def search(conn: Connection, filter: FeatureFilter) -> list[Row]:
-    """In the filter's order; each row has the `total` of matches."""
+    """A page, in the filter's order."""
     return fetch_all(conn, _SQL["search_features"], **vars(filter))
+
+
+def count_matches(conn: Connection, filter: FeatureFilter) -> int:
+    """The number of flags on all pages."""
+    return int(fetch_value(conn, _SQL["count_matching_features"], **vars(filter)))
 
 
 def update(

@@ -14,6 +14,11 @@ def list_all(conn: Connection, name: str | None = None) -> list[Row]:
     return fetch_all(conn, _SQL["list_environments"], name=name)
 
 
+def list_enabled_names(conn: Connection) -> list[str]:
+    """By sort order."""
+    return [row["name"] for row in fetch_all(conn, _SQL["list_enabled_names"])]
+
+
 def list_by_project(conn: Connection, project: str) -> list[Row]:
     """All environments; `visible` is true for those that the project uses."""
     return fetch_all(conn, _SQL["list_environments_of_project"], project=project)

@@ -27,6 +27,11 @@ def exists(conn: Connection, id: str) -> bool:
     return bool(fetch_value(conn, _SQL["exists_project"], id=id))
 
 
+def list_names(conn: Connection) -> list[Row]:
+    """{id, name} of each project, by name. The counts of `list_all` read all flags."""
+    return fetch_all(conn, _SQL["list_project_names"])
+
+
 def list_ids(conn: Connection) -> set[str]:
     return {row["id"] for row in fetch_all(conn, _SQL["list_project_ids"])}
 

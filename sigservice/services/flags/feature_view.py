@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -53,10 +52,9 @@ def build_view(conn: Connection, project: str, name: str) -> dict[str, Any]:
 def search(conn: Connection, filter: FeatureFilter) -> tuple[list[dict[str, Any]], int]:
     """A page of flags with tags and the state in each environment, and the total."""
     rows = features.search(conn, filter)
-    if not rows and filter.offset:  # past the last page no row has the total
-        first = features.search(conn, replace(filter, limit=1, offset=0))
-        return [], first[0]["total"] if first else 0
-    return build_summaries(conn, rows), rows[0]["total"] if rows else 0
+    is_only_page = not filter.offset and len(rows) != filter.limit
+    total = len(rows) if is_only_page else features.count_matches(conn, filter)
+    return build_summaries(conn, rows), total
 
 
 def build_summaries(conn: Connection, rows: Sequence[Row]) -> list[dict[str, Any]]:

@@ -26,33 +26,32 @@ ORDER BY name;
 
 -- name: search_features
 -- Filters that are NULL don't apply; `text` searches name, description and tags; `enabled` is the
--- state in `environment`. One statement for all sort orders: the filters are the same, and the
--- flags of a service are few enough to sort. Only the flags of the page are looked up in
+-- state in `environment`. One statement for all sort orders: the filters are the same, and by name
+-- the scan of the primary key ends with the page. Only the flags of the page are looked up in
 -- feature_last_seen; the outer query keeps their order.
 SELECT name, project, type, description, stale, impression_data, created_at, created_by,
        created_by_user_id, archived_at,
        greatest(last_seen_at, (
            SELECT max(seen_at) FROM feature_last_seen
-           WHERE feature = page.name AND seen_at >= page.created_at)) AS last_seen_at,
-       total
+           WHERE feature = page.name AND seen_at >= page.created_at)) AS last_seen_at
 FROM (
     SELECT f.name, f.project, f.type, f.description, f.stale, f.impression_data, f.created_at,
-           f.created_by, f.created_by_user_id, f.archived_at, f.last_seen_at,
-           count(*) OVER () AS total
+           f.created_by, f.created_by_user_id, f.archived_at, f.last_seen_at
     FROM features f
     WHERE (f.archived_at IS NOT NULL) = %(archived)s
       AND (%(projects)s::text[] IS NULL OR f.project = ANY(%(projects)s))
       AND (%(types)s::text[] IS NULL OR f.type = ANY(%(types)s))
       AND (%(stale)s::boolean IS NULL OR f.stale = %(stale)s)
       AND (%(prefix)s::text IS NULL OR starts_with(f.name, %(prefix)s))
-      AND (%(tags)s::text[] IS NULL OR EXISTS (
-            SELECT 1 FROM feature_tags t
-            WHERE t.feature = f.name AND t.type || ':' || t.value = ANY(%(tags)s)))
+      AND (%(tags)s::text[] IS NULL OR f.name IN (
+            SELECT t.feature FROM tags g JOIN feature_tags t USING (type, value)
+            WHERE g.type || ':' || g.value = ANY(%(tags)s)))
       AND (%(text)s::text IS NULL
            OR strpos(lower(f.name), lower(%(text)s)) > 0
-           OR strpos(lower(coalesce(f.description, '')), lower(%(text)s)) > 0
-           OR EXISTS (SELECT 1 FROM feature_tags t WHERE t.feature = f.name
-                      AND strpos(lower(t.type || ':' || t.value), lower(%(text)s)) > 0))
+           OR strpos(lower(f.description), lower(%(text)s)) > 0
+           OR f.name IN (
+                SELECT t.feature FROM tags g JOIN feature_tags t USING (type, value)
+                WHERE strpos(lower(g.type || ':' || g.value), lower(%(text)s)) > 0))
       AND (%(environment)s::text IS NULL OR %(enabled)s::boolean = EXISTS (
             SELECT 1 FROM feature_environments s
             WHERE s.feature = f.name AND s.environment = %(environment)s AND s.enabled))
@@ -62,6 +61,28 @@ FROM (
              f.name
     LIMIT %(limit)s OFFSET %(offset)s
 ) page;
+
+-- name: count_matching_features
+-- The same filters.
+SELECT count(*)
+FROM features f
+WHERE (f.archived_at IS NOT NULL) = %(archived)s
+  AND (%(projects)s::text[] IS NULL OR f.project = ANY(%(projects)s))
+  AND (%(types)s::text[] IS NULL OR f.type = ANY(%(types)s))
+  AND (%(stale)s::boolean IS NULL OR f.stale = %(stale)s)
+  AND (%(prefix)s::text IS NULL OR starts_with(f.name, %(prefix)s))
+  AND (%(tags)s::text[] IS NULL OR f.name IN (
+        SELECT t.feature FROM tags g JOIN feature_tags t USING (type, value)
+        WHERE g.type || ':' || g.value = ANY(%(tags)s)))
+  AND (%(text)s::text IS NULL
+       OR strpos(lower(f.name), lower(%(text)s)) > 0
+       OR strpos(lower(f.description), lower(%(text)s)) > 0
+       OR f.name IN (
+            SELECT t.feature FROM tags g JOIN feature_tags t USING (type, value)
+            WHERE strpos(lower(g.type || ':' || g.value), lower(%(text)s)) > 0))
+  AND (%(environment)s::text IS NULL OR %(enabled)s::boolean = EXISTS (
+        SELECT 1 FROM feature_environments s
+        WHERE s.feature = f.name AND s.environment = %(environment)s AND s.enabled));
 
 -- name: update_feature
 UPDATE features

@@ -18,6 +18,9 @@ FROM environments
 WHERE %(name)s::text IS NULL OR environments.name = %(name)s
 ORDER BY environments.sort_order, environments.name;
 
+-- name: list_enabled_names
+SELECT name FROM environments WHERE enabled ORDER BY sort_order, name;
+
 -- name: list_environments_of_project
 -- All environments; `visible` is true for those that the project uses.
 SELECT environments.name, environments.type, environments.sort_order, environments.enabled,

@@ -18,6 +18,9 @@ LEFT JOIN (
 WHERE %(id)s::text IS NULL OR projects.id = %(id)s
 ORDER BY projects.name, projects.id;
 
+-- name: list_project_names
+SELECT id, name FROM projects ORDER BY name, id;
+
 -- name: exists_project
 SELECT EXISTS (SELECT 1 FROM projects WHERE id = %(id)s);
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from sigservice.db import queries
 from sigservice.db.errors import UniqueViolation
 from sigservice.errors import ConflictError
 from sigservice.repository.flags import feature_environments, feature_tags, features
 from sigservice.repository.flags.features import FeatureFilter
+from sigservice.services.flags import feature_view
 from tests.repository.kit import add_built_ins, add_flag, add_project, attempt, named, run
 
 
@@ -18,8 +20,9 @@ def conn(conn):
 
 
 def result(conn, **expected):
-    rows = features.search(conn, FeatureFilter(**expected))
-    assert {row["total"] for row in rows} <= {len(rows)} or "limit" in expected
+    filter = FeatureFilter(**expected)
+    rows = features.search(conn, filter)
+    assert features.count_matches(conn, filter) == len(rows)
     return named(rows)
 
 
@@ -135,12 +138,41 @@ def test_the_search_narrows(conn):
     assert result(conn, prefix="a", types=["release"]) == ["a_b"]
 
 
-def test_pages_know_the_total(conn):
+@pytest.mark.parametrize(
+    ("limit", "offset", "names"),
+    [
+        (2, 0, ["f0", "f1"]),
+        (2, 3, ["f3", "f4"]),
+        (2, 4, ["f4"]),
+        (2, 5, []),
+        (5, 0, ["f0", "f1", "f2", "f3", "f4"]),
+        (6, 0, ["f0", "f1", "f2", "f3", "f4"]),
+        (None, 0, ["f0", "f1", "f2", "f3", "f4"]),
+    ],
+)
+def test_each_page_has_the_total(conn, limit, offset, names):
     for n in range(5):
         add_flag(conn, f"f{n}")
-    rows = features.search(conn, FeatureFilter(limit=2, offset=3))
-    assert (named(rows), rows[0]["total"]) == (["f3", "f4"], 5)
-    assert features.search(conn, FeatureFilter(limit=2, offset=5)) == []
+    assert features.count_matches(conn, FeatureFilter(limit=limit, offset=offset)) == 5
+    rows, total = feature_view.search(conn, FeatureFilter(limit=limit, offset=offset))
+    assert (named(rows), total) == (names, 5)
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_a_page_by_name_reads_only_its_rows(conn, descending):
+    run(
+        conn,
+        "INSERT INTO features (name, project, type, created_by)"
+        " SELECT 'f' || n, 'default', 'release', 'ada' FROM generate_series(1, 2000) n",
+    )
+    run(conn, "ANALYZE features")
+    filter = FeatureFilter(limit=50, descending=descending)
+    with conn.cursor() as cursor:
+        text = queries.load("flags/features")["search_features"]
+        cursor.execute(f"EXPLAIN {text}", vars(filter))
+        plan = "\n".join(row[0] for row in cursor.fetchall())
+    assert "features_pkey" in plan, plan
+    assert "Sort" not in plan, plan
 
 
 def test_types_are_listed(conn):

@@ -41,6 +41,13 @@ def names(conn):
     return [row["name"] for row in environments.list_all(conn)]
 
 
+def test_enabled_names_are_in_the_same_order(conn):
+    add(conn, "b")
+    add(conn, "c", enabled=False)
+    add(conn, "a")
+    assert environments.list_enabled_names(conn) == ["b", "a"]
+
+
 def test_a_new_environment_is_the_last_by_default(conn):
     assert (environments.list_all(conn), environments.count(conn)) == ([], 0)
     add(conn, "b", "a")

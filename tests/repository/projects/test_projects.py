@@ -45,6 +45,7 @@ def test_projects_are_listed_by_name_with_counts(conn):
     assert [tuple(row[key] for key in keys) for row in rows] == [("b", 0, 0, 1), ("a", 2, 1, 1)]
     assert projects.list_all(conn, "a") == rows[1:]
     assert projects.list_ids(conn) == {"a", "b"}
+    assert projects.list_names(conn) == [{"id": "b", "name": "Art"}, {"id": "a", "name": "Zoo"}]
     assert projects.count_feature_types(conn, "a") == [
         {"type": "experiment", "count": 1},
         {"type": "release", "count": 1},

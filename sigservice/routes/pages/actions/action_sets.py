@@ -39,7 +39,7 @@ router = Router(PageGuard)
 @router.get("/admin/actions", needs=ADMIN)
 def list_all_action_sets(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
-        rows = projects.list_all(conn)
+        rows = projects.list_names(conn)
         cards = _make_cards(conn, repository.list_all(conn))
     groups = [
         row | {"cards": [card for card in cards if card["project"] == row["id"]]} for row in rows

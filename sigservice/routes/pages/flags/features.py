@@ -47,9 +47,9 @@ def list_features(context: Context, identity: Identity) -> HTTPResponse:
         rows, total = feature_view.search(conn, _to_filter(filters, offset))
         fields = feature_fields.make_filter_fields(
             filters,
-            projects.list_all(conn),
+            projects.list_names(conn),
             repository.list_types(conn),
-            [row["name"] for row in environments.list_all(conn) if row["enabled"]],
+            environments.list_enabled_names(conn),
         )
     applied = {name: value for name, value in filters.items() if value}
     next_offset = offset + PAGE_SIZE
@@ -88,7 +88,7 @@ def _render_form(
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         fields = feature_fields.make_new_fields(
-            values, projects.list_all(conn), repository.list_types(conn)
+            values, projects.list_names(conn), repository.list_types(conn)
         )
     return respond.page(
         context, "flags/features/form", identity, form_error=error, title="New flag", fields=fields

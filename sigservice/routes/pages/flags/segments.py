@@ -57,7 +57,7 @@ def _render_form(
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         context_rows = context_fields.list_all(conn)
-        choices = [(row["id"], row["name"]) for row in projects.list_all(conn)]
+        choices = [(row["id"], row["name"]) for row in projects.list_names(conn)]
     if error:
         error.details = constraint_fields.to_form_problems(error.details)
     description, project = values["description"], values["project"]
