@@ -28,8 +28,7 @@ from sigservice.services.signals import signals
 from sigservice.services.system.capped_log import CappedLog
 from sigservice.services.system.events import FlagEventNote
 from sigservice.services.system.mails import MAX_PER_HOUR
-from sigservice.services.usage import reports
-from sigservice.services.usage.reports import Report, ReportLimits
+from sigservice.services.usage.reports import Report, ReportLimits, ReportWriter
 from sigservice.telemetry import Telemetry
 from sigservice.version import __version__
 from sigservice.web.helpers import template_helpers
@@ -115,7 +114,11 @@ def build_context(
         report_commits=_build_group_commit(
             "reports",
             database,
-            partial(_store_reports, telemetry, ReportLimits.from_config(config)),
+            partial(
+                _store_reports,
+                telemetry,
+                ReportWriter(ReportLimits.from_config(config), clock.monotonic),
+            ),
             telemetry,
             REPORT_WAIT_SECONDS,
         ),
@@ -181,10 +184,10 @@ def _build_group_commit(
 
 
 def _store_reports(
-    telemetry: Telemetry, limits: ReportLimits, conn: Connection, group: Sequence[Report]
+    telemetry: Telemetry, writer: ReportWriter, conn: Connection, group: Sequence[Report]
 ) -> list[None]:
     """Counts what it has stored in the metrics. No report has a result of its own."""
-    result = reports.store(conn, group, limits)
+    result = writer.store(conn, group)
     flags = telemetry.flags
     for kind, amount in result.dropped.items():
         flags.count_dropped(kind, amount)

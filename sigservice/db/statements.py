@@ -84,6 +84,13 @@ def execute(conn: Connection, statement: str, **parameters: Any) -> int:
         return cursor.rowcount
 
 
+def execute_prepared(conn: Connection, statement: str, **parameters: Any) -> int:
+    """Like `fetch_one_prepared` for `execute`."""
+    with conn.cursor() as cursor:
+        _execute(cursor, statement, parameters, is_hot=conn.autocommit)
+        return cursor.rowcount
+
+
 def execute_batches(
     conn: Connection, statement: str, items: Sequence[Any], **parameters: Any
 ) -> None:

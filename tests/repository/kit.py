@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from sigservice import secrets
 from sigservice.db.errors import DatabaseUnavailable
@@ -179,6 +179,13 @@ def named(rows: list[dict[str, Any]], column: str = "name") -> list[Any]:
     return [row[column] for row in rows]
 
 
+class StoredReports(NamedTuple):
+    names: set[reports.Name]
+    dropped_instances: set[tuple[str, str, str]]
+    unknown_flags: set[str]
+    dropped_variants: set[tuple[str, str, str]]
+
+
 def store_reports(
     conn: Connection,
     *,
@@ -187,27 +194,47 @@ def store_reports(
     variants: Sequence[tuple[Any, ...]] = (),
     token_type: str = "backend",
     **limits: int,
-) -> reports.Result:
+) -> StoredReports:
     """Rows as in the tables: (application, instance, environment, SDK version, SDK type, address,
     strategies), (flag, application, environment, hours ago, yes, no) and (flag, application,
     environment, hours ago, variant, count). `limits` are 99 by default."""
     ((hour,),) = run(conn, "SELECT date_trunc('hour', now())")
-    names = {(row[2], token_type, row[0]) for row in instances}
-    names |= {(row[2], token_type, row[1]) for row in (*usages, *variants)}
-    return reports.store(
+    limit = {"backend_limit": 99, "frontend_limit": 99, "instance_limit": 99} | limits
+    names = reports.store_names(
         conn,
-        names=names,
-        instances=[
-            reports.InstanceRow(position, *row[:3], token_type, *row[3:])
-            for position, row in enumerate(instances)
-        ],
-        usages=[
-            reports.UsageRow(*row[:3], token_type, hour - timedelta(hours=row[3]), *row[4:])
-            for row in usages
-        ],
-        variants=[
-            reports.VariantRow(*row[:3], token_type, hour - timedelta(hours=row[3]), *row[4:])
+        {(row[2], token_type, row[0]) for row in instances}
+        | {(row[2], token_type, row[1]) for row in (*usages, *variants)},
+        backend_limit=limit["backend_limit"],
+        frontend_limit=limit["frontend_limit"],
+    )
+    accepted = {row[:3]: row for row in instances if (row[2], token_type, row[0]) in names}
+    strategies: dict[str, Any] = {}
+    for row in accepted.values():
+        strategies[row[0]] = row[6] or strategies.get(row[0])
+    reports.store_applications(conn, strategies.items())
+    rows = []
+    for row in accepted.values():
+        count = reports.count_instances(conn, row[2], is_frontend=row[4] == "frontend")
+        rows.append(reports.InstanceRow(*row[:6], limit["instance_limit"] - count))
+    new = reports.store_instances(conn, rows)
+    counted = [row for row in usages if (row[2], token_type, row[1]) in names]
+    reports.store_last_seen(conn, {(row[0], row[2]) for row in counted})
+    result = reports.store_counts(
+        conn,
+        [reports.UsageRow(*row[:3], hour - timedelta(hours=row[3]), *row[4:]) for row in counted],
+        [
+            reports.VariantRow(*row[:3], hour - timedelta(hours=row[3]), *row[4:])
             for row in variants
+            if (row[2], token_type, row[1]) in names
         ],
-        **{"backend_limit": 99, "frontend_limit": 99, "instance_limit": 99} | limits,
+    )
+    return StoredReports(
+        names,
+        {
+            (row["app_name"], row["instance_id"], row["environment"])
+            for row in new
+            if not row["is_stored"]
+        },
+        result.unknown_flags,
+        result.dropped_variants,
     )

@@ -12,6 +12,13 @@ from tests.conftest import ADMIN
 from tests.routes.sdk import CLIENT, FRONTEND, PRODUCTION, Sdk
 
 PATH, BULK = "/api/client/metrics", "/api/client/metrics/bulk"
+# Rows that a report has in common with others, and when they were written.
+REPORTED = {
+    "client_application_environments": "seen_at",
+    "client_applications": "seen_at",
+    "client_instances": "last_seen",
+    "feature_last_seen": "seen_at",
+}
 FRONTEND_PATHS = ("/api/frontend/client/metrics", "/api/frontend/metrics")
 
 
@@ -74,9 +81,50 @@ def test_report_updates_the_times_of_flags_instance_and_application(sdk, clock):
     sdk.web.post_json(PATH, report(clock, one={"yes": 1}), headers=CLIENT)
     assert sdk.rows("SELECT seen_at FROM feature_last_seen") == before
     sdk.rows("UPDATE feature_last_seen SET seen_at = now() - interval '61 seconds'")
+    clock.advance(10)
     sdk.web.post_json(PATH, report(clock, one={"no": 1}), headers=CLIENT)
     assert sdk.rows(recent_flags) == [("one", "development")]
     assert sdk.instances() == {("shop", "a1", "development", version, "backend")}
+
+
+def test_repeated_report_writes_only_counts_for_some_seconds(sdk, clock):
+    def send():
+        """Which rows were written."""
+        for table in REPORTED:
+            sdk.rows(f"UPDATE {table} SET {REPORTED[table]} = 'epoch'")
+        sdk.web.post_json(PATH, report(clock, one={"yes": 1}), headers=CLIENT)
+        return {
+            table
+            for table, column in REPORTED.items()
+            if sdk.rows(f"SELECT 1 FROM {table} WHERE {column} > 'epoch'")
+        }
+
+    assert send() == set(REPORTED)
+    clock.advance(4)
+    assert send() == set()
+    clock.advance(6)
+    assert send() == set(REPORTED)
+    assert sdk.sums() == {("one", "shop", "development"): (3, 0)}
+
+
+def test_changed_report_of_an_instance_is_stored_at_once(sdk, clock):
+    for address in ("192.0.2.1", "192.0.2.2", "192.0.2.1"):
+        here = {"REMOTE_ADDR": address}
+        sdk.web.post_json(PATH, report(clock), headers=CLIENT, extra_environ=here)
+        assert sdk.rows("SELECT client_ip FROM client_instances") == [(address,)]
+
+
+def test_deleted_application_is_listed_again_after_some_seconds(sdk, clock):
+    def send():
+        """The listed applications."""
+        sdk.web.post_json(PATH, report(clock, one={"yes": 1}), headers=CLIENT)
+        return [name for (name,) in sdk.rows("SELECT app_name FROM client_applications")]
+
+    assert send() == ["shop"]
+    sdk.web.delete("/api/admin/metrics/applications/shop", headers=ADMIN)
+    assert send() == []
+    clock.advance(10)
+    assert send() == ["shop"]
 
 
 @pytest.mark.parametrize(

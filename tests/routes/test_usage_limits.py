@@ -92,6 +92,19 @@ def test_invented_instances_are_stored_up_to_the_limit(small, clock):
     assert dropped(small) == {"instances": 7}
 
 
+def test_deleted_instances_make_room_after_a_second(small, clock):
+    def send(name):
+        body = report(clock, instance=name)
+        small.web.post_json(FRONTEND_PATH, body, headers=FRONTEND, status=200)
+        return count(small, "client_instances")
+
+    assert [send(f"i{n}") for n in range(6)][-1] == 5
+    small.rows("DELETE FROM client_instances WHERE instance_id <> 'i1'")
+    assert send("new") == 1
+    clock.advance(1)
+    assert [send(f"n{n}") for n in range(5)] == [2, 3, 4, 5, 5]
+
+
 def test_registrations_are_limited_too(small):
     for n in range(9):
         body = {"appName": f"app-{n}", "interval": 1, "started": 1, "strategies": []}

@@ -1,4 +1,4 @@
-"""Reports of SDKs: the statement that stores them, and its rows."""
+"""Reports of SDKs: the statements that store what they have in common, and their rows."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -8,7 +8,13 @@ import msgspec
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import fetch_one_prepared
+from sigservice.db.statements import (
+    Row,
+    execute_prepared,
+    fetch_all_prepared,
+    fetch_one_prepared,
+    fetch_value_prepared,
+)
 
 _SQL = queries.load("usage/reports")
 
@@ -16,24 +22,21 @@ Name = tuple[str, str, str]  # environment, SDK type of the token, application
 
 
 class InstanceRow(msgspec.Struct):
-    """`token_type` is the SDK type of the token; `strategies` is None or not empty."""
+    """`room` is the number of new instances that its environment and SDK type have room for."""
 
-    position: int
     app_name: str
     instance_id: str
     environment: str
-    token_type: str
     sdk_version: str | None
     sdk_type: str | None
     client_ip: str | None
-    strategies: Sequence[str] | None
+    room: int
 
 
 class UsageRow(msgspec.Struct):
     feature: str
     app_name: str
     environment: str
-    token_type: str
     hour: datetime
     yes: int
     no: int
@@ -43,53 +46,72 @@ class VariantRow(msgspec.Struct):
     feature: str
     app_name: str
     environment: str
-    token_type: str
     hour: datetime
     variant: str
     count: int
 
 
-class Result(msgspec.Struct):
-    """`dropped_instances` are (application, instance, environment), `dropped_variants` are (flag,
-    environment, variant)."""
+class CountsResult(msgspec.Struct):
+    """What was not stored; `dropped_variants` are (flag, environment, variant)."""
 
-    names: set[Name]
-    dropped_instances: set[tuple[str, str, str]]
     unknown_flags: set[str]
     dropped_variants: set[tuple[str, str, str]]
 
 
-def store(
-    conn: Connection,
-    *,
-    names: Iterable[Name],
-    instances: Iterable[InstanceRow],
-    usages: Iterable[UsageRow],
-    variants: Iterable[VariantRow],
-    backend_limit: int,
-    frontend_limit: int,
-    instance_limit: int,
-) -> Result:
-    """Stores what the limits allow, see the statement. The first two limits are those of names for
-    each environment, `instance_limit` applies per environment, separately to the SDK type
-    `frontend` and to all others."""
-    row = fetch_one_prepared(
+def store_names(
+    conn: Connection, names: Iterable[Name], *, backend_limit: int, frontend_limit: int
+) -> set[Name]:
+    """Returns the accepted ones. The limits apply per environment."""
+    rows = fetch_all_prepared(
         conn,
-        _SQL["store_reports"],
+        _SQL["store_names"],
         names=_encode(
             {"environment": environment, "sdk_type": sdk_type, "app_name": app_name}
             for environment, sdk_type, app_name in names
         ),
-        instances=_encode(instances),
-        usages=_encode(usages),
-        variants=_encode(variants),
         backend_limit=backend_limit,
         frontend_limit=frontend_limit,
-        instance_limit=instance_limit,
+    )
+    return {(row["environment"], row["sdk_type"], row["app_name"]) for row in rows}
+
+
+def store_applications(
+    conn: Connection, applications: Iterable[tuple[str, Sequence[str] | None]]
+) -> None:
+    """Each application once with its strategies, None if it didn't report any."""
+    rows = [{"app_name": name, "strategies": strategies} for name, strategies in applications]
+    execute_prepared(conn, _SQL["store_applications"], applications=_encode(rows))
+
+
+def count_instances(conn: Connection, environment: str, *, is_frontend: bool) -> int:
+    """Of the SDK type `frontend` or of all others."""
+    count: int = fetch_value_prepared(
+        conn, _SQL["count_instances"], environment=environment, is_frontend=is_frontend
+    )
+    return count
+
+
+def store_instances(conn: Connection, instances: Iterable[InstanceRow]) -> list[Row]:
+    """The new ones of them, with `is_frontend` and whether they were stored; each instance must be
+    there once."""
+    return fetch_all_prepared(conn, _SQL["store_instances"], instances=_encode(instances))
+
+
+def store_last_seen(conn: Connection, flags: Iterable[tuple[str, str]]) -> None:
+    """`flags` are (flag, environment), each once."""
+    rows = [{"feature": feature, "environment": environment} for feature, environment in flags]
+    execute_prepared(conn, _SQL["store_last_seen"], flags=_encode(rows))
+
+
+def store_counts(
+    conn: Connection, usages: Iterable[UsageRow], variants: Iterable[VariantRow]
+) -> CountsResult:
+    row = fetch_one_prepared(
+        conn, _SQL["store_counts"], usages=_encode(usages), variants=_encode(variants)
     )
     assert row is not None
     lists = {name: msgspec.json.decode(text or "[]") for name, text in row.items()}
-    return msgspec.convert(lists, Result)
+    return msgspec.convert(lists, CountsResult)
 
 
 def _encode(rows: Iterable[Any]) -> str:

@@ -5,21 +5,33 @@ What exceeds a limit is dropped and counted rather than rejected, because SDKs w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple
 
 from sigservice.db.pool import Connection
 from sigservice.repository.usage import reports as repository
-from sigservice.repository.usage.reports import InstanceRow, UsageRow, VariantRow
+from sigservice.repository.usage.reports import (
+    CountsResult,
+    InstanceRow,
+    Name,
+    UsageRow,
+    VariantRow,
+)
 from sigservice.services.usage.client_applications import DEFAULT_INSTANCE, Instance
 from sigservice.services.usage.client_metrics import Usage
+from sigservice.services.usage.recent_rows import InstanceCounts, RecentRows
 
 BACKEND, FRONTEND = "backend", "frontend"
 # Per application.
 MAX_STRATEGIES, MAX_STRATEGY_NAME = 100, 100
+RECENT_SECONDS = 5
 ROW_BYTES = 200  # of an instance, a flag or a variant in the statement
+
+# (application, instance, environment, SDK version, SDK type, address)
+_InstanceKey = tuple[str, str, str, str | None, str | None, str | None]
 
 
 @dataclass(frozen=True)
@@ -88,99 +100,166 @@ def make_report(
     return Report(instances, usages, sdk_type, ip, is_anonymous, strategies, variants)
 
 
-def store(conn: Connection, group: Sequence[Report], limits: ReportLimits) -> StoredReports:
-    """Stores the reports of concurrent requests in one statement: counts are summed, and the last
-    report of an instance decides."""
-    rows = _Rows()
-    for report in group:
-        for instance in report.instances:
-            rows.add_instance(instance, report)
-        for usage in report.usages:
-            rows.add_usage(usage, report)
-    if not rows.names:
-        return StoredReports((), (), {})
-    for position, row in enumerate(rows.instances.values()):
-        row.position = position
-    result = repository.store(
-        conn,
-        names=rows.names,
-        instances=rows.instances.values(),
-        usages=rows.usages.values(),
-        variants=rows.variants.values(),
-        backend_limit=limits.applications[BACKEND],
-        frontend_limit=limits.applications[FRONTEND],
-        instance_limit=limits.instances,
-    )
-    return StoredReports(
-        counts=[
-            (row.feature, "" if is_anonymous else row.app_name, row.yes, row.no)
-            for (*_, is_anonymous), row in rows.usages.items()
-            if row.feature not in result.unknown_flags
-            and (row.environment, row.token_type, row.app_name) in result.names
-        ],
-        unknown_flags=result.unknown_flags,
-        dropped=_count_dropped(group, rows.names - result.names, result),
-    )
+class ReportWriter:
+    """Stores reports. What it has stored in the last seconds is not written again, except counts.
+    It is used by one thread at a time."""
+
+    def __init__(self, limits: ReportLimits, monotonic: Callable[[], float]) -> None:
+        self._limits = limits
+        self._recent = RecentRows(monotonic, RECENT_SECONDS)
+        self._instance_counts = InstanceCounts(monotonic)
+
+    def store(self, conn: Connection, group: Sequence[Report]) -> StoredReports:
+        """Counts are summed, and the last report of an instance decides. Counts are stored last:
+        when a statement fails, the caller repeats all of them, and the others change nothing."""
+        rows = _Rows()
+        for report in group:
+            rows.add(report)
+        names = self._store_names(conn, rows.names)
+        self._store_applications(conn, rows, names)
+        dropped_instances = self._store_instances(conn, rows, names)
+        usages = [(key, row) for key, row in rows.usages.items() if key[0] in names]
+        variants = [row for key, row in rows.variants.items() if key[0] in names]
+        result = CountsResult(set(), set())
+        if usages:
+            self._store_last_seen(conn, [row for _, row in usages])
+            result = repository.store_counts(conn, [row for _, row in usages], variants)
+        return StoredReports(
+            counts=[
+                (row.feature, "" if is_anonymous else row.app_name, row.yes, row.no)
+                for (*_, is_anonymous), row in usages
+                if row.feature not in result.unknown_flags
+            ],
+            unknown_flags=result.unknown_flags,
+            dropped=_count_dropped(
+                group, rows.names - names, dropped_instances, result.dropped_variants
+            ),
+        )
+
+    def _store_names(self, conn: Connection, names: set[Name]) -> set[Name]:
+        """Returns the accepted ones."""
+        others = {name for name, _ in self._recent.list_others((name, None) for name in names)}
+        if not others:
+            return names
+        accepted = repository.store_names(
+            conn,
+            others,
+            backend_limit=self._limits.applications[BACKEND],
+            frontend_limit=self._limits.applications[FRONTEND],
+        )
+        self._recent.add((name, None) for name in accepted)
+        return names - others | accepted
+
+    def _store_applications(self, conn: Connection, rows: _Rows, names: set[Name]) -> None:
+        strategies: dict[str, tuple[str, ...] | None] = {}
+        for name, reported in rows.strategies.items():
+            if name in names:
+                strategies[name[2]] = reported or strategies.get(name[2])
+        others = self._recent.list_others(strategies.items())
+        if others:
+            repository.store_applications(conn, others)
+            self._recent.add(others)
+
+    def _store_instances(
+        self, conn: Connection, rows: _Rows, names: set[Name]
+    ) -> set[tuple[str, str, str]]:
+        """Returns the dropped ones: (application, instance, environment)."""
+        # The last one, if an instance reports with tokens of both types.
+        instances = {row[:3]: row[3:] for key, row in rows.instances.items() if key[0] in names}
+        others = self._recent.list_others(instances.items())
+        if not others:
+            return set()
+        limit, counts = self._limits.instances, self._instance_counts
+        new = repository.store_instances(
+            conn,
+            [
+                InstanceRow(*key, *value, limit - counts.find(conn, key[2], value[1] == FRONTEND))
+                for key, value in others
+            ],
+        )
+        dropped = set()
+        for row in new:
+            if row["is_stored"]:
+                counts.add(row["environment"], row["is_frontend"])
+            else:
+                dropped.add((row["app_name"], row["instance_id"], row["environment"]))
+        self._recent.add(row for row in others if row[0] not in dropped)
+        return dropped
+
+    def _store_last_seen(self, conn: Connection, usages: Sequence[UsageRow]) -> None:
+        flags = {(usage.feature, usage.environment): None for usage in usages}
+        others = self._recent.list_others(flags.items())
+        if others:
+            repository.store_last_seen(conn, [flag for flag, _ in others])
+            self._recent.add(others)
 
 
 class _Rows:
-    """The rows of a group of reports, by what identifies them."""
+    """The rows of a group of reports. The first part of each key is the name of the application."""
 
     def __init__(self) -> None:
-        self.names: set[repository.Name] = set()
-        self.instances: dict[tuple[str, ...], InstanceRow] = {}
-        self.usages: dict[tuple[Any, ...], UsageRow] = {}
-        self.variants: dict[tuple[Any, ...], VariantRow] = {}
+        self.names: set[Name] = set()
+        self.strategies: dict[Name, tuple[str, ...] | None] = {}
+        self.instances: dict[tuple[Name, str], _InstanceKey] = {}
+        self.usages: dict[tuple[Name, str, datetime, bool], UsageRow] = {}
+        self.variants: dict[tuple[Name, str, datetime, str], VariantRow] = {}
 
-    def add_instance(self, instance: Instance, report: Report) -> None:
+    def add(self, report: Report) -> None:
+        for instance in report.instances:
+            self._add_instance(instance, report)
+        for usage in report.usages:
+            self._add_usage(usage, report)
+
+    def _add_instance(self, instance: Instance, report: Report) -> None:
         """The last report of an instance decides, but keeps what it doesn't contain."""
-        app_name, environment = instance.app_name, instance.environment
-        token_type = report.sdk_type
-        instance_id = instance.instance_id or DEFAULT_INSTANCE
-        self.names.add((environment, token_type, app_name))
-        key = (app_name, instance_id, environment, token_type)
+        app_name, instance_id, environment, sdk_version, sdk_type, strategies = instance
+        name = environment, report.sdk_type, app_name
+        self.names.add(name)
+        self.strategies[name] = tuple(strategies) if strategies else self.strategies.get(name)
+        key = name, instance_id or DEFAULT_INSTANCE
         last = self.instances.pop(key, None)
-        self.instances[key] = InstanceRow(
-            position=0,
-            app_name=app_name,
-            instance_id=instance_id,
-            environment=environment,
-            token_type=token_type,
-            sdk_version=instance.sdk_version or (last.sdk_version if last else None),
-            sdk_type=instance.sdk_type or (last.sdk_type if last else None),
-            client_ip=report.ip or None,
-            strategies=instance.strategies or (last.strategies if last else None),
+        if last is not None:
+            sdk_version, sdk_type = sdk_version or last[3], sdk_type or last[4]
+        self.instances[key] = (
+            app_name,
+            key[1],
+            environment,
+            sdk_version or None,
+            sdk_type or None,
+            report.ip or None,
         )
 
-    def add_usage(self, usage: Usage, report: Report) -> None:
+    def _add_usage(self, usage: Usage, report: Report) -> None:
         feature, app_name, environment, hour, yes, no, variants = usage
-        token_type = report.sdk_type
-        self.names.add((environment, token_type, app_name))
-        key = (feature, app_name, environment, hour, token_type, report.is_anonymous)
+        name = environment, report.sdk_type, app_name
+        self.names.add(name)
+        key = name, feature, hour, report.is_anonymous
         row = self.usages.get(key)
         if row is None:
-            row = UsageRow(feature, app_name, environment, token_type, hour, yes, no)
-            self.usages[key] = row
+            self.usages[key] = UsageRow(feature, app_name, environment, hour, yes, no)
         else:
             row.yes += yes
             row.no += no
         for variant, count in variants.items():
-            place = (feature, app_name, environment, hour, token_type, variant)
+            place = name, feature, hour, variant
             if place in self.variants:
                 self.variants[place].count += count
             else:
                 self.variants[place] = VariantRow(
-                    feature, app_name, environment, token_type, hour, variant, count
+                    feature, app_name, environment, hour, variant, count
                 )
 
 
-def _list_names(report: Report) -> set[repository.Name]:
+def _list_names(report: Report) -> set[Name]:
     names = {(i.environment, report.sdk_type, i.app_name) for i in report.instances}
     return names | {(u.environment, report.sdk_type, u.app_name) for u in report.usages}
 
 
 def _count_dropped(
-    group: Sequence[Report], dropped_names: set[repository.Name], result: repository.Result
+    group: Sequence[Report],
+    dropped_names: set[Name],
+    dropped_instances: set[tuple[str, str, str]],
+    dropped_variants: set[tuple[str, str, str]],
 ) -> dict[str, int]:
     """For each report on its own, although rows that they share were dropped together."""
     dropped = {
@@ -189,16 +268,15 @@ def _count_dropped(
     }
     if dropped_names:
         dropped["applications"] = sum(len(_list_names(r) & dropped_names) for r in group)
-    if result.dropped_instances:
+    if dropped_instances:
         dropped["instances"] = sum(
-            (i.app_name, i.instance_id or DEFAULT_INSTANCE, i.environment)
-            in result.dropped_instances
+            (i.app_name, i.instance_id or DEFAULT_INSTANCE, i.environment) in dropped_instances
             for report in group
             for i in report.instances
         )
-    if result.dropped_variants:
+    if dropped_variants:
         dropped["variants"] += sum(
-            (usage.feature, usage.environment, variant) in result.dropped_variants
+            (usage.feature, usage.environment, variant) in dropped_variants
             for report in group
             for usage in report.usages
             for variant in usage.variants

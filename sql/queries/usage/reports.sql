@@ -1,20 +1,15 @@
--- Reports of SDKs and relays: the statement that stores what they have in common. Rows of each table are
--- written in the order of their keys, and the tables in one order (each INSERT reads the result of the
--- last one), so that processes that store reports at the same time don't deadlock.
-
--- name: store_reports
--- Stores what the limits allow, and returns the rest as JSON lists. The parameters are JSON texts, because
--- the driver formats long arrays so slowly that it would block all threads.
+-- Reports of SDKs and relays: what they have in common. Each statement writes its rows in the order of their
+-- keys, in a transaction of its own, so processes that store reports at the same time don't deadlock. The
+-- parameters are JSON texts, because the driver formats long arrays so slowly that it would block all threads.
+-- Rows are looked up by subqueries, which use the index: for a join the planner reads a table as a whole that
+-- was small when the statement was prepared.
 --
--- `names` are the reported applications: those known in their environment and SDK type are accepted, and
--- new ones up to the limit. Their `seen_at` is renewed every hour, so that the retention job keeps them.
--- `instances` are accepted up to the limit of their environment and SDK type. New rows are checked against
--- the limits without a lock, so processes can exceed a limit by their own rows once. The last of the
--- instances of an application decides about its strategies; a report without them keeps the existing ones.
--- Applications and flags are updated once a minute.
--- `usages` and `variants` are sums by flag, application, environment and hour. Flags are looked up here
--- rather than in a cache, so that new ones count at once. Variants are stored that the flag has in the
--- environment or on a strategy there, and `disabled`, which SDKs count for a flag without variants.
+-- New rows are checked against the limits without a lock, so processes can exceed a limit by what they store
+-- at the same time. All statements but the last one, `store_counts`, can be repeated without a change.
+
+-- name: store_names
+-- Returns those of the reported applications that are accepted: the known ones of their environment and SDK
+-- type, and new ones up to the limit. `seen_at` is renewed every hour, so that the retention job keeps them.
 WITH reported_names AS MATERIALIZED (
     SELECT n.environment, n.sdk_type, n.app_name, a.seen_at
     FROM json_to_recordset(%(names)s) AS n (environment text, sdk_type text, app_name text)
@@ -47,91 +42,112 @@ WITH reported_names AS MATERIALIZED (
     ORDER BY environment, sdk_type, app_name
     ON CONFLICT (environment, sdk_type, app_name) DO UPDATE SET seen_at = now()
     RETURNING environment, sdk_type, app_name
-), accepted_names AS MATERIALIZED (
-    SELECT environment, sdk_type, app_name FROM written_names
-    UNION
-    SELECT environment, sdk_type, app_name FROM reported_names WHERE seen_at IS NOT NULL
-), reported_instances AS MATERIALIZED (
-    SELECT DISTINCT ON (n.app_name, n.instance_id, n.environment)
-           n.app_name, n.instance_id, n.environment, n.sdk_version, n.sdk_type, n.client_ip,
-           n.strategies, n.position, i.app_name IS NULL AS is_new,
-           n.sdk_type IS NOT DISTINCT FROM 'frontend' AS is_frontend
+)
+SELECT environment, sdk_type, app_name FROM written_names
+UNION
+SELECT environment, sdk_type, app_name FROM reported_names WHERE seen_at IS NOT NULL;
+
+-- name: store_applications
+-- Applications are updated once a minute, or when their strategies change; a report without strategies keeps
+-- the existing ones.
+INSERT INTO client_applications (app_name, strategies)
+SELECT n.app_name, COALESCE(n.strategies, '[]')
+FROM json_to_recordset(%(applications)s) AS n (app_name text, strategies jsonb)
+WHERE COALESCE((SELECT a.seen_at < now() - interval '1 minute'
+                       OR a.strategies <> COALESCE(n.strategies, a.strategies)
+                FROM client_applications a
+                WHERE a.app_name = n.app_name), true)
+ORDER BY n.app_name
+ON CONFLICT (app_name) DO UPDATE
+SET seen_at = now(),
+    strategies = CASE EXCLUDED.strategies
+                     WHEN '[]' THEN client_applications.strategies
+                     ELSE EXCLUDED.strategies
+                 END;
+
+-- name: count_instances
+-- Of an environment: of the SDK type `frontend`, or of all others.
+SELECT count(*)
+FROM client_instances
+WHERE environment = %(environment)s
+  AND (sdk_type IS NOT DISTINCT FROM 'frontend') = %(is_frontend)s;
+
+-- name: store_instances
+-- Stores known instances, and new ones up to the `room` of their environment and SDK type, which counts in
+-- each row. Returns the new ones and whether they were stored.
+WITH reported AS MATERIALIZED (
+    SELECT n.app_name, n.instance_id, n.environment, n.sdk_version, n.sdk_type, n.client_ip, n.room,
+           n.sdk_type IS NOT DISTINCT FROM 'frontend' AS is_frontend,
+           (SELECT true
+            FROM client_instances i
+            WHERE i.app_name = n.app_name
+              AND i.instance_id = n.instance_id
+              AND i.environment = n.environment) IS NULL AS is_new
     FROM json_to_recordset(%(instances)s)
-         AS n (position integer, app_name text, instance_id text, environment text, token_type text,
-               sdk_version text, sdk_type text, client_ip text, strategies jsonb)
-    JOIN accepted_names a ON a.environment = n.environment AND a.sdk_type = n.token_type
-                         AND a.app_name = n.app_name
-    LEFT JOIN client_instances i ON i.app_name = n.app_name AND i.instance_id = n.instance_id
-                                AND i.environment = n.environment
-    ORDER BY n.app_name, n.instance_id, n.environment, n.position DESC
-), written_applications AS (
-    INSERT INTO client_applications (app_name, strategies)
-    SELECT DISTINCT ON (n.app_name) n.app_name, COALESCE(n.strategies, '[]')
-    FROM reported_instances n
-    LEFT JOIN client_applications a ON a.app_name = n.app_name
-    WHERE a.app_name IS NULL
-       OR a.seen_at < now() - interval '1 minute'
-       OR a.strategies <> n.strategies
-    ORDER BY n.app_name, n.strategies IS NULL, n.position DESC
-    ON CONFLICT (app_name) DO UPDATE
-    SET seen_at = now(),
-        strategies = CASE EXCLUDED.strategies
-                         WHEN '[]' THEN client_applications.strategies
-                         ELSE EXCLUDED.strategies
-                     END
-    RETURNING app_name
-), known_instances AS MATERIALIZED (
-    SELECT g.environment, g.is_frontend,
-           (SELECT count(*) FROM client_instances i
-            WHERE i.environment = g.environment
-              AND (i.sdk_type IS NOT DISTINCT FROM 'frontend') = g.is_frontend) AS instances
-    FROM (SELECT DISTINCT environment, is_frontend FROM reported_instances WHERE is_new) g
-), written_instances AS (
+         AS n (app_name text, instance_id text, environment text, sdk_version text, sdk_type text,
+               client_ip text, room integer)
+), written AS (
     INSERT INTO client_instances
         (app_name, instance_id, environment, sdk_version, sdk_type, client_ip)
-    SELECT n.app_name, n.instance_id, n.environment, n.sdk_version, n.sdk_type, n.client_ip
-    FROM (SELECT app_name, instance_id, environment, sdk_version, sdk_type, client_ip, is_frontend,
-                 is_new, row_number() OVER (PARTITION BY environment, is_frontend, is_new
-                                            ORDER BY app_name, instance_id) AS position
-          FROM reported_instances) n
-    LEFT JOIN known_instances k ON k.environment = n.environment
-                               AND k.is_frontend = n.is_frontend
-    WHERE (NOT n.is_new OR n.position <= %(instance_limit)s - k.instances)
-      AND (SELECT count(*) FROM written_applications) >= 0
-    ORDER BY n.app_name, n.instance_id, n.environment
+    SELECT app_name, instance_id, environment, sdk_version, sdk_type, client_ip
+    FROM (SELECT app_name, instance_id, environment, sdk_version, sdk_type, client_ip, room, is_new,
+                 row_number() OVER (PARTITION BY environment, is_frontend, is_new
+                                    ORDER BY app_name, instance_id) AS position
+          FROM reported) n
+    WHERE NOT is_new OR position <= room
+    ORDER BY app_name, instance_id, environment
     ON CONFLICT (app_name, instance_id, environment) DO UPDATE
     SET last_seen = now(),
         client_ip = EXCLUDED.client_ip,
         sdk_version = COALESCE(EXCLUDED.sdk_version, client_instances.sdk_version),
         sdk_type = COALESCE(EXCLUDED.sdk_type, client_instances.sdk_type)
     RETURNING app_name, instance_id, environment
-), reported_usages AS MATERIALIZED (
-    SELECT n.feature, n.app_name, n.environment, n.hour, n.yes, n.no, f.name IS NOT NULL AS exists
+)
+SELECT n.app_name, n.instance_id, n.environment, n.is_frontend, w.app_name IS NOT NULL AS is_stored
+FROM reported n
+LEFT JOIN written w ON w.app_name = n.app_name AND w.instance_id = n.instance_id
+                   AND w.environment = n.environment
+WHERE n.is_new;
+
+-- name: store_last_seen
+-- When SDKs last evaluated each flag, once a minute.
+INSERT INTO feature_last_seen (feature, environment, seen_at)
+SELECT n.feature, n.environment, now()
+FROM json_to_recordset(%(flags)s) AS n (feature text, environment text)
+WHERE (SELECT true FROM features f WHERE f.name = n.feature)
+  AND COALESCE((SELECT s.seen_at < now() - interval '1 minute'
+                FROM feature_last_seen s
+                WHERE s.feature = n.feature AND s.environment = n.environment), true)
+ORDER BY n.feature, n.environment
+ON CONFLICT (feature, environment) DO UPDATE SET seen_at = EXCLUDED.seen_at;
+
+-- name: store_counts
+-- Adds to the sums by flag, application, environment and hour, and returns what is not stored as JSON lists.
+-- Flags are looked up here rather than in a cache, so that new ones count at once. Variants are stored that
+-- the flag has in the environment or on a strategy there, and `disabled`, which SDKs count for a flag without
+-- variants. The second INSERT reads the result of the first one, so that all processes lock both tables in
+-- the same order.
+WITH reported_usages AS MATERIALIZED (
+    SELECT n.feature, n.app_name, n.environment, n.hour, n.yes, n.no,
+           (SELECT true FROM features f WHERE f.name = n.feature) IS NOT NULL AS exists
     FROM json_to_recordset(%(usages)s)
-         AS n (feature text, app_name text, environment text, token_type text, hour timestamptz,
-               yes bigint, no bigint)
-    JOIN accepted_names a ON a.environment = n.environment AND a.sdk_type = n.token_type
-                         AND a.app_name = n.app_name
-    LEFT JOIN features f ON f.name = n.feature
+         AS n (feature text, app_name text, environment text, hour timestamptz, yes bigint, no bigint)
 ), written_usages AS (
     INSERT INTO client_metrics (feature, app_name, environment, hour, yes, no)
     SELECT feature, app_name, environment, hour, sum(yes), sum(no)
     FROM reported_usages
     WHERE exists
-      AND (SELECT count(*) FROM written_instances) >= 0
     GROUP BY feature, app_name, environment, hour
     ORDER BY feature, app_name, environment, hour
     ON CONFLICT (feature, app_name, environment, hour)
     DO UPDATE SET yes = client_metrics.yes + EXCLUDED.yes, no = client_metrics.no + EXCLUDED.no
-    RETURNING feature, environment
+    RETURNING feature
 ), reported_variants AS MATERIALIZED (
     SELECT n.feature, n.app_name, n.environment, n.hour, n.variant, sum(n.count)::bigint AS count
     FROM json_to_recordset(%(variants)s)
-         AS n (feature text, app_name text, environment text, token_type text, hour timestamptz,
-               variant text, count bigint)
-    JOIN accepted_names a ON a.environment = n.environment AND a.sdk_type = n.token_type
-                         AND a.app_name = n.app_name
-    JOIN features f ON f.name = n.feature
+         AS n (feature text, app_name text, environment text, hour timestamptz, variant text,
+               count bigint)
+    WHERE (SELECT true FROM features f WHERE f.name = n.feature)
     GROUP BY n.feature, n.app_name, n.environment, n.hour, n.variant
 ), known_variants AS MATERIALIZED (
     SELECT p.feature, p.environment, v.variant ->> 'name' AS variant
@@ -156,25 +172,8 @@ WITH reported_names AS MATERIALIZED (
     ON CONFLICT (feature, app_name, environment, hour, variant)
     DO UPDATE SET count = client_metrics_variants.count + EXCLUDED.count
     RETURNING feature, environment, variant
-), written_times AS (
-    INSERT INTO feature_last_seen (feature, environment, seen_at)
-    SELECT DISTINCT w.feature, w.environment, now()
-    FROM written_usages w
-    LEFT JOIN feature_last_seen s ON s.feature = w.feature AND s.environment = w.environment
-    WHERE (s.seen_at IS NULL OR s.seen_at < now() - interval '1 minute')
-      AND (SELECT count(*) FROM written_variants) >= 0
-    ORDER BY w.feature, w.environment
-    ON CONFLICT (feature, environment) DO UPDATE SET seen_at = EXCLUDED.seen_at
-    RETURNING 1
 )
-SELECT (SELECT json_agg(json_build_array(environment, sdk_type, app_name))
-        FROM accepted_names) AS names,
-       (SELECT json_agg(json_build_array(app_name, instance_id, environment))
-        FROM (SELECT app_name, instance_id, environment FROM reported_instances
-              EXCEPT
-              SELECT app_name, instance_id, environment FROM written_instances) d)
-           AS dropped_instances,
-       (SELECT json_agg(DISTINCT feature) FROM reported_usages WHERE NOT exists) AS unknown_flags,
+SELECT (SELECT json_agg(DISTINCT feature) FROM reported_usages WHERE NOT exists) AS unknown_flags,
        (SELECT json_agg(json_build_array(feature, environment, variant))
         FROM (SELECT feature, environment, variant FROM reported_variants
               EXCEPT
