@@ -2,6 +2,7 @@
 that costs more than its size, no body without a limit.
 """
 
+import re
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -17,7 +18,8 @@ MAX_HEADER_LINES = 500
 MAX_CHUNK_LINE = 256
 MAX_TRAILER = 8192
 _TLS = b"\x16\x03"  # how a handshake begins
-_FRAMING = (b"transfer-encoding", b"content-length")
+# Some servers treat an underscore as a dash, so it must not hide a header that frames the body.
+_FRAMING = re.compile(rb"\r\n(host|transfer[-_]encoding|content[-_]length):([^\r\n]*)")
 _END = b"\r\n\r\n"
 
 
@@ -188,11 +190,10 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
         return consumed
 
     def parse_header(self, header_plus: bytes) -> None:
-        start, *lines = header_plus.split(b"\r\n")
-        if len(lines) > MAX_HEADER_LINES:
+        if header_plus.count(b"\r\n") > MAX_HEADER_LINES:
             self.error, self.completed = RequestHeaderFieldsTooLarge("too many lines"), True
             return
-        _check_framing(start, lines)
+        _check_framing(header_plus)
         try:
             super().parse_header(header_plus)
         except (ParsingError, TransferEncodingNotImplemented):
@@ -201,9 +202,10 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
             raise ParsingError("Invalid request") from error
         if self.chunked:
             self.body_rcv = ChunkedBody(self.body_rcv.buf)
-        options = self.headers.get("CONNECTION", "").lower().split(",")
-        if "close" in (option.strip() for option in options):
-            self.headers["CONNECTION"] = "close"  # waitress compares the whole value
+        if connection := self.headers.get("CONNECTION"):
+            options = [option.strip() for option in connection.lower().split(",")]
+            if "close" in options:
+                self.headers["CONNECTION"] = "close"  # waitress compares the whole value
         if self.content_length > SMALL_BODY_BYTES and self.content_length > self._decide().limit:
             self._refuse_body(self.content_length)
 
@@ -240,26 +242,25 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
         )
 
 
-def _check_framing(start: bytes, lines: list[bytes]) -> None:
-    fields: dict[bytes, list[bytes]] = {}
-    for line in lines:
-        if line[:1] in (b" ", b"\t"):
-            raise ParsingError("Folded header lines are not supported")
-        name, _, value = line.partition(b":")
-        # Some servers treat an underscore as a dash, so it must not hide a framing field.
-        fields.setdefault(name.lower().replace(b"_", b"-"), []).append(value.strip(b" \t"))
-        if b"_" in name and name.lower().replace(b"_", b"-") in _FRAMING:
+def _check_framing(head: bytes) -> None:
+    lowered = head.lower()
+    if b"\r\n " in lowered or b"\r\n\t" in lowered:
+        raise ParsingError("Folded header lines are not supported")
+    fields: dict[bytes, bytes] = {}
+    for name, value in _FRAMING.findall(lowered):
+        if b"_" in name:
             raise ParsingError("Misspelled framing header")
-    codings, lengths = fields.get(_FRAMING[0], []), fields.get(_FRAMING[1], [])
-    if len(codings) > 1 or len(lengths) > 1 or (codings and lengths):
-        raise ParsingError("Content-Length and Transfer-Encoding are ambiguous")
-    if len(fields.get(b"host", [])) > 1:
-        raise ParsingError("More than one Host header")
-    if lengths and len(lengths[0]) > 100:
+        if name in fields:
+            raise ParsingError(f"More than one {name.decode()} header")
+        fields[name] = value.strip(b" \t")
+    codings, length = fields.get(b"transfer-encoding"), fields.get(b"content-length")
+    if length is not None and len(length) > 100:
         raise ParsingError("Content-Length is invalid")
-    if codings:
-        words = [word.strip(b" \t").lower() for word in codings[0].split(b",")]
-        if not start.endswith(b"HTTP/1.1"):
+    if codings is not None:
+        words = [word.strip(b" \t") for word in codings.split(b",")]
+        if length is not None:
+            raise ParsingError("Content-Length and Transfer-Encoding are ambiguous")
+        if not head.partition(b"\r\n")[0].endswith(b"HTTP/1.1"):
             raise ParsingError("Transfer-Encoding needs HTTP/1.1")
         if not all(words) or words.count(b"chunked") > 1:
             raise ParsingError("Transfer-Encoding is invalid")
