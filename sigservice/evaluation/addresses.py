@@ -26,10 +26,10 @@ def compile_networks(texts: Iterable[str]) -> Callable[[str], bool]:
         if address is None:
             return False
         own_version, number = address
-        return any(
-            version == own_version and number >> shift in prefixes
-            for version, shift, prefixes in sizes
-        )
+        for version, shift, prefixes in sizes:  # any() takes twice as long
+            if version == own_version and number >> shift in prefixes:
+                return True
+        return False
 
     return contains
 

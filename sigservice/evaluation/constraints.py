@@ -119,7 +119,14 @@ def _compile_texts(kind: str, values: Sequence[str], ignores_case: bool) -> Test
         return lambda text: text.endswith(parts)
     if kind != "STR_CONTAINS":
         return None
-    return lambda text: any(part in text for part in parts)
+
+    def contains(text: str) -> bool:
+        for part in parts:  # noqa: SIM110  any() takes twice as long
+            if part in text:
+                return True
+        return False
+
+    return contains
 
 
 def _compile_pattern(pattern: str, ignores_case: bool) -> Test | None:

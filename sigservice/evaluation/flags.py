@@ -179,15 +179,23 @@ def _match_any(predicates: Sequence[Predicate]) -> Predicate:
 
 def _compile_cases(cases: Sequence[tuple[Predicate, Step]]) -> Step:
     if len(cases) != 1:
-        return lambda fields: next(
-            (_run(step, fields) for matches, step in cases if matches(fields)), None
-        )
+        return _find_first(cases)
     ((matches, step),) = cases
     if matches is always:
         return step
     if isinstance(step, bytes):
         return lambda fields: step if matches(fields) else None
     return lambda fields: step(fields) if matches(fields) else None
+
+
+def _find_first(cases: Sequence[tuple[Predicate, Step]]) -> Step:
+    def find_toggle(fields: Fields) -> bytes | None:
+        for matches, step in cases:
+            if matches(fields):
+                return _run(step, fields)
+        return None
+
+    return find_toggle
 
 
 def _list_dependencies(flag: Json) -> Sequence[Json]:
