@@ -49,20 +49,23 @@ def parse(data: bytes) -> Any:
 
     Raises BadDataError with the reason and, if known, the byte.
     """
-    too_deep = BadDataError(f"The JSON is nested deeper than {MAX_DEPTH} levels.")
     try:
         value = _decode(data)
     except UnicodeDecodeError as error:
         raise BadDataError("The body is not UTF-8.") from error
     except RecursionError as error:
-        raise too_deep from error
+        raise _build_depth_error() from error
     except msgspec.DecodeError as error:
         raise BadDataError(f"The body is not valid JSON: {_describe(error)}.") from error
     if data.count(b"[") + data.count(b"{") > MAX_DEPTH and _measure_depth(value) > MAX_DEPTH:
-        raise too_deep
+        raise _build_depth_error()
     if b"\\u0000" in data and _has_nul(value):
         raise BadDataError("The JSON contains a NUL character (\\u0000), which can't be stored.")
     return value
+
+
+def _build_depth_error() -> BadDataError:
+    return BadDataError(f"The JSON is nested deeper than {MAX_DEPTH} levels.")
 
 
 def unescape(text: str) -> str:

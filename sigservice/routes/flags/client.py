@@ -31,15 +31,15 @@ def show_document(context: Context, access: Access) -> HTTPResponse:
     revision = environ[REVISIONS].of_environment(access.environment)
     etag = client_features.build_etag(query, revision)
     headers = {
-        "ETag": etag,
+        "Etag": etag,  # bottle's spelling
         "Content-Type": respond.JSON,
         "Cache-Control": "no-cache",
         "Vary": "Accept-Encoding",
     }
     if matches(environ.get("HTTP_IF_NONE_MATCH", ""), etag):
-        return HTTPResponse(b"", 304, headers)
+        return respond.answer(b"", 304, headers)
     document = context.client_documents.get(query, revision)
-    return HTTPResponse(document.body, 200, headers)
+    return respond.answer(document.body, 200, headers)
 
 
 @router.get("/api/client/features/<name>")

@@ -41,12 +41,12 @@ def _evaluate(
     revision = environ[REVISIONS].of_environment(access.environment)
     compiled = context.compiled_flags.get(access.environment, revision)
     document = context.frontend_documents.get(compiled, access.projects, evaluation_context)
-    headers = {"ETag": document.etag, "Content-Type": respond.JSON, "Cache-Control": "no-cache"}
+    headers = {"Etag": document.etag, "Content-Type": respond.JSON, "Cache-Control": "no-cache"}
     if environ["REQUEST_METHOD"] in SAFE_METHODS and matches(
         environ.get("HTTP_IF_NONE_MATCH", ""), document.etag
     ):
-        return HTTPResponse(b"", 304, headers)
-    return HTTPResponse(document.text, 200, headers)
+        return respond.answer(b"", 304, headers)
+    return respond.answer(document.text, 200, headers)
 
 
 @router.get("/api/frontend")
