@@ -7,8 +7,8 @@ from service import Service
 
 LARGE = {"signals": 1_000_000, "events": 1_000_000, "runs": 100_000, "flags": 5_000}
 SMALL = {name: count // 100 for name, count in LARGE.items()}
-# One signal and one event a minute, so that a day has as many in both services. Of the flags, 50 are
-# stale, enabled, tagged and of type release, and 50 more are archived, so that each page is full.
+# One signal and one event a minute, so that a day has as many in both services. Of the flags, 50
+# are stale, enabled, tagged and of type release, and 50 more are archived: each page is full.
 INSERTS = """
 INSERT INTO signals (endpoint_id, token_id, payload, payload_bytes, created_at)
 SELECT %(endpoint)s, CASE WHEN n %% 3 = 0 THEN %(token)s ELSE %(token)s - 1 END,

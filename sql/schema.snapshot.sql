@@ -782,6 +782,8 @@ CREATE INDEX feature_strategies_feature_idx ON public.feature_strategies USING b
 
 CREATE INDEX feature_tags_type_value_idx ON public.feature_tags USING btree (type, value);
 
+CREATE INDEX features_active_idx ON public.features USING btree (project, stale) WHERE (archived_at IS NULL);
+
 CREATE INDEX features_project_idx ON public.features USING btree (project);
 
 CREATE INDEX former_passwords_user_id_idx ON public.former_passwords USING btree (user_id, id DESC);
