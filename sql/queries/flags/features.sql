@@ -25,10 +25,10 @@ WHERE name = ANY(%(names)s)
 ORDER BY name;
 
 -- name: search_features
--- Filters that are NULL don't apply; `text` searches name, description and tags; `enabled` is the
--- state in `environment`. One statement for all sort orders: the filters are the same, and by name
--- the scan of the primary key ends with the page. Only the flags of the page are looked up in
--- feature_last_seen; the outer query keeps their order.
+-- Filters that are NULL don't apply; `text` searches name, description and tags, with one lower() for
+-- the first two, which is faster; `enabled` is the state in `environment`. One statement for all sort
+-- orders: the filters are the same, and by name the scan of the primary key ends with the page. Only
+-- the flags of the page are looked up in feature_last_seen; the outer query keeps their order.
 SELECT name, project, type, description, stale, impression_data, created_at, created_by,
        created_by_user_id, archived_at,
        greatest(last_seen_at, (
@@ -47,8 +47,7 @@ FROM (
             SELECT t.feature FROM tags g JOIN feature_tags t USING (type, value)
             WHERE g.type || ':' || g.value = ANY(%(tags)s)))
       AND (%(text)s::text IS NULL
-           OR strpos(lower(f.name), lower(%(text)s)) > 0
-           OR strpos(lower(f.description), lower(%(text)s)) > 0
+           OR strpos(lower(f.name || E'\n' || coalesce(f.description, '')), lower(%(text)s)) > 0
            OR f.name IN (
                 SELECT t.feature FROM tags g JOIN feature_tags t USING (type, value)
                 WHERE strpos(lower(g.type || ':' || g.value), lower(%(text)s)) > 0))
@@ -75,8 +74,7 @@ WHERE (f.archived_at IS NOT NULL) = %(archived)s
         SELECT t.feature FROM tags g JOIN feature_tags t USING (type, value)
         WHERE g.type || ':' || g.value = ANY(%(tags)s)))
   AND (%(text)s::text IS NULL
-       OR strpos(lower(f.name), lower(%(text)s)) > 0
-       OR strpos(lower(f.description), lower(%(text)s)) > 0
+       OR strpos(lower(f.name || E'\n' || coalesce(f.description, '')), lower(%(text)s)) > 0
        OR f.name IN (
             SELECT t.feature FROM tags g JOIN feature_tags t USING (type, value)
             WHERE strpos(lower(g.type || ':' || g.value), lower(%(text)s)) > 0))
