@@ -19,6 +19,14 @@ from sigservice.http_parsing import Parser
 ARRIVAL_SECONDS = 30
 LINGER_SECONDS = 2
 MAX_LINGER_BYTES = 1_000_000
+# What POST requests wait for, by a part of their path: see Workers.run_similar_tasks.
+_KINDS = {
+    "/api/signal-endpoint/": "signal",
+    "/api/client/": "report",
+    "/api/frontend/client/metrics": "report",
+    "/api/frontend/metrics": "report",
+    "/edge/metrics": "report",
+}
 _NAMES = {
     400: "BadDataError",
     413: "ContentTooLargeError",
@@ -114,6 +122,15 @@ class Task(WSGITask):  # type: ignore[misc]
         self.channel.send_response(head, data if self.has_body else b"")
 
 
+def _find_kind(request: Any) -> str:
+    """Requests of a kind wait for the same group commit (db/group_commit.py); "" for others."""
+    if request.error is None and request.command == "POST":
+        for part, kind in _KINDS.items():
+            if part in request.path:
+                return kind
+    return ""
+
+
 @lru_cache(maxsize=2)
 def _format_date(seconds: int) -> str:
     return str(build_http_date(seconds))
@@ -130,6 +147,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     close_when_flushed: bool
     current_outbuf_count: int
     connection_key: str = ""  # its key in the server's `connections`, released at the end
+    kind = ""  # of its request, for Workers
     _is_unread = False  # whether the loop stopped to read during a request
     _rest = b""  # bytes after a request that is not answered yet
     _may_linger, _is_lingering, _bytes_dropped = False, False, 0
@@ -238,6 +256,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         if not request.empty:
             self._may_linger = request.body_refused or request.error is not None
             self.requests.append(request)
+            self.kind = _find_kind(request)
             self.server.add_task(self)
 
     def readable(self) -> bool:

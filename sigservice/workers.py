@@ -9,15 +9,21 @@ A request that is about to wait for the database releases the turn, and another 
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 from sigservice.log import Logger
 
 STALL_SECONDS = 0.005
+MAX_NESTED = 15  # each needs some 25 of Python's 1000 frames
+MAX_SEARCHED = 64
 
 
 class Workers:
-    """Replaces the task dispatcher of waitress. A task has `service()` and `cancel()`."""
+    """Replaces the task dispatcher of waitress. A task has `service()` and `cancel()`, and `kind`:
+    the tasks of a kind other than "" can run while another one of them waits in the same thread.
+    """
 
     def __init__(self, count: int, logger: Logger) -> None:
         self._logger = logger
@@ -92,12 +98,33 @@ class Workers:
             if self._turn is worker:
                 self._pass_turn()
 
+    def resume(self, worker: "Worker") -> None:
+        """Gives the turn to this worker if no other one has it."""
+        with self._lock:
+            if self._turn is None:
+                self._turn = worker
+
     def run(self, worker: "Worker") -> None:
         while (task := self._find_task(worker)) is not None:
-            try:
-                task.service()
-            except BaseException as error:  # noqa: BLE001  the worker must go on
-                self._logger.error("a request failed: %s: %s", type(error).__name__, error)
+            self.run_task(worker, task)
+
+    def run_task(self, worker: "Worker", task: Any) -> None:
+        worker.kind = task.kind
+        try:
+            task.service()
+        except BaseException as error:  # noqa: BLE001  the worker must go on
+            self._logger.error("a request failed: %s: %s", type(error).__name__, error)
+
+    def find_similar_task(self, worker: "Worker") -> Any:
+        """The next waiting task of the kind that this worker runs, if it has the turn."""
+        with self._lock:
+            if self._turn is worker and worker.kind and not self._is_stopping:
+                for index, task in enumerate(islice(self._queue, MAX_SEARCHED)):
+                    if task.kind == worker.kind:
+                        del self._queue[index]
+                        self._started += 1
+                        return task
+        return None
 
     def _pass_turn(self) -> None:
         """To an idle worker if a task waits."""
@@ -125,19 +152,38 @@ class Workers:
 
 
 class Worker(threading.Thread):
-    """A thread of Workers; `wake` is released when it gets the turn."""
+    """A thread of Workers; `wake` is released when it gets the turn. `kind` is that of its task."""
 
     def __init__(self, workers: Workers, number: int) -> None:
         super().__init__(name=f"worker-{number}", daemon=True)
-        self._workers = workers
+        self._workers, self._depth = workers, 0
+        self.kind = ""
         self.wake = threading.Lock()
         self.wake.acquire()
 
     def run(self) -> None:
         self._workers.run(self)
 
+    @property
+    def is_nested(self) -> bool:
+        return self._depth > 0
+
     def release_turn(self) -> None:
         self._workers.release(self)
+
+    def resume_turn(self) -> None:
+        self._workers.resume(self)
+
+    def run_similar_tasks(self, is_done: Callable[[], bool]) -> None:
+        if self._depth == MAX_NESTED:
+            return
+        self._depth += 1
+        for _ in range(MAX_NESTED):
+            task = None if is_done() else self._workers.find_similar_task(self)
+            if task is None:
+                break
+            self._workers.run_task(self, task)
+        self._depth -= 1
 
 
 def release_turn() -> None:
@@ -146,3 +192,24 @@ def release_turn() -> None:
     thread = threading.current_thread()
     if isinstance(thread, Worker):
         thread.release_turn()
+
+
+def resume_turn() -> None:
+    """For code that has waited: takes the turn if no other worker has it."""
+    thread = threading.current_thread()
+    if isinstance(thread, Worker):
+        thread.resume_turn()
+
+
+def run_similar_tasks(is_done: Callable[[], bool]) -> None:
+    """For code that is about to wait together with requests of the same kind: runs the waiting ones
+    in this thread first, inside of the current request, until `is_done`."""
+    thread = threading.current_thread()
+    if isinstance(thread, Worker):
+        thread.run_similar_tasks(is_done)
+
+
+def is_nested() -> bool:
+    """Whether this thread runs a request inside of another one, see `run_similar_tasks`."""
+    thread = threading.current_thread()
+    return isinstance(thread, Worker) and thread.is_nested

@@ -7,15 +7,23 @@ from typing import Any
 import pytest
 
 from sigservice.log import build_line_loggers
-from sigservice.workers import STALL_SECONDS, Workers, release_turn
+from sigservice.workers import (
+    MAX_NESTED,
+    STALL_SECONDS,
+    Workers,
+    is_nested,
+    release_turn,
+    resume_turn,
+    run_similar_tasks,
+)
 from tests.waiting import DEADLINE_SECONDS, until
 
 
 class Task:
     """Runs `work`; `has_begun` and `has_ended` say how far it is."""
 
-    def __init__(self, work: Callable[[], Any] = lambda: None) -> None:
-        self._work = work
+    def __init__(self, work: Callable[[], Any] = lambda: None, kind: str = "") -> None:
+        self._work, self.kind = work, kind
         self.has_begun, self.has_ended = threading.Event(), threading.Event()
         self.is_cancelled = False
 
@@ -179,5 +187,121 @@ def test_shutdown_ends_all_threads_and_cancels_what_waits(gate: threading.Event)
     assert not any(thread.is_alive() for thread in workers._threads)
 
 
-def test_release_turn_outside_of_a_worker_does_nothing():
+def test_request_that_waits_runs_the_similar_ones_in_its_thread(
+    workers: Workers, gate: threading.Event
+):
+    """Another kind and a request without one wait for their turn."""
+    order: list[tuple[str, str, bool]] = []
+
+    def note(name: str) -> Callable[[], None]:
+        return lambda: order.append((name, threading.current_thread().name, is_nested()))
+
+    def wait() -> None:
+        wait_for(gate)
+        run_similar_tasks(lambda: False)
+        note("outer")()
+
+    tasks = [Task(note(kind or "none"), kind) for kind in ("", "signal", "report", "signal")]
+    add(workers, Task(wait, "signal"), *tasks)
+    gate.set()
+    for task in tasks:
+        wait_for(task.has_ended)
+    assert [name for name, _, _ in order] == ["signal", "signal", "outer", "none", "report"]
+    assert [is_inner for _, _, is_inner in order] == [True, True, False, False, False]
+    assert len({thread for _, thread, _ in order}) == 1
+
+
+def test_no_similar_request_runs_once_the_result_is_there(workers: Workers, gate: threading.Event):
+    order: list[str] = []
+
+    def wait() -> None:
+        wait_for(gate)
+        run_similar_tasks(lambda: bool(order))
+        order.append("outer")
+
+    tasks = [Task(lambda: order.append("inner"), "signal") for _ in range(2)]
+    add(workers, Task(wait, "signal"), *tasks)
+    gate.set()
+    wait_for(tasks[-1].has_ended)
+    assert order == ["inner", "outer", "inner"]
+
+
+def test_nesting_has_a_limit(workers: Workers, gate: threading.Event):
+    depths: list[int] = []
+    depth = 0
+
+    def wait() -> None:
+        nonlocal depth
+        wait_for(gate)
+        depth += 1
+        run_similar_tasks(lambda: False)
+        depths.append(depth)
+        depth -= 1
+
+    tasks = [Task(wait, "signal") for _ in range(3 * MAX_NESTED)]
+    add(workers, *tasks)
+    gate.set()
+    for task in tasks:
+        wait_for(task.has_ended)
+    assert max(depths) == MAX_NESTED + 1
+
+
+def test_request_without_the_turn_runs_no_other_one(workers: Workers, gate: threading.Event):
+    passed, similar = threading.Event(), Task(kind="signal")
+    began: list[bool] = []
+
+    def wait() -> None:
+        release_turn()
+        wait_for(gate)
+        run_similar_tasks(lambda: False)
+        began.append(similar.has_begun.is_set())
+        passed.set()
+
+    holder = Task(lambda: wait_for(passed), "signal")
+    add(workers, Task(wait, "signal"), holder, similar)
+    wait_for(holder.has_begun)
+    gate.set()
+    wait_for(similar.has_ended)
+    assert began == [False]
+
+
+def test_request_that_has_waited_takes_a_free_turn(workers: Workers):
+    turns: list[bool] = []
+
+    def wait() -> None:
+        release_turn()
+        resume_turn()
+        turns.append(workers._turn is threading.current_thread())
+
+    task = Task(wait)
+    add(workers, task)
+    wait_for(task.has_ended)
+    assert turns == [True]
+
+
+def test_request_that_has_waited_takes_no_other_worker_s_turn(
+    workers: Workers, gate: threading.Event
+):
+    resumed = threading.Event()
+
+    def wait() -> None:
+        release_turn()
+        wait_for(gate)
+        resume_turn()
+        resumed.set()
+
+    holder = Task(lambda: wait_for(resumed))
+    add(workers, Task(wait), holder)
+    wait_for(holder.has_begun)
+    turn = workers._turn
+    gate.set()
+    wait_for(resumed)
+    assert turn is not None
+    wait_for(holder.has_ended)
+
+
+def test_outside_of_a_worker_the_turn_does_not_matter():
     release_turn()
+    resume_turn()
+    run_similar_tasks(lambda: False)
+    assert not is_nested()

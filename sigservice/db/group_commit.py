@@ -11,7 +11,7 @@ from typing import Generic, Protocol, TypeVar
 from sigservice.db.errors import DatabaseError, DatabaseUnavailable
 from sigservice.db.pool import Connection, Database
 from sigservice.errors import AppError, UnavailableError
-from sigservice.workers import release_turn
+from sigservice.workers import release_turn, resume_turn, run_similar_tasks
 
 
 class Sized(Protocol):
@@ -27,9 +27,10 @@ Result = TypeVar("Result")
 class GroupCommit(Generic[Item, Result]):
     """`store(item)` returns the item's result after its commit.
 
-    The first caller becomes the writer: it stores its item together with all that wait, wakes their
-    callers, and hands over to the first caller that came in the meantime. So a caller writes for
-    others once at most, and a single caller waits for nobody.
+    One caller at a time is the writer: it stores its item together with all that wait. Those that
+    come meanwhile wait, and one of them is the next writer. So a single caller waits for nobody.
+    Before a worker of the listener writes or waits, it runs the requests of the same kind that have
+    arrived, so that their items join the group without a thread of their own.
 
     `write(conn, items)` executes one statement on a connection in autocommit and returns a result
     for each item, in their order. An error of the statement means that nothing is stored; then the
@@ -56,7 +57,7 @@ class GroupCommit(Generic[Item, Result]):
         self._wait_seconds = wait_seconds
         self._lock = threading.Lock()
         self._queue: deque[_Entry[Item, Result]] = deque()
-        self._has_writer = False
+        self._writing = threading.Lock()  # the writer holds it
         self._waiting = 0
 
     @property
@@ -72,14 +73,11 @@ class GroupCommit(Generic[Item, Result]):
                 raise _build_busy_error()
             self._waiting += 1
             self._queue.append(entry)
-            entry.is_writer = not self._has_writer
-            self._has_writer = True
         try:
-            if not entry.is_writer:
-                release_turn()
-                self._wait(entry)
-            if entry.is_writer:
-                self._store_group(self._take_group())
+            run_similar_tasks(lambda: entry.is_done)
+            while not entry.is_done:
+                self._write_in_turn(entry)
+                resume_turn()
         finally:
             with self._lock:
                 self._waiting -= 1
@@ -87,18 +85,23 @@ class GroupCommit(Generic[Item, Result]):
             raise entry.error or DatabaseUnavailable()  # its writer failed otherwise
         return entry.result
 
-    def _wait(self, entry: "_Entry[Item, Result]") -> None:
-        """Returns when the entry has a result, or its caller has to write."""
-        if entry.is_ready.acquire(timeout=self._wait_seconds):
-            return
-        with self._lock:
-            if entry in self._queue and not entry.is_writer:
-                self._queue.remove(entry)
-                raise _build_busy_error()
-        entry.is_ready.acquire()  # it is part of a group that is being stored
+    def _write_in_turn(self, entry: "_Entry[Item, Result]") -> None:
+        """Stores the oldest items, unless another writer has stored this one meanwhile."""
+        release_turn()
+        if not self._writing.acquire(timeout=self._wait_seconds):
+            with self._lock:
+                if entry in self._queue:
+                    self._queue.remove(entry)
+                    raise _build_busy_error()
+            self._writing.acquire()  # the item is part of a group that is being stored
+        try:
+            if not entry.is_done:
+                self._store_group(self._take_group())
+        finally:
+            self._writing.release()
 
     def _take_group(self) -> "list[_Entry[Item, Result]]":
-        """The oldest entries, of which the writer's is the first."""
+        """The oldest entries."""
         group: list[_Entry[Item, Result]] = []
         size = 0
         with self._lock:
@@ -110,18 +113,12 @@ class GroupCommit(Generic[Item, Result]):
         return group
 
     def _store_group(self, group: "list[_Entry[Item, Result]]") -> None:
-        """Hands over to the next writer and wakes the callers of the group, whatever happens."""
         try:
             self._store(group)
             self._observe(len(group))
         finally:
-            with self._lock:
-                self._has_writer = bool(self._queue)
-                if self._queue:
-                    self._queue[0].is_writer = True
-                    self._queue[0].is_ready.release()
-            for entry in group[1:]:
-                entry.is_ready.release()
+            for entry in group:
+                entry.is_done = True
 
     def _store(self, entries: "list[_Entry[Item, Result]]") -> None:
         try:
@@ -142,16 +139,12 @@ class GroupCommit(Generic[Item, Result]):
 
 
 class _Entry(Generic[Item, Result]):
-    """Its caller waits for `is_ready`, which is released once: for the result, or for writing."""
-
-    __slots__ = ("error", "is_ready", "is_stored", "is_writer", "item", "result")
+    __slots__ = ("error", "is_done", "is_stored", "item", "result")
     result: Result
 
     def __init__(self, item: Item) -> None:
-        self.item, self.is_writer, self.is_stored = item, False, False
+        self.item, self.is_stored, self.is_done = item, False, False
         self.error: Exception | None = None
-        self.is_ready = threading.Lock()
-        self.is_ready.acquire()
 
 
 def _refuse(entries: "Sequence[_Entry[Item, Result]]", error: UnavailableError) -> None:

@@ -17,6 +17,7 @@ from sigservice.shared_body import SharedBody
 from sigservice.web.errors import respond_to_error, respond_to_fault
 from sigservice.web.headers import build_header_sets, is_api
 from sigservice.web.request_log import build_observer
+from sigservice.workers import is_nested
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -36,6 +37,7 @@ def wrap_app(context: Context, app: Wsgi) -> Wsgi:
     def wrapped(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         started_at = seconds() if observe is not None else 0.0
         environ["sigservice.context"] = context
+        outer = request.environ if is_nested() else None
         request.bind(environ)  # for errors before bottle binds the request
         path = environ.get("PATH_INFO", "")
         status_line = "500"
@@ -62,6 +64,8 @@ def wrap_app(context: Context, app: Wsgi) -> Wsgi:
             answer = _send(respond_to_fault(context, error, environ["PATH_INFO"]), environ, start)
         if observe is not None:
             observe(environ, path, int(status_line[:3]), started_at)
+        if outer is not None:
+            request.bind(outer)
         return answer
 
     return wrapped

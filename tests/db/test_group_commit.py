@@ -11,6 +11,8 @@ from sigservice.db.group_commit import GroupCommit
 from sigservice.db.pool import Database
 from sigservice.db.statements import fetch_all
 from sigservice.errors import BadDataError, UnavailableError
+from sigservice.log import build_line_loggers
+from sigservice.workers import Workers
 from tests.server.process import until
 from tests.waiting import DEADLINE_SECONDS
 
@@ -144,13 +146,41 @@ def test_no_caller_is_answered_before_the_commit(make_group):
     assert set(group.results) == {1, 2, 3}
 
 
-def test_caller_writes_one_group_and_hands_over(make_group):
+def test_one_group_is_written_at_a_time_and_the_oldest_items_first(make_group):
     group = make_group(max_bytes=2)
     threads = group.start_behind_writer(*range(2, 10))
     group.may_write.set()
     join(threads)
     assert group.sizes == [1, 2, 2, 2, 2]
-    assert len(set(group.writers)) == 5
+    assert [int(row) for (row,) in group.run("SELECT number FROM items")] == [*range(1, 10)]
+
+
+def test_requests_that_have_arrived_join_the_group_in_the_thread_of_the_first(make_group):
+    """As workers of the listener do it."""
+    group = make_group()
+    workers = Workers(1, build_line_loggers("fatal")("test"))
+    may_begin = threading.Event()
+
+    class Task:
+        kind = "signal"
+
+        def __init__(self, number):
+            self.number = number
+
+        def service(self):
+            assert may_begin.wait(DEADLINE_SECONDS)
+            group.store(self.number)
+
+    try:
+        for number in range(1, 6):
+            workers.add_task(Task(number))
+        workers.wait(0)
+        may_begin.set()
+        until(lambda: len(group.results) == 5, "the results")
+    finally:
+        workers.shutdown()
+    assert group.sizes == [5]
+    assert len(set(group.results.values())) == 1, "one commit"
 
 
 def test_group_has_limited_bytes_or_one_item(make_group):
@@ -228,7 +258,7 @@ def test_lost_connection_refuses_its_group_and_not_the_next_one(make_group):
 
 
 @pytest.mark.parametrize("failure", [ValueError("a bug"), SystemExit(1), KeyboardInterrupt()])
-def test_failure_of_the_writer_refuses_its_group_and_hands_over(make_group, failure):
+def test_failure_of_the_writer_refuses_its_group_and_not_the_next_one(make_group, failure):
     group = make_group(max_bytes=2)
     group.failures[2] = failure
     threads = group.start_behind_writer(2, 3, 4, 5)

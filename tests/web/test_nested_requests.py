@@ -1,0 +1,54 @@
+"""A request that waits for a group commit runs similar ones in its thread, see workers.py."""
+
+import threading
+from io import BytesIO
+
+from bottle import request
+
+from sigservice.log import build_line_loggers
+from sigservice.workers import Workers, run_similar_tasks
+from tests.waiting import DEADLINE_SECONDS, until
+
+
+class Task:
+    """A request to the service."""
+
+    kind = "signal"
+
+    def __init__(self, app, path):
+        self._app, self._path, self.body = app, path, None
+
+    def service(self):
+        environ = {
+            "REQUEST_METHOD": "GET",
+            "PATH_INFO": self._path,
+            "SERVER_PROTOCOL": "HTTP/1.1",
+            "wsgi.input": BytesIO(),
+            "wsgi.url_scheme": "http",
+        }
+        self.body = b"".join(self._app(environ, lambda status, headers, error=None: None))
+
+    def cancel(self):
+        raise AssertionError("every request runs")
+
+
+def test_request_finds_its_own_data_after_those_in_between(make_service):
+    may_begin, paths = threading.Event(), []
+
+    def wait():
+        may_begin.wait(DEADLINE_SECONDS)
+        run_similar_tasks(lambda: False)
+        paths.append(request.path)
+        return request.path
+
+    service = make_service({"preHook": lambda root: root.get("/waits", callback=wait) and None})
+    tasks = [Task(service.app, "/waits"), Task(service.app, "/health")]
+    workers = Workers(1, build_line_loggers("fatal")("test"))
+    for task in tasks:
+        workers.add_task(task)
+    workers.wait(0)
+    may_begin.set()
+    until(lambda: tasks[0].body is not None, "the response")
+    workers.shutdown()
+    assert paths == ["/waits"]
+    assert b"GOOD" in tasks[1].body
