@@ -56,8 +56,8 @@ def report_start(report: Report) -> None:
 
 
 def report_flips(report: Report) -> None:
-    for encoding, times_ms in measure_flips().items():
-        name = f"first poll after a flip, {FLAGS} flags, {encoding}"
+    for polls, times_ms in measure_flips().items():
+        name = f"first poll after a flip, {FLAGS} flags, {polls}"
         report.check(name, statistics.median(times_ms), "ms", 30)
 
 
