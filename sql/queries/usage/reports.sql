@@ -5,7 +5,7 @@
 -- was small when the statement was prepared.
 --
 -- New rows are checked against the limits without a lock, so processes can exceed a limit by what they store
--- at the same time. All statements but the last one, `store_counts`, can be repeated without a change.
+-- at the same time. All statements but those of usages can be repeated without a change.
 
 -- name: store_names
 -- Returns those of the reported applications that are accepted: the known ones of their environment and SDK
@@ -121,12 +121,33 @@ WHERE (SELECT true FROM features f WHERE f.name = n.feature)
 ORDER BY n.feature, n.environment
 ON CONFLICT (feature, environment) DO UPDATE SET seen_at = EXCLUDED.seen_at;
 
--- name: store_counts
--- Adds to the sums by flag, application, environment and hour, and returns what is not stored as JSON lists.
--- Flags are looked up here rather than in a cache, so that new ones count at once. Variants are stored that
--- the flag has in the environment or on a strategy there, and `disabled`, which SDKs count for a flag without
--- variants. The second INSERT reads the result of the first one, so that all processes lock both tables in
--- the same order.
+-- name: store_usages
+-- Adds to the sums by flag, application, environment and hour, and returns the flags that don't exist. They
+-- are looked up here rather than in a cache, so that new ones count at once.
+WITH reported AS MATERIALIZED (
+    SELECT n.feature, n.app_name, n.environment, n.hour, n.yes, n.no,
+           (SELECT true FROM features f WHERE f.name = n.feature) IS NOT NULL AS exists
+    FROM json_to_recordset(%(usages)s)
+         AS n (feature text, app_name text, environment text, hour timestamptz, yes bigint, no bigint)
+), written AS (
+    INSERT INTO client_metrics (feature, app_name, environment, hour, yes, no)
+    SELECT feature, app_name, environment, hour, sum(yes), sum(no)
+    FROM reported
+    WHERE exists
+    GROUP BY feature, app_name, environment, hour
+    ORDER BY feature, app_name, environment, hour
+    ON CONFLICT (feature, app_name, environment, hour)
+    DO UPDATE SET yes = client_metrics.yes + EXCLUDED.yes, no = client_metrics.no + EXCLUDED.no
+)
+SELECT DISTINCT feature
+FROM reported
+WHERE NOT exists;
+
+-- name: store_usages_with_variants
+-- Like `store_usages`, with the sums of variants in the same transaction, and returns what is not stored as
+-- JSON lists. Variants are stored that the flag has in the environment or on a strategy there, and `disabled`,
+-- which SDKs count for a flag without variants. The second INSERT reads the result of the first one, so that
+-- all processes lock both tables in the same order.
 WITH reported_usages AS MATERIALIZED (
     SELECT n.feature, n.app_name, n.environment, n.hour, n.yes, n.no,
            (SELECT true FROM features f WHERE f.name = n.feature) IS NOT NULL AS exists

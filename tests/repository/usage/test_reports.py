@@ -90,12 +90,15 @@ def test_only_variants_that_the_flag_has_in_the_environment_are_stored(conn, fla
     assert rows == [("blue",), ("disabled",), ("old",), ("red",)]
 
 
-def test_unknown_flags_and_environments_are_ignored(conn, flags):
+@pytest.mark.parametrize("variants", [[], [("one", "shop", "dev", 0, "disabled", 1)]])
+def test_unknown_flags_and_environments_are_ignored(conn, flags, variants):
     usages = [("none", "shop", "dev", 0, 1, 1), ("one", "shop", "nowhere", 0, 1, 1)]
-    result = store_reports(conn, usages=usages)
+    usages.append(("two", "shop", "dev", 0, 1, 2))
+    result = store_reports(conn, usages=usages, variants=variants)
     assert result.unknown_flags == {"none"}
     assert result.names == {("dev", "backend", "shop")}
-    assert (list_sums(conn), list_names(conn)) == ([], [("dev", "backend", "shop")])
+    assert list_names(conn) == [("dev", "backend", "shop")]
+    assert list_sums(conn) == [("two", "shop", "dev", 1, 2)]
 
 
 def test_application_names_are_accepted_up_to_the_limit(conn, flags):
