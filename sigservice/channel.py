@@ -162,7 +162,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
                 task.service()
         except ClientDisconnected:
             task.close_on_finish = True
-        except Exception:  # the application has answered its own errors: this is one of its headers
+        # The application has answered its own errors: this is one of its headers, or an exit.
+        except BaseException:
             self.logger.exception("Exception while serving %s", request.path)
             task.close_on_finish = True
             if not task.wrote_header:
@@ -239,7 +240,9 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             self.request = request
             data = data[request.received(data) :]
             if request.expect_continue and request.headers_finished:
-                self.send_continue()
+                request.expect_continue = False
+                with contextlib.suppress(ClientDisconnected):  # closed after this
+                    self.send_response(b"HTTP/1.1 100 Continue\r\n\r\n", b"")
             if request.completed:
                 self._finish_request(request)
         if self.request is not None and not self.request.has_begun:  # only blank lines
@@ -300,6 +303,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         """Reads and drops bytes for a moment. If the connection closed while the client still
         sends, the client would see a reset instead of the response."""
         self.close_when_flushed, self._is_lingering = False, True
+        self._rest = b""  # the body of a rejected request must not run as a request
         self.must_end_at = time.monotonic() + LINGER_SECONDS
         with contextlib.suppress(OSError):
             self.socket.shutdown(socket.SHUT_WR)

@@ -114,3 +114,13 @@ def test_a_head_has_the_length_and_no_body(sock):
         headers = list(iter(file.readline, b"\r\n"))
     assert headers[0].startswith(b"HTTP/1.1 200")
     assert send_request(sock, build_request(POLL))[0] == 304
+
+
+def test_handler_that_exits_is_answered(serve):
+    def hook(app):
+        @app.get("/exit")
+        def exit_handler():
+            raise SystemExit(1)
+
+    client = serve(preRouterHook=hook)
+    assert client.request("GET", "/exit", timeout=10)[0] == 500

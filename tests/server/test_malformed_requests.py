@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import socket
+import struct
 import urllib.parse
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +15,14 @@ from typing import Any
 import pytest
 
 from tests.server.malformed_requests import MalformedRequest, build_request, list_malformed_requests
-from tests.server.process import OPEN_LIMITS, Process, make_database_environ, run_service, until
+from tests.server.process import (
+    ADMIN_SECRET,
+    OPEN_LIMITS,
+    Process,
+    make_database_environ,
+    run_service,
+    until,
+)
 from tests.table_tests import each
 
 CASES = list_malformed_requests()
@@ -236,3 +244,38 @@ def test_continue_is_sent_before_the_body_and_counts_as_no_answer(attacked: Atta
         while part := sock.recv(65536):
             received += part
     assert [answer.status for answer in _parse(received).answers] == [200]
+
+
+REFUSED_BODY = ("POST", "/api/admin/signal-endpoints", "Content-Length: 90000000")
+TWO_HOSTS = ("GET", "/health", "Host: other")
+
+
+@pytest.mark.parametrize("rejected", [REFUSED_BODY, TWO_HOSTS], ids=["body", "two hosts"])
+def test_bytes_after_a_rejected_request_do_not_run(
+    attacked: AttackedService, rejected: tuple[str, ...]
+):
+    body = b'{"name": "smuggled"}'
+    hidden = build_request(
+        "POST",
+        "/api/admin/signal-endpoints",
+        f"Authorization: {ADMIN_SECRET}",
+        "Content-Type: application/json",
+        f"Content-Length: {len(body)}",
+    )
+    with attacked.process.connect() as sock:
+        sock.sendall(build_request(*rejected) + hidden + body)
+        while sock.recv(65536):
+            pass
+        for _ in range(3):  # the loop comes to the other bytes before the second is answered
+            _, answer = attacked.process.request("GET", "/api/admin/signal-endpoints")
+    assert [it["name"] for it in answer["signalEndpoints"]] == ["deploys"]
+
+
+def test_client_that_leaves_before_the_continue_is_no_error(attacked: AttackedService):
+    head = build_request("POST", "/api/admin/x", "Expect: 100-continue", "Content-Length: 9")
+    for _ in range(50):
+        with attacked.process.connect() as sock:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            sock.sendall(head)
+    assert attacked.process.request("GET", "/health")[0] == 200
+    assert "exception" not in attacked.process.stderr
