@@ -7,6 +7,13 @@ import time
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from sigservice.errors import UnavailableError
+from sigservice.workers import release_turn
+
+# A reader that waits longer for the read before its own gets an error: while the database hangs,
+# waiting readers would occupy all workers.
+WAIT_SECONDS = 1.0
+
 Answer = TypeVar("Answer")
 
 
@@ -31,7 +38,8 @@ class CoalescedRead(Generic[Answer]):
         """`arrived_at` is when the request arrived (time.monotonic()). The last answer is enough if
         its read began later, which is so for requests that waited for a worker.
 
-        Raises what `read` raises, in each thread that shares it.
+        Raises what `read` raises, in each thread that shares it, and UnavailableError after
+        WAIT_SECONDS.
         """
         last = self._last
         if arrived_at is not None and last is not None and last[0] > arrived_at:
@@ -44,23 +52,36 @@ class CoalescedRead(Generic[Answer]):
         if is_leader:
             self._run(turn)
         else:
-            turn.done.wait()
+            release_turn()
+            if not turn.done.wait(WAIT_SECONDS):
+                raise _build_busy_error()
         if turn.error is not None:
             raise turn.error
         return turn.answer
 
     def _run(self, turn: _Turn[Answer]) -> None:
-        with self._reading:
-            with self._lock:
-                self._next = None  # callers from here on may expect a later change
+        can_read = self._reading.acquire(blocking=False)
+        if not can_read:
+            release_turn()
+            can_read = self._reading.acquire(timeout=WAIT_SECONDS)
+        with self._lock:
+            self._next = None  # callers from here on may expect a later change
+        try:
+            if not can_read:
+                raise _build_busy_error()
             began_at = self._seconds()
-            try:
-                turn.answer = self._read()
-                self._last = began_at, turn.answer
-            except BaseException as error:  # noqa: BLE001  raised again in each waiting thread
-                turn.error = error
-            finally:
-                turn.done.set()
+            turn.answer = self._read()
+            self._last = began_at, turn.answer
+        except BaseException as error:  # noqa: BLE001  raised again in each waiting thread
+            turn.error = error
+        finally:
+            if can_read:
+                self._reading.release()
+            turn.done.set()
+
+
+def _build_busy_error() -> UnavailableError:
+    return UnavailableError("The service is busy. Try again.")
 
 
 class _Turn(Generic[Answer]):

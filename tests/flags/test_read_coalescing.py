@@ -7,8 +7,15 @@ import threading
 
 import pytest
 
+from sigservice.errors import UnavailableError
+from sigservice.flags import read_coalescing
 from sigservice.flags.read_coalescing import CoalescedRead
 from tests.waiting import DEADLINE_SECONDS, take_time, until
+
+
+@pytest.fixture(autouse=True)
+def patient_readers(monkeypatch):
+    monkeypatch.setattr(read_coalescing, "WAIT_SECONDS", DEADLINE_SECONDS)
 
 
 def together(count, work):
@@ -218,3 +225,34 @@ def test_answer_of_a_failed_read_is_not_shared():
     with pytest.raises(ValueError):
         latest.get(19.0)
     assert latest.get(19.0) == 2
+
+
+def test_readers_wait_a_limited_time_while_the_database_hangs(monkeypatch):
+    hangs, answers, errors = threading.Event(), [], []
+    monkeypatch.setattr(read_coalescing, "WAIT_SECONDS", 0.05)
+
+    def read():
+        hangs.wait(DEADLINE_SECONDS)
+        return "answer"
+
+    latest = CoalescedRead(read)
+
+    def get():
+        try:
+            answers.append(latest.get())
+        except UnavailableError as error:
+            errors.append(error.headers["Retry-After"])
+
+    first = threading.Thread(target=get)
+    first.start()
+    until(latest._reading.locked, "the read")
+    others = [threading.Thread(target=get) for _ in range(10)]
+    for thread in others:
+        thread.start()
+    for thread in others:
+        thread.join(DEADLINE_SECONDS)
+    assert (answers, errors) == ([], ["1"] * 10)
+    hangs.set()
+    first.join(DEADLINE_SECONDS)
+    assert answers == ["answer"]
+    assert latest.get() == "answer"

@@ -106,6 +106,7 @@ def test_caller_that_waits_lets_another_worker_run_requests():
 
 class Task(NamedTuple):
     service: Callable[[], object]
+    kind: str = ""
 
 
 def test_interrupted_build_is_removed():

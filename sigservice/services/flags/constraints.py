@@ -21,6 +21,7 @@ MAX_CONSTRAINTS = 30
 MAX_VALUES = 250
 MAX_VALUE_LENGTH = 100
 MAX_PATTERN_LENGTH = 1000
+MAX_PATTERN_INSTRUCTIONS = 5000  # of RE2's program: its search takes up to 40 ms for 10 kB
 TEXT_OPERATORS = ("IN", "NOT_IN", "STR_CONTAINS", "STR_STARTS_WITH", "STR_ENDS_WITH", "IN_CIDR")
 # Numbers and dates in the formats of the engine: three decimals of a second or none, no 24:00.
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?", re.ASCII)
@@ -146,12 +147,15 @@ def _check_pattern(text: str) -> str | None:
     if not 1 <= len(text) <= MAX_PATTERN_LENGTH or _UNSUPPORTED.search(text):
         return None
     try:
-        re2.compile(text, options=_RE2)
+        pattern = re2.compile(text, options=_RE2)
     except re2.error:
         return None
-    return text
+    return text if pattern.programsize <= MAX_PATTERN_INSTRUCTIONS else None
 
 
+_PATTERN = (
+    "a regular expression in RE2 syntax, of at most 1000 characters and without huge repetitions"
+)
 Normalize = Callable[[str], str | None]
 _SINGLE: dict[str, tuple[Normalize, str]] = {
     **{f"NUM_{n}": (_normalize_number, "a number") for n in ("EQ", "GT", "GTE", "LT", "LTE")},
@@ -160,6 +164,6 @@ _SINGLE: dict[str, tuple[Normalize, str]] = {
         f"SEMVER_{n}": (_check_version, "a version such as 1.2.3")
         for n in ("EQ", "GT", "GTE", "LT", "LTE")
     },
-    "REGEX": (_check_pattern, "a regular expression in RE2 syntax, of at most 1000 characters"),
+    "REGEX": (_check_pattern, _PATTERN),
 }
 OPERATORS = (*TEXT_OPERATORS, *_SINGLE)

@@ -245,6 +245,7 @@ def test_patterns():
         r"(?P<n>a)(?P=n)",
         "(?>a)",
         "(?(1)a)(b)",
+        "(?:.?){990}z",
     ],
 )
 def test_invalid_patterns_are_rejected(value):
