@@ -91,10 +91,12 @@ def count_instances(conn: Connection, environment: str, *, is_frontend: bool) ->
     return count
 
 
-def store_instances(conn: Connection, instances: Iterable[InstanceRow]) -> list[Row]:
-    """The new ones of them, with `is_frontend` and whether they were stored; each instance must be
-    there once."""
-    return fetch_all_prepared(conn, _SQL["store_instances"], instances=_encode(instances))
+def store_instances(conn: Connection, instances: Sequence[InstanceRow]) -> list[Row]:
+    """At least the new ones of them, with `is_new`, `is_stored` and `is_frontend`; each instance
+    must be there once."""
+    has_room = all(instance.room >= len(instances) for instance in instances)
+    statement = _SQL["store_instances"] if has_room else _SQL["store_instances_with_room"]
+    return fetch_all_prepared(conn, statement, instances=_encode(instances))
 
 
 def store_last_seen(conn: Connection, flags: Iterable[tuple[str, str]]) -> None:

@@ -170,7 +170,7 @@ class ReportWriter:
         if not others:
             return set()
         limit, counts = self._limits.instances, self._instance_counts
-        new = repository.store_instances(
+        results = repository.store_instances(
             conn,
             [
                 InstanceRow(*key, *value, limit - counts.find(conn, key[2], value[1] == FRONTEND))
@@ -178,11 +178,11 @@ class ReportWriter:
             ],
         )
         dropped = set()
-        for row in new:
-            if row["is_stored"]:
-                counts.add(row["environment"], row["is_frontend"])
-            else:
+        for row in results:
+            if not row["is_stored"]:
                 dropped.add((row["app_name"], row["instance_id"], row["environment"]))
+            elif row["is_new"]:
+                counts.add(row["environment"], row["is_frontend"])
         self._recent.add(row for row in others if row[0] not in dropped)
         return dropped
 

@@ -73,8 +73,27 @@ WHERE environment = %(environment)s
   AND (sdk_type IS NOT DISTINCT FROM 'frontend') = %(is_frontend)s;
 
 -- name: store_instances
+-- Returns whether each one is new: then no transaction has locked its row for an update (xmax). It doesn't
+-- read the table, for which the planner would choose a scan if the table was small when it was analyzed.
+INSERT INTO client_instances (app_name, instance_id, environment, sdk_version, sdk_type, client_ip)
+SELECT app_name, instance_id, environment, sdk_version, sdk_type, client_ip
+FROM json_to_recordset(%(instances)s)
+     AS n (app_name text, instance_id text, environment text, sdk_version text, sdk_type text,
+           client_ip text)
+ORDER BY app_name, instance_id, environment
+ON CONFLICT (app_name, instance_id, environment) DO UPDATE
+SET last_seen = now(),
+    client_ip = EXCLUDED.client_ip,
+    sdk_version = COALESCE(EXCLUDED.sdk_version, client_instances.sdk_version),
+    sdk_type = COALESCE(EXCLUDED.sdk_type, client_instances.sdk_type)
+RETURNING app_name, instance_id, environment,
+          sdk_type IS NOT DISTINCT FROM 'frontend' AS is_frontend, xmax = 0 AS is_new,
+          true AS is_stored;
+
+-- name: store_instances_with_room
 -- Stores known instances, and new ones up to the `room` of their environment and SDK type, which counts in
--- each row. Returns the new ones and whether they were stored.
+-- each row. Returns the new ones and whether they were stored. It is prepared when the table is near its
+-- limit, so its plan has the index.
 WITH reported AS MATERIALIZED (
     SELECT n.app_name, n.instance_id, n.environment, n.sdk_version, n.sdk_type, n.client_ip, n.room,
            n.sdk_type IS NOT DISTINCT FROM 'frontend' AS is_frontend,
@@ -103,7 +122,8 @@ WITH reported AS MATERIALIZED (
         sdk_type = COALESCE(EXCLUDED.sdk_type, client_instances.sdk_type)
     RETURNING app_name, instance_id, environment
 )
-SELECT n.app_name, n.instance_id, n.environment, n.is_frontend, w.app_name IS NOT NULL AS is_stored
+SELECT n.app_name, n.instance_id, n.environment, n.is_frontend, n.is_new,
+       w.app_name IS NOT NULL AS is_stored
 FROM reported n
 LEFT JOIN written w ON w.app_name = n.app_name AND w.instance_id = n.instance_id
                    AND w.environment = n.environment
