@@ -258,7 +258,9 @@ def test_search_window_is_limited_by_bytes_and_has_at_least_one_event(conn, monk
     assert search_window(conn) == (added[0], added[3], False)
 
 
-@pytest.mark.parametrize("name", FILTERS.keys() - {"text in data", "text in a name", "nothing"})
+@pytest.mark.parametrize(
+    "name", sorted(FILTERS.keys() - {"text in data", "text in a name", "nothing"})
+)
 def test_search_window_has_only_events_that_match_the_other_filters(conn, name, monkeypatch):
     monkeypatch.setattr(events, "SEARCH_ROWS", 3)
     added = {"a": add(conn, "a", "eve", 9)}
