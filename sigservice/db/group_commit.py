@@ -32,11 +32,11 @@ class GroupCommit(Generic[Item, Result]):
     Before a worker of the listener writes or waits, it runs the requests of the same kind that have
     arrived, so that their items join the group without a thread of their own.
 
-    `write(conn, items)` executes one statement on a connection in autocommit and returns a result
-    for each item, in their order. An error of the statement means that nothing is stored; then the
-    halves of the group are stored separately, until only the caller whose item can't be stored gets
-    the error. UnavailableError is not retried, because the outcome of a lost connection is unknown:
-    all callers of the group get one.
+    `write(conn, items)` executes statements on a connection in autocommit and returns a result for
+    each item, in their order. It can be repeated after an error; then the halves of the group are
+    stored separately, until only the caller whose item can't be stored gets the error.
+    UnavailableError is not retried, because the outcome of a lost connection is unknown: all
+    callers of the group get one.
     """
 
     def __init__(

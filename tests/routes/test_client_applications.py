@@ -34,11 +34,12 @@ def test_application_and_instance_are_stored_in_the_environment_of_the_token(sdk
     assert json.loads(strategies) == ["default", "custom"]
 
 
-def test_second_registration_updates_the_instance(sdk):
+def test_second_registration_updates_the_instance(sdk, clock):
     sdk.web.post_json(PATH, BODY, headers=CLIENT)
     old = "now() - interval '1 day'"
     sdk.rows(f"UPDATE client_applications SET seen_at = {old}")
     sdk.rows(f"UPDATE client_instances SET last_seen = {old}")
+    clock.advance(10)  # the rows of the first one are no longer recent
     less = {key: value for key, value in BODY.items() if key != "sdkVersion"} | {"strategies": []}
     sdk.web.post_json(PATH, less, headers=CLIENT)
     ((was_seen, strategies),) = sdk.rows(
