@@ -120,7 +120,7 @@ def test_stalled_request_loses_the_turn(workers: Workers, gate: threading.Event)
     workers.release_stalled(since + STALL_SECONDS * 0.9)
     assert workers._turn is not None
     assert not second.has_begun.is_set()
-    workers.release_stalled(since + STALL_SECONDS)
+    workers.release_stalled(since + STALL_SECONDS * 1.1)
     wait_for(second.has_ended)
     assert not first.has_ended.is_set()
 
