@@ -361,6 +361,29 @@ CREATE TABLE public.projects (
     CONSTRAINT projects_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 );
 
+CREATE TABLE public.refused_calls (
+    id bigint NOT NULL,
+    endpoint_id integer,
+    endpoint_name text NOT NULL,
+    status integer NOT NULL,
+    reason text NOT NULL,
+    secret_prefix text NOT NULL,
+    address text NOT NULL,
+    user_agent text NOT NULL,
+    calls bigint NOT NULL,
+    first_at timestamp with time zone NOT NULL,
+    last_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE public.refused_calls ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.refused_calls_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.reset_tokens (
     token_hash bytea NOT NULL,
     user_id integer NOT NULL,
@@ -439,11 +462,22 @@ CREATE TABLE public.signal_endpoint_tokens (
     id integer NOT NULL,
     signal_endpoint_id integer NOT NULL,
     name text NOT NULL,
-    secret_hash bytea NOT NULL,
+    secret_hash bytea,
     secret_prefix text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     created_by_user_id integer NOT NULL,
-    CONSTRAINT signal_endpoint_tokens_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100)))
+    type text DEFAULT 'bearer'::text NOT NULL,
+    signature jsonb,
+    encrypted_secret bytea,
+    previous_secret_hash bytea,
+    previous_encrypted_secret bytea,
+    previous_expires_at timestamp with time zone,
+    expires_at timestamp with time zone,
+    allowed_addresses text[] DEFAULT '{}'::text[] NOT NULL,
+    CONSTRAINT signal_endpoint_tokens_check CHECK (((type = 'signature'::text) OR (secret_hash IS NOT NULL))),
+    CONSTRAINT signal_endpoint_tokens_check1 CHECK (((type = 'bearer'::text) OR (signature IS NOT NULL))),
+    CONSTRAINT signal_endpoint_tokens_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+    CONSTRAINT signal_endpoint_tokens_type_check CHECK ((type = ANY (ARRAY['bearer'::text, 'signature'::text])))
 );
 
 ALTER TABLE public.signal_endpoint_tokens ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
@@ -462,6 +496,8 @@ CREATE TABLE public.signal_endpoints (
     enabled boolean DEFAULT true NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     created_by_user_id integer NOT NULL,
+    options jsonb DEFAULT '{}'::jsonb NOT NULL,
+    version bigint DEFAULT 0 NOT NULL,
     CONSTRAINT signal_endpoints_description_check CHECK ((length(description) <= 1000)),
     CONSTRAINT signal_endpoints_name_check CHECK ((name ~ '^[a-z0-9_-]{1,100}$'::text))
 );
@@ -481,6 +517,13 @@ CREATE TABLE public.signal_queue (
     queued_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
+CREATE TABLE public.signal_token_uses (
+    token_id integer NOT NULL,
+    used_at timestamp with time zone NOT NULL,
+    used_from text NOT NULL,
+    uses bigint NOT NULL
+);
+
 CREATE TABLE public.signal_verdicts (
     signal_id bigint NOT NULL,
     judged_at timestamp with time zone DEFAULT now() NOT NULL,
@@ -495,7 +538,8 @@ CREATE TABLE public.signals (
     payload_bytes integer NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     sent_by text,
-    replay_of bigint
+    replay_of bigint,
+    idempotency_key uuid
 );
 
 ALTER TABLE public.signals ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
@@ -661,6 +705,9 @@ ALTER TABLE ONLY public.project_environments
 ALTER TABLE ONLY public.projects
     ADD CONSTRAINT projects_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.refused_calls
+    ADD CONSTRAINT refused_calls_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.reset_tokens
     ADD CONSTRAINT reset_tokens_pkey PRIMARY KEY (token_hash);
 
@@ -708,6 +755,9 @@ ALTER TABLE ONLY public.signal_endpoints
 
 ALTER TABLE ONLY public.signal_queue
     ADD CONSTRAINT signal_queue_pkey PRIMARY KEY (signal_id);
+
+ALTER TABLE ONLY public.signal_token_uses
+    ADD CONSTRAINT signal_token_uses_pkey PRIMARY KEY (token_id);
 
 ALTER TABLE ONLY public.signal_verdicts
     ADD CONSTRAINT signal_verdicts_pkey PRIMARY KEY (signal_id);
@@ -802,6 +852,8 @@ CREATE INDEX notifications_run_id_idx ON public.notifications USING btree (run_i
 
 CREATE INDEX project_environments_environment_idx ON public.project_environments USING btree (environment);
 
+CREATE INDEX refused_calls_endpoint_id_idx ON public.refused_calls USING btree (endpoint_id, id DESC);
+
 CREATE INDEX reset_tokens_expires_at_idx ON public.reset_tokens USING btree (expires_at);
 
 CREATE INDEX reset_tokens_user_id_idx ON public.reset_tokens USING btree (user_id);
@@ -815,6 +867,8 @@ CREATE INDEX sessions_user_id_idx ON public.sessions USING btree (user_id);
 CREATE INDEX signals_created_at_idx ON public.signals USING brin (created_at);
 
 CREATE INDEX signals_endpoint_id_idx ON public.signals USING btree (endpoint_id, id DESC);
+
+CREATE UNIQUE INDEX signals_idempotency_key_idx ON public.signals USING btree (endpoint_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 
 CREATE INDEX signals_token_id_idx ON public.signals USING btree (token_id, id DESC);
 
@@ -875,6 +929,9 @@ ALTER TABLE ONLY public.project_environments
 ALTER TABLE ONLY public.project_environments
     ADD CONSTRAINT project_environments_project_fkey FOREIGN KEY (project) REFERENCES public.projects(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.refused_calls
+    ADD CONSTRAINT refused_calls_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.signal_endpoints(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.reset_tokens
     ADD CONSTRAINT reset_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
@@ -886,6 +943,9 @@ ALTER TABLE ONLY public.sessions
 
 ALTER TABLE ONLY public.signal_endpoint_tokens
     ADD CONSTRAINT signal_endpoint_tokens_signal_endpoint_id_fkey FOREIGN KEY (signal_endpoint_id) REFERENCES public.signal_endpoints(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.signal_token_uses
+    ADD CONSTRAINT signal_token_uses_token_id_fkey FOREIGN KEY (token_id) REFERENCES public.signal_endpoint_tokens(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.strategy_segments
     ADD CONSTRAINT strategy_segments_segment_id_fkey FOREIGN KEY (segment_id) REFERENCES public.segments(id);

@@ -17,16 +17,21 @@ def insert(
     name: str,
     description: str | None,
     enabled: bool,
+    options: str,
     created_by_user_id: int,
     limit: int,
 ) -> Row | None:
-    """None if the limit is reached; raises UniqueViolation for a duplicate name."""
+    """`options` is JSON. None if the limit is reached.
+
+    Raises UniqueViolation for a duplicate name.
+    """
     return fetch_one(
         conn,
         _SQL["insert_signal_endpoint"],
         name=name,
         description=description,
         enabled=enabled,
+        options=options,
         created_by_user_id=created_by_user_id,
         limit=limit,
     )
@@ -45,9 +50,9 @@ def list_all(conn: Connection) -> list[Row]:
 
 
 def update(
-    conn: Connection, id: int, *, name: str, description: str | None, enabled: bool
+    conn: Connection, id: int, *, name: str, description: str | None, enabled: bool, options: str
 ) -> Row | None:
-    """Raises UniqueViolation for a duplicate name."""
+    """`options` is JSON. Raises UniqueViolation for a duplicate name."""
     return fetch_one(
         conn,
         _SQL["update_signal_endpoint"],
@@ -55,7 +60,13 @@ def update(
         name=name,
         description=description,
         enabled=enabled,
+        options=options,
     )
+
+
+def bump_version(conn: Connection, id: int) -> None:
+    """For each change of an endpoint or of its tokens."""
+    execute(conn, _SQL["bump_signal_endpoint_version"], id=id)
 
 
 def delete(conn: Connection, id: int) -> bool:

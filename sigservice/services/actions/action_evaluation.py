@@ -25,10 +25,11 @@ from sigservice.log import Logger, log_error
 from sigservice.repository.actions import action_runs, action_sets
 from sigservice.repository.signals import signal_queue
 from sigservice.services.actions import action_sets as sets_service
-from sigservice.services.actions import notifications, payload_paths
+from sigservice.services.actions import notifications
 from sigservice.services.actions.action_alerts import FiringAlerts
 from sigservice.services.actions.action_filters import Filter, Matcher, to_text
 from sigservice.services.actions.action_set_options import ActionSetOptions, ResolvedCondition
+from sigservice.services.signals import payload_paths
 
 # One transaction evaluates a batch of signals; its runs are inserted in portions of limited size.
 BATCH = 100

@@ -18,8 +18,8 @@ import msgspec
 import re2
 
 from sigservice.semantic_version import SemanticVersion, parse_version
-from sigservice.services.actions import payload_paths
 from sigservice.services.problems import Problems
+from sigservice.services.signals import payload_paths
 
 LIST_OPERATORS = ("IN", "NOT_IN", "STR_CONTAINS", "STR_STARTS_WITH", "STR_ENDS_WITH")
 MAX_VALUE_LENGTH = 100

@@ -4,8 +4,8 @@ import msgspec
 
 from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.services.actions.action_channels import Channel, check_channels
-from sigservice.services.actions.payload_paths import parse_path
 from sigservice.services.problems import Problems
+from sigservice.services.signals.payload_paths import parse_path
 
 MAX_COOLDOWN_SECONDS = 7 * 86_400
 

@@ -105,7 +105,7 @@ def get(conn: Connection, project: str, id: int) -> Row:
     """Raises NotFoundError."""
     row = action_sets.find(conn, project, id) if id < 2**31 else None
     if row is None:
-        raise NotFoundError("Action set not problem.")
+        raise NotFoundError("Action set not found.")
     return row
 
 
@@ -240,9 +240,9 @@ def _check(conn: Connection, project: str, new: ActionSetFields, limits: ActionS
     if new.description and len(new.description) > 1000:
         problems.add("description", "The description must have at most 1000 characters.")
     if not 0 < new.actor_id < 2**31 or service_accounts.find(conn, new.actor_id) is None:
-        problems.add("actorId", "Service account not problem.")
+        problems.add("actorId", "Service account not found.")
     if not 0 < new.source_id < 2**31 or signal_endpoints.find(conn, new.source_id) is None:
-        problems.add("match.sourceId", "Signal endpoint not problem.")
+        problems.add("match.sourceId", "Signal endpoint not found.")
     action_filters.check_filters(
         new.filters,
         problems,

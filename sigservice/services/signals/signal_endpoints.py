@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from sigservice import secrets
 from sigservice.clock import format_iso
 from sigservice.db.errors import UniqueViolation
@@ -16,6 +18,11 @@ from sigservice.errors import BadDataError, ExceedsLimitError, NotFoundError
 from sigservice.repository.signals import signal_endpoint_tokens, signal_endpoints
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems, build_duplicate_error
+from sigservice.services.signals.endpoint_options import (
+    EndpointOptions,
+    check_options,
+    parse_options,
+)
 from sigservice.services.system import events
 
 TOKEN_PREFIX = "signal_"
@@ -25,15 +32,22 @@ _NAME = re.compile(r"[a-z0-9_-]{1,100}")
 
 @dataclass(frozen=True)
 class EndpointFields:
-    """An endpoint's checked data; `enabled` None keeps the state (true for a new endpoint)."""
+    """An endpoint's checked data; None keeps `enabled` and `options` as they are. A new endpoint is
+    enabled and has default options."""
 
     name: str
     description: str | None
     enabled: bool | None
+    options: EndpointOptions | None
 
 
 def check_fields(
-    name: str, description: str | None, enabled: bool | None, *, token_name: str | None = None
+    name: str,
+    description: str | None,
+    enabled: bool | None,
+    options: EndpointOptions | None = None,
+    *,
+    token_name: str | None = None,
 ) -> EndpointFields:
     """Raises BadDataError with a detail for each invalid field, also of its first token."""
     problems = Problems()
@@ -44,8 +58,11 @@ def check_fields(
     if token_name is not None and not _is_token_name(token_name):
         problems.add("token_name", TOKEN_NAME_ERROR)
     description = (description or "").strip() or None
-    problems.check_text(description, "description", max_length=1000).raise_if_any()
-    return EndpointFields(name, description, enabled)
+    problems.check_text(description, "description", max_length=1000)
+    if options is not None:
+        check_options(options, problems)
+    problems.raise_if_any()
+    return EndpointFields(name, description, enabled, options)
 
 
 def create(conn: Connection, fields: EndpointFields, by: Identity, *, limit: int) -> Row:
@@ -57,6 +74,7 @@ def create(conn: Connection, fields: EndpointFields, by: Identity, *, limit: int
             name=fields.name,
             description=fields.description,
             enabled=fields.enabled is not False,
+            options=_encode(fields.options or EndpointOptions()),
             created_by_user_id=by.user_id,
             limit=limit,
         )
@@ -78,16 +96,20 @@ def get(conn: Connection, id: int) -> Row:
 
 
 def update(conn: Connection, id: int, fields: EndpointFields, by: Identity) -> Row:
-    """Replaces name and description; raises NotFoundError, NameExistsError."""
+    """Replaces name, description and what `fields` has; raises NotFoundError, NameExistsError."""
     before = _require(signal_endpoints.lock(conn, id))
-    enabled = before["enabled"] if fields.enabled is None else fields.enabled
-    return _change(conn, before, fields.name, fields.description, enabled, by)
+    new: dict[str, Any] = {"name": fields.name, "description": fields.description}
+    if fields.enabled is not None:
+        new["enabled"] = fields.enabled
+    if fields.options is not None:
+        new["options"] = _encode(fields.options)
+    return _change(conn, before, new, by)
 
 
 def set_enabled(conn: Connection, id: int, enabled: bool, by: Identity) -> Row:
     """Raises NotFoundError."""
     before = _require(signal_endpoints.lock(conn, id))
-    return _change(conn, before, before["name"], before["description"], enabled, by)
+    return _change(conn, before, {"enabled": enabled}, by)
 
 
 def delete(conn: Connection, id: int, by: Identity) -> None:
@@ -189,6 +211,7 @@ def to_json(row: Row) -> dict[str, Any]:
         "name": row["name"],
         "description": row["description"],
         "enabled": row["enabled"],
+        "options": parse_options(row["options"]),
         "createdAt": format_iso(row["created_at"]),
         "createdByUserId": row["created_by_user_id"],
     }
@@ -206,18 +229,19 @@ def token_to_json(row: Row) -> dict[str, Any]:
     }
 
 
-def _change(
-    conn: Connection, before: Row, name: str, description: str | None, enabled: bool, by: Identity
-) -> Row:
+def _encode(options: EndpointOptions) -> str:
+    return msgspec.json.encode(options).decode()
+
+
+def _change(conn: Connection, before: Row, new: dict[str, Any], by: Identity) -> Row:
+    """`new` has the columns that may change."""
+    columns = {name: before[name] for name in ("name", "description", "enabled", "options")} | new
     try:
-        row = _require(
-            signal_endpoints.update(
-                conn, before["id"], name=name, description=description, enabled=enabled
-            )
-        )
+        row = _require(signal_endpoints.update(conn, before["id"], **columns))
     except UniqueViolation as error:
-        raise build_duplicate_error(name) from error
+        raise build_duplicate_error(columns["name"]) from error
     if to_json(row) != to_json(before):
+        signal_endpoints.bump_version(conn, row["id"])
         events.record(
             conn, "signal-endpoint-updated", by, data=to_json(row), pre_data=to_json(before)
         )

@@ -6,33 +6,42 @@ SELECT pg_advisory_xact_lock(hashtext('signal_endpoints'));
 
 -- name: insert_signal_endpoint
 -- Returns no row if the limit is reached. Call under lock_signal_endpoints.
-INSERT INTO signal_endpoints (name, description, enabled, created_by_user_id)
-SELECT %(name)s, %(description)s, %(enabled)s, %(created_by_user_id)s
+INSERT INTO signal_endpoints (name, description, enabled, options, created_by_user_id, version)
+SELECT %(name)s, %(description)s, %(enabled)s, %(options)s::jsonb, %(created_by_user_id)s,
+       floor(extract(epoch FROM clock_timestamp()) * 1000)
 WHERE (SELECT count(*) FROM signal_endpoints) < %(limit)s
-RETURNING id, name, description, enabled, created_at, created_by_user_id;
+RETURNING id, name, description, enabled, options, created_at, created_by_user_id;
 
 -- name: find_signal_endpoint
-SELECT id, name, description, enabled, created_at, created_by_user_id
+SELECT id, name, description, enabled, options, created_at, created_by_user_id
 FROM signal_endpoints
 WHERE id = %(id)s;
 
 -- name: lock_signal_endpoint
 -- Serializes changes of one endpoint and of its tokens; doesn't block signals.
-SELECT id, name, description, enabled, created_at, created_by_user_id
+SELECT id, name, description, enabled, options, created_at, created_by_user_id
 FROM signal_endpoints
 WHERE id = %(id)s
 FOR NO KEY UPDATE;
 
 -- name: list_signal_endpoints
-SELECT id, name, description, enabled, created_at, created_by_user_id
+SELECT id, name, description, enabled, options, created_at, created_by_user_id
 FROM signal_endpoints
 ORDER BY id;
 
 -- name: update_signal_endpoint
 UPDATE signal_endpoints
-SET name = %(name)s, description = %(description)s, enabled = %(enabled)s
+SET name = %(name)s, description = %(description)s, enabled = %(enabled)s,
+    options = %(options)s::jsonb
 WHERE id = %(id)s
-RETURNING id, name, description, enabled, created_at, created_by_user_id;
+RETURNING id, name, description, enabled, options, created_at, created_by_user_id;
+
+-- name: bump_signal_endpoint_version
+-- To the time in milliseconds, or by one where that is not more, so that a version that is lost with a
+-- restored backup doesn't come back with other content.
+UPDATE signal_endpoints
+SET version = greatest(version + 1, floor(extract(epoch FROM clock_timestamp()) * 1000))
+WHERE id = %(id)s;
 
 -- name: delete_signal_endpoint
 DELETE FROM signal_endpoints WHERE id = %(id)s;

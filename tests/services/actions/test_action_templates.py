@@ -12,8 +12,8 @@ from sigservice.config import load_config
 from sigservice.services.actions import action_filters
 from sigservice.services.actions.action_filters import Matcher
 from sigservice.services.actions.action_templates import TEMPLATES
-from sigservice.services.actions.payload_paths import flatten_payload
 from sigservice.services.problems import Problems
+from sigservice.services.signals.payload_paths import flatten_payload
 from tests.actions_kit import Alerts
 from tests.conftest import ADMIN
 

@@ -11,8 +11,8 @@ from sigservice.services.actions.action_choices import describe_kinds
 from sigservice.services.actions.action_filters import Filter
 from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.actions.action_sets import Action, ActionSetFields, read_limits
-from sigservice.services.actions.payload_paths import MAX_PATH_LENGTH
 from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.signals.payload_paths import MAX_PATH_LENGTH
 from sigservice.web import respond
 from sigservice.web.guards import AdminGuard
 from sigservice.web.router import Router

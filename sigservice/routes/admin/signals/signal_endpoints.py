@@ -12,6 +12,7 @@ from sigservice.repository.signals import signal_endpoint_tokens
 from sigservice.repository.signals import signal_endpoints as repository
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints
+from sigservice.services.signals.endpoint_options import EndpointOptions
 from sigservice.web import respond
 from sigservice.web.guards import AdminGuard
 from sigservice.web.links import make_signal_url
@@ -21,14 +22,17 @@ PATH = "/api/admin/signal-endpoints"
 
 
 class EndpointBody(msgspec.Struct):
-    """Create and replace; without `enabled` the state stays (true for a new endpoint)."""
+    """Create and replace; without `enabled` and `options` they stay as they are."""
 
     name: str
     enabled: bool | None = None
     description: str | None = None
+    options: EndpointOptions | None = None
 
     def check(self) -> signal_endpoints.EndpointFields:
-        return signal_endpoints.check_fields(self.name, self.description, self.enabled)
+        return signal_endpoints.check_fields(
+            self.name, self.description, self.enabled, self.options
+        )
 
 
 router = Router(AdminGuard)

@@ -15,11 +15,12 @@ from sigservice.repository.signals import signal_endpoints, signals
 from sigservice.routes.pages.actions import action_form_fields as form_fields
 from sigservice.routes.pages.actions import action_form_values as form_values
 from sigservice.routes.pages.actions.action_form_values import FormValues
-from sigservice.services.actions import action_choices, action_sets, payload_paths
+from sigservice.services.actions import action_choices, action_sets
 from sigservice.services.actions.action_filters import to_text
 from sigservice.services.actions.action_sets import read_limits
 from sigservice.services.actions.action_templates import TEMPLATES
 from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.signals import payload_paths
 from sigservice.web import respond
 from sigservice.web.body import read_query
 from sigservice.web.growing_forms import GROWING_FORM

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from sigservice.services.actions.payload_paths import find_values, flatten_payload, parse_path
+from sigservice.services.signals.payload_paths import find_values, flatten_payload, parse_path
 from tests.properties.generate import make_text
 
 ALERTS = {
