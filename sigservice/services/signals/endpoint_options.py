@@ -14,7 +14,7 @@ MAX_SUMMARY_FIELDS = 10
 MAX_LABEL_LENGTH = 50
 
 
-class RateLimit(msgspec.Struct, omit_defaults=True):
+class RateLimit(msgspec.Struct, frozen=True, omit_defaults=True):
     """Signals per second and at once, for each token; None is the value of the configuration.
     `status` is that of the response above the limit: some senders retry a 503 but no 429."""
 
@@ -23,7 +23,7 @@ class RateLimit(msgspec.Struct, omit_defaults=True):
     status: Literal[429, 503] = 429
 
 
-class Idempotency(msgspec.Struct, omit_defaults=True):
+class Idempotency(msgspec.Struct, frozen=True, omit_defaults=True):
     """The values at `paths` of the payload are the key of a signal; without paths a header is."""
 
     paths: list[str] = []
@@ -42,8 +42,8 @@ class EndpointOptions(msgspec.Struct, omit_defaults=True):
     """The `options` of an endpoint. Status and severity of a signal are recognised in common
     members of the payload unless a path is set."""
 
-    rateLimit: RateLimit = msgspec.field(default_factory=RateLimit)
-    idempotency: Idempotency = msgspec.field(default_factory=Idempotency)
+    rateLimit: RateLimit = RateLimit()
+    idempotency: Idempotency = Idempotency()
     allowQueryToken: bool = False
     summary: list[SummaryField] = []
     statusPath: str = ""
