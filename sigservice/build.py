@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from sigservice.clock import Clock
@@ -10,6 +11,7 @@ from sigservice.db.bulkheads import MAX_WAITING
 from sigservice.db.group_commit import GroupCommit, Item, Result
 from sigservice.db.pool import Connection, Database
 from sigservice.db.statements import Row
+from sigservice.encryption import KEY_FILE, Encryption, KeyFile, parse_keys
 from sigservice.errors import ExceedsLimitError, StartError
 from sigservice.flags.client_documents import ClientDocuments
 from sigservice.flags.compiled_flags import CompiledFlagsCache
@@ -61,6 +63,7 @@ def build_context(
     database: Database,
     clock: Clock,
     passwords: Passwords,
+    encryption: Encryption,
     get_logger: GetLogger,
 ) -> Context:
     limiter = build_limiter(config, clock)
@@ -105,6 +108,7 @@ def build_context(
         frontend_documents=FrontendDocuments(),
         cors_origins=CorsOrigins(database, revision_cache),
         authentication=AuthenticationScheme(config["authentication"]),
+        encryption=encryption,
         failed_sign_ins=FailedSignIns(clock.monotonic),
         refusals=CappedLog(get_logger("refusals"), clock.monotonic),
         unavailable=CappedLog(get_logger("errors"), clock.monotonic),
@@ -122,6 +126,21 @@ def build_context(
             telemetry,
             REPORT_WAIT_SECONDS,
         ),
+    )
+
+
+def build_encryption(config: dict[str, Any], home: Path | None) -> Encryption:
+    """With the configured keys, or a key file in `home`, the data directory if there is one."""
+    signals = config["signals"]
+    if signals["encryptionKey"]:
+        return Encryption(parse_keys(signals["encryptionKey"]))
+    if signals["encryptionKeyFile"]:
+        return Encryption(file=KeyFile(Path(signals["encryptionKeyFile"])))
+    if home is not None:
+        return Encryption(file=KeyFile(home / KEY_FILE, is_own=True))
+    return Encryption(
+        reason="A signing secret can't be stored: there is no data directory for its encryption "
+        "key. Set SERVICE_ENCRYPTION_KEY."
     )
 
 

@@ -15,6 +15,7 @@ from sigservice.repository.access import users as user_repository
 from sigservice.routes import route_list
 from sigservice.services.access import passwords, users
 from sigservice.services.identity import SYSTEM
+from sigservice.services.signals import encrypted_secrets
 from sigservice.transfer import commands as transfer
 from sigservice.version import __version__
 
@@ -42,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command.add_argument(
             "--password-stdin", action="store_true", help="read the password from standard input"
         )
+    commands.add_parser("rotate-key", help="encrypt all signing secrets with a new key")
     transfer.add_parsers(commands)
     options = parser.parse_args(arguments)
     for name in LIBPQ_VARIABLES:  # libpq would read them
@@ -55,6 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _migrate()
         if options.command in ("create-admin", "reset-password"):
             return _set_password(options.command, options.login, options.password_stdin)
+        if options.command == "rotate-key":
+            return _rotate_key()
         if options.command in transfer.COMMANDS:
             return _transfer(options)
         return _run()
@@ -92,6 +96,18 @@ def _migrate() -> int:
     service = _create()
     service.stop()
     print("The database is up to date.")
+    return 0
+
+
+def _rotate_key() -> int:
+    service = _create()
+    try:
+        context = service.context
+        with context.encryption.rotate_keys() as is_new, context.database.transaction() as conn:
+            count = encrypted_secrets.rotate(conn, context.encryption)
+    finally:
+        service.stop()
+    print(f"Secrets encrypted with the {'new' if is_new else 'first'} key: {count}.")
     return 0
 
 

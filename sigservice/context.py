@@ -12,6 +12,7 @@ from sigservice.clock import Clock
 from sigservice.db.group_commit import GroupCommit
 from sigservice.db.pool import Database
 from sigservice.db.statements import Row
+from sigservice.encryption import Encryption
 from sigservice.flags.client_documents import ClientDocuments
 from sigservice.flags.compiled_flags import CompiledFlagsCache
 from sigservice.flags.cors_origins import CorsOrigins
@@ -51,6 +52,7 @@ class Context:
     frontend_documents: FrontendDocuments
     cors_origins: CorsOrigins
     authentication: AuthenticationScheme
+    encryption: Encryption
     failed_sign_ins: FailedSignIns
     refusals: CappedLog
     unavailable: CappedLog

@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any
 
 from sigservice.app import make_app
-from sigservice.build import build_context, build_loggers
+from sigservice.build import build_context, build_encryption, build_loggers
 from sigservice.clock import Clock
 from sigservice.config import Loaded, load_config, risks
 from sigservice.config.options import DEFAULT_ADMIN
@@ -108,7 +108,10 @@ class Service:
         self._end = threading.Lock()
         self._end.acquire()
         try:
-            self.context = build_context(config, self._database.pool, clock, passwords, get_logger)
+            encryption = build_encryption(config, self._database.home)
+            self.context = build_context(
+                config, self._database.pool, clock, passwords, encryption, get_logger
+            )
             startup.seed(
                 self.context.database,
                 config["authentication"],
@@ -227,6 +230,8 @@ class Service:
         log = self._logger.error if is_broken else self._logger.warn
         for line in self._type_risks:
             log("%s", line)
+        if risk := self.context.encryption.find_risk():
+            self.warnings.append(risk)
         for line in self.warnings:
             self._logger.warn("%s", line)
 

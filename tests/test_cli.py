@@ -8,6 +8,7 @@ import os
 import pytest
 import webtest
 
+from sigservice.encryption import Encryption, KeyFile
 from tests.server.process import run_command
 
 GOOD = "New-Horse-Staple-8"
@@ -94,3 +95,26 @@ def test_export_and_import_work_on_the_configured_database(command, tmp_path):
     assert len(done.stderr.splitlines()) == 1
     assert "secret" not in done.stderr
     assert command("import").returncode == 2
+
+
+def test_rotate_key_encrypts_the_signing_secrets_again(command, service, make, rows, tmp_path):
+    environ = {"SERVICE_DATA_DIR": str(tmp_path)}
+    done = command("rotate-key", **environ)
+    assert (done.returncode, done.stdout) == (0, "Secrets encrypted with the first key: 0.\n")
+    encryption = Encryption(file=KeyFile(tmp_path / "encryption.key", is_own=True))
+    rows(
+        "INSERT INTO signal_endpoint_tokens (signal_endpoint_id, name, secret_prefix, "
+        "created_by_user_id, type, signature, encrypted_secret) "
+        "VALUES (%s, 'ci', '', 1, 'signature', '{}', %s)",
+        make.endpoint()["id"],
+        encryption.encrypt("secret"),
+    )
+    old = (tmp_path / "encryption.key").read_text().strip()
+    done = command("rotate-key", **environ)
+    assert (done.returncode, done.stdout) == (0, "Secrets encrypted with the new key: 1.\n")
+    ((data,),) = rows("SELECT encrypted_secret FROM signal_endpoint_tokens")
+    assert encryption.decrypt(bytes(data)) == "secret"
+    done = command("rotate-key", SERVICE_ENCRYPTION_KEY=old)
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert old not in done.stderr

@@ -7,7 +7,7 @@ row.
 from dataclasses import dataclass
 from typing import Any
 
-from sigservice.config import addresses, database, parse, tls
+from sigservice.config import addresses, database, encryption, parse, tls
 from sigservice.config.parse import ValueType, number
 
 MINUTE_LIMIT = number(0, 1_000_000, "requests per minute and address")
@@ -240,6 +240,13 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Age after which signals are deleted; 0: never."),
         ("signals.retentionCount", "SERVICE_SIGNALS_RETENTION_COUNT", number(0, 100_000_000),
          100_000, "Maximum number of signals stored per endpoint, the newest ones; 0: no limit."),
+        ("signals.encryptionKey", "SERVICE_ENCRYPTION_KEY", encryption.KEYS, None,
+         "Keys that encrypt signing secrets: the first one encrypts, all of them decrypt. It "
+         "overrides SERVICE_ENCRYPTION_KEY_FILE. With neither, the first signing secret creates "
+         "`encryption.key` in the data directory. See [security.md](security.md#encryption).",
+         "secret"),
+        ("signals.encryptionKeyFile", "SERVICE_ENCRYPTION_KEY_FILE", encryption.KEY_FILE, None,
+         "File with such keys, one per line; read again when it changes."),
     )
     + _section(
         "Security headers",

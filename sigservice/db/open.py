@@ -6,12 +6,14 @@ import stat
 import tempfile
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import psycopg2
 
 from sigservice.config.database import build_libpq_arguments
 from sigservice.db import session
+from sigservice.db.data_directory import TEMPORARY
 from sigservice.db.embedded import EmbeddedPostgres
 from sigservice.db.errors import UnconfirmedCommit
 from sigservice.db.migrate import migrate
@@ -51,6 +53,7 @@ class OpenDatabase:
         """Raises StartError, with one line, if the database can't be opened."""
         self._pem_folder, self._pem_lock = "", threading.Lock()
         self._embedded: EmbeddedPostgres | None = None
+        self._data_dir: str = config["dataDir"]
         settings = dict(config["db"])
         if settings["embedded"]:
             self._embedded = EmbeddedPostgres(config["dataDir"], config["postgresBin"])
@@ -70,6 +73,13 @@ class OpenDatabase:
         except BaseException:
             self.close()
             raise
+
+    @property
+    def home(self) -> Path | None:
+        """The data directory, also beside a configured database; None if that has none."""
+        if self._embedded is not None:
+            return self._embedded.directory.home
+        return None if self._data_dir == TEMPORARY else Path(self._data_dir).absolute()
 
     def close(self) -> None:
         """Closes the pool, and stops the embedded database if no other process uses it."""

@@ -38,6 +38,9 @@ TLS = {"rejectUnauthorized": True, "ca": "-----BEGIN SAMPLE-----\nhunter2"}
 TLS_CODE = {"rejectUnauthorized": False, "ca": PEM}
 TOKEN = {"type": "client", "secret": "default:production.hunter2", "environment": "production"}
 DAY = 86_400
+KEY = "hunter2hunter2hunter2hunter2hunter2hunter2A="
+OTHER_KEY = "HUNTER2hunter2hunter2hunter2hunter2hunter2A="
+KEY_FILE = f"{SAMPLES}/encryption.key"
 
 SPECIFIED = (
     boolean("authentication.enableApiToken", "AUTH_ENABLE_API_TOKEN", True),
@@ -360,6 +363,30 @@ OURS = (
     number("metrics.instancesLimit", "SERVICE_CLIENT_INSTANCES_LIMIT", 10_000, (-1, 0)),
     number("metrics.variantsLimit", "SERVICE_CLIENT_METRICS_VARIANTS_LIMIT", 5000, (-1, 0)),
     number("signals.retentionCount", "SERVICE_SIGNALS_RETENTION_COUNT", 100_000, (-1,), code=0),
+    Row(
+        "signals.encryptionKey",
+        "SERVICE_ENCRYPTION_KEY",
+        None,
+        f"{KEY}, {OTHER_KEY}",
+        f"{KEY},{OTHER_KEY}",
+        KEY,
+        NOTHING,
+        f"{KEY},wr0ng",
+        "wr0ng",
+        "a comma-separated list of Fernet keys",
+        secret=True,
+    ),
+    replace(
+        path(
+            "signals.encryptionKeyFile",
+            "SERVICE_ENCRYPTION_KEY_FILE",
+            None,
+            KEY_FILE,
+            f"{SAMPLES}/./encryption.key",
+        ),
+        bad="/nonexistent/wr0ng",
+        says="a readable file with one Fernet key per line",
+    ),
     number("actions.setsPerProjectLimit", "SERVICE_ACTION_SETS_PER_PROJECT_LIMIT", 5, (-1,)),
     number("actions.filtersLimit", "SERVICE_ACTION_SET_FILTERS_LIMIT", 5, (-1,)),
     number("actions.filterValuesLimit", "SERVICE_ACTION_SET_FILTER_VALUES_LIMIT", 25, (-1, 0)),

@@ -12,6 +12,7 @@ FILES = {
     "DATABASE_SSL_CERT_FILE": "a readable PEM file",
     "DATABASE_SSL_KEY_FILE": "a readable PEM file",
     "DATABASE_SSL_CA_CONFIG": "a JSON object",
+    "SERVICE_ENCRYPTION_KEY_FILE": "a readable file with one Fernet key per line",
 }
 
 

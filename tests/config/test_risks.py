@@ -7,6 +7,7 @@ import json
 import pytest
 
 from sigservice.config import check, load_config
+from sigservice.config.encryption import PUBLIC_KEY
 from tests.config.kit import PEM_FILE
 
 CROSSED_PATH = "metricsRateLimiting.clientRegisterMaxPerMinute"
@@ -19,6 +20,7 @@ CAREFUL = {
     "SERVICE_DEFAULT_ADMIN_PASSWORD": "Correct-Horse-7",
     "SERVICE_METRICS_TOKEN": "0123456789abcdef",
     "DATABASE_URL": "postgres://ada:hunter2@db.example/flags?sslmode=verify-full",
+    "SERVICE_ENCRYPTION_KEY": "hunter2hunter2hunter2hunter2hunter2hunter2A=",
 }
 MAIL = {"EMAIL_HOST": "smtp.example", "EMAIL_SENDER": "flags@example.com"}
 CA = {"DATABASE_URL": "postgres://ada:hunter2@db.example/flags", "DATABASE_SSL_CA_FILE": PEM_FILE}
@@ -66,6 +68,9 @@ def test_the_exit_code_says_how_grave_the_risks_are(capsys):
         ({}, "server.port", "note"),
         ({}, "db", "note"),
         ({"SERVICE_DATA_DIR": ":temporary:"}, "dataDir", "danger"),
+        (CA, "signals.encryptionKey", "note"),
+        (CA | {"SERVICE_DATA_DIR": ":temporary:"}, "signals.encryptionKey", "warning"),
+        ({"SERVICE_ENCRYPTION_KEY": PUBLIC_KEY}, "signals.encryptionKey", "danger"),
         (
             {"SERVICE_DEFAULT_ADMIN_USERNAME": "a", "SERVICE_DEFAULT_ADMIN_PASSWORD": "short"},
             "authentication.initialAdminUser",
@@ -156,3 +161,15 @@ def test_a_cookie_that_browsers_refuse_is_a_risk():
 def test_the_removed_event_hook_is_a_risk():
     risks = check.list_risks(load_config({"eventHook": print}, {}))
     assert ("warning", "eventHook") in [(risk.severity, risk.option) for risk in risks]
+
+
+def test_key_files_that_others_can_read_are_risks(find_severities, tmp_path):
+    file = tmp_path / "encryption.key"
+    file.write_text(PUBLIC_KEY)
+    configured = {"SERVICE_ENCRYPTION_KEY_FILE": str(file)}
+    for mode, is_risk in ((0o644, True), (0o640, True), (0o600, False)):
+        file.chmod(mode)
+        risk = ("signals.encryptionKeyFile", "warning")
+        assert (risk in find_severities(configured)) == is_risk
+        risk = ("signals.encryptionKey", "warning")
+        assert (risk in find_severities({"SERVICE_DATA_DIR": str(tmp_path)})) == is_risk

@@ -1,5 +1,7 @@
 """Tokens of signal endpoints: one function for each SQL statement."""
 
+from collections.abc import Sequence
+
 from sigservice.db import queries
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_one_prepared
@@ -59,3 +61,23 @@ def delete(conn: Connection, endpoint_id: int, id: int) -> bool:
 def find_by_secret(conn: Connection, secret_hash: bytes) -> Row | None:
     """{id, name, signal_endpoint_id, endpoint_name, enabled} of the token, also if disabled."""
     return fetch_one_prepared(conn, _SQL["find_signal_token_by_secret"], secret_hash=secret_hash)
+
+
+def list_encrypted(conn: Connection) -> list[Row]:
+    """{id, encrypted_secret, previous_encrypted_secret} of the tokens that have one of them."""
+    return fetch_all(conn, _SQL["list_encrypted_secrets"])
+
+
+def update_encrypted(
+    conn: Connection,
+    ids: Sequence[int],
+    secrets: Sequence[bytes | None],
+    previous_secrets: Sequence[bytes | None],
+) -> None:
+    execute(
+        conn,
+        _SQL["update_encrypted_secrets"],
+        ids=list(ids),
+        secrets=list(secrets),
+        previous_secrets=list(previous_secrets),
+    )

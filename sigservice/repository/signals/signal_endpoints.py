@@ -45,6 +45,10 @@ def lock(conn: Connection, id: int) -> Row | None:
     return fetch_one(conn, _SQL["lock_signal_endpoint"], id=id)
 
 
+def lock_each(conn: Connection) -> None:
+    execute(conn, _SQL["lock_each_signal_endpoint"])
+
+
 def list_all(conn: Connection) -> list[Row]:
     return fetch_all(conn, _SQL["list_signal_endpoints"])
 

@@ -44,3 +44,26 @@ SELECT t.id, t.name, t.signal_endpoint_id, e.name AS endpoint_name, e.enabled
 FROM signal_endpoint_tokens t
 JOIN signal_endpoints e ON e.id = t.signal_endpoint_id
 WHERE t.secret_hash = %(secret_hash)s;
+
+-- name: list_encrypted_secrets
+-- Call under lock_signal_endpoints and lock_each_signal_endpoint.
+SELECT id, encrypted_secret, previous_encrypted_secret
+FROM signal_endpoint_tokens
+WHERE encrypted_secret IS NOT NULL
+   OR previous_encrypted_secret IS NOT NULL
+ORDER BY id;
+
+-- name: update_encrypted_secrets
+-- The same secrets, encrypted with another key. Processes read the tokens of a new version again.
+WITH updated AS (
+    UPDATE signal_endpoint_tokens t
+    SET encrypted_secret = e.encrypted_secret,
+        previous_encrypted_secret = e.previous_encrypted_secret
+    FROM unnest(%(ids)s::integer[], %(secrets)s::bytea[], %(previous_secrets)s::bytea[])
+        AS e (id, encrypted_secret, previous_encrypted_secret)
+    WHERE t.id = e.id
+    RETURNING t.signal_endpoint_id
+)
+UPDATE signal_endpoints
+SET version = greatest(version + 1, floor(extract(epoch FROM clock_timestamp()) * 1000))
+WHERE id IN (SELECT signal_endpoint_id FROM updated);

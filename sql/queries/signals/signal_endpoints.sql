@@ -24,6 +24,13 @@ FROM signal_endpoints
 WHERE id = %(id)s
 FOR NO KEY UPDATE;
 
+-- name: lock_each_signal_endpoint
+-- Waits for all changes of endpoints and tokens that have begun; doesn't block signals.
+SELECT id
+FROM signal_endpoints
+ORDER BY id
+FOR NO KEY UPDATE;
+
 -- name: list_signal_endpoints
 SELECT id, name, description, enabled, options, created_at, created_by_user_id
 FROM signal_endpoints
