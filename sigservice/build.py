@@ -27,6 +27,7 @@ from sigservice.services.access.authentication_scheme import AuthenticationSchem
 from sigservice.services.access.failed_sign_ins import FailedSignIns
 from sigservice.services.projects.resource_limits import list_resource_limits
 from sigservice.services.signals import signals
+from sigservice.services.signals.endpoint_cache import EndpointCache
 from sigservice.services.system.capped_log import CappedLog
 from sigservice.services.system.events import FlagEventNote
 from sigservice.services.system.mails import MAX_PER_HOUR
@@ -112,6 +113,7 @@ def build_context(
         failed_sign_ins=FailedSignIns(clock.monotonic),
         refusals=CappedLog(get_logger("refusals"), clock.monotonic),
         unavailable=CappedLog(get_logger("errors"), clock.monotonic),
+        signal_endpoints=EndpointCache(database),
         signal_commits=_build_group_commit(
             "signals", database, signals.receive, telemetry, SIGNAL_WAIT_SECONDS
         ),

@@ -29,6 +29,7 @@ from sigservice.secrets import Passwords
 from sigservice.services.access.authentication_scheme import AuthenticationScheme
 from sigservice.services.access.failed_sign_ins import FailedSignIns
 from sigservice.services.actions.action_evaluation import Evaluator
+from sigservice.services.signals.endpoint_cache import EndpointCache
 from sigservice.services.system.capped_log import CappedLog
 from sigservice.services.system.version_check import VersionStatus
 from sigservice.services.usage.reports import Report
@@ -58,6 +59,7 @@ class Context:
     unavailable: CappedLog
     signal_commits: GroupCommit[NewSignal, Row | None]
     report_commits: GroupCommit[Report, None]
+    signal_endpoints: EndpointCache
     evaluator: Evaluator = field(default_factory=Evaluator)
     signals_waiting: threading.Event = field(default_factory=threading.Event)
     notifications_waiting: threading.Event = field(default_factory=threading.Event)

@@ -10,6 +10,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 MAX_EVICTIONS = 1000
 
@@ -36,6 +37,13 @@ class BucketState:
         return headers
 
 
+class _Bucket(NamedTuple):
+    level: float
+    updated_at: float
+    rate: float
+    burst: float
+
+
 class TokenBuckets:
     """The buckets of one limit, by key. Only buckets that aren't full are stored, at most
     `capacity`; the least recently used is evicted first."""
@@ -47,12 +55,14 @@ class TokenBuckets:
         self.burst = burst
         self._monotonic = monotonic
         self._capacity = capacity
-        self._levels: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
+        self._buckets: OrderedDict[Hashable, _Bucket] = OrderedDict()
         self._lock = threading.Lock()
 
-    def consume(self, key: Hashable) -> BucketState:
-        """Takes one token if there is one."""
-        return self._update(key, 1.0)
+    def consume(
+        self, key: Hashable, rate: float | None = None, burst: float | None = None
+    ) -> BucketState:
+        """Takes one token if there is one. `rate` and `burst` replace those of the limit."""
+        return self._update(key, 1.0, rate, burst)
 
     def peek(self, key: Hashable) -> BucketState:
         return self._update(key, 0.0)
@@ -62,37 +72,43 @@ class TokenBuckets:
         self._update(key, -1.0)
 
     def __len__(self) -> int:
-        return len(self._levels)
+        return len(self._buckets)
 
-    def _update(self, key: Hashable, cost: float) -> BucketState:
+    def _update(
+        self, key: Hashable, cost: float, rate: float | None = None, burst: float | None = None
+    ) -> BucketState:
         with self._lock:
             now = self._monotonic()
-            level, updated_at = self._levels.get(key, (self.burst, now))
-            level = min(self.burst, level + (now - updated_at) * self.rate)
+            bucket = self._buckets.get(key)
+            if bucket is None:
+                bucket = _Bucket(self.burst if burst is None else burst, now, self.rate, self.burst)
+            new_rate = bucket.rate if rate is None else rate
+            new_burst = bucket.burst if burst is None else burst
+            level = min(new_burst, bucket.level + (now - bucket.updated_at) * new_rate)
             is_allowed = level >= 1.0
             if is_allowed or cost < 0:
-                level = min(self.burst, level - cost)
+                level = min(new_burst, level - cost)
             if cost:
-                self._levels[key] = (level, now)
-                self._levels.move_to_end(key)
+                self._buckets[key] = _Bucket(level, now, new_rate, new_burst)
+                self._buckets.move_to_end(key)
                 self._evict(now)
         if level >= 1.0:
             wait = 0.0
-        elif self.rate > 0:
-            wait = (1.0 - level) / self.rate
+        elif new_rate > 0:
+            wait = (1.0 - level) / new_rate
         else:
             wait = 3600.0
         remaining = max(0, math.floor(level))
-        return BucketState(is_allowed, math.floor(self.burst), remaining, math.ceil(wait))
+        return BucketState(is_allowed, math.floor(new_burst), remaining, math.ceil(wait))
 
     def _evict(self, now: float) -> None:
         """Removes buckets that are full again. A few at a time, because the lock is held."""
-        for _ in range(min(len(self._levels), MAX_EVICTIONS)):
-            level, updated_at = next(iter(self._levels.values()))
-            is_full = level + (now - updated_at) * self.rate >= self.burst
-            if len(self._levels) <= self._capacity and not is_full:
+        for _ in range(min(len(self._buckets), MAX_EVICTIONS)):
+            bucket = next(iter(self._buckets.values()))
+            is_full = bucket.level + (now - bucket.updated_at) * bucket.rate >= bucket.burst
+            if len(self._buckets) <= self._capacity and not is_full:
                 return
-            self._levels.popitem(last=False)
+            self._buckets.popitem(last=False)
 
 
 class Limiter:
@@ -107,13 +123,18 @@ class Limiter:
         """Allows `amount` requests in `window` seconds; the default of `burst` is `amount`."""
         rate, burst = amount / window, amount if burst is None else burst
         self.buckets[name] = TokenBuckets(rate, burst, self._monotonic)
-        # A policy states how many requests in which time; a larger burst takes longer to refill.
-        self._windows[name] = max(window, math.ceil(burst * window / amount) if amount else 0)
+        self._windows[name] = _find_window(rate, burst, window)
 
-    def consume(self, name: str, key: Hashable) -> tuple[bool, dict[str, str]]:
-        """Whether the request is allowed, and the RateLimit headers."""
-        state = self.buckets[name].consume(key)
-        return state.is_allowed, state.to_headers(self._windows[name])
+    def consume(
+        self, name: str, key: Hashable, *, rate: float | None = None, burst: float | None = None
+    ) -> tuple[bool, dict[str, str]]:
+        """Whether the request is allowed, and the RateLimit headers. `rate` (per second) and
+        `burst` replace those of the limit for this key."""
+        state = self.buckets[name].consume(key, rate, burst)
+        window = self._windows[name]
+        if rate is not None and burst is not None:
+            window = _find_window(rate, burst, 1)
+        return state.is_allowed, state.to_headers(window)
 
     def peek(self, name: str, key: Hashable) -> tuple[bool, dict[str, str]]:
         """What `consume` would return; takes no token."""
@@ -126,3 +147,9 @@ class Limiter:
     def list_rates(self) -> dict[str, float]:
         """Requests per minute by limit, for the `rate_limits` gauge."""
         return {name: buckets.rate * 60 for name, buckets in self.buckets.items()}
+
+
+def _find_window(rate: float, burst: float, window: int) -> int:
+    """The seconds of a policy, which states how many requests are allowed in which time; a larger
+    burst takes longer to refill."""
+    return max(window, math.ceil(round(burst / rate, 6)) if rate else 0)

@@ -9,8 +9,8 @@ from datetime import datetime
 
 from sigservice.clock import Clock
 from sigservice.db.pool import Database
+from sigservice.db.read_coalescing import CoalescedRead
 from sigservice.flags.last_used import LastUsedBuffer
-from sigservice.flags.read_coalescing import CoalescedRead
 from sigservice.repository import revisions as repository
 from sigservice.services import revisions as revision_service
 from sigservice.services.access import api_tokens

@@ -5,7 +5,7 @@ from typing import Any
 from bottle import HTTPError, HTTPResponse, request
 
 from sigservice.context import Context
-from sigservice.errors import AppError, MethodNotAllowedError, NotFoundError
+from sigservice.errors import AppError, MethodNotAllowedError, NotFoundError, RateLimitError
 from sigservice.log import format_trace, new_error_id
 from sigservice.web import respond
 from sigservice.web.client_ip import find_client_ip
@@ -37,7 +37,7 @@ def respond_to_error(
     error_id = new_error_id()
     if error.status == 403:
         _log_refusal(context, error, path)
-    if error.status >= 500:
+    if error.status >= 500 and not isinstance(error, RateLimitError):
         log = context.unavailable.warn if fault is None else context.get_logger("errors").error
         cause = getattr(error, "sqlstate", "") or type(error).__name__
         if fault is not None:

@@ -9,10 +9,12 @@ from sigservice.errors import AppError, RateLimitError
 from sigservice.web.client_ip import find_client_ip, make_limit_key
 
 
-def build_rate_limit_error(headers: dict[str, str]) -> RateLimitError:
-    return RateLimitError(
+def build_rate_limit_error(headers: dict[str, str], status: int = 429) -> RateLimitError:
+    error = RateLimitError(
         f"Too many requests. Try again in {headers['Retry-After']} s.", headers=headers
     )
+    error.status = status
+    return error
 
 
 class LimitPlugin:

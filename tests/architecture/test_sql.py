@@ -23,7 +23,8 @@ STATEMENTS = [(table, name) for table, path in PATHS.items() for name in queries
 HOT = {
     ("action_runs", "find_pending_work"): ["signal_queue_pkey", "action_runs_due_idx"],
     ("signal_queue", "list_queued_signals"): ["signal_queue_pkey", "signals_pkey"],
-    ("signals", "insert_signals"): ["signal_endpoint_tokens_secret_hash_key"],
+    ("signals", "insert_signals"): ["signal_endpoint_tokens_pkey", "signals_idempotency_key_idx"],
+    ("signals", "find_signal_by_key"): ["signals_idempotency_key_idx"],
     ("signals", "list_signals_for_endpoint"): ["signals_endpoint_id_idx"],
     ("signals", "list_signals_for_token"): ["signals_token_id_idx"],
     ("signals", "find_search_end"): ["signals_"],

@@ -14,7 +14,7 @@ SLEEP = re.compile(r"\btime\.sleep\(|\bfrom time import .*\bsleep\b|\bwait_for_t
 TAKE_TIME = re.compile(r"\btake_time\(")
 SLOW = {
     "db/test_pool.py",
-    "flags/test_read_coalescing.py",
+    "db/test_read_coalescing.py",
     "outgoing/test_post.py",
     "outgoing/test_smtp.py",
     "server/test_embedded.py",

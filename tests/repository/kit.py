@@ -65,7 +65,8 @@ def add_service_account(conn: Connection, username: str = "robot") -> int:
 
 
 def add_endpoint(conn: Connection, name: str = "deploys", **more: Any) -> int:
-    values = {"description": None, "enabled": True, "created_by_user_id": 1, "limit": 100}
+    values = {"description": None, "enabled": True, "options": "{}"}
+    values |= {"created_by_user_id": 1, "limit": 100}
     row = signal_endpoints.insert(conn, name=name, **values | more)
     assert row is not None
     return row["id"]
@@ -89,9 +90,23 @@ def secret_of(endpoint_id: int, name: str = "ci") -> str:
 def insert_signal(
     conn: Connection, endpoint: str, secret: str, payload: str = "{}"
 ) -> dict[str, Any] | None:
-    signal = signals.NewSignal(endpoint, secrets.sha256(secret), payload, len(payload.encode()))
-    (row,) = signals.insert_all(conn, [signal])
+    (row,) = signals.insert_all(conn, [make_signal(conn, endpoint, secret, payload)])
     return row
+
+
+def make_signal(
+    conn: Connection, endpoint: str, secret: str, payload: str = "{}", **more: Any
+) -> signals.NewSignal:
+    """A signal as its endpoint is now, with IDs of 0 if endpoint or secret are unknown."""
+    endpoints = run(conn, "SELECT id, version FROM signal_endpoints WHERE name = %s", endpoint)
+    tokens = run(
+        conn,
+        "SELECT id FROM signal_endpoint_tokens WHERE secret_hash = %s",
+        secrets.sha256(secret),
+    )
+    id, version = endpoints[0] if endpoints else (0, 0)
+    token_id = tokens[0][0] if tokens else 0
+    return signals.NewSignal(id, version, token_id, payload, len(payload.encode()), **more)
 
 
 def add_signal(

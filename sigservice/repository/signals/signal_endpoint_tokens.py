@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_one_prepared
+from sigservice.db.statements import Row, execute, fetch_all, fetch_one
 
 _SQL = queries.load("signals/signal_endpoint_tokens")
 
@@ -56,11 +56,6 @@ def rename(conn: Connection, endpoint_id: int, id: int, name: str) -> Row | None
 def delete(conn: Connection, endpoint_id: int, id: int) -> bool:
     statement = _SQL["delete_signal_endpoint_token"]
     return execute(conn, statement, signal_endpoint_id=endpoint_id, id=id) > 0
-
-
-def find_by_secret(conn: Connection, secret_hash: bytes) -> Row | None:
-    """{id, name, signal_endpoint_id, endpoint_name, enabled} of the token, also if disabled."""
-    return fetch_one_prepared(conn, _SQL["find_signal_token_by_secret"], secret_hash=secret_hash)
 
 
 def list_encrypted(conn: Connection) -> list[Row]:

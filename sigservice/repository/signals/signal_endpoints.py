@@ -53,6 +53,16 @@ def list_all(conn: Connection) -> list[Row]:
     return fetch_all(conn, _SQL["list_signal_endpoints"])
 
 
+def find_state(conn: Connection) -> Row | None:
+    """A row that changes with each change of an endpoint or of its tokens."""
+    return fetch_one(conn, _SQL["find_signal_endpoints_state"])
+
+
+def list_settings(conn: Connection) -> list[Row]:
+    """{id, name, enabled, version, options, tokens}; `options` and `tokens` are JSON."""
+    return fetch_all(conn, _SQL["list_signal_endpoint_settings"])
+
+
 def update(
     conn: Connection, id: int, *, name: str, description: str | None, enabled: bool, options: str
 ) -> Row | None:

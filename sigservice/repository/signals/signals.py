@@ -3,6 +3,7 @@
 A page of signals ends early when its payloads exceed PAGE_BYTES; see is_truncated.
 """
 
+import uuid
 from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -28,26 +29,32 @@ PAGE_BYTES = 8_000_000
 
 
 class NewSignal(NamedTuple):
-    """`size` is the number of bytes that the sender sent as the payload."""
+    """`version` is that of the endpoint's settings, `size` the number of bytes that the sender sent
+    as the payload, `key` identifies repeated deliveries."""
 
-    endpoint_name: str
-    secret_hash: bytes
+    endpoint_id: int
+    version: int
+    token_id: int
     payload: str
     size: int
+    key: uuid.UUID | None = None
 
 
 def insert_all(conn: Connection, signals: Sequence[NewSignal]) -> list[Row | None]:
     """The stored signals, without payload, in the order of `signals`.
 
-    None if the secret isn't one of the endpoint's or the endpoint is disabled.
+    None if the version is no longer that of the endpoint. `created_at` is None if another signal
+    has the key.
     """
     items = [
         {
             "position": position,
-            "endpoint_name": signal.endpoint_name,
-            "secret_hash": signal.secret_hash.hex(),
+            "endpoint_id": signal.endpoint_id,
+            "version": signal.version,
+            "token_id": signal.token_id,
             "payload": signal.payload,
             "payload_bytes": signal.size,
+            "idempotency_key": signal.key,
         }
         for position, signal in enumerate(signals)
     ]
@@ -56,6 +63,23 @@ def insert_all(conn: Connection, signals: Sequence[NewSignal]) -> list[Row | Non
     for row in fetch_all_prepared(conn, _SQL["insert_signals"], signals=text):
         rows[row.pop("position")] = row
     return rows
+
+
+def find_by_key(
+    conn: Connection, endpoint_id: int, key: uuid.UUID, window_hours: int
+) -> Row | None:
+    """The signal with its payload and `is_expired`, whether the window of the key is over."""
+    return fetch_one(
+        conn,
+        _SQL["find_signal_by_key"],
+        endpoint_id=endpoint_id,
+        idempotency_key=str(key),
+        window_hours=window_hours,
+    )
+
+
+def release_key(conn: Connection, id: int) -> None:
+    execute(conn, _SQL["release_key"], id=id)
 
 
 def insert_by_user(

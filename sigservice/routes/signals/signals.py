@@ -1,21 +1,25 @@
 """POST /api/signal-endpoint/<name>: receives the signals of external systems."""
 
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any
 
 from bottle import HTTPResponse, request
 
-from sigservice import secrets
+from sigservice import payload, secrets
 from sigservice.context import Context
 from sigservice.db.statements import Row
-from sigservice.errors import AppError, NotFoundError
-from sigservice.services.signals import signals
+from sigservice.errors import AppError, NotFoundError, UnavailableError
+from sigservice.repository.signals.signals import NewSignal
+from sigservice.services.signals import cloud_events, credentials, idempotency, signals
+from sigservice.services.signals.credentials import Caller
+from sigservice.services.signals.endpoint_cache import EndpointSettings, TokenSettings
 from sigservice.web import respond
-from sigservice.web.body import MISSING, read_json
+from sigservice.web.body import MISSING, read_bytes, read_json
 from sigservice.web.client_ip import find_client_ip
-from sigservice.web.guards import AuthenticationAttempt, Public, read_bearer_token
+from sigservice.web.guards import AuthenticationAttempt, Public
 from sigservice.web.limits import build_rate_limit_error
 from sigservice.web.router import Router
+from sigservice.web.signal_credentials import read_caller, read_headers
 
 # A proxy, because bottle flattens dicts in a route's configuration.
 DESCRIPTION = MappingProxyType(
@@ -26,6 +30,7 @@ DESCRIPTION = MappingProxyType(
         "requestBody": {"content": {"application/json": {"schema": {}}}},
     }
 )
+MAX_ATTEMPTS = 3  # to store a signal while its endpoint changes or its key expires
 
 
 def _payload_limit(config: dict[str, Any]) -> int:
@@ -36,7 +41,7 @@ def _payload_limit(config: dict[str, Any]) -> int:
 router = Router(Public)
 
 
-# No guard: the statement that stores the signals checks their tokens.
+# No guard: the caller is authenticated by the tokens of the endpoint.
 @router.post(
     "/api/signal-endpoint/<name>",
     described_as=DESCRIPTION,
@@ -44,64 +49,121 @@ router = Router(Public)
     needs_credentials=True,
 )
 def receive_signal(context: Context, name: str) -> HTTPResponse:
-    limiter, telemetry = context.limiter, context.telemetry.signals
-    environ = request.environ
-    secret = read_bearer_token(environ)
-    if not secret:
-        telemetry.count_signal("", "unauthorized")
-        raise signals.build_unauthorized_error()
-    key = secrets.sha256(f"{name}\n{secret}")
-    is_allowed, headers = limiter.consume("signal", key)
+    environ, telemetry = request.environ, context.telemetry.signals
+    address = find_client_ip(environ, context.trusted_proxies)
+    caller = read_caller(environ, address)
+    is_authenticated = False
     try:
-        with AuthenticationAttempt(context, find_client_ip(environ, context.trusted_proxies), key):
-            if not is_allowed:
-                _refuse(context, name, secret, key, headers)
-            signal = _store(context, environ, name, secret, key)
+        endpoint, token = _authenticate(context, name, caller)
+        is_authenticated = True
+        signal, is_replayed, headers = _receive(context, environ, endpoint, token, caller)
     except AppError as error:
-        if error.status >= 500 and is_allowed:
-            limiter.refund("signal", key)
-        error.headers = headers | error.headers
-        is_known = key in context.recent_credentials
-        telemetry.count_signal(name if is_known else "", error.name)
+        telemetry.count_signal(name if is_authenticated else "", error.name)
         raise
-    if signal["queued"]:
+    if signal.get("queued"):
         context.signals_waiting.set()
-    telemetry.count_signal(name, "accepted", signal["payload_bytes"])
+    telemetry.count_signal(name, "replayed" if is_replayed else "accepted", signal["payload_bytes"])
     body = signals.to_json(signal) | {"createdBySourceTokenId": signal["token_id"]}
     response = respond.json({"signals": [body]})
     for header, value in headers.items():
         response.set_header(header, value)
+    if is_replayed:
+        response.set_header("Idempotency-Replayed", "true")
     return response
 
 
-def _refuse(
-    context: Context, name: str, secret: str, key: bytes, headers: dict[str, str]
-) -> NoReturn:
-    """Raises RateLimitError; for an invalid token UnauthorizedError instead."""
-    if key not in context.recent_credentials:
-        _check_token(context, name, secret)
-    raise build_rate_limit_error(headers)
+def _authenticate(
+    context: Context, name: str, caller: Caller
+) -> tuple[EndpointSettings, TokenSettings]:
+    """The endpoint and the caller's token. Raises InvalidCredentialsError, RateLimitError after too
+    many failures of the address, NotFoundError for a valid token of a disabled endpoint."""
+    now, cache = context.clock.now(), context.signal_endpoints
+    key = secrets.sha256(f"{name}\n{caller.secret}")
+    with AuthenticationAttempt(context, caller.address, key):
+        endpoint = cache.get_cached(name)
+        try:
+            token = credentials.authenticate(endpoint, caller, now)
+        except credentials.InvalidCredentialsError:
+            endpoint = cache.read_current().get(name)
+            token = credentials.authenticate(endpoint, caller, now)
+    assert endpoint is not None
+    if not endpoint.enabled:
+        endpoint = cache.read_current().get(name)
+        if endpoint is None or not endpoint.enabled:
+            raise NotFoundError("The signal endpoint is disabled.")
+    return endpoint, token
 
 
-def _store(context: Context, environ: dict[str, Any], name: str, secret: str, key: bytes) -> Row:
-    """Stores the signal. For an invalid token raises UnauthorizedError, whatever the body is;
-    NotFoundError if the token is valid and the endpoint is disabled."""
+def _receive(
+    context: Context,
+    environ: dict[str, Any],
+    endpoint: EndpointSettings,
+    token: TokenSettings,
+    caller: Caller,
+) -> tuple[Row, bool, dict[str, str]]:
+    """(the signal, whether it is the first one with its key, the RateLimit headers)."""
+    rate_limit = endpoint.options.rateLimit
+    key = (endpoint.id, token.id)
+    is_allowed, headers = context.limiter.consume(
+        "signal", key, rate=rate_limit.perSecond, burst=rate_limit.find_burst()
+    )
     try:
-        value, data = read_json(environ, _payload_limit(context.config))
-    except AppError:
-        _check_token(context, name, secret)
+        if not is_allowed:
+            _authenticate_again(context, endpoint.name, caller)  # 401 if the token is deleted
+            raise build_rate_limit_error(headers, rate_limit.status)
+        value, data = _read_payload(environ, _payload_limit(context.config))
+        idempotency_key = idempotency.find_key(
+            endpoint.options.idempotency, read_headers(environ), value
+        )
+        text = payload.unescape(data.decode())
+        signal, is_replayed = _store(
+            context,
+            endpoint,
+            caller,
+            NewSignal(endpoint.id, endpoint.version, token.id, text, len(data), idempotency_key),
+        )
+    except AppError as error:
+        if error.status >= 500 and is_allowed:
+            context.limiter.refund("signal", key)
+        error.headers = headers | error.headers
         raise
-    if key not in context.recent_credentials:  # wrong tokens don't wait together with valid ones
-        _check_token(context, name, secret)
-    body = b"{}" if value is MISSING else data
-    signal = context.signal_commits.store(signals.make_signal(name, secret, body))
-    if signal is None:
-        _check_token(context, name, secret)
-        raise NotFoundError("The signal endpoint is disabled.")
-    return signal
+    return signal, is_replayed, headers
 
 
-def _check_token(context: Context, name: str, secret: str) -> None:
-    """Raises UnauthorizedError."""
-    with context.database.autocommit() as conn:
-        signals.check_token(conn, name, secret)
+def _read_payload(environ: dict[str, Any], limit: int) -> tuple[Any, bytes]:
+    """The payload and its JSON; {} for an empty body."""
+    headers = read_headers(environ)
+    if cloud_events.is_binary_mode(headers):
+        content_type, body = environ.get("CONTENT_TYPE", ""), read_bytes(environ, limit)
+        data = cloud_events.make_structured(headers, content_type, body)
+        return payload.parse(data), data
+    value, data = read_json(environ, limit)
+    return ({}, b"{}") if value is MISSING else (value, data)
+
+
+def _store(
+    context: Context, endpoint: EndpointSettings, caller: Caller, signal: NewSignal
+) -> tuple[Row, bool]:
+    """(the stored signal, False), or (the first one with the same key, True)."""
+    for _ in range(MAX_ATTEMPTS):
+        row = context.signal_commits.store(signal)
+        if row is None:  # the endpoint or its tokens changed
+            endpoint, token = _authenticate_again(context, endpoint.name, caller)
+            signal = signal._replace(
+                endpoint_id=endpoint.id, version=endpoint.version, token_id=token.id
+            )
+        elif row["created_at"] is not None:
+            return row, False
+        else:
+            with context.database.autocommit() as conn:
+                first = signals.find_first(conn, signal, endpoint.options.idempotency)
+            if first is not None:
+                return first, True
+    raise UnavailableError("The signal endpoint is changing. Try again.")
+
+
+def _authenticate_again(
+    context: Context, name: str, caller: Caller
+) -> tuple[EndpointSettings, TokenSettings]:
+    context.signal_endpoints.read_current()
+    return _authenticate(context, name, caller)

@@ -15,12 +15,19 @@ MAX_LABEL_LENGTH = 50
 
 
 class RateLimit(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Signals per second and at once, for each token; None is the value of the configuration.
-    `status` is that of the response above the limit: some senders retry a 503 but no 429."""
+    """Signals per second and at once, for each token. Without a rate the configured one applies;
+    without a burst it is the rate, or the configured one. `status` is that of the response above
+    the limit: some senders retry a 503 but no 429."""
 
     perSecond: float | None = None
     burst: int | None = None
     status: Literal[429, 503] = 429
+
+    def find_burst(self) -> float | None:
+        """None for the configured one."""
+        if self.burst is None and self.perSecond is not None:
+            return max(1.0, self.perSecond)
+        return self.burst
 
 
 class Idempotency(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -161,6 +161,7 @@ def create_token(
             resource="signalTokensPerEndpoint",
             limit=limit,
         )
+    signal_endpoints.bump_version(conn, endpoint_id)
     events.record(conn, "signal-endpoint-token-created", by, data=token_to_json(row))
     return row, secret
 
@@ -190,6 +191,7 @@ def delete_token(conn: Connection, endpoint_id: int, id: int, by: Identity) -> N
     _require(signal_endpoints.lock(conn, endpoint_id))
     before = get_token(conn, endpoint_id, id)
     signal_endpoint_tokens.delete(conn, endpoint_id, id)
+    signal_endpoints.bump_version(conn, endpoint_id)
     events.record(conn, "signal-endpoint-token-deleted", by, pre_data=token_to_json(before))
 
 

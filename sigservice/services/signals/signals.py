@@ -6,25 +6,27 @@ from typing import Any
 
 import msgspec
 
-from sigservice import payload, secrets
+from sigservice import payload
 from sigservice.clock import format_iso
 from sigservice.db.like import make_pattern
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.errors import ConflictError, NotFoundError, UnauthorizedError
-from sigservice.repository.signals import signal_endpoint_tokens, signals
+from sigservice.errors import ConflictError, NotFoundError
+from sigservice.repository.signals import signals
 from sigservice.repository.signals.signals import NewSignal
 from sigservice.services.identity import Identity
 from sigservice.services.signals import signal_endpoints
+from sigservice.services.signals.endpoint_options import Idempotency
 from sigservice.services.system import events
 
 
 def receive(conn: Connection, group: Sequence[NewSignal]) -> list[Row | None]:
     """Stores the signals of concurrent senders in one statement; returns them in the same order.
 
-    None instead of a signal whose token or endpoint doesn't accept it, see `check_token`. The
-    payloads are JSON that payload.parse has accepted. On a connection in autocommit the signals are
-    committed when this returns.
+    None instead of a signal whose endpoint has changed meanwhile: authenticate its sender again.
+    `created_at` is None if another signal has the key: see `find_first`. The payloads are JSON that
+    payload.parse has accepted. On a connection in autocommit the signals are committed when this
+    returns.
     """
     rows = signals.insert_all(conn, group)
     for row, signal in zip(rows, group, strict=True):
@@ -33,21 +35,24 @@ def receive(conn: Connection, group: Sequence[NewSignal]) -> list[Row | None]:
     return rows
 
 
-def make_signal(endpoint_name: str, secret: str, body: bytes) -> NewSignal:
-    """`body` is JSON that payload.parse has accepted."""
-    text = payload.unescape(body.decode())
-    return NewSignal(endpoint_name, secrets.sha256(secret), text, len(body))
+def find_first(conn: Connection, signal: NewSignal, options: Idempotency) -> Row | None:
+    """The stored signal with the key of `signal`, which repeats it. None if the key is free now:
+    its window is over, or that signal was deleted.
 
-
-def check_token(conn: Connection, endpoint_name: str, secret: str) -> None:
-    """Raises UnauthorizedError unless the secret is one of this endpoint's."""
-    token = signal_endpoint_tokens.find_by_secret(conn, secrets.sha256(secret))
-    if token is None or token["endpoint_name"] != endpoint_name:
-        raise build_unauthorized_error()
-
-
-def build_unauthorized_error() -> UnauthorizedError:
-    return UnauthorizedError("The token is missing or doesn't belong to this signal endpoint.")
+    Raises ConflictError if the payloads differ and the endpoint rejects that.
+    """
+    assert signal.key is not None
+    row = signals.find_by_key(conn, signal.endpoint_id, signal.key, options.windowHours)
+    if row is None:
+        return None
+    if row["is_expired"]:
+        signals.release_key(conn, row["id"])
+        return None
+    if row["payload"] != signal.payload and options.differentBody == "reject":
+        raise ConflictError(
+            f"Signal {row['id']} has the same idempotency key and another payload.", path="key"
+        )
+    return row
 
 
 @dataclass(frozen=True)

@@ -38,13 +38,6 @@ DELETE FROM signal_endpoint_tokens
 WHERE signal_endpoint_id = %(signal_endpoint_id)s
   AND id = %(id)s;
 
--- name: find_signal_token_by_secret
--- The token of a secret, whether or not its endpoint is enabled.
-SELECT t.id, t.name, t.signal_endpoint_id, e.name AS endpoint_name, e.enabled
-FROM signal_endpoint_tokens t
-JOIN signal_endpoints e ON e.id = t.signal_endpoint_id
-WHERE t.secret_hash = %(secret_hash)s;
-
 -- name: list_encrypted_secrets
 -- Call under lock_signal_endpoints and lock_each_signal_endpoint.
 SELECT id, encrypted_secret, previous_encrypted_secret

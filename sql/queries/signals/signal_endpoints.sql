@@ -36,6 +36,27 @@ SELECT id, name, description, enabled, options, created_at, created_by_user_id
 FROM signal_endpoints
 ORDER BY id;
 
+-- name: find_signal_endpoints_state
+-- Changes with each change of an endpoint or of its tokens.
+SELECT count(*) AS endpoints, sum(id) AS ids, sum(version) AS versions FROM signal_endpoints;
+
+-- name: list_signal_endpoint_settings
+-- What the authentication of senders needs; hashes are hexadecimal.
+SELECT e.id, e.name, e.enabled, e.version, e.options,
+       coalesce((SELECT json_agg(json_build_object(
+                     'id', t.id,
+                     'secretHash', encode(t.secret_hash, 'hex'),
+                     'previousSecretHash', encode(t.previous_secret_hash, 'hex'),
+                     'signature', t.signature,
+                     'encryptedSecret', encode(t.encrypted_secret, 'escape'),
+                     'previousEncryptedSecret', encode(t.previous_encrypted_secret, 'escape'),
+                     'previousExpiresAt', t.previous_expires_at,
+                     'expiresAt', t.expires_at,
+                     'allowedAddresses', t.allowed_addresses) ORDER BY t.id)
+                 FROM signal_endpoint_tokens t WHERE t.signal_endpoint_id = e.id), '[]') AS tokens
+FROM signal_endpoints e
+ORDER BY e.id;
+
 -- name: update_signal_endpoint
 UPDATE signal_endpoints
 SET name = %(name)s, description = %(description)s, enabled = %(enabled)s,

@@ -1,47 +1,65 @@
 -- Received signals. Written by senders; deleted by the retention job in chunks.
 
 -- name: insert_signals
--- Checks the tokens and stores the signals of concurrent senders in one statement, which is one commit
--- and one round trip. Returns a row for each stored signal: none if the token isn't one of the endpoint's
--- or the endpoint is disabled. A signal is queued for evaluation if an enabled action set is triggered by
--- the endpoint. IDs are in the order of the list. `signals` is one JSON text, which the driver formats
--- faster than arrays; the payload is text in it, so that it doesn't change. With LATERAL each token is
--- one index lookup.
+-- Stores the signals of concurrent senders in one statement, which is one commit and one round trip.
+-- Returns a row for each signal whose endpoint still has the version that its sender was authenticated
+-- with. `created_at` is NULL if the endpoint has a signal with the same key already: that one is not
+-- stored. A signal is queued for evaluation if an enabled action set is triggered by the endpoint. IDs are
+-- in the order of the list. `signals` is one JSON text, which the driver formats faster than arrays; the
+-- payload is text in it, so that it doesn't change. The join with the token protects from a previous
+-- version of the program, which deletes tokens without a new version of the endpoint. With LATERAL each
+-- is one index lookup.
 WITH accepted AS MATERIALIZED (
     SELECT nextval('signals_id_seq') AS id, s.position, s.endpoint_id, s.token_id, s.payload,
-           s.payload_bytes
-    FROM (SELECT n.position, e.id AS endpoint_id, t.id AS token_id, n.payload, n.payload_bytes
+           s.payload_bytes, s.idempotency_key
+    FROM (SELECT n.position, e.id AS endpoint_id, n.token_id, n.payload, n.payload_bytes,
+                 n.idempotency_key
           FROM json_to_recordset(%(signals)s)
-               AS n (position integer, endpoint_name text, secret_hash text, payload text,
-                     payload_bytes integer)
+               AS n (position integer, endpoint_id integer, version bigint, token_id integer,
+                     payload text, payload_bytes integer, idempotency_key uuid)
           CROSS JOIN LATERAL (
-              SELECT id, signal_endpoint_id
+              SELECT signal_endpoint_id
               FROM signal_endpoint_tokens
-              WHERE secret_hash = decode(n.secret_hash, 'hex')
+              WHERE id = n.token_id
               LIMIT 1
           ) t
           JOIN signal_endpoints e ON e.id = t.signal_endpoint_id
-                                 AND e.name = n.endpoint_name
+                                 AND e.id = n.endpoint_id
+                                 AND e.version = n.version
                                  AND e.enabled
           ORDER BY n.position) s
 ), stored AS (
-    INSERT INTO signals (id, endpoint_id, token_id, payload, payload_bytes)
+    INSERT INTO signals (id, endpoint_id, token_id, payload, payload_bytes, idempotency_key)
     OVERRIDING SYSTEM VALUE
-    SELECT id, endpoint_id, token_id, payload::json, payload_bytes
+    SELECT id, endpoint_id, token_id, payload::json, payload_bytes, idempotency_key
     FROM accepted
+    ON CONFLICT (endpoint_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
     RETURNING id, created_at
 ), queued AS (
     INSERT INTO signal_queue (signal_id, endpoint_id)
-    SELECT id, endpoint_id
-    FROM accepted
-    WHERE EXISTS (SELECT 1 FROM action_sets a
-                  WHERE a.source_id = accepted.endpoint_id AND a.enabled)
+    SELECT a.id, a.endpoint_id
+    FROM accepted a
+    JOIN stored s ON s.id = a.id
+    WHERE EXISTS (SELECT 1 FROM action_sets x
+                  WHERE x.source_id = a.endpoint_id AND x.enabled)
     RETURNING signal_id
 )
 SELECT a.position, a.id, a.endpoint_id, a.token_id, s.created_at, q.signal_id IS NOT NULL AS queued
 FROM accepted a
-JOIN stored s ON s.id = a.id
+LEFT JOIN stored s ON s.id = a.id
 LEFT JOIN queued q ON q.signal_id = a.id;
+
+-- name: find_signal_by_key
+-- `is_expired` if the window of its key is over.
+SELECT id, endpoint_id, token_id, payload, payload_bytes, created_at,
+       created_at <= now() - make_interval(hours => %(window_hours)s) AS is_expired
+FROM signals
+WHERE endpoint_id = %(endpoint_id)s
+  AND idempotency_key = %(idempotency_key)s;
+
+-- name: release_key
+-- Of the signal `id` alone: another sender may have used the key again.
+UPDATE signals SET idempotency_key = NULL WHERE id = %(id)s;
 
 -- name: insert_signal_by_user
 -- A test signal or a replay, queued like a sender's signal.

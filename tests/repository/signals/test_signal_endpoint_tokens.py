@@ -43,7 +43,6 @@ def test_new_endpoint_has_no_tokens(conn, two):
     assert signal_endpoint_tokens.find(conn, two[0], 1) is None
     assert signal_endpoint_tokens.rename(conn, two[0], 1, "x") is None
     assert signal_endpoint_tokens.delete(conn, two[0], 1) is False
-    assert signal_endpoint_tokens.find_by_secret(conn, b"hash") is None
 
 
 def test_new_token_is_returned_without_its_hash(conn, two):
@@ -131,28 +130,6 @@ def test_rename_changes_only_the_name(conn, two):
     assert renamed == row | {"name": "é" * 100}
     assert signal_endpoint_tokens.find(conn, two[0], row["id"]) == renamed
     assert signal_endpoint_tokens.find(conn, two[0], other["id"]) == other
-    assert signal_endpoint_tokens.find_by_secret(conn, b"hash")["name"] == "é" * 100
-
-
-def test_token_is_found_by_its_hash_also_when_its_endpoint_is_disabled(conn, two):
-    off = add_endpoint(conn, "off", enabled=False)
-    for endpoint_id, name, enabled in ((two[0], "a", True), (off, "off", False)):
-        row = insert(conn, endpoint_id, secret_hash=name.encode())
-        assert signal_endpoint_tokens.find_by_secret(conn, name.encode()) == {
-            "id": row["id"],
-            "name": "ci",
-            "signal_endpoint_id": endpoint_id,
-            "endpoint_name": name,
-            "enabled": enabled,
-        }
-    for unknown in (b"", b"A", b"a ", b"b"):
-        assert signal_endpoint_tokens.find_by_secret(conn, unknown) is None
-
-
-def test_token_of_a_deleted_endpoint_is_not_found(conn, two):
-    insert(conn, two[0], secret_hash=b"hash")
-    signal_endpoints.delete(conn, two[0])
-    assert signal_endpoint_tokens.find_by_secret(conn, b"hash") is None
 
 
 def test_concurrent_creations_do_not_exceed_the_limit(pool):

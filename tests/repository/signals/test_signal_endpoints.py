@@ -20,17 +20,27 @@ from tests.repository.kit import (
 )
 from tests.waiting import DEADLINE_SECONDS
 
-COLUMNS = {"id", "name", "description", "enabled", "created_at", "created_by_user_id"}
+COLUMNS = {
+    "id", "name", "description", "enabled", "options", "created_at", "created_by_user_id",
+}  # fmt: skip
 
 
 def insert(conn, name="deploys", limit=100):
     return signal_endpoints.insert(
-        conn, name=name, description=None, enabled=True, created_by_user_id=1, limit=limit
+        conn,
+        name=name,
+        description=None,
+        enabled=True,
+        options="{}",
+        created_by_user_id=1,
+        limit=limit,
     )
 
 
 def update(conn, id, name="deploys", description=None, enabled=True):
-    return signal_endpoints.update(conn, id, name=name, description=description, enabled=enabled)
+    return signal_endpoints.update(
+        conn, id, name=name, description=description, enabled=enabled, options="{}"
+    )
 
 
 def test_empty_table_has_no_endpoints(conn):
@@ -43,7 +53,13 @@ def test_empty_table_has_no_endpoints(conn):
 
 def test_new_endpoint_is_returned_and_found(conn):
     row = signal_endpoints.insert(
-        conn, name="a-b_9", description="d", enabled=False, created_by_user_id=-42, limit=1
+        conn,
+        name="a-b_9",
+        description="d",
+        enabled=False,
+        options='{"allowQueryToken": true}',
+        created_by_user_id=-42,
+        limit=1,
     )
     assert set(row) == COLUMNS
     assert (row["name"], row["description"], row["enabled"]) == ("a-b_9", "d", False)
@@ -113,7 +129,7 @@ def test_deleted_endpoint_does_not_count_for_the_limit(conn):
     assert insert(conn, "a", limit=1)["id"] != first["id"]
 
 
-def test_update_replaces_all_three_fields_of_one_endpoint(conn):
+def test_update_replaces_all_fields_of_one_endpoint(conn):
     id = add_endpoint(conn, "a", description="d")
     other = add_endpoint(conn, "b", description="e")
     before = signal_endpoints.find(conn, id)

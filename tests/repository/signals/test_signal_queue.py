@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 
-from sigservice import secrets
 from sigservice.repository.signals import signal_queue
-from sigservice.repository.signals.signals import NewSignal, insert_all
+from sigservice.repository.signals.signals import insert_all
 from tests.repository.kit import (
     add_built_ins,
     add_endpoint,
     add_set,
     add_signal,
     add_token,
+    make_signal,
     run,
     secret_of,
 )
@@ -51,7 +51,7 @@ def test_signals_of_a_group_are_queued_in_their_commit(conn):
     endpoint, deaf = listening(conn), add_endpoint(conn, "deaf")
     add_token(conn, deaf)
     names = [("deaf", deaf), ("deploys", endpoint), ("deploys", endpoint)]
-    group = [NewSignal(name, secrets.sha256(secret_of(id)), "{}", 2) for name, id in names]
+    group = [make_signal(conn, name, secret_of(id)) for name, id in names]
     rows = insert_all(conn, group)
     assert [row["queued"] for row in rows] == [False, True, True]
     queue = run(conn, "SELECT signal_id, endpoint_id, xmin::text FROM signal_queue ORDER BY 1")

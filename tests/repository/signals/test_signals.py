@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from sigservice import secrets
 from sigservice.errors import BadDataError
 from sigservice.repository.signals import signal_endpoint_tokens, signal_endpoints, signals
 from tests.repository.kit import (
@@ -14,6 +13,7 @@ from tests.repository.kit import (
     attempt,
     ids,
     insert_signal,
+    make_signal,
     run,
     secret_of,
 )
@@ -43,8 +43,9 @@ def world(conn):
     return World(conn)
 
 
-def make_signal(endpoint_name, secret, payload="{}"):
-    return signals.NewSignal(endpoint_name, secrets.sha256(secret), payload, len(payload))
+def update_b(conn, world, *, enabled):
+    values = {"description": None, "options": "{}"}
+    signal_endpoints.update(conn, world.b, name="b", enabled=enabled, **values)
 
 
 def of_endpoint(conn, id, **options):
@@ -93,11 +94,11 @@ def test_payload_is_stored_unchanged(conn, world):
 def test_signals_of_a_group_are_stored_in_order_and_refused_singly(conn, world):
     first = insert_signal(conn, "a", secret_of(world.a))["id"]
     group = [
-        make_signal("a", secret_of(world.a, "other"), "0"),
-        make_signal("a", "wrong", "1"),
-        make_signal("b", secret_of(world.b), "2"),
-        make_signal("b", secret_of(world.a), "3"),
-        make_signal("a", secret_of(world.a), "4"),
+        make_signal(conn, "a", secret_of(world.a, "other"), "0"),
+        make_signal(conn, "a", "wrong", "1"),
+        make_signal(conn, "b", secret_of(world.b), "2"),
+        make_signal(conn, "b", secret_of(world.a), "3"),
+        make_signal(conn, "a", secret_of(world.a), "4"),
     ]
     rows = signals.insert_all(conn, group)
     assert [row and row["id"] - first for row in rows] == [1, None, 2, None, 3]
@@ -107,14 +108,14 @@ def test_signals_of_a_group_are_stored_in_order_and_refused_singly(conn, world):
 
 
 def test_only_tokens_of_the_endpoint_store_a_signal(conn, world):
-    signal_endpoints.update(conn, world.b, name="b", description=None, enabled=False)
+    update_b(conn, world, enabled=False)
     assert insert_signal(conn, "a", "wrong") is None
     assert insert_signal(conn, "a", secret_of(world.b)) is None
     assert insert_signal(conn, "nowhere", secret_of(world.a)) is None
     assert insert_signal(conn, "A", secret_of(world.a)) is None
     assert insert_signal(conn, "b", secret_of(world.b)) is None
     assert run(conn, "SELECT count(*) FROM signals") == [(0,)]
-    signal_endpoints.update(conn, world.b, name="b", description=None, enabled=True)
+    update_b(conn, world, enabled=True)
     assert insert_signal(conn, "b", secret_of(world.b))
 
 

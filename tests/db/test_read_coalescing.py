@@ -7,9 +7,9 @@ import threading
 
 import pytest
 
+from sigservice.db import read_coalescing
+from sigservice.db.read_coalescing import CoalescedRead
 from sigservice.errors import UnavailableError
-from sigservice.flags import read_coalescing
-from sigservice.flags.read_coalescing import CoalescedRead
 from tests.waiting import DEADLINE_SECONDS, take_time, until
 
 

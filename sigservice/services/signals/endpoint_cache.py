@@ -1,0 +1,89 @@
+"""The settings of signal endpoints and their tokens, kept in memory.
+
+They may be out of date: the statement that stores a signal compares `version` and checks the token,
+and a call that they refuse is authenticated again with settings that were read after it arrived.
+"""
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+import msgspec
+
+from sigservice.db.pool import Database
+from sigservice.db.read_coalescing import CoalescedRead
+from sigservice.repository.signals import signal_endpoints
+from sigservice.services.signals.endpoint_options import EndpointOptions
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+class TokenSettings(msgspec.Struct, frozen=True, dict=True):
+    """A token as the database has it; hashes are hexadecimal."""
+
+    id: int
+    secretHash: str | None
+    previousSecretHash: str | None
+    previousExpiresAt: datetime | None
+    expiresAt: datetime | None
+    allowedAddresses: tuple[str, ...]
+
+    @cached_property
+    def networks(self) -> tuple[Network, ...]:
+        return tuple(ipaddress.ip_network(text) for text in self.allowedAddresses)
+
+
+@dataclass(frozen=True)
+class EndpointSettings:
+    id: int
+    name: str
+    enabled: bool
+    version: int
+    options: EndpointOptions
+    tokens: tuple[TokenSettings, ...]
+
+    @cached_property
+    def tokens_by_hash(self) -> Mapping[str, TokenSettings]:
+        """Bearer tokens by the hashes of their current and previous secrets."""
+        return {
+            digest: token
+            for token in self.tokens
+            for digest in (token.previousSecretHash, token.secretHash)
+            if digest
+        }
+
+
+class EndpointCache:
+    """`get_cached(name)` needs no database; `read_current()` returns what is stored now."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._state: object = None
+        self._endpoints: Mapping[str, EndpointSettings] = {}
+        self._read = CoalescedRead(self._read_endpoints)
+
+    def get_cached(self, name: str) -> EndpointSettings | None:
+        return self._endpoints.get(name)
+
+    def read_current(self) -> Mapping[str, EndpointSettings]:
+        """All endpoints by name, from a read that began after this call. Concurrent callers share
+        one read. Raises UnavailableError."""
+        return self._read.get()
+
+    def _read_endpoints(self) -> Mapping[str, EndpointSettings]:
+        with self._database.autocommit() as conn:
+            state = signal_endpoints.find_state(conn)
+            if state != self._state:
+                rows = signal_endpoints.list_settings(conn)
+                self._endpoints = {row["name"]: _make_settings(row) for row in rows}
+                self._state = state
+        return self._endpoints
+
+
+def _make_settings(row: Mapping[str, object]) -> EndpointSettings:
+    settings = dict(row)
+    settings["options"] = msgspec.json.decode(str(row["options"]), type=EndpointOptions)
+    settings["tokens"] = msgspec.json.decode(str(row["tokens"]), type=tuple[TokenSettings, ...])
+    return EndpointSettings(**settings)  # type: ignore[arg-type]

@@ -1,0 +1,44 @@
+"""Reads the credentials of a call to a signal endpoint, in all forms that senders can produce."""
+
+import base64
+import binascii
+from typing import Any
+
+from sigservice.services.signals.credentials import Caller
+from sigservice.web.body import read_query
+from sigservice.web.guards import read_bearer_token
+
+QUERY_PARAMETER = "token"
+
+
+def read_caller(environ: dict[str, Any], address: str) -> Caller:
+    """The token is that of the Authorization header (Bearer, bare, or the password of Basic), else
+    of X-Gitlab-Token, else of the query. Raises BadDataError for an invalid query."""
+    if secret := _read_authorization(environ):
+        return Caller(secret, False, address)
+    if secret := environ.get("HTTP_X_GITLAB_TOKEN", "").strip():
+        return Caller(secret, False, address)
+    if QUERY_PARAMETER in environ.get("QUERY_STRING", ""):
+        return Caller(read_query(environ).get(QUERY_PARAMETER, ""), True, address)
+    return Caller("", False, address)
+
+
+def _read_authorization(environ: dict[str, Any]) -> str:
+    text = read_bearer_token(environ)
+    scheme, space, rest = text.partition(" ")
+    if not space or scheme.lower() != "basic":
+        return text
+    try:
+        decoded = base64.b64decode(rest.strip(), validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError, ValueError):
+        return text  # no token looks like this
+    return decoded.partition(":")[2]
+
+
+def read_headers(environ: dict[str, Any]) -> dict[str, str]:
+    """The request headers with lower-case names, without Content-Type and Content-Length."""
+    return {
+        name[5:].replace("_", "-").lower(): text
+        for name, text in environ.items()
+        if name.startswith("HTTP_")
+    }

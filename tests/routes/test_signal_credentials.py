@@ -1,0 +1,146 @@
+"""The forms in which senders present a token, and the limits of their endpoint."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+import webtest
+
+from tests.conftest import ADMIN
+
+URL = "/api/signal-endpoint/deploys"
+PATH = "/api/admin/signal-endpoints"
+
+
+@pytest.fixture
+def endpoint(make):
+    return make.endpoint()
+
+
+@pytest.fixture
+def token(make, endpoint):
+    return make.token(endpoint)["token"]
+
+
+def basic(user, password):
+    return {"Authorization": "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()}
+
+
+def set_options(web, endpoint, **options):
+    web.put_json(f"{PATH}/{endpoint['id']}", {"name": "deploys", "options": options}, headers=ADMIN)
+
+
+@pytest.mark.parametrize("form", ["{}", "Bearer {}", "bearer  {}", "BEARER {}"])
+def test_the_authorization_header_has_the_token(web, token, form):
+    web.post(URL, headers={"Authorization": form.format(token)})
+
+
+@pytest.mark.parametrize("user", ["", "alertmanager", "a b"])
+def test_the_password_of_basic_authentication_is_the_token(web, token, user):
+    web.post(URL, headers=basic(user, token))
+
+
+@pytest.mark.parametrize(
+    "text", ["Basic", "Basic ", "Basic %%%", "Basic /w==", "Basic TOKEN", "Basic Og=="]
+)
+def test_invalid_basic_credentials_are_401(web, token, text):
+    web.post(URL, headers={"Authorization": text.replace("TOKEN", token)}, status=401)
+
+
+def test_the_username_is_not_the_token(web, token):
+    web.post(URL, headers=basic(token, "x"), status=401)
+
+
+def test_gitlab_sends_the_token_in_a_header_of_its_own(web, token):
+    web.post(URL, headers={"X-Gitlab-Token": token})
+
+
+def test_a_token_in_the_url_is_refused_by_default(web, token):
+    web.post(f"{URL}?token={token}", status=401)
+
+
+def test_an_endpoint_can_allow_tokens_in_the_url(web, endpoint, token):
+    set_options(web, endpoint, allowQueryToken=True)
+    web.post(f"{URL}?token={token}")
+    set_options(web, endpoint)
+    web.post(f"{URL}?token={token}", status=401)
+
+
+def test_a_header_comes_before_the_url(web, endpoint, token):
+    set_options(web, endpoint, allowQueryToken=True)
+    web.post(f"{URL}?token={token}", headers={"Authorization": "signal_x"}, status=401)
+
+
+@pytest.mark.parametrize("query", ["token=%ff", "token=%00", "token", "token="])
+def test_a_broken_query_is_refused(web, endpoint, query):
+    assert web.post(f"{URL}?{query}", status="4*").status_int in (400, 401)
+
+
+def test_the_rate_and_burst_of_the_endpoint_replace_the_configured_ones(web, endpoint, token):
+    set_options(web, endpoint, rateLimit={"perSecond": 2, "burst": 3})
+    auth = {"Authorization": token}
+    statuses = [web.post(URL, headers=auth, status="*").status_int for _ in range(4)]
+    assert statuses == [200, 200, 200, 429]
+
+
+def test_without_a_burst_the_rate_is_the_burst(web, endpoint, token):
+    set_options(web, endpoint, rateLimit={"perSecond": 2})
+    auth = {"Authorization": token}
+    statuses = [web.post(URL, headers=auth, status="*").status_int for _ in range(3)]
+    assert statuses == [200, 200, 429]
+
+
+def test_a_slow_rate_allows_one_signal(web, endpoint, token, clock):
+    set_options(web, endpoint, rateLimit={"perSecond": 0.1})
+    auth = {"Authorization": token}
+    web.post(URL, headers=auth)
+    assert web.post(URL, headers=auth, status=429).headers["Retry-After"] == "10"
+    clock.advance(10)
+    web.post(URL, headers=auth)
+
+
+def test_above_the_limit_an_endpoint_can_answer_503(web, endpoint, token):
+    set_options(web, endpoint, rateLimit={"status": 503})
+    auth = {"Authorization": token}
+    web.post(URL, headers=auth)
+    answer = web.post(URL, headers=auth, status=503)
+    assert answer.json["name"] == "RateLimitError"
+    assert answer.headers["Retry-After"] == "1"
+
+
+class Log:
+    def __init__(self):
+        self.lines = []
+
+    def __getattr__(self, level):
+        return lambda text, *args: self.lines.append(text % args)
+
+
+@pytest.fixture
+def logged(make_service):
+    """(lines of the log, a client of a service that logs every request)."""
+    log = Log()
+    service = make_service({"getLogger": lambda name: log, "enableRequestLogger": True})
+    return log.lines, webtest.TestApp(service.app)
+
+
+def test_a_503_of_the_limit_is_not_logged_as_a_fault(logged, web, endpoint, token):
+    lines, site = logged
+    set_options(web, endpoint, rateLimit={"status": 503})
+    auth = {"Authorization": token}
+    site.post(URL, headers=auth)
+    site.post(URL, headers=auth, status=503)
+    assert [line for line in lines if "503" in line] == [f"503 POST {URL}"]
+
+
+def test_the_token_in_the_url_is_in_no_line_of_the_log(logged, web, endpoint, token):
+    lines, site = logged
+    set_options(web, endpoint, allowQueryToken=True)
+    site.post(f"{URL}?token={token}")
+    site.post(f"{URL}?token={token}", status=429)
+    site.post(f"{URL}?token={token}x", status=401)
+    site.get(f"{URL}?token={token}", status=405)
+    site.post(f"{URL}x/?token={token}", status=401)
+    assert len(lines) >= 5
+    assert not [line for line in lines if token[:20] in line]
