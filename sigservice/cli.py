@@ -1,4 +1,4 @@
-"""The `sigservice` command: run the service, set up its database and users, export and import."""
+"""The `sigservice` command: run the service, set up its database, export, import, send signals."""
 
 import argparse
 import getpass
@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from sigservice import server
+from sigservice import send_command, server
 from sigservice.config import check, load_config
 from sigservice.config.database import LIBPQ_VARIABLES
 from sigservice.config.risks import SEVERITIES
@@ -45,6 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     commands.add_parser("rotate-key", help="encrypt all signing secrets with a new key")
     transfer.add_parsers(commands)
+    send_command.add_arguments(commands.add_parser("send", help="send a signal to an endpoint"))
     options = parser.parse_args(arguments)
     for name in LIBPQ_VARIABLES:  # libpq would read them
         os.environ.pop(name, None)
@@ -53,6 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return check.main(os.environ, options.format, options.fail_on)
         if options.command == "routes":
             return _print_routes(options.format)
+        if options.command == "send":
+            return send_command.run_command(options, os.environ)
         if options.command == "migrate":
             return _migrate()
         if options.command in ("create-admin", "reset-password"):

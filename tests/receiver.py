@@ -28,7 +28,8 @@ class ReceivedRequest:
 
 @dataclass
 class Receiver:
-    """`answers` are given in turn, the last one for ever: (status, headers); `body` with each."""
+    """`answers` are given in turn, the last one for ever: (status, headers); `body` with each. A
+    status of 0 closes the connection instead."""
 
     port: int
     scheme: str
@@ -55,6 +56,9 @@ class _Handler(BaseHTTPRequestHandler):
         if one.hold is not None:
             one.hold.wait(DEADLINE_SECONDS)
         status, headers = one.answers.pop(0) if len(one.answers) > 1 else one.answers[0]
+        if status == 0:
+            self.close_connection = True
+            return
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)

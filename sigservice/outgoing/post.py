@@ -33,7 +33,7 @@ from sigservice.outgoing.proxies import Proxies
 
 CONNECT_SECONDS = 5.0
 TOTAL_SECONDS = 15.0
-MAX_BYTES = 65_536  # of the response
+MAX_BYTES = 65_536  # of the response, by default
 
 
 class DeliveryError(Exception):
@@ -41,11 +41,16 @@ class DeliveryError(Exception):
 
 
 class Response(NamedTuple):
-    """`body` ends after MAX_BYTES or when the time is over, so it may be incomplete."""
+    """`body` ends after `max_bytes` or when the time is over, so it may be incomplete."""
 
     status: int
     retry_after: str
     body: bytes
+
+
+class _Limits(NamedTuple):
+    seconds: float
+    max_bytes: int
 
 
 class Target(NamedTuple):
@@ -88,15 +93,19 @@ def post(
     policy: AddressPolicy,
     proxies: Proxies,
     seconds: float = TOTAL_SECONDS,
+    max_bytes: int = MAX_BYTES,
+    ca_file: str | None = None,
 ) -> Response:
-    """Takes at most `seconds`. Raises DestinationError, DeliveryError."""
+    """Takes at most `seconds`. `ca_file` replaces the certificate authorities of the system. Raises
+    DestinationError, DeliveryError."""
     target = parse_target(url, policy)
+    limits = _Limits(seconds, max_bytes)
     try:
         proxy = proxies.find(target.scheme, target.host, target.port)
         if proxy:
             check_through_proxy(target.host, target.port, policy)
-            return _post_through_proxy(proxy, target, body, headers, seconds)
-        return _post_directly(target, body, headers, policy, seconds)
+            return _post_through_proxy(proxy, target, body, headers, limits, ca_file)
+        return _post_directly(target, body, headers, policy, limits, ca_file)
     except socket.gaierror:
         raise DeliveryError("The hostname can't be resolved.") from None
     except (HTTPError, OSError, ValueError) as error:
@@ -104,7 +113,12 @@ def post(
 
 
 def _post_directly(
-    target: Target, body: bytes, headers: Mapping[str, str], policy: AddressPolicy, seconds: float
+    target: Target,
+    body: bytes,
+    headers: Mapping[str, str],
+    policy: AddressPolicy,
+    limits: _Limits,
+    ca_file: str | None,
 ) -> Response:
     """Connects to the address that was checked, so that a second look-up can't change it."""
     addresses = resolve(target.host, target.port, policy)
@@ -113,12 +127,16 @@ def _post_directly(
         pool: HTTPConnectionPool
         if target.scheme == "https":
             pool = HTTPSConnectionPool(
-                address, target.port, server_hostname=target.host, assert_hostname=target.host
+                address,
+                target.port,
+                server_hostname=target.host,
+                assert_hostname=target.host,
+                ca_certs=ca_file,
             )
         else:
             pool = HTTPConnectionPool(address, target.port)
         try:
-            return _send(pool, pool.urlopen, target.url.request_uri, body, headers, seconds)
+            return _send(pool, pool.urlopen, target.url.request_uri, body, headers, limits)
         except (ConnectTimeoutError, NewConnectionError):
             if n == min(len(addresses), 2):
                 raise
@@ -126,15 +144,20 @@ def _post_directly(
 
 
 def _post_through_proxy(
-    proxy: str, target: Target, body: bytes, headers: Mapping[str, str], seconds: float
+    proxy: str,
+    target: Target,
+    body: bytes,
+    headers: Mapping[str, str],
+    limits: _Limits,
+    ca_file: str | None,
 ) -> Response:
     """The proxy resolves the name again, possibly to another address."""
     try:
-        manager = proxy_rules.make_manager(proxy)
+        manager = proxy_rules.make_manager(proxy, ca_certs=ca_file)
     except (HTTPError, ValueError):
         raise DeliveryError("The configured proxy can't be used.") from None
     pool = manager.connection_from_host(target.url.host, target.port, target.scheme)
-    return _send(pool, manager.urlopen, target.url.url, body, headers, seconds)
+    return _send(pool, manager.urlopen, target.url.url, body, headers, limits)
 
 
 def _send(
@@ -143,7 +166,7 @@ def _send(
     target: str,
     body: bytes,
     headers: Mapping[str, str],
-    seconds: float,
+    limits: _Limits,
 ) -> Response:
     """Closes the connection when the time is over, so that a slow server can't prolong it."""
     connections: list[HTTPConnection] = []
@@ -161,7 +184,7 @@ def _send(
         for connection in connections:
             _shut_down(connection)
 
-    timer = threading.Timer(seconds, time_out)
+    timer = threading.Timer(limits.seconds, time_out)
     timer.daemon = True
     timer.start()
     try:
@@ -172,7 +195,7 @@ def _send(
             headers=headers,
             redirect=False,
             retries=False,
-            timeout=Timeout(connect=CONNECT_SECONDS, total=seconds),
+            timeout=Timeout(connect=CONNECT_SECONDS, total=limits.seconds),
             preload_content=False,
             decode_content=False,
         )
@@ -180,13 +203,13 @@ def _send(
             raise HTTPError
         content = b""
         try:
-            content = response.read(MAX_BYTES)
+            content = response.read(limits.max_bytes)
         except (HTTPError, OSError):
             pass  # the status is known
         return Response(response.status, response.headers.get("Retry-After", ""), content)
     except (HTTPError, OSError, ValueError):
         if is_timed_out.is_set():
-            raise DeliveryError(f"No response within {seconds:.0f} s.") from None
+            raise DeliveryError(f"No response within {limits.seconds:.0f} s.") from None
         raise
     finally:
         timer.cancel()

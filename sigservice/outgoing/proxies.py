@@ -25,6 +25,12 @@ class Proxies:
         names = ("httpProxy", "httpsProxy", "allProxy", "noProxy")
         return cls(*(config["outgoing"][name] or "" for name in names))
 
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str]) -> Proxies:
+        """Without the configuration of the service; lowercase names override uppercase ones."""
+        names = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+        return cls(*((environ.get(n) or environ.get(n.upper(), "")).strip() for n in names))
+
     def find(self, scheme: str, host: str, port: int) -> str:
         """The proxy for a destination, "" for a direct connection."""
         proxy = (self.https if scheme == "https" else self.http) or self.all

@@ -5,8 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -17,6 +16,7 @@ from sigservice.outgoing import post
 from sigservice.outgoing.addresses import AddressPolicy, DestinationError
 from sigservice.outgoing.apprise_service import AppriseMissingError
 from sigservice.outgoing.proxies import Proxies
+from sigservice.outgoing.retry_after import parse_retry_after
 from sigservice.outgoing.sender import Sender
 from sigservice.services.actions import apprise_channels
 from sigservice.services.actions.notification_text import build_payload, render_text
@@ -120,21 +120,8 @@ def _post(
     return DeliveryResult(
         f"The server responded with status {response.status}.",
         is_gone,
-        _parse_retry_after(response.retry_after, now),
+        parse_retry_after(response.retry_after, now, MAX_RETRY_PAUSE),
     )
-
-
-def _parse_retry_after(retry_after: str, now: datetime) -> timedelta:
-    """The pause that a Retry-After header requests, at most a day."""
-    try:
-        if retry_after.isascii() and retry_after.isdigit():
-            pause = timedelta(seconds=min(int(retry_after[:9]), MAX_RETRY_PAUSE.total_seconds()))
-        else:
-            at = parsedate_to_datetime(retry_after)
-            pause = (at if at.tzinfo else at.replace(tzinfo=UTC)) - now
-    except (ValueError, OverflowError):
-        return timedelta(0)
-    return max(timedelta(0), min(pause, MAX_RETRY_PAUSE))
 
 
 def _is_valid_secret(secret: str) -> bool:
