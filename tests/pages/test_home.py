@@ -81,8 +81,8 @@ def test_the_ten_newest_signals_are_listed(ada, endpoint, token, send):
     for n in range(12):
         send(endpoint, token, {"n": n})
     items = rows(ada.get("/"))
-    assert [row.find("code").get_text() for row in items] == [
-        f'{{"n": {n}}}' for n in range(11, 1, -1)
+    assert [row.find(class_="preview").get_text().strip() for row in items] == [
+        f"n: {n}" for n in range(11, 1, -1)
     ]
     assert items[0].find("a").get_text() == "deploys"
     assert "ci" in items[0].get_text()

@@ -27,9 +27,10 @@ from sigservice.repository.signals import signal_queue
 from sigservice.services.actions import action_sets as sets_service
 from sigservice.services.actions import notifications
 from sigservice.services.actions.action_alerts import FiringAlerts
-from sigservice.services.actions.action_filters import Filter, Matcher, to_text
+from sigservice.services.actions.action_filters import Filter, Matcher
 from sigservice.services.actions.action_set_options import ActionSetOptions, ResolvedCondition
 from sigservice.services.signals import payload_paths
+from sigservice.services.signals.payload_paths import to_text
 
 # One transaction evaluates a batch of signals; its runs are inserted in portions of limited size.
 BATCH = 100

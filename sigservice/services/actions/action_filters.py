@@ -20,6 +20,7 @@ import re2
 from sigservice.semantic_version import SemanticVersion, parse_version
 from sigservice.services.problems import Problems
 from sigservice.services.signals import payload_paths
+from sigservice.services.signals.payload_paths import to_text
 
 LIST_OPERATORS = ("IN", "NOT_IN", "STR_CONTAINS", "STR_STARTS_WITH", "STR_ENDS_WITH")
 MAX_VALUE_LENGTH = 100
@@ -116,15 +117,6 @@ class _AnyOf:
     def explain(self, payload: Any) -> FilterResult:
         results = tuple(test.explain(payload) for test in self._tests)
         return FilterResult("", "ANY", False, None, any(v.matched for v in results), results)
-
-
-def to_text(value: Any) -> str:
-    """The text that operators compare: 500 and 500.0 are "500", true is "true"."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**63:
-        value = int(value)
-    return msgspec.json.encode(value).decode()
 
 
 def check_filters(

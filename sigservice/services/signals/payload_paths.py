@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 MAX_PATH_LENGTH = 500
 MAX_KEY_STEPS = 16
 _STEP = re.compile(r"\[(\*|[0-9]{1,9})\]|\.?([^.\[\]]+)")
@@ -89,22 +91,46 @@ def _join_keys(steps: list[Step], at: int, value: dict[str, Any]) -> Iterator[tu
             yield key, to + 1
 
 
+def to_text(value: Any) -> str:
+    """The text that filters compare: 500 and 500.0 are "500", true is "true"."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**63:
+        value = int(value)
+    return msgspec.json.encode(value).decode()
+
+
 def flatten_payload(payload: Any, limit: int = 500) -> dict[str, Any]:
     """The paths of scalars with their values, in order, at most `limit`; the later of two equal
     paths wins. Omits empty objects and lists, and keys that a path can't express."""
     flat: dict[str, Any] = {}
-    waiting: list[tuple[str, Any]] = [("", payload)]
-    while waiting and len(flat) < limit:
-        path, value = waiting.pop()
-        if isinstance(value, dict):
-            members = [
-                (f"{path}.{key}" if path else str(key), v)
-                for key, v in value.items()
-                if _VALID_KEY.fullmatch(key)
-            ]
-            waiting += reversed(members)
-        elif isinstance(value, list):
-            waiting += reversed([(f"{path}[{n}]", v) for n, v in enumerate(value)])
-        elif 0 < len(path) <= MAX_PATH_LENGTH:
+    for path, value in walk_payload(payload):
+        if not isinstance(value, dict | list) and 0 < len(path) <= MAX_PATH_LENGTH:
             flat[path] = value
+            if len(flat) >= limit:
+                break
     return flat
+
+
+def walk_payload(payload: Any) -> Iterator[tuple[str, Any]]:
+    """Each value with its path, a container before its members. Lazy, so that the first ones of a
+    large payload cost little. Omits keys that a path can't express."""
+    levels: list[Iterator[tuple[str, Any]]] = [iter([("", payload)])]
+    while levels:
+        item = next(levels[-1], None)
+        if item is None:
+            levels.pop()
+            continue
+        yield item
+        path, value = item
+        if isinstance(value, dict | list):
+            levels.append(_list_members(path, value))
+
+
+def _list_members(path: str, value: dict[str, Any] | list[Any]) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, list):
+        return ((f"{path}[{n}]", item) for n, item in enumerate(value))
+    prefix = f"{path}." if path else ""
+    return (
+        (f"{prefix}{key}", member) for key, member in value.items() if _VALID_KEY.fullmatch(key)
+    )

@@ -45,7 +45,7 @@
 <span class="badge"><bdi>{{outcome.name}}</bdi>: {{outcome.label}}</span>
 % end
 % end
-<code class="preview">{{signal["preview"]}}</code>
+% include("signals/signals/summary.tpl", summary=signal["summary"])
 </summary>
 <pre><code>{{signal["formatted"]}}</code></pre>
 % if signal["is_truncated"]:

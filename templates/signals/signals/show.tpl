@@ -8,6 +8,16 @@
 </form>
 </div>
 <dl>
+% if signal["summary"].status or signal["summary"].severity:
+<div><dt>Status</dt><dd>
+% include("signals/signals/states.tpl", summary=signal["summary"])
+</dd></div>
+% end
+% for field in signal["summary"].fields:
+% if field.label:
+<div><dt><bdi>{{field.label}}</bdi></dt><dd><bdi>{{field.text}}</bdi></dd></div>
+% end
+% end
 <div><dt>Received</dt><dd>
 % include("partials/time.tpl", at=signal["created_at"])
 </dd></div>

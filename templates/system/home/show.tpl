@@ -35,7 +35,7 @@
 % include("partials/time.tpl", at=signal["created_at"])
 <a href="{{url('/admin/signals', signal['endpoint_id'], 'log')}}">{{signal["endpoint_name"]}}</a>
 <span class="badge"><bdi>{{signal["token_name"] or "(deleted token)"}}</bdi></span>
-<code class="preview">{{signal["preview"]}}</code>
+% include("signals/signals/summary.tpl", summary=signal["summary"])
 </li>
 % end
 </ul>

@@ -7,9 +7,16 @@ from bottle import HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.db.statements import Row
+from sigservice.repository.signals import signal_endpoints as endpoint_rows
 from sigservice.repository.signals import signals as repository
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints, signals
+from sigservice.services.signals.signal_summaries import (
+    Summarizer,
+    make_summarizer,
+    make_summarizers,
+    summarize_row,
+)
 from sigservice.web import respond
 from sigservice.web.body import read_number, read_query
 from sigservice.web.guards import AdminGuard
@@ -35,7 +42,7 @@ def list_endpoint_signals(context: Context, identity: Identity, id: int) -> HTTP
     token_id = read_number(query, "tokenId", None, 1, 2**31 - 1)
     text = query.get("query", "")
     with context.database.transaction(bulkhead="search" if text else "") as conn:
-        signal_endpoints.get(conn, id)
+        endpoint = signal_endpoints.get(conn, id)
         page = signals.list_page(
             conn,
             id,
@@ -45,9 +52,10 @@ def list_endpoint_signals(context: Context, identity: Identity, id: int) -> HTTP
             token_id=token_id,
             text=text,
         )
+    summarizer = make_summarizer(endpoint)
     return respond.json(
         {
-            "signalEndpointSignals": [_to_endpoint_json(row) for row in page.rows],
+            "signalEndpointSignals": [_to_endpoint_json(row, summarizer) for row in page.rows],
             "nextBefore": page.next_before,
             "searchedToEnd": page.searched_to_end,
         }
@@ -57,8 +65,9 @@ def list_endpoint_signals(context: Context, identity: Identity, id: int) -> HTTP
 @router.get(f"{PATH}/<signal_id:id>", needs=ADMIN)
 def get_signal(context: Context, identity: Identity, id: int, signal_id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
+        endpoint = signal_endpoints.get(conn, id)
         row = signals.get(conn, id, signal_id)
-    return respond.json(_to_endpoint_json(row))
+    return respond.json(_to_endpoint_json(row, make_summarizer(endpoint)))
 
 
 @router.post(
@@ -75,16 +84,18 @@ def send_test_signal(
         row = signals.send(
             conn, id, text, identity, limit=context.config["signals"]["payloadLimit"]
         )
+        endpoint = signal_endpoints.get(conn, id)
     context.signals_waiting.set()
-    return respond.json(_to_endpoint_json(row), 201)
+    return respond.json(_to_endpoint_json(row, make_summarizer(endpoint)), 201)
 
 
 @router.post(f"{PATH}/<signal_id:id>/replay", needs=ADMIN)
 def replay_signal(context: Context, identity: Identity, id: int, signal_id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = signals.replay(conn, id, signal_id, identity)
+        endpoint = signal_endpoints.get(conn, id)
     context.signals_waiting.set()
-    return respond.json(_to_endpoint_json(row), 201)
+    return respond.json(_to_endpoint_json(row, make_summarizer(endpoint)), 201)
 
 
 @router.get("/api/admin/signals", needs=ADMIN)
@@ -102,19 +113,29 @@ def list_signals(context: Context, identity: Identity) -> HTTPResponse:
             offset=page_request.offset,
         )
         total = repository.count(conn, from_time=start, to_time=end, limit=MAX_COUNT)
-    return respond.json({"signals": [_to_query_json(row) for row in rows], "total": total})
+        summarizers = make_summarizers(endpoint_rows.list_all(conn))
+    items = [
+        _to_query_json(row, summarizers[row["endpoint_id"]])
+        for row in rows
+        if row["endpoint_id"] in summarizers  # its endpoint may have been deleted in between
+    ]
+    return respond.json({"signals": items, "total": total})
 
 
-def _to_endpoint_json(row: Row) -> dict[str, Any]:
-    return signals.to_json(row) | {
-        "tokenName": row["token_name"],
-        "sentBy": row["sent_by"],
-        "replayOf": row["replay_of"],
-    }
+def _to_endpoint_json(row: Row, summarizer: Summarizer) -> dict[str, Any]:
+    return (
+        signals.to_json(row)
+        | {
+            "tokenName": row["token_name"],
+            "sentBy": row["sent_by"],
+            "replayOf": row["replay_of"],
+        }
+        | summarize_row(summarizer, row).to_json()
+    )
 
 
-def _to_query_json(row: Row) -> dict[str, Any]:
-    return _to_endpoint_json(row) | {
+def _to_query_json(row: Row, summarizer: Summarizer) -> dict[str, Any]:
+    return _to_endpoint_json(row, summarizer) | {
         "sourceName": row["endpoint_name"],
         "sourceDescription": row["endpoint_description"],
     }

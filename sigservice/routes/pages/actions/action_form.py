@@ -16,7 +16,6 @@ from sigservice.routes.pages.actions import action_form_fields as form_fields
 from sigservice.routes.pages.actions import action_form_values as form_values
 from sigservice.routes.pages.actions.action_form_values import FormValues
 from sigservice.services.actions import action_choices, action_sets
-from sigservice.services.actions.action_filters import to_text
 from sigservice.services.actions.action_sets import read_limits
 from sigservice.services.actions.action_templates import TEMPLATES
 from sigservice.services.identity import ADMIN, Identity
@@ -161,7 +160,8 @@ def _load_latest_payload(conn: Connection, values: FormValues) -> dict[str, Any]
         "latest_at": rows[0]["created_at"] if rows else None,
         "payload": msgspec.json.format(payload, indent=2)[:MAX_PAYLOAD] if payload else "",
         "paths": [
-            (path, to_text(value)[:MAX_VALUE]) for path, value in list(flat.items())[:MAX_PATHS]
+            (path, payload_paths.to_text(value)[:MAX_VALUE])
+            for path, value in list(flat.items())[:MAX_PATHS]
         ],
         "suggested": list(dict.fromkeys([*wildcard_paths, *flat]))[: 2 * MAX_PATHS],
     }

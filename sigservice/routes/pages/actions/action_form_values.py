@@ -14,11 +14,12 @@ import msgspec
 
 from sigservice.db.statements import Row
 from sigservice.services.actions.action_channels import EVENTS, Channel, mask_channel
-from sigservice.services.actions.action_filters import LIST_OPERATORS, Filter, to_text
+from sigservice.services.actions.action_filters import LIST_OPERATORS, Filter
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_set_options import ActionSetOptions, ResolvedCondition
 from sigservice.services.actions.action_sets import Action, ActionSetFields
 from sigservice.services.actions.action_templates import ActionSetTemplate
+from sigservice.services.signals.payload_paths import to_text
 from sigservice.web.growing_forms import FormRow, change_rows, find_rows, split_lines
 
 BLANK_FILTER: FormRow = {

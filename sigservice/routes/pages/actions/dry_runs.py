@@ -16,6 +16,7 @@ from sigservice.services.actions import action_sets, action_summaries, dry_runs
 from sigservice.services.actions.action_filters import Filter
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signals as signals_service
+from sigservice.services.signals.signal_summaries import make_summarizer, shorten, summarize_row
 from sigservice.web import respond
 from sigservice.web.body import read_query
 from sigservice.web.forms import Field
@@ -24,7 +25,7 @@ from sigservice.web.helpers import readable
 from sigservice.web.router import Router
 
 TEST = "/admin/projects/<project>/actions/<set_id:id>/test"
-MAX_SIGNALS, PREVIEW_LENGTH = 20, 60
+MAX_SIGNALS, MAX_CHOICE_LENGTH = 20, 100
 
 
 router = Router(PageGuard)
@@ -139,9 +140,8 @@ def _describe_result(result: dict[str, Any], row: Row, names: dict[str, str]) ->
 
 def _make_fields(values: dict[str, str], endpoint: Row | None, newest: list[Row]) -> list[Field]:
     choices = [("", "The payload below")]
-    for signal in newest:
-        text = f"{readable(signal['created_at'])}: {signal['payload'][:PREVIEW_LENGTH]}"
-        choices.append((str(signal["id"]), text))
+    if endpoint:
+        choices += _make_signal_choices(endpoint, newest)
     hint = f"Latest signals of {endpoint['name']}" if endpoint else "The endpoint was deleted."
     return [
         Field("signal", "Signal", values["signal"], "select", hint, choices=choices),
@@ -154,3 +154,14 @@ def _make_fields(values: dict[str, str], endpoint: Row | None, newest: list[Row]
             attributes={"rows": 8},
         ),
     ]
+
+
+def _make_signal_choices(endpoint: Row, newest: list[Row]) -> list[tuple[str, str]]:
+    summarizer = make_summarizer(endpoint)
+    choices = []
+    for signal in newest:
+        summary = summarize_row(summarizer, signal)
+        parts = (readable(signal["created_at"]), summary.status, summary.severity, summary.text)
+        text = ", ".join(part for part in parts if part)
+        choices.append((str(signal["id"]), shorten(text, MAX_CHOICE_LENGTH)))
+    return choices

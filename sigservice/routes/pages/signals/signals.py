@@ -15,6 +15,11 @@ from sigservice.repository.signals import signal_endpoint_tokens
 from sigservice.services.actions import signal_outcomes
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints, signals
+from sigservice.services.signals.signal_summaries import (
+    Summarizer,
+    make_summarizer,
+    summarize_row,
+)
 from sigservice.web import respond
 from sigservice.web.body import read_number, read_query
 from sigservice.web.forms import Field
@@ -24,7 +29,6 @@ from sigservice.web.paging import read_paging
 from sigservice.web.router import Router
 
 PAGE_SIZE, MAX_PAGE_SIZE = 20, 100
-MAX_PREVIEW = 120
 MAX_PAYLOAD = 20_000  # characters of a payload in the log; a page of 100 kB payloads is megabytes
 SAMPLE = '{\n  "type": "test"\n}'
 NOTICES = {"sent": "Test signal sent.", "replayed": "Signal replayed."}
@@ -51,6 +55,7 @@ def list_signals(context: Context, identity: Identity, id: int) -> HTTPResponse:
             text=text,
         )
         evaluations = signal_outcomes.list_evaluations(conn, id, [row["id"] for row in page.rows])
+    summarizer = make_summarizer(endpoint)
     filters = {name: value for name, value in (("token", token_id or ""), ("query", text)) if value}
     newest = urlencode(filters)
     at_newest, is_paused = page_request.before is None, query.get("live") == "off"
@@ -68,7 +73,10 @@ def list_signals(context: Context, identity: Identity, id: int) -> HTTPResponse:
             Field("token", "Token", str(token_id or ""), type="select", choices=token_choices),
         ],
         is_filtered=bool(filters),
-        signals=[_abbreviate(row) | {"evaluation": evaluations[row["id"]]} for row in page.rows],
+        signals=[
+            _abbreviate(row, summarizer) | {"evaluation": evaluations[row["id"]]}
+            for row in page.rows
+        ],
         older=urlencode(filters | {"before": page.next_before}) if page.next_before else "",
         newest=newest,
         at_newest=at_newest,
@@ -93,7 +101,11 @@ def show_signal(context: Context, identity: Identity, id: int, signal_id: int) -
         identity,
         title=f"Signal {signal_id}",
         endpoint=endpoint,
-        signal=row | {"formatted": format_payload(row["payload"])},
+        signal=row
+        | {
+            "formatted": format_payload(row["payload"]),
+            "summary": summarize_row(make_summarizer(endpoint), row),
+        },
         evaluation=evaluations[signal_id],
         triggered_sets=triggered_sets,
         notice=respond.find_notice(NOTICES),
@@ -168,11 +180,11 @@ def format_payload(payload: str) -> str:
     return msgspec.json.format(payload, indent=2)
 
 
-def _abbreviate(row: Row) -> dict[str, Any]:
-    """The signal with a preview and the beginning of its formatted payload."""
+def _abbreviate(row: Row, summarizer: Summarizer) -> dict[str, Any]:
+    """The signal with its summary and the beginning of its formatted payload."""
     text = format_payload(row["payload"])
     return row | {
         "formatted": text[:MAX_PAYLOAD],
         "is_truncated": len(text) > MAX_PAYLOAD,
-        "preview": row["payload"][:MAX_PREVIEW],
+        "summary": summarize_row(summarizer, row),
     }

@@ -50,7 +50,8 @@ def test_signals_are_listed_newest_first_with_all_fields(web, send, page):
     assert rows == ids[::-1]
     first = answer["signalEndpointSignals"][0]
     assert set(first) == {
-        *("id", "source", "sourceId", "createdAt", "payload", "tokenName", "sentBy", "replayOf")
+        *("id", "source", "sourceId", "createdAt", "payload", "tokenName", "sentBy", "replayOf"),
+        *("summary", "status", "severity"),
     }
     assert (first["sentBy"], first["replayOf"]) == (None, None)
     assert first["tokenName"] == "ci"

@@ -1,0 +1,150 @@
+"""What lists show of a signal: a few values of its payload, its status and its severity.
+
+They are computed when a list is read, so that a new summary of an endpoint applies to its old
+signals too.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from sigservice.db.statements import Row
+from sigservice.services.signals import signal_states
+from sigservice.services.signals.automatic_summaries import summarize_payload
+from sigservice.services.signals.endpoint_options import EndpointOptions, parse_options
+from sigservice.services.signals.payload_paths import Step, find_values, parse_path, to_text
+
+MAX_TEXT_LENGTH = 200
+MAX_VALUES = 5
+MAX_VISITED = 50
+_CUT = "…"
+# Control characters and line breaks, and what changes the direction of the text around it or is
+# invisible. Joiners stay: emojis and some scripts need them.
+_UNREADABLE = re.compile(
+    r"[\s\x00-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]+"
+)
+
+
+class SummaryText(msgspec.Struct, frozen=True):
+    """The label can be ""."""
+
+    label: str
+    text: str
+
+
+@dataclass(frozen=True)
+class SignalSummary:
+    """`status` and `severity` are words of signal_states, or ""."""
+
+    fields: list[SummaryText]
+    status: str
+    severity: str
+
+    @property
+    def text(self) -> str:
+        """One line."""
+        return " · ".join(
+            f"{field.label}: {field.text}" if field.label else field.text for field in self.fields
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {"summary": self.fields, "status": self.status, "severity": self.severity}
+
+
+class _ValuesAt:
+    """The values at a valid path."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._steps: list[Step] = parse_path(path) or []
+
+    def find(self, payload: Any) -> list[Any]:
+        return find_values(payload, self._path, self._steps)
+
+
+class Summarizer:
+    """Summarizes the signals of one endpoint."""
+
+    def __init__(self, options: EndpointOptions) -> None:
+        self._fields = [(field.label, _ValuesAt(field.path)) for field in options.summary]
+        self._status = _ValuesAt(options.statusPath) if options.statusPath else None
+        self._severity = _ValuesAt(options.severityPath) if options.severityPath else None
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels of the endpoint's summary."""
+        return [label for label, _ in self._fields]
+
+    def summarize(self, payload: Any) -> SignalSummary:
+        """The endpoint's summary; an automatic one if the endpoint has none or the payload has no
+        value of it."""
+        texts = [
+            SummaryText(label, text)
+            for (label, _), text in zip(self._fields, self.list_texts(payload), strict=True)
+            if text
+        ]
+        return SignalSummary(
+            texts
+            or [
+                SummaryText(clean_text(label), join_values(values))
+                for label, values in summarize_payload(payload)
+            ],
+            self.find_status(payload),
+            self.find_severity(payload),
+        )
+
+    def list_texts(self, payload: Any) -> list[str]:
+        """The text of each field of the endpoint's summary, "" without a value."""
+        return [join_values(values.find(payload)) for _, values in self._fields]
+
+    def find_status(self, payload: Any) -> str:
+        if self._status is None:
+            return signal_states.recognize_status(payload)
+        return signal_states.classify_status(self._status.find(payload))
+
+    def find_severity(self, payload: Any) -> str:
+        if self._severity is None:
+            return signal_states.recognize_severity(payload)
+        return signal_states.classify_severity(self._severity.find(payload))
+
+
+def make_summarizer(endpoint: Row) -> Summarizer:
+    return Summarizer(parse_options(endpoint["options"]))
+
+
+def make_summarizers(endpoints: Iterable[Row]) -> dict[int, Summarizer]:
+    """By the ID of the endpoint."""
+    return {endpoint["id"]: make_summarizer(endpoint) for endpoint in endpoints}
+
+
+def summarize_row(summarizer: Summarizer, row: Row) -> SignalSummary:
+    """`row` is a stored signal."""
+    return summarizer.summarize(msgspec.json.decode(row["payload"]))
+
+
+def join_values(values: list[Any]) -> str:
+    """The different values in one line of at most MAX_TEXT_LENGTH characters; null is no value."""
+    texts = dict.fromkeys(
+        clean_text(to_text(value)) for value in values[:MAX_VISITED] if value is not None
+    )
+    texts.pop("", None)
+    more = ""
+    if len(values) > MAX_VISITED:
+        more = " and more"
+    elif len(texts) > MAX_VALUES:
+        more = f" and {len(texts) - MAX_VALUES} more"
+    joined = ", ".join(list(texts)[:MAX_VALUES])
+    return shorten(joined, MAX_TEXT_LENGTH - len(more)) + more
+
+
+def clean_text(text: str) -> str:
+    """The beginning of the text in one line, without characters that are invisible or change the
+    direction of other text."""
+    return shorten(_UNREADABLE.sub(" ", text[: 2 * MAX_TEXT_LENGTH]).strip(), MAX_TEXT_LENGTH)
+
+
+def shorten(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1].rstrip() + _CUT

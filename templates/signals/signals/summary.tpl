@@ -1,0 +1,10 @@
+% include("signals/signals/states.tpl", summary=summary)
+<span class="preview">
+% for field in summary.fields:
+<span>\\
+% if field.label:
+<bdi>{{field.label}}</bdi>: \\
+% end
+<bdi class="value">{{field.text}}</bdi></span>
+% end
+</span>
