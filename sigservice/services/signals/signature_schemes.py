@@ -1,0 +1,109 @@
+"""How senders sign: the settings of a signature token, and what they mean for verification."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+SchemeName = Literal[
+    "github",
+    "gitlab",
+    "grafana",
+    "standard-webhooks",
+    "slack",
+    "sentry",
+    "pagerduty",
+    "aws-sns",
+    "generic",
+]
+TOLERANCE_SECONDS = 300
+SNS_TOLERANCE_SECONDS = 3600
+
+
+class SignatureSettings(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`header` and `timestampHeader` also override those of the scheme grafana; the members after
+    them belong to the scheme generic. `content` is what is signed, such as `{timestamp}.{body}`.
+    `toleranceSeconds` is the maximum age of a timestamp; None is the default of the scheme.
+    `topics` are the ARNs that the scheme aws-sns accepts."""
+
+    scheme: SchemeName
+    header: str = ""
+    timestampHeader: str = ""
+    algorithm: Literal["sha256", "sha1", "sha512"] = "sha256"
+    encoding: Literal["hex", "base64"] = "hex"
+    prefix: str = ""
+    content: str = "{body}"
+    toleranceSeconds: int | None = None
+    topics: list[str] = []
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """An HMAC in a header. `separator` is that of several signatures, "" if there is only one.
+    Signatures without the prefix are ignored: they are those of other versions. The key is the
+    secret itself, or its base64 part if it `has_base64_key`."""
+
+    header: str
+    prefix: str = ""
+    separator: str = ""
+    algorithm: str = "sha256"
+    encoding: str = "hex"
+    content: str = "{body}"
+    timestamp_header: str = ""
+    id_header: str = ""
+    has_base64_key: bool = False
+    is_secret_of_sender: bool = False
+
+
+_STANDARD_WEBHOOKS = Scheme(
+    "webhook-signature",
+    prefix="v1,",
+    separator=" ",
+    encoding="base64",
+    content="{id}.{timestamp}.{body}",
+    timestamp_header="webhook-timestamp",
+    id_header="webhook-id",
+    has_base64_key=True,
+)
+_SCHEMES: dict[str, Scheme] = {
+    "github": Scheme("X-Hub-Signature-256", prefix="sha256="),
+    "gitlab": _STANDARD_WEBHOOKS,  # of its signing tokens; not X-Gitlab-Token
+    "standard-webhooks": _STANDARD_WEBHOOKS,
+    "slack": Scheme(
+        "X-Slack-Signature",
+        prefix="v0=",
+        content="v0:{timestamp}:{body}",
+        timestamp_header="X-Slack-Request-Timestamp",
+        is_secret_of_sender=True,
+    ),
+    "sentry": Scheme("Sentry-Hook-Signature", is_secret_of_sender=True),
+    "pagerduty": Scheme(
+        "X-PagerDuty-Signature", prefix="v1=", separator=",", is_secret_of_sender=True
+    ),
+}
+SNS_HEADER = "x-amz-sns-message-type"
+
+
+def find_scheme(settings: SignatureSettings) -> Scheme:
+    """Not for aws-sns, which has certificates (sns.py)."""
+    if settings.scheme == "grafana":
+        return Scheme(
+            settings.header or "X-Grafana-Alerting-Signature",
+            content="{timestamp}:{body}" if settings.timestampHeader else "{body}",
+            timestamp_header=settings.timestampHeader,
+        )
+    if settings.scheme == "generic":
+        return Scheme(
+            settings.header,
+            prefix=settings.prefix,
+            algorithm=settings.algorithm,
+            encoding=settings.encoding,
+            content=settings.content,
+            timestamp_header=settings.timestampHeader,
+        )
+    return _SCHEMES[settings.scheme]
+
+
+def list_headers(settings: SignatureSettings) -> list[str]:
+    """The lower-case names of the headers that carry the credential."""
+    return [SNS_HEADER if settings.scheme == "aws-sns" else find_scheme(settings).header.lower()]
