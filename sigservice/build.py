@@ -113,7 +113,7 @@ def build_context(
         failed_sign_ins=FailedSignIns(clock.monotonic),
         refusals=CappedLog(get_logger("refusals"), clock.monotonic),
         unavailable=CappedLog(get_logger("errors"), clock.monotonic),
-        signal_endpoints=EndpointCache(database),
+        signal_endpoints=EndpointCache(database, encryption),
         signal_commits=_build_group_commit(
             "signals", database, signals.receive, telemetry, SIGNAL_WAIT_SECONDS
         ),

@@ -1,5 +1,6 @@
 """Reads bodies with a limit. bottle's own readers are not used, see docs/patterns.md."""
 
+import io
 import re
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
@@ -21,6 +22,13 @@ _MISSING_FIELD = re.compile(r"missing required field `(\w+)`")
 def read_bytes(environ: dict[str, Any], limit: int) -> bytes:
     """The decompressed body. Raises ContentTooLargeError if it exceeds `limit`, without reading all
     of it, or if the listener did not read it (see web/body_permits.py)."""
+    data = read_sent_bytes(environ, limit)
+    encoding = environ.get("HTTP_CONTENT_ENCODING", "").strip().lower()
+    return payload.inflate(data, encoding, limit) if data else data
+
+
+def read_sent_bytes(environ: dict[str, Any], limit: int) -> bytes:
+    """The body as it was sent, which can be read again. Raises like `read_bytes`."""
     if environ.get("sigservice.body_refused"):
         raise payload.build_too_large_error(limit)
     length = environ.get("CONTENT_LENGTH") or ""
@@ -30,15 +38,15 @@ def read_bytes(environ: dict[str, Any], limit: int) -> bytes:
             raise BadDataError("The Content-Length must be a number.")
         if len(length.lstrip("0")) > 18 or int(length) > limit:
             raise payload.build_too_large_error(limit)
-        data = stream.read(int(length))
+        data: bytes = stream.read(int(length))
     elif environ.get("wsgi.input_terminated"):
         data = stream.read(limit + 1)
         if len(data) > limit:
             raise payload.build_too_large_error(limit)
     else:
         data = b""
-    encoding = environ.get("HTTP_CONTENT_ENCODING", "").strip().lower()
-    return payload.inflate(data, encoding, limit) if data else data
+    environ["wsgi.input"], environ["CONTENT_LENGTH"] = io.BytesIO(data), str(len(data))
+    return data
 
 
 def is_json(content_type: str) -> bool:

@@ -4,23 +4,36 @@ import base64
 import binascii
 from typing import Any
 
+from sigservice import secrets
 from sigservice.services.signals.credentials import Caller
-from sigservice.web.body import read_query
+from sigservice.web.body import read_query, read_sent_bytes
 from sigservice.web.guards import read_bearer_token
 
 QUERY_PARAMETER = "token"
 
 
-def read_caller(environ: dict[str, Any], address: str) -> Caller:
+def read_caller(environ: dict[str, Any], address: str, body_limit: int) -> Caller:
     """The token is that of the Authorization header (Bearer, bare, or the password of Basic), else
     of X-Gitlab-Token, else of the query. Raises BadDataError for an invalid query."""
-    if secret := _read_authorization(environ):
-        return Caller(secret, False, address)
-    if secret := environ.get("HTTP_X_GITLAB_TOKEN", "").strip():
-        return Caller(secret, False, address)
-    if QUERY_PARAMETER in environ.get("QUERY_STRING", ""):
-        return Caller(read_query(environ).get(QUERY_PARAMETER, ""), True, address)
-    return Caller("", False, address)
+    secret, is_from_query = _read_header(environ), False
+    if not secret and QUERY_PARAMETER in environ.get("QUERY_STRING", ""):
+        secret, is_from_query = read_query(environ).get(QUERY_PARAMETER, ""), True
+    return Caller(
+        secret,
+        is_from_query,
+        address,
+        read_headers(environ),
+        lambda: read_sent_bytes(environ, body_limit),
+    )
+
+
+def make_key(endpoint_name: str, secret: str, address: str) -> bytes:
+    """The key of a sender in the recent credentials. Senders that sign have their address."""
+    return secrets.sha256(f"{endpoint_name}\n{secret or address}")
+
+
+def _read_header(environ: dict[str, Any]) -> str:
+    return _read_authorization(environ) or environ.get("HTTP_X_GITLAB_TOKEN", "").strip()
 
 
 def _read_authorization(environ: dict[str, Any]) -> str:

@@ -76,11 +76,11 @@ def add_token(conn: Connection, endpoint_id: int, name: str = "ci", **more: Any)
     """Its secret is `<name>-<endpoint_id>`."""
     secret = secret_of(endpoint_id, name)
     values = {"secret_prefix": "signal_", "created_by_user_id": 1, "limit": 100}
-    row = signal_endpoint_tokens.insert(
+    id = signal_endpoint_tokens.insert(
         conn, endpoint_id, name=name, secret_hash=secrets.sha256(secret), **values | more
     )
-    assert row is not None
-    return row["id"]
+    assert id is not None
+    return id
 
 
 def secret_of(endpoint_id: int, name: str = "ci") -> str:

@@ -1,11 +1,12 @@
 """POST /api/signal-endpoint/<name>: receives the signals of external systems."""
 
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
 from bottle import HTTPResponse, request
 
-from sigservice import payload, secrets
+from sigservice import payload
 from sigservice.context import Context
 from sigservice.db.statements import Row
 from sigservice.errors import AppError, NotFoundError, UnavailableError
@@ -19,7 +20,7 @@ from sigservice.web.client_ip import find_client_ip
 from sigservice.web.guards import AuthenticationAttempt, Public
 from sigservice.web.limits import build_rate_limit_error
 from sigservice.web.router import Router
-from sigservice.web.signal_credentials import read_caller, read_headers
+from sigservice.web.signal_credentials import make_key, read_caller
 
 # A proxy, because bottle flattens dicts in a route's configuration.
 DESCRIPTION = MappingProxyType(
@@ -51,7 +52,7 @@ router = Router(Public)
 def receive_signal(context: Context, name: str) -> HTTPResponse:
     environ, telemetry = request.environ, context.telemetry.signals
     address = find_client_ip(environ, context.trusted_proxies)
-    caller = read_caller(environ, address)
+    caller = read_caller(environ, address, _payload_limit(context.config))
     is_authenticated = False
     try:
         endpoint, token = _authenticate(context, name, caller)
@@ -78,12 +79,13 @@ def _authenticate(
     """The endpoint and the caller's token. Raises InvalidCredentialsError, RateLimitError after too
     many failures of the address, NotFoundError for a valid token of a disabled endpoint."""
     now, cache = context.clock.now(), context.signal_endpoints
-    key = secrets.sha256(f"{name}\n{caller.secret}")
-    with AuthenticationAttempt(context, caller.address, key):
-        endpoint = cache.get_cached(name)
-        try:
-            token = credentials.authenticate(endpoint, caller, now)
-        except credentials.InvalidCredentialsError:
+    key = make_key(name, caller.secret, caller.address)
+    endpoint = cache.get_cached(name)
+    try:
+        token = credentials.authenticate(endpoint, caller, now)
+        context.recent_credentials.add(key)
+    except credentials.InvalidCredentialsError:
+        with AuthenticationAttempt(context, caller.address, key):
             endpoint = cache.read_current().get(name)
             token = credentials.authenticate(endpoint, caller, now)
     assert endpoint is not None
@@ -111,10 +113,8 @@ def _receive(
         if not is_allowed:
             _authenticate_again(context, endpoint.name, caller)  # 401 if the token is deleted
             raise build_rate_limit_error(headers, rate_limit.status)
-        value, data = _read_payload(environ, _payload_limit(context.config))
-        idempotency_key = idempotency.find_key(
-            endpoint.options.idempotency, read_headers(environ), value
-        )
+        value, data = _read_payload(environ, caller.headers, _payload_limit(context.config))
+        idempotency_key = idempotency.find_key(endpoint.options.idempotency, caller.headers, value)
         text = payload.unescape(data.decode())
         signal, is_replayed = _store(
             context,
@@ -130,9 +130,10 @@ def _receive(
     return signal, is_replayed, headers
 
 
-def _read_payload(environ: dict[str, Any], limit: int) -> tuple[Any, bytes]:
+def _read_payload(
+    environ: dict[str, Any], headers: Mapping[str, str], limit: int
+) -> tuple[Any, bytes]:
     """The payload and its JSON; {} for an empty body."""
-    headers = read_headers(environ)
     if cloud_events.is_binary_mode(headers):
         content_type, body = environ.get("CONTENT_TYPE", ""), read_bytes(environ, limit)
         data = cloud_events.make_structured(headers, content_type, body)

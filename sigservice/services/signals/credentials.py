@@ -1,12 +1,15 @@
 """Authenticates the callers of signal endpoints."""
 
 import ipaddress
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
 
 from sigservice import secrets
+from sigservice.encryption import EncryptionError
 from sigservice.errors import UnauthorizedError
+from sigservice.services.signals import signatures
 from sigservice.services.signals.endpoint_cache import EndpointSettings, TokenSettings
 
 
@@ -18,17 +21,22 @@ class Reason(StrEnum):
     UNKNOWN = "The token is unknown or belongs to another endpoint."
     EXPIRED = "The token has expired."
     ROTATED = "The secret was replaced, and its grace period is over."
+    ENCRYPTED = "The signing secret can't be decrypted: the encryption key is missing."
     ADDRESS = "The token isn't allowed from this address."
     QUERY = "The endpoint doesn't allow tokens in the URL."
 
 
-class Caller(NamedTuple):
-    """The credentials of a call. `secret` is "" if it has none; `address` is "" for a unix
-    socket."""
+@dataclass(frozen=True)
+class Caller:
+    """What authenticates a call. `secret` is "" without a token; `address` is "" for a unix
+    socket. `headers` have lower-case names. `read_body()` returns the bytes as they were sent, and
+    raises AppError."""
 
     secret: str
     is_from_query: bool
     address: str
+    headers: Mapping[str, str]
+    read_body: Callable[[], bytes]
 
 
 class InvalidCredentialsError(UnauthorizedError):
@@ -42,11 +50,14 @@ class InvalidCredentialsError(UnauthorizedError):
 
 
 def authenticate(endpoint: EndpointSettings | None, caller: Caller, now: datetime) -> TokenSettings:
-    """The token of the caller. Raises InvalidCredentialsError."""
-    if not caller.secret:
-        raise InvalidCredentialsError(Reason.MISSING)
+    """The token of the caller: the one that it sends, otherwise the one that it signs with.
+
+    Raises InvalidCredentialsError, and what reading the body raises.
+    """
     if endpoint is None:
         raise InvalidCredentialsError(Reason.NO_ENDPOINT)
+    if not caller.secret:
+        return _verify_signature(endpoint, caller, now)
     if caller.is_from_query and not endpoint.options.allowQueryToken:
         raise InvalidCredentialsError(Reason.QUERY)
     digest = secrets.sha256(caller.secret).hex()
@@ -67,6 +78,24 @@ def check_token(token: TokenSettings, address: str, now: datetime) -> None:
         ip = ipaddress.ip_address(address) if address else None
         if ip is None or not any(ip in network for network in token.networks):
             raise InvalidCredentialsError(Reason.ADDRESS)
+
+
+def _verify_signature(endpoint: EndpointSettings, caller: Caller, now: datetime) -> TokenSettings:
+    reason: str = Reason.MISSING
+    for token in endpoint.tokens:
+        if token.signature is None or not signatures.has_signature(token.signature, caller.headers):
+            continue
+        try:
+            signing_secrets = endpoint.signing_secrets[token.id]
+        except EncryptionError:
+            raise InvalidCredentialsError(Reason.ENCRYPTED) from None
+        valid = [item.secret for item in signing_secrets if not _is_over(item.valid_until, now)]
+        body = caller.read_body()
+        reason = signatures.verify(token.signature, valid, caller.headers, body, now)
+        if not reason:
+            check_token(token, caller.address, now)
+            return token
+    raise InvalidCredentialsError(reason)
 
 
 def _is_over(at: datetime | None, now: datetime) -> bool:

@@ -5,27 +5,35 @@ and a call that they refuse is authenticated again with settings that were read 
 """
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from typing import NamedTuple
 
 import msgspec
 
 from sigservice.db.pool import Database
 from sigservice.db.read_coalescing import CoalescedRead
+from sigservice.db.statements import Row
+from sigservice.encryption import Encryption
 from sigservice.repository.signals import signal_endpoints
-from sigservice.services.signals.endpoint_options import EndpointOptions
+from sigservice.services.signals.endpoint_options import EndpointOptions, parse_options
+from sigservice.services.signals.signature_schemes import SignatureSettings
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class TokenSettings(msgspec.Struct, frozen=True, dict=True):
-    """A token as the database has it; hashes are hexadecimal."""
+    """A token as the database has it; hashes are hexadecimal. `signature` is None for a bearer
+    token."""
 
     id: int
     secretHash: str | None
     previousSecretHash: str | None
+    signature: SignatureSettings | None
+    encryptedSecret: str | None
+    previousEncryptedSecret: str | None
     previousExpiresAt: datetime | None
     expiresAt: datetime | None
     allowedAddresses: tuple[str, ...]
@@ -33,6 +41,13 @@ class TokenSettings(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def networks(self) -> tuple[Network, ...]:
         return tuple(ipaddress.ip_network(text) for text in self.allowedAddresses)
+
+
+class SigningSecret(NamedTuple):
+    """`valid_until` is None for the current secret."""
+
+    secret: str
+    valid_until: datetime | None
 
 
 @dataclass(frozen=True)
@@ -43,6 +58,23 @@ class EndpointSettings:
     version: int
     options: EndpointOptions
     tokens: tuple[TokenSettings, ...]
+    encryption: Encryption
+
+    @cached_property
+    def signing_secrets(self) -> Mapping[int, Sequence[SigningSecret]]:
+        """The secrets of signature tokens by token ID. Raises EncryptionError."""
+        return {
+            token.id: [
+                SigningSecret(self.encryption.decrypt(text.encode()), valid_until)
+                for text, valid_until in (
+                    (token.encryptedSecret, None),
+                    (token.previousEncryptedSecret, token.previousExpiresAt),
+                )
+                if text
+            ]
+            for token in self.tokens
+            if token.signature is not None
+        }
 
     @cached_property
     def tokens_by_hash(self) -> Mapping[str, TokenSettings]:
@@ -58,8 +90,8 @@ class EndpointSettings:
 class EndpointCache:
     """`get_cached(name)` needs no database; `read_current()` returns what is stored now."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, encryption: Encryption) -> None:
+        self._database, self._encryption = database, encryption
         self._state: object = None
         self._endpoints: Mapping[str, EndpointSettings] = {}
         self._read = CoalescedRead(self._read_endpoints)
@@ -77,13 +109,15 @@ class EndpointCache:
             state = signal_endpoints.find_state(conn)
             if state != self._state:
                 rows = signal_endpoints.list_settings(conn)
-                self._endpoints = {row["name"]: _make_settings(row) for row in rows}
+                self._endpoints = {
+                    row["name"]: _make_settings(row, self._encryption) for row in rows
+                }
                 self._state = state
         return self._endpoints
 
 
-def _make_settings(row: Mapping[str, object]) -> EndpointSettings:
-    settings = dict(row)
-    settings["options"] = msgspec.json.decode(str(row["options"]), type=EndpointOptions)
-    settings["tokens"] = msgspec.json.decode(str(row["tokens"]), type=tuple[TokenSettings, ...])
-    return EndpointSettings(**settings)  # type: ignore[arg-type]
+def _make_settings(row: Row, encryption: Encryption) -> EndpointSettings:
+    settings = row | {"encryption": encryption}
+    settings["options"] = parse_options(row["options"])
+    settings["tokens"] = msgspec.json.decode(row["tokens"], type=tuple[TokenSettings, ...])
+    return EndpointSettings(**settings)

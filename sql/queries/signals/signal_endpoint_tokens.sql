@@ -3,40 +3,77 @@
 -- name: insert_signal_endpoint_token
 -- Returns no row if the limit is reached. Call under lock_signal_endpoint.
 INSERT INTO signal_endpoint_tokens
-    (signal_endpoint_id, name, secret_hash, secret_prefix, created_by_user_id)
-SELECT %(signal_endpoint_id)s, %(name)s, %(secret_hash)s, %(secret_prefix)s, %(created_by_user_id)s
+    (signal_endpoint_id, name, type, secret_hash, secret_prefix, signature, encrypted_secret, expires_at,
+     allowed_addresses, created_by_user_id)
+SELECT %(signal_endpoint_id)s, %(name)s, %(type)s, %(secret_hash)s, %(secret_prefix)s,
+       %(signature)s::jsonb, %(encrypted_secret)s, %(expires_at)s::timestamptz,
+       %(allowed_addresses)s::text[], %(created_by_user_id)s
 WHERE (SELECT count(*) FROM signal_endpoint_tokens
        WHERE signal_endpoint_id = %(signal_endpoint_id)s) < %(limit)s
-RETURNING id, signal_endpoint_id, name, secret_prefix, created_at, created_by_user_id;
-
--- name: list_all_signal_endpoint_tokens
-SELECT id, signal_endpoint_id, name, secret_prefix, created_at, created_by_user_id
-FROM signal_endpoint_tokens
-ORDER BY id;
+RETURNING id;
 
 -- name: list_signal_endpoint_tokens
-SELECT id, signal_endpoint_id, name, secret_prefix, created_at, created_by_user_id
-FROM signal_endpoint_tokens
-WHERE signal_endpoint_id = %(signal_endpoint_id)s
-ORDER BY id;
+-- Of all endpoints if the parameter is NULL.
+SELECT t.id, t.signal_endpoint_id, t.name, t.type, t.secret_prefix, t.signature, t.expires_at,
+       t.allowed_addresses, t.previous_expires_at, t.created_at, t.created_by_user_id, u.used_at,
+       u.used_from, coalesce(u.uses, 0) AS uses
+FROM signal_endpoint_tokens t
+LEFT JOIN signal_token_uses u ON u.token_id = t.id
+WHERE (%(signal_endpoint_id)s::int IS NULL OR t.signal_endpoint_id = %(signal_endpoint_id)s)
+ORDER BY t.id;
 
 -- name: find_signal_endpoint_token
-SELECT id, signal_endpoint_id, name, secret_prefix, created_at, created_by_user_id
-FROM signal_endpoint_tokens
+SELECT t.id, t.signal_endpoint_id, t.name, t.type, t.secret_prefix, t.signature, t.expires_at,
+       t.allowed_addresses, t.previous_expires_at, t.created_at, t.created_by_user_id, u.used_at,
+       u.used_from, coalesce(u.uses, 0) AS uses
+FROM signal_endpoint_tokens t
+LEFT JOIN signal_token_uses u ON u.token_id = t.id
+WHERE t.signal_endpoint_id = %(signal_endpoint_id)s
+  AND t.id = %(id)s;
+
+-- name: update_signal_endpoint_token
+UPDATE signal_endpoint_tokens
+SET name = %(name)s, expires_at = %(expires_at)s::timestamptz,
+    allowed_addresses = %(allowed_addresses)s::text[], signature = %(signature)s::jsonb
 WHERE signal_endpoint_id = %(signal_endpoint_id)s
   AND id = %(id)s;
 
--- name: rename_signal_endpoint_token
+-- name: rotate_signal_endpoint_token
+-- The current secret becomes the previous one, which is valid until `previous_expires_at`.
 UPDATE signal_endpoint_tokens
-SET name = %(name)s
+SET previous_secret_hash = secret_hash,
+    previous_encrypted_secret = encrypted_secret,
+    previous_expires_at = %(previous_expires_at)s::timestamptz,
+    secret_hash = %(secret_hash)s,
+    encrypted_secret = %(encrypted_secret)s,
+    secret_prefix = %(secret_prefix)s
 WHERE signal_endpoint_id = %(signal_endpoint_id)s
-  AND id = %(id)s
-RETURNING id, signal_endpoint_id, name, secret_prefix, created_at, created_by_user_id;
+  AND id = %(id)s;
+
+-- name: delete_previous_secret
+UPDATE signal_endpoint_tokens
+SET previous_secret_hash = NULL, previous_encrypted_secret = NULL, previous_expires_at = NULL
+WHERE signal_endpoint_id = %(signal_endpoint_id)s
+  AND id = %(id)s;
 
 -- name: delete_signal_endpoint_token
 DELETE FROM signal_endpoint_tokens
 WHERE signal_endpoint_id = %(signal_endpoint_id)s
   AND id = %(id)s;
+
+-- name: add_signal_token_uses
+-- Ignores tokens that were deleted meanwhile.
+INSERT INTO signal_token_uses (token_id, used_at, used_from, uses)
+SELECT n.token_id, n.used_at, n.used_from, n.uses
+FROM unnest(%(token_ids)s::int[], %(times)s::timestamptz[], %(addresses)s::text[],
+            %(counts)s::bigint[]) AS n (token_id, used_at, used_from, uses)
+JOIN signal_endpoint_tokens t ON t.id = n.token_id
+ORDER BY n.token_id
+ON CONFLICT (token_id) DO UPDATE
+SET uses = signal_token_uses.uses + excluded.uses,
+    used_at = greatest(signal_token_uses.used_at, excluded.used_at),
+    used_from = CASE WHEN excluded.used_at >= signal_token_uses.used_at
+                     THEN excluded.used_from ELSE signal_token_uses.used_from END;
 
 -- name: list_encrypted_secrets
 -- Call under lock_signal_endpoints and lock_each_signal_endpoint.

@@ -1,20 +1,56 @@
-"""Tokens of a signal endpoint, JSON. Only the response to create contains the secret."""
+"""Tokens of a signal endpoint, JSON. Only the responses to create and rotate contain the secret."""
+
+from typing import Any
 
 import msgspec
 from bottle import HTTPResponse
+from msgspec import UNSET, UnsetType
 
 from sigservice.context import Context
+from sigservice.db.statements import Row
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.services.signals import signal_endpoints
+from sigservice.services.signals import signal_endpoint_tokens
+from sigservice.services.signals.signal_endpoint_tokens import TokenFields, parse_expiry
+from sigservice.services.signals.signature_schemes import SignatureSettings
 from sigservice.web import respond
 from sigservice.web.guards import AdminGuard
 from sigservice.web.router import Router
 
 PATH = "/api/admin/signal-endpoints/<id:id>/tokens"
+DEFAULT_GRACE_HOURS = 24
+
+
+class NewTokenBody(msgspec.Struct):
+    """A bearer token, or with `signature` a signing secret. `secret` is that of the sender."""
+
+    name: str
+    signature: SignatureSettings | None = None
+    secret: str = ""
+    expiresAt: str | None = None
+    allowedAddresses: list[str] = []
 
 
 class TokenBody(msgspec.Struct):
+    """An absent member stays as it is."""
+
     name: str
+    signature: SignatureSettings | UnsetType = UNSET
+    expiresAt: str | UnsetType | None = UNSET
+    allowedAddresses: list[str] | UnsetType = UNSET
+
+    def make_fields(self, row: Row) -> TokenFields:
+        signature = signal_endpoint_tokens.parse_signature(row)
+        return TokenFields(
+            self.name,
+            row["expires_at"] if self.expiresAt is UNSET else parse_expiry(self.expiresAt),
+            row["allowed_addresses"] if self.allowedAddresses is UNSET else self.allowedAddresses,
+            signature if self.signature is UNSET else self.signature,
+        )
+
+
+class RotationBody(msgspec.Struct):
+    graceHours: int = DEFAULT_GRACE_HOURS
+    secret: str = ""
 
 
 router = Router(AdminGuard)
@@ -23,42 +59,84 @@ router = Router(AdminGuard)
 @router.get(PATH, needs=ADMIN)
 def list_tokens(context: Context, identity: Identity, id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
-        rows = signal_endpoints.list_tokens(conn, id)
+        rows = signal_endpoint_tokens.list_of_endpoint(conn, id)
     return respond.json(
-        {"signalEndpointTokens": [signal_endpoints.token_to_json(row) for row in rows]}
+        {"signalEndpointTokens": [signal_endpoint_tokens.to_json(row) for row in rows]}
     )
 
 
-@router.post(PATH, needs=ADMIN, takes=TokenBody)
-def create_token(context: Context, identity: Identity, id: int, body: TokenBody) -> HTTPResponse:
+@router.post(PATH, needs=ADMIN, takes=NewTokenBody)
+def create_token(context: Context, identity: Identity, id: int, body: NewTokenBody) -> HTTPResponse:
+    fields = TokenFields(
+        body.name, parse_expiry(body.expiresAt), body.allowedAddresses, body.signature
+    )
     with context.database.transaction() as conn:
-        row, secret = signal_endpoints.create_token(
-            conn, id, body.name, identity, limit=context.config["signals"]["tokensPerEndpointLimit"]
+        row, secret = signal_endpoint_tokens.create(
+            conn,
+            id,
+            fields,
+            identity,
+            limit=context.config["signals"]["tokensPerEndpointLimit"],
+            now=context.clock.now(),
+            encryption=context.encryption,
+            secret=body.secret,
         )
     location = f"{context.prefix}/api/admin/signal-endpoints/{id}/tokens/{row['id']}"
-    return respond.json(
-        signal_endpoints.token_to_json(row) | {"token": secret}, 201, location=location
-    )
+    return respond.json(_with_secret(row, secret), 201, location=location)
 
 
 @router.get(f"{PATH}/<token_id:id>", needs=ADMIN)
 def get_token(context: Context, identity: Identity, id: int, token_id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
-        row = signal_endpoints.get_token(conn, id, token_id)
-    return respond.json(signal_endpoints.token_to_json(row))
+        row = signal_endpoint_tokens.get(conn, id, token_id)
+    return respond.json(signal_endpoint_tokens.to_json(row))
 
 
 @router.put(f"{PATH}/<token_id:id>", needs=ADMIN, takes=TokenBody)
-def rename_token(
+def update_token(
     context: Context, identity: Identity, id: int, token_id: int, body: TokenBody
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        row = signal_endpoints.rename_token(conn, id, token_id, body.name, identity)
-    return respond.json(signal_endpoints.token_to_json(row))
+        fields = body.make_fields(signal_endpoint_tokens.get(conn, id, token_id))
+        row = signal_endpoint_tokens.update(
+            conn, id, token_id, fields, identity, now=context.clock.now()
+        )
+    return respond.json(signal_endpoint_tokens.to_json(row))
+
+
+@router.post(f"{PATH}/<token_id:id>/rotate", needs=ADMIN, takes=RotationBody)
+def rotate_token(
+    context: Context, identity: Identity, id: int, token_id: int, body: RotationBody
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        row, secret = signal_endpoint_tokens.rotate(
+            conn,
+            id,
+            token_id,
+            identity,
+            grace_hours=body.graceHours,
+            now=context.clock.now(),
+            encryption=context.encryption,
+            secret=body.secret,
+        )
+    return respond.json(_with_secret(row, secret))
+
+
+@router.delete(f"{PATH}/<token_id:id>/previous-secret", needs=ADMIN)
+def delete_previous_secret(
+    context: Context, identity: Identity, id: int, token_id: int
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        row = signal_endpoint_tokens.delete_previous_secret(conn, id, token_id, identity)
+    return respond.json(signal_endpoint_tokens.to_json(row))
 
 
 @router.delete(f"{PATH}/<token_id:id>", needs=ADMIN)
 def delete_token(context: Context, identity: Identity, id: int, token_id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
-        signal_endpoints.delete_token(conn, id, token_id, identity)
+        signal_endpoint_tokens.delete(conn, id, token_id, identity)
     return respond.empty()
+
+
+def _with_secret(row: Row, secret: str) -> dict[str, Any]:
+    return signal_endpoint_tokens.to_json(row) | {"token": secret}

@@ -11,6 +11,7 @@ from sigservice.db.statements import Row
 from sigservice.repository.signals import signal_endpoint_tokens
 from sigservice.repository.signals import signal_endpoints as repository
 from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.signals import signal_endpoint_tokens as token_service
 from sigservice.services.signals import signal_endpoints
 from sigservice.services.signals.endpoint_options import EndpointOptions
 from sigservice.web import respond
@@ -41,7 +42,7 @@ router = Router(AdminGuard)
 def _describe(context: Context, conn: Connection, row: Row) -> dict[str, Any]:
     tokens = signal_endpoint_tokens.list_for_endpoint(conn, row["id"])
     return signal_endpoints.to_json(row) | {
-        "tokens": [signal_endpoints.token_to_json(token) for token in tokens],
+        "tokens": [token_service.to_json(token) for token in tokens],
         "url": make_signal_url(context, request.environ, row["name"]),
     }
 
@@ -54,7 +55,7 @@ def list_signal_endpoints(context: Context, identity: Identity) -> HTTPResponse:
     tokens_by_endpoint: dict[int, list[dict[str, Any]]] = {row["id"]: [] for row in rows}
     for token in tokens:
         tokens_by_endpoint.setdefault(token["signal_endpoint_id"], []).append(
-            signal_endpoints.token_to_json(token)
+            token_service.to_json(token)
         )
     endpoints = [
         signal_endpoints.to_json(row) | {"tokens": tokens_by_endpoint[row["id"]]} for row in rows

@@ -4,9 +4,14 @@ from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.errors import AppError, ExceedsLimitError
-from sigservice.routes.pages.signals.signal_endpoints import render_form, render_secret
+from sigservice.routes.pages.signals.signal_endpoints import (
+    create_bearer_token,
+    render_form,
+    render_secret,
+)
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.services.signals import signal_endpoints
+from sigservice.services.signals import signal_endpoint_tokens, signal_endpoints
+from sigservice.services.signals.signal_endpoint_tokens import TokenFields
 from sigservice.web import respond
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
@@ -25,9 +30,7 @@ def create_token(
     try:
         with context.database.transaction() as conn:
             endpoint = signal_endpoints.get(conn, id)
-            token, secret = signal_endpoints.create_token(
-                conn, id, name, identity, limit=context.config["signals"]["tokensPerEndpointLimit"]
-            )
+            token, secret = create_bearer_token(context, conn, id, name, identity)
     except AppError as error:
         if error.status not in (400, 409):
             raise
@@ -57,7 +60,16 @@ def rename_token(
     name = form.get("token_name", "")
     try:
         with context.database.transaction() as conn:
-            signal_endpoints.rename_token(conn, id, token_id, name, identity)
+            token = signal_endpoint_tokens.get(conn, id, token_id)
+            fields = TokenFields(
+                name,
+                token["expires_at"],
+                token["allowed_addresses"],
+                signal_endpoint_tokens.parse_signature(token),
+            )
+            signal_endpoint_tokens.update(
+                conn, id, token_id, fields, identity, now=context.clock.now()
+            )
     except AppError as error:
         if error.status not in (400, 409):
             raise
@@ -78,7 +90,7 @@ def confirm_token_deletion(
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.get(conn, id)
-        token = signal_endpoints.get_token(conn, id, token_id)
+        token = signal_endpoint_tokens.get(conn, id, token_id)
     return respond.page(
         context,
         "signals/signal_endpoint_tokens/delete",
@@ -94,5 +106,5 @@ def delete_token(
     context: Context, identity: Identity, id: int, token_id: int, form: dict[str, str]
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        signal_endpoints.delete_token(conn, id, token_id, identity)
+        signal_endpoint_tokens.delete(conn, id, token_id, identity)
     return respond.redirect(context, f"/admin/signals/{id}?done=token-deleted")

@@ -5,13 +5,16 @@ from typing import Any
 from bottle import HTTPResponse, request
 
 from sigservice.context import Context
+from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import AppError
 from sigservice.repository.actions import action_sets
 from sigservice.repository.signals import signal_endpoint_tokens, signals
 from sigservice.repository.signals import signal_endpoints as repository
 from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.signals import signal_endpoint_tokens as token_service
 from sigservice.services.signals import signal_endpoints
+from sigservice.services.signals.signal_endpoint_tokens import TokenFields
 from sigservice.web import respond
 from sigservice.web.forms import Field
 from sigservice.web.guards import PageGuard
@@ -87,12 +90,8 @@ def create_signal_endpoint(
                 conn, fields, identity, limit=limits["endpointsLimit"]
             )
             if has_token:
-                token, secret = signal_endpoints.create_token(
-                    conn,
-                    endpoint["id"],
-                    values["token_name"],
-                    identity,
-                    limit=limits["tokensPerEndpointLimit"],
+                token, secret = create_bearer_token(
+                    context, conn, endpoint["id"], values["token_name"], identity
                 )
     except AppError as error:
         if error.status >= 500:
@@ -170,6 +169,21 @@ def delete_signal_endpoint(
     with context.database.transaction() as conn:
         signal_endpoints.delete(conn, id, identity)
     return respond.redirect(context, "/admin/signals?done=deleted")
+
+
+def create_bearer_token(
+    context: Context, conn: Connection, endpoint_id: int, name: str, identity: Identity
+) -> tuple[Row, str]:
+    """The token and its secret; raises AppError."""
+    return token_service.create(
+        conn,
+        endpoint_id,
+        TokenFields(name),
+        identity,
+        limit=context.config["signals"]["tokensPerEndpointLimit"],
+        now=context.clock.now(),
+        encryption=context.encryption,
+    )
 
 
 def render_secret(
