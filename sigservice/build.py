@@ -20,6 +20,9 @@ from sigservice.flags.frontend_documents import FrontendDocuments
 from sigservice.flags.revision_cache import RevisionCache
 from sigservice.limiter import Limiter
 from sigservice.log import GetLogger, build_line_loggers
+from sigservice.outgoing.addresses import AddressPolicy
+from sigservice.outgoing.post import get
+from sigservice.outgoing.proxies import Proxies
 from sigservice.render import Renderer
 from sigservice.repository.usage import statistics
 from sigservice.secrets import Passwords
@@ -28,6 +31,7 @@ from sigservice.services.access.failed_sign_ins import FailedSignIns
 from sigservice.services.projects.resource_limits import list_resource_limits
 from sigservice.services.signals import signals
 from sigservice.services.signals.endpoint_cache import EndpointCache
+from sigservice.services.signals.sns import FETCH_SECONDS, SnsVerifier
 from sigservice.services.system.capped_log import CappedLog
 from sigservice.services.system.events import FlagEventNote
 from sigservice.services.system.mails import MAX_PER_HOUR
@@ -110,6 +114,15 @@ def build_context(
         cors_origins=CorsOrigins(database, revision_cache),
         authentication=AuthenticationScheme(config["authentication"]),
         encryption=encryption,
+        sns=SnsVerifier(
+            partial(
+                get,
+                policy=AddressPolicy(),
+                proxies=Proxies.from_config(config),
+                seconds=FETCH_SECONDS,
+            ),
+            clock.monotonic,
+        ),
         failed_sign_ins=FailedSignIns(clock.monotonic),
         refusals=CappedLog(get_logger("refusals"), clock.monotonic),
         unavailable=CappedLog(get_logger("errors"), clock.monotonic),

@@ -30,6 +30,7 @@ from sigservice.services.access.authentication_scheme import AuthenticationSchem
 from sigservice.services.access.failed_sign_ins import FailedSignIns
 from sigservice.services.actions.action_evaluation import Evaluator
 from sigservice.services.signals.endpoint_cache import EndpointCache
+from sigservice.services.signals.sns import SnsVerifier
 from sigservice.services.system.capped_log import CappedLog
 from sigservice.services.system.version_check import VersionStatus
 from sigservice.services.usage.reports import Report
@@ -54,6 +55,7 @@ class Context:
     cors_origins: CorsOrigins
     authentication: AuthenticationScheme
     encryption: Encryption
+    sns: SnsVerifier
     failed_sign_ins: FailedSignIns
     refusals: CappedLog
     unavailable: CappedLog

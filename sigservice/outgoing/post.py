@@ -1,4 +1,4 @@
-"""One POST to an external web server: checked, bounded in time and size, without redirects."""
+"""One POST or GET to an external web server: checked, bounded in time and size, no redirects."""
 
 import socket
 import threading
@@ -98,23 +98,48 @@ def post(
 ) -> Response:
     """Takes at most `seconds`. `ca_file` replaces the certificate authorities of the system. Raises
     DestinationError, DeliveryError."""
-    target = parse_target(url, policy)
     limits = _Limits(seconds, max_bytes)
+    return _request(url, body, headers, policy, proxies, limits, ca_file)
+
+
+def get(
+    url: str,
+    *,
+    policy: AddressPolicy,
+    proxies: Proxies,
+    seconds: float = TOTAL_SECONDS,
+    ca_file: str | None = None,
+) -> Response:
+    """Like `post`."""
+    return _request(url, None, {}, policy, proxies, _Limits(seconds, MAX_BYTES), ca_file)
+
+
+def _request(
+    url: str,
+    body: bytes | None,
+    headers: Mapping[str, str],
+    policy: AddressPolicy,
+    proxies: Proxies,
+    limits: _Limits,
+    ca_file: str | None,
+) -> Response:
+    """Without a body it is a GET."""
+    target = parse_target(url, policy)
     try:
         proxy = proxies.find(target.scheme, target.host, target.port)
         if proxy:
             check_through_proxy(target.host, target.port, policy)
-            return _post_through_proxy(proxy, target, body, headers, limits, ca_file)
-        return _post_directly(target, body, headers, policy, limits, ca_file)
+            return _send_through_proxy(proxy, target, body, headers, limits, ca_file)
+        return _send_directly(target, body, headers, policy, limits, ca_file)
     except socket.gaierror:
         raise DeliveryError("The hostname can't be resolved.") from None
     except (HTTPError, OSError, ValueError) as error:
-        raise DeliveryError(_describe_error(error, seconds)) from None
+        raise DeliveryError(_describe_error(error, limits.seconds)) from None
 
 
-def _post_directly(
+def _send_directly(
     target: Target,
-    body: bytes,
+    body: bytes | None,
     headers: Mapping[str, str],
     policy: AddressPolicy,
     limits: _Limits,
@@ -143,10 +168,10 @@ def _post_directly(
     raise DeliveryError("The hostname has no address.")
 
 
-def _post_through_proxy(
+def _send_through_proxy(
     proxy: str,
     target: Target,
-    body: bytes,
+    body: bytes | None,
     headers: Mapping[str, str],
     limits: _Limits,
     ca_file: str | None,
@@ -164,7 +189,7 @@ def _send(
     pool: HTTPConnectionPool,
     urlopen: Callable[..., Any],
     target: str,
-    body: bytes,
+    body: bytes | None,
     headers: Mapping[str, str],
     limits: _Limits,
 ) -> Response:
@@ -189,7 +214,7 @@ def _send(
     timer.start()
     try:
         response: HTTPResponse = urlopen(
-            "POST",
+            "GET" if body is None else "POST",
             target,
             body=body,
             headers=headers,

@@ -10,7 +10,7 @@ import pytest
 
 from sigservice.outgoing import post as module
 from sigservice.outgoing.addresses import AddressPolicy, DestinationError
-from sigservice.outgoing.post import DeliveryError, post
+from sigservice.outgoing.post import DeliveryError, get, post
 from sigservice.outgoing.proxies import Proxies
 from tests.receiver import CERTIFICATE, receiving
 from tests.waiting import DEADLINE_SECONDS, take_time
@@ -34,6 +34,16 @@ def test_it_arrives(receiver):
     (request,) = receiver.requests
     assert (request.path, request.body) == ("/a/b?c=%20d", b"{}")
     assert request.headers["Host"] == f"127.0.0.1:{receiver.port}"
+
+
+def test_a_get_has_no_body(receiver):
+    receiver.answers, receiver.body = [(200, {})], b"x" * 100_000
+    response = get(f"{receiver.url}/a?b=c", policy=HERE, proxies=Proxies())
+    assert len(response.body) == module.MAX_BYTES
+    (request,) = receiver.requests
+    assert (request.path, request.body) == ("/a?b=c", b"")
+    with pytest.raises(DestinationError):
+        get(receiver.url, policy=AddressPolicy(), proxies=Proxies())
 
 
 def test_nobody_is_asked_who_may_not_be(receiver, monkeypatch):
