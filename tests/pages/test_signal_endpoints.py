@@ -157,6 +157,25 @@ def test_endpoint_without_a_token_is_created(ada, read_state):
     assert endpoint["tokens"] == []
 
 
+def test_sender_of_a_new_endpoint_sets_its_options(ada, read_state):
+    page = submit_new(ada, template="aws-sns", token="now", token_name="aws")
+    assert "create a signature token" in notice(page)
+    submit_new(ada, name="other", status=303)
+    new, other = read_state()["signalEndpoints"]
+    assert new["options"]["statusPath"] == "Message.NewStateValue"
+    assert new["options"]["idempotency"] == {"paths": ["MessageId"]}
+    assert other["options"] == {}
+
+
+def test_unknown_sender_is_an_error_of_the_field(ada, read_state):
+    form = form_to(ada.get("/admin/signals/new"), "/admin/signals/new")
+    form["template"].force_value("<x>")
+    form["name"], form["token"] = "builds", "later"
+    page = form.submit(status=400)
+    assert "must be one of alertmanager, grafana" in find_error(page, "template")
+    assert names(read_state) == []
+
+
 def test_new_endpoint_can_be_disabled(ada, read_state):
     form = form_to(ada.get("/admin/signals/new"), "/admin/signals/new")
     form["name"], form["token"], form["enabled"] = "builds", "later", False

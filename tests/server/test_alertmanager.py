@@ -1,4 +1,4 @@
-"""Debian's Alertmanager, with the configuration of docs/signals.md, reports to a listening service.
+"""Debian's Alertmanager, with the configuration of docs/senders, reports to a listening service.
 
 Real processes and real time: the limit stays at its default of one signal a second.
 """
@@ -26,7 +26,7 @@ from tests.server.process import find_free_port, until
 from tests.waiting import DEADLINE_SECONDS
 
 PROGRAM = shutil.which("prometheus-alertmanager")
-GUIDE = Path(__file__).parents[2] / "docs" / "signals.md"
+RECIPE = Path(__file__).parents[2] / "docs" / "senders" / "files" / "alertmanager.yml"
 
 LABELS = {"alertname": "HighErrorRate", "service": "shop", "severity": "critical"}
 
@@ -137,8 +137,7 @@ def test_firing_and_resolved_alerts_are_shown(base_url, alertmanager):
 
 def write_configuration(url: str, token: str) -> str:
     """The configuration of the page with this address and token, and shorter intervals."""
-    blocks = re.findall(r"^```yaml\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
-    (text,) = (block for block in blocks if "webhook_configs" in block)
+    text = RECIPE.read_text()
     ours = {
         "url": url,
         "credentials": token,

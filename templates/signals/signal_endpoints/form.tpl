@@ -12,6 +12,9 @@
 % include("partials/problems.tpl")
 <form method="post" action="{{url('/admin/signals', endpoint['id'] if endpoint else 'new')}}">
 % include("partials/csrf.tpl")
+% if not endpoint:
+% include("partials/form_field.tpl", field=sender)
+% end
 % for field in fields:
 % include("partials/form_field.tpl", field=field)
 % end

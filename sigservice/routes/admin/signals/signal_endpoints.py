@@ -11,8 +11,8 @@ from sigservice.db.statements import Row
 from sigservice.repository.signals import signal_endpoint_tokens
 from sigservice.repository.signals import signal_endpoints as repository
 from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.signals import endpoint_templates, signal_endpoints
 from sigservice.services.signals import signal_endpoint_tokens as token_service
-from sigservice.services.signals import signal_endpoints
 from sigservice.services.signals.endpoint_options import EndpointOptions
 from sigservice.web import respond
 from sigservice.web.guards import AdminGuard
@@ -34,6 +34,18 @@ class EndpointBody(msgspec.Struct):
         return signal_endpoints.check_fields(
             self.name, self.description, self.enabled, self.options
         )
+
+
+class NewEndpointBody(EndpointBody):
+    """Create; the template fills absent options."""
+
+    template: str | None = None
+
+    def check(self) -> signal_endpoints.EndpointFields:
+        if self.template is not None:
+            options = endpoint_templates.find_options(self.template)
+            self.options = options if self.options is None else self.options
+        return super().check()
 
 
 router = Router(AdminGuard)
@@ -63,9 +75,9 @@ def list_signal_endpoints(context: Context, identity: Identity) -> HTTPResponse:
     return respond.json({"signalEndpoints": endpoints})
 
 
-@router.post(PATH, needs=ADMIN, takes=EndpointBody)
+@router.post(PATH, needs=ADMIN, takes=NewEndpointBody)
 def create_signal_endpoint(
-    context: Context, identity: Identity, body: EndpointBody
+    context: Context, identity: Identity, body: NewEndpointBody
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = signal_endpoints.create(

@@ -1,5 +1,6 @@
 """Signal endpoints, pages: list, create, edit, enable, disable, delete."""
 
+from dataclasses import replace
 from typing import Any
 
 from bottle import HTTPResponse, request
@@ -12,8 +13,8 @@ from sigservice.repository.actions import action_sets
 from sigservice.repository.signals import signal_endpoint_tokens, signals
 from sigservice.repository.signals import signal_endpoints as repository
 from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.signals import endpoint_templates, signal_endpoints
 from sigservice.services.signals import signal_endpoint_tokens as token_service
-from sigservice.services.signals import signal_endpoints
 from sigservice.services.signals.signal_endpoint_tokens import TokenFields
 from sigservice.web import respond
 from sigservice.web.forms import Field
@@ -85,6 +86,8 @@ def create_signal_endpoint(
     has_token = values["token"] == "now"
     try:
         fields = _check(values, has_token)
+        if values["template"]:
+            fields = replace(fields, options=endpoint_templates.find_options(values["template"]))
         with context.database.transaction() as conn:
             endpoint = signal_endpoints.create(
                 conn, fields, identity, limit=limits["endpointsLimit"]
@@ -99,7 +102,9 @@ def create_signal_endpoint(
         return _render_new_form(context, identity, values, form_error=error)
     if not has_token:
         return respond.redirect(context, f"/admin/signals/{endpoint['id']}?done=created")
-    return render_secret(context, identity, endpoint, token, secret, notice=NOTICES["created"])
+    template = endpoint_templates.TEMPLATES.get(values["template"])
+    notice = f"{NOTICES['created']} {template.credentials if template else ''}".rstrip()
+    return render_secret(context, identity, endpoint, token, secret, notice=notice)
 
 
 @router.get("/admin/signals/<id:id>", needs=ADMIN)
@@ -252,6 +257,7 @@ def _render_new_form(
         "signals/signal_endpoints/form",
         identity,
         endpoint=None,
+        sender=_make_sender_field(values["template"]),
         token_choice=Field(
             "token",
             "Token",
@@ -263,6 +269,18 @@ def _render_new_form(
         **_make_fields(context, values["name"] or "NAME", values, is_new=True),
         title="New signal endpoint",
         **more,
+    )
+
+
+def _make_sender_field(name: str) -> Field:
+    templates = endpoint_templates.TEMPLATES
+    return Field(
+        "template",
+        "Sender",
+        name,
+        "select",
+        "Presets the rate limit, the idempotency key and the summary. You can change them later.",
+        choices=[("", "Other"), *((key, item.title) for key, item in templates.items())],
     )
 
 
@@ -296,7 +314,7 @@ def _make_name_field(token: Row, names: dict[int, str]) -> Field:
 
 
 def _read_values(form: dict[str, str]) -> dict[str, str]:
-    names = ("name", "description", "enabled", "token", "token_name")
+    names = ("name", "description", "enabled", "token", "token_name", "template")
     return {name: form.get(name, "").strip() for name in names}
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 _DATA = {
+    "id": "7245673456734567890",
     "transition": "Triggered",
     "cycle": "3286146520814722341",
     "monitor": "1234",
@@ -18,6 +19,7 @@ RESOLVED: dict[str, Any] = {
     "type": "datadog",
     "data": _DATA
     | {
+        "id": "7245673466734567891",
         "transition": "Recovered",
         "title": "[Recovered on {host:web-3}] Shop: error rate",
         "level": "success",
@@ -34,6 +36,7 @@ Integrations, Webhooks:
 {
   "type": "datadog",
   "data": {
+    "id": "$ID",
     "transition": "$ALERT_TRANSITION",
     "cycle": "$ALERT_CYCLE_KEY",
     "monitor": "$ALERT_ID",

@@ -50,7 +50,9 @@ Alerting, Contact points, Add contact point:
   Max Alerts                            50
   Disable resolved message              off
 
-Leave the fields of Basic Authentication empty. Name the contact point in a notification policy;
+Leave the fields of Basic Authentication empty. Instead of the token, Grafana 12 can sign: create a
+signature token with the scheme grafana, and enter its secret and the header names of
+docs/senders/grafana.md under HMAC Signature. Name the contact point in a notification policy;
 its group wait is the delay before Grafana reports.
 
 The button Test sends an alert named TestAlert. The second filter keeps it from switching flags:

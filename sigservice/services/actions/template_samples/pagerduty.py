@@ -56,7 +56,9 @@ Integrations, Generic Webhooks (v3), New Webhook:
   Webhook URL          ENDPOINT_URL, which PagerDuty must reach from outside
   Scope                the service whose incidents change flags
   Event Subscription   incident.triggered, incident.reopened, incident.resolved
-  Custom Header        Authorization: Bearer SIGNAL_TOKEN
+
+PagerDuty then shows the signing secret once. Create a signature token with the scheme pagerduty and
+this secret. Or add the Custom Header "Authorization: Bearer SIGNAL_TOKEN" instead.
 
 Add filters for event.data.service.summary, event.data.priority.summary (missing for incidents
 without a priority, and a missing value does not match) or event.data.urgency.

@@ -36,16 +36,13 @@ RESOLVED: dict[str, Any] = FIRING | {
     "data": {"issue": _ISSUE | {"status": "resolved", "substatus": None}},
 }
 SETUP = """\
-Settings, Developer Settings, Create New Integration, Internal Integration: permission Issue &
-Event Read, webhooks for "issue", and as Webhook URL the address of the proxy below.
+Settings, Custom Integrations, Create New Integration, Internal Integration:
 
-Sentry signs its requests but can't send your token, so a proxy of yours must add it. With nginx,
-below a path that nobody can guess:
+  Webhook URL    ENDPOINT_URL, which Sentry must reach from outside
+  Permissions    Issue & Event: Read
+  Webhooks       issue
 
-location = /a-long-random-path {
-    proxy_pass ENDPOINT_URL;
-    proxy_set_header Authorization "Bearer SIGNAL_TOKEN";
-}
+Sentry creates the Client Secret. Create a signature token with the scheme sentry and this secret.
 
 Add filters for data.issue.project.slug, data.issue.metadata.type or data.issue.title: without
 them every new error switches. An issue is resolved when a user or a release resolves it in

@@ -31,6 +31,19 @@ def test_create_returns_the_endpoint_with_its_url(web):
     assert web.get(answer.headers["Location"], headers=ADMIN).json == endpoint
 
 
+def test_template_fills_absent_options(web):
+    def create(name, **body):
+        return web.post_json(PATH, {"name": name} | body, headers=ADMIN, status="*")
+
+    options = create("a", template="alertmanager").json["options"]
+    assert options["rateLimit"] == {"perSecond": 10.0, "burst": 100, "status": 503}
+    own = {"statusPath": "state"}
+    assert create("b", template="alertmanager", options=own).json["options"] == own
+    answer = create("c", template="alert-manager")
+    assert answer.status_int == 400
+    assert answer.json["details"][0]["path"] == "template"
+
+
 def test_list_has_tokens_without_secrets(web, make):
     endpoint = make.endpoint()
     token = make.token(endpoint)
