@@ -1,6 +1,6 @@
 """Responses: JSON, a page, a redirect. Handlers return them and set no other header."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -38,6 +38,17 @@ def empty(status: int = 200) -> HTTPResponse:
 
 def text(value: str, kind: str = "text/plain") -> HTTPResponse:
     return HTTPResponse(value.encode(), 200, {"Content-Type": f"{kind}; charset=utf-8"})
+
+
+def file(parts: Iterable[bytes], content_type: str, name: str) -> HTTPResponse:
+    """A file that browsers save. It is sent while `parts` is read, in chunks without a length. An
+    error of a part ends the connection, so that the client sees an incomplete file. `name` is of
+    letters, digits, and - _ ."""
+    headers = {
+        "Content-Type": f"{content_type}; charset=utf-8",
+        "Content-Disposition": f'attachment; filename="{name}"',
+    }
+    return HTTPResponse(parts, 200, headers)
 
 
 def page(

@@ -305,3 +305,47 @@ def test_disabled_endpoint_rejects_test_signals(ada, web, endpoint, token, send)
     fields, at = {"csrf": ada.csrf, "payload": "1"}, f"/admin/signals/{endpoint['id']}"
     assert "disabled" in find_error(ada.post(f"{at}/send", fields, status=409), "payload")
     assert is_page(ada.post(f"{at}/log/{id}/replay", fields, status=409))
+
+
+def test_filter_by_a_value_at_a_path(log, endpoint, token, send):
+    for team in ("shop", "web"):
+        send(endpoint, token, {"alerts": [{"team": team, "n": 1}]})
+    page = log(params={"path": "alerts[*].team", "value": "shop"})
+    assert [payload["alerts"][0]["team"] for payload in payloads(page)] == ["shop"]
+    assert page.html.find(id="path")["value"] == "alerts[*].team"
+    assert page.html.find("form", role="search").details.has_attr("open")
+    assert not log().html.find("form", role="search").details.has_attr("open")
+
+
+def test_filter_by_status_severity_and_day(log, endpoint, token, send):
+    for status, severity in (("firing", "page"), ("firing", "info"), ("resolved", "page")):
+        send(endpoint, token, {"status": status, "severity": severity})
+    query = {"status": "firing", "severity": "critical", "from": "2026-01-01", "to": "9000-01-01"}
+    page = log(params=query)
+    assert payloads(page) == [{"status": "firing", "severity": "page"}]
+    assert payloads(log(params={"to": "2020-01-01"})) == []
+
+
+def test_invalid_path_is_shown_beside_its_field(log, endpoint, token, send):
+    send(endpoint, token, 1)
+    page = log(params={"path": "a..b", "value": "x"}, status=400)
+    field = page.html.find(id="path")
+    assert (field["value"], field["aria-invalid"]) == ("a..b", "true")
+    assert page.html.find(id=field["aria-describedby"]).get_text().startswith("The path must")
+    assert page.html.find("title").get_text().startswith("Problem: ")
+    assert rows(page) == []
+
+
+def test_export_links_have_the_filter(ada, log, endpoint, token, send):
+    for n in range(2):
+        send(endpoint, token, {"n": n, "status": "firing" if n else "resolved"})
+    page = log(params={"token": token["id"], "path": "n", "to": "9000-01-01"})
+    links = {
+        a.get_text(): a["href"] for a in page.html.main.find_all("a") if "/export" in a["href"]
+    }
+    assert set(links) == {"CSV", "NDJSON"}
+    assert len(ada.get(links["NDJSON"]).text.splitlines()) == 2
+    link = log(params={"status": "firing"}).html.find("a", string="NDJSON")
+    assert [
+        json.loads(line)["payload"]["n"] for line in ada.get(link["href"]).text.splitlines()
+    ] == [1]

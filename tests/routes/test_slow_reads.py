@@ -19,6 +19,8 @@ SLOW = {
     "events of a flag": ("GET", "/api/admin/events/a"),
     "signals": ("GET", "/api/admin/signals"),
     "search of signals": ("GET", "/api/admin/signal-endpoints/1/signals?query=x"),
+    "search of a value": ("GET", "/api/admin/signal-endpoints/1/signals?path=x"),
+    "export of signals": ("GET", "/api/admin/signal-endpoints/1/export"),
     "export": ("POST", EXPORT),
     "statistics": ("GET", "/api/admin/instance-admin/statistics"),
 }

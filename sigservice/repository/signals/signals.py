@@ -23,9 +23,17 @@ from sigservice.db.statements import (
 
 _SQL = queries.load("signals/signals")
 NO_TOKEN = 0  # the token_id of signals from users, because the column is NOT NULL
-SEARCH_ROWS = 10_000
-SEARCH_BYTES = 16_000_000
 PAGE_BYTES = 8_000_000
+
+
+class SearchWindow(NamedTuple):
+    """How many signals, and bytes of their payloads, one search covers; the first limit counts."""
+
+    rows: int
+    bytes: int
+
+
+SEARCH_WINDOW = SearchWindow(10_000, 16_000_000)
 
 
 class NewSignal(NamedTuple):
@@ -146,17 +154,28 @@ def is_truncated(rows: list[Row]) -> bool:
 
 
 def find_search_end(
-    conn: Connection, endpoint_id: int, *, token_id: int | None, before: int | None
+    conn: Connection,
+    endpoint_id: int,
+    *,
+    token_id: int | None,
+    before: int | None,
+    from_time: datetime | None = None,
+    to_time: datetime | None = None,
+    window: SearchWindow | None = None,
 ) -> tuple[int, bool]:
-    """The oldest ID that one search covers, and whether older signals may exist."""
+    """The oldest ID that one search covers, and whether older signals may exist. The window is
+    SEARCH_WINDOW by default."""
+    max_rows, max_bytes = window or SEARCH_WINDOW
     row = fetch_one(
         conn,
         _SQL["find_search_end"],
         endpoint_id=endpoint_id,
         token_id=token_id,
         before=before,
-        window_rows=SEARCH_ROWS,
-        window_bytes=SEARCH_BYTES,
+        from_time=from_time,
+        to_time=to_time,
+        window_rows=max_rows,
+        window_bytes=max_bytes,
     )
     return (
         (int(row["oldest_id"]), bool(row["has_more"])) if row and row["oldest_id"] else (0, False)
@@ -168,10 +187,12 @@ def search(
     endpoint_id: int,
     *,
     token_id: int | None,
-    pattern: str,
+    pattern: str | None,
     before: int | None,
     oldest_id: int,
     limit: int,
+    from_time: datetime | None = None,
+    to_time: datetime | None = None,
 ) -> list[Row]:
     """`pattern` is a LIKE pattern; find_search_end returns `oldest_id`."""
     return fetch_all(
@@ -183,6 +204,8 @@ def search(
         before=before,
         oldest_id=oldest_id,
         limit=limit,
+        from_time=from_time,
+        to_time=to_time,
     )
 
 

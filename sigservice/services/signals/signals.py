@@ -1,14 +1,12 @@
 """Signals: received from senders, sent by users, listed and searched."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from sigservice import payload
 from sigservice.clock import format_iso
-from sigservice.db.like import make_pattern
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import ConflictError, NotFoundError
@@ -53,62 +51,6 @@ def find_first(conn: Connection, signal: NewSignal, options: Idempotency) -> Row
             f"Signal {row['id']} has the same idempotency key and another payload.", path="key"
         )
     return row
-
-
-@dataclass(frozen=True)
-class SignalPage:
-    """`next_before` is the `before` of the next older page, None on the last one.
-
-    `searched_to_end` is false if a search stopped before the oldest signal.
-    """
-
-    rows: list[Row]
-    next_before: int | None
-    searched_to_end: bool = True
-
-
-def list_page(
-    conn: Connection,
-    endpoint_id: int,
-    *,
-    limit: int,
-    before: int | None = None,
-    offset: int = 0,
-    token_id: int | None = None,
-    text: str = "",
-) -> SignalPage:
-    """The newest signals of an endpoint; `text` restricts them to payloads that contain it.
-
-    A search covers the newest 10 000 signals or 16 MB of payload below `before`; the next page
-    continues from there. A search ignores the offset.
-    """
-    if pattern := make_pattern(text):
-        oldest_id, has_more = signals.find_search_end(
-            conn, endpoint_id, token_id=token_id, before=before
-        )
-        rows = signals.search(
-            conn,
-            endpoint_id,
-            token_id=token_id,
-            pattern=pattern,
-            before=before,
-            oldest_id=oldest_id,
-            limit=limit,
-        )
-        if len(rows) == limit:
-            return SignalPage(rows, rows[-1]["id"])
-        return SignalPage(rows, oldest_id if has_more else None, searched_to_end=not has_more)
-    if token_id is None:
-        rows = signals.list_for_endpoint(
-            conn, endpoint_id, before=before, limit=limit + 1, offset=offset
-        )
-    else:
-        rows = signals.list_for_token(
-            conn, endpoint_id, token_id, before=before, limit=limit + 1, offset=offset
-        )
-    page = rows[:limit]
-    has_more = len(rows) > limit or signals.is_truncated(rows)
-    return SignalPage(page, page[-1]["id"] if has_more else None)
 
 
 def get(conn: Connection, endpoint_id: int, id: int) -> Row:

@@ -130,7 +130,9 @@ WHERE s.endpoint_id = %(endpoint_id)s
   AND (%(token_id)s::int IS NULL OR s.token_id = %(token_id)s)
   AND (%(before)s::bigint IS NULL OR s.id < %(before)s)
   AND s.id >= %(oldest_id)s
-  AND s.payload::text ILIKE %(pattern)s
+  AND (%(from_time)s::timestamptz IS NULL OR s.created_at >= %(from_time)s)
+  AND (%(to_time)s::timestamptz IS NULL OR s.created_at < %(to_time)s)
+  AND (%(pattern)s::text IS NULL OR s.payload::text ILIKE %(pattern)s)
 ORDER BY s.id DESC
 LIMIT %(limit)s;
 
@@ -149,6 +151,8 @@ FROM (
             WHERE endpoint_id = %(endpoint_id)s
               AND (%(token_id)s::int IS NULL OR token_id = %(token_id)s)
               AND (%(before)s::bigint IS NULL OR id < %(before)s)
+              AND (%(from_time)s::timestamptz IS NULL OR created_at >= %(from_time)s)
+              AND (%(to_time)s::timestamptz IS NULL OR created_at < %(to_time)s)
             ORDER BY id DESC
             LIMIT %(window_rows)s
         ) newest

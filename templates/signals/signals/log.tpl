@@ -6,10 +6,19 @@
 <a href="{{url('/admin/signals', endpoint['id'])}}">Settings</a>
 </div>
 % include("partials/copy_field.tpl", field=call_url)
+% include("partials/problems.tpl")
 <form method="get" class="inline" role="search">
 % for field in filters:
 % include("partials/filter_field.tpl", field=field)
 % end
+<details {{"open" if has_more_filters else ""}}>
+<summary>More filters</summary>
+<div class="inline">
+% for field in more_filters:
+% include("partials/filter_field.tpl", field=field)
+% end
+</div>
+</details>
 <button class="quiet">Filter</button>
 % if is_filtered:
 <a href="?">Clear filters</a>
@@ -19,6 +28,11 @@
 <p class="hint">● Live · <a href="?{{pause_query}}">Pause</a></p>
 % elif is_paused:
 <p class="hint">Paused · <a href="?{{newest}}">Resume</a></p>
+% end
+% if signals or is_filtered:
+<p class="hint">Export {{"matching" if is_filtered else "all"}} signals:
+<a href="{{url('/api/admin/signal-endpoints', endpoint['id'], 'export')}}?{{export_queries["csv"]}}">CSV</a> ·
+<a href="{{url('/api/admin/signal-endpoints', endpoint['id'], 'export')}}?{{export_queries["ndjson"]}}">NDJSON</a></p>
 % end
 <div id="signals" {{"data-live" if live else ""}} aria-live="off">
 % if not signals and at_newest and not is_filtered:

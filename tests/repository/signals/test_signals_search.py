@@ -7,7 +7,7 @@ import json
 import pytest
 
 from sigservice.repository.signals import signals
-from sigservice.services.signals.signals import list_page
+from sigservice.services.signals.signal_search import SignalFilter, list_page
 from tests.repository.kit import add_endpoint, add_signal, add_token, ids
 
 
@@ -17,6 +17,7 @@ class World:
         self.a, self.b = add_endpoint(conn, "a"), add_endpoint(conn, "b")
         self.ci, self.other = add_token(conn, self.a, "ci"), add_token(conn, self.a, "other")
         add_token(conn, self.b)
+        self.row = {"id": self.a, "options": "{}"}
 
     def send(self, value, endpoint="a", token="ci"):
         endpoint_id = {"a": self.a, "b": self.b}[endpoint]
@@ -36,6 +37,10 @@ def search(conn, id, pattern, **options):
 
 def search_end(conn, id, token_id=None, before=None):
     return signals.find_search_end(conn, id, token_id=token_id, before=before)
+
+
+def limit_window(monkeypatch, **limits):
+    monkeypatch.setattr(signals, "SEARCH_WINDOW", signals.SEARCH_WINDOW._replace(**limits))
 
 
 def test_pattern_is_a_like_pattern_and_case_insensitive(conn, world):
@@ -71,7 +76,7 @@ def test_window_ends_at_the_oldest_signal_if_all_fit(conn, world):
 
 
 def test_window_is_limited_by_rows(conn, world, monkeypatch):
-    monkeypatch.setattr(signals, "SEARCH_ROWS", 3)
+    limit_window(monkeypatch, rows=3)
     signal_ids = [world.send(n) for n in range(5)]
     assert search_end(conn, world.a) == (signal_ids[2], True)
     assert search_end(conn, world.a, before=signal_ids[2]) == (signal_ids[0], False)
@@ -80,9 +85,9 @@ def test_window_is_limited_by_rows(conn, world, monkeypatch):
 def test_window_is_limited_by_bytes_and_has_at_least_one_signal(conn, world, monkeypatch):
     signal_ids = [world.send("x" * 98) for _ in range(5)]  # 100 bytes each
     for size, oldest in ((1, 4), (100, 3), (150, 3), (200, 2), (399, 1)):
-        monkeypatch.setattr(signals, "SEARCH_BYTES", size)
+        limit_window(monkeypatch, bytes=size)
         assert search_end(conn, world.a) == (signal_ids[oldest], True)
-    monkeypatch.setattr(signals, "SEARCH_BYTES", 500)
+    limit_window(monkeypatch, bytes=500)
     assert search_end(conn, world.a) == (signal_ids[0], False)
 
 
@@ -94,17 +99,17 @@ def test_service_searches_every_character_literally(conn, world, text):
     world.send("harmless aXb 100 percent")
     raw = json.loads(f'"{text}"')
     hit = world.send(f"<{raw}>")
-    page = list_page(conn, world.a, limit=10, text=f"<{text}>")
+    page = list_page(conn, world.row, SignalFilter(text=f"<{text}>"), limit=10)
     assert ids(page.rows) == [hit]
     assert page.searched_to_end
 
 
 def test_search_page_has_the_start_of_the_next_page(conn, world, monkeypatch):
-    monkeypatch.setattr(signals, "SEARCH_ROWS", 3)
+    limit_window(monkeypatch, rows=3)
     signal_ids = [world.send("odd" if n % 2 else "even") for n in range(7)]
     all_ids, before, pages = [], None, 0
     while pages == 0 or before:
-        page = list_page(conn, world.a, limit=2, before=before, text="odd")
+        page = list_page(conn, world.row, SignalFilter(text="odd"), limit=2, before=before)
         all_ids += ids(page.rows)
         before, pages = page.next_before, pages + 1
         assert pages < 10
@@ -114,9 +119,9 @@ def test_search_page_has_the_start_of_the_next_page(conn, world, monkeypatch):
 
 def test_last_page_has_no_next_page(conn, world):
     signal_ids = [world.send(n) for n in range(4)]
-    page = list_page(conn, world.a, limit=4)
+    page = list_page(conn, world.row, SignalFilter(), limit=4)
     assert (ids(page.rows), page.next_before) == (signal_ids[::-1], None)
-    page = list_page(conn, world.a, limit=3)
+    page = list_page(conn, world.row, SignalFilter(), limit=3)
     assert (ids(page.rows), page.next_before) == (signal_ids[1:][::-1], signal_ids[1])
-    page = list_page(conn, world.a, limit=3, offset=1, token_id=world.ci)
+    page = list_page(conn, world.row, SignalFilter(token_id=world.ci), limit=3, offset=1)
     assert (ids(page.rows), page.next_before) == (signal_ids[:3][::-1], None)

@@ -10,18 +10,19 @@ from sigservice.db.statements import Row
 from sigservice.repository.signals import signal_endpoints as endpoint_rows
 from sigservice.repository.signals import signals as repository
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.services.signals import signal_endpoints, signals
+from sigservice.services.signals import signal_endpoints, signal_search, signals
 from sigservice.services.signals.signal_summaries import (
     Summarizer,
     make_summarizer,
     make_summarizers,
-    summarize_row,
+    to_json,
 )
 from sigservice.web import respond
-from sigservice.web.body import read_number, read_query
+from sigservice.web.body import read_query
 from sigservice.web.guards import AdminGuard
 from sigservice.web.paging import read_days, read_paging
 from sigservice.web.router import Router
+from sigservice.web.signal_filters import read_signal_filter
 
 PATH = "/api/admin/signal-endpoints/<id:id>/signals"
 MAX_COUNT = 10_000
@@ -38,24 +39,21 @@ router = Router(AdminGuard)
 @router.get(PATH, needs=ADMIN)
 def list_endpoint_signals(context: Context, identity: Identity, id: int) -> HTTPResponse:
     query = read_query(request.environ)
-    page_request = read_paging(query)
-    token_id = read_number(query, "tokenId", None, 1, 2**31 - 1)
-    text = query.get("query", "")
-    with context.database.transaction(bulkhead="search" if text else "") as conn:
+    page_request, filter = read_paging(query), read_signal_filter(query)
+    with context.database.transaction(bulkhead="search" if filter.is_search else "") as conn:
         endpoint = signal_endpoints.get(conn, id)
-        page = signals.list_page(
+        page = signal_search.list_page(
             conn,
-            id,
+            endpoint,
+            filter,
             limit=page_request.limit,
             before=page_request.before,
             offset=page_request.offset,
-            token_id=token_id,
-            text=text,
         )
     summarizer = make_summarizer(endpoint)
     return respond.json(
         {
-            "signalEndpointSignals": [_to_endpoint_json(row, summarizer) for row in page.rows],
+            "signalEndpointSignals": [to_json(row, summarizer) for row in page.rows],
             "nextBefore": page.next_before,
             "searchedToEnd": page.searched_to_end,
         }
@@ -67,7 +65,7 @@ def get_signal(context: Context, identity: Identity, id: int, signal_id: int) ->
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.get(conn, id)
         row = signals.get(conn, id, signal_id)
-    return respond.json(_to_endpoint_json(row, make_summarizer(endpoint)))
+    return respond.json(to_json(row, make_summarizer(endpoint)))
 
 
 @router.post(
@@ -86,7 +84,7 @@ def send_test_signal(
         )
         endpoint = signal_endpoints.get(conn, id)
     context.signals_waiting.set()
-    return respond.json(_to_endpoint_json(row, make_summarizer(endpoint)), 201)
+    return respond.json(to_json(row, make_summarizer(endpoint)), 201)
 
 
 @router.post(f"{PATH}/<signal_id:id>/replay", needs=ADMIN)
@@ -95,7 +93,7 @@ def replay_signal(context: Context, identity: Identity, id: int, signal_id: int)
         row = signals.replay(conn, id, signal_id, identity)
         endpoint = signal_endpoints.get(conn, id)
     context.signals_waiting.set()
-    return respond.json(_to_endpoint_json(row, make_summarizer(endpoint)), 201)
+    return respond.json(to_json(row, make_summarizer(endpoint)), 201)
 
 
 @router.get("/api/admin/signals", needs=ADMIN)
@@ -122,20 +120,8 @@ def list_signals(context: Context, identity: Identity) -> HTTPResponse:
     return respond.json({"signals": items, "total": total})
 
 
-def _to_endpoint_json(row: Row, summarizer: Summarizer) -> dict[str, Any]:
-    return (
-        signals.to_json(row)
-        | {
-            "tokenName": row["token_name"],
-            "sentBy": row["sent_by"],
-            "replayOf": row["replay_of"],
-        }
-        | summarize_row(summarizer, row).to_json()
-    )
-
-
 def _to_query_json(row: Row, summarizer: Summarizer) -> dict[str, Any]:
-    return _to_endpoint_json(row, summarizer) | {
+    return to_json(row, summarizer) | {
         "sourceName": row["endpoint_name"],
         "sourceDescription": row["endpoint_description"],
     }

@@ -9,24 +9,27 @@ from bottle import HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.db.statements import Row
-from sigservice.errors import AppError
+from sigservice.errors import AppError, BadDataError
 from sigservice.repository.actions import action_sets
 from sigservice.repository.signals import signal_endpoint_tokens
+from sigservice.routes.pages.signals import signal_log_filter
 from sigservice.services.actions import signal_outcomes
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.services.signals import signal_endpoints, signals
+from sigservice.services.signals import signal_endpoints, signal_export, signal_search, signals
+from sigservice.services.signals.signal_search import SignalFilter, SignalPage
 from sigservice.services.signals.signal_summaries import (
     Summarizer,
     make_summarizer,
     summarize_row,
 )
 from sigservice.web import respond
-from sigservice.web.body import read_number, read_query
+from sigservice.web.body import read_query
 from sigservice.web.forms import Field
 from sigservice.web.guards import PageGuard
 from sigservice.web.links import make_signal_url
 from sigservice.web.paging import read_paging
 from sigservice.web.router import Router
+from sigservice.web.signal_filters import read_signal_filter
 
 PAGE_SIZE, MAX_PAGE_SIZE = 20, 100
 MAX_PAYLOAD = 20_000  # characters of a payload in the log; a page of 100 kB payloads is megabytes
@@ -41,50 +44,55 @@ router = Router(PageGuard)
 def list_signals(context: Context, identity: Identity, id: int) -> HTTPResponse:
     query = read_query(request.environ)
     page_request = read_paging(query, PAGE_SIZE)
-    token_id = read_number(query, "token", None, 1, 2**31 - 1)
-    text = query.get("query", "").strip()
-    with context.database.transaction(bulkhead="search" if text else "") as conn:
+    values = signal_log_filter.read_values(query)
+    parameters = signal_log_filter.make_parameters(values)
+    try:
+        filter, error = read_signal_filter(parameters), None
+    except BadDataError as problem:
+        filter, error = SignalFilter(), problem
+    with context.database.transaction(bulkhead="search" if filter.is_search else "") as conn:
         endpoint = signal_endpoints.get(conn, id)
         tokens = signal_endpoint_tokens.list_for_endpoint(conn, id)
-        page = signals.list_page(
-            conn,
-            id,
-            limit=min(page_request.limit, MAX_PAGE_SIZE),
-            before=page_request.before,
-            token_id=token_id,
-            text=text,
-        )
+        page = SignalPage([], None)
+        if error is None:
+            page = signal_search.list_page(
+                conn,
+                endpoint,
+                filter,
+                limit=min(page_request.limit, MAX_PAGE_SIZE),
+                before=page_request.before,
+            )
         evaluations = signal_outcomes.list_evaluations(conn, id, [row["id"] for row in page.rows])
     summarizer = make_summarizer(endpoint)
-    filters = {name: value for name, value in (("token", token_id or ""), ("query", text)) if value}
-    newest = urlencode(filters)
+    newest = urlencode(values)
     at_newest, is_paused = page_request.before is None, query.get("live") == "off"
-    is_live = at_newest and not text and not is_paused
+    is_live = at_newest and not filter.is_search and not error and not is_paused
     url = make_signal_url(context, request.environ, endpoint["name"])
-    token_choices = [("", "all"), *((str(token["id"]), token["name"]) for token in tokens)]
     return respond.page(
         context,
         "signals/signals/log",
         identity,
-        title=f"Signals: {endpoint['name']}",
+        status=error.status if error else 200,
+        problems=signal_log_filter.name_fields(error.details) if error else [],
+        title=f"{'Problem: ' if error else ''}Signals: {endpoint['name']}",
         endpoint=endpoint,
-        filters=[
-            Field("query", "Search payload", text),
-            Field("token", "Token", str(token_id or ""), type="select", choices=token_choices),
-        ],
-        is_filtered=bool(filters),
+        is_filtered=bool(values),
         signals=[
             _abbreviate(row, summarizer) | {"evaluation": evaluations[row["id"]]}
             for row in page.rows
         ],
-        older=urlencode(filters | {"before": page.next_before}) if page.next_before else "",
+        older=urlencode(values | {"before": page.next_before}) if page.next_before else "",
         newest=newest,
         at_newest=at_newest,
         searched_to_end=page.searched_to_end,
         live=is_live,
         is_paused=is_paused,
-        pause_query=urlencode(filters | {"live": "off"}),
+        pause_query=urlencode(values | {"live": "off"}),
+        export_queries={
+            name: urlencode(parameters | {"format": name}) for name in signal_export.FORMATS
+        },
         call_url=Field("call-url", "Webhook URL", url),
+        **signal_log_filter.make_fields(values, tokens),
     )
 
 

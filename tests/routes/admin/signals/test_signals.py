@@ -8,6 +8,7 @@ import json
 import pytest
 import webob
 
+from sigservice.repository.signals import signals as repository
 from tests.conftest import ADMIN
 from tests.routes.admin.signals.test_signal_endpoints import PATH
 
@@ -120,7 +121,7 @@ def test_search_pages_by_key(send, page):
 
 def test_search_stops_at_its_window_and_continues_from_there(send, page, monkeypatch):
     ids = [send({"n": n}) for n in range(6)]
-    monkeypatch.setattr("sigservice.repository.signals.signals.SEARCH_ROWS", 4)
+    monkeypatch.setattr(repository, "SEARCH_WINDOW", repository.SearchWindow(4, 1000))
     rows, answer = page(query='"n": 0')
     assert (rows, answer["searchedToEnd"], answer["nextBefore"]) == ([], False, ids[2])
     rows, answer = page(query='"n": 0', before=answer["nextBefore"])

@@ -1,0 +1,91 @@
+"""The signals of an endpoint as a file: NDJSON or CSV, in parts, newest first."""
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from sigservice.clock import format_iso
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
+from sigservice.repository.signals.signals import SearchWindow
+from sigservice.services.signals import signal_search
+from sigservice.services.signals.signal_search import SignalFilter, SignalPage
+from sigservice.services.signals.signal_summaries import (
+    Summarizer,
+    make_summarizer,
+    to_json,
+)
+
+# One part: what one short transaction reads, and what is in memory at a time.
+PART = SearchWindow(rows=500, bytes=2_000_000)
+FORMATS: Mapping[str, str] = MappingProxyType(
+    {"ndjson": "application/x-ndjson", "csv": "text/csv"}  # with their content types
+)
+CSV_COLUMNS = ("id", "createdAt", "token", "sentBy", "status", "severity")
+# A spreadsheet would run a cell that starts like this as a formula; numbers are harmless.
+_FORMULA = re.compile(r"[=+\-@\t\r]")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
+
+Encode = Callable[[list[Row]], bytes]
+
+
+def read_part(
+    conn: Connection, endpoint: Row, filter: SignalFilter, before: int | None
+) -> SignalPage:
+    """The matching signals of the next PART of the log below `before`."""
+    return signal_search.search(
+        conn, endpoint, filter, limit=PART.rows + 1, before=before, window=PART
+    )
+
+
+def make_encoder(format: str, endpoint: Row) -> tuple[bytes, Encode]:
+    """The beginning of the file, and the function that encodes a part; `format` is one of
+    FORMATS."""
+    summarizer = make_summarizer(endpoint)
+    if format == "csv":
+        columns = (*CSV_COLUMNS, *summarizer.labels, "payload")
+        return _encode_csv([columns]), lambda rows: _encode_csv(
+            _to_cells(row, summarizer) for row in rows
+        )
+    return b"", lambda rows: b"".join(_encode_line(row, summarizer) for row in rows)
+
+
+def _encode_line(row: Row, summarizer: Summarizer) -> bytes:
+    if "\n" in row["payload"] or "\r" in row["payload"]:
+        row = row | {"payload": msgspec.json.format(row["payload"], indent=-1)}
+    return msgspec.json.encode(to_json(row, summarizer)) + b"\n"
+
+
+def _to_cells(row: Row, summarizer: Summarizer) -> list[Any]:
+    payload = msgspec.json.decode(row["payload"])
+    return [
+        row["id"],
+        format_iso(row["created_at"]),
+        row["token_name"],
+        row["sent_by"],
+        summarizer.find_status(payload),
+        summarizer.find_severity(payload),
+        *summarizer.list_texts(payload),
+        row["payload"],
+    ]
+
+
+def _encode_csv(rows: Iterable[Iterable[Any]]) -> bytes:
+    """RFC 4180, UTF-8."""
+    output = io.StringIO(newline="")
+    csv.writer(output, quoting=csv.QUOTE_NONNUMERIC).writerows(
+        [_defuse(cell) for cell in row] for row in rows
+    )
+    return output.getvalue().encode()
+
+
+def _defuse(cell: Any) -> Any:
+    """The cell, as text for spreadsheets if it looks like a formula."""
+    if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell):
+        return f"'{cell}"
+    return "" if cell is None else cell
