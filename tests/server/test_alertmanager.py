@@ -1,6 +1,6 @@
 """Debian's Alertmanager, with the configuration of docs/senders, reports to a listening service.
 
-Real processes and real time: the limit stays at its default of one signal a second.
+Real processes and real time.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def alertmanager(tmp_path) -> Iterator[Callable[[str], str]]:
 
 
 def test_firing_and_resolved_alerts_are_shown(base_url, alertmanager):
-    endpoint = call_api(base_url, "", {"name": "alerts"})
+    endpoint = call_api(base_url, "", {"name": "alerts", "template": "alertmanager"})
     token = call_api(base_url, f"/{endpoint['id']}/tokens", {"name": "alertmanager-eu"})
     address = alertmanager(write_configuration(endpoint["url"], token["token"]))
     view = open_browser(base_url)
@@ -135,14 +135,49 @@ def test_firing_and_resolved_alerts_are_shown(base_url, alertmanager):
     assert list_shown_statuses() == ["resolved", "firing"]
 
 
-def write_configuration(url: str, token: str) -> str:
+@pytest.mark.parametrize(
+    "limit", [None, {"perSecond": 5, "burst": 1, "status": 503}], ids=["template", "exceeded"]
+)
+def test_ten_groups_at_once_are_ten_signals_before_the_next_interval(base_url, alertmanager, limit):
+    body = {"name": "alerts", "template": "alertmanager"}
+    if limit:  # Alertmanager repeats what is answered 503
+        body["options"] = {"rateLimit": limit}
+    endpoint = call_api(base_url, "", body)
+    token = call_api(base_url, f"/{endpoint['id']}/tokens", {"name": "alertmanager-eu"})
+    address = alertmanager(
+        write_configuration(endpoint["url"], token["token"], group_interval="5m")
+    )
+    names = {f"Alert{number}" for number in range(10)}
+    send_alerts(address, [{"labels": LABELS | {"alertname": name}} for name in names])
+
+    def list_names() -> list[str]:
+        rows = call_api(base_url, f"/{endpoint['id']}/signals")["signalEndpointSignals"]
+        return [row["payload"]["groupLabels"]["alertname"] for row in rows]
+
+    until(lambda: len(list_names()) == 10, "ten signals")
+    assert set(list_names()) == names
+    until(lambda: read_counter(address, "alertmanager_notifications_total") == 10, "ten successes")
+    assert read_counter(address, "alertmanager_notifications_failed_total") == 0
+    retries = read_counter(address, "alertmanager_notification_requests_failed_total")
+    assert (retries > 0) is bool(limit)
+
+
+def read_counter(address: str, name: str) -> float:
+    """A metric of Alertmanager about webhooks."""
+    (line,) = re.findall(
+        rf'^{name}\{{integration="webhook"\}} (.*)$', fetch(f"{address}/metrics"), re.MULTILINE
+    )
+    return float(line)
+
+
+def write_configuration(url: str, token: str, *, group_interval: str = "2s") -> str:
     """The configuration of the page with this address and token, and shorter intervals."""
     text = RECIPE.read_text()
     ours = {
         "url": url,
         "credentials": token,
         "group_wait": "200ms",
-        "group_interval": "2s",
+        "group_interval": group_interval,
     }
     for key, value in ours.items():
         text, count = re.subn(rf"(\b{key}:) .+", rf"\1 {value}", text)
@@ -151,7 +186,11 @@ def write_configuration(url: str, token: str) -> str:
 
 
 def send_alert(address: str, **times: str) -> None:
-    fetch(f"{address}/api/v2/alerts", json.dumps([{"labels": LABELS, **times}]).encode())
+    send_alerts(address, [{"labels": LABELS, **times}])
+
+
+def send_alerts(address: str, alerts: list[dict[str, Any]]) -> None:
+    fetch(f"{address}/api/v2/alerts", json.dumps(alerts).encode())
 
 
 def call_api(base_url: str, path: str, body: Any = None) -> Any:

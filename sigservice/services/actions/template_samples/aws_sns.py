@@ -1,4 +1,4 @@
-"""AWS: CloudWatch alarms through SNS. The service stores the JSON in Message as an object."""
+"""AWS: CloudWatch alarms through SNS, as the service stores them (services/signals/sns.py)."""
 
 from typing import Any
 
@@ -34,7 +34,6 @@ FIRING: dict[str, Any] = {
     "Subject": 'ALARM: "checkout-5xx" in EU (Frankfurt)',
     "Message": _ALARM,
     "Timestamp": "2026-11-21T12:44:10.301Z",
-    "SignatureVersion": "2",
 }
 RESOLVED: dict[str, Any] = FIRING | {
     "MessageId": "22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324",
