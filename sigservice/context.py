@@ -30,6 +30,7 @@ from sigservice.services.access.authentication_scheme import AuthenticationSchem
 from sigservice.services.access.failed_sign_ins import FailedSignIns
 from sigservice.services.actions.action_evaluation import Evaluator
 from sigservice.services.signals.endpoint_cache import EndpointCache
+from sigservice.services.signals.silence_clock import SilenceClock
 from sigservice.services.signals.sns import SnsVerifier
 from sigservice.services.system.capped_log import CappedLog
 from sigservice.services.system.version_check import VersionStatus
@@ -70,6 +71,7 @@ class Context:
     recent_credentials: RecentKeys = field(default_factory=RecentKeys)
     recent_sign_ins: RecentKeys = field(default_factory=RecentKeys)
     sender: Sender = field(default_factory=Sender)
+    silence_clock: SilenceClock = field(default_factory=SilenceClock)
     version_status: VersionStatus = field(default_factory=VersionStatus)
     api_documents: dict[str, SharedBody] = field(default_factory=dict)  # by own URL
 

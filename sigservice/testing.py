@@ -93,7 +93,7 @@ def _delete_rows(conn: Any) -> None:
 
 
 class FakeClock(Clock):
-    """A clock that only `advance` moves."""
+    """A clock that only `advance` moves; `step` sets the clock on the wall forward or back."""
 
     def __init__(self) -> None:
         self._now = datetime.now(UTC)
@@ -108,6 +108,9 @@ class FakeClock(Clock):
     def advance(self, seconds: float) -> None:
         self._now += timedelta(seconds=seconds)
         self._monotonic += seconds
+
+    def step(self, seconds: float) -> None:
+        self._now += timedelta(seconds=seconds)
 
 
 class QuickPasswords(Passwords):

@@ -551,6 +551,51 @@ ALTER TABLE public.signals ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.silence_checks (
+    endpoint_id integer NOT NULL,
+    state text NOT NULL,
+    since timestamp with time zone NOT NULL,
+    alert_key text,
+    last_signal_id bigint,
+    last_signal_at timestamp with time zone,
+    last_signal_seconds double precision,
+    started_seconds double precision NOT NULL,
+    waits_from_seconds double precision NOT NULL,
+    next_at timestamp with time zone,
+    late_seconds double precision,
+    must_restart boolean DEFAULT false NOT NULL,
+    CONSTRAINT silence_checks_state_check CHECK ((state = ANY (ARRAY['new'::text, 'up'::text, 'late'::text, 'down'::text])))
+);
+
+CREATE TABLE public.silence_clock (
+    is_only boolean DEFAULT true NOT NULL,
+    seconds double precision NOT NULL,
+    ticked_at timestamp with time zone NOT NULL,
+    CONSTRAINT silence_clock_is_only_check CHECK (is_only)
+);
+
+CREATE TABLE public.silence_notifications (
+    id bigint NOT NULL,
+    endpoint_id integer NOT NULL,
+    channel jsonb NOT NULL,
+    message jsonb NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    due_at timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
+    sent_at timestamp with time zone,
+    given_up_at timestamp with time zone,
+    last_error text,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE public.silence_notifications ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.silence_notifications_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.strategy_segments (
     strategy_id text NOT NULL,
     segment_id integer NOT NULL
@@ -765,6 +810,15 @@ ALTER TABLE ONLY public.signal_verdicts
 ALTER TABLE ONLY public.signals
     ADD CONSTRAINT signals_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.silence_checks
+    ADD CONSTRAINT silence_checks_pkey PRIMARY KEY (endpoint_id);
+
+ALTER TABLE ONLY public.silence_clock
+    ADD CONSTRAINT silence_clock_pkey PRIMARY KEY (is_only);
+
+ALTER TABLE ONLY public.silence_notifications
+    ADD CONSTRAINT silence_notifications_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.strategy_segments
     ADD CONSTRAINT strategy_segments_pkey PRIMARY KEY (strategy_id, segment_id);
 
@@ -872,6 +926,10 @@ CREATE UNIQUE INDEX signals_idempotency_key_idx ON public.signals USING btree (e
 
 CREATE INDEX signals_token_id_idx ON public.signals USING btree (token_id, id DESC);
 
+CREATE INDEX silence_notifications_due_idx ON public.silence_notifications USING btree (due_at) WHERE ((sent_at IS NULL) AND (given_up_at IS NULL));
+
+CREATE INDEX silence_notifications_endpoint_id_idx ON public.silence_notifications USING btree (endpoint_id, id DESC);
+
 CREATE INDEX strategy_segments_segment_id_idx ON public.strategy_segments USING btree (segment_id);
 
 CREATE UNIQUE INDEX users_email_key ON public.users USING btree (lower(email));
@@ -946,6 +1004,9 @@ ALTER TABLE ONLY public.signal_endpoint_tokens
 
 ALTER TABLE ONLY public.signal_token_uses
     ADD CONSTRAINT signal_token_uses_token_id_fkey FOREIGN KEY (token_id) REFERENCES public.signal_endpoint_tokens(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.silence_checks
+    ADD CONSTRAINT silence_checks_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.signal_endpoints(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.strategy_segments
     ADD CONSTRAINT strategy_segments_segment_id_fkey FOREIGN KEY (segment_id) REFERENCES public.segments(id);

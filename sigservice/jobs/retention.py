@@ -12,7 +12,7 @@ from itertools import chain
 from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.repository.actions import action_runs, notifications
-from sigservice.repository.signals import signal_queue, signals
+from sigservice.repository.signals import signal_queue, signals, silence_notifications
 from sigservice.repository.system import mails
 from sigservice.repository.usage import client_applications, client_metrics, feature_last_seen
 
@@ -59,6 +59,7 @@ def _list_run_deletes(context: Context) -> Iterator[Delete]:
     if days := context.config["actions"]["runRetentionDays"]:
         yield partial(action_runs.delete_old, days=days, chunk=CHUNK)
     yield partial(notifications.delete_old, days=NOTIFICATION_DAYS, chunk=CHUNK)
+    yield partial(silence_notifications.delete_old, days=NOTIFICATION_DAYS, chunk=CHUNK)
     yield partial(mails.delete_old, days=MAIL_DAYS, chunk=CHUNK)
     yield partial(signal_queue.delete_orphaned_results, chunk=CHUNK)
 

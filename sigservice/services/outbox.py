@@ -1,10 +1,13 @@
-"""Retry delays and states that the outboxes of notifications and mails share."""
+"""Claims, retries and states that the outboxes of notifications and mails share."""
 
 import random
 from datetime import timedelta
 
 from sigservice.db.statements import Row
+from sigservice.services.channel_delivery import DeliveryResult
 
+CLAIM_DURATION = timedelta(minutes=3)  # longer than any attempt
+MAX_ATTEMPTS = 10
 FIRST_DELAY_SECONDS, MAX_DELAY_SECONDS = 5.0, 3600.0
 
 
@@ -13,6 +16,13 @@ def draw_retry_delay(attempts: int) -> timedelta:
     that messages that failed together aren't retried together."""
     seconds = min(FIRST_DELAY_SECONDS * 3 ** min(attempts - 1, 10), MAX_DELAY_SECONDS)
     return timedelta(seconds=seconds * random.uniform(0.75, 1.25))  # noqa: S311  no secret
+
+
+def decide_result(row: Row, outcome: DeliveryResult) -> str:
+    """The result of the attempt to send a notification: sent, waiting or given up."""
+    if not outcome.error:
+        return "sent"
+    return "given up" if outcome.is_final or row["attempts"] >= MAX_ATTEMPTS else "waiting"
 
 
 def describe_state(row: Row) -> str:

@@ -11,7 +11,7 @@ import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from sigservice.outgoing.addresses import AddressPolicy
-from sigservice.services.actions.notification_channels import find_problems
+from sigservice.services.channel_delivery import find_problems
 
 PAGE = (Path(__file__).parents[2] / "docs" / "notifications.md").read_text()
 

@@ -19,8 +19,8 @@ from sigservice.outgoing.apprise_service import AppriseMissingError
 from sigservice.outgoing.post import DeliveryError
 from sigservice.outgoing.proxies import Proxies
 from sigservice.outgoing.sender import Sender
-from sigservice.services.actions import apprise_channels
-from sigservice.services.actions.notification_text import Text
+from sigservice.services import apprise_channels
+from sigservice.services.apprise_channels import Text
 from tests.actions_kit import SETS
 from tests.conftest import ADMIN, Make
 from tests.jobs.test_notifications import AlertsWithReceiver

@@ -15,7 +15,7 @@ from sigservice.jobs import notifications as job
 from sigservice.jobs import retention
 from sigservice.jobs.runner import Runner
 from sigservice.server import JOBS
-from sigservice.services.actions import notification_channels
+from sigservice.services import channel_delivery, outbox
 from sigservice.services.actions import notifications as service_of
 from tests.actions_kit import SETS, Alerts
 from tests.conftest import ADMIN, Make
@@ -259,14 +259,9 @@ def test_killed_between_sending_and_noting_it(alerts):
     context = alerts.service.context
     with context.database.autocommit() as conn:
         row = service_of.claim(conn, context.clock.now(), [])
-    settings = notification_channels.DeliverySettings.from_config(context.config)
-    assert (
-        notification_channels.deliver_notification(
-            row, settings, context.sender, context.clock.now()
-        ).error
-        == ""
-    )
-    alerts.clock.advance(service_of.CLAIM_DURATION.total_seconds() - 1)
+    settings = channel_delivery.DeliverySettings.from_config(context.config)
+    assert service_of.deliver(row, settings, context.sender, context.clock.now()).error == ""
+    alerts.clock.advance(outbox.CLAIM_DURATION.total_seconds() - 1)
     assert alerts.send_due() == 0
     alerts.clock.advance(2)
     assert alerts.send_due() == 1
@@ -277,7 +272,7 @@ def test_killed_between_sending_and_noting_it(alerts):
         service_of.settle(
             conn,
             row,
-            notification_channels.DeliveryResult("late", is_final=True),
+            channel_delivery.DeliveryResult("late", is_final=True),
             context.clock.now(),
         )
     (notification,) = alerts.list_notifications(id)
@@ -388,4 +383,4 @@ def test_an_unexpected_error_is_in_the_log_under_the_id_that_the_notification_sh
     error_id = re.search(r"error ([0-9a-f-]{36})", notification["lastError"])[1]
     (line,) = [line for line in lines if "Traceback" in line]
     assert error_id in line
-    assert "in deliver_notification" in line
+    assert "in deliver" in line

@@ -23,6 +23,7 @@ from sigservice.db.statements import (
 
 _SQL = queries.load("signals/signals")
 NO_TOKEN = 0  # the token_id of signals from users, because the column is NOT NULL
+SERVICE_NAME = "sigservice"  # the sender of the service's own signals
 PAGE_BYTES = 8_000_000
 
 
@@ -111,6 +112,20 @@ def insert_by_user(
     )
     assert row is not None
     return row
+
+
+def insert_own(conn: Connection, signals: Sequence[tuple[int, bytes]]) -> dict[int, int]:
+    """Stores signals of the service: (endpoint_id, payload in JSON), at most one of an endpoint.
+    Returns the ID of the signal of each endpoint."""
+    items = [{"endpoint_id": id, "payload": msgspec.Raw(payload)} for id, payload in signals]
+    rows = fetch_all(
+        conn,
+        _SQL["insert_own_signals"],
+        signals=msgspec.json.encode(items).decode(),
+        token_id=NO_TOKEN,
+        sent_by=SERVICE_NAME,
+    )
+    return {row["endpoint_id"]: row["id"] for row in rows}
 
 
 def list_for_endpoint(

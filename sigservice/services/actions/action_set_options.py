@@ -1,13 +1,16 @@
 """The options of an action set: cooldown, run once, dry run, auto-revert, notifications."""
 
+from typing import Literal
+
 import msgspec
 
 from sigservice.outgoing.addresses import AddressPolicy
-from sigservice.services.actions.action_channels import Channel, check_channels
+from sigservice.services.channels import Channel, check_channels
 from sigservice.services.problems import Problems
 from sigservice.services.signals.payload_paths import parse_path
 
 MAX_COOLDOWN_SECONDS = 7 * 86_400
+EVENTS = ("success", "failed", "suppressed")
 
 
 class ResolvedCondition(msgspec.Struct, omit_defaults=True):
@@ -17,6 +20,12 @@ class ResolvedCondition(msgspec.Struct, omit_defaults=True):
     path: str
     values: list[str]
     key: str
+
+
+class RunChannel(Channel, omit_defaults=True, kw_only=True):
+    """A recipient of notifications about runs with one of the states `on`."""
+
+    on: list[Literal["success", "failed", "suppressed"]]
 
 
 class ActionSetOptions(msgspec.Struct, omit_defaults=True):
@@ -29,7 +38,7 @@ class ActionSetOptions(msgspec.Struct, omit_defaults=True):
     continueOnFailure: bool = False
     restoreAfterMinutes: int | None = None
     restoreWhenResolved: ResolvedCondition | None = None
-    notifications: list[Channel] = []
+    notifications: list[RunChannel] = []
 
 
 def check_options(options: ActionSetOptions, problems: Problems, policy: AddressPolicy) -> None:
@@ -49,4 +58,4 @@ def check_options(options: ActionSetOptions, problems: Problems, policy: Address
                 problems.add(path, f"The {name} is not a valid path.")
         if not resolved.values or len(resolved.values) > 25:
             problems.add("options.restoreWhenResolved.values", "1 to 25 values are required.")
-    check_channels(options.notifications, problems, policy)
+    check_channels(options.notifications, "options.notifications", problems, policy)

@@ -15,15 +15,12 @@ from sigservice.repository.access import service_accounts
 from sigservice.repository.actions import action_sets
 from sigservice.repository.projects import projects
 from sigservice.repository.signals import signal_endpoints
-from sigservice.services.actions import (
-    action_channels,
-    action_filters,
-    notification_channels,
-)
-from sigservice.services.actions.action_channels import mask_channel
+from sigservice.services.actions import action_filters
 from sigservice.services.actions.action_filters import Filter
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_set_options import ActionSetOptions, check_options
+from sigservice.services.channel_delivery import DeliverySettings
+from sigservice.services.channels import mask_channel, unmask_channels
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 from sigservice.services.system import events
@@ -67,7 +64,7 @@ def read_limits(config: dict[str, Any]) -> ActionSetLimits:
         actions["filtersLimit"],
         actions["filterValuesLimit"],
         actions["actionsLimit"],
-        notification_channels.DeliverySettings.from_config(config).policy,
+        DeliverySettings.from_config(config).policy,
     )
 
 
@@ -127,7 +124,7 @@ def update(
     action_sets.lock(conn)
     before = get(conn, project, id)
     old = msgspec.json.decode(before["settings"]).get("notifications", [])
-    action_channels.unmask_channels(new.settings.notifications, old)
+    unmask_channels(new.settings.notifications, old)
     _check(conn, project, new, limits)
     enabled = before["enabled"] if new.enabled is None else new.enabled
     columns, has_same_actions = _columns(new) | {"enabled": enabled}, _has_same_actions(new, before)

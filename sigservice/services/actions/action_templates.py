@@ -6,6 +6,7 @@ revert the changes when an alert is resolved. Users add filters and choose the a
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from posixpath import normpath
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -26,9 +27,11 @@ from sigservice.services.actions.template_samples import (
     opsgenie,
     pagerduty,
     sentry,
+    silence,
     uptime_kuma,
 )
 from sigservice.services.signals import endpoint_templates
+from sigservice.services.signals.endpoint_options import EndpointOptions
 from sigservice.services.signals.endpoint_templates import EndpointTemplate
 
 
@@ -77,7 +80,7 @@ def to_json(name: str, template: ActionSetTemplate) -> dict[str, Any]:
         "setup": template.setup,
         "endpointOptions": endpoint.options,
         "credentials": endpoint.credentials,
-        "page": f"docs/senders/{endpoint.page}",
+        "page": normpath(f"docs/senders/{endpoint.page}"),
     }
     return body | ({"signature": endpoint.signature} if endpoint.signature else {})
 
@@ -108,6 +111,13 @@ def _revert_when(path: str, value: str, *, key: str) -> ActionSetOptions:
         restoreWhenResolved=ResolvedCondition(path=path, values=[value], key=key)
     )
 
+
+_SILENCE = EndpointTemplate(
+    "Silence of the endpoint",
+    "../silence.md",
+    "No sender is needed: the service stores these signals.",
+    EndpointOptions(),
+)
 
 TEMPLATES: Mapping[str, ActionSetTemplate] = MappingProxyType(
     {
@@ -226,6 +236,14 @@ TEMPLATES: Mapping[str, ActionSetTemplate] = MappingProxyType(
             generic,
             [_is_in("data.status", "firing")],
             _revert_when("data.status", "resolved", key="data.key"),
+        ),
+        "silence": ActionSetTemplate(
+            _SILENCE,
+            [_is_in("type", "silence"), _is_in("status", "firing")],
+            _revert_when("status", "resolved", key="data.key"),
+            silence.FIRING,
+            silence.RESOLVED,
+            silence.SETUP,
         ),
     }
 )

@@ -1,6 +1,5 @@
 """The text of notifications for people, and the payload for webhooks."""
 
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -9,6 +8,7 @@ import msgspec
 from sigservice.clock import format_iso
 from sigservice.db.statements import Row
 from sigservice.log import escape_line
+from sigservice.services.apprise_channels import Text
 
 MAX_FLAGS = 10
 _CAUSES = {
@@ -16,15 +16,6 @@ _CAUSES = {
     "timer": "after the configured time",
     "undo": "because a user undid the run",
 }
-
-
-@dataclass(frozen=True)
-class Text:
-    """`severity` is success, warning, failure or info."""
-
-    title: str
-    body: str
-    severity: str
 
 
 def render_text(run: Row, public_url: str) -> Text:

@@ -4,7 +4,7 @@ Delivery is at least once: a sender claims a notification for a while, and anoth
 again if the first is killed.
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -13,16 +13,16 @@ from sigservice.clock import format_iso
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import ConflictError, NotFoundError
+from sigservice.outgoing.sender import Sender
 from sigservice.repository.actions import notifications
-from sigservice.services import outbox
+from sigservice.services import channel_delivery, outbox
 from sigservice.services.actions import action_sets
-from sigservice.services.actions.action_channels import mask_channel
-from sigservice.services.actions.notification_channels import DeliveryResult
+from sigservice.services.actions.notification_text import build_payload, render_text
+from sigservice.services.channel_delivery import DeliveryResult, DeliverySettings, Message
+from sigservice.services.channels import mask_channel
 from sigservice.services.identity import Identity
 from sigservice.services.system import events
 
-MAX_ATTEMPTS = 10
-CLAIM_DURATION = timedelta(minutes=3)  # longer than any attempt
 MAX_LISTED = 50
 
 
@@ -33,15 +33,26 @@ def enqueue(conn: Connection, run_ids: list[int]) -> None:
 
 
 def claim(conn: Connection, now: datetime, busy: list[str]) -> Row | None:
-    """Claims the next notification for CLAIM_DURATION; `busy` are channels with one in progress."""
-    return notifications.claim(conn, now=now, until=now + CLAIM_DURATION, busy=busy)
+    """Claims the next notification for outbox.CLAIM_DURATION; `busy` are channels with one in
+    progress."""
+    return notifications.claim(conn, now=now, until=now + outbox.CLAIM_DURATION, busy=busy)
+
+
+def deliver(row: Row, settings: DeliverySettings, sender: Sender, now: datetime) -> DeliveryResult:
+    """Sends a claimed notification. Takes long, so call it without a transaction."""
+    if row["run_id"] is None:
+        return DeliveryResult("The run was deleted.", is_final=True)
+    message = Message(
+        f"msg_{row['id']}_{int(row['created_at'].timestamp() * 1000)}",
+        build_payload(row, settings.public_url),
+        render_text(row, settings.public_url),
+    )
+    return channel_delivery.deliver(row["channel"], message, settings, sender, now)
 
 
 def settle(conn: Connection, row: Row, outcome: DeliveryResult, now: datetime) -> str:
     """Stores and returns the result of an attempt: sent, waiting or given up."""
-    result = "waiting" if outcome.error else "sent"
-    if outcome.error and (outcome.is_final or row["attempts"] >= MAX_ATTEMPTS):
-        result = "given up"
+    result = outbox.decide_result(row, outcome)
     notifications.settle(
         conn,
         row["id"],

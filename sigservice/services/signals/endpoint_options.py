@@ -1,4 +1,4 @@
-"""The options of a signal endpoint: limit, idempotency, query token, summary."""
+"""The options of a signal endpoint: limit, idempotency, query token, summary, silence."""
 
 from typing import Literal
 
@@ -6,6 +6,7 @@ import msgspec
 
 from sigservice.services.problems import Problems
 from sigservice.services.signals.payload_paths import parse_path
+from sigservice.services.signals.silence_rules import SilenceRule, check_rule, mask_rule
 
 MAX_RATE = 100_000
 MAX_KEY_PATHS = 5
@@ -55,6 +56,7 @@ class EndpointOptions(msgspec.Struct, omit_defaults=True):
     summary: list[SummaryField] = []
     statusPath: str = ""
     severityPath: str = ""
+    silence: SilenceRule | None = None
 
 
 def parse_options(text: str) -> EndpointOptions:
@@ -63,8 +65,15 @@ def parse_options(text: str) -> EndpointOptions:
     return msgspec.json.decode(text, type=EndpointOptions)
 
 
+def mask_options(options: EndpointOptions) -> EndpointOptions:
+    """A copy without secrets, for responses, events and pages."""
+    if options.silence is None:
+        return options
+    return msgspec.structs.replace(options, silence=mask_rule(options.silence))
+
+
 def check_options(options: EndpointOptions, problems: Problems) -> None:
-    """Adds to `problems`."""
+    """Adds to `problems`. Doesn't check the channels of notifications, which may be masked."""
     rate = options.rateLimit
     if rate.perSecond is not None and not 0.001 <= rate.perSecond <= MAX_RATE:
         problems.add("options.rateLimit.perSecond", f"The rate must be 0.001 to {MAX_RATE}.")
@@ -72,6 +81,8 @@ def check_options(options: EndpointOptions, problems: Problems) -> None:
         problems.add("options.rateLimit.burst", f"The burst must be 1 to {MAX_RATE}.")
     _check_idempotency(options.idempotency, problems)
     _check_summary(options, problems)
+    if options.silence is not None:
+        check_rule(options.silence, problems)
 
 
 def _check_idempotency(idempotency: Idempotency, problems: Problems) -> None:

@@ -14,14 +14,19 @@ from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import ExceedsLimitError, NotFoundError
-from sigservice.repository.signals import signal_endpoints
+from sigservice.outgoing.addresses import AddressPolicy
+from sigservice.repository.signals import signal_endpoints, silence_checks
+from sigservice.services.channels import unmask_channels
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems, build_duplicate_error
+from sigservice.services.signals import silence_states
 from sigservice.services.signals.endpoint_options import (
     EndpointOptions,
     check_options,
+    mask_options,
     parse_options,
 )
+from sigservice.services.signals.silence_rules import SilenceRule, check_rule_channels
 from sigservice.services.system import events
 
 _NAME = re.compile(r"[a-z0-9_-]{1,100}")
@@ -62,8 +67,12 @@ def check_fields(
     return EndpointFields(name, description, enabled, options)
 
 
-def create(conn: Connection, fields: EndpointFields, by: Identity, *, limit: int) -> Row:
-    """Raises ExceedsLimitError, NameExistsError."""
+def create(
+    conn: Connection, fields: EndpointFields, by: Identity, *, limit: int, policy: AddressPolicy
+) -> Row:
+    """`policy` is that of notifications. Raises ExceedsLimitError, NameExistsError, BadDataError
+    (channels of notifications)."""
+    _check_channels(fields, None, policy)
     signal_endpoints.lock_all(conn)
     try:
         row = signal_endpoints.insert(
@@ -92,9 +101,13 @@ def get(conn: Connection, id: int) -> Row:
     return require(signal_endpoints.find(conn, id))
 
 
-def update(conn: Connection, id: int, fields: EndpointFields, by: Identity) -> Row:
-    """Replaces name, description and what `fields` has; raises NotFoundError, NameExistsError."""
+def update(
+    conn: Connection, id: int, fields: EndpointFields, by: Identity, *, policy: AddressPolicy
+) -> Row:
+    """Replaces name, description and what `fields` has. `policy` is that of notifications; masked
+    channels keep their secrets. Raises NotFoundError, NameExistsError, BadDataError."""
     before = require(signal_endpoints.lock(conn, id))
+    _check_channels(fields, parse_options(before["options"]).silence, policy)
     new: dict[str, Any] = {"name": fields.name, "description": fields.description}
     if fields.enabled is not None:
         new["enabled"] = fields.enabled
@@ -126,10 +139,16 @@ def to_json(row: Row) -> dict[str, Any]:
         "name": row["name"],
         "description": row["description"],
         "enabled": row["enabled"],
-        "options": parse_options(row["options"]),
+        "options": mask_options(parse_options(row["options"])),
         "createdAt": format_iso(row["created_at"]),
         "createdByUserId": row["created_by_user_id"],
     }
+
+
+def describe_silence(row: Row, check: Row | None) -> dict[str, Any] | None:
+    """`silence` in the JSON of an endpoint: its state, None if it expects no signals."""
+    rule = parse_options(row["options"]).silence
+    return silence_states.to_json(check, rule, enabled=row["enabled"])
 
 
 def check_token_name(name: str, problems: Problems, path: str = "name") -> None:
@@ -148,12 +167,35 @@ def _change(conn: Connection, before: Row, new: dict[str, Any], by: Identity) ->
         row = require(signal_endpoints.update(conn, before["id"], **columns))
     except UniqueViolation as error:
         raise build_duplicate_error(columns["name"]) from error
-    if to_json(row) != to_json(before):
+    old_options, options = parse_options(before["options"]), parse_options(row["options"])
+    if to_json(row) != to_json(before) or options != old_options:
+        if row["enabled"] != before["enabled"] or _has_new_schedule(old_options, options):
+            silence_checks.restart(conn, row["id"])
         signal_endpoints.bump_version(conn, row["id"])
         events.record(
             conn, "signal-endpoint-updated", by, data=to_json(row), pre_data=to_json(before)
         )
     return row
+
+
+def _check_channels(
+    fields: EndpointFields, before: SilenceRule | None, policy: AddressPolicy
+) -> None:
+    """Replaces masked secrets of the rule with the stored ones. Raises BadDataError."""
+    rule = fields.options.silence if fields.options else None
+    if rule is None:
+        return
+    old = before.notifications if before else []
+    unmask_channels(rule.notifications, [msgspec.to_builtins(channel) for channel in old])
+    problems = Problems()
+    check_rule_channels(rule, problems, policy)
+    problems.raise_if_any()
+
+
+def _has_new_schedule(old: EndpointOptions, new: EndpointOptions) -> bool:
+    if new.silence is None:
+        return False
+    return old.silence is None or old.silence.schedule != new.silence.schedule
 
 
 def require(row: Row | None) -> Row:

@@ -78,6 +78,22 @@ SELECT id, endpoint_id, token_id, NULL AS token_name, sent_by, replay_of, payloa
        created_at
 FROM stored;
 
+-- name: insert_own_signals
+-- Signals of the service, queued like a sender's signals.
+WITH stored AS (
+    INSERT INTO signals (endpoint_id, token_id, payload, payload_bytes, sent_by)
+    SELECT endpoint_id, %(token_id)s, payload, octet_length(payload::text), %(sent_by)s
+    FROM json_to_recordset(%(signals)s) AS n (endpoint_id integer, payload json)
+    RETURNING id, endpoint_id
+), queued AS (
+    INSERT INTO signal_queue (signal_id, endpoint_id)
+    SELECT id, endpoint_id
+    FROM stored
+    WHERE EXISTS (SELECT 1 FROM action_sets a WHERE a.source_id = stored.endpoint_id AND a.enabled)
+)
+SELECT id, endpoint_id
+FROM stored;
+
 -- name: list_signals_for_endpoint
 -- Newest first. Pages by the key `before`; the offset exists for compatible clients. A page ends early
 -- when its payloads exceed `page_bytes`; `bytes` is the total size up to and including the row.

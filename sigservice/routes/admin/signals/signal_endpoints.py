@@ -8,8 +8,9 @@ from bottle import HTTPResponse, request
 from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.repository.signals import signal_endpoint_tokens
+from sigservice.repository.signals import signal_endpoint_tokens, silence_checks
 from sigservice.repository.signals import signal_endpoints as repository
+from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import endpoint_templates, signal_endpoints
 from sigservice.services.signals import signal_endpoint_tokens as token_service
@@ -53,9 +54,11 @@ router = Router(AdminGuard)
 
 def _describe(context: Context, conn: Connection, row: Row) -> dict[str, Any]:
     tokens = signal_endpoint_tokens.list_for_endpoint(conn, row["id"])
+    check = silence_checks.find_all(conn, row["id"]).get(row["id"])
     return signal_endpoints.to_json(row) | {
         "tokens": [token_service.to_json(token) for token in tokens],
         "url": make_signal_url(context, request.environ, row["name"]),
+        "silence": signal_endpoints.describe_silence(row, check),
     }
 
 
@@ -64,13 +67,19 @@ def list_signal_endpoints(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
         rows = repository.list_all(conn)
         tokens = signal_endpoint_tokens.list_all(conn)
+        checks = silence_checks.find_all(conn)
     tokens_by_endpoint: dict[int, list[dict[str, Any]]] = {row["id"]: [] for row in rows}
     for token in tokens:
         tokens_by_endpoint.setdefault(token["signal_endpoint_id"], []).append(
             token_service.to_json(token)
         )
     endpoints = [
-        signal_endpoints.to_json(row) | {"tokens": tokens_by_endpoint[row["id"]]} for row in rows
+        signal_endpoints.to_json(row)
+        | {
+            "tokens": tokens_by_endpoint[row["id"]],
+            "silence": signal_endpoints.describe_silence(row, checks.get(row["id"])),
+        }
+        for row in rows
     ]
     return respond.json({"signalEndpoints": endpoints})
 
@@ -81,7 +90,11 @@ def create_signal_endpoint(
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = signal_endpoints.create(
-            conn, body.check(), identity, limit=context.config["signals"]["endpointsLimit"]
+            conn,
+            body.check(),
+            identity,
+            limit=context.config["signals"]["endpointsLimit"],
+            policy=DeliverySettings.from_config(context.config).policy,
         )
         endpoint = _describe(context, conn, row)
     return respond.json(endpoint, 201, location=f"{context.prefix}{PATH}/{row['id']}")
@@ -98,7 +111,8 @@ def replace_signal_endpoint(
     context: Context, identity: Identity, id: int, body: EndpointBody
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        row = signal_endpoints.update(conn, id, body.check(), identity)
+        policy = DeliverySettings.from_config(context.config).policy
+        row = signal_endpoints.update(conn, id, body.check(), identity, policy=policy)
         return respond.json(_describe(context, conn, row))
 
 

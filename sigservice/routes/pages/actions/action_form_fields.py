@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sigservice.routes.pages.actions.action_form_values import FormValues, list_groups
-from sigservice.services.actions.action_channels import EVENTS
+from sigservice.services.actions.action_set_options import EVENTS
 from sigservice.services.actions.action_summaries import OPERATORS
 from sigservice.services.actions.action_templates import TEMPLATES
 from sigservice.web.forms import Field

@@ -13,12 +13,17 @@ from typing import Any
 import msgspec
 
 from sigservice.db.statements import Row
-from sigservice.services.actions.action_channels import EVENTS, Channel, mask_channel
 from sigservice.services.actions.action_filters import LIST_OPERATORS, Filter
 from sigservice.services.actions.action_kinds.table import KINDS
-from sigservice.services.actions.action_set_options import ActionSetOptions, ResolvedCondition
+from sigservice.services.actions.action_set_options import (
+    EVENTS,
+    ActionSetOptions,
+    ResolvedCondition,
+    RunChannel,
+)
 from sigservice.services.actions.action_sets import Action, ActionSetFields
 from sigservice.services.actions.action_templates import ActionSetTemplate
+from sigservice.services.channels import mask_channel
 from sigservice.services.signals.payload_paths import to_text
 from sigservice.web.growing_forms import FormRow, change_rows, find_rows, split_lines
 
@@ -304,11 +309,11 @@ def _to_options(values: FormValues) -> ActionSetOptions:
         continueOnFailure="continueOnFailure" in values.enabled_options,
         restoreWhenResolved=ResolvedCondition(path, texts, key) if path or key or texts else None,
         notifications=[
-            Channel(
-                "webhook" if row["type"] == "webhook" else "apprise",
-                row["url"],
-                [event for event in ("success", "failed", "suppressed") if event in row["on"]],
-                row["secret"],
+            RunChannel(
+                type="webhook" if row["type"] == "webhook" else "apprise",
+                url=row["url"],
+                on=[event for event in ("success", "failed", "suppressed") if event in row["on"]],
+                secret=row["secret"],
             )
             for row in values.notifications
         ],

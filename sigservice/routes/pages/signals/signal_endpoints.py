@@ -12,6 +12,7 @@ from sigservice.errors import AppError
 from sigservice.repository.actions import action_sets
 from sigservice.repository.signals import signal_endpoint_tokens, signals
 from sigservice.repository.signals import signal_endpoints as repository
+from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import endpoint_templates, signal_endpoints
 from sigservice.services.signals import signal_endpoint_tokens as token_service
@@ -90,7 +91,11 @@ def create_signal_endpoint(
             fields = replace(fields, options=endpoint_templates.find_options(values["template"]))
         with context.database.transaction() as conn:
             endpoint = signal_endpoints.create(
-                conn, fields, identity, limit=limits["endpointsLimit"]
+                conn,
+                fields,
+                identity,
+                limit=limits["endpointsLimit"],
+                policy=DeliverySettings.from_config(context.config).policy,
             )
             if has_token:
                 token, secret = create_bearer_token(
@@ -120,7 +125,8 @@ def update_signal_endpoint(
     try:
         fields = _check(values)
         with context.database.transaction() as conn:
-            signal_endpoints.update(conn, id, fields, identity)
+            policy = DeliverySettings.from_config(context.config).policy
+            signal_endpoints.update(conn, id, fields, identity, policy=policy)
     except AppError as error:
         if error.status not in (400, 409):
             raise

@@ -1,11 +1,21 @@
 """Chats, emails and pagers by Apprise, which is optional: pip install 'sigservice[notify]'."""
 
+from dataclasses import dataclass
+
 from sigservice.outgoing import apprise_service
 from sigservice.outgoing.addresses import AddressPolicy, DestinationError
 from sigservice.outgoing.apprise_service import AppriseMissingError
 from sigservice.outgoing.proxies import Proxies
 from sigservice.outgoing.sender import Message, Sender
-from sigservice.services.actions.notification_text import Text
+
+
+@dataclass(frozen=True)
+class Text:
+    """`severity` is success, warning, failure or info."""
+
+    title: str
+    body: str
+    severity: str
 
 
 def find_problem(url: str, policy: AddressPolicy) -> str:

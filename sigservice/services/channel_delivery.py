@@ -1,4 +1,4 @@
-"""The two types of channels: checks when a set is saved, and delivery."""
+"""The two types of channels: checks when they are saved, and delivery."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from typing import Any
 import msgspec
 from standardwebhooks import Webhook
 
-from sigservice.db.statements import Row
 from sigservice.outgoing import post
 from sigservice.outgoing.addresses import AddressPolicy, DestinationError
 from sigservice.outgoing.apprise_service import AppriseMissingError
 from sigservice.outgoing.proxies import Proxies
 from sigservice.outgoing.retry_after import parse_retry_after
 from sigservice.outgoing.sender import Sender
-from sigservice.services.actions import apprise_channels
-from sigservice.services.actions.notification_text import build_payload, render_text
+from sigservice.services import apprise_channels
+from sigservice.services.apprise_channels import Text
 from sigservice.version import __version__
 
 MAX_URL_LENGTH = 2000
@@ -51,6 +50,15 @@ class DeliveryResult:
     pause: timedelta = timedelta(0)
 
 
+@dataclass(frozen=True)
+class Message:
+    """`id` stays the same when it is sent again; webhooks send `payload`, other channels `text`."""
+
+    id: str
+    payload: dict[str, Any]
+    text: Text
+
+
 def find_problems(type: str, url: str, secret: str, policy: AddressPolicy) -> list[tuple[str, str]]:
     """(field, message) of each problem of a channel. Doesn't resolve or connect."""
     problems = []
@@ -74,18 +82,16 @@ def find_problems(type: str, url: str, secret: str, policy: AddressPolicy) -> li
     return problems
 
 
-def deliver_notification(
-    row: Row, settings: DeliverySettings, sender: Sender, now: datetime
+def deliver(
+    channel_json: str, message: Message, settings: DeliverySettings, sender: Sender, now: datetime
 ) -> DeliveryResult:
     """Sends one notification. Takes long, so call it without a transaction."""
-    if row["run_id"] is None:
-        return DeliveryResult("The run was deleted.", is_final=True)
-    channel = msgspec.json.decode(row["channel"])
+    channel = msgspec.json.decode(channel_json)
     try:
         if channel["type"] == "webhook":
-            return _post(row, channel, settings, now)
-        text = render_text(row, settings.public_url)
-        apprise_channels.send(channel["url"], text, settings.policy, settings.proxies, sender)
+            return _post(message, channel, settings, now)
+        url, text = channel["url"], message.text
+        apprise_channels.send(url, text, settings.policy, settings.proxies, sender)
         return DeliveryResult()
     except (DestinationError, AppriseMissingError) as error:
         return DeliveryResult(str(error), is_final=True)
@@ -94,14 +100,14 @@ def deliver_notification(
 
 
 def _post(
-    row: Row, channel: dict[str, Any], settings: DeliverySettings, now: datetime
+    message: Message, channel: dict[str, Any], settings: DeliverySettings, now: datetime
 ) -> DeliveryResult:
     """A retry has the same ID, so that the receiver recognizes it."""
-    body = msgspec.json.encode(build_payload(row, settings.public_url))
+    body = msgspec.json.encode(message.payload)
     headers = {
         "Content-Type": "application/json",
         "User-Agent": f"sigservice/{__version__}",
-        "webhook-id": f"msg_{row['id']}_{int(row['created_at'].timestamp() * 1000)}",
+        "webhook-id": message.id,
         "webhook-timestamp": str(int(now.timestamp())),
     }
     if channel.get("secret"):

@@ -1,45 +1,46 @@
-"""The notification channels of an action set: their checks, and the masking of their secrets."""
+"""Channels of notifications: their checks, and the masking of their secrets."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
 
 from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.secrets import sha256
-from sigservice.services.actions import notification_channels
+from sigservice.services import channel_delivery
 from sigservice.services.problems import Problems
 
 MAX_CHANNELS = 10
 MASK = "…"
-EVENTS = ("success", "failed", "suppressed")
 
 
-class Channel(msgspec.Struct, omit_defaults=True):
-    """A recipient of notifications: an Apprise URL, or a webhook signed with `secret`."""
+class Channel(msgspec.Struct, omit_defaults=True, kw_only=True):
+    """A recipient of notifications: an Apprise URL, or a webhook signed with `secret`. A subclass
+    adds `on`, what the recipient is notified of."""
 
     type: Literal["apprise", "webhook"]
     url: str
-    on: list[Literal["success", "failed", "suppressed"]]
     secret: str = ""
 
 
-def check_channels(channels: list[Channel], problems: Problems, policy: AddressPolicy) -> None:
-    """Adds to `problems`. `policy` is that of webhooks."""
+def check_channels(
+    channels: Sequence[Channel], path: str, problems: Problems, policy: AddressPolicy
+) -> None:
+    """Adds to `problems`; `path` is that of the list. `policy` is that of webhooks."""
     if len(channels) > MAX_CHANNELS:
-        problems.add("options.notifications", f"At most {MAX_CHANNELS} notifications are allowed.")
+        problems.add(path, f"At most {MAX_CHANNELS} notifications are allowed.")
     for index, channel in enumerate(channels[:MAX_CHANNELS]):
-        path = f"options.notifications[{index}]"
+        item = f"{path}[{index}]"
         if MASK in channel.url:
-            problems.add(f"{path}.url", "Enter the complete URL.")
+            problems.add(f"{item}.url", "Enter the complete URL.")
         elif MASK in channel.secret:
-            problems.add(f"{path}.secret", "Enter the complete secret.")
+            problems.add(f"{item}.secret", "Enter the complete secret.")
         else:
-            for name, message in notification_channels.find_problems(
+            for name, message in channel_delivery.find_problems(
                 channel.type, channel.url, channel.secret, policy
             ):
-                problems.add(f"{path}.{name}", message)
+                problems.add(f"{item}.{name}", message)
 
 
 def mask_channel(channel: Mapping[str, Any]) -> dict[str, str]:
@@ -54,7 +55,7 @@ def mask_channel(channel: Mapping[str, Any]) -> dict[str, str]:
     return {"url": f"{scheme}://{host}{MASK}{digest}"} | secret
 
 
-def unmask_channels(channels: list[Channel], old: list[dict[str, Any]]) -> None:
+def unmask_channels(channels: Sequence[Channel], old: Sequence[Mapping[str, Any]]) -> None:
     """Replaces masked URLs and secrets with the stored ones. Each stored channel is used once, in
     order, because several may look the same."""
     remaining = list(old)
