@@ -318,7 +318,8 @@ def _find_encryption_risks(config: Config, sources: Sources) -> Iterator[Risk]:
         yield Risk("warning", "signals.encryptionKey", f"{exposure}.")
     if config["db"]["embedded"]:
         return
-    existing = next(folder for folder in (home, *home.parents) if folder.exists())
+    # Path.exists raises for a folder that this account can't enter.
+    existing = next(folder for folder in (home, *home.parents) if os.path.exists(folder))
     if is_temporary or not os.access(existing, os.W_OK | os.X_OK):
         yield Risk(
             "warning",
