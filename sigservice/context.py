@@ -30,8 +30,10 @@ from sigservice.services.access.authentication_scheme import AuthenticationSchem
 from sigservice.services.access.failed_sign_ins import FailedSignIns
 from sigservice.services.actions.action_evaluation import Evaluator
 from sigservice.services.signals.endpoint_cache import EndpointCache
+from sigservice.services.signals.refused_calls import RefusedCallBuffer
 from sigservice.services.signals.silence_clock import SilenceClock
 from sigservice.services.signals.sns import SnsVerifier
+from sigservice.services.signals.token_uses import TokenUses
 from sigservice.services.system.capped_log import CappedLog
 from sigservice.services.system.version_check import VersionStatus
 from sigservice.services.usage.reports import Report
@@ -70,6 +72,8 @@ class Context:
     stopping: threading.Event = field(default_factory=threading.Event)
     recent_credentials: RecentKeys = field(default_factory=RecentKeys)
     recent_sign_ins: RecentKeys = field(default_factory=RecentKeys)
+    refused_calls: RefusedCallBuffer = field(default_factory=RefusedCallBuffer)
+    token_uses: TokenUses = field(default_factory=TokenUses)
     sender: Sender = field(default_factory=Sender)
     silence_clock: SilenceClock = field(default_factory=SilenceClock)
     version_status: VersionStatus = field(default_factory=VersionStatus)

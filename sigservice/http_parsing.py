@@ -32,14 +32,14 @@ class BodyPermit(NamedTuple):
     address: str
 
 
-DecideBody = Callable[[str, str, dict[str, str], str], BodyPermit]
+DecideBody = Callable[[str, str, str, dict[str, str], str], BodyPermit]
 
 
 class BodyLimits(NamedTuple):
     """Decides about bodies before they are buffered.
 
-    `decide(method, path, headers, peer)` is called for large bodies only; headers have the names of
-    waitress (`CONTENT_LENGTH`).
+    `decide(method, path, query, headers, peer)` is called for large bodies only; headers have the
+    names of waitress (`CONTENT_LENGTH`).
     """
 
     decide: DecideBody
@@ -230,7 +230,9 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
     def _decide(self) -> BodyPermit:
         if self._permit is None:
             assert self._limits is not None
-            self._permit = self._limits.decide(self.command, self.path, self.headers, self._peer)
+            self._permit = self._limits.decide(
+                self.command, self.path, self.query, self.headers, self._peer
+            )
         return self._permit
 
     def _find_quotas(self) -> Quotas:

@@ -906,7 +906,9 @@ CREATE INDEX notifications_run_id_idx ON public.notifications USING btree (run_i
 
 CREATE INDEX project_environments_environment_idx ON public.project_environments USING btree (environment);
 
-CREATE INDEX refused_calls_endpoint_id_idx ON public.refused_calls USING btree (endpoint_id, id DESC);
+CREATE INDEX refused_calls_endpoint_id_idx ON public.refused_calls USING btree (endpoint_id);
+
+CREATE INDEX refused_calls_endpoint_name_idx ON public.refused_calls USING btree (endpoint_name);
 
 CREATE INDEX reset_tokens_expires_at_idx ON public.reset_tokens USING btree (expires_at);
 

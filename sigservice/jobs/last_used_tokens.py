@@ -5,6 +5,7 @@ A kill loses the times of the last minute.
 
 from sigservice.context import Context
 from sigservice.repository.access import api_tokens, personal_tokens, sessions
+from sigservice.repository.signals import signal_endpoint_tokens
 
 
 def run_once(context: Context) -> int:
@@ -19,4 +20,7 @@ def run_once(context: Context) -> int:
     if uses := last_used.drain_sessions():
         with context.database.autocommit() as conn:
             sessions.mark_used(conn, uses)
+    if signal_uses := context.token_uses.drain():
+        with context.database.autocommit() as conn:
+            signal_endpoint_tokens.add_uses(conn, signal_uses)
     return 0

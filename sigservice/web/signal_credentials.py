@@ -15,19 +15,25 @@ QUERY_PARAMETER = "token"
 def read_caller(environ: dict[str, Any], address: str, body_limit: int) -> Caller:
     """The token is that of the Authorization header (Bearer, bare, or the password of Basic), else
     of X-Gitlab-Token, else of the query. Raises BadDataError for an invalid query."""
-    secret, is_from_query = _read_header(environ), False
-    if not secret and QUERY_PARAMETER in environ.get("QUERY_STRING", ""):
-        secret, is_from_query = read_query(environ).get(QUERY_PARAMETER, ""), True
     return Caller(
-        secret,
-        is_from_query,
+        read_signal_token(environ),
+        not _read_header(environ),
         address,
         read_headers(environ),
         lambda: read_sent_bytes(environ, body_limit),
     )
 
 
-def make_key(endpoint_name: str, secret: str, address: str) -> bytes:
+def read_signal_token(environ: dict[str, Any]) -> str:
+    """The token in a header or in the query, "" for none. Raises BadDataError."""
+    if secret := _read_header(environ):
+        return secret
+    if QUERY_PARAMETER not in environ.get("QUERY_STRING", ""):
+        return ""
+    return read_query(environ).get(QUERY_PARAMETER, "")
+
+
+def make_signal_key(endpoint_name: str, secret: str, address: str) -> bytes:
     """The key of a sender in the recent credentials. Senders that sign have their address."""
     return secrets.sha256(f"{endpoint_name}\n{secret or address}")
 

@@ -47,7 +47,8 @@ CREATE TABLE refused_calls (
     last_at       timestamptz NOT NULL
 );
 
-CREATE INDEX refused_calls_endpoint_id_idx ON refused_calls (endpoint_id, id DESC);
+CREATE INDEX refused_calls_endpoint_id_idx ON refused_calls (endpoint_id);
+CREATE INDEX refused_calls_endpoint_name_idx ON refused_calls (endpoint_name);
 
 -- The first 16 bytes of the SHA-256 of a key; NULL for signals without one, and after its window.
 ALTER TABLE signals ADD COLUMN idempotency_key uuid;

@@ -9,9 +9,15 @@ from bottle import HTTPResponse, request
 from sigservice import payload
 from sigservice.context import Context
 from sigservice.db.statements import Row
-from sigservice.errors import AppError, NotFoundError, UnavailableError
+from sigservice.errors import AppError, NotFoundError, RateLimitError, UnavailableError
 from sigservice.repository.signals.signals import NewSignal
-from sigservice.services.signals import cloud_events, credentials, idempotency, signals
+from sigservice.services.signals import (
+    cloud_events,
+    credentials,
+    idempotency,
+    refused_calls,
+    signals,
+)
 from sigservice.services.signals.credentials import Caller
 from sigservice.services.signals.endpoint_cache import EndpointSettings, TokenSettings
 from sigservice.web import respond
@@ -20,7 +26,7 @@ from sigservice.web.client_ip import find_client_ip
 from sigservice.web.guards import AuthenticationAttempt, Public
 from sigservice.web.limits import build_rate_limit_error
 from sigservice.web.router import Router
-from sigservice.web.signal_credentials import make_key, read_caller
+from sigservice.web.signal_credentials import make_signal_key, read_caller
 
 # A proxy, because bottle flattens dicts in a route's configuration.
 DESCRIPTION = MappingProxyType(
@@ -31,6 +37,8 @@ DESCRIPTION = MappingProxyType(
         "requestBody": {"content": {"application/json": {"schema": {}}}},
     }
 )
+OVER_LIMIT = "More signals than the limit of the endpoint allows."
+TOO_MANY_FAILURES = "Too many failed authentications from this address."
 MAX_ATTEMPTS = 3  # to store a signal while its endpoint changes or its key expires
 
 
@@ -60,7 +68,10 @@ def receive_signal(context: Context, name: str) -> HTTPResponse:
         signal, is_replayed, headers = _receive(context, environ, endpoint, token, caller)
     except AppError as error:
         telemetry.count_signal(name if is_authenticated else "", error.name)
+        if error.status < 500 or isinstance(error, RateLimitError):
+            _record_refusal(context, name, caller, error, is_authenticated=is_authenticated)
         raise
+    context.token_uses.record(token.id, address, context.clock.now())
     if signal.get("queued"):
         context.signals_waiting.set()
     telemetry.count_signal(name, "replayed" if is_replayed else "accepted", signal["payload_bytes"])
@@ -73,13 +84,24 @@ def receive_signal(context: Context, name: str) -> HTTPResponse:
     return response
 
 
+def _record_refusal(
+    context: Context, name: str, caller: Caller, error: AppError, *, is_authenticated: bool
+) -> None:
+    reason = getattr(error, "reason", error.message)
+    if isinstance(error, RateLimitError):
+        reason = OVER_LIMIT if is_authenticated else TOO_MANY_FAILURES
+    prefix = refused_calls.make_prefix(caller.secret)
+    call = refused_calls.RefusedCall(name, error.status, reason, prefix, caller.address)
+    context.refused_calls.record(call, caller.headers.get("user-agent", ""), context.clock.now())
+
+
 def _authenticate(
     context: Context, name: str, caller: Caller
 ) -> tuple[EndpointSettings, TokenSettings]:
     """The endpoint and the caller's token. Raises InvalidCredentialsError, RateLimitError after too
     many failures of the address, NotFoundError for a valid token of a disabled endpoint."""
     now, cache = context.clock.now(), context.signal_endpoints
-    key = make_key(name, caller.secret, caller.address)
+    key = make_signal_key(name, caller.secret, caller.address)
     endpoint = cache.get_cached(name)
     try:
         token = credentials.authenticate(endpoint, caller, now)

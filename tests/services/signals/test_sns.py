@@ -85,6 +85,10 @@ class Sns:
         return base64.b64encode(signature).decode()
 
     def notify(self, content="Hello", version="2", **changes):
+        return parse_message(self.make_body(content, version, **changes))
+
+    def make_body(self, content="Hello", version="2", **changes):
+        """The bytes of a signed message."""
         body = {
             "Type": "Notification",
             "MessageId": "22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324",
@@ -98,7 +102,7 @@ class Sns:
         unsigned = ("SignatureVersion", "SigningCertURL", "UnsubscribeURL")
         names = sorted(name for name in body if name not in unsigned)
         text = "".join(f"{name}\n{body[name]}\n" for name in names)
-        return parse_message(json.dumps({"Signature": self.sign(text, version)} | body).encode())
+        return json.dumps({"Signature": self.sign(text, version)} | body).encode()
 
     def ask_to_confirm(self, **changes):
         more = {"Type": "SubscriptionConfirmation", "Token": "2336412f37"}

@@ -1,0 +1,22 @@
+"""The pages of refused calls."""
+
+from __future__ import annotations
+
+from sigservice.jobs import refused_calls
+
+URL = "/api/signal-endpoint/"
+
+
+def test_they_show_caller_and_reason(ada, web, make, service):
+    endpoint = make.endpoint()
+    web.post(f"{URL}deploys", headers={"Authorization": "<b>signal_abcdefghij"}, status=401)
+    refused_calls.run_once(service.context)
+    page = ada.get(f"/admin/signals/{endpoint['id']}/refused")
+    assert "The token is unknown" in page
+    assert "&lt;b&gt;s…" in page.text.replace("</bdi></code>", "").replace("</bdi>", "")
+
+
+def test_names_that_no_endpoint_has_are_on_one_page(ada, web, service):
+    web.post(f"{URL}nowhere", status=401)
+    refused_calls.run_once(service.context)
+    assert "nowhere" in ada.get("/admin/signals/refused")
