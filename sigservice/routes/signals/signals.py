@@ -1,6 +1,5 @@
 """POST /api/signal-endpoint/<name>: receives the signals of external systems."""
 
-from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -9,7 +8,13 @@ from bottle import HTTPResponse, request
 from sigservice import payload
 from sigservice.context import Context
 from sigservice.db.statements import Row
-from sigservice.errors import AppError, NotFoundError, RateLimitError, UnavailableError
+from sigservice.errors import (
+    AppError,
+    BadDataError,
+    NotFoundError,
+    RateLimitError,
+    UnavailableError,
+)
 from sigservice.repository.signals.signals import NewSignal
 from sigservice.services.signals import (
     cloud_events,
@@ -17,6 +22,7 @@ from sigservice.services.signals import (
     idempotency,
     refused_calls,
     signals,
+    sns,
 )
 from sigservice.services.signals.credentials import Caller
 from sigservice.services.signals.endpoint_cache import EndpointSettings, TokenSettings
@@ -65,6 +71,8 @@ def receive_signal(context: Context, name: str) -> HTTPResponse:
     try:
         endpoint, token = _authenticate(context, name, caller)
         is_authenticated = True
+        if _confirm_subscription(context, token, caller):
+            return respond.json({"signals": []})
         signal, is_replayed, headers = _receive(context, environ, endpoint, token, caller)
     except AppError as error:
         telemetry.count_signal(name if is_authenticated else "", error.name)
@@ -104,18 +112,35 @@ def _authenticate(
     key = make_signal_key(name, caller.secret, caller.address)
     endpoint = cache.get_cached(name)
     try:
-        token = credentials.authenticate(endpoint, caller, now)
+        token = credentials.authenticate(endpoint, caller, now, context.sns)
         context.recent_credentials.add(key)
     except credentials.InvalidCredentialsError:
         with AuthenticationAttempt(context, caller.address, key):
             endpoint = cache.read_current().get(name)
-            token = credentials.authenticate(endpoint, caller, now)
+            token = credentials.authenticate(endpoint, caller, now, context.sns)
     assert endpoint is not None
     if not endpoint.enabled:
         endpoint = cache.read_current().get(name)
         if endpoint is None or not endpoint.enabled:
             raise NotFoundError("The signal endpoint is disabled.")
     return endpoint, token
+
+
+def _confirm_subscription(context: Context, token: TokenSettings, caller: Caller) -> bool:
+    """Whether the call was a request of Amazon SNS to confirm a subscription, which is no signal.
+    Raises BadDataError, UnavailableError."""
+    if not _is_from_sns(token):
+        return False
+    message = sns.parse_message(caller.read_body())
+    if message is None or not message.is_confirmation:
+        return False
+    if reason := context.sns.confirm(message):
+        raise BadDataError(reason)
+    return True
+
+
+def _is_from_sns(token: TokenSettings) -> bool:
+    return token.signature is not None and token.signature.scheme == "aws-sns"
 
 
 def _receive(
@@ -135,7 +160,7 @@ def _receive(
         if not is_allowed:
             _authenticate_again(context, endpoint.name, caller)  # 401 if the token is deleted
             raise build_rate_limit_error(headers, rate_limit.status)
-        value, data = _read_payload(environ, caller.headers, _payload_limit(context.config))
+        value, data = _read_payload(environ, token, caller, _payload_limit(context.config))
         idempotency_key = idempotency.find_key(endpoint.options.idempotency, caller.headers, value)
         text = payload.unescape(data.decode())
         signal, is_replayed = _store(
@@ -153,12 +178,16 @@ def _receive(
 
 
 def _read_payload(
-    environ: dict[str, Any], headers: Mapping[str, str], limit: int
+    environ: dict[str, Any], token: TokenSettings, caller: Caller, limit: int
 ) -> tuple[Any, bytes]:
     """The payload and its JSON; {} for an empty body."""
-    if cloud_events.is_binary_mode(headers):
+    data = b""
+    if _is_from_sns(token) and (message := sns.parse_message(caller.read_body())):
+        data = sns.make_payload(message)
+    elif cloud_events.is_binary_mode(caller.headers):
         content_type, body = environ.get("CONTENT_TYPE", ""), read_bytes(environ, limit)
-        data = cloud_events.make_structured(headers, content_type, body)
+        data = cloud_events.make_structured(caller.headers, content_type, body)
+    if data:
         return payload.parse(data), data
     value, data = read_json(environ, limit)
     return ({}, b"{}") if value is MISSING else (value, data)

@@ -11,6 +11,7 @@ from sigservice.encryption import EncryptionError
 from sigservice.errors import UnauthorizedError
 from sigservice.services.signals import signatures
 from sigservice.services.signals.endpoint_cache import EndpointSettings, TokenSettings
+from sigservice.services.signals.sns import SnsVerifier, parse_message
 
 
 class Reason(StrEnum):
@@ -22,6 +23,7 @@ class Reason(StrEnum):
     EXPIRED = "The token has expired."
     ROTATED = "The secret was replaced, and its grace period is over."
     ENCRYPTED = "The signing secret can't be decrypted: the encryption key is missing."
+    SNS = "The body is not a message of Amazon SNS."
     ADDRESS = "The token isn't allowed from this address."
     QUERY = "The endpoint doesn't allow tokens in the URL."
 
@@ -49,15 +51,18 @@ class InvalidCredentialsError(UnauthorizedError):
         self.reason = reason
 
 
-def authenticate(endpoint: EndpointSettings | None, caller: Caller, now: datetime) -> TokenSettings:
+def authenticate(
+    endpoint: EndpointSettings | None, caller: Caller, now: datetime, sns: SnsVerifier
+) -> TokenSettings:
     """The token of the caller: the one that it sends, otherwise the one that it signs with.
 
-    Raises InvalidCredentialsError, and what reading the body raises.
+    Raises InvalidCredentialsError, what reading the body raises, and UnavailableError if the
+    certificate of Amazon SNS can't be fetched, for which it waits.
     """
     if endpoint is None:
         raise InvalidCredentialsError(Reason.NO_ENDPOINT)
     if not caller.secret:
-        return _verify_signature(endpoint, caller, now)
+        return _verify_signature(endpoint, caller, now, sns)
     if caller.is_from_query and not endpoint.options.allowQueryToken:
         raise InvalidCredentialsError(Reason.QUERY)
     digest = secrets.sha256(caller.secret).hex()
@@ -80,22 +85,34 @@ def check_token(token: TokenSettings, address: str, now: datetime) -> None:
             raise InvalidCredentialsError(Reason.ADDRESS)
 
 
-def _verify_signature(endpoint: EndpointSettings, caller: Caller, now: datetime) -> TokenSettings:
+def _verify_signature(
+    endpoint: EndpointSettings, caller: Caller, now: datetime, sns: SnsVerifier
+) -> TokenSettings:
     reason: str = Reason.MISSING
     for token in endpoint.tokens:
         if token.signature is None or not signatures.has_signature(token.signature, caller.headers):
             continue
-        try:
-            signing_secrets = endpoint.signing_secrets[token.id]
-        except EncryptionError:
-            raise InvalidCredentialsError(Reason.ENCRYPTED) from None
-        valid = [item.secret for item in signing_secrets if not _is_over(item.valid_until, now)]
         body = caller.read_body()
-        reason = signatures.verify(token.signature, valid, caller.headers, body, now)
+        if token.signature.scheme == "aws-sns":
+            message = parse_message(body)
+            reason = Reason.SNS if message is None else sns.verify(token.signature, message, now)
+        else:
+            valid_secrets = _list_valid_secrets(endpoint, token, now)
+            reason = signatures.verify(token.signature, valid_secrets, caller.headers, body, now)
         if not reason:
             check_token(token, caller.address, now)
             return token
     raise InvalidCredentialsError(reason)
+
+
+def _list_valid_secrets(
+    endpoint: EndpointSettings, token: TokenSettings, now: datetime
+) -> list[str]:
+    try:
+        signing_secrets = endpoint.signing_secrets[token.id]
+    except EncryptionError:
+        raise InvalidCredentialsError(Reason.ENCRYPTED) from None
+    return [item.secret for item in signing_secrets if not _is_over(item.valid_until, now)]
 
 
 def _is_over(at: datetime | None, now: datetime) -> bool:
