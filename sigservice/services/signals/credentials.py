@@ -109,7 +109,7 @@ def _list_valid_secrets(
     endpoint: EndpointSettings, token: TokenSettings, now: datetime
 ) -> list[str]:
     try:
-        signing_secrets = endpoint.signing_secrets[token.id]
+        signing_secrets = endpoint.find_signing_secrets(token)
     except EncryptionError:
         raise InvalidCredentialsError(Reason.ENCRYPTED) from None
     return [item.secret for item in signing_secrets if not _is_over(item.valid_until, now)]

@@ -6,7 +6,7 @@ and a call that they refuse is authenticated again with settings that were read 
 
 import ipaddress
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import NamedTuple
@@ -60,11 +60,12 @@ class EndpointSettings:
     tokens: tuple[TokenSettings, ...]
     encryption: Encryption
 
-    @cached_property
-    def signing_secrets(self) -> Mapping[int, Sequence[SigningSecret]]:
-        """The secrets of signature tokens by token ID. Raises EncryptionError."""
-        return {
-            token.id: [
+    _signing_secrets: dict[int, list[SigningSecret]] = field(default_factory=dict)
+
+    def find_signing_secrets(self, token: TokenSettings) -> Sequence[SigningSecret]:
+        """Those of a signature token. Raises EncryptionError."""
+        if token.id not in self._signing_secrets:
+            self._signing_secrets[token.id] = [
                 SigningSecret(self.encryption.decrypt(text.encode()), valid_until)
                 for text, valid_until in (
                     (token.encryptedSecret, None),
@@ -72,9 +73,7 @@ class EndpointSettings:
                 )
                 if text
             ]
-            for token in self.tokens
-            if token.signature is not None
-        }
+        return self._signing_secrets[token.id]
 
     @cached_property
     def tokens_by_hash(self) -> Mapping[str, TokenSettings]:
