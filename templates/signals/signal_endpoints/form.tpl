@@ -26,6 +26,9 @@
 % include("partials/form_field.tpl", field=token_choice)
 % include("partials/form_field.tpl", field=token_name)
 % end
+% if endpoint:
+% include("signals/signal_endpoints/options.tpl")
+% end
 <button>{{"Save" if endpoint else "Create signal endpoint"}}</button>
 </form>
 % if endpoint:

@@ -12,10 +12,12 @@ from sigservice.errors import AppError
 from sigservice.repository.actions import action_sets
 from sigservice.repository.signals import signal_endpoint_tokens, signals
 from sigservice.repository.signals import signal_endpoints as repository
+from sigservice.routes.pages.signals import endpoint_options_form
 from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import endpoint_templates, signal_endpoints
 from sigservice.services.signals import signal_endpoint_tokens as token_service
+from sigservice.services.signals.endpoint_options import EndpointOptions, parse_options
 from sigservice.services.signals.signal_endpoint_tokens import TokenFields
 from sigservice.web import respond
 from sigservice.web.forms import Field
@@ -122,15 +124,25 @@ def update_signal_endpoint(
     context: Context, identity: Identity, id: int, form: dict[str, str]
 ) -> HTTPResponse:
     values = _read_values(form)
+    option_values = endpoint_options_form.read_values(form)
     try:
-        fields = _check(values)
         with context.database.transaction() as conn:
+            existing = parse_options(signal_endpoints.get(conn, id)["options"])
+            options = endpoint_options_form.read_options(option_values, existing)
+            fields = _check(values, options=options)
             policy = DeliverySettings.from_config(context.config).policy
             signal_endpoints.update(conn, id, fields, identity, policy=policy)
     except AppError as error:
         if error.status not in (400, 409):
             raise
-        return render_form(context, identity, id, values, form_error=error)
+        return render_form(
+            context,
+            identity,
+            id,
+            values | {"options": option_values},
+            form_error=error,
+            problems=endpoint_options_form.name_fields(error.details),
+        )
     return respond.redirect(context, f"/admin/signals/{id}?done=saved")
 
 
@@ -235,6 +247,9 @@ def render_form(
         "enabled": endpoint["enabled"],
     }
     values = {"token_name": "", "token_names": {}} | state | (values or {})
+    options = values.get("options") or endpoint_options_form.make_values(
+        parse_options(endpoint["options"])
+    )
     return respond.page(
         context,
         "signals/signal_endpoints/form",
@@ -250,6 +265,8 @@ def render_form(
         ],
         token_limit=context.config["signals"]["tokensPerEndpointLimit"],
         **_make_fields(context, endpoint["name"], values, is_new=False),
+        option_groups=endpoint_options_form.make_groups(options, context.config["signals"]),
+        are_options_open=endpoint_options_form.has_problems(more.get("problems", [])),
         title=f"Signal endpoint {endpoint['name']}",
         **more,
     )
@@ -324,10 +341,13 @@ def _read_values(form: dict[str, str]) -> dict[str, str]:
     return {name: form.get(name, "").strip() for name in names}
 
 
-def _check(values: dict[str, str], has_token: bool = False) -> signal_endpoints.EndpointFields:
+def _check(
+    values: dict[str, str], has_token: bool = False, options: EndpointOptions | None = None
+) -> signal_endpoints.EndpointFields:
     return signal_endpoints.check_fields(
         values["name"],
         values["description"],
         values["enabled"] == "on",
+        options,
         token_name=values["token_name"] if has_token else None,
     )
