@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from sigservice import send_command, server
 from sigservice.config import check, load_config
 from sigservice.config.database import LIBPQ_VARIABLES
-from sigservice.config.risks import SEVERITIES
+from sigservice.config.risk import SEVERITIES
 from sigservice.errors import AppError, ConfigError, StartError
 from sigservice.repository.access import users as user_repository
 from sigservice.routes import route_list

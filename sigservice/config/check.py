@@ -9,7 +9,8 @@ from typing import Any
 
 from sigservice.config.load import Loaded, read_config
 from sigservice.config.options import OPTIONS, Option
-from sigservice.config.risks import SEVERITIES, Risk, find_risks
+from sigservice.config.risk import SEVERITIES, Risk
+from sigservice.config.risks import find_risks
 from sigservice.errors import Problem
 
 MASKED = "(set, hidden)"

@@ -13,7 +13,7 @@ from sigservice.config import database, names, risks, tls, tokens
 from sigservice.config.examples import example, example_in_code
 from sigservice.config.options import ALIASES, OPTIONS, REMOVED, Option
 from sigservice.config.parse import InvalidValue
-from sigservice.config.risks import Risk
+from sigservice.config.risk import Risk
 from sigservice.errors import AppError, ConfigError, Problem
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 
 from sigservice.config.options import OPTIONS
-from sigservice.config.risks import Risk
+from sigservice.config.risk import Risk
 
 _OURS = ("SERVICE_", "DATABASE_")
 _THEIRS = "UNLEASH_"

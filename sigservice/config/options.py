@@ -249,6 +249,14 @@ OPTIONS: tuple[Option, ...] = tuple(
          "File with such keys, one per line; read again when it changes."),
     )
     + _section(
+        "Audit log and archive",
+        ("events.retentionDays", "SERVICE_EVENTS_RETENTION_DAYS", number(0, 36_500, "days"), 0,
+         "Age after which events of the audit log are deleted; 0: never."),
+        ("archiveDir", "SERVICE_ARCHIVE_DIR", parse.PATH, None,
+         "Existing directory to which events and signals are written before they are deleted "
+         "because of their age or number. Not set: they are deleted without that."),
+    )
+    + _section(
         "Security headers",
         ("secureHeaders", "SECURE_HEADERS", parse.BOOLEAN, False,
          "Strict-Transport-Security and upgrade-insecure-requests, for a service behind HTTPS. "

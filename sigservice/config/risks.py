@@ -4,37 +4,20 @@ Each rule in RULES is a function of (config, sources). None opens a connection o
 """
 
 import ipaddress
-import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from sigservice.config.authentication_types import NO_HANDLER
-from sigservice.config.encryption import PUBLIC_KEY
+from sigservice.config.file_risks import find_archive_risks, find_encryption_risks
 from sigservice.config.parse import is_false
-from sigservice.encryption import KEY_FILE, describe_exposure
+from sigservice.config.risk import Config, Risk, Sources
 
-SEVERITIES = ("note", "warning", "danger")
 _SWAPPED_VARIABLES = {
     "metricsRateLimiting.clientMetricsMaxPerMinute": "REGISTER_CLIENT_RATE_LIMIT_PER_MINUTE",
     "metricsRateLimiting.clientRegisterMaxPerMinute": "CLIENT_METRICS_RATE_LIMIT_PER_MINUTE",
 }
 _UNSAFE_SOURCES = {"*", "'unsafe-inline'", "'unsafe-eval'", "http:", "https:", "data:"}
 _SHORT = 16
-
-Config = dict[str, Any]
-Sources = Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Risk:
-    """`option` is an option's path, or the name of a variable that sets no option."""
-
-    severity: str
-    option: str
-    message: str
 
 
 def find_start_warnings(config: Config, sources: Sources, environ: Mapping[str, str]) -> list[Risk]:
@@ -301,41 +284,6 @@ def _find_database_risks(config: Config, sources: Sources) -> Iterator[Risk]:
         yield Risk("note", "db.ssl", "The host name in the database's certificate is not checked.")
 
 
-def _find_encryption_risks(config: Config, sources: Sources) -> Iterator[Risk]:
-    """Of the key file that signing secrets need if no key is configured."""
-    if keys := config["signals"]["encryptionKey"]:
-        if PUBLIC_KEY in keys:
-            text = "Signing secrets are encrypted with the public key of the documentation."
-            yield Risk("danger", "signals.encryptionKey", text)
-        return
-    path, file = "signals.encryptionKeyFile", config["signals"]["encryptionKeyFile"]
-    if file:
-        if exposure := describe_exposure(Path(file)):
-            yield Risk("warning", path, f"{exposure}.")
-        return
-    home, is_temporary = Path(config["dataDir"]).absolute(), config["dataDir"] == ":temporary:"
-    if exposure := describe_exposure(home / KEY_FILE):
-        yield Risk("warning", "signals.encryptionKey", f"{exposure}.")
-    if config["db"]["embedded"]:
-        return
-    # Path.exists raises for a folder that this account can't enter.
-    existing = next(folder for folder in (home, *home.parents) if os.path.exists(folder))
-    if is_temporary or not os.access(existing, os.W_OK | os.X_OK):
-        yield Risk(
-            "warning",
-            "signals.encryptionKey",
-            "Signing secrets can't be stored, because SERVICE_DATA_DIR can't keep their encryption "
-            "key: set SERVICE_ENCRYPTION_KEY.",
-        )
-    else:
-        yield Risk(
-            "note",
-            "signals.encryptionKey",
-            f"The first signing secret creates its encryption key in {home / KEY_FILE}, which a "
-            "backup and processes on other machines need too. Or set SERVICE_ENCRYPTION_KEY.",
-        )
-
-
 def _find_mail_risks(config: Config, sources: Sources) -> Iterator[Risk]:
     mail = config["email"]
     if not mail["host"]:
@@ -395,6 +343,7 @@ RULES: tuple[Callable[[Config, Sources], Iterator[Risk]], ...] = (
     _find_csp_risks,
     _find_limit_risks,
     _find_database_risks,
-    _find_encryption_risks,
+    find_encryption_risks,
+    find_archive_risks,
     _find_mail_risks,
 )

@@ -68,6 +68,8 @@ def test_the_exit_code_says_how_grave_the_risks_are(capsys):
         ({}, "server.port", "note"),
         ({}, "db", "note"),
         ({"SERVICE_DATA_DIR": ":temporary:"}, "dataDir", "danger"),
+        ({"SERVICE_ARCHIVE_DIR": "/does/not/exist"}, "archiveDir", "warning"),
+        ({"SERVICE_EVENTS_RETENTION_DAYS": "365"}, "archiveDir", "note"),
         (CA, "signals.encryptionKey", "note"),
         (CA | {"SERVICE_DATA_DIR": ":temporary:"}, "signals.encryptionKey", "warning"),
         ({"SERVICE_ENCRYPTION_KEY": PUBLIC_KEY}, "signals.encryptionKey", "danger"),

@@ -274,8 +274,11 @@ def count_by_hour(conn: Connection) -> list[Row]:
     return fetch_all(conn, _SQL["count_signals_by_hour"])
 
 
-def delete_old(conn: Connection, *, days: int, chunk: int) -> int:
-    return execute(conn, _SQL["delete_old_signals"], days=days, chunk=chunk)
+def lock_old(conn: Connection, *, days: int, chunk: int) -> list[int]:
+    """IDs of signals to delete, which stay locked until the end of the transaction. Skips those
+    that another process has locked."""
+    rows = fetch_all(conn, _SQL["lock_old_signals"], days=days, chunk=chunk)
+    return [row["id"] for row in rows]
 
 
 def list_endpoint_ids(conn: Connection) -> list[Row]:
@@ -283,7 +286,17 @@ def list_endpoint_ids(conn: Connection) -> list[Row]:
     return fetch_all(conn, _SQL["list_endpoint_ids_with_signals"])
 
 
-def delete_surplus(conn: Connection, endpoint_id: int, *, keep: int, chunk: int) -> int:
-    return execute(
-        conn, _SQL["delete_surplus_signals"], endpoint_id=endpoint_id, keep=keep, chunk=chunk
+def lock_surplus(conn: Connection, endpoint_id: int, *, keep: int, chunk: int) -> list[int]:
+    """Like `lock_old`, of the signals of an endpoint beyond the newest `keep` ones."""
+    rows = fetch_all(
+        conn, _SQL["lock_surplus_signals"], endpoint_id=endpoint_id, keep=keep, chunk=chunk
     )
+    return [row["id"] for row in rows]
+
+
+def list_by_ids(conn: Connection, ids: list[int]) -> list[Row]:
+    return fetch_all(conn, _SQL["list_signals_by_id"], ids=ids)
+
+
+def delete_by_ids(conn: Connection, ids: list[int]) -> int:
+    return execute(conn, _SQL["delete_signals"], ids=ids)

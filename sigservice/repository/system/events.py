@@ -116,3 +116,17 @@ def list_types(conn: Connection) -> list[str]:
 def fill_created_by(conn: Connection, *, system_id: int, token_id: int) -> int:
     """Fills a batch of up to 100 events; returns how many."""
     return execute(conn, _SQL["fill_created_by"], system_id=system_id, token_id=token_id)
+
+
+def lock_old(conn: Connection, *, days: int, chunk: int) -> list[int]:
+    """IDs of events to delete, which stay locked until the end of the transaction. Skips those that
+    another process has locked."""
+    return [row["id"] for row in fetch_all(conn, _SQL["lock_old_events"], days=days, chunk=chunk)]
+
+
+def list_by_ids(conn: Connection, ids: list[int]) -> list[Row]:
+    return fetch_all(conn, _SQL["list_events_by_id"], ids=ids)
+
+
+def delete_by_ids(conn: Connection, ids: list[int]) -> int:
+    return execute(conn, _SQL["delete_events"], ids=ids)

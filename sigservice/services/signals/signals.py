@@ -90,6 +90,17 @@ def to_json(row: Row) -> dict[str, Any]:
     }
 
 
+def to_archive_json(row: Row) -> dict[str, Any]:
+    """Everything that the archive keeps of a signal."""
+    return to_json(row) | {
+        "createdBySourceTokenId": row["token_id"],
+        "tokenName": row["token_name"],
+        "sourceName": row["endpoint_name"],
+        "sentBy": row["sent_by"],
+        "replayOf": row["replay_of"],
+    }
+
+
 def _send(
     conn: Connection, endpoint_id: int, text: str, size: int, by: Identity, replay_of: int | None
 ) -> Row:

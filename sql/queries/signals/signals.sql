@@ -249,16 +249,16 @@ FROM signals
 WHERE created_at >= date_trunc('hour', now()) - interval '23 hours'
 GROUP BY endpoint_id, hours_ago;
 
--- name: delete_old_signals
+-- name: lock_old_signals
 -- One chunk of the signals that are older than the retention time and not queued for evaluation. IDs
 -- grow with time, so the scan from the oldest ID ends at the first recent signal.
-DELETE FROM signals
-WHERE id IN (
-    SELECT id
-    FROM (SELECT id, created_at FROM signals ORDER BY id LIMIT %(chunk)s) oldest
-    WHERE created_at < now() - make_interval(days => %(days)s)
-      AND NOT EXISTS (SELECT 1 FROM signal_queue q WHERE q.signal_id = oldest.id)
-);
+SELECT s.id
+FROM (SELECT id FROM signals ORDER BY id LIMIT %(chunk)s) oldest
+JOIN signals s ON s.id = oldest.id
+WHERE s.created_at < now() - make_interval(days => %(days)s)
+  AND NOT EXISTS (SELECT 1 FROM signal_queue q WHERE q.signal_id = s.id)
+ORDER BY s.id
+FOR UPDATE OF s SKIP LOCKED;
 
 -- name: list_endpoint_ids_with_signals
 -- One index lookup for each endpoint that has signals, deleted endpoints included.
@@ -275,16 +275,27 @@ FROM ids i
 LEFT JOIN signal_endpoints e ON e.id = i.endpoint_id
 WHERE i.endpoint_id IS NOT NULL;
 
--- name: delete_surplus_signals
+-- name: lock_surplus_signals
 -- One chunk of an endpoint's signals beyond the newest `keep` ones; queued signals stay.
-DELETE FROM signals
-WHERE id IN (
-    SELECT id
-    FROM signals
-    WHERE endpoint_id = %(endpoint_id)s
-      AND id <= (SELECT id FROM signals WHERE endpoint_id = %(endpoint_id)s
-                 ORDER BY id DESC LIMIT 1 OFFSET %(keep)s)
-      AND NOT EXISTS (SELECT 1 FROM signal_queue q WHERE q.signal_id = signals.id)
-    ORDER BY id
-    LIMIT %(chunk)s
-);
+SELECT id
+FROM signals
+WHERE endpoint_id = %(endpoint_id)s
+  AND id <= (SELECT id FROM signals WHERE endpoint_id = %(endpoint_id)s
+             ORDER BY id DESC LIMIT 1 OFFSET %(keep)s)
+  AND NOT EXISTS (SELECT 1 FROM signal_queue q WHERE q.signal_id = signals.id)
+ORDER BY id
+LIMIT %(chunk)s
+FOR UPDATE SKIP LOCKED;
+
+-- name: list_signals_by_id
+-- For the archive; the names are null if endpoint or token have been deleted.
+SELECT s.id, s.endpoint_id, e.name AS endpoint_name, s.token_id, t.name AS token_name, s.sent_by,
+       s.replay_of, s.payload, s.created_at
+FROM signals s
+LEFT JOIN signal_endpoints e ON e.id = s.endpoint_id
+LEFT JOIN signal_endpoint_tokens t ON t.id = s.token_id
+WHERE s.id = ANY(%(ids)s)
+ORDER BY s.id;
+
+-- name: delete_signals
+DELETE FROM signals WHERE id = ANY(%(ids)s);

@@ -1,4 +1,5 @@
--- The event log. Each change inserts its event in its own transaction; rows are never deleted.
+-- The event log. Each change inserts its event in its own transaction; the retention job deletes old
+-- ones in chunks, if it is configured.
 
 -- name: insert_event
 INSERT INTO events (type, created_by, created_by_user_id, ip, project, environment, feature_name,
@@ -147,3 +148,24 @@ UPDATE events e
 SET created_by_user_id = c.user_id
 FROM candidates c
 WHERE e.id = c.id;
+
+-- name: lock_old_events
+-- One chunk of the events that are older than the retention time. IDs grow with time, so the scan from
+-- the oldest ID ends at the first recent event.
+SELECT e.id
+FROM (SELECT id FROM events ORDER BY id LIMIT %(chunk)s) oldest
+JOIN events e ON e.id = oldest.id
+WHERE e.created_at < now() - make_interval(days => %(days)s)
+ORDER BY e.id
+FOR UPDATE OF e SKIP LOCKED;
+
+-- name: list_events_by_id
+-- For the archive.
+SELECT id, created_at, type, created_by, created_by_user_id, ip, project, environment,
+       feature_name, data, pre_data
+FROM events
+WHERE id = ANY(%(ids)s)
+ORDER BY id;
+
+-- name: delete_events
+DELETE FROM events WHERE id = ANY(%(ids)s);

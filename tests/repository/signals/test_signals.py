@@ -266,23 +266,27 @@ def test_old_signals_are_deleted_in_chunks_up_to_the_first_recent_one(conn, worl
         "UPDATE signals SET created_at = now() - interval '9 days' WHERE id < %s",
         signal_ids[4],
     )
-    assert signals.delete_old(conn, days=10, chunk=100) == 0
-    assert signals.delete_old(conn, days=8, chunk=3) == 3
-    assert signals.delete_old(conn, days=8, chunk=3) == 1
-    assert signals.delete_old(conn, days=8, chunk=3) == 0
+    assert signals.lock_old(conn, days=10, chunk=100) == []
+    assert signals.lock_old(conn, days=8, chunk=3) == signal_ids[:3]
+    assert signals.delete_by_ids(conn, signal_ids[:3]) == 3
+    assert signals.lock_old(conn, days=8, chunk=3) == [signal_ids[3]]
+    assert signals.delete_by_ids(conn, [signal_ids[3]]) == 1
+    assert signals.lock_old(conn, days=8, chunk=3) == []
     assert ids(of_endpoint(conn, world.a)) == [signal_ids[5], signal_ids[4]]
 
 
 def test_surplus_of_one_endpoint_is_deleted_oldest_first(conn, world):
     signal_ids = [world.send() for _ in range(6)]
     of_b = world.send(endpoint="b")
-    assert signals.delete_surplus(conn, world.a, keep=6, chunk=100) == 0
-    assert signals.delete_surplus(conn, world.a, keep=2, chunk=3) == 3
+    assert signals.lock_surplus(conn, world.a, keep=6, chunk=100) == []
+    assert signals.lock_surplus(conn, world.a, keep=2, chunk=3) == signal_ids[:3]
+    assert signals.delete_by_ids(conn, signal_ids[:3]) == 3
     assert ids(of_endpoint(conn, world.a)) == signal_ids[3:][::-1]
-    assert signals.delete_surplus(conn, world.a, keep=2, chunk=3) == 1
-    assert signals.delete_surplus(conn, world.a, keep=0, chunk=100) == 2
+    assert signals.lock_surplus(conn, world.a, keep=2, chunk=3) == [signal_ids[3]]
+    assert signals.lock_surplus(conn, world.a, keep=0, chunk=100) == signal_ids[3:]
+    signals.delete_by_ids(conn, signal_ids[3:])
     assert ids(across(conn)) == [of_b]
-    assert signals.delete_surplus(conn, 999, keep=0, chunk=100) == 0
+    assert signals.lock_surplus(conn, 999, keep=0, chunk=100) == []
 
 
 def test_each_endpoint_with_signals_is_listed_once(conn, world):
