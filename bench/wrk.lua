@@ -1,5 +1,6 @@
 -- For wrk: sends the requests of a file in turn; ######### in them becomes a number that rises.
--- Arguments: the file (requests separated by NUL) and the first number.
+-- Arguments: the file (requests separated by NUL), the first number, and optionally the milliseconds
+-- between a response and the next request of a connection.
 local requests, templates, number = {}, {}, 0
 
 function init(args)
@@ -9,6 +10,10 @@ function init(args)
     templates[#templates + 1] = text:find("#########", 1, true) ~= nil
   end
   number = tonumber(args[2])
+  if args[3] then
+    local milliseconds = tonumber(args[3])
+    delay = function() return milliseconds end
+  end
 end
 
 function request()
