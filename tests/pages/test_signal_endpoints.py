@@ -159,7 +159,10 @@ def test_endpoint_without_a_token_is_created(ada, read_state):
 
 def test_sender_of_a_new_endpoint_sets_its_options(ada, read_state):
     page = submit_new(ada, template="aws-sns", token="now", token_name="aws")
-    assert "create a signature token" in notice(page)
+    text = page.html.main.get_text()
+    assert "create a signature token" in text
+    assert f"{URL}builds" in text.split("Configure AWS SNS")[1]
+    assert "ENDPOINT_URL" not in text
     submit_new(ada, name="other", status=303)
     new, other = read_state()["signalEndpoints"]
     assert new["options"]["statusPath"] == "Message.NewStateValue"

@@ -8,6 +8,11 @@
 <button type="button" class="quiet" data-copy="secret" aria-label="Copy token" hidden>Copy</button>
 </span>
 </div>
+% if sender:
+<h2>Configure {{sender.title}}</h2>
+<p>{{sender.endpoint.credentials}}</p>
+<p class="text">{{setup}}</p>
+% end
 <h2>Send a signal</h2>
 <pre><code id="curl">curl -X POST '{{call_url}}' \
   -H 'Authorization: Bearer {{secret}}' \

@@ -1,6 +1,5 @@
 """Signal endpoints, pages: list, create, edit, enable, disable, delete."""
 
-from dataclasses import replace
 from typing import Any
 
 from bottle import HTTPResponse, request
@@ -13,6 +12,7 @@ from sigservice.repository.actions import action_sets
 from sigservice.repository.signals import signal_endpoint_tokens, signals
 from sigservice.repository.signals import signal_endpoints as repository
 from sigservice.routes.pages.signals import endpoint_options_form
+from sigservice.services.actions.action_templates import TEMPLATES, ActionSetTemplate
 from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import endpoint_templates, signal_endpoints
@@ -88,9 +88,9 @@ def create_signal_endpoint(
     values, limits = _read_values(form), context.config["signals"]
     has_token = values["token"] == "now"
     try:
-        fields = _check(values, has_token)
-        if values["template"]:
-            fields = replace(fields, options=endpoint_templates.find_options(values["template"]))
+        template = values["template"]
+        options = endpoint_templates.find_options(template) if template else None
+        fields = _check(values, has_token, options)
         with context.database.transaction() as conn:
             endpoint = signal_endpoints.create(
                 conn,
@@ -109,9 +109,15 @@ def create_signal_endpoint(
         return _render_new_form(context, identity, values, form_error=error)
     if not has_token:
         return respond.redirect(context, f"/admin/signals/{endpoint['id']}?done=created")
-    template = endpoint_templates.TEMPLATES.get(values["template"])
-    notice = f"{NOTICES['created']} {template.credentials if template else ''}".rstrip()
-    return render_secret(context, identity, endpoint, token, secret, notice=notice)
+    return render_secret(
+        context,
+        identity,
+        endpoint,
+        token,
+        secret,
+        notice=NOTICES["created"],
+        sender=TEMPLATES.get(template),
+    )
 
 
 @router.get("/admin/signals/<id:id>", needs=ADMIN)
@@ -210,9 +216,18 @@ def create_bearer_token(
 
 
 def render_secret(
-    context: Context, identity: Identity, endpoint: Row, token: Row, secret: str, **more: Any
+    context: Context,
+    identity: Identity,
+    endpoint: Row,
+    token: Row,
+    secret: str,
+    *,
+    sender: ActionSetTemplate | None = None,
+    **more: Any,
 ) -> HTTPResponse:
-    """A new token with its secret, as the response to the POST: no URL shows the secret again."""
+    """A new token with its secret, as the response to the POST: no URL shows the secret again.
+    With a `sender`, how to configure it."""
+    call_url = make_signal_url(context, request.environ, endpoint["name"])
     return respond.page(
         context,
         "signals/signal_endpoint_tokens/created",
@@ -221,7 +236,9 @@ def render_secret(
         endpoint=endpoint,
         token=token,
         secret=secret,
-        call_url=make_signal_url(context, request.environ, endpoint["name"]),
+        call_url=call_url,
+        sender=sender,
+        setup=sender.setup.replace("ENDPOINT_URL", call_url) if sender else "",
         **more,
     )
 
@@ -296,14 +313,13 @@ def _render_new_form(
 
 
 def _make_sender_field(name: str) -> Field:
-    templates = endpoint_templates.TEMPLATES
     return Field(
         "template",
         "Sender",
         name,
         "select",
         "Presets the rate limit, the idempotency key and the summary. You can change them later.",
-        choices=[("", "Other"), *((key, item.title) for key, item in templates.items())],
+        choices=[("", "Other"), *((key, item.title) for key, item in TEMPLATES.items())],
     )
 
 
