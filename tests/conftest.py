@@ -32,6 +32,7 @@ ARGUMENTS = [
 ]
 WAITING = ("tests/spec/", "tests/server/", "tests/browser/", "tests/sdk/")
 ADMIN_TOKEN = "*:*.test-admin-token"
+ENCRYPTION_KEY = "dGVzdC10ZXN0LXRlc3QtdGVzdC10ZXN0LXRlc3QtMTI="
 ADMIN = {"Authorization": f"Bearer {ADMIN_TOKEN}"}
 
 
@@ -131,8 +132,11 @@ def make_service(database: TemporaryDatabase, clock: FakeClock) -> Iterator[Make
                 ],
             },
         }
+        environ = environ or {}
+        if "SERVICE_ENCRYPTION_KEY_FILE" not in environ:
+            environ = {"SERVICE_ENCRYPTION_KEY": ENCRYPTION_KEY} | environ
         service = sigservice.create(
-            defaults | (options or {}), environ or {}, clock=clock, passwords=QuickPasswords()
+            defaults | (options or {}), environ, clock=clock, passwords=QuickPasswords()
         )
         services.append(service)
         return service

@@ -97,22 +97,28 @@ def _verify_signature(
             message = parse_message(body)
             reason = Reason.SNS if message is None else sns.verify(token.signature, message, now)
         else:
-            valid_secrets = _list_valid_secrets(endpoint, token, now)
-            reason = signatures.verify(token.signature, valid_secrets, caller.headers, body, now)
+            reason = _verify_hmac(endpoint, token, caller.headers, body, now)
         if not reason:
             check_token(token, caller.address, now)
             return token
     raise InvalidCredentialsError(reason)
 
 
-def _list_valid_secrets(
-    endpoint: EndpointSettings, token: TokenSettings, now: datetime
-) -> list[str]:
+def _verify_hmac(
+    endpoint: EndpointSettings,
+    token: TokenSettings,
+    headers: Mapping[str, str],
+    body: bytes,
+    now: datetime,
+) -> str:
+    """As `signatures.verify`."""
+    assert token.signature is not None
     try:
         signing_secrets = endpoint.find_signing_secrets(token)
     except EncryptionError:
-        raise InvalidCredentialsError(Reason.ENCRYPTED) from None
-    return [item.secret for item in signing_secrets if not _is_over(item.valid_until, now)]
+        return Reason.ENCRYPTED
+    valid_secrets = [item.secret for item in signing_secrets if not _is_over(item.valid_until, now)]
+    return signatures.verify(token.signature, valid_secrets, headers, body, now)
 
 
 def _is_over(at: datetime | None, now: datetime) -> bool:

@@ -16,7 +16,7 @@ import msgspec
 from sigservice.db.pool import Database
 from sigservice.db.read_coalescing import CoalescedRead
 from sigservice.db.statements import Row
-from sigservice.encryption import Encryption
+from sigservice.encryption import Encryption, EncryptionError
 from sigservice.repository.signals import signal_endpoints
 from sigservice.services.signals.endpoint_options import EndpointOptions, parse_options
 from sigservice.services.signals.signature_schemes import SignatureSettings
@@ -59,21 +59,31 @@ class EndpointSettings:
     options: EndpointOptions
     tokens: tuple[TokenSettings, ...]
     encryption: Encryption
-
     _signing_secrets: dict[int, list[SigningSecret]] = field(default_factory=dict)
 
     def find_signing_secrets(self, token: TokenSettings) -> Sequence[SigningSecret]:
-        """Those of a signature token. Raises EncryptionError."""
-        if token.id not in self._signing_secrets:
-            self._signing_secrets[token.id] = [
-                SigningSecret(self.encryption.decrypt(text.encode()), valid_until)
-                for text, valid_until in (
-                    (token.encryptedSecret, None),
-                    (token.previousEncryptedSecret, token.previousExpiresAt),
-                )
-                if text
-            ]
-        return self._signing_secrets[token.id]
+        """Those of a signature token that the keys decrypt: a lost key makes only the secrets
+        unusable that were encrypted with it. Raises EncryptionError if the keys decrypt none."""
+        if token.id in self._signing_secrets:
+            return self._signing_secrets[token.id]
+        signing_secrets: list[SigningSecret] = []
+        error: EncryptionError | None = None
+        for text, valid_until in (
+            (token.encryptedSecret, None),
+            (token.previousEncryptedSecret, token.previousExpiresAt),
+        ):
+            if text:
+                try:
+                    secret = self.encryption.decrypt(text.encode())
+                except EncryptionError as failure:
+                    error = failure
+                else:
+                    signing_secrets.append(SigningSecret(secret, valid_until))
+        if error is None:
+            self._signing_secrets[token.id] = signing_secrets
+        elif not signing_secrets:
+            raise error
+        return signing_secrets
 
     @cached_property
     def tokens_by_hash(self) -> Mapping[str, TokenSettings]:

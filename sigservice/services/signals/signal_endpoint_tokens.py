@@ -70,6 +70,12 @@ def get(conn: Connection, endpoint_id: int, id: int) -> Row:
     return row
 
 
+def lock(conn: Connection, endpoint_id: int, id: int) -> Row:
+    """The token, which no other transaction changes before this one ends. Raises NotFoundError."""
+    endpoint_service.require(signal_endpoints.lock(conn, endpoint_id))
+    return get(conn, endpoint_id, id)
+
+
 def create(
     conn: Connection,
     endpoint_id: int,
@@ -116,11 +122,14 @@ def create(
 def update(
     conn: Connection, endpoint_id: int, id: int, fields: TokenFields, by: Identity, *, now: datetime
 ) -> Row:
-    """Replaces the fields; the type stays. Raises NotFoundError, BadDataError, NameExistsError."""
-    endpoint_service.require(signal_endpoints.lock(conn, endpoint_id))
-    before = get(conn, endpoint_id, id)
-    if (before["type"] == "signature") != (fields.signature is not None):
-        raise BadDataError("The type of a token can't change.", path="signature")
+    """Replaces the fields; type and scheme stay.
+
+    Raises NotFoundError, BadDataError, NameExistsError.
+    """
+    before = lock(conn, endpoint_id, id)
+    signature = parse_signature(before)
+    if (signature and signature.scheme) != (fields.signature and fields.signature.scheme):
+        raise BadDataError("The type and the scheme of a token can't change.", path="signature")
     is_kept = fields.expires_at == before["expires_at"]
     fields = _check(fields, None if is_kept else now)
     try:
@@ -145,12 +154,13 @@ def rotate(
 
     Raises NotFoundError, BadDataError, EncryptionError.
     """
-    endpoint_service.require(signal_endpoints.lock(conn, endpoint_id))
-    before = get(conn, endpoint_id, id)
+    before = lock(conn, endpoint_id, id)
     problems = Problems()
     if not 0 <= grace_hours <= MAX_GRACE_HOURS:
         problems.add("graceHours", f"The grace period must be 0 to {MAX_GRACE_HOURS} hours.")
     signature = parse_signature(before)
+    if signature is not None and signature.scheme == "aws-sns":
+        raise BadDataError("Amazon SNS signs with certificates, without a secret.")
     _check_secret(signature, secret, problems)
     problems.raise_if_any()
     columns, secret = _make_secret(signature, secret, encryption)
@@ -161,16 +171,14 @@ def rotate(
 
 def delete_previous_secret(conn: Connection, endpoint_id: int, id: int, by: Identity) -> Row:
     """Ends the grace period. Raises NotFoundError."""
-    endpoint_service.require(signal_endpoints.lock(conn, endpoint_id))
-    before = get(conn, endpoint_id, id)
+    before = lock(conn, endpoint_id, id)
     signal_endpoint_tokens.delete_previous_secret(conn, endpoint_id, id)
     return _record_update(conn, endpoint_id, before, by)
 
 
 def delete(conn: Connection, endpoint_id: int, id: int, by: Identity) -> None:
     """Raises NotFoundError."""
-    endpoint_service.require(signal_endpoints.lock(conn, endpoint_id))
-    before = get(conn, endpoint_id, id)
+    before = lock(conn, endpoint_id, id)
     signal_endpoint_tokens.delete(conn, endpoint_id, id)
     signal_endpoints.bump_version(conn, endpoint_id)
     events.record(conn, "signal-endpoint-token-deleted", by, pre_data=to_event(before))
@@ -247,7 +255,7 @@ def _check_addresses(addresses: Sequence[str], problems: Problems) -> list[str]:
     checked = []
     for index, text in enumerate(addresses[:MAX_ADDRESSES]):
         try:
-            network = ipaddress.ip_network(text.strip())
+            network = _parse_network(text.strip())
         except ValueError:
             path = f"allowedAddresses[{index}]"
             problems.add(path, "This is not an IP address or a network such as 10.0.0.0/8.")
@@ -255,6 +263,19 @@ def _check_addresses(addresses: Sequence[str], problems: Problems) -> list[str]:
             is_single = network.num_addresses == 1
             checked.append(str(network.network_address) if is_single else str(network))
     return checked
+
+
+def _parse_network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
+    """IPv4-mapped IPv6 becomes IPv4, as the addresses of callers do. Raises ValueError."""
+    network = ipaddress.ip_network(text)
+    if isinstance(network, ipaddress.IPv4Network):
+        return network
+    if network.network_address.scope_id:
+        raise ValueError("The addresses of callers have no zone.")
+    mapped = network.network_address.ipv4_mapped
+    if mapped is None or network.prefixlen < 96:
+        return network
+    return ipaddress.IPv4Network(f"{mapped}/{network.prefixlen - 96}")
 
 
 def _make_columns(fields: TokenFields) -> dict[str, Any]:

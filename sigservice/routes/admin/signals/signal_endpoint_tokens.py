@@ -97,7 +97,7 @@ def update_token(
     context: Context, identity: Identity, id: int, token_id: int, body: TokenBody
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        fields = body.make_fields(signal_endpoint_tokens.get(conn, id, token_id))
+        fields = body.make_fields(signal_endpoint_tokens.lock(conn, id, token_id))
         row = signal_endpoint_tokens.update(
             conn, id, token_id, fields, identity, now=context.clock.now()
         )

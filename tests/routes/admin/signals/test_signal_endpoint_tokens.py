@@ -9,6 +9,7 @@ import webtest
 
 from tests.conftest import ADMIN
 from tests.routes.admin.signals.test_signal_endpoints import PATH, events, race
+from tests.table_tests import each
 
 
 @pytest.fixture
@@ -65,6 +66,92 @@ def test_signals_of_a_deleted_token_have_no_token_name(web, path, endpoint):
 )
 def test_bad_names_are_400(web, path, body):
     web.post_json(path, body, headers=ADMIN, status=400)
+
+
+GENERIC = {"scheme": "generic", "header": "X-Sig"}
+TOPIC = "arn:aws:sns:eu-west-1:123456789012:alerts"
+# (members of the body, the path of the problem; None if the body has the wrong types)
+INVALID = [
+    ({"signature": "github"}, None),
+    ({"signature": []}, None),
+    ({"signature": {}}, None),
+    ({"signature": {"scheme": "jwt"}}, None),
+    ({"signature": {"scheme": None}}, None),
+    ({"signature": GENERIC | {"algorithm": "md5"}}, None),
+    ({"signature": GENERIC | {"encoding": "base32"}}, None),
+    ({"signature": GENERIC | {"toleranceSeconds": "5"}}, None),
+    ({"signature": {"scheme": "aws-sns", "topics": TOPIC}}, None),
+    ({"secret": 1}, None),
+    ({"expiresAt": 1}, None),
+    ({"allowedAddresses": "10.0.0.1"}, None),
+    ({"allowedAddresses": [1]}, None),
+    ({"allowedAddresses": None}, None),
+    ({"secret": "s" * 20}, "secret"),
+    ({"signature": {"scheme": "slack"}}, "secret"),
+    ({"signature": {"scheme": "sentry"}}, "secret"),
+    ({"signature": {"scheme": "pagerduty"}}, "secret"),
+    ({"signature": {"scheme": "github"}, "secret": "short"}, "secret"),
+    ({"signature": {"scheme": "github"}, "secret": "x" * 501}, "secret"),
+    ({"signature": {"scheme": "github"}, "secret": "two\nlines-of-it"}, "secret"),
+    ({"signature": {"scheme": "standard-webhooks"}, "secret": "no base64!"}, "secret"),
+    ({"signature": {"scheme": "standard-webhooks"}, "secret": "whsec_c2hvcnQ="}, "secret"),
+    ({"signature": {"scheme": "gitlab"}, "secret": "whsec_c2hvcnQ="}, "secret"),
+    ({"signature": {"scheme": "aws-sns"}}, "signature.topics"),
+    ({"signature": {"scheme": "aws-sns", "topics": ["alerts"]}}, "signature.topics[0]"),
+    ({"signature": {"scheme": "aws-sns", "topics": [TOPIC]}, "secret": "s" * 20}, "secret"),
+    ({"signature": {"scheme": "github", "header": "X-Own"}}, "signature.header"),
+    ({"signature": {"scheme": "github", "topics": [TOPIC]}}, "signature.topics"),
+    ({"signature": {"scheme": "generic"}}, "signature.header"),
+    ({"signature": {"scheme": "generic", "header": "X Own"}}, "signature.header"),
+    ({"signature": {"scheme": "generic", "header": "Authorization"}}, "signature.header"),
+    ({"signature": GENERIC | {"prefix": "\u00e4"}}, "signature.prefix"),
+    ({"signature": GENERIC | {"content": "no body"}}, "signature.content"),
+    ({"signature": GENERIC | {"content": "{timestamp}{body}"}}, "signature.content"),
+    ({"signature": GENERIC | {"toleranceSeconds": 0}}, "signature.toleranceSeconds"),
+    ({"signature": GENERIC | {"toleranceSeconds": 10**9}}, "signature.toleranceSeconds"),
+    ({"allowedAddresses": ["10.0.0.1"] * 51}, "allowedAddresses"),
+    ({"allowedAddresses": ["10.0.0.0/8", "10.0.0.1/8"]}, "allowedAddresses[1]"),
+    ({"allowedAddresses": [""]}, "allowedAddresses[0]"),
+    ({"allowedAddresses": ["example.org"]}, "allowedAddresses[0]"),
+    ({"allowedAddresses": ["10.0.0.1:80"]}, "allowedAddresses[0]"),
+    ({"allowedAddresses": ["fe80::1%eth0"]}, "allowedAddresses[0]"),
+    ({"expiresAt": "2020-01-01"}, "expiresAt"),
+    ({"expiresAt": "2020-01-01T00:00:00"}, "expiresAt"),
+    ({"expiresAt": "0001-01-01T00:00:00+14:00"}, "expiresAt"),
+    ({"expiresAt": "9999-12-31T23:59:59-01:00"}, "expiresAt"),
+    ({"expiresAt": "tomorrow"}, "expiresAt"),
+]
+
+
+@each("invalid", INVALID)
+def test_an_invalid_token_is_400_and_is_not_created(web, path, invalid):
+    members, expected = invalid
+    problem = web.post_json(path, {"name": "x", **members}, headers=ADMIN, status=400).json
+    if expected is not None:
+        assert expected in [detail.get("path") for detail in problem["details"]], problem
+    assert web.get(path, headers=ADMIN).json["signalEndpointTokens"] == []
+
+
+@each("invalid", [row for row in INVALID if "secret" not in row[0] and "signature" not in row[0]])
+def test_an_invalid_change_is_400_and_changes_nothing(web, path, invalid):
+    members, expected = invalid
+    tokens = web.get(path, headers=ADMIN).json["signalEndpointTokens"]
+    if not tokens:
+        tokens = [web.post_json(path, {"name": "ci"}, headers=ADMIN).json]
+        tokens[0].pop("token")
+    url = f"{path}/{tokens[0]['id']}"
+    problem = web.put_json(url, {"name": "x", **members}, headers=ADMIN, status=400).json
+    if expected is not None:
+        assert expected in [detail.get("path") for detail in problem["details"]], problem
+    assert web.get(path, headers=ADMIN).json["signalEndpointTokens"] == tokens
+
+
+@each("text", ["9999-12-31", "9999-12-31T23:59:59.999999Z", "2999-01-01T00:00:00"])
+def test_far_times_of_expiry_and_those_without_a_zone_are_utc(web, path, text):
+    token = web.post_json(path, {"name": text, "expiresAt": text}, headers=ADMIN).json
+    assert token["expiresAt"].startswith(text[:19].rstrip("Z"))
+    assert token["expiresAt"].endswith("Z")
+    web.delete(f"{path}/{token['id']}", headers=ADMIN)
 
 
 def test_names_are_unique_in_an_endpoint(web, path, make):
