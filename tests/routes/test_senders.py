@@ -9,13 +9,8 @@ import uuid
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import msgspec
-import pytest
-
-from sigservice.services.actions.action_templates import TEMPLATES
-from sigservice.services.signals import sns
-from sigservice.services.signals.signal_summaries import Summarizer
 from tests.conftest import ADMIN
+from tests.services.signals.test_sns import Sns
 from tests.table_tests import each
 
 PATH = "/api/admin/signal-endpoints"
@@ -120,6 +115,7 @@ SENDERS = [
     Sender("kubernetes", bearer, "BackOff", "warning", True, states=("", "")),
     Sender("generic", with_key, "5% of the checkouts fail", is_identified=True),
 ]
+AMAZON = Sender("aws-sns", lambda call: {}, "checkout-5xx")  # signs in the body
 
 
 def name_sender(sender: Sender) -> str:
@@ -141,10 +137,12 @@ class Endpoint:
         body: dict[str, Any] = {"name": "token"}
         if self.sender.make_headers not in (bearer, with_key, gitlab):
             body["signature"] = self.recipe["signature"]
+            if self.sender is AMAZON:
+                body["signature"] |= {"topics": [self.recipe["sample"]["TopicArn"]]}
             if self.sender.template in ("sentry", "pagerduty"):  # they generate the secret
                 body["secret"] = "f2d9c1b07a6e4f5f8f0f6f3e1c0b9a8d"
         token = self.web.post_json(f"{self.path}/tokens", body, headers=ADMIN, status=201).json
-        return token.get("token") or body["secret"]
+        return token.get("token") or body.get("secret", "")
 
     def send(self, payload: Any, delivery: str = FIRST_DELIVERY):
         data = json.dumps(payload).encode()
@@ -221,24 +219,22 @@ def test_the_binary_mode_of_cloudevents_is_stored_as_its_sample(web, clock):
     assert row["payload"] == sample
 
 
-@pytest.mark.parametrize(
-    ("member", "status"), [("sample", "firing"), ("resolved_sample", "resolved")]
-)
-def test_the_message_of_a_cloudwatch_alarm_is_stored_as_its_sample(member, status):
-    template = TEMPLATES["aws-sns"]
-    sample = getattr(template, member)
-    message = sns.parse_message(
-        json.dumps(
-            sample
-            | {
-                "Message": json.dumps(sample["Message"]),
-                "SignatureVersion": "2",
-                "Signature": "c2lnbmF0dXJl",
-                "SigningCertURL": "https://sns.eu-central-1.amazonaws.com/x.pem",
-                "UnsubscribeURL": "https://sns.eu-central-1.amazonaws.com/?Action=Unsubscribe",
-            }
-        ).encode()
-    )
-    assert msgspec.json.decode(sns.make_payload(message)) == sample
-    summary = Summarizer(template.endpoint.options).summarize(sample)
-    assert (summary.fields[0].text, summary.status) == ("checkout-5xx", status)
+def test_cloudwatch_alarms_are_stored_as_their_samples(service, web, clock):
+    amazon = Sns(clock)
+    service.context.sns.fetch = amazon.fetch
+    endpoint = Endpoint(web, clock, AMAZON)
+    samples = [endpoint.recipe[name] for name in ("sample", "resolvedSample")]
+    sent = []
+    for sample in samples * 2:  # each one is delivered twice
+        changes = {name: sample[name] for name in ("MessageId", "TopicArn", "Subject")}
+        url = f"https://sns.eu-central-1.amazonaws.com/SimpleNotificationService-{'0' * 32}.pem"
+        body = amazon.make_body(json.dumps(sample["Message"]), SigningCertURL=url, **changes)
+        headers = {"x-amz-sns-message-type": "Notification", "Content-Type": "text/plain"}
+        sent.append(web.post("/api/signal-endpoint/alerts", body, headers=headers))
+    rows = endpoint.list_signals()
+    timestamp = {"Timestamp": clock.now().isoformat()}
+    assert [row["payload"] for row in rows] == [sample | timestamp for sample in samples]
+    assert [row["status"] for row in rows] == ["firing", "resolved"]
+    assert rows[0]["summary"][0]["text"] == "checkout-5xx"
+    replays = [answer.headers.get("Idempotency-Replayed") for answer in sent]
+    assert replays == [None, None, "true", "true"]
