@@ -1,0 +1,73 @@
+"""SIGKILL between store and answer: a sender that repeats its delivery until it is acknowledged
+stores one signal, which runs its sets once.
+
+KILLS is the number of kills of each test; the suite makes one, by hand make 50.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import os
+import signal
+from pathlib import Path
+
+from tests.repository.kit import run
+from tests.server.process import Process, find_parent, find_postmaster, run_service
+from tests.server.test_kill import Load, connect, embedded
+from tests.server.test_kill_actions import KILLS, await_end_of_work, furnish, pause
+
+ENDPOINT = "/api/admin/signal-endpoints/1"
+
+
+class RepeatingLoad(Load):
+    """Each sender repeats a number until it gets a 200."""
+
+    def _send(self) -> None:
+        while not self._stop.is_set():
+            with self._lock:
+                number, self._next = self._next, self._next + 1
+            while number not in self.acked:
+                with contextlib.suppress(OSError, http.client.HTTPException):
+                    status, _ = self.process.request(
+                        "POST", "/api/signal-endpoint/deploys", {"n": number}, secret=self._secret
+                    )
+                    if status == 200:
+                        self.acked.add(number)
+                self._stop.wait(0.002)
+
+
+def start_sender(process: Process) -> str:
+    """The token of an endpoint whose signals are identified by their number."""
+    secret = furnish(process)
+    options = {"idempotency": {"paths": ["n"]}}
+    status, answer = process.request("PUT", ENDPOINT, {"name": "deploys", "options": options})
+    assert status == 200, answer
+    return secret
+
+
+def test_repeated_deliveries_are_one_signal_and_one_run(data: Path):
+    load = None
+    for _ in range(KILLS):
+        with run_service(embedded(data)) as process:
+            if load is None:
+                load = RepeatingLoad(process, start_sender(process))
+                load.__enter__()
+            load.process = process
+            load.wait_for_acks(30)
+            pause()
+            server = find_postmaster(data)
+            for pid in (find_parent(server), server, process.pid):
+                os.kill(pid, signal.SIGKILL)
+    with run_service(embedded(data)) as process:
+        load.process = process
+        load.wait_for_acks(30)
+        load.__exit__()
+        await_end_of_work(data)
+        with contextlib.closing(connect(data)) as conn:
+            rows = run(conn, "SELECT (payload->>'n')::int, count(*) FROM signals GROUP BY 1")
+            pairs = run(conn, "SELECT action_set_id, signal_id FROM action_runs")
+    counts = dict(rows)
+    assert not load.acked - set(counts), "acknowledged and lost"
+    assert set(counts.values()) == {1}, "stored twice"
+    assert len(pairs) == len(set(pairs)) > 0
