@@ -224,17 +224,17 @@ def test_cloudwatch_alarms_are_stored_as_their_samples(service, web, clock):
     service.context.sns.fetch = amazon.fetch
     endpoint = Endpoint(web, clock, AMAZON)
     samples = [endpoint.recipe[name] for name in ("sample", "resolvedSample")]
-    sent = []
+    answers = []
     for sample in samples * 2:  # each one is delivered twice
         changes = {name: sample[name] for name in ("MessageId", "TopicArn", "Subject")}
         url = f"https://sns.eu-central-1.amazonaws.com/SimpleNotificationService-{'0' * 32}.pem"
         body = amazon.make_body(json.dumps(sample["Message"]), SigningCertURL=url, **changes)
         headers = {"x-amz-sns-message-type": "Notification", "Content-Type": "text/plain"}
-        sent.append(web.post("/api/signal-endpoint/alerts", body, headers=headers))
+        answers.append(web.post("/api/signal-endpoint/alerts", body, headers=headers))
     rows = endpoint.list_signals()
     timestamp = {"Timestamp": clock.now().isoformat()}
     assert [row["payload"] for row in rows] == [sample | timestamp for sample in samples]
     assert [row["status"] for row in rows] == ["firing", "resolved"]
     assert rows[0]["summary"][0]["text"] == "checkout-5xx"
-    replays = [answer.headers.get("Idempotency-Replayed") for answer in sent]
+    replays = [answer.headers.get("Idempotency-Replayed") for answer in answers]
     assert replays == [None, None, "true", "true"]

@@ -12,7 +12,6 @@ is a new notification. Opsgenie, Sentry and Uptime Kuma have none either.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
 
 from sigservice.errors import BadDataError
 from sigservice.services.signals.endpoint_options import (
@@ -41,12 +40,8 @@ BEARER = "The sender has the token in the header Authorization: Bearer."
 _SIGNED = "The sender signs with a secret: create a signature token."
 
 
-def _limit(status: Literal[429, 503]) -> RateLimit:
-    return RateLimit(perSecond=10, burst=100, status=status)
-
-
-_RETRIES_5XX = _limit(503)
-_DOES_NOT_RETRY = _limit(429)
+_LIMIT_503 = RateLimit(perSecond=10, burst=100, status=503)  # for senders that retry a 5xx
+_LIMIT_429 = RateLimit(perSecond=10, burst=100, status=429)
 
 
 def _summary(**paths: str) -> list[SummaryField]:
@@ -55,7 +50,7 @@ def _summary(**paths: str) -> list[SummaryField]:
 
 
 _ALERT_GROUPS = EndpointOptions(
-    rateLimit=_RETRIES_5XX,
+    rateLimit=_LIMIT_503,
     summary=_summary(
         alert="alerts[*].labels.alertname",
         summary="alerts[*].annotations.summary",
@@ -80,7 +75,7 @@ TEMPLATES: Mapping[str, EndpointTemplate] = MappingProxyType(
             "datadog.md",
             BEARER,
             EndpointOptions(
-                rateLimit=_RETRIES_5XX,
+                rateLimit=_LIMIT_503,
                 idempotency=Idempotency(paths=["data.id"]),
                 summary=_summary(title="data.title", scope="data.scope"),
             ),
@@ -90,7 +85,7 @@ TEMPLATES: Mapping[str, EndpointTemplate] = MappingProxyType(
             "sentry.md",
             _SIGNED,
             EndpointOptions(
-                rateLimit=_DOES_NOT_RETRY,
+                rateLimit=_LIMIT_429,
                 summary=_summary(
                     action="action",
                     issue="data.issue.title",
@@ -105,7 +100,7 @@ TEMPLATES: Mapping[str, EndpointTemplate] = MappingProxyType(
             "pagerduty.md",
             _SIGNED,
             EndpointOptions(
-                rateLimit=_RETRIES_5XX,
+                rateLimit=_LIMIT_503,
                 idempotency=Idempotency(paths=["event.id"]),
                 summary=_summary(
                     event="event.event_type",
@@ -120,7 +115,7 @@ TEMPLATES: Mapping[str, EndpointTemplate] = MappingProxyType(
             "github-actions.md",
             BEARER,
             EndpointOptions(
-                rateLimit=_RETRIES_5XX,
+                rateLimit=_LIMIT_503,
                 summary=_summary(
                     workflow="data.workflow_run.name",
                     conclusion="data.workflow_run.conclusion",
@@ -134,7 +129,7 @@ TEMPLATES: Mapping[str, EndpointTemplate] = MappingProxyType(
             "github-webhooks.md",
             _SIGNED,
             EndpointOptions(
-                rateLimit=_DOES_NOT_RETRY,
+                rateLimit=_LIMIT_429,
                 summary=_summary(
                     repository="repository.full_name",
                     action="action",
@@ -150,7 +145,7 @@ TEMPLATES: Mapping[str, EndpointTemplate] = MappingProxyType(
             "gitlab.md",
             "The sender has the token in the header X-Gitlab-Token.",
             EndpointOptions(
-                rateLimit=_DOES_NOT_RETRY,
+                rateLimit=_LIMIT_429,
                 summary=_summary(
                     event="object_kind",
                     project="project.path_with_namespace",
@@ -164,7 +159,7 @@ TEMPLATES: Mapping[str, EndpointTemplate] = MappingProxyType(
             "uptime-kuma.md",
             BEARER,
             EndpointOptions(
-                rateLimit=_DOES_NOT_RETRY,
+                rateLimit=_LIMIT_429,
                 summary=_summary(monitor="monitor.name", message="heartbeat.msg"),
             ),
         ),
@@ -173,7 +168,7 @@ TEMPLATES: Mapping[str, EndpointTemplate] = MappingProxyType(
             "healthchecks.md",
             BEARER,
             EndpointOptions(
-                rateLimit=_RETRIES_5XX,
+                rateLimit=_LIMIT_503,
                 idempotency=Idempotency(paths=["data.check", "data.status", "data.time"]),
                 summary=_summary(check="data.name", tags="data.tags"),
             ),
@@ -183,7 +178,7 @@ TEMPLATES: Mapping[str, EndpointTemplate] = MappingProxyType(
             "opsgenie.md",
             BEARER,
             EndpointOptions(
-                rateLimit=_RETRIES_5XX,
+                rateLimit=_LIMIT_503,
                 summary=_summary(alert="alert.message", action="action", alias="alert.alias"),
             ),
         ),
@@ -192,7 +187,7 @@ TEMPLATES: Mapping[str, EndpointTemplate] = MappingProxyType(
             "aws-sns.md",
             "The sender signs with a certificate of AWS: create a signature token.",
             EndpointOptions(
-                rateLimit=_RETRIES_5XX,
+                rateLimit=_LIMIT_503,
                 idempotency=Idempotency(paths=["MessageId"]),
                 summary=_summary(
                     alarm="Message.AlarmName", reason="Message.NewStateReason", subject="Subject"
@@ -206,7 +201,7 @@ TEMPLATES: Mapping[str, EndpointTemplate] = MappingProxyType(
             "cloudevents.md",
             BEARER,
             EndpointOptions(
-                rateLimit=_RETRIES_5XX,
+                rateLimit=_LIMIT_503,
                 idempotency=Idempotency(paths=["source", "id"]),
                 summary=_summary(type="type", subject="subject", source="source"),
             ),
@@ -216,7 +211,7 @@ TEMPLATES: Mapping[str, EndpointTemplate] = MappingProxyType(
             "kubernetes.md",
             BEARER,
             EndpointOptions(
-                rateLimit=_RETRIES_5XX,
+                rateLimit=_LIMIT_503,
                 idempotency=Idempotency(paths=["metadata.uid", "metadata.resourceVersion"]),
                 summary=_summary(
                     reason="reason",
@@ -232,7 +227,7 @@ TEMPLATES: Mapping[str, EndpointTemplate] = MappingProxyType(
             "generic.md",
             BEARER,
             EndpointOptions(
-                rateLimit=_limit(429), summary=_summary(title="data.title", key="data.key")
+                rateLimit=_LIMIT_429, summary=_summary(title="data.title", key="data.key")
             ),
         ),
     }
