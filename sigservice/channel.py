@@ -18,6 +18,7 @@ from sigservice.http_parsing import Parser
 
 ARRIVAL_SECONDS = 30
 LINGER_SECONDS = 2
+STALLED_SECONDS = 60
 MAX_LINGER_BYTES = 1_000_000
 # What POST requests wait for, by a part of their path: see Workers.run_similar_tasks.
 _KINDS = {
@@ -270,7 +271,16 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             self._is_unread = bool(self.requests)
         return not (self._is_unread or self._rest or not super().readable())
 
+    @property
+    def is_stalled(self) -> bool:
+        """Whether a worker may wait for this client, which has read nothing for STALLED_SECONDS."""
+        is_sending = bool(self.requests) and self.total_outbufs_len >= self.adj.send_bytes
+        return is_sending and time.time() - self.last_activity > STALLED_SECONDS
+
     def writable(self) -> bool:
+        if self.requests and not self.will_close:
+            # waitress doesn't send less while a request runs, and the loop would not sleep.
+            return bool(self.total_outbufs_len >= self.adj.send_bytes)
         return bool(super().writable() or (self._rest and not self.requests))
 
     def handle_read(self) -> None:

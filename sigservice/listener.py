@@ -163,9 +163,11 @@ class Listener:
         return len(busy)
 
     def _close_slow(self, now: float) -> None:
-        """Closes slow connections: channel_timeout counts from the last byte only."""
+        """Closes slow connections: channel_timeout counts from the last byte only, and not while a
+        request runs."""
         for channel in self._channels():
-            if channel.must_end_at is not None and now > channel.must_end_at:
+            is_late = channel.must_end_at is not None and now > channel.must_end_at
+            if is_late or channel.is_stalled:
                 channel.handle_close()
 
     def _accept(self, server: Any, accept_one: Callable[[], None]) -> None:

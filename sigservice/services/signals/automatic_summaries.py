@@ -90,7 +90,7 @@ _SENDERS = (
         message="message",
     ),
     _describe("specversion", type="type", source="source", subject="subject"),  # CloudEvents
-    _describe("TopicArn", subject="Subject", message="Message"),  # AWS SNS
+    _describe("TopicArn", subject="Subject", message="Message", topic="TopicArn"),  # AWS SNS
 )
 _TITLES = split_paths(
     "title", "summary", "subject", "message", "msg", "text", "name", "description", "reason"

@@ -29,7 +29,7 @@
 % elif is_paused:
 <p class="hint">Paused · <a href="?{{newest}}">Resume</a></p>
 % end
-% if signals or is_filtered:
+% if not problems and (signals or is_filtered):
 <p class="hint">Export {{"matching" if is_filtered else "all"}} signals:
 <a href="{{url('/api/admin/signal-endpoints', endpoint['id'], 'export')}}?{{export_queries["csv"]}}">CSV</a> ·
 <a href="{{url('/api/admin/signal-endpoints', endpoint['id'], 'export')}}?{{export_queries["ndjson"]}}">NDJSON</a></p>

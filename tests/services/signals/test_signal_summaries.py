@@ -43,6 +43,7 @@ UNKNOWN = [
     (None, "null"),
     ({"involvedObject": {"kind": "Pod"}, "reason": "BackOff"}, "Reason: BackOff · Kind: Pod"),
     ({"specversion": "1.0", "type": "com.x", "source": "/a"}, "Type: com.x · Source: /a"),
+    ({"TopicArn": "arn:x", "Message": "m", "Type": "N"}, "Message: m · Topic: arn:x"),
     ({"repository": {"full_name": "a/b"}, "ref": "v1"}, "Repository: a/b · Ref: v1"),
 ]
 

@@ -116,7 +116,7 @@ def make_groups(values: Mapping[str, Any], limits: Mapping[str, Any]) -> list[Fi
 
 
 def _make_rate_fields(values: Mapping[str, Any], limits: Mapping[str, Any]) -> list[Field]:
-    burst = limits["burst"] or "the rate"
+    burst = f"{limits['burst']}, or the rate above" if limits["burst"] else "the rate"
     return [
         Field(
             RATE,
@@ -129,7 +129,7 @@ def _make_rate_fields(values: Mapping[str, Any], limits: Mapping[str, Any]) -> l
             BURST,
             "Signals at once",
             values.get(BURST, ""),
-            hint=f"Empty: {burst}, or the rate above. Alerts that fire together arrive together.",
+            hint=f"Empty: {burst}. Alerts that fire together arrive together.",
             attributes=_NUMERIC,
         ),
         Field(
@@ -187,13 +187,13 @@ def _make_summary_fields(values: Mapping[str, Any]) -> list[Field]:
             STATUS_PATH,
             "Status path",
             values.get(STATUS_PATH, ""),
-            hint="Where firing or resolved is. Empty: recognized automatically.",
+            hint="Where firing or resolved is. Empty: recognised automatically.",
         ),
         Field(
             SEVERITY_PATH,
             "Severity path",
             values.get(SEVERITY_PATH, ""),
-            hint="Where critical, error, warning or info is. Empty: recognized automatically.",
+            hint="Where critical, error, warning or info is. Empty: recognised automatically.",
         ),
     ]
 
