@@ -43,7 +43,7 @@ OTHERS = [
 ]
 
 
-@each("name", TEMPLATES)
+@each("name", SEVERITIES)
 def test_alert_of_a_template_is_firing_and_then_resolved(name):
     template = TEMPLATES[name]
     assert recognize_status(template.sample) == "firing"
