@@ -1,7 +1,5 @@
 """Refused calls of signal endpoints: one function for each SQL statement."""
 
-from datetime import datetime
-
 from sigservice.db import queries
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row, execute, fetch_all
@@ -28,6 +26,6 @@ def list_of_endpoint(conn: Connection, endpoint_id: int | None) -> list[Row]:
     return fetch_all(conn, _SQL["list_refused_calls"], endpoint_id=endpoint_id)
 
 
-def count_since(conn: Connection, since: datetime) -> list[Row]:
-    """{endpoint_id, calls, last_at} of each endpoint whose callers were refused since then."""
-    return fetch_all(conn, _SQL["count_refused_calls"], since=since)
+def count(conn: Connection) -> list[Row]:
+    """{endpoint_id, calls, last_at} of each endpoint, and with None of unknown names."""
+    return fetch_all(conn, _SQL["count_refused_calls"])

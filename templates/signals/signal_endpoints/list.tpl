@@ -49,6 +49,12 @@
 never
 % end
 </dd></div>
+% if endpoint["refused"]:
+<div><dt>Refused calls</dt><dd>
+<a href="{{url('/admin/signals', endpoint['id'], 'refused')}}">{{endpoint["refused"]["calls"]}}<span class="hidden"> refused calls of {{endpoint["name"]}}</span></a>, last
+% include("partials/time.tpl", at=endpoint["refused"]["last_at"])
+</dd></div>
+% end
 <div><dt>Last 24 hours</dt><dd>
 % include("partials/sparkline.tpl", bars=endpoint["bars"], label=endpoint["chart_label"])
 {{endpoint["total"]}}
@@ -62,4 +68,7 @@ never
 </li>
 % end
 </ul>
+% end
+% if unknown_callers:
+<p><a href="{{url('/admin/signals/refused')}}">Refused calls of unknown endpoints</a></p>
 % end

@@ -2,6 +2,7 @@
 <p><a href="{{url('/admin/signals')}}">Signal endpoints</a></p>
 <div class="heading">
 <h1>Signals: {{endpoint["name"]}}</h1>
+<a href="{{url('/admin/signals', endpoint['id'], 'refused')}}">Refused calls</a>
 <a href="{{url('/admin/signals', endpoint['id'], 'send')}}">Send a test signal</a>
 <a href="{{url('/admin/signals', endpoint['id'])}}">Settings</a>
 </div>
