@@ -76,8 +76,8 @@ def measure_refused(service: Service, report: Report, kind: str) -> None:
     time.sleep(6)  # the job writes every 5 s
     rows = len(service.send(f"/api/admin/signal-endpoints/{id}/refused-calls")["refusedCalls"])
     print(f"refused calls, {kind}: {statistics.median(rates):.0f}/s")
-    alone, beside = statistics.median(quiet), statistics.median(flooded)
-    print(f"good signals, p99: {alone:.1f} ms alone, {beside:.1f} ms beside")
+    alone, with_flood = statistics.median(quiet), statistics.median(flooded)
+    print(f"good signals, p99: {alone:.1f} ms alone, {with_flood:.1f} ms beside")
     report.check("rows of refused calls", rows, "", MAX_FLOOD_ROWS)
     report.check("p99 of good signals beside them", find_median_ratio(flooded, quiet), "", 1.2)
 
