@@ -27,7 +27,7 @@ from sigservice.payload import parse
 from sigservice.services.signals.signature_schemes import SNS_TOLERANCE_SECONDS, SignatureSettings
 from sigservice.services.signals.signature_settings import find_region
 from sigservice.services.signals.signatures import WRONG_SIGNATURE, describe_age
-from sigservice.workers import release_turn
+from sigservice.workers import is_nested, release_turn
 
 MAX_CERTIFICATES = 50  # in memory
 MAX_WAITING = 4  # calls that wait for a certificate
@@ -205,6 +205,8 @@ class SnsVerifier:
         return certificate
 
     def _fetch(self, url: str) -> Response:
+        if is_nested():  # the request around this one would wait too
+            raise UnavailableError("The service is busy. Try again.")
         release_turn()
         try:
             return self.fetch(url)
