@@ -26,7 +26,7 @@ from sigservice.services.signals.endpoint_options import (
     mask_options,
     parse_options,
 )
-from sigservice.services.signals.silence_rules import SilenceRule, check_rule_channels
+from sigservice.services.signals.silence_rules import SilenceRule, check_rule, check_rule_channels
 from sigservice.services.system import events
 
 _NAME = re.compile(r"[a-z0-9_-]{1,100}")
@@ -122,6 +122,21 @@ def set_enabled(conn: Connection, id: int, enabled: bool, by: Identity) -> Row:
     return _change(conn, before, {"enabled": enabled}, by)
 
 
+def set_silence(
+    conn: Connection, id: int, rule: SilenceRule | None, by: Identity, *, policy: AddressPolicy
+) -> Row:
+    """Replaces the rule of an endpoint that expects signals, None removes it. Like `update`."""
+    before = require(signal_endpoints.lock(conn, id))
+    options = parse_options(before["options"])
+    new = msgspec.structs.replace(options, silence=rule)
+    problems = Problems()
+    if rule is not None:
+        check_rule(rule, problems)
+        _check_rule_channels(rule, options.silence, problems, policy)
+    problems.raise_if_any()
+    return _change(conn, before, {"options": _encode(new)}, by)
+
+
 def delete(conn: Connection, id: int, by: Identity) -> None:
     """Deletes its tokens and hides its signals; the retention job deletes the signals.
 
@@ -181,15 +196,20 @@ def _change(conn: Connection, before: Row, new: dict[str, Any], by: Identity) ->
 def _check_channels(
     fields: EndpointFields, before: SilenceRule | None, policy: AddressPolicy
 ) -> None:
-    """Replaces masked secrets of the rule with the stored ones. Raises BadDataError."""
-    rule = fields.options.silence if fields.options else None
-    if rule is None:
-        return
+    """Raises BadDataError."""
+    problems = Problems()
+    if fields.options is not None and fields.options.silence is not None:
+        _check_rule_channels(fields.options.silence, before, problems, policy)
+    problems.raise_if_any()
+
+
+def _check_rule_channels(
+    rule: SilenceRule, before: SilenceRule | None, problems: Problems, policy: AddressPolicy
+) -> None:
+    """Replaces masked secrets with the stored ones. Adds to `problems`."""
     old = before.notifications if before else []
     unmask_channels(rule.notifications, [msgspec.to_builtins(channel) for channel in old])
-    problems = Problems()
     check_rule_channels(rule, problems, policy)
-    problems.raise_if_any()
 
 
 def _has_new_schedule(old: EndpointOptions, new: EndpointOptions) -> bool:

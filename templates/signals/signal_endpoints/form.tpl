@@ -3,6 +3,7 @@
 % if endpoint:
 <div class="heading">
 <h1>{{endpoint["name"]}}</h1>
+<a href="{{url('/admin/signals', endpoint['id'], 'silence')}}">Silence</a>
 <a href="{{url('/admin/signals', endpoint['id'], 'refused')}}">Refused calls</a>
 <a href="{{url('/admin/signals', endpoint['id'], 'send')}}">Send a test signal</a>
 <a class="button" href="{{url('/admin/signals', endpoint['id'], 'log')}}">View signals</a>

@@ -20,7 +20,9 @@
 % for endpoint in endpoints:
 <li class="card">
 <div class="heading">
-<h2><a href="{{url('/admin/signals', endpoint['id'])}}">{{endpoint["name"]}}</a></h2>
+<h2><a href="{{url('/admin/signals', endpoint['id'])}}">{{endpoint["name"]}}</a>\\
+% include("signals/silence/badge.tpl", silence=endpoint["silence"])
+</h2>
 <form method="post" action="{{url('/admin/signals', endpoint['id'], 'off' if endpoint['enabled'] else 'on')}}">
 % include("partials/csrf.tpl")
 <button class="switch" role="switch" aria-checked="{{'true' if endpoint['enabled'] else 'false'}}" aria-label="Endpoint {{endpoint['name']}}">{{"on" if endpoint["enabled"] else "off"}}</button>

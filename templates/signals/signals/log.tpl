@@ -1,7 +1,9 @@
 % rebase("layout.tpl", title=title, live=live)
 <p><a href="{{url('/admin/signals')}}">Signal endpoints</a></p>
 <div class="heading">
-<h1>Signals: {{endpoint["name"]}}</h1>
+<h1>Signals: {{endpoint["name"]}}\\
+% include("signals/silence/badge.tpl", silence=silence)
+</h1>
 <a href="{{url('/admin/signals', endpoint['id'], 'refused')}}">Refused calls</a>
 <a href="{{url('/admin/signals', endpoint['id'], 'send')}}">Send a test signal</a>
 <a href="{{url('/admin/signals', endpoint['id'])}}">Settings</a>

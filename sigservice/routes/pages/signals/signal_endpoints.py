@@ -9,7 +9,12 @@ from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import AppError
 from sigservice.repository.actions import action_sets
-from sigservice.repository.signals import refused_calls, signal_endpoint_tokens, signals
+from sigservice.repository.signals import (
+    refused_calls,
+    signal_endpoint_tokens,
+    signals,
+    silence_checks,
+)
 from sigservice.repository.signals import signal_endpoints as repository
 from sigservice.routes.pages.signals import endpoint_options_form
 from sigservice.services.actions.action_templates import TEMPLATES, ActionSetTemplate
@@ -50,6 +55,7 @@ def list_signal_endpoints(context: Context, identity: Identity) -> HTTPResponse:
         last_received = signals.find_last_received(conn)
         hours = signals.count_by_hour(conn)
         refused = {row["endpoint_id"]: row for row in refused_calls.count(conn)}
+        checks = silence_checks.find_all(conn)
     endpoints = []
     for row in rows:
         counts = {h["hours_ago"]: h["signals"] for h in hours if h["endpoint_id"] == row["id"]}
@@ -62,6 +68,7 @@ def list_signal_endpoints(context: Context, identity: Identity) -> HTTPResponse:
                 "tokens": [t for t in tokens if t["signal_endpoint_id"] == row["id"]],
                 "last_received": last_received.get((row["id"], None)),
                 "refused": refused.get(row["id"]),
+                "silence": signal_endpoints.describe_silence(row, checks.get(row["id"])),
                 "bars": build_bars(counts),
                 "chart_label": f"{plural(total, 'signal')} in the last 24 hours",
                 "total": total,

@@ -11,7 +11,7 @@ from sigservice.context import Context
 from sigservice.db.statements import Row
 from sigservice.errors import AppError, BadDataError
 from sigservice.repository.actions import action_sets
-from sigservice.repository.signals import signal_endpoint_tokens
+from sigservice.repository.signals import signal_endpoint_tokens, silence_checks
 from sigservice.routes.pages.signals import signal_log_filter
 from sigservice.services.actions import signal_outcomes
 from sigservice.services.identity import ADMIN, Identity
@@ -52,6 +52,7 @@ def list_signals(context: Context, identity: Identity, id: int) -> HTTPResponse:
         filter, error = SignalFilter(), problem
     with context.database.transaction(bulkhead="search" if filter.is_search else "") as conn:
         endpoint = signal_endpoints.get(conn, id)
+        check = silence_checks.find_all(conn, id).get(id)
         tokens = signal_endpoint_tokens.list_for_endpoint(conn, id)
         page = SignalPage([], None)
         if error is None:
@@ -76,6 +77,7 @@ def list_signals(context: Context, identity: Identity, id: int) -> HTTPResponse:
         problems=signal_log_filter.name_fields(error.details) if error else [],
         title=f"{'Problem: ' if error else ''}Signals: {endpoint['name']}",
         endpoint=endpoint,
+        silence=signal_endpoints.describe_silence(endpoint, check),
         is_filtered=bool(values),
         signals=[
             _abbreviate(row, summarizer) | {"evaluation": evaluations[row["id"]]}

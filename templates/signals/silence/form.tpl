@@ -1,0 +1,50 @@
+% rebase("layout.tpl", title=title, live=False)
+<p><a href="{{url('/admin/signals', endpoint['id'])}}">{{endpoint["name"]}}</a></p>
+<div class="heading">
+<h1>Silence: {{endpoint["name"]}}\\
+% include("signals/silence/badge.tpl", silence=silence)
+</h1>
+<a href="{{url('/admin/signals', endpoint['id'], 'log')}}">View signals</a>
+</div>
+<p class="hint">An endpoint that expects signals is late, then down, when none arrives in time. Action sets with the template “Silence of the endpoint” run when it is down.</p>
+% if silence:
+<dl>
+% for label, name in (("Last signal", "lastSignalAt"), ("Expected", "expectedAt"), ("Down", "downAt"), ("State since", "since")):
+<div><dt>{{label}}</dt><dd>
+% if silence[name]:
+<time datetime="{{silence[name]}}">{{silence[name][:19].replace("T", " ")}} UTC</time>
+% else:
+–
+% end
+</dd></div>
+% end
+</dl>
+% end
+% include("partials/problems.tpl")
+% action = url("/admin/signals", endpoint["id"], "silence")
+<form method="post" action="{{action}}">
+% include("partials/csrf.tpl")
+<button class="hidden" tabindex="-1" aria-hidden="true">Save</button>
+% include("partials/form_field.tpl", field=schedule)
+<div class="fields">
+% include("partials/form_fields.tpl", fields=fields)
+</div>
+% include("partials/growing_section.tpl", section=section, action=action)
+<button>Save rule</button>
+</form>
+% if notifications:
+<section>
+<h2>Last notifications</h2>
+<ul class="checks">
+% for notification in notifications:
+<li>
+% include("partials/time.tpl", at=notification["created_at"])
+<strong>{{notification["change"]}}</strong> to <bdi>{{notification["channel"]}}</bdi>: {{notification["state"]}}
+% if notification["error"]:
+<span class="muted"><bdi>{{notification["error"]}}</bdi></span>
+% end
+</li>
+% end
+</ul>
+</section>
+% end
