@@ -29,7 +29,7 @@ curl --fail-with-body --silent --show-error --retry 5 --max-time 10 \\
   -H 'ce-type: org.example.check.failed' -H 'ce-subject: checkout' \\
   -H 'Content-Type: application/json' -d '{"status": "failed"}'
 
-With Knative, a Trigger whose subscriber is the endpoint needs a proxy that adds the header
-Authorization. Replace both types by those of your events, in the filter and in "Revert when
-resolved"; the subject ties the two. Members of the data have paths such as data.status.
+A broker that can't set headers can have the token as password in the URL (Basic authentication).
+Replace both types by those of your events, in the filter and in "Revert when resolved"; the subject
+ties the two. Members of the data have paths such as data.status.
 """
