@@ -9,35 +9,33 @@
 % if not calls:
 <p class="empty">No calls were refused.</p>
 % else:
-<div class="wide">
-<table>
-<thead><tr><th scope="col">Last</th><th scope="col">Calls</th><th scope="col">Status</th><th scope="col">Reason</th><th scope="col">Token</th><th scope="col">From</th></tr></thead>
-<tbody>
+<ul class="cards">
 % for call in calls:
-<tr>
-<td>
-% include("partials/time.tpl", at=call["last_at"])
-</td>
-<td>{{call["calls"]}}</td>
-<td>{{call["status"]}}</td>
-<td>
+<li class="card">
+<h2><bdi>{{call["reason"]}}</bdi></h2>
+<dl>
 % if not endpoint and call["endpoint_name"]:
-<code><bdi>{{call["endpoint_name"]}}</bdi></code>:
+<div><dt>Name</dt><dd><code><bdi>{{call["endpoint_name"]}}</bdi></code></dd></div>
 % end
-<bdi>{{call["reason"]}}</bdi></td>
-<td>
+<div><dt>Status</dt><dd>{{call["status"]}}</dd></div>
+<div><dt>Calls</dt><dd>{{call["calls"]}}</dd></div>
+<div><dt>Last</dt><dd>
+% include("partials/time.tpl", at=call["last_at"])
+</dd></div>
+<div><dt>First</dt><dd>
+% include("partials/time.tpl", at=call["first_at"])
+</dd></div>
 % if call["secret_prefix"]:
-<code><bdi>{{call["secret_prefix"]}}</bdi>…</code>
+<div><dt>Token</dt><dd><code><bdi>{{call["secret_prefix"]}}</bdi>…</code></dd></div>
 % end
-</td>
-<td><bdi>{{call["address"] or "a unix socket"}}</bdi>
+% if call["address"]:
+<div><dt>From</dt><dd><bdi>{{call["address"]}}</bdi></dd></div>
+% end
 % if call["user_agent"]:
-<span class="muted"><bdi>{{call["user_agent"]}}</bdi></span>
+<div><dt>User agent</dt><dd><bdi>{{call["user_agent"]}}</bdi></dd></div>
 % end
-</td>
-</tr>
+</dl>
+</li>
 % end
-</tbody>
-</table>
-</div>
+</ul>
 % end
