@@ -53,6 +53,9 @@ ADMIN_PAGES = (
     f"{RUNS}",
     f"{RUNS}/{{run_id}}",
     f"{RUNS}/{{run_id}}/undo",
+    "/admin/signals/{id}/tokens/new",
+    "/admin/signals/{id}/tokens/{token_id}",
+    "/admin/signals/{id}/tokens/{token_id}/rotate",
     "/admin/signals/{id}/tokens/{token_id}/delete",
     "/admin/events",
     "/admin/integrations",
@@ -146,6 +149,9 @@ ADMIN_FORMS = {
     f"{RUNS}/{{run_id}}/cancel-restore": {},
     "/admin/signals/{id}/tokens": {"token_name": "second"},
     "/admin/signals/{id}/tokens/{token_id}": {"token_name": "renamed"},
+    "/admin/signals/{id}/tokens/new": {"kind": "github", "token_name": "third"},
+    "/admin/signals/{id}/tokens/{token_id}/rotate": {"graceHours": "24"},
+    "/admin/signals/{id}/tokens/{token_id}/previous-secret/delete": {},
     "/admin/signals/{id}/tokens/{token_id}/delete": {},
     "/admin/api-tokens/new": {
         "tokenName": "sdk",
@@ -182,6 +188,7 @@ JSON_PATHS = ("/api", "/auth", "/edge", "/internal-backstage", "/health", "/read
 # What is so already.
 UNCHANGING = (
     "/admin/signals/{id}/on",
+    "/admin/signals/{id}/tokens/{token_id}/previous-secret/delete",
     "/admin/environments/{environment}/off",
     "/admin/projects/{project}/environments/{environment}/unlink",
     "/admin/features/{name}/environments/{environment}/on",

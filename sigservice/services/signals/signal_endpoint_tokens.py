@@ -30,7 +30,7 @@ from sigservice.services.system import events
 
 TOKEN_PREFIX = "signal_"
 MAX_ADDRESSES = 50
-MAX_GRACE_HOURS = 30 * 24
+DEFAULT_GRACE_HOURS, MAX_GRACE_HOURS = 24, 30 * 24
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,17 @@ from sigservice.context import Context
 from sigservice.db.statements import Row
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoint_tokens
-from sigservice.services.signals.signal_endpoint_tokens import TokenFields, parse_expiry
+from sigservice.services.signals.signal_endpoint_tokens import (
+    DEFAULT_GRACE_HOURS,
+    TokenFields,
+    parse_expiry,
+)
 from sigservice.services.signals.signature_schemes import SignatureSettings
 from sigservice.web import respond
 from sigservice.web.guards import AdminGuard
 from sigservice.web.router import Router
 
 PATH = "/api/admin/signal-endpoints/<id:id>/tokens"
-DEFAULT_GRACE_HOURS = 24
 
 
 class NewTokenBody(msgspec.Struct):

@@ -1,5 +1,6 @@
 """Signal endpoints, pages: list, create, edit, enable, disable, delete."""
 
+from datetime import datetime
 from typing import Any
 
 from bottle import HTTPResponse, request
@@ -17,6 +18,7 @@ from sigservice.repository.signals import (
 )
 from sigservice.repository.signals import signal_endpoints as repository
 from sigservice.routes.pages.signals import endpoint_options_form
+from sigservice.routes.pages.signals.signal_token_list import describe_token
 from sigservice.services.actions.action_templates import TEMPLATES, ActionSetTemplate
 from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.identity import ADMIN, Identity
@@ -39,7 +41,8 @@ NOTICES = {
     "deleted": "Signal endpoint deleted.",
     "on": "Signal endpoint enabled.",
     "off": "Signal endpoint disabled.",
-    "token-renamed": "Token renamed.",
+    "token-saved": "Token saved.",
+    "grace-ended": "The grace period has ended. Senders with the previous secret get 401.",
     "token-deleted": "Token deleted. Senders that use it get 401.",
 }
 
@@ -233,19 +236,28 @@ def render_secret(
     secret: str,
     *,
     sender: ActionSetTemplate | None = None,
+    title: str = "Token created",
+    instructions: str = "",
+    grace_ends_at: datetime | None = None,
     **more: Any,
 ) -> HTTPResponse:
     """A new token with its secret, as the response to the POST: no URL shows the secret again.
-    With a `sender`, how to configure it."""
+    `secret` is "" if the sender generated it.
+
+    With a `sender`, how to configure it; `instructions` say so for a signing sender.
+    `grace_ends_at` is the time until which the replaced secret is valid.
+    """
     call_url = make_signal_url(context, request.environ, endpoint["name"])
     return respond.page(
         context,
         "signals/signal_endpoint_tokens/created",
         identity,
-        title="Token created",
+        title=title,
         endpoint=endpoint,
         token=token,
         secret=secret,
+        instructions=instructions,
+        grace_ends_at=grace_ends_at,
         call_url=call_url,
         sender=sender,
         setup=sender.setup.replace("ENDPOINT_URL", call_url) if sender else "",
@@ -262,7 +274,7 @@ def render_form(
 ) -> HTTPResponse:
     """An endpoint's form with its tokens; `values` are the input of a form with errors.
 
-    `token_name` is the name of a new token, `token_names` has the new names of tokens by ID.
+    `token_name` is the name of a new token.
     """
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.get(conn, id)
@@ -273,7 +285,7 @@ def render_form(
         "description": endpoint["description"] or "",
         "enabled": endpoint["enabled"],
     }
-    values = {"token_name": "", "token_names": {}} | state | (values or {})
+    values = {"token_name": ""} | state | (values or {})
     options = values.get("options") or endpoint_options_form.make_values(
         parse_options(endpoint["options"])
     )
@@ -283,11 +295,7 @@ def render_form(
         identity,
         endpoint=endpoint,
         tokens=[
-            token
-            | {
-                "last_received": last_received.get((id, token["id"])),
-                "field": _make_name_field(token, values["token_names"]),
-            }
+            describe_token(token, last_received.get((id, token["id"])), context.clock.now())
             for token in tokens
         ],
         token_limit=context.config["signals"]["tokensPerEndpointLimit"],
@@ -355,11 +363,6 @@ def _make_fields(
             "token_name", "Token name", token, hint=hints["token_name"], is_required=is_required
         ),
     }
-
-
-def _make_name_field(token: Row, names: dict[int, str]) -> Field:
-    id, name = token["id"], names.get(token["id"], token["name"])
-    return Field("token_name", "Name", name, is_required=True, id=f"name-{id}")
 
 
 def _read_values(form: dict[str, str]) -> dict[str, str]:
