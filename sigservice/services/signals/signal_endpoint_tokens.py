@@ -72,7 +72,7 @@ def get(conn: Connection, endpoint_id: int, id: int) -> Row:
 
 def lock(conn: Connection, endpoint_id: int, id: int) -> Row:
     """The token, which no other transaction changes before this one ends. Raises NotFoundError."""
-    endpoint_service.require(signal_endpoints.lock(conn, endpoint_id))
+    endpoint_service.lock(conn, endpoint_id)
     return get(conn, endpoint_id, id)
 
 
@@ -93,7 +93,7 @@ def create(
     Raises NotFoundError, BadDataError, ExceedsLimitError, NameExistsError, EncryptionError.
     """
     fields = _check(fields, now, secret, needs_secret=True)
-    endpoint_service.require(signal_endpoints.lock(conn, endpoint_id))
+    endpoint_service.lock(conn, endpoint_id)
     columns, secret = _make_secret(fields.signature, secret, encryption)
     try:
         id = signal_endpoint_tokens.insert(

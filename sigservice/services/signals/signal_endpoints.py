@@ -98,7 +98,13 @@ def create(
 
 def get(conn: Connection, id: int) -> Row:
     """Raises NotFoundError."""
-    return require(signal_endpoints.find(conn, id))
+    return _require(signal_endpoints.find(conn, id))
+
+
+def lock(conn: Connection, id: int) -> Row:
+    """The endpoint. No other transaction changes it or its tokens before this one ends. Raises
+    NotFoundError."""
+    return _require(signal_endpoints.lock(conn, id))
 
 
 def update(
@@ -106,7 +112,7 @@ def update(
 ) -> Row:
     """Replaces name, description and what `fields` has. `policy` is that of notifications; masked
     channels keep their secrets. Raises NotFoundError, NameExistsError, BadDataError."""
-    before = require(signal_endpoints.lock(conn, id))
+    before = lock(conn, id)
     _check_channels(fields, parse_options(before["options"]).silence, policy)
     new: dict[str, Any] = {"name": fields.name, "description": fields.description}
     if fields.enabled is not None:
@@ -118,7 +124,7 @@ def update(
 
 def set_enabled(conn: Connection, id: int, enabled: bool, by: Identity) -> Row:
     """Raises NotFoundError."""
-    before = require(signal_endpoints.lock(conn, id))
+    before = lock(conn, id)
     return _change(conn, before, {"enabled": enabled}, by)
 
 
@@ -126,7 +132,7 @@ def set_silence(
     conn: Connection, id: int, rule: SilenceRule | None, by: Identity, *, policy: AddressPolicy
 ) -> Row:
     """Replaces the rule of an endpoint that expects signals, None removes it. Like `update`."""
-    before = require(signal_endpoints.lock(conn, id))
+    before = lock(conn, id)
     options = parse_options(before["options"])
     new = msgspec.structs.replace(options, silence=rule)
     problems = Problems()
@@ -142,7 +148,7 @@ def delete(conn: Connection, id: int, by: Identity) -> None:
 
     Raises NotFoundError.
     """
-    before = require(signal_endpoints.lock(conn, id))
+    before = lock(conn, id)
     signal_endpoints.delete(conn, id)
     events.record(conn, "signal-endpoint-deleted", by, pre_data=to_json(before))
 
@@ -179,7 +185,7 @@ def _change(conn: Connection, before: Row, new: dict[str, Any], by: Identity) ->
     """`new` has the columns that may change."""
     columns = {name: before[name] for name in ("name", "description", "enabled", "options")} | new
     try:
-        row = require(signal_endpoints.update(conn, before["id"], **columns))
+        row = _require(signal_endpoints.update(conn, before["id"], **columns))
     except UniqueViolation as error:
         raise build_duplicate_error(columns["name"]) from error
     old_options, options = parse_options(before["options"]), parse_options(row["options"])
@@ -218,7 +224,7 @@ def _has_new_schedule(old: EndpointOptions, new: EndpointOptions) -> bool:
     return old.silence is None or old.silence.schedule != new.silence.schedule
 
 
-def require(row: Row | None) -> Row:
+def _require(row: Row | None) -> Row:
     """Raises NotFoundError for None."""
     if row is None:
         raise NotFoundError("Signal endpoint not found.")

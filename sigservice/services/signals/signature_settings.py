@@ -84,11 +84,11 @@ def _check_generic(settings: SignatureSettings, problems: Problems, path: str) -
         problems.add(f"{path}.header", "The header of the signature is required.")
     elif settings.header.lower() == settings.timestampHeader.lower():
         problems.add(f"{path}.timestampHeader", "It must not be the header of the signature.")
-    if len(settings.prefix) > 50 or not (settings.prefix.isascii() and _is_line(settings.prefix)):
+    prefix, content = settings.prefix, settings.content
+    if len(prefix) > 50 or not (prefix.isascii() and prefix.isprintable()):
         problems.add(f"{path}.prefix", "The prefix must have at most 50 ASCII characters.")
-    content = settings.content
     placeholders = _PLACEHOLDER.findall(content)
-    if len(content) > 200 or not _is_line(content) or placeholders.count("{body}") != 1:
+    if len(content) > 200 or not content.isprintable() or placeholders.count("{body}") != 1:
         text = "The content must have {body} once, and at most 200 characters."
         problems.add(f"{path}.content", text)
     elif set(placeholders) - {"{body}", "{timestamp}"}:
@@ -99,7 +99,7 @@ def _check_generic(settings: SignatureSettings, problems: Problems, path: str) -
 
 
 def _check_secret(settings: SignatureSettings, secret: str, problems: Problems) -> None:
-    if not (MIN_SECRET_LENGTH <= len(secret) <= MAX_SECRET_LENGTH and _is_line(secret)):
+    if not (MIN_SECRET_LENGTH <= len(secret) <= MAX_SECRET_LENGTH and secret.isprintable()):
         size = f"{MIN_SECRET_LENGTH} to {MAX_SECRET_LENGTH} printable characters"
         problems.add("secret", f"The secret must have {size}.")
     elif find_scheme(settings).has_base64_key:
@@ -110,7 +110,3 @@ def _check_secret(settings: SignatureSettings, secret: str, problems: Problems) 
         if not is_long:
             text = f"The secret must be whsec_ and at least {MIN_KEY_BYTES} bytes in base64."
             problems.add("secret", text)
-
-
-def _is_line(text: str) -> bool:
-    return text == "" or text.isprintable()

@@ -146,7 +146,7 @@ def update_signal_endpoint(
     option_values = endpoint_options_form.read_values(form)
     try:
         with context.database.transaction() as conn:
-            existing = parse_options(signal_endpoints.get(conn, id)["options"])
+            existing = parse_options(signal_endpoints.lock(conn, id)["options"])
             options = endpoint_options_form.read_options(option_values, existing)
             fields = _check(values, options=options)
             policy = DeliverySettings.from_config(context.config).policy
