@@ -1,7 +1,8 @@
 """Claims, retries and states that the outboxes of notifications and mails share."""
 
 import random
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 from sigservice.db.statements import Row
 from sigservice.services.channel_delivery import DeliveryResult
@@ -18,11 +19,21 @@ def draw_retry_delay(attempts: int) -> timedelta:
     return timedelta(seconds=seconds * random.uniform(0.75, 1.25))  # noqa: S311  no secret
 
 
-def decide_result(row: Row, outcome: DeliveryResult) -> str:
-    """The result of the attempt to send a notification: sent, waiting or given up."""
+def describe_attempt(row: Row, outcome: DeliveryResult, now: datetime) -> dict[str, Any]:
+    """What is stored of the attempt to send a notification; `result` is sent, waiting or given
+    up."""
+    result = "waiting"
     if not outcome.error:
-        return "sent"
-    return "given up" if outcome.is_final or row["attempts"] >= MAX_ATTEMPTS else "waiting"
+        result = "sent"
+    elif outcome.is_final or row["attempts"] >= MAX_ATTEMPTS:
+        result = "given up"
+    return {
+        "attempts": row["attempts"],
+        "result": result,
+        "error": outcome.error[:500] or None,
+        "due_at": now + max(draw_retry_delay(row["attempts"]), outcome.pause),
+        "now": now,
+    }
 
 
 def describe_state(row: Row) -> str:

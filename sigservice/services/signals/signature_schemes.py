@@ -104,6 +104,6 @@ def find_scheme(settings: SignatureSettings) -> Scheme:
     return _SCHEMES[settings.scheme]
 
 
-def list_headers(settings: SignatureSettings) -> list[str]:
-    """The lower-case names of the headers that carry the credential."""
-    return [SNS_HEADER if settings.scheme == "aws-sns" else find_scheme(settings).header.lower()]
+def find_header(settings: SignatureSettings) -> str:
+    """The lower-case name of the header that carries the credential."""
+    return SNS_HEADER if settings.scheme == "aws-sns" else find_scheme(settings).header.lower()

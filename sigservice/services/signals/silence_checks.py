@@ -38,7 +38,7 @@ def check_all(conn: Connection, moment: Moment) -> list[Change]:
     if ended_ids:
         silence_checks.delete(conn, ended_ids)
     if changes:
-        _tell(conn, changes)
+        _store_changes(conn, changes)
     return changes
 
 
@@ -114,7 +114,7 @@ def _save(conn: Connection, steps: list[_Step]) -> None:
         silence_checks.save(conn, items, restarted_ids=restarted)
 
 
-def _tell(conn: Connection, changes: list[Change]) -> None:
+def _store_changes(conn: Connection, changes: list[Change]) -> None:
     """Stores a signal for each change, and its notifications."""
     signal_ids = signals.insert_own(
         conn, [(c.endpoint_id, msgspec.json.encode(build_signal(c))) for c in changes]

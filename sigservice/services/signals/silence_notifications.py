@@ -33,14 +33,6 @@ def deliver(row: Row, settings: DeliverySettings, sender: Sender, now: datetime)
 
 def settle(conn: Connection, row: Row, outcome: DeliveryResult, now: datetime) -> str:
     """Stores and returns the result of an attempt: sent, waiting or given up."""
-    result = outbox.decide_result(row, outcome)
-    silence_notifications.settle(
-        conn,
-        row["id"],
-        attempts=row["attempts"],
-        result=result,
-        error=outcome.error[:500] or None,
-        due_at=now + max(outbox.draw_retry_delay(row["attempts"]), outcome.pause),
-        now=now,
-    )
-    return result
+    attempt = outbox.describe_attempt(row, outcome, now)
+    silence_notifications.settle(conn, row["id"], **attempt)
+    return str(attempt["result"])

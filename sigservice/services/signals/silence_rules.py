@@ -47,7 +47,7 @@ def check_rule(rule: SilenceRule, problems: Problems) -> None:
         if not 1 <= rule.everySeconds <= MAX_SECONDS:
             problems.add("options.silence.everySeconds", f"Must be 1 to {MAX_SECONDS} seconds.")
     elif rule.timezone not in _list_timezones():
-        problems.add("options.silence.timezone", "Unknown time zone, e.g. Europe/Berlin.")
+        problems.add("options.silence.timezone", "Must be a time zone such as Europe/Berlin.")
     elif not _is_valid_cron(rule.cron or "", rule.timezone):
         problems.add(
             "options.silence.cron", "Must be five fields of a cron expression, e.g. 30 2 * * *."

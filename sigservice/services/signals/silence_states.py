@@ -49,7 +49,7 @@ def advance(
         check = Check("new", moment.now, moment.seconds, moment.seconds)
         must_restart = True
     if newest_id is not None and newest_id > (check.last_signal_id or 0):
-        heard = msgspec.structs.replace(
+        current = msgspec.structs.replace(
             check,
             last_signal_id=newest_id,
             last_signal_at=newest_at,
@@ -57,7 +57,7 @@ def advance(
             started_seconds=moment.seconds,
         )
         is_new_time_needed = must_restart or moment.has_gap or moment.has_step
-        return _restart(heard, rule, moment, keeps_time=not is_new_time_needed)
+        return _restart(current, rule, moment, keeps_time=not is_new_time_needed)
     if must_restart:
         return _restart(
             msgspec.structs.replace(check, started_seconds=moment.seconds), rule, moment

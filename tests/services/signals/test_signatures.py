@@ -13,7 +13,7 @@ import pytest
 from standardwebhooks import Webhook
 
 from sigservice.services.signals import signatures
-from sigservice.services.signals.signature_schemes import SignatureSettings, list_headers
+from sigservice.services.signals.signature_schemes import SignatureSettings, find_header
 from sigservice.services.signals.signatures import (
     WRONG_SIGNATURE,
     generate_secret,
@@ -145,7 +145,6 @@ TIMED = {name: call for name, call in CALLS.items() if len(call.headers) > 1}
 def test_the_documented_call_is_valid(call):
     assert call.verify() == ""
     assert has_signature(call.settings, call.headers)
-    assert set(list_headers(call.settings)) <= set(call.headers)
 
 
 @each_call
@@ -207,7 +206,7 @@ def test_a_timestamp_that_is_none_is_refused(call, text):
 
 @pytest.mark.parametrize(("call", "separator"), [(STANDARD_WEBHOOKS, " "), (PAGERDUTY, ",")])
 def test_one_of_several_signatures_is_enough(call, separator):
-    (name,) = list_headers(call.settings)
+    name = find_header(call.settings)
     valid = call.headers[name]
     other = valid[:-3] + "000"
     other_version = valid.replace("v1", "v2")
