@@ -1,9 +1,9 @@
 % rebase("layout.tpl", title=title, live=False)
 <h1>{{f"Secret of {token['name']} replaced" if title == "Secret replaced" else f"Token {token['name']} created"}}</h1>
 % if grace_ends_at:
-<p>The previous secret is valid until \\
+<p>The previous secret is valid until
 % include("partials/time.tpl", at=grace_ends_at)
-.</p>
+</p>
 % end
 % if secret:
 <p class="notice">Copy this {{"secret" if instructions else "token"}} now. You won't be able to see it again.</p>

@@ -46,7 +46,7 @@ never
 % include("partials/csrf.tpl")
 <p>The previous secret is valid until
 % include("partials/time.tpl", at=token["grace_ends_at"])
-.</p>
+</p>
 <button class="quiet">End grace period<span class="hidden"> of {{token["name"]}}</span></button>
 </form>
 % end
