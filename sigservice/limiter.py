@@ -130,10 +130,10 @@ class Limiter:
     ) -> tuple[bool, dict[str, str]]:
         """Whether the request is allowed, and the RateLimit headers. `rate` (per second) and
         `burst` replace those of the limit for this key."""
-        state = self.buckets[name].consume(key, rate, burst)
-        window = self._windows[name]
-        if rate is not None and burst is not None:
-            window = _find_window(rate, burst, 1)
+        buckets, window = self.buckets[name], self._windows[name]
+        state = buckets.consume(key, rate, burst)
+        if rate is not None or burst is not None:
+            window = _find_window(buckets.rate if rate is None else rate, state.limit, 1)
         return state.is_allowed, state.to_headers(window)
 
     def peek(self, name: str, key: Hashable) -> tuple[bool, dict[str, str]]:

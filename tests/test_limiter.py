@@ -76,6 +76,12 @@ def test_policy_header_contains_the_window_for_any_amount(clock):
         assert limiter.consume("x", "k")[1]["RateLimit-Policy"] == f"{amount};w=60"
 
 
+def test_policy_header_has_the_burst_of_the_key(clock):
+    limiter = Limiter(clock.monotonic)
+    limiter.add("signal", amount=2, window=1)
+    assert limiter.consume("signal", "k", burst=100)[1]["RateLimit-Policy"] == "100;w=50"
+
+
 def test_peek_consumes_nothing(clock):
     buckets = TokenBuckets(1, 1, clock.monotonic)
     assert all(buckets.peek("a").is_allowed for _ in range(5))

@@ -66,6 +66,7 @@ jobs:
           curl --fail-with-body --silent --show-error --retry 5 --max-time 10 \\
             -X POST ENDPOINT_URL \\
             -H "Authorization: Bearer $SIGNAL_TOKEN" \\
+            -H "Idempotency-Key: $GITHUB_RUN_ID-$GITHUB_RUN_ATTEMPT" \\
             -H 'Content-Type: application/json' \\
             --data-binary @-
 
