@@ -58,6 +58,9 @@ HOT = {
     ("events", "lock_old_events"): ["events_pkey"],
     ("events", "delete_events"): ["events_pkey"],
     ("signals", "delete_signals"): ["signals_pkey"],
+    ("silence_checks", "list_silence_work"): ["signals_token_id_idx"],
+    ("silence_notifications", "claim_silence_notification"): ["silence_notifications_due_idx"],
+    ("refused_calls", "add_refused_calls"): ["refused_calls_endpoint_name_idx"],
     ("action_sets", "list_of_endpoint"): ["action_sets_source_idx"],
     ("events", "list_event_types"): ["events_type_id_idx"],
 }

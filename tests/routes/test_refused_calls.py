@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+import webtest
 
 from sigservice.jobs import last_used_tokens, refused_calls
 from sigservice.services.signals.refused_calls import MAX_BUFFERED, MAX_ROWS
 from tests.conftest import ADMIN
-from tests.table_tests import each
 
 URL = "/api/signal-endpoint/deploys"
 JSON = {"Content-Type": "application/json"}
@@ -47,20 +47,20 @@ def test_an_unknown_token_is_recorded_with_its_beginning(web, refused):
     assert call["firstAt"] == call["lastAt"]
 
 
-SECRETS = [
-    ("signal_abcdefghijklmnop", "signal_abcd"),
-    ("*:*.a-long-admin-token", "*:*."),
-    ("short", ""),
-    ("123456789012345", ""),
-]
+SECRETS = {  # with what is recorded of them
+    "signal_abcdefghijklmnop": "signal_abcd",
+    "*:*.a-long-admin-token": "*:*.",
+    "short": "",
+    "123456789012345": "",
+}
 
 
-@each("row", SECRETS, name=str)
-def test_of_a_secret_only_a_few_characters_are_recorded(web, refused, row):
-    secret, prefix = row
-    web.post(URL, headers={"Authorization": secret}, status=401)
-    assert prefix in [call["secretPrefix"] for call in refused()]
-    assert secret not in str(refused())
+def test_of_a_secret_only_a_few_characters_are_recorded(web, refused):
+    for secret in SECRETS:
+        web.post(URL, headers={"Authorization": secret}, status=401)
+    calls = refused()
+    assert {call["secretPrefix"] for call in calls} == set(SECRETS.values())
+    assert not [secret for secret in SECRETS if secret in str(calls)]
 
 
 def test_equal_calls_are_one_row(web, refused):
@@ -97,8 +97,6 @@ def test_calls_of_unknown_endpoints_have_a_list_of_their_own(web, refused):
 
 
 def test_a_flood_of_callers_is_counted_in_a_bounded_number_of_rows(make_service, database, clock):
-    import webtest
-
     service = make_service({"rateLimiting": {"failedAuthMaxPerMinute": 1_000_000}})
     web = webtest.TestApp(service.app)
     for n in range(2 * MAX_BUFFERED):

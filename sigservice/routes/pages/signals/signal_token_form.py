@@ -22,6 +22,7 @@ from sigservice.services.signals.signature_schemes import (
     find_scheme,
 )
 from sigservice.web.forms import Field, make_choices
+from sigservice.web.growing_forms import split_lines
 
 BEARER = "bearer"
 KINDS = {
@@ -95,7 +96,7 @@ def parse_values(values: Mapping[str, str], before: Row | None = None) -> TokenF
     return TokenFields(
         values["token_name"],
         _parse_expiry(values["expiresAt"], before),
-        _split_lines(values["allowedAddresses"]),
+        split_lines(values["allowedAddresses"]),
         None if values["kind"] == BEARER else _parse_signature_values(values),
     )
 
@@ -189,7 +190,7 @@ def _parse_signature_values(values: Mapping[str, str]) -> SignatureSettings:
     """Empty fields have the default of the scheme. Raises BadDataError."""
     members: dict[str, Any] = {name: values[name] for name in _SETTINGS if values.get(name)}
     members["scheme"] = values["kind"]
-    members["topics"] = _split_lines(values["topics"])
+    members["topics"] = split_lines(values["topics"])
     if tolerance := values["toleranceSeconds"]:
         if not re.fullmatch("[0-9]{1,9}", tolerance, re.ASCII):
             text = "The maximum age must be a number of seconds."
@@ -217,16 +218,12 @@ def _format_expiry(moment: datetime | None) -> str:
     return moment.strftime(_DATE_TIME) if moment else ""
 
 
-def _split_lines(text: str) -> list[str]:
-    return [line.strip() for line in text.splitlines() if line.strip()]
-
-
 def _make_problem(detail: Mapping[str, Any], values: Mapping[str, str]) -> dict[str, Any]:
     path, message = str(detail.get("path") or ""), detail["message"]
     name, _, index = path.removeprefix("signature.").partition("[")
     if not name:
         return {"message": message}
     if index:
-        line = _split_lines(values[name])[int(index.removesuffix("]"))]
+        line = split_lines(values[name])[int(index.removesuffix("]"))]
         message = f"{line[:100]}: {message}"
     return {"message": message, "path": "token_name" if name == "name" else name}
