@@ -1,5 +1,5 @@
 % rebase("layout.tpl", title=title, live=False)
-<h1>{{f"Secret of {token['name']} replaced" if title == "Secret replaced" else f"Token {token['name']} created"}}</h1>
+<h1>{{title}}</h1>
 % if grace_ends_at:
 <p>The previous secret is valid until
 % include("partials/time.tpl", at=grace_ends_at)

@@ -160,7 +160,7 @@ def rotate_token(
         endpoint,
         token,
         "" if secret else new_secret,
-        title="Secret replaced",
+        title=f"Secret of {token['name']} replaced",
         grace_ends_at=token["previous_expires_at"] if is_in_grace else None,
     )
 
