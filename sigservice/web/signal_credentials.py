@@ -35,7 +35,8 @@ def read_signal_token(environ: dict[str, Any]) -> str:
 
 def make_signal_key(endpoint_name: str, secret: str, address: str) -> bytes:
     """The key of a sender in the recent credentials. Senders that sign have their address."""
-    return secrets.sha256(f"{endpoint_name}\n{secret or address}")
+    credential = f"token {secret}" if secret else f"address {address}"
+    return secrets.sha256(f"{endpoint_name}\n{credential}")
 
 
 def _read_header(environ: dict[str, Any]) -> str:

@@ -41,6 +41,8 @@ ADMIN_PAGES = (
     "/admin/signals/{id}",
     "/admin/signals/{id}/delete",
     "/admin/signals/{id}/silence",
+    "/admin/signals/refused",
+    "/admin/signals/{id}/refused",
     "/admin/signals/{id}/log",
     "/admin/signals/{id}/log/{signal_id}",
     "/admin/signals/{id}/send",

@@ -309,6 +309,8 @@ def test_links_lead_to_every_page(site):
         "/admin/signals/new",
         "/admin/signals/#",
         "/admin/signals/#/delete",
+        "/admin/signals/refused",
+        "/admin/signals/#/refused",
         "/admin/signals/#/log",
         "/admin/signals/#/log/#",
         "/admin/signals/#/tokens/new",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hmac
 import http.client
 import json
 import re
@@ -100,3 +102,51 @@ def test_body_without_credentials_is_read_if_none_are_needed(make_service: Any):
         client, "POST", "/api/admin/segments", body, {"Content-Type": "application/json"}
     )
     assert status not in (401, 413)
+
+
+@pytest.fixture
+def sender(make_service: Any):
+    """(client, a bearer token, the secret of a signature token)."""
+    service, client = start_service(make_service)
+    body = {"name": "deploys", "options": {"allowQueryToken": True}}
+    web = webtest.TestApp(service.app)
+    path = f"/api/admin/signal-endpoints/{web.post_json(ENDPOINTS, body, headers=ADMIN).json['id']}"
+    generic = {"scheme": "generic", "header": "X-Check"}
+    return (
+        client,
+        web.post_json(f"{path}/tokens", {"name": "a"}, headers=ADMIN).json["token"],
+        web.post_json(f"{path}/tokens", {"name": "b", "signature": generic}, headers=ADMIN).json[
+            "token"
+        ],
+    )
+
+
+ENDPOINTS = "/api/admin/signal-endpoints"
+SIGNAL = json.dumps(LARGER).encode()
+
+
+def send_signal(client: Client, query: str = "", **headers: str) -> int:
+    headers = {"Content-Type": "application/json"} | {
+        name.replace("_", "-"): text for name, text in headers.items()
+    }
+    return send_request(client, "POST", f"/api/signal-endpoint/deploys{query}", SIGNAL, headers)
+
+
+def test_a_large_signal_is_read_with_any_kind_of_credential(sender: Any):
+    client, token, secret = sender
+    basic = base64.b64encode(f":{token}".encode()).decode()
+    signature = hmac.new(secret.encode(), SIGNAL, "sha256").hexdigest()
+    assert send_signal(client, Authorization=f"Bearer {token}") == 200
+    answers = [
+        send_signal(client, Authorization=f"Basic {basic}"),
+        send_signal(client, X_Gitlab_Token=token),
+        send_signal(client, f"?token={token}"),
+    ]
+    assert set(answers) <= {200, 429}  # the limit of the token comes after the body is accepted
+    assert send_signal(client, X_Check=signature) == 200
+
+
+def test_a_large_signal_without_credentials_is_not_read(sender: Any):
+    client, _, _ = sender
+    assert send_signal(client) == 401
+    assert send_signal(client, "?token=%ff") in (400, 413)

@@ -27,5 +27,5 @@ def list_of_endpoint(conn: Connection, endpoint_id: int | None) -> list[Row]:
 
 
 def count(conn: Connection) -> list[Row]:
-    """{endpoint_id, calls, last_at} of each endpoint, and with None of unknown names."""
+    """{endpoint_id, calls, last_at} of each endpoint that has some."""
     return fetch_all(conn, _SQL["count_refused_calls"])

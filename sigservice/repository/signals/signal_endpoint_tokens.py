@@ -128,6 +128,10 @@ def add_uses(conn: Connection, uses: Mapping[int, tuple[datetime, str, int]]) ->
     )
 
 
+def delete_expired_previous_secrets(conn: Connection) -> int:
+    return execute(conn, _SQL["delete_expired_previous_secrets"])
+
+
 def list_encrypted(conn: Connection) -> list[Row]:
     """{id, encrypted_secret, previous_encrypted_secret} of the tokens that have one of them."""
     return fetch_all(conn, _SQL["list_encrypted_secrets"])

@@ -14,6 +14,7 @@ def rotate(conn: Connection, encryption: Encryption) -> int:
     """
     signal_endpoints.lock_all(conn)
     signal_endpoints.lock_each(conn)
+    signal_endpoint_tokens.delete_expired_previous_secrets(conn)
     rows = signal_endpoint_tokens.list_encrypted(conn)
     secrets, lost_ids = [], []
     for row in rows:

@@ -56,7 +56,7 @@ WHERE endpoint_id IS NOT DISTINCT FROM %(endpoint_id)s
 ORDER BY last_at DESC, id DESC;
 
 -- name: count_refused_calls
--- Of each endpoint, and of unknown names (NULL).
 SELECT endpoint_id, sum(calls) AS calls, max(last_at) AS last_at
 FROM refused_calls
+WHERE endpoint_id IS NOT NULL
 GROUP BY endpoint_id;

@@ -75,6 +75,11 @@ SET uses = signal_token_uses.uses + excluded.uses,
     used_from = CASE WHEN excluded.used_at >= signal_token_uses.used_at
                      THEN excluded.used_from ELSE signal_token_uses.used_from END;
 
+-- name: delete_expired_previous_secrets
+UPDATE signal_endpoint_tokens
+SET previous_secret_hash = NULL, previous_encrypted_secret = NULL, previous_expires_at = NULL
+WHERE previous_expires_at <= now();
+
 -- name: list_encrypted_secrets
 -- Call under lock_signal_endpoints and lock_each_signal_endpoint.
 SELECT id, encrypted_secret, previous_encrypted_secret

@@ -38,7 +38,10 @@ never
 % if token["used_at"]:
 <div><dt>Last used</dt><dd>
 % include("partials/time.tpl", at=token["used_at"])
-{{f"from {token['used_from']}, " if token["used_from"] else ""}}{{plural(token["uses"], "time")}} in total</dd></div>
+% if token["used_from"]:
+from {{token["used_from"]}},
+% end
+{{plural(token["uses"], "time")}} in total</dd></div>
 % end
 </dl>
 % if token["grace_ends_at"]:

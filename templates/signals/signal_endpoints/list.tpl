@@ -71,6 +71,4 @@ never
 % end
 </ul>
 % end
-% if unknown_callers:
 <p><a href="{{url('/admin/signals/refused')}}">Refused calls of unknown endpoints</a></p>
-% end

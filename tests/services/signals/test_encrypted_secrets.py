@@ -88,6 +88,16 @@ def test_a_secret_of_an_unknown_key_stops_the_rotation(make, rows, pool, encrypt
     assert read() == [["a", None]]
 
 
+def test_a_previous_secret_whose_grace_period_is_over_does_not_stop_it(
+    make, rows, pool, encryption, read
+):
+    lost = Encryption(["hunter2hunter2hunter2hunter2hunter2hunter2A="]).encrypt("b")
+    rows(INSERT, make.endpoint()["id"], "one", encryption.encrypt("a"), lost)
+    rows("UPDATE signal_endpoint_tokens SET previous_expires_at = now()")
+    assert rotate(pool, encryption) == 1
+    assert read() == [["a", None]]
+
+
 def interrupt(pool, encryption, moment):
     with encryption.rotate_keys():
         if moment == "before the transaction":

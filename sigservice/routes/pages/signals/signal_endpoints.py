@@ -83,7 +83,6 @@ def list_signal_endpoints(context: Context, identity: Identity) -> HTTPResponse:
         identity,
         title="Signal endpoints",
         endpoints=endpoints,
-        unknown_callers=refused.get(None),
         limit=context.config["signals"]["endpointsLimit"],
         notice=respond.find_notice(NOTICES),
     )
