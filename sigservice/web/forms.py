@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 Form = dict[str, str]  # what was submitted, by name
 ProblemDetails = Sequence[Mapping[str, Any]]
+Default = TypeVar("Default")
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,15 @@ class Field:
 def find_errors(problems: ProblemDetails, path: str) -> str:
     """The messages of the problems of one field (or of a group of fields), "" for none."""
     return " ".join(problem["message"] for problem in problems if problem.get("path") == path)
+
+
+def read_whole_number(text: str, default: Default) -> int | Default:
+    """The number that a field has; `default` for an empty one. Anything else becomes -1, which the
+    check of the field rejects."""
+    text = text.strip()
+    if not text:
+        return default
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
 
 
 def make_choices(values: Iterable[str], *first: tuple[str, str]) -> list[tuple[str, str]]:

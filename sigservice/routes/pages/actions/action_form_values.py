@@ -25,6 +25,7 @@ from sigservice.services.actions.action_sets import Action, ActionSetFields
 from sigservice.services.actions.action_templates import ActionSetTemplate
 from sigservice.services.channels import mask_channel
 from sigservice.services.signals.payload_paths import to_text
+from sigservice.web.forms import read_whole_number
 from sigservice.web.growing_forms import FormRow, change_rows, find_rows, split_lines
 
 BLANK_FILTER: FormRow = {
@@ -297,7 +298,7 @@ def _to_filter_rows(filters: Sequence[Filter]) -> list[FormRow]:
 
 def _to_options(values: FormValues) -> ActionSetOptions:
     options = values.options
-    number = {name: _parse_number(options.get(name, "")) for name in _NUMBERS}
+    number = {name: read_whole_number(options.get(name, ""), None) for name in _NUMBERS}
     path, key = options.get("resolved.path", ""), options.get("resolved.key", "")
     texts = split_lines(options.get("resolved.values", ""))
     return ActionSetOptions(
@@ -339,12 +340,6 @@ def _to_option_values(
 
 def _format_number(number: int | None) -> str:
     return str(number) if number else ""
-
-
-def _parse_number(text: str) -> int | None:
-    if not text:
-        return None
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
 
 
 def _parse_id(text: str) -> int:

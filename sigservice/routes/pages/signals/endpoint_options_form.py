@@ -14,7 +14,7 @@ from sigservice.services.signals.endpoint_options import (
     RateLimit,
     SummaryField,
 )
-from sigservice.web.forms import Field, Form
+from sigservice.web.forms import Field, Form, read_whole_number
 from sigservice.web.growing_forms import split_lines
 
 PREFIX = "options."
@@ -50,12 +50,12 @@ def read_options(values: Form, existing: EndpointOptions) -> EndpointOptions | N
         return None
     rate = RateLimit(
         perSecond=_read_rate(values.get(RATE, "")),
-        burst=_read_whole_number(values.get(BURST, ""), None),
+        burst=read_whole_number(values.get(BURST, ""), None),
         status=503 if values[STATUS_ABOVE] == "503" else 429,
     )
     idempotency = Idempotency(
         paths=split_lines(values.get(PATHS, "")),
-        windowHours=_read_whole_number(values.get(WINDOW, ""), Idempotency().windowHours) or 0,
+        windowHours=read_whole_number(values.get(WINDOW, ""), Idempotency().windowHours),
         differentBody="accept" if values.get(DIFFERENT_BODY) == "accept" else "reject",
     )
     default = EndpointOptions()  # msgspec omits only the same object
@@ -217,13 +217,6 @@ def _read_rate(text: str) -> float | None:
         return float(text.strip().replace(",", "."))
     except ValueError:
         return math.nan
-
-
-def _read_whole_number(text: str, default: int | None) -> int | None:
-    text = text.strip()
-    if not text:
-        return default
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 
 def _read_summary_line(line: str) -> SummaryField:

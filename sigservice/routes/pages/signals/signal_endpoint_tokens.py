@@ -18,7 +18,7 @@ from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoint_tokens, signal_endpoints
 from sigservice.services.signals.signal_endpoint_tokens import DEFAULT_GRACE_HOURS, MAX_GRACE_HOURS
 from sigservice.web import respond
-from sigservice.web.forms import Field
+from sigservice.web.forms import Field, read_whole_number
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
 
@@ -135,8 +135,6 @@ def rotate_token(
 ) -> HTTPResponse:
     hours, secret = form.get("graceHours", "").strip(), form.get("secret", "").strip()
     try:
-        if not (hours.isascii() and hours.isdigit() and len(hours) < 6):
-            raise BadDataError("The grace period must be a number of hours.", path="graceHours")
         with context.database.transaction() as conn:
             endpoint = signal_endpoints.get(conn, id)
             token, new_secret = signal_endpoint_tokens.rotate(
@@ -144,7 +142,7 @@ def rotate_token(
                 id,
                 token_id,
                 identity,
-                grace_hours=int(hours),
+                grace_hours=read_whole_number(hours, -1),
                 now=context.clock.now(),
                 encryption=context.encryption,
                 secret=secret,

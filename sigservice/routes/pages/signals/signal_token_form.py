@@ -1,6 +1,5 @@
 """The form of a signal token: the fields of each kind, and what they mean."""
 
-import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -21,7 +20,7 @@ from sigservice.services.signals.signature_schemes import (
     SignatureSettings,
     find_scheme,
 )
-from sigservice.web.forms import Field, make_choices
+from sigservice.web.forms import Field, make_choices, read_whole_number
 from sigservice.web.growing_forms import split_lines
 
 BEARER = "bearer"
@@ -191,11 +190,7 @@ def _parse_signature_values(values: Mapping[str, str]) -> SignatureSettings:
     members: dict[str, Any] = {name: values[name] for name in _SETTINGS if values.get(name)}
     members["scheme"] = values["kind"]
     members["topics"] = split_lines(values["topics"])
-    if tolerance := values["toleranceSeconds"]:
-        if not re.fullmatch("[0-9]{1,9}", tolerance, re.ASCII):
-            text = "The maximum age must be a number of seconds."
-            raise BadDataError(text, path="toleranceSeconds")
-        members["toleranceSeconds"] = int(tolerance)
+    members["toleranceSeconds"] = read_whole_number(values["toleranceSeconds"], None)
     try:
         return msgspec.convert(members, SignatureSettings)
     except msgspec.ValidationError as error:

@@ -9,7 +9,7 @@ import msgspec
 
 from sigservice.services.channels import MAX_CHANNELS
 from sigservice.services.signals.silence_rules import EVENTS, SilenceChannel, SilenceRule, mask_rule
-from sigservice.web.forms import Field, Form
+from sigservice.web.forms import Field, Form, read_whole_number
 from sigservice.web.growing_forms import (
     FieldRow,
     FormRow,
@@ -85,10 +85,10 @@ def to_rule(values: FormValues) -> SilenceRule | None:
         return None
     is_cron = values.schedule == "cron"
     return SilenceRule(
-        everySeconds=None if is_cron else _read_number(values.every),
+        everySeconds=None if is_cron else read_whole_number(values.every, -1),
         cron=values.cron if is_cron else None,
         timezone=values.timezone if is_cron else "UTC",
-        graceSeconds=_read_number(values.grace or "0"),
+        graceSeconds=read_whole_number(values.grace, 0),
         notifications=[
             SilenceChannel(
                 type="webhook" if row["type"] == "webhook" else "apprise",
@@ -187,7 +187,3 @@ def _make_row(name: str, row: FormRow) -> FieldRow:
             for event, label in _EVENT_LABELS.items()
         ],
     )
-
-
-def _read_number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else -1
