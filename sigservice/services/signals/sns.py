@@ -248,9 +248,12 @@ def _find_origin(topic: str) -> str:
 
 
 def _build_content(message: SnsMessage) -> bytes:
+    """Raises SnsError."""
     lines = []
     for name in _SIGNED_MEMBERS[message.Type]:
         value = getattr(message, name)
         if value is not None:
+            if "\n" in value and name != "Message":  # the next members could be moved into it
+                raise SnsError(f"The {name} has a line break.")
             lines += [name, value]
     return "".join(f"{line}\n" for line in lines).encode()

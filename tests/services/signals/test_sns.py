@@ -133,7 +133,7 @@ def verifier(sender, clock):
 
 
 @pytest.mark.parametrize("version", ["1", "2"])
-@pytest.mark.parametrize("subject", [{}, {"Subject": "Alarm\nwörd"}])
+@pytest.mark.parametrize("subject", [{}, {"Subject": "Alarm: wörd"}])
 def test_a_signed_message_is_valid(sender, verifier, clock, version, subject):
     message = sender.notify('Hello\n\t"wörd"', version, **subject)
     assert verifier.verify(SETTINGS, message, clock.now()) == ""
@@ -169,6 +169,14 @@ def test_what_is_signed_is_as_documented(sender, verifier, clock):
 def test_a_changed_message_is_refused(sender, verifier, clock, changes):
     message = msgspec.structs.replace(sender.notify(), **changes)
     assert verifier.verify(SETTINGS, message, clock.now()) == WRONG_SIGNATURE
+
+
+def test_a_member_can_not_be_moved_into_the_one_before(sender, verifier, clock):
+    message = sender.notify(Subject="Alarm")
+    moved = msgspec.structs.replace(
+        message, MessageId=f"{message.MessageId}\nSubject\nAlarm", Subject=None
+    )
+    assert verifier.verify(SETTINGS, moved, clock.now()) == "The MessageId has a line break."
 
 
 def test_other_topics_and_versions_are_refused_before_anything_is_fetched(sender, verifier, clock):
