@@ -87,6 +87,16 @@ def test_another_body_can_be_accepted(send):
     assert send({"n": 2}).json == first.json
 
 
+def test_another_body_does_not_show_the_payload_of_another_token(send, web, make):
+    send.set_options(differentBody="accept")
+    first = send({"n": 1})
+    other = {"Authorization": make.token(send.endpoint, name="other")["token"]}
+    (signal,) = web.post_json(URL, {"n": 2}, headers=other | KEY).json["signals"]
+    assert (signal["id"], signal["payload"]) == (id_of(first), None)
+    (signal,) = web.post_json(URL, {"n": 1}, headers=other | KEY).json["signals"]
+    assert signal["payload"] == {"n": 1}
+
+
 @pytest.mark.parametrize("key", BAD_KEYS, ids=["long", "not ASCII", "control character"])
 def test_an_invalid_key_is_400(send, key):
     error = send({}, {"Idempotency-Key": key}, status=400).json
@@ -104,6 +114,21 @@ def test_the_key_can_come_from_the_payload(send):
 def test_values_of_several_paths_do_not_run_together(send):
     send.set_options(paths=["a", "b"])
     assert id_of(send({"a": "x", "b": "yz"}, {})) != id_of(send({"a": "xy", "b": "z"}, {}))
+
+
+def test_the_same_value_at_another_path_is_another_key(send):
+    send.set_options(paths=["id"])
+    first = send({"id": 5, "number": 7}, {})
+    send.set_options(paths=["number"])
+    send({}, {})  # the service knows the new paths
+    assert id_of(send({"id": 6, "number": 5}, {})) != id_of(first)
+
+
+def test_new_paths_apply_to_the_next_signal(send):
+    send({}, {})  # the service knows the options
+    send.set_options(paths=["id"])
+    first = send({"id": 1}, {})
+    assert id_of(send({"id": 1}, {})) == id_of(first)
 
 
 @pytest.mark.parametrize("payload", [{}, {"id": None}, {"id": {}}, {"id": [1]}, [], "id", 1])

@@ -190,6 +190,22 @@ def test_an_empty_body_can_be_signed(web, path, clock):
     assert answer.json["signals"][0]["payload"] == {}
 
 
+def test_a_repeat_of_a_signed_call_is_no_new_signal_under_another_key(web, path, clock):
+    token = create(web, path, {"scheme": "standard-webhooks"})
+    headers = sign_standard(token["token"], BODY, clock.now())
+    first = post(web, headers)
+    repeat = post(web, headers | {"Idempotency-Key": "another"})
+    assert (repeat.headers["Idempotency-Replayed"], repeat.json) == ("true", first.json)
+
+
+def test_unsigned_headers_add_nothing_to_a_signed_payload(web, path, clock):
+    token = create(web, path, {"scheme": "github"})
+    event = {"ce-specversion": "1.0", "ce-id": "1", "ce-source": "other", "ce-type": "deploy"}
+    headers = sign_github(token["token"], BODY, clock.now())
+    assert post(web, headers | event).status_int == 400
+    assert post(web, headers).status_int == 200
+
+
 def test_the_first_of_several_tokens_that_verifies_is_the_sender(web, path, clock):
     ids = {}
     for name in ("a", "b", "c"):

@@ -26,6 +26,7 @@ from sigservice.services.signals import (
 )
 from sigservice.services.signals.credentials import Caller
 from sigservice.services.signals.endpoint_cache import EndpointSettings, TokenSettings
+from sigservice.services.signals.signature_schemes import find_id_header
 from sigservice.web import respond
 from sigservice.web.body import MISSING, read_bytes, read_json
 from sigservice.web.client_ip import find_client_ip
@@ -161,14 +162,7 @@ def _receive(
             _authenticate_again(context, endpoint.name, caller)  # 401 if the token is deleted
             raise build_rate_limit_error(headers, rate_limit.status)
         value, data = _read_payload(environ, token, caller, _payload_limit(context.config))
-        idempotency_key = idempotency.find_key(endpoint.options.idempotency, caller.headers, value)
-        text = payload.unescape(data.decode())
-        signal, is_replayed = _store(
-            context,
-            endpoint,
-            caller,
-            NewSignal(endpoint.id, endpoint.version, token.id, text, len(data), idempotency_key),
-        )
+        signal, is_replayed = _store(context, endpoint, token, caller, value, data)
     except AppError as error:
         if error.status >= 500 and is_allowed:
             context.limiter.refund("signal", key)
@@ -185,6 +179,10 @@ def _read_payload(
     if _is_from_sns(token) and (message := sns.parse_message(caller.read_body())):
         data = sns.make_payload(message)
     elif cloud_events.is_binary_mode(caller.headers):
+        if token.signature is not None:
+            raise BadDataError(
+                "The signature doesn't cover the headers of an event: use the structured mode."
+            )
         content_type, body = environ.get("CONTENT_TYPE", ""), read_bytes(environ, limit)
         data = cloud_events.make_structured(caller.headers, content_type, body)
     if data:
@@ -194,16 +192,23 @@ def _read_payload(
 
 
 def _store(
-    context: Context, endpoint: EndpointSettings, caller: Caller, signal: NewSignal
+    context: Context,
+    endpoint: EndpointSettings,
+    token: TokenSettings,
+    caller: Caller,
+    value: Any,
+    data: bytes,
 ) -> tuple[Row, bool]:
     """(the stored signal, False), or (the first one with the same key, True)."""
+    text = payload.unescape(data.decode())
     for _ in range(MAX_ATTEMPTS):
+        key = idempotency.find_key(
+            endpoint.options.idempotency, caller.headers, value, find_id_header(token.signature)
+        )
+        signal = NewSignal(endpoint.id, endpoint.version, token.id, text, len(data), key)
         row = context.signal_commits.store(signal)
         if row is None:  # the endpoint or its tokens changed
             endpoint, token = _authenticate_again(context, endpoint.name, caller)
-            signal = signal._replace(
-                endpoint_id=endpoint.id, version=endpoint.version, token_id=token.id
-            )
         elif row["created_at"] is not None:
             return row, False
         else:

@@ -19,14 +19,17 @@ MAX_KEY_LENGTH = 255
 _SCALARS = (str, int, float)
 
 
-def find_key(options: Idempotency, headers: Mapping[str, str], payload: Any) -> uuid.UUID | None:
-    """None for a signal without a key. `headers` have lower-case names.
+def find_key(
+    options: Idempotency, headers: Mapping[str, str], payload: Any, signed_header: str = ""
+) -> uuid.UUID | None:
+    """None for a signal without a key. `headers` have lower-case names. `signed_header` is the one
+    whose ID the sender has signed, because a repeat of its call could add any other.
 
     Raises BadDataError for a header that is too long or not printable ASCII.
     """
     if values := _find_at_paths(options.paths, payload):
-        return _hash("payload", values)
-    for name in HEADERS:
+        return _hash("payload", [*options.paths, *values])
+    for name in (signed_header,) if signed_header else HEADERS:
         if text := headers.get(name, "").strip():
             if len(text) > MAX_KEY_LENGTH or not (text.isascii() and text.isprintable()):
                 raise BadDataError(

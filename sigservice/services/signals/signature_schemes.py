@@ -104,6 +104,13 @@ def find_scheme(settings: SignatureSettings) -> Scheme:
     return _SCHEMES[settings.scheme]
 
 
+def find_id_header(settings: SignatureSettings | None) -> str:
+    """The lower-case name of the header with an ID that the sender signs, "" if there is none."""
+    if settings is None or settings.scheme == "aws-sns":
+        return ""
+    return find_scheme(settings).id_header
+
+
 def find_header(settings: SignatureSettings) -> str:
     """The lower-case name of the header that carries the credential."""
     return SNS_HEADER if settings.scheme == "aws-sns" else find_scheme(settings).header.lower()
