@@ -128,3 +128,31 @@ def test_the_use_of_a_token_is_stored_with_its_address(web, service, token, endp
     (row,) = web.get(path, headers=ADMIN).json["signalEndpointTokens"]
     assert (row["uses"], row["lastUsedFrom"]) == (3, "192.0.2.8")
     assert row["lastUsedAt"] is not None
+
+
+def test_one_address_displaces_no_other(web, refused):
+    def call(secret, host):
+        address = {"REMOTE_ADDR": f"203.0.113.{host}"}
+        web.post(URL, headers={"Authorization": secret}, status="*", extra_environ=address)
+
+    call("signal_wrong-token", 1)
+    for number in range(60):
+        for host in (2, 3):
+            call(f"{number:04d}-of-many-tokens", host)
+    calls = refused()
+    assert len(calls) == MAX_ROWS
+    assert "203.0.113.1" in [call["address"] for call in calls]
+
+
+def test_above_the_limit_of_failures_an_address_has_one_row(web, refused):
+    def call(number):
+        for name in ("deploys", f"unknown-{number}"):
+            headers = {"Authorization": f"{number:04d}-of-many-tokens"}
+            web.post(f"/api/signal-endpoint/{name}", headers=headers, status="*")
+
+    for number in range(50):
+        call(number)
+    for calls in (refused(), refused(of_unknown_names=True)):
+        (limited,) = [call for call in calls if call["status"] == 429]
+        assert (limited["calls"], limited["secretPrefix"]) == (20, "")
+    assert limited["endpointName"] == ""

@@ -17,8 +17,9 @@ def add(conn: Connection, calls: str) -> None:
     execute(conn, _SQL["add_refused_calls"], calls=calls)
 
 
-def delete_surplus(conn: Connection, *, keep: int, days: int) -> int:
-    return execute(conn, _SQL["delete_surplus_refused_calls"], keep=keep, days=days)
+def delete_surplus(conn: Connection, *, keep: int, keep_of_address: int, days: int) -> int:
+    statement = _SQL["delete_surplus_refused_calls"]
+    return execute(conn, statement, keep=keep, keep_of_address=keep_of_address, days=days)
 
 
 def list_of_endpoint(conn: Connection, endpoint_id: int | None) -> list[Row]:

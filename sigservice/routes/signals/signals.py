@@ -96,10 +96,13 @@ def receive_signal(context: Context, name: str) -> HTTPResponse:
 def _record_refusal(
     context: Context, name: str, caller: Caller, error: AppError, *, is_authenticated: bool
 ) -> None:
-    reason = getattr(error, "reason", error.message)
+    reason, prefix = getattr(error, "reason", error.message), caller.secret
     if isinstance(error, RateLimitError):
         reason = OVER_LIMIT if is_authenticated else TOO_MANY_FAILURES
-    prefix = refused_calls.make_prefix(caller.secret)
+        if not is_authenticated:  # unchecked: one caller could fill the list with inventions
+            prefix = ""
+            name = name if context.signal_endpoints.get_cached(name) else ""
+    prefix = refused_calls.make_prefix(prefix)
     call = refused_calls.RefusedCall(name, error.status, reason, prefix, caller.address)
     context.refused_calls.record(call, caller.headers.get("user-agent", ""), context.clock.now())
 

@@ -19,6 +19,7 @@ from sigservice.services.signals.signal_endpoint_tokens import TOKEN_PREFIX
 
 MAX_BUFFERED = 200  # callers and reasons between two writes
 MAX_ROWS, MAX_DAYS = 100, 30  # rows for each endpoint
+MAX_ROWS_OF_ADDRESS = 20  # while other addresses need the space
 MAX_NAME_LENGTH, MAX_REASON_LENGTH, MAX_USER_AGENT_LENGTH = 100, 300, 200
 PREFIX_LENGTH = 4  # characters of a secret that are recorded
 MIN_SECRET_LENGTH = 16
@@ -82,7 +83,9 @@ def write(conn: Connection, counts: dict[RefusedCall, _Count]) -> None:
     ]
     refused_calls.lock(conn)
     refused_calls.add(conn, msgspec.json.encode(items).decode())
-    refused_calls.delete_surplus(conn, keep=MAX_ROWS, days=MAX_DAYS)
+    refused_calls.delete_surplus(
+        conn, keep=MAX_ROWS, keep_of_address=MAX_ROWS_OF_ADDRESS, days=MAX_DAYS
+    )
 
 
 def make_prefix(secret: str) -> str:

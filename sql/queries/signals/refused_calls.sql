@@ -37,13 +37,19 @@ WHERE NOT EXISTS (SELECT 1 FROM counted WHERE counted.position = new.position)
 ORDER BY position;
 
 -- name: delete_surplus_refused_calls
--- Keeps the newest rows of each endpoint, and of all unknown names together.
+-- Keeps the newest rows of each endpoint, and of all unknown names together. Rows of an address beyond
+-- `keep_of_address` go first, so that one caller can't displace the others.
 DELETE FROM refused_calls
 WHERE id IN (
     SELECT id
     FROM (SELECT id, last_at,
-                 row_number() OVER (PARTITION BY endpoint_id ORDER BY last_at DESC, id DESC) AS n
-          FROM refused_calls) numbered
+                 row_number() OVER (PARTITION BY endpoint_id
+                                    ORDER BY n_of_address > %(keep_of_address)s, last_at DESC,
+                                             id DESC) AS n
+          FROM (SELECT id, endpoint_id, last_at,
+                       row_number() OVER (PARTITION BY endpoint_id, address
+                                          ORDER BY last_at DESC, id DESC) AS n_of_address
+                FROM refused_calls) rows_of_addresses) numbered
     WHERE n > %(keep)s OR last_at < now() - make_interval(days => %(days)s)
 );
 
