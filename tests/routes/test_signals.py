@@ -100,6 +100,14 @@ def test_disabled_endpoint_is_404_for_its_own_token_only(sender):
     sender(status=401, headers={"Authorization": "Bearer signal_x"})
 
 
+def test_endpoint_that_was_disabled_and_then_deleted_is_401(sender):
+    path = f"/api/admin/signal-endpoints/{sender.endpoint['id']}"
+    sender.web.post(f"{path}/off", headers=ADMIN)
+    sender(status=404)
+    sender.web.delete(path, headers=ADMIN)
+    sender(status=401)
+
+
 def test_deleted_token_is_rejected_at_once(sender):
     sender()
     path = f"/api/admin/signal-endpoints/{sender.endpoint['id']}/tokens/{sender.token['id']}"

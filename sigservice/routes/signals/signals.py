@@ -119,14 +119,14 @@ def _authenticate(
         token = credentials.authenticate(endpoint, caller, now, context.sns)
         context.recent_credentials.add(key)
     except credentials.InvalidCredentialsError:
+        endpoint = None
+    if endpoint is None or not endpoint.enabled:
         with AuthenticationAttempt(context, caller.address, key):
             endpoint = cache.read_current().get(name)
             token = credentials.authenticate(endpoint, caller, now, context.sns)
     assert endpoint is not None
     if not endpoint.enabled:
-        endpoint = cache.read_current().get(name)
-        if endpoint is None or not endpoint.enabled:
-            raise NotFoundError("The signal endpoint is disabled.")
+        raise NotFoundError("The signal endpoint is disabled.")
     return endpoint, token
 
 
