@@ -63,6 +63,12 @@ def test_of_a_secret_only_a_few_characters_are_recorded(web, refused):
     assert not [secret for secret in SECRETS if secret in str(calls)]
 
 
+def test_a_token_in_the_place_of_the_name_is_not_recorded(web, refused):
+    web.post("/api/signal-endpoint/signal_abcdefghijklmnop", status=401)
+    (call,) = refused(of_unknown_names=True)
+    assert call["endpointName"] == "signal_abcd"
+
+
 def test_equal_calls_are_one_row(web, refused):
     for _ in range(3):
         web.post(URL, status=401)

@@ -69,6 +69,14 @@ def test_a_subscription_is_confirmed_and_no_signal_is_stored(amazon, send, web, 
     assert web.get(path, headers=ADMIN).json["signalEndpointSignals"] == []
 
 
+def test_repeated_confirmations_are_limited(amazon, send, clock):
+    body = amazon.make_body("You have chosen", **CONFIRMATION)
+    send(body)
+    clock.advance(-1)
+    send(body, status=429)
+    assert amazon.urls.count(CONFIRM_URL) == 1
+
+
 def test_a_forged_confirmation_is_not_confirmed(amazon, send):
     body = amazon.make_body("You have chosen", **CONFIRMATION)
     send(body.replace(b"You have", b"I have"), status=401)

@@ -138,6 +138,9 @@ def _confirm_subscription(context: Context, token: TokenSettings, caller: Caller
     message = sns.parse_message(caller.read_body())
     if message is None or not message.is_confirmation:
         return False
+    is_allowed, headers = context.limiter.consume("signal", ("confirm", token.id))
+    if not is_allowed:  # each confirmation is an outgoing request
+        raise build_rate_limit_error(headers)
     if reason := context.sns.confirm(message):
         raise BadDataError(reason)
     return True

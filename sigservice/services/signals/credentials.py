@@ -11,6 +11,7 @@ from sigservice.encryption import EncryptionError
 from sigservice.errors import UnauthorizedError
 from sigservice.services.signals import signatures
 from sigservice.services.signals.endpoint_cache import EndpointSettings, TokenSettings
+from sigservice.services.signals.signature_schemes import SignatureSettings
 from sigservice.services.signals.sns import SnsVerifier, parse_message
 
 
@@ -92,16 +93,22 @@ def _verify_signature(
     for token in endpoint.tokens:
         if token.signature is None or not signatures.has_signature(token.signature, caller.headers):
             continue
+        check_token(token, caller.address, now)
         body = caller.read_body()
         if token.signature.scheme == "aws-sns":
-            message = parse_message(body)
-            reason = Reason.SNS if message is None else sns.verify(token.signature, message, now)
+            reason = _verify_sns(token.signature, body, caller.address, now, sns)
         else:
             reason = _verify_hmac(endpoint, token, caller.headers, body, now)
         if not reason:
-            check_token(token, caller.address, now)
             return token
     raise InvalidCredentialsError(reason)
+
+
+def _verify_sns(
+    settings: SignatureSettings, body: bytes, address: str, now: datetime, sns: SnsVerifier
+) -> str:
+    message = parse_message(body)
+    return Reason.SNS if message is None else sns.verify(settings, message, now, address)
 
 
 def _verify_hmac(

@@ -11,6 +11,7 @@ import msgspec
 
 MAX_PATH_LENGTH = 500
 MAX_KEY_STEPS = 16
+MAX_VISITED = 10_000
 _STEP = re.compile(r"\[(\*|[0-9]{1,9})\]|\.?([^.\[\]]+)")
 _VALID_KEY = re.compile(rf"[^.\[\]]+(\.[^.\[\]]+){{0,{MAX_KEY_STEPS - 1}}}")
 Step = str | int
@@ -64,10 +65,12 @@ def _walk(value: Any, steps: list[Step]) -> Iterator[Any]:
 
 
 def _walk_dotted(payload: Any, steps: list[Step]) -> Iterator[Any]:
-    """As _walk, but several steps may form one key, `app.kubernetes.io/name`. Visits each value at
-    most once, so the time is linear in the size of the payload."""
+    """As _walk, but several steps may form one key, `app.kubernetes.io/name`. Ends after
+    MAX_VISITED values, because a sender can make a list page search many payloads."""
     waiting = [(payload, 0)]
-    while waiting:
+    for _ in range(MAX_VISITED):
+        if not waiting:
+            return
         value, at = waiting.pop()
         if at == len(steps):
             yield value
@@ -82,7 +85,8 @@ def _join_keys(steps: list[Step], at: int, value: dict[str, Any]) -> Iterator[tu
     """The keys of `value` that the steps from `at` on form, with the number of the step after
     each."""
     key = ""
-    for to in range(at, min(at + MAX_KEY_STEPS, len(steps))):
+    max_steps = MAX_KEY_STEPS if any("." in name for name in value) else 1
+    for to in range(at, min(at + max_steps, len(steps))):
         step = steps[to]
         if not isinstance(step, _Key):
             return

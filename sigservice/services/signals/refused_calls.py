@@ -52,8 +52,11 @@ class RefusedCallBuffer:
         self._counts: dict[RefusedCall, _Count] = {}
 
     def record(self, call: RefusedCall, user_agent: str, now: datetime) -> None:
+        name = call.endpoint_name
+        if name.startswith(TOKEN_PREFIX):  # a token in the place of the name
+            name = make_prefix(name)
         call = call._replace(
-            endpoint_name=_clean(call.endpoint_name, MAX_NAME_LENGTH),
+            endpoint_name=_clean(name, MAX_NAME_LENGTH),
             reason=_clean(call.reason, MAX_REASON_LENGTH),
             secret_prefix=_clean(call.secret_prefix, 20),
         )

@@ -21,6 +21,7 @@ from cryptography.hazmat.primitives.hashes import SHA1, SHA256
 
 from sigservice.clock import parse_iso
 from sigservice.errors import BadDataError, UnavailableError
+from sigservice.limiter import TokenBuckets
 from sigservice.outgoing.addresses import DestinationError
 from sigservice.outgoing.post import DeliveryError, Response
 from sigservice.payload import parse
@@ -32,7 +33,7 @@ from sigservice.workers import is_nested, release_turn
 MAX_CERTIFICATES = 50  # in memory
 MAX_WAITING = 4  # calls that wait for a certificate
 FETCH_SECONDS = 5.0
-MAX_FETCHES, FETCH_WINDOW_SECONDS = 10, 60.0
+MAX_FETCHES, MAX_FETCHES_PER_ADDRESS, FETCH_WINDOW_SECONDS = 10, 4, 60.0
 _CERTIFICATE_PATH = re.compile(r"/SimpleNotificationService-[0-9a-f]{16,64}\.pem")
 # sns.amazonaws.com, sns-us-gov-west-1.amazonaws.com, sns-signing.eu-south-1.amazonaws.com …
 _CERTIFICATE_NAME = re.compile(
@@ -115,8 +116,13 @@ class SnsVerifier:
         self._fetch_times: deque[float] = deque(maxlen=MAX_FETCHES)
         self._lock, self._fetch_lock = threading.Lock(), threading.Lock()
         self._waiting = threading.BoundedSemaphore(MAX_WAITING)
+        self._fetches_by_address = TokenBuckets(
+            MAX_FETCHES_PER_ADDRESS / FETCH_WINDOW_SECONDS, MAX_FETCHES_PER_ADDRESS, monotonic
+        )
 
-    def verify(self, settings: SignatureSettings, message: SnsMessage, now: datetime) -> str:
+    def verify(
+        self, settings: SignatureSettings, message: SnsMessage, now: datetime, address: str = ""
+    ) -> str:
         """Returns "" if the message is valid and its topic is allowed, otherwise the reason, for
         admins. Raises UnavailableError if the certificate can't be fetched at the moment.
 
@@ -130,7 +136,7 @@ class SnsVerifier:
         if message.SignatureVersion not in _HASHES:
             return "The SignatureVersion is neither 1 nor 2."
         try:
-            key = check_certificate(self._find_certificate(message), now)
+            key = check_certificate(self._find_certificate(message, address), now)
             key.verify(
                 base64.b64decode(message.Signature, validate=True),
                 _build_content(message),
@@ -162,14 +168,17 @@ class SnsVerifier:
             raise UnavailableError(f"The subscription can't be confirmed: status {status}.")
         return ""
 
-    def _find_certificate(self, message: SnsMessage) -> x509.Certificate:
-        """Raises SnsError, UnavailableError."""
+    def _find_certificate(self, message: SnsMessage, address: str) -> x509.Certificate:
+        """Raises SnsError, UnavailableError. An address causes few fetches, because a caller can
+        invent names of certificates."""
         url, origin = message.SigningCertURL, _find_origin(message.TopicArn)
         path = url.removeprefix(origin)
         if not url.startswith(origin) or not _CERTIFICATE_PATH.fullmatch(path):
             raise SnsError("The SigningCertURL is not one of Amazon SNS for this topic.")
         if certificate := self._find_cached(url):
             return certificate
+        if not self._fetches_by_address.consume(address).is_allowed:
+            raise UnavailableError("Too many certificates were fetched. Try again in a minute.")
         release_turn()
         if not self._waiting.acquire(blocking=False):
             raise UnavailableError("The certificate is being fetched. Try again.")
@@ -186,7 +195,7 @@ class SnsVerifier:
             return certificate
 
     def _fetch_certificate(self, url: str) -> x509.Certificate:
-        """At most MAX_FETCHES in a window, because a caller can invent names of certificates."""
+        """At most MAX_FETCHES in a window."""
         times, now = self._fetch_times, self._monotonic()
         if len(times) == MAX_FETCHES and now - times[0] < FETCH_WINDOW_SECONDS:
             raise UnavailableError("Too many certificates were fetched. Try again in a minute.")

@@ -170,4 +170,6 @@ def test_hostile_shapes_take_no_time():
     for _ in range(14):
         bush = {"a": bush, "a.a": bush}  # as many ways as leaves
     find(bush, ".".join("a" * 20) + ".b")
+    find([{}] * 30_000, "[*]." + ".".join("a" * 16) + ".b")
+    find([{"a": {"a.a": {"a.a.a": {"a": [1]}}}}] * 3_000, "[*].a.a.a.a[*]")
     assert time.thread_time() - started < 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -279,13 +280,25 @@ def test_invented_certificates_cause_few_fetches(sender, verifier, clock):
     sender.response = Response(404, "", b"")
     urls = [f"{ORIGIN}/SimpleNotificationService-{number:032x}.pem" for number in range(20)]
     for url in urls[: sns.MAX_FETCHES]:
-        verifier.verify(SETTINGS, sender.notify(SigningCertURL=url), clock.now())
+        verifier.verify(SETTINGS, sender.notify(SigningCertURL=url), clock.now(), url)
     for url in urls[sns.MAX_FETCHES :]:
         with pytest.raises(UnavailableError, match="Too many"):
-            verifier.verify(SETTINGS, sender.notify(SigningCertURL=url), clock.now())
+            verifier.verify(SETTINGS, sender.notify(SigningCertURL=url), clock.now(), url)
     assert len(sender.urls) == sns.MAX_FETCHES
     clock.advance(sns.FETCH_WINDOW_SECONDS)
     assert verifier.verify(SETTINGS, sender.notify(), clock.now()) != ""
+
+
+def test_one_address_does_not_use_up_the_fetches_of_others(sender, verifier, clock):
+    valid, sender.response = sender.response, Response(404, "", b"")
+    for number in range(sns.MAX_FETCHES_PER_ADDRESS + 1):
+        url = f"{ORIGIN}/SimpleNotificationService-{number:032x}.pem"
+        message = sender.notify(SigningCertURL=url)
+        with contextlib.suppress(UnavailableError):
+            verifier.verify(SETTINGS, message, clock.now(), "192.0.2.1")
+    assert len(sender.urls) == sns.MAX_FETCHES_PER_ADDRESS
+    sender.response = valid
+    assert verifier.verify(SETTINGS, sender.notify(), clock.now(), "192.0.2.2") == ""
 
 
 def test_calls_at_once_share_one_fetch_and_only_a_few_wait(sender, verifier, clock):
