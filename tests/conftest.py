@@ -133,7 +133,7 @@ def make_service(database: TemporaryDatabase, clock: FakeClock) -> Iterator[Make
             },
         }
         environ = environ or {}
-        if "SERVICE_ENCRYPTION_KEY_FILE" not in environ:
+        if "SERVICE_ENCRYPTION_KEY_FILE" not in environ and "dataDir" not in (options or {}):
             environ = {"SERVICE_ENCRYPTION_KEY": ENCRYPTION_KEY} | environ
         service = sigservice.create(
             defaults | (options or {}), environ, clock=clock, passwords=QuickPasswords()

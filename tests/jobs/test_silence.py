@@ -194,7 +194,7 @@ def test_a_process_without_the_lock_does_not_wait(silence, database):
     assert silence.statuses(endpoint) == ["firing"]
 
 
-@pytest.mark.parametrize("place", ["_save", "_tell"])
+@pytest.mark.parametrize("place", ["_save", "_store_changes"])
 def test_a_change_is_stored_completely_or_not_at_all(silence, monkeypatch, place):
     channel = {"type": "webhook", "url": "https://example.com/hook", "on": ["down"]}
     endpoint = silence.endpoint(everySeconds=60, notifications=[channel])

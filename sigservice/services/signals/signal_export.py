@@ -17,6 +17,7 @@ from sigservice.services.signals import signal_search
 from sigservice.services.signals.signal_search import SignalFilter, SignalPage
 from sigservice.services.signals.signal_summaries import (
     Summarizer,
+    decode_payload,
     make_summarizer,
     to_json,
 )
@@ -62,7 +63,7 @@ def _encode_line(row: Row, summarizer: Summarizer) -> bytes:
 
 
 def _to_cells(row: Row, summarizer: Summarizer) -> list[Any]:
-    payload = msgspec.json.decode(row["payload"])
+    payload = decode_payload(row)
     return [
         row["id"],
         format_iso(row["created_at"]),

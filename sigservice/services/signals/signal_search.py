@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-import msgspec
-
 from sigservice.db.like import make_pattern
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
@@ -17,7 +15,11 @@ from sigservice.repository.signals.signals import SearchWindow
 from sigservice.services.problems import Problems
 from sigservice.services.signals.payload_paths import find_values, parse_path, to_text
 from sigservice.services.signals.signal_states import SEVERITIES, STATUSES
-from sigservice.services.signals.signal_summaries import Summarizer, make_summarizer
+from sigservice.services.signals.signal_summaries import (
+    Summarizer,
+    decode_payload,
+    make_summarizer,
+)
 
 CHUNK = 1000
 
@@ -145,7 +147,7 @@ def _compile(filter: SignalFilter, summarizer: Summarizer) -> Callable[[Row], bo
         return None
 
     def matches(row: Row) -> bool:
-        payload = msgspec.json.decode(row["payload"])
+        payload = decode_payload(row)
         return all(test(payload) for test in tests)
 
     return matches

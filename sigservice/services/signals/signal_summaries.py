@@ -120,9 +120,17 @@ def make_summarizers(endpoints: Iterable[Row]) -> dict[int, Summarizer]:
     return {endpoint["id"]: make_summarizer(endpoint) for endpoint in endpoints}
 
 
+def decode_payload(row: Row) -> Any:
+    """The payload of a stored signal; None if it is not one that the service would accept now."""
+    try:
+        return msgspec.json.decode(row["payload"])
+    except msgspec.DecodeError:
+        return None
+
+
 def summarize_row(summarizer: Summarizer, row: Row) -> SignalSummary:
     """`row` is a stored signal."""
-    return summarizer.summarize(msgspec.json.decode(row["payload"]))
+    return summarizer.summarize(decode_payload(row))
 
 
 def to_json(row: Row, summarizer: Summarizer) -> dict[str, Any]:

@@ -169,7 +169,9 @@ def run_path_removing_proxy(service: Process, removed: str) -> Iterator[int]:
                 data = answer.read()
             self.send_response_only(answer.status)
             for name, text in answer.headers.items():
-                self.send_header(name, text)
+                if name not in ("Transfer-Encoding", "Content-Length"):
+                    self.send_header(name, text)
+            self.send_header("Content-Length", str(len(data)))
             self.end_headers()
             self.wfile.write(data)
 
