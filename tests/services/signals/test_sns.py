@@ -8,7 +8,7 @@ import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from functools import partial
+from functools import cache, partial
 
 import msgspec
 import pytest
@@ -50,12 +50,18 @@ Notification
 """
 
 
+@cache
+def make_key():
+    """One key for all tests: making one takes a tenth of a second."""
+    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+
 class Sns:
     """What signs messages, as Amazon does: a key and the certificate at a URL."""
 
     def __init__(self, clock, name="sns.amazonaws.com"):
         self.clock, self.urls, self.hold = clock, [], None
-        self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        self.key = make_key()
         self.response = Response(200, "", self.make_certificate(name))
 
     def make_certificate(self, name, key=None):
