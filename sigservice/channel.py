@@ -278,9 +278,6 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         return is_sending and time.time() - self.last_activity > STALLED_SECONDS
 
     def writable(self) -> bool:
-        if self.requests and not self.will_close:
-            # waitress doesn't send less while a request runs, and the loop would not sleep.
-            return bool(self.total_outbufs_len >= self.adj.send_bytes)
         return bool(super().writable() or (self._rest and not self.requests))
 
     def handle_read(self) -> None:
