@@ -60,7 +60,12 @@ class Runner:
         logger, error_log = self._context.get_logger("jobs"), _ErrorLog(job.name)
         wait = random.uniform(1 / 15, 1) * job.first_seconds  # noqa: S311  spreads processes, no secret
         waiting = job.woken_by(self._context) if job.woken_by else self._stop
-        while not (waiting.wait(wait) and self._stop.is_set()):
+        # Checked before and after the wait: a run clears the event that woke it, and may have
+        # cleared it after `request_stop` had set it.
+        while not self._stop.is_set():
+            waiting.wait(wait)
+            if self._stop.is_set():
+                return
             started_at = time.monotonic()
             try:
                 count = job.run_once(self._context)

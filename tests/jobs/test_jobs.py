@@ -183,3 +183,19 @@ def test_job_that_fails_for_a_minute_logs_one_line(make_service):
     runner.request_stop()
     runner.join(DEADLINE_SECONDS)
     assert [line[0] % line[1:] for line in lines] == ["test: gone", "test: works again"]
+
+
+def test_a_stop_ends_a_job_that_clears_the_event_of_the_stop(service):
+    runs = []
+
+    def run_once(context):
+        runs.append(1)
+        runner.request_stop()
+        context.mails_waiting.clear()
+        return 0
+
+    job = Job("clearing", run_once, 0.01, 0.01, lambda context: context.mails_waiting)
+    runner = Runner(service.context, (job,))
+    runner.start()
+    runner.join(DEADLINE_SECONDS)
+    assert runs == [1]
