@@ -23,7 +23,7 @@ class Step(msgspec.Struct, rename={"source": "from"}, omit_defaults=True):
 Patch = list[Step]
 
 
-def apply_patch(patch: Patch, document: dict[str, Any], kind: type[Struct]) -> Struct:
+def apply_patch(patch: Patch, document: Any, kind: type[Struct]) -> Struct:
     """The patched document as `kind`. Raises BadDataError; a patch applies completely or not at
     all."""
     if len(patch) > MAX_STEPS:

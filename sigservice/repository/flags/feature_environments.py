@@ -41,5 +41,16 @@ def set_states(
     )
 
 
+def set_variants(conn: Connection, feature: str, environments: list[str], variants: str) -> None:
+    """`variants` is a JSON text, the same for each environment."""
+    execute(
+        conn,
+        _SQL["set_feature_variants"],
+        feature=feature,
+        environments=environments,
+        variants=variants,
+    )
+
+
 def copy(conn: Connection, source: str, target: str) -> None:
     execute(conn, _SQL["copy_feature_states"], source=source, target=target)

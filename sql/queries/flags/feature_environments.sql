@@ -52,6 +52,12 @@ FROM unnest(%(features)s::text[], %(environments)s::text[], %(states)s::boolean[
      AS s (feature, environment, enabled)
 ON CONFLICT (feature, environment) DO UPDATE SET enabled = excluded.enabled;
 
+-- name: set_feature_variants
+INSERT INTO feature_environments (feature, environment, variants)
+SELECT %(feature)s, environment, %(variants)s::jsonb
+FROM unnest(%(environments)s::text[]) AS environment
+ON CONFLICT (feature, environment) DO UPDATE SET variants = excluded.variants;
+
 -- name: copy_feature_states
 -- A clone is disabled in every environment; copy_strategies copies its strategies.
 INSERT INTO feature_environments (feature, environment, enabled, variants)

@@ -39,16 +39,6 @@ def show_feature_environment(
     return respond.json(state)
 
 
-@router.get(f"{STATE}/variants", needs=VIEW)
-def show_variants(
-    context: Context, identity: Identity, project: str, name: str, environment: str
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        state = feature_states.get_state(conn, FeatureEnvironment(project, name, environment))
-    variants = msgspec.Raw(state["variants"].encode())
-    return respond.json({"version": 1, "variants": variants})
-
-
 def _switch(
     context: Context, target: FeatureEnvironment, enabled: bool, identity: Identity
 ) -> HTTPResponse:
