@@ -356,6 +356,8 @@ CREATE TABLE public.projects (
     default_stickiness text DEFAULT 'default'::text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    feature_naming jsonb,
+    link_templates jsonb DEFAULT '[]'::jsonb NOT NULL,
     CONSTRAINT projects_description_check CHECK ((length(description) <= 1000)),
     CONSTRAINT projects_id_check CHECK ((id ~ '^[A-Za-z0-9._~-]{1,100}$'::text)),
     CONSTRAINT projects_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))

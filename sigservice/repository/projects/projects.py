@@ -4,7 +4,7 @@ from typing import TypedDict, Unpack
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all, fetch_value
+from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_value
 
 _SQL = queries.load("projects/projects")
 
@@ -25,6 +25,11 @@ def list_all(conn: Connection, id: str | None = None) -> list[Row]:
 
 def exists(conn: Connection, id: str) -> bool:
     return bool(fetch_value(conn, _SQL["exists_project"], id=id))
+
+
+def find_feature_naming(conn: Connection, id: str) -> Row | None:
+    """{feature_naming}, None if there is no such project."""
+    return fetch_one(conn, _SQL["find_feature_naming"], id=id)
 
 
 def list_names(conn: Connection) -> list[Row]:
@@ -52,6 +57,19 @@ def insert(conn: Connection, *, id: str, **values: Unpack[ProjectValues]) -> Non
 
 def update(conn: Connection, id: str, **values: Unpack[ProjectValues]) -> None:
     execute(conn, _SQL["update_project"], id=id, **values)
+
+
+def update_settings(
+    conn: Connection, id: str, *, mode: str, feature_naming: str | None, link_templates: str
+) -> None:
+    execute(
+        conn,
+        _SQL["update_project_settings"],
+        id=id,
+        mode=mode,
+        feature_naming=feature_naming,
+        link_templates=link_templates,
+    )
 
 
 def delete_archived_features(conn: Connection, id: str) -> list[str]:

@@ -144,13 +144,18 @@ def _check_version(text: str) -> str | None:
 
 
 def _check_pattern(text: str) -> str | None:
+    return None if compile_pattern(text) is None else text
+
+
+def compile_pattern(text: str) -> Any:
+    """The compiled pattern, None for one that RE2 rejects or that is too large."""
     if not 1 <= len(text) <= MAX_PATTERN_LENGTH or _UNSUPPORTED.search(text):
         return None
     try:
         pattern = re2.compile(text, options=_RE2)
     except re2.error:
         return None
-    return text if pattern.programsize <= MAX_PATTERN_INSTRUCTIONS else None
+    return pattern if pattern.programsize <= MAX_PATTERN_INSTRUCTIONS else None
 
 
 _PATTERN = (

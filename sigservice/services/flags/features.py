@@ -21,8 +21,8 @@ from sigservice.repository.flags import (
     feature_strategies,
     features,
 )
-from sigservice.repository.projects import projects
 from sigservice.services import revisions
+from sigservice.services.flags import feature_naming
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 from sigservice.services.system import events
@@ -40,9 +40,13 @@ class Metadata:
     stale: bool = False
 
 
-def check_name(name: str) -> None:
-    """Raises BadDataError."""
-    Problems().check_name(name).raise_if_any()
+def check_name(conn: Connection, name: str, project: str | None = None) -> None:
+    """Raises BadDataError, also for a name that doesn't match the pattern of the project, and
+    NotFoundError for an unknown project."""
+    problems = Problems().check_name(name)
+    if project is not None:
+        _check_naming(conn, project, name, problems)
+    problems.raise_if_any()
 
 
 def check_name_available(conn: Connection, name: str) -> None:
@@ -63,8 +67,8 @@ def create(conn: Connection, project: str, name: str, metadata: Metadata, by: Id
     """Creates a flag that is disabled in every environment. Raises NotFoundError (project),
     BadDataError, NameExistsError, ExceedsLimitError."""
     revisions.lock(conn)
-    _check_project(conn, project)
     problems = Problems().check_name(name)
+    _check_naming(conn, project, name, problems)
     check_metadata(conn, metadata, problems)
     problems.raise_if_any()
     check_name_available(conn, name)
@@ -233,9 +237,10 @@ def _format_optional_time(time: Any) -> str | None:
     return format_iso(time) if time else None
 
 
-def _check_project(conn: Connection, id: str) -> None:
-    if not projects.exists(conn, id):
-        raise NotFoundError(f"Project {id} not found.")
+def _check_naming(conn: Connection, project: str, name: str, problems: Problems) -> None:
+    mismatch = feature_naming.find_mismatch(feature_naming.read(conn, project), name)
+    if mismatch:
+        problems.add("name", mismatch)
 
 
 def _check_limit(conn: Connection, more: int) -> None:

@@ -104,7 +104,7 @@ def create(
     projects.insert(conn, id=id, **asdict(new))
     project_environments.link(conn, id, list(environment_names))
     row = get(conn, id)
-    data = _build_event_data(row) | {"environments": list(environment_names)}
+    data = build_event_data(row) | {"environments": list(environment_names)}
     events.record(conn, "project-created", by, data=data, project=id)
     return row
 
@@ -133,7 +133,7 @@ def update(
         return before
     projects.update(conn, id, **asdict(new))
     row = get(conn, id)
-    data, pre_data = _build_event_data(row), _build_event_data(before)
+    data, pre_data = build_event_data(row), build_event_data(before)
     events.record(conn, "project-updated", by, data=data, pre_data=pre_data, project=id)
     return row
 
@@ -157,12 +157,12 @@ def delete(conn: Connection, id: str, by: Identity) -> None:
     events.record_many(
         conn, "feature-deleted", by, [{"project": id, "feature_name": name} for name in deleted]
     )
-    events.record(conn, "project-deleted", by, pre_data=_build_event_data(before), project=id)
+    events.record(conn, "project-deleted", by, pre_data=build_event_data(before), project=id)
 
 
 def to_json(row: Row) -> dict[str, Any]:
     """A project of the list."""
-    return _build_event_data(row) | {
+    return build_event_data(row) | {
         "health": 100,
         "technicalDebt": 0,
         "featureCount": row["feature_count"],
@@ -176,7 +176,8 @@ def to_json(row: Row) -> dict[str, Any]:
     }
 
 
-def _build_event_data(row: Row) -> dict[str, Any]:
+def build_event_data(row: Row) -> dict[str, Any]:
+    """What events of a project say about it."""
     return {
         "id": row["id"],
         "name": row["name"],

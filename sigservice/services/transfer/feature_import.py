@@ -7,14 +7,16 @@ fields, tag types and segments are matched by name; existing ones don't change.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import msgspec
 
 from sigservice.db.pool import Connection
 from sigservice.errors import BadDataError, NotFoundError
+from sigservice.services.flags import feature_naming
 from sigservice.services.flags.constraints import Constraint
+from sigservice.services.flags.feature_naming import FeatureNaming, find_mismatch
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.flags.strategies import Scalar
 from sigservice.services.identity import Identity
@@ -188,7 +190,9 @@ def _prepare(
         raise BadDataError(
             f"The project {project} has no environment {environment}.", path="environment"
         )
-    return target, _DocumentReader(document, target.existing, project, environment)
+    reader = _DocumentReader(document, target.existing, project, environment)
+    reader.check_naming(feature_naming.read(conn, project), target.locations)
+    return target, reader
 
 
 def _group_findings(findings: list[Finding]) -> list[dict[str, Any]]:
@@ -223,6 +227,12 @@ class _DocumentReader:
         self._read_strategies()
         self._read_tags()
         self._read_parents()
+
+    def check_naming(self, naming: FeatureNaming, existing: Collection[str]) -> None:
+        """Adds findings for new flags whose name the project doesn't allow."""
+        for n, item in enumerate(self._document.features):
+            if item.name not in existing and (text := find_mismatch(naming, item.name)):
+                self._add_finding(item.name, f"data.features[{n}].name", text)
 
     def restore_path(self, finding: Finding) -> Finding:
         """The finding with the path in the document instead of the path in the snapshot."""

@@ -4,7 +4,8 @@
 -- name: list_projects
 -- All projects or the one with this ID, with the number of flags that aren't archived.
 SELECT projects.id, projects.name, projects.description, projects.mode,
-    projects.default_stickiness, projects.created_at, projects.updated_at,
+    projects.default_stickiness, projects.feature_naming, projects.link_templates,
+    projects.created_at, projects.updated_at,
     coalesce(counts.features, 0) AS feature_count,
     coalesce(counts.stale, 0) AS stale_feature_count,
     (SELECT count(*) FROM users WHERE account_type = 'user') AS member_count
@@ -23,6 +24,9 @@ SELECT id, name FROM projects ORDER BY name, id;
 
 -- name: exists_project
 SELECT EXISTS (SELECT 1 FROM projects WHERE id = %(id)s);
+
+-- name: find_feature_naming
+SELECT feature_naming FROM projects WHERE id = %(id)s;
 
 -- name: list_project_ids
 SELECT id FROM projects;
@@ -45,6 +49,12 @@ VALUES (%(id)s, %(name)s, %(description)s, %(mode)s, %(default_stickiness)s);
 UPDATE projects
 SET name = %(name)s, description = %(description)s, mode = %(mode)s,
     default_stickiness = %(default_stickiness)s, updated_at = now()
+WHERE id = %(id)s;
+
+-- name: update_project_settings
+UPDATE projects
+SET mode = %(mode)s, feature_naming = %(feature_naming)s::jsonb,
+    link_templates = %(link_templates)s::jsonb, updated_at = now()
 WHERE id = %(id)s;
 
 -- name: delete_archived_features

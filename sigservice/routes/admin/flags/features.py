@@ -137,8 +137,8 @@ def clone_feature(
 
 @router.post("/api/admin/features/validate", needs=EDIT, takes=NameBody)
 def validate_feature_name(context: Context, identity: Identity, body: NameBody) -> HTTPResponse:
-    features.check_name(body.name)
     with context.database.transaction() as conn:
+        features.check_name(conn, body.name, body.projectId)
         features.check_name_available(conn, body.name)
     return respond.empty()
 

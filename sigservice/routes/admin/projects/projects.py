@@ -12,7 +12,7 @@ from sigservice.db.statements import Row
 from sigservice.repository.projects import project_environments as links
 from sigservice.repository.projects import projects as repository
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
-from sigservice.services.projects import project_environments, projects
+from sigservice.services.projects import project_environments, project_settings, projects
 from sigservice.web import respond
 from sigservice.web.guards import AdminGuard
 from sigservice.web.router import Router
@@ -63,7 +63,8 @@ router = Router(AdminGuard)
 def _to_full_json(conn: Connection, row: Row) -> dict[str, Any]:
     rows = links.list_by_project(conn, row["id"])
     environments = [project_environments.to_json(link) for link in rows]
-    return {"version": 1, **projects.to_json(row), "environments": environments}
+    settings = project_settings.to_json(row)
+    return {"version": 1, **projects.to_json(row), **settings, "environments": environments}
 
 
 @router.get(PATH, needs=VIEW)
@@ -107,7 +108,6 @@ def get_project_overview(context: Context, identity: Identity, project: str) -> 
         "featureTypeCounts": types,
         "stats": STATISTICS,
         "featureLimit": None,
-        "linkTemplates": [],
         "onboardingStatus": {"status": "onboarded"},
     }
     return respond.json(project_json | overview)
