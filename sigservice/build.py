@@ -16,8 +16,10 @@ from sigservice.errors import ExceedsLimitError, StartError
 from sigservice.flags.client_documents import ClientDocuments
 from sigservice.flags.compiled_flags import CompiledFlagsCache
 from sigservice.flags.cors_origins import CorsOrigins
+from sigservice.flags.flag_history import FlagHistory
 from sigservice.flags.frontend_documents import FrontendDocuments
 from sigservice.flags.revision_cache import RevisionCache
+from sigservice.flags.streams import Streams
 from sigservice.limiter import Limiter
 from sigservice.log import GetLogger, build_line_loggers
 from sigservice.outgoing.addresses import AddressPolicy
@@ -111,6 +113,14 @@ def build_context(
         ),
         compiled_flags=compiled_flags,
         frontend_documents=FrontendDocuments(),
+        flag_history=FlagHistory(database, telemetry),
+        streams=Streams(
+            database,
+            revision_cache,
+            clock,
+            get_logger("streams"),
+            limit=config["streaming"]["maxStreams"],
+        ),
         cors_origins=CorsOrigins(database, revision_cache),
         authentication=AuthenticationScheme(config["authentication"]),
         encryption=encryption,

@@ -6,6 +6,7 @@ import contextlib
 import socket
 import time
 import uuid
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -50,6 +51,8 @@ def build_error_body(status: int, reason: str) -> bytes:
 
 
 class JsonErrorTask(ErrorTask):  # type: ignore[misc]
+    is_handed_over = False
+
     def execute(self) -> None:
         error, path = self.request.error, getattr(self.request, "path", "")
         body = build_error_body(error.code, error.reason)
@@ -67,19 +70,40 @@ class JsonErrorTask(ErrorTask):  # type: ignore[misc]
         self.channel.server.log_refusal(method, path, error.code)
 
 
+# Gets a connection whose response has begun, and whether the response is chunked; or None if the
+# client has left before.
+TakeOver = Callable[[socket.socket | None, bool], None]
+
+
 class Task(WSGITask):  # type: ignore[misc]
     close_on_finish: bool
     wrote_header: bool
+    chunked_response: bool
 
     def get_environment(self) -> dict[str, Any]:
         """The WSGI environ, with `sigservice.arrived`, the time.monotonic() of its last byte,
-        `sigservice.waited`, the seconds that the request was queued, and `sigservice.body_refused`,
-        whether the listener did not read its body."""
+        `sigservice.waited`, the seconds that the request was queued, `sigservice.body_refused`,
+        whether the listener did not read its body, and `sigservice.hand_over`, a function: its
+        argument takes over the connection after the response."""
         environ: dict[str, Any] = super().get_environment()
         environ["sigservice.arrived"] = self.request.arrived
         environ["sigservice.waited"] = time.monotonic() - self.request.arrived
         environ["sigservice.body_refused"] = self.request.body_refused
+        environ["sigservice.hand_over"] = self._hand_over
         return environ
+
+    def _hand_over(self, take_over: TakeOver) -> None:
+        self.channel.take_over = take_over
+
+    def finish(self) -> None:
+        """A response that is handed over continues, so it gets no last chunk."""
+        if not self.is_handed_over:
+            super().finish()
+
+    @property
+    def is_handed_over(self) -> bool:
+        """A response with a length is an error that a wrapper of the application has made."""
+        return self.channel.take_over is not None and self.content_length is None
 
     def build_response_header(self) -> bytes:
         """The head. The connection stays open after 204 and 304: waitress closes it because they
@@ -152,15 +176,20 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     _is_unread = False  # whether the loop stopped to read during a request
     _rest = b""  # bytes after a request that is not answered yet
     _may_linger, _is_lingering, _bytes_dropped = False, False, 0
+    socket: Any
+    take_over: TakeOver | None = None  # takes over the connection after the response
+    _must_leave, _is_chunked, _is_closed = False, False, False
 
     def service(self) -> None:
         """Runs the request and sends the response. waitress wakes its loop after each response,
         also when the loop has nothing to do."""
         request = self.requests[0]
         task = (self.error_task_class if request.error else self.task_class)(self, request)
+        is_handed_over = False
         try:
             if self.connected:
                 task.service()
+                is_handed_over = task.is_handed_over
         except ClientDisconnected:
             task.close_on_finish = True
         # The application has answered its own errors: this is one of its headers, or an exit.
@@ -175,9 +204,13 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             self.current_outbuf_count = self.adj.outbuf_high_watermark
         with self.requests_lock:
             self.requests = []
-            self.close_when_flushed = self.close_when_flushed or task.close_on_finish
+            self._is_chunked = task.chunked_response
+            self._must_leave = is_handed_over and not self._is_closed
+            self.close_when_flushed |= task.close_on_finish and not self._must_leave
             is_ready = not (self._is_unread or self._rest or self.writable())
             self._is_unread = False
+        if not self._must_leave:
+            self._abandon_stream()
         if not is_ready:
             self._wake_loop()
 
@@ -269,7 +302,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             return True
         with self.requests_lock:
             self._is_unread = bool(self.requests)
-        return not (self._is_unread or self._rest or not super().readable())
+        is_waiting = self._is_unread or self._rest or self._must_leave
+        return not (is_waiting or not super().readable())
 
     @property
     def is_stalled(self) -> bool:
@@ -278,7 +312,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         return is_sending and time.time() - self.last_activity > STALLED_SECONDS
 
     def writable(self) -> bool:
-        return bool(super().writable() or (self._rest and not self.requests))
+        return bool(super().writable() or (self._rest and not self.requests) or self._must_leave)
 
     def handle_read(self) -> None:
         if not self._is_lingering:
@@ -300,11 +334,28 @@ class Channel(HTTPChannel):  # type: ignore[misc]
                 self._linger()
             return
         super().handle_write()
+        if self._must_leave and self.connected and not self.total_outbufs_len:
+            self._leave()
+            return
         # Not in the worker of the response: this thread may flush without a lock while no request
         # is running.
         if self._rest and self.connected and not (self.requests or self.total_outbufs_len):
             with self.requests_lock:
                 self._parse(self._rest)
+
+    def _leave(self) -> None:
+        """Hands the connection over and forgets it."""
+        take_over, self.take_over = self.take_over, None
+        sock, self.socket = self.socket, None
+        self.handle_close()
+        assert take_over is not None
+        take_over(sock, self._is_chunked)
+
+    def _abandon_stream(self) -> None:
+        with self.requests_lock:
+            take_over, self.take_over = self.take_over, None
+        if take_over is not None:
+            take_over(None, False)
 
     def _linger(self) -> None:
         """Reads and drops bytes for a moment. If the connection closed while the client still
@@ -323,6 +374,9 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         request, self.request, self._rest = self.request, None, b""
         if request is not None:
             request.close()
+        with self.requests_lock:  # `service` sets it in another thread
+            self._is_closed = True
+        self._abandon_stream()
         super().handle_close()
 
     def del_channel(self, map: Any = None) -> None:

@@ -16,8 +16,10 @@ from sigservice.encryption import Encryption
 from sigservice.flags.client_documents import ClientDocuments
 from sigservice.flags.compiled_flags import CompiledFlagsCache
 from sigservice.flags.cors_origins import CorsOrigins
+from sigservice.flags.flag_history import FlagHistory
 from sigservice.flags.frontend_documents import FrontendDocuments
 from sigservice.flags.revision_cache import RevisionCache
+from sigservice.flags.streams import Streams
 from sigservice.limiter import Limiter
 from sigservice.log import GetLogger
 from sigservice.outgoing.sender import Sender
@@ -55,6 +57,8 @@ class Context:
     client_documents: ClientDocuments
     compiled_flags: CompiledFlagsCache
     frontend_documents: FrontendDocuments
+    flag_history: FlagHistory
+    streams: Streams
     cors_origins: CorsOrigins
     authentication: AuthenticationScheme
     encryption: Encryption
@@ -72,6 +76,7 @@ class Context:
     stopping: threading.Event = field(default_factory=threading.Event)
     recent_credentials: RecentKeys = field(default_factory=RecentKeys)
     recent_sign_ins: RecentKeys = field(default_factory=RecentKeys)
+    offered_streams: RecentKeys = field(default_factory=lambda: RecentKeys(100_000))
     refused_calls: RefusedCallBuffer = field(default_factory=RefusedCallBuffer)
     token_uses: TokenUses = field(default_factory=TokenUses)
     sender: Sender = field(default_factory=Sender)

@@ -145,6 +145,12 @@ class RateLimitError(AppError):
     status, name = 429, "RateLimitError"
 
 
+class NoStreamError(AppError):
+    """For a server that can't keep the connection of a stream."""
+
+    status, name = 501, "NotImplementedError"
+
+
 class UnavailableError(AppError):
     """For a busy service or an unavailable database; the client should retry."""
 

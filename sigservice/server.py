@@ -189,6 +189,7 @@ class Service:
             deadline = time.monotonic() + self.config["server"]["gracefulShutdownTimeout"] / 1000
             if self._runner is not None:
                 self._runner.request_stop()
+            self.context.streams.stop()
             if self._thread is not None and self._listener is not None:
                 self._listener.request_stop()
                 self._thread.join()

@@ -1,5 +1,27 @@
 -- Today's schema, generated from the migrations for reading; never executed.
 
+CREATE FUNCTION public.notify_revisions() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    PERFORM pg_notify('sigservice_revisions', '');
+    RETURN NULL;
+END
+$$;
+
+CREATE FUNCTION public.set_revision_event_id() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF NEW.topic = '' THEN
+        NEW.event_id := greatest(NEW.event_id + 1, floor(extract(epoch FROM clock_timestamp())));
+    ELSE
+        NEW.event_id := coalesce((SELECT event_id FROM revisions WHERE topic = ''), NEW.event_id);
+    END IF;
+    RETURN NEW;
+END
+$$;
+
 CREATE TABLE public.action_runs (
     id bigint NOT NULL,
     action_set_id integer NOT NULL,
@@ -397,7 +419,8 @@ CREATE TABLE public.reset_tokens (
 
 CREATE TABLE public.revisions (
     topic text NOT NULL,
-    id bigint NOT NULL
+    id bigint NOT NULL,
+    event_id bigint DEFAULT 0 NOT NULL
 );
 
 CREATE TABLE public.roles (
@@ -939,6 +962,10 @@ CREATE INDEX strategy_segments_segment_id_idx ON public.strategy_segments USING 
 CREATE UNIQUE INDEX users_email_key ON public.users USING btree (lower(email));
 
 CREATE UNIQUE INDEX users_username_key ON public.users USING btree (lower(username));
+
+CREATE TRIGGER revisions_notify AFTER INSERT OR UPDATE ON public.revisions FOR EACH STATEMENT EXECUTE FUNCTION public.notify_revisions();
+
+CREATE TRIGGER revisions_set_event_id BEFORE INSERT OR UPDATE ON public.revisions FOR EACH ROW EXECUTE FUNCTION public.set_revision_event_id();
 
 ALTER TABLE ONLY public.action_sets
     ADD CONSTRAINT action_sets_project_fkey FOREIGN KEY (project) REFERENCES public.projects(id) ON DELETE CASCADE;

@@ -280,6 +280,11 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Maximum age of the compiled flags of an environment for /api/frontend; the metric "
          "frontend_engine_builds_total counts compilations. Changes take effect at the next "
          "request in any case. Not set: until a change."),
+        ("streaming.maxStreams", "SERVICE_STREAMS_LIMIT", number(0, 100_000, "streams"), 2500,
+         "Maximum number of open streams; more are answered 429, and SDKs poll. 0: no streams. The "
+         "limit of open files is raised for them as far as the system allows."),
+        ("streaming.upgradePollers", "SERVICE_STREAMING_UPGRADE", parse.BOOLEAN, True,
+         "Asks Node SDKs that poll to stream instead, once for each of their connections."),
         ("accessControlMaxAge", "ACCESS_CONTROL_MAX_AGE", number(0, 31_536_000, "seconds"), 86_400,
          "How long browsers cache the response to a preflight of /api/frontend "
          "(Access-Control-Max-Age)."),

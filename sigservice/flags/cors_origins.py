@@ -1,7 +1,8 @@
 """The origins of web pages that may call the frontend API, cached until the settings change."""
 
 from sigservice.db.pool import Database
-from sigservice.flags.revision_cache import RevisionCache, Revisions
+from sigservice.flags.revision_cache import RevisionCache
+from sigservice.services.revisions import Revisions
 from sigservice.services.system import settings
 
 

@@ -15,6 +15,7 @@ from sigservice.repository import revisions as repository
 from sigservice.services import revisions as revision_service
 from sigservice.services.access import api_tokens
 from sigservice.services.identity import DEFAULT_ENVIRONMENT
+from sigservice.services.revisions import Revisions
 
 MAX_TOKENS = 10_000
 
@@ -40,21 +41,10 @@ class Access:
         return "*" in self.projects
 
 
-@dataclass(frozen=True)
-class Revisions:
-    """The revisions at one moment; `generation` grows with every change."""
-
-    generation: int
-    topics: dict[str, int]
-
-    def of_environment(self, environment: str) -> int:
-        return revision_service.sum_for_environment(self.topics, environment)
-
-
 class RevisionCache:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
-        self._revisions = Revisions(-1, {})
+        self._revisions = Revisions()
         self._tokens: dict[bytes, Access] = {}
         self._tokens_revision = -1
         self._read = CoalescedRead(self._read_changes)
@@ -108,6 +98,5 @@ class RevisionCache:
         with self._database.autocommit(is_brief=True) as conn:
             generation = repository.find_generation(conn)
             if generation != self._revisions.generation:
-                topics = repository.list_all(conn)
-                self._revisions = Revisions(topics.get("", 0), topics)
+                self._revisions = revision_service.read(conn)
         return self._revisions

@@ -2,7 +2,7 @@
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import execute, fetch_all, fetch_value, fetch_value_prepared
+from sigservice.db.statements import Row, execute, fetch_all, fetch_value, fetch_value_prepared
 
 _SQL = queries.load("revisions")
 
@@ -21,6 +21,6 @@ def find_generation(conn: Connection) -> int:
     return int(fetch_value_prepared(conn, _SQL["find_generation"]) or 0)
 
 
-def list_all(conn: Connection) -> dict[str, int]:
-    """The id of each topic."""
-    return {row["topic"]: row["id"] for row in fetch_all(conn, _SQL["list_revisions"])}
+def list_all(conn: Connection) -> list[Row]:
+    """{topic, id, event_id} of each topic."""
+    return fetch_all(conn, _SQL["list_revisions"])

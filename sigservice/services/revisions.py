@@ -6,6 +6,7 @@ clock, so a restored database never gives the revision of a lost state to other 
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from sigservice.db.pool import Connection
 from sigservice.repository import revisions as repository
@@ -32,6 +33,26 @@ def bump_tokens(conn: Connection) -> None:
     repository.bump(conn, ["", "tokens"])
 
 
-def sum_for_environment(topics: Mapping[str, int], environment: str) -> int:
-    """The revision of one environment. It grows, unless the database is restored."""
-    return topics.get("all", 0) + topics.get(f"in/{environment}", 0)
+@dataclass(frozen=True)
+class Revisions:
+    """The revisions and event IDs of all topics at one moment; `generation` grows with every
+    change."""
+
+    generation: int = -1
+    topics: Mapping[str, int] = field(default_factory=dict)
+    event_ids: Mapping[str, int] = field(default_factory=dict)
+
+    def of_environment(self, environment: str) -> int:
+        """The revision of one environment. It grows, unless the database is restored."""
+        return self.topics.get("all", 0) + self.topics.get(f"in/{environment}", 0)
+
+    def find_event_id(self, environment: str) -> int:
+        """The number of the last change of this environment. It identifies its state like the
+        revision, and fits the 32 bits of SDKs."""
+        return max(self.event_ids.get("all", 1), self.event_ids.get(f"in/{environment}", 1))
+
+
+def read(conn: Connection) -> Revisions:
+    rows = repository.list_all(conn)
+    topics = {row["topic"]: row["id"] for row in rows}
+    return Revisions(topics.get("", 0), topics, {row["topic"]: row["event_id"] for row in rows})

@@ -24,9 +24,10 @@ def json(value: Any, status: int = 200, **headers: str) -> HTTPResponse:
     return HTTPResponse(_encode(value), status, {"Content-Type": JSON, **fields})
 
 
-def answer(body: bytes, status: int, headers: Mapping[str, str]) -> HTTPResponse:
+def answer(body: bytes | Iterable[bytes], status: int, headers: Mapping[str, str]) -> HTTPResponse:
     """For frequent requests: bottle checks each header for line breaks and changes its spelling,
-    which takes longer than their handlers. `headers` contain nothing from clients."""
+    which takes longer than their handlers. `headers` contain nothing from clients. The parts of an
+    iterable are sent without a length."""
     response = HTTPResponse(body, status)
     response._headers = {name: [text] for name, text in headers.items()}
     return response

@@ -17,4 +17,4 @@ ON CONFLICT (topic) DO UPDATE SET id = greatest(revisions.id + 1, excluded.id);
 SELECT id FROM revisions WHERE topic = '';
 
 -- name: list_revisions
-SELECT topic, id FROM revisions;
+SELECT topic, id, event_id FROM revisions;

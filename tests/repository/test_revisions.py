@@ -9,12 +9,16 @@ from sigservice.repository.flags import feature_environments
 from tests.repository.kit import add_built_ins, run
 
 
+def list_ids(conn, member="id"):
+    return {row["topic"]: row[member] for row in revisions.list_all(conn)}
+
+
 def test_ids_grow_by_topic(conn):
     revisions.lock(conn)
     revisions.bump(conn, ["", "in/a"])
-    before = revisions.list_all(conn)
+    before = list_ids(conn)
     revisions.bump(conn, ["", "in/a", "all"])
-    after = revisions.list_all(conn)
+    after = list_ids(conn)
     assert all(after[topic] > before[topic] for topic in ("", "in/a"))
     assert set(after) == {"", "in/a", "all"}
     assert revisions.find_generation(conn) == after[""]
@@ -23,7 +27,7 @@ def test_ids_grow_by_topic(conn):
 def test_an_id_follows_the_clock(conn):
     before = int(time.time() * 1000)
     revisions.bump(conn, ["", "in/a"])
-    assert all(id >= before for id in revisions.list_all(conn).values())
+    assert all(id >= before for id in list_ids(conn).values())
 
 
 def test_an_id_ahead_of_the_clock_grows_by_one(conn):
@@ -43,10 +47,40 @@ def test_an_id_of_a_lost_state_does_not_come_back(conn):
         revisions.bump(conn, ["", "in/a"])
         run(conn, "SAVEPOINT backup")
         change()
-        lost = revisions.list_all(conn)
+        lost = list_ids(conn)
         run(conn, "ROLLBACK TO SAVEPOINT backup")
         last = max(lost.values())
         while int(time.time() * 1000) <= last:
             pass
         change()
-        assert not set(revisions.list_all(conn).items()) & set(lost.items())
+        assert not set(list_ids(conn).items()) & set(lost.items())
+
+
+def test_all_topics_of_a_change_get_one_event_id(conn):
+    revisions.bump(conn, ["", "in/a", "in/b"])
+    first = list_ids(conn, "event_id")
+    revisions.bump(conn, ["", "in/b"])
+    second = list_ids(conn, "event_id")
+    assert first["in/a"] == first["in/b"] == first[""] == second["in/a"]
+    assert second["in/b"] == second[""] > first[""]
+
+
+def test_an_event_id_follows_the_clock_in_seconds(conn):
+    before = int(time.time())
+    revisions.bump(conn, [""])
+    assert before <= list_ids(conn, "event_id")[""] <= time.time() + 1
+
+
+def test_an_event_id_ahead_of_the_clock_grows_by_one(conn):
+    run(conn, "INSERT INTO revisions (topic, id) VALUES ('', 1)")
+    run(conn, "UPDATE revisions SET event_id = 4000000000")
+    revisions.bump(conn, ["", "all"])
+    assert list_ids(conn, "event_id") == {"": 4000000002, "all": 4000000002}
+
+
+def test_the_statement_that_switches_flags_counts_events_too(conn):
+    add_built_ins(conn)
+    revisions.bump(conn, ["", "in/a"])
+    before = list_ids(conn, "event_id")
+    feature_environments.set_states(conn, {}, topics=["", "in/a"])
+    assert list_ids(conn, "event_id")["in/a"] == before["in/a"] + 1

@@ -54,6 +54,11 @@ def insert(
     )[0]
 
 
+def list_access(conn: Connection, ids: list[int], now: datetime) -> list[Row]:
+    """{id, projects} of those that exist and haven't expired."""
+    return fetch_all(conn, _SQL["list_api_token_access"], ids=ids, now=now)
+
+
 def find(conn: Connection, secret_hash: bytes, now: datetime) -> Row | None:
     """None if the token doesn't exist or has expired."""
     return fetch_one_prepared(conn, _SQL["find_api_token"], secret_hash=secret_hash, now=now)

@@ -1,15 +1,20 @@
 """The client API, which server-side SDKs poll, as the official SDKs specify it."""
 
+import re
 from functools import lru_cache
+from typing import Any
 
 from bottle import HTTPResponse, request
 
 from sigservice.context import Context
-from sigservice.errors import BadDataError, NotFoundError
+from sigservice.errors import BadDataError, NoStreamError, NotFoundError
+from sigservice.event_stream import HEADERS
+from sigservice.flags.client_subscription import ClientSubscription, write_connected
 from sigservice.flags.revision_cache import Access
 from sigservice.semantic_version import SemanticVersion, parse_version
 from sigservice.services.flags import client_features
 from sigservice.services.flags.client_features import Query
+from sigservice.services.revisions import Revisions
 from sigservice.web import respond
 from sigservice.web.body import read_query_pairs
 from sigservice.web.etag import matches
@@ -17,6 +22,9 @@ from sigservice.web.guards import REVISIONS, ClientGuard
 from sigservice.web.router import Router
 
 FIRST_SPEC_WITH_SEGMENTS = SemanticVersion(4, 2, 0)
+MAX_ID_LENGTH = 100
+# The Node SDK understands the header Fetch-Mode since 6.7.0.
+_NODE_SDK = re.compile(r"unleash-(node-sdk|client-node):(6\.([7-9]|\d\d+)\.|([7-9]|\d\d+)\.)")
 
 
 router = Router(ClientGuard, "client")
@@ -39,7 +47,52 @@ def show_document(context: Context, access: Access) -> HTTPResponse:
     if matches(environ.get("HTTP_IF_NONE_MATCH", ""), etag):
         return respond.answer(b"", 304, headers)
     document = context.client_documents.get(query, revision)
+    if _must_offer_stream(context, environ):
+        # Without an ETag: the SDK drops this body, and if the stream fails it must get another.
+        del headers["Etag"]
+        headers["Fetch-Mode"] = "streaming"
     return respond.answer(document.body, 200, headers)
+
+
+@router.get("/api/client/delta")
+def show_changes(context: Context, access: Access) -> HTTPResponse:
+    environ = request.environ
+    query = _build_query(environ.get("QUERY_STRING", ""), "", access)
+    revisions: Revisions = environ[REVISIONS]
+    since = parse_event_id(environ.get("HTTP_IF_NONE_MATCH", ""))
+    event_id, message = revisions.find_event_id(access.environment), b""
+    if since != event_id:
+        revision = revisions.of_environment(access.environment)
+        state = context.flag_history.get(access.environment, revision)
+        event_id, message = state.event_id, state.build_message(query, since)
+    headers = {
+        "Etag": f'"{event_id}"',
+        "Content-Type": respond.JSON,
+        "Cache-Control": "no-cache",
+        "Vary": "Accept-Encoding",
+    }
+    return respond.answer(message, 200 if message else 304, headers)
+
+
+@router.get("/api/client/streaming")
+def open_stream(context: Context, access: Access) -> HTTPResponse:
+    """The Node SDK polls after 404, 429 and 501, and retries forever after other errors."""
+    environ = request.environ
+    if not context.streams.limit:
+        raise NotFoundError(
+            "This service has no streams (SERVICE_STREAMS_LIMIT is 0). Poll instead."
+        )
+    hand_over = environ.get("sigservice.hand_over")
+    if hand_over is None:
+        raise NoStreamError("Only the service's own listener has streams. Poll instead.")
+    query = _build_query(environ.get("QUERY_STRING", ""), "", access)
+    revision = environ[REVISIONS].of_environment(access.environment)
+    state = context.flag_history.get(access.environment, revision)
+    event = write_connected(state, query, parse_event_id(environ.get("HTTP_LAST_EVENT_ID", "")))
+    if environ["REQUEST_METHOD"] != "HEAD":
+        subscription = ClientSubscription(context.flag_history, access, query, state)
+        hand_over(context.streams.open(subscription))
+    return respond.answer(iter([event]), 200, HEADERS)
 
 
 @router.get("/api/client/features/<name>")
@@ -51,6 +104,30 @@ def show_feature(context: Context, access: Access, name: str) -> HTTPResponse:
     if body is None:
         raise NotFoundError("Flag not found.")
     return HTTPResponse(body, 200, {"Content-Type": respond.JSON})
+
+
+def _must_offer_stream(context: Context, environ: dict[str, Any]) -> bool:
+    """Whether to ask an SDK that polls to stream: once for each SDK that understands it, because
+    one whose stream fails polls again at once."""
+    connection_id = environ.get("HTTP_UNLEASH_CONNECTION_ID", "")
+    if not (connection_id and context.config["streaming"]["upgradePollers"]):
+        return False
+    if len(connection_id) > MAX_ID_LENGTH or not _NODE_SDK.match(
+        environ.get("HTTP_UNLEASH_SDK", "")
+    ):
+        return False
+    recent_ids = context.offered_streams
+    if not context.streams.has_room or connection_id in recent_ids:
+        return False
+    recent_ids.add(connection_id)
+    return True
+
+
+def parse_event_id(text: str) -> int | None:
+    """The event ID of If-None-Match or Last-Event-ID; None if it has none. An ID that no event can
+    have is an unknown one."""
+    match = re.fullmatch(r'\s*(?:W/)?"?([0-9]{1,10})"?\s*', text)
+    return int(match[1]) if match else None
 
 
 @lru_cache(maxsize=1000)

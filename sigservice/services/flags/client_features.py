@@ -68,6 +68,17 @@ def build_document(conn: Connection, query: Query, revision: int) -> bytes:
     return "".join(parts).encode()
 
 
+def list_texts(conn: Connection, environment: str) -> tuple[dict[str, str], dict[int, str]]:
+    """The JSON texts of all flags by name and of their segments by ID, each in one line."""
+    flags, segments = {}, {}
+    for row in client_features.list_documents(conn, environment):
+        if row["item_type"] == "flag":
+            flags[row["name"]] = _join_feature(row).replace("\n", "")
+        else:
+            segments[int(row["name"])] = row["body"].replace("\n", "")
+    return flags, segments
+
+
 def build_flag(conn: Connection, query: Query, name: str) -> bytes | None:
     """One flag; None when the query has no such flag."""
     rows = client_features.list_documents(

@@ -22,6 +22,13 @@ FROM api_tokens
 WHERE secret_hash = %(secret_hash)s
   AND (expires_at IS NULL OR expires_at > %(now)s);
 
+-- name: list_api_token_access
+-- For open streams, after tokens have changed.
+SELECT id, projects
+FROM api_tokens
+WHERE id = ANY(%(ids)s::bigint[])
+  AND (expires_at IS NULL OR expires_at > %(now)s);
+
 -- name: find_api_token_to_change
 -- By secret, else by ID: a configured secret may consist of digits.
 SELECT id, secret_prefix, token_name, type, environment, projects, created_at, expires_at,

@@ -70,6 +70,7 @@ WHERE NOT %(inline)s::boolean
         JOIN features f ON f.name = s.feature
         WHERE x.segment_id = g.id
           AND s.environment = %(environment)s
+          AND NOT s.disabled
           AND f.archived_at IS NULL
           AND (%(projects)s::text[] IS NULL OR f.project = ANY(%(projects)s))
         OFFSET 0)

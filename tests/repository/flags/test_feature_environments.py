@@ -86,7 +86,7 @@ def test_states_are_set_and_variants_stay(conn):
     generation = revisions.find_generation(conn)
     feature_environments.set_states(conn, {}, topics=["", "in/development"])
     assert revisions.find_generation(conn) > generation
-    assert "in/development" in revisions.list_all(conn)
+    assert "in/development" in {row["topic"] for row in revisions.list_all(conn)}
     a, b = (feature_environments.find_state(conn, name, "development") for name in "ab")
     assert (a["enabled"], json.loads(a["variants"])) == (True, [{"name": "x"}])
     assert (b["enabled"], b["variants"]) == (False, "[]")
