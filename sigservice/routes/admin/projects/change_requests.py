@@ -1,0 +1,76 @@
+"""Admin API: the configuration of change requests, which this service doesn't have.
+
+Tools such as the Terraform provider read it and write that change requests are disabled.
+"""
+
+import msgspec
+from bottle import HTTPResponse
+
+from sigservice.context import Context
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
+from sigservice.errors import BadDataError, NotFoundError
+from sigservice.repository.projects import environments
+from sigservice.services.identity import EDIT, VIEW, Identity
+from sigservice.services.projects import projects
+from sigservice.web import respond
+from sigservice.web.guards import AdminGuard
+from sigservice.web.router import Router
+
+PROJECT = "/api/admin/projects/<project>"
+
+
+class ChangeRequestBody(msgspec.Struct):
+    """Unleash writes this member with an s and reads `changeRequestEnabled`."""
+
+    changeRequestsEnabled: bool
+    requiredApprovals: int | None = None
+
+
+router = Router(AdminGuard)
+
+
+@router.get(f"{PROJECT}/change-requests/config", needs=VIEW)
+def list_change_request_settings(
+    context: Context, identity: Identity, project: str
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        rows = _list_environments(conn, project)
+    return respond.json(
+        [
+            {
+                "environment": row["name"],
+                "type": row["type"],
+                "changeRequestEnabled": False,
+                "requiredApprovals": None,
+            }
+            for row in rows
+        ]
+    )
+
+
+@router.put(
+    f"{PROJECT}/environments/<environment>/change-requests/config",
+    needs=EDIT,
+    takes=ChangeRequestBody,
+)
+def set_change_request_settings(
+    context: Context, identity: Identity, project: str, environment: str, body: ChangeRequestBody
+) -> HTTPResponse:
+    """Accepts that they are disabled; stores nothing."""
+    with context.database.transaction() as conn:
+        if environment not in {row["name"] for row in _list_environments(conn, project)}:
+            raise NotFoundError(f"Environment {environment} not found in project {project}.")
+    if body.changeRequestsEnabled:
+        raise BadDataError(
+            "This service has no change requests: changes of flags take effect immediately."
+            " Set changeRequestsEnabled to false.",
+            path="changeRequestsEnabled",
+        )
+    return respond.empty(204)
+
+
+def _list_environments(conn: Connection, project: str) -> list[Row]:
+    """Those that the project uses. Raises NotFoundError for the project."""
+    projects.get(conn, project)
+    return [row for row in environments.list_by_project(conn, project) if row["visible"]]
