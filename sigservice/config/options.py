@@ -277,8 +277,8 @@ OPTIONS: tuple[Option, ...] = tuple(
          number(0, 86_400_000, "milliseconds"), 600, "How long they are cached."),
         ("frontendApi.refreshIntervalInMs", "FRONTEND_API_REFRESH_INTERVAL_MS",
          number(1, 86_400_000, "milliseconds"), None,
-         "Maximum age of the compiled flags of an environment for /api/frontend; the metric "
-         "frontend_engine_builds_total counts compilations. Changes take effect at the next "
+         "Maximum age of the compiled flags of an environment for /api/frontend and /ofrep; the "
+         "metric frontend_engine_builds_total counts compilations. Changes take effect at the next "
          "request in any case. Not set: until a change."),
         ("streaming.maxStreams", "SERVICE_STREAMS_LIMIT", number(0, 100_000, "streams"), 2500,
          "Maximum number of open streams; more are answered 429, and SDKs poll. 0: no streams. The "
@@ -286,7 +286,7 @@ OPTIONS: tuple[Option, ...] = tuple(
         ("streaming.upgradePollers", "SERVICE_STREAMING_UPGRADE", parse.BOOLEAN, True,
          "Asks Node SDKs that poll to stream instead, once for each of their connections."),
         ("accessControlMaxAge", "ACCESS_CONTROL_MAX_AGE", number(0, 31_536_000, "seconds"), 86_400,
-         "How long browsers cache the response to a preflight of /api/frontend "
+         "How long browsers cache the response to a preflight of /api/frontend and /ofrep "
          "(Access-Control-Max-Age)."),
     )
     + _section(

@@ -20,6 +20,8 @@ def compile_rollout(field: str, group: str, percentage: int) -> Predicate:
     if percentage == 100 and field in ("random", "default"):
         return always
     read, prefix = _make_stickiness_reader(field), f"{group}:"
+    if percentage == 100:
+        return lambda fields: read(fields) is not None
 
     def is_in_rollout(fields: Fields) -> bool:
         identifier = read(fields)
@@ -27,6 +29,7 @@ def compile_rollout(field: str, group: str, percentage: int) -> Predicate:
             if field != "default":
                 return False
             identifier = fields.read_random()
+        fields.has_read_bucket = True
         return murmur3(prefix + identifier, 0, False) % 100 < percentage
 
     return is_in_rollout
@@ -40,6 +43,7 @@ def compile_variant_bucket(field: str, group: str, total_weight: int) -> Callabl
         identifier = read(fields)
         if identifier is None:
             identifier = fields.read_random()
+        fields.has_read_bucket = True
         return murmur3(prefix + identifier, VARIANT_SEED, False) % total_weight
 
     return find_bucket

@@ -11,7 +11,8 @@ class Fields(dict[str, str | None]):
     `time` replaces the clock. With `creates_session` an absent sessionId reads as a random one.
     The random value is one for all reads, so that flags, strategies and variants of an evaluation
     agree. `identity` is the user, otherwise the session, otherwise None. `has_read_random` and
-    `has_read_clock` record what an evaluation depended on beside the fields.
+    `has_read_clock` record what an evaluation depended on beside the fields, and `has_read_bucket`
+    whether a percentage or a weight was part of it.
     """
 
     def __init__(
@@ -25,7 +26,7 @@ class Fields(dict[str, str | None]):
         self._time, self._creates_session = time, creates_session
         self.identity = texts.get("userId", texts.get("sessionId"))
         self._random = ""
-        self.has_read_random = self.has_read_clock = False
+        self.has_read_random = self.has_read_clock = self.has_read_bucket = False
 
     def __missing__(self, name: str) -> str | None:
         return self.read_random() if name == "sessionId" and self._creates_session else None

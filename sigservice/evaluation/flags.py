@@ -1,7 +1,7 @@
 """Compiles a document of the client API: each flag becomes functions of the evaluation context."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -15,6 +15,8 @@ from sigservice.evaluation.strategies import (
 )
 from sigservice.evaluation.variants import (
     Choose,
+    choose_first,
+    choose_none,
     compile_flag_variants,
     compile_strategy_variants,
 )
@@ -24,21 +26,25 @@ Json = dict[str, Any]
 # What finds the serialized toggle of a flag for the frontend API: the toggle itself if it is always
 # the same, otherwise a function that returns None if the flag is disabled for the context.
 Step = bytes | Callable[[Fields], bytes | None]
+Case = tuple[Predicate, Step]
 MAX_SCOPES = 1000
 
 
 @dataclass(frozen=True)
 class Flag:
-    """`parents` are the conditions of its dependencies, in their order."""
+    """`parents` are the conditions of its dependencies, in their order. `cases` are its strategies
+    that may match, with their toggles. `is_on` is its state in the environment."""
 
     project: str
+    is_on: bool
     parents: Sequence[Predicate]
+    cases: Sequence[Case]
     is_enabled: Predicate
     step: Step
 
     def find_variant(self, fields: Fields) -> Json | None:
         """Returns the variant of the toggle; None if the flag is disabled for the context."""
-        toggle = _run(self.step, fields)
+        toggle = run(self.step, fields)
         return msgspec.json.decode(toggle)["variant"] if toggle else None
 
 
@@ -78,12 +84,17 @@ class Flags:
 
 def evaluate(steps: Iterable[Step], fields: Fields) -> bytes:
     """Returns `{"toggles": […]}` with the flags that are enabled for the context."""
-    toggles = []
+    return b'{"toggles":[' + join_results(steps, fields) + b"]}"
+
+
+def join_results(steps: Iterable[Step], fields: Fields) -> bytes:
+    """Returns what the steps find for the context, with commas between."""
+    results = []
     for step in steps:
-        toggle = step if isinstance(step, bytes) else step(fields)
-        if toggle is not None:
-            toggles.append(toggle)
-    return b'{"toggles":[' + b",".join(toggles) + b"]}"
+        result = step if isinstance(step, bytes) else step(fields)
+        if result is not None:
+            results.append(result)
+    return b",".join(results)
 
 
 def evaluate_repeatable(steps: Iterable[Step], fields: Fields) -> list[Step]:
@@ -93,7 +104,7 @@ def evaluate_repeatable(steps: Iterable[Step], fields: Fields) -> list[Step]:
     toggles: list[bytes] = []
     for step in steps:
         fields.has_read_random = fields.has_read_clock = False
-        toggle = _run(step, fields)
+        toggle = run(step, fields)
         if not fields.is_repeatable:
             rest += [*_join(toggles), step]
             toggles = []
@@ -102,7 +113,8 @@ def evaluate_repeatable(steps: Iterable[Step], fields: Fields) -> list[Step]:
     return [*rest, *_join(toggles)]
 
 
-def _run(step: Step, fields: Fields) -> bytes | None:
+def run(step: Step, fields: Fields) -> bytes | None:
+    """Returns the toggle; None if the flag is disabled for the context."""
     return step if isinstance(step, bytes) else step(fields)
 
 
@@ -121,10 +133,19 @@ def _compile_alone(flag: Json, segments: Mapping[int, Predicate]) -> Flag:
     cases = [case for case in cases if case[0] is not never]
     if not flag["strategies"]:
         cases = [(always, of_flag)]
-    if not flag["enabled"]:
-        cases = []
+    is_on = flag["enabled"]
+    cases = _skip_unreachable(cases) if is_on else []
     is_enabled = _match_any([matches for matches, _ in cases])
-    return Flag(flag.get("project", "default"), (), is_enabled, _compile_cases(cases))
+    project = flag.get("project", "default")
+    return Flag(project, is_on, (), cases, is_enabled, _compile_cases(cases))
+
+
+def _skip_unreachable(cases: list[Case]) -> list[Case]:
+    """Those up to the first one that always matches."""
+    for position, (matches, _) in enumerate(cases, 1):
+        if matches is always:
+            return cases[:position]
+    return cases
 
 
 def _compile_own_toggles(flag: Json, strategy: Json) -> Step | None:
@@ -141,8 +162,10 @@ def _compile_own_toggles(flag: Json, strategy: Json) -> Step | None:
 def _compile_toggles(flag: Json, variants: Sequence[Json], choose: Choose) -> Step:
     toggles = [_build_toggle(flag, variant) for variant in variants]
     no_variant = _build_toggle(flag, None)
-    if not variants:
+    if choose is choose_none:
         return no_variant
+    if choose is choose_first:
+        return toggles[0]
 
     def find_toggle(fields: Fields) -> bytes:
         position = choose(fields)
@@ -172,12 +195,14 @@ def _build_toggle(flag: Json, variant: Json | None) -> bytes:
 def _match_any(predicates: Sequence[Predicate]) -> Predicate:
     if not predicates:
         return never
-    if len(predicates) == 1 or predicates[0] is always:
+    if len(predicates) == 1:
         return predicates[0]
+    if always in predicates:
+        return always
     return lambda fields: any(matches(fields) for matches in predicates)
 
 
-def _compile_cases(cases: Sequence[tuple[Predicate, Step]]) -> Step:
+def _compile_cases(cases: Sequence[Case]) -> Step:
     if len(cases) != 1:
         return _find_first(cases)
     ((matches, step),) = cases
@@ -188,11 +213,11 @@ def _compile_cases(cases: Sequence[tuple[Predicate, Step]]) -> Step:
     return lambda fields: step(fields) if matches(fields) else None
 
 
-def _find_first(cases: Sequence[tuple[Predicate, Step]]) -> Step:
+def _find_first(cases: Sequence[Case]) -> Step:
     def find_toggle(fields: Fields) -> bytes | None:
         for matches, step in cases:
             if matches(fields):
-                return _run(step, fields)
+                return run(step, fields)
         return None
 
     return find_toggle
@@ -220,7 +245,7 @@ def _add_parents(
     satisfied = combine(parents)
     is_enabled = combine([satisfied, flag.is_enabled])
     cases = [(satisfied, flag.step)] if is_enabled is not never else []
-    return Flag(flag.project, parents, is_enabled, _compile_cases(cases))
+    return replace(flag, parents=parents, is_enabled=is_enabled, step=_compile_cases(cases))
 
 
 def _compile_parent(dependency: Json, parent: Flag) -> Predicate:

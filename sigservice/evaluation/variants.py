@@ -13,6 +13,14 @@ Choose = Callable[[Fields], int | None]
 Override = tuple[int, str, frozenset[str]]
 
 
+def choose_none(fields: Fields) -> None:
+    return None
+
+
+def choose_first(fields: Fields) -> int:
+    return 0
+
+
 def compile_flag_variants(variants: Sequence[Mapping[str, Any]], flag: str) -> Choose:
     """The first variant's stickiness counts; overrides come before weights."""
     field = variants[0].get("stickiness", "default") if variants else "default"
@@ -31,9 +39,9 @@ def compile_strategy_variants(
     """Variants of a strategy use its stickiness `field` and have no overrides."""
     limits = list(accumulate(variant["weight"] for variant in variants))
     if not limits or limits[-1] <= 0:
-        return lambda fields: None
+        return choose_none
     if len(variants) == 1:
-        return lambda fields: 0
+        return choose_first
     find_bucket = compile_variant_bucket(field, group, limits[-1])
     return lambda fields: bisect_right(limits, find_bucket(fields))
 

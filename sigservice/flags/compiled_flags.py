@@ -4,12 +4,14 @@ import itertools
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
+from functools import cached_property
 
 import msgspec
 
 from sigservice.clock import Clock
 from sigservice.db.pool import Database
 from sigservice.evaluation.flags import Flags
+from sigservice.evaluation.ofrep import OfrepFlags
 from sigservice.flags.revision_cache import RevisionCache
 from sigservice.flags.single_flight import SingleFlight
 from sigservice.services.flags import client_features
@@ -27,6 +29,11 @@ class CompiledFlags:
     revision: int
     built_at: float
     flags: Flags
+
+    @cached_property
+    def ofrep_flags(self) -> OfrepFlags:
+        """The same flags for OFREP, compiled at its first request."""
+        return OfrepFlags(self.flags)
 
 
 class CompiledFlagsCache:

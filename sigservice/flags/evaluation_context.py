@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
+
 from sigservice.errors import BadDataError
 from sigservice.evaluation.fields import Fields
 from sigservice.services.problems import Problems
@@ -65,6 +67,39 @@ def make_context(
         problems.add(f"{path}currentTime", "currentTime must be an ISO 8601 date.")
     problems.raise_if_any()
     return Fields(texts, time=time, creates_session=creates_session)
+
+
+def make_ofrep_context(
+    fields: Mapping[str, Any], *, environment: str, remote_address: str, path: str
+) -> Fields:
+    """The same for OFREP: `targetingKey` is the userId unless there is one, and objects and arrays
+    are JSON text, except the object `properties`. Raises BadDataError with all problems."""
+    key = fields.get("targetingKey")
+    if not isinstance(key, str | None):
+        raise BadDataError("targetingKey must be a string.", path=f"{path}targetingKey")
+    flat = _flatten(fields)
+    properties = fields.get("properties")
+    if not isinstance(properties, dict):
+        properties = {"properties": properties}
+    flat["properties"] = _flatten(properties)
+    if flat.get("userId") in (None, ""):
+        flat["userId"] = key
+    return make_context(
+        flat,
+        environment=environment,
+        remote_address=remote_address,
+        path=path,
+        creates_session=True,
+    )
+
+
+def _flatten(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: msgspec.json.encode(value, order="sorted").decode()
+        if isinstance(value, (dict, list))
+        else value
+        for name, value in fields.items()
+    }
 
 
 def _to_texts(fields: Mapping[str, Any], path: str, problems: Problems) -> dict[str, str]:

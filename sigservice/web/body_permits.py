@@ -15,7 +15,7 @@ from sigservice.services.signals.signatures import has_signature
 from sigservice.web import session
 from sigservice.web.body import FORM_LIMIT, JSON_LIMIT
 from sigservice.web.client_ip import find_client_ip, make_limit_key
-from sigservice.web.guards import SAFE_METHODS, PageGuard, read_bearer_token
+from sigservice.web.guards import SAFE_METHODS, PageGuard, read_ofrep_token
 from sigservice.web.signal_credentials import make_signal_key, read_headers, read_signal_token
 from sigservice.web.wsgi import clean_path
 
@@ -46,7 +46,7 @@ def build_body_decision(context: Context, root: Bottle, *, has_wrapper: bool) ->
                 keys = [make_signal_key(name, secret, ip)]
                 has_credentials = bool(secret) or _has_signature(context, name, environ)
             else:
-                secret = read_bearer_token(environ)
+                secret = read_ofrep_token(environ)
                 session_id = session.read_session_id(context, environ)
                 keys = [secrets.sha256(secret), secrets.sha256(session_id)]
                 has_credentials = bool(secret or environ.get("HTTP_COOKIE"))

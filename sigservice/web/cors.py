@@ -1,4 +1,4 @@
-"""CORS for the frontend API: pages of other sites may call it, with a token.
+"""CORS for the frontend API and OFREP: pages of other sites may call them, with a token.
 
 There are two wrappers. A preflight has no token, so it is answered before the guards. The headers
 are added to every answer, also to errors of the outermost layer, because without them a browser
@@ -14,6 +14,7 @@ from sigservice.errors import UnavailableError
 from sigservice.services.system.settings import ANY_ORIGIN
 from sigservice.web.guards import REVISIONS
 from sigservice.web.headers import Headers, build_header_sets, is_api
+from sigservice.web.ofrep_errors import is_ofrep
 from sigservice.web.wsgi import Environ, StartResponse, Wsgi
 
 PATH = "/api/frontend"
@@ -27,7 +28,7 @@ def allow_origins(context: Context, app: Wsgi) -> Wsgi:
     def respond(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         def start(status: str, headers: Headers, exc_info: Any = None) -> Any:
             # By now the path is normalized, and the guard may have set the revisions.
-            if _is_frontend_path(environ):
+            if _is_cors_path(environ):
                 headers = headers + _make_headers(context, environ, status)
             return start_response(status, headers, exc_info)
 
@@ -41,7 +42,7 @@ def answer_preflights(context: Context, app: Wsgi) -> Wsgi:
     max_age = str(context.config["accessControlMaxAge"])
 
     def respond(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        if environ["REQUEST_METHOD"] != "OPTIONS" or not _is_frontend_path(environ):
+        if environ["REQUEST_METHOD"] != "OPTIONS" or not _is_cors_path(environ):
             return app(environ, start_response)
         headers = [
             ("Access-Control-Allow-Methods", METHODS),
@@ -68,22 +69,23 @@ def make_rejection_headers(context: Context) -> Callable[[str, str], Headers]:
         if not is_api(below):
             return page_headers
         environ = {"PATH_INFO": below, "HTTP_ORIGIN": origin}
-        if not _is_frontend_path(environ):
+        if not _is_cors_path(environ):
             return api_headers
         return api_headers + _make_headers(context, environ, "503")
 
     return headers
 
 
-def _is_frontend_path(environ: Environ) -> bool:
+def _is_cors_path(environ: Environ) -> bool:
     path = environ.get("PATH_INFO", "")
-    return path == PATH or path.startswith(PATH + "/")
+    return path == PATH or path.startswith(PATH + "/") or is_ofrep(path)
 
 
 def _make_headers(context: Context, environ: Environ, status: str) -> Headers:
     """`*` excludes Allow-Credentials, which browsers reject; tokens are sent in a header."""
     origins = _find_origins(context, environ, status)
-    exposed = ("Access-Control-Expose-Headers", "ETag")
+    names = "ETag, Retry-After" if is_ofrep(environ.get("PATH_INFO", "")) else "ETag"
+    exposed = ("Access-Control-Expose-Headers", names)
     if ANY_ORIGIN in origins:
         return [("Access-Control-Allow-Origin", ANY_ORIGIN), exposed]
     origin = environ.get("HTTP_ORIGIN", "")

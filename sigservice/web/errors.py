@@ -1,4 +1,6 @@
-"""Makes the response to every error: JSON {id, name, message, details} or a page, by path."""
+"""Makes the response to every error: JSON {id, name, message, details}, the shape of OFREP, or a
+page, by path.
+"""
 
 from typing import Any
 
@@ -10,6 +12,7 @@ from sigservice.log import format_trace, new_error_id
 from sigservice.web import respond
 from sigservice.web.client_ip import find_client_ip
 from sigservice.web.logged_path import logged_path
+from sigservice.web.ofrep_errors import build_ofrep_body, is_ofrep
 
 MAX_LOGGED_PATH = 200
 _JSON_PATHS = ("/api", "/auth", "/edge", "/internal-backstage", "/health", "/ready")
@@ -50,7 +53,9 @@ def respond_to_error(
             error_id,
             cause,
         )
-    if wants_json(path):
+    if is_ofrep(path):
+        answer = respond.json(build_ofrep_body(error, path, error_id), error.status)
+    elif wants_json(path):
         answer = respond.json(build_body(error, error_id), error.status)
     else:
         answer = respond.page(

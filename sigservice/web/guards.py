@@ -43,6 +43,18 @@ REVISIONS = "sigservice.revisions"  # in the environ, for handlers of ClientGuar
 ARRIVED = "sigservice.arrived"  # set by the listener: time.monotonic() of the last byte
 
 
+def read_bearer_token(environ: dict[str, Any]) -> str:
+    """The secret of the Authorization header, with or without `Bearer`; "" if there is none."""
+    text = environ.get("HTTP_AUTHORIZATION", "").strip()
+    scheme, _, rest = text.partition(" ")
+    return rest.strip() if scheme.lower() == "bearer" else text
+
+
+def read_ofrep_token(environ: dict[str, Any]) -> str:
+    """The same, otherwise the secret of X-API-Key, which OFREP allows."""
+    return read_bearer_token(environ) or str(environ.get("HTTP_X_API_KEY", "")).strip()
+
+
 class Public:
     """No authentication; the handler gets no identity."""
 
@@ -143,13 +155,15 @@ class ClientGuard:
 
     name, api = "guard", 2
 
+    read_token = staticmethod(read_bearer_token)
+
     def __init__(self, context: Context, *types: str) -> None:
         self._context, self._types = context, types
         is_optional = not context.config["authentication"]["enableApiToken"]
         self.is_open = is_optional or context.authentication.type.is_open
 
     def apply(self, callback: Any, route: Any) -> Any:
-        context, types = self._context, self._types
+        context, types, read_token = self._context, self._types, self.read_token
         trusted = context.trusted_proxies
         anonymous = None
         if self.is_open:
@@ -157,7 +171,7 @@ class ClientGuard:
 
         def guarded(**kwargs: Any) -> Any:
             environ = request.environ
-            secret = read_bearer_token(environ)
+            secret = read_token(environ)
             if not secret and anonymous is not None:
                 environ[REVISIONS] = context.revision_cache.read_revisions(environ.get(ARRIVED))
                 return callback(anonymous, **kwargs)
@@ -181,6 +195,12 @@ class ClientGuard:
             return callback(access, **kwargs)
 
         return guarded
+
+
+class OfrepGuard(ClientGuard):
+    """OFREP: the token may also be in X-API-Key."""
+
+    read_token = staticmethod(read_ofrep_token)
 
 
 class PageGuard:
@@ -269,13 +289,6 @@ def count_failed_auth(context: Context, address: str) -> None:
     is_allowed, headers = context.limiter.consume("failed_auth", address)
     if not is_allowed:
         raise build_rate_limit_error(headers)
-
-
-def read_bearer_token(environ: dict[str, Any]) -> str:
-    """The secret of the Authorization header, with or without `Bearer`; "" if there is none."""
-    text = environ.get("HTTP_AUTHORIZATION", "").strip()
-    scheme, _, rest = text.partition(" ")
-    return rest.strip() if scheme.lower() == "bearer" else text
 
 
 def check_same_origin(context: Context, environ: dict[str, Any]) -> None:

@@ -67,4 +67,4 @@ def build_header_sets(config: dict[str, Any]) -> tuple[Headers, Headers]:
 
 def is_api(path: str) -> bool:
     """Whether `path`, without the base path, belongs to the API."""
-    return path == "/api" or path.startswith("/api/")
+    return path in ("/api", "/ofrep") or path.startswith(("/api/", "/ofrep/"))

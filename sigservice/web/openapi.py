@@ -8,15 +8,21 @@ import msgspec
 
 from sigservice.version import __version__
 
-_API = re.compile(r"/(api|auth|edge|health|ready|internal-backstage)\b")
+_API = re.compile(r"/(api|auth|edge|health|ready|internal-backstage|ofrep)\b")
 _PARAMETER = re.compile(r"<(\w+)(?::(\w+))?>")
 _REF = "#/components/schemas/{name}"
 _SECURITY: dict[str, list[dict[str, list[str]]]] = {
     "AdminGuard": [{"token": []}, {"session": [], "csrf": []}],
     "ClientGuard": [{"token": []}],
+    "OfrepGuard": [{"token": []}, {"apiKey": []}],
 }
 _ROLES = {"VIEW": "Viewer", "EDIT": "Editor", "ADMIN": "Admin"}
 _ACRONYMS = {word.lower(): word for word in ("API", "CORS", "ID", "IP", "SDK", "UI", "URL")}
+_OFREP_ERROR = {
+    "type": "object",
+    "required": ["errorCode", "errorDetails"],
+    "properties": {name: {"type": "string"} for name in ("key", "errorCode", "errorDetails")},
+}
 _ERROR = {
     "type": "object",
     "required": ["id", "name", "message", "details"],
@@ -51,9 +57,10 @@ def build_document(routes: Iterable[Any], cookie_name: str) -> dict[str, Any]:
         "info": {"title": "sigservice", "version": __version__},
         "paths": paths,
         "components": {
-            "schemas": {**components, "Error": _ERROR},
+            "schemas": {**components, "Error": _ERROR, "OfrepError": _OFREP_ERROR},
             "securitySchemes": {
                 "token": {"type": "apiKey", "in": "header", "name": "Authorization"},
+                "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
                 "session": {"type": "apiKey", "in": "cookie", "name": cookie_name},
                 "csrf": {"type": "apiKey", "in": "header", "name": "X-CSRF-Token"},
             },
@@ -62,7 +69,9 @@ def build_document(routes: Iterable[Any], cookie_name: str) -> dict[str, Any]:
 
 
 def _describe_operation(route: Any, body: dict[str, Any] | None) -> dict[str, Any]:
-    error = {"schema": {"$ref": "#/components/schemas/Error"}}
+    guards = [type(p).__name__ for p in route.app.plugins if getattr(p, "name", "") == "guard"]
+    is_ofrep = guards == ["OfrepGuard"]
+    error = {"schema": {"$ref": _REF.format(name="OfrepError" if is_ofrep else "Error")}}
     module = route.callback.__module__.rpartition(".")[2]
     rule = _PARAMETER.sub(r"by_\1", route.rule)
     operation: dict[str, Any] = {
@@ -82,7 +91,6 @@ def _describe_operation(route: Any, body: dict[str, Any] | None) -> dict[str, An
     if body is not None:
         content = {"application/json": {"schema": body}}
         operation["requestBody"] = {"required": True, "content": content}
-    guards = [type(p).__name__ for p in route.app.plugins if getattr(p, "name", "") == "guard"]
     if security := _SECURITY.get(guards[0] if guards else ""):
         operation["security"] = security
     if needs := route.config.get("needs"):

@@ -19,7 +19,7 @@ Observe = Callable[[Environ, str, int, float], None]
 
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"))
 _PARAMETER = re.compile(r"<(\w+)(:[^>]*)?>")
-_GROUPS = ("/api/admin", "/api/client", "/api/frontend", "/api", "/edge", "/auth")
+_GROUPS = ("/api/admin", "/api/client", "/api/frontend", "/api", "/edge", "/auth", "/ofrep")
 _MAX_CACHED = 1000
 _UNCOUNTED = ("/health", "/ready", "/internal-backstage/", "/static/")
 # Programs by a word in their User-Agent; the first match counts.

@@ -105,6 +105,6 @@ def test_api_routes_have_the_admin_guard_and_pages_the_page_guard(routes):
     for route in routes:
         if not isinstance(guard(route), Public):
             expected = PageGuard
-            if route.rule.startswith("/api/"):
+            if route.rule.startswith(("/api/", "/ofrep/")):
                 expected = AdminGuard if route.rule.startswith("/api/admin/") else ClientGuard
             assert isinstance(guard(route), expected), route.rule

@@ -16,7 +16,7 @@ from tests.fuzz.conftest import EXAMPLES, SECRETS, Target
 
 
 def secret_for(path: str) -> str:
-    if path.startswith(("/api/client", "/api/frontend", "/edge")):
+    if path.startswith(("/api/client", "/api/frontend", "/edge", "/ofrep")):
         return SECRETS["frontend" if "frontend" in path else "client"]
     return ADMIN_TOKEN
 

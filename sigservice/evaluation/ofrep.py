@@ -1,0 +1,130 @@
+"""The answers of OFREP, the OpenFeature Remote Evaluation Protocol: each flag with its value, its
+reason and its variant, also when it is disabled.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from sigservice.evaluation.fields import Fields, never
+from sigservice.evaluation.flags import Flag, Flags, Step, run
+
+STATIC, DISABLED = "STATIC", "DISABLED"
+TARGETING_MATCH, SPLIT = "TARGETING_MATCH", "SPLIT"
+
+
+class Result(NamedTuple):
+    """The toggle of the frontend API, None if the flag is disabled for the context, and why."""
+
+    toggle: bytes | None
+    reason: str
+
+
+def evaluate_flag(flag: Flag, fields: Fields) -> Result:
+    """The reason is DISABLED if the flag is disabled in the environment, STATIC if each context has
+    the same result, SPLIT if a percentage or a weight decided, otherwise TARGETING_MATCH."""
+    if not flag.is_on:
+        return Result(None, DISABLED)
+    if isinstance(flag.step, bytes):
+        return Result(flag.step, STATIC)
+    if flag.is_enabled is never:
+        return Result(None, STATIC)
+    fields.has_read_bucket = has_bucket = False
+    if not all(matches(fields) for matches in flag.parents):
+        return Result(None, _name_reason(fields.has_read_bucket))
+    for matches, step in flag.cases:
+        fields.has_read_bucket = False
+        if matches(fields):
+            toggle = run(step, fields)
+            return Result(toggle, _name_reason(fields.has_read_bucket))
+        has_bucket = has_bucket or fields.has_read_bucket
+    return Result(None, _name_reason(has_bucket))
+
+
+class OfrepFlags:
+    """The answers to all flags, by name. They are JSON objects, as in the bulk answer."""
+
+    def __init__(self, flags: Flags) -> None:
+        self._flags = flags.by_name
+        self._steps = {name: _compile_answer(name, flag) for name, flag in self._flags.items()}
+
+    def find(self, name: str, projects: tuple[str, ...]) -> Flag | None:
+        """The flag, if it is in these projects (`*`: all)."""
+        flag = self._flags.get(name)
+        return flag if flag is not None and _is_in(flag, projects) else None
+
+    def list_steps(self, projects: tuple[str, ...]) -> list[Step]:
+        """What answers for the flags of these projects, in the document's order."""
+        return [self._steps[name] for name, flag in self._flags.items() if _is_in(flag, projects)]
+
+
+def encode_answer(name: str, result: Result) -> bytes:
+    """The value is the payload of the variant, otherwise whether the flag is enabled."""
+    is_enabled = result.toggle is not None
+    variant = read_variant(result)
+    payload = variant and variant.get("payload")
+    answer = {
+        "key": name,
+        "value": _read_value(payload) if payload else is_enabled,
+        "reason": result.reason,
+        "variant": variant and variant["name"],
+        "metadata": {"enabled": is_enabled},
+    }
+    return msgspec.json.encode(answer)
+
+
+def read_variant(result: Result) -> Mapping[str, Any] | None:
+    """The variant of the result; None without one."""
+    variant = msgspec.json.decode(result.toggle)["variant"] if result.toggle else None
+    return variant if variant and variant["enabled"] else None
+
+
+def _is_in(flag: Flag, projects: tuple[str, ...]) -> bool:
+    return "*" in projects or flag.project in projects
+
+
+def _name_reason(has_bucket: bool) -> str:
+    return SPLIT if has_bucket else TARGETING_MATCH
+
+
+def _compile_answer(name: str, flag: Flag) -> Step:
+    answers: dict[Result, bytes] = {}  # few: each variant with each reason
+
+    def answer(fields: Fields) -> bytes:
+        result = evaluate_flag(flag, fields)
+        text = answers.get(result)
+        if text is None:
+            text = answers[result] = encode_answer(name, result)
+        return text
+
+    is_constant = isinstance(flag.step, bytes) or flag.is_enabled is never
+    return answer(Fields({})) if is_constant else answer
+
+
+def _read_value(payload: Mapping[str, str]) -> Any:
+    """JSON and numbers as they are written: clients may tell 5 from 5.0. What is invalid, and every
+    other type, is text."""
+    type, text = payload["type"], payload["value"]
+    if type not in ("json", "number"):
+        return text
+    try:
+        value = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return _parse_number(text) if type == "number" else text
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return msgspec.Raw(text.encode()) if type == "json" or is_number else text
+
+
+def _parse_number(text: str) -> int | float | str:
+    """A number that JSON can't write like this, such as +5 or .5; otherwise the text."""
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return number if math.isfinite(number) else text
