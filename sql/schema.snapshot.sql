@@ -237,6 +237,17 @@ CREATE TABLE public.feature_last_seen (
     seen_at timestamp with time zone NOT NULL
 );
 
+CREATE TABLE public.feature_stages (
+    feature text NOT NULL,
+    stage text NOT NULL,
+    entered_at timestamp with time zone DEFAULT now() NOT NULL,
+    status text,
+    status_value text,
+    CONSTRAINT feature_stages_stage_check CHECK ((stage = ANY (ARRAY['initial'::text, 'pre-live'::text, 'live'::text, 'completed'::text]))),
+    CONSTRAINT feature_stages_status_check CHECK ((status = ANY (ARRAY['kept'::text, 'discarded'::text]))),
+    CONSTRAINT feature_stages_status_value_check CHECK ((length(status_value) <= 100))
+);
+
 CREATE TABLE public.feature_strategies (
     id text NOT NULL,
     feature text NOT NULL,
@@ -739,6 +750,9 @@ ALTER TABLE ONLY public.feature_environments
 ALTER TABLE ONLY public.feature_last_seen
     ADD CONSTRAINT feature_last_seen_pkey PRIMARY KEY (feature, environment);
 
+ALTER TABLE ONLY public.feature_stages
+    ADD CONSTRAINT feature_stages_pkey PRIMARY KEY (feature, stage);
+
 ALTER TABLE ONLY public.feature_strategies
     ADD CONSTRAINT feature_strategies_pkey PRIMARY KEY (id);
 
@@ -984,6 +998,9 @@ ALTER TABLE ONLY public.feature_environments
 
 ALTER TABLE ONLY public.feature_environments
     ADD CONSTRAINT feature_environments_feature_fkey FOREIGN KEY (feature) REFERENCES public.features(name) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.feature_stages
+    ADD CONSTRAINT feature_stages_feature_fkey FOREIGN KEY (feature) REFERENCES public.features(name) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.feature_strategies
     ADD CONSTRAINT feature_strategies_environment_fkey FOREIGN KEY (environment) REFERENCES public.environments(name) ON DELETE CASCADE;

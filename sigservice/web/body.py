@@ -57,7 +57,9 @@ def is_json(content_type: str) -> bool:
     )
 
 
-def read_json(environ: dict[str, Any], limit: int = JSON_LIMIT) -> tuple[Any, bytes]:
+def read_json(
+    environ: dict[str, Any], limit: int = JSON_LIMIT, *, any_content_type: bool = False
+) -> tuple[Any, bytes]:
     """The value and its bytes, or MISSING for an empty body.
 
     Raises ContentTooLargeError, ContentTypeError, BadDataError.
@@ -65,8 +67,7 @@ def read_json(environ: dict[str, Any], limit: int = JSON_LIMIT) -> tuple[Any, by
     data = read_bytes(environ, limit)
     if not data.strip():
         return MISSING, b""
-    content_type = environ.get("CONTENT_TYPE", "")
-    if not is_json(content_type):
+    if not any_content_type and not is_json(environ.get("CONTENT_TYPE", "")):
         raise ContentTypeError("The body must be application/json.")
     return payload.parse(data), data
 
@@ -74,7 +75,8 @@ def read_json(environ: dict[str, Any], limit: int = JSON_LIMIT) -> tuple[Any, by
 class BodyPlugin:
     """The option `takes=Struct` of a route: the handler gets the decoded and checked `body`.
 
-    `body_limit=bytes` sets its maximum size. The struct is a part of the OpenAPI description.
+    `body_limit=bytes` sets its maximum size. With `any_content_type=True` the body is read as
+    JSON whatever its content type is. The struct is a part of the OpenAPI description.
     """
 
     name, api = "body", 2
@@ -84,18 +86,26 @@ class BodyPlugin:
         if struct is None:
             return callback
         limit = route.config.get("body_limit", JSON_LIMIT)
+        any_type = route.config.get("any_content_type", False)
 
         def with_body(*args: Any, **kwargs: Any) -> Any:
-            return callback(*args, body=read_struct(request.environ, struct, limit), **kwargs)
+            body = read_struct(request.environ, struct, limit, any_content_type=any_type)
+            return callback(*args, body=body, **kwargs)
 
         return with_body
 
 
-def read_struct(environ: dict[str, Any], struct: type[Struct], limit: int = JSON_LIMIT) -> Struct:
+def read_struct(
+    environ: dict[str, Any],
+    struct: type[Struct],
+    limit: int = JSON_LIMIT,
+    *,
+    any_content_type: bool = False,
+) -> Struct:
     """A JSON body as a msgspec struct; raises BadDataError with the path of the field."""
-    if not (environ.get("CONTENT_TYPE") or ""):
+    if not any_content_type and not environ.get("CONTENT_TYPE"):
         raise ContentTypeError("The body must be application/json.")
-    value, _ = read_json(environ, limit)
+    value, _ = read_json(environ, limit, any_content_type=any_content_type)
     if value is MISSING:
         raise BadDataError("A JSON body is required.")
     return to_struct(value, struct)

@@ -18,6 +18,7 @@ from sigservice.errors import (
 from sigservice.repository.flags import (
     feature_dependencies,
     feature_environments,
+    feature_lifecycle,
     feature_strategies,
     features,
 )
@@ -187,6 +188,7 @@ def revive(conn: Connection, names: Sequence[str], by: Identity) -> None:
     _check_complete(names, [row for row in rows if row["archived_at"]], "in the archive")
     _check_limit(conn, len(rows))
     features.revive(conn, [row["name"] for row in rows])
+    feature_lifecycle.restart(conn, [row["name"] for row in rows])
     _record_each(conn, "feature-revived", rows, by)
     revisions.bump(conn)
 

@@ -94,6 +94,8 @@ def test_an_import_names_the_flags_that_do_not_match(admin):
 
 
 def test_invalid_settings_are_rejected_and_change_nothing(admin):
+    admin.put(PATH, {"mode": "private", "featureNaming": NAMING, "linkTemplates": LINKS})
+    before = settings(admin)
     table = [
         ({"mode": "closed"}, "mode"),
         ({"mode": None}, "mode"),
@@ -121,7 +123,6 @@ def test_invalid_settings_are_rejected_and_change_nothing(admin):
         ({"linkTemplates": [{**LINKS[0], "title": "x" * 201}]}, "linkTemplates[0].title"),
     ]
     admin.all_refused("PUT", PATH, table)
-    before = settings(admin)
     admin.ask("PUT", "/api/admin/projects/none/settings", {}, 404)
     assert settings(admin) == before
 

@@ -1,0 +1,117 @@
+-- Stages of flags. Written by a job from the times at which SDKs last evaluated each flag, and by users
+-- who complete a flag. Deleted with the flag, and when it is revived.
+
+-- name: add_reached_stages
+-- Of the flags of these names, or of all. pre-live: an SDK has evaluated the flag since it was created
+-- or revived. live: one did so in an environment for production where the flag is enabled, after it
+-- was enabled. Evaluations of more than an hour ago can't tell that, and the limit keeps flags that
+-- are no longer evaluated from being looked up each time.
+WITH candidates AS MATERIALIZED (
+    SELECT l.feature, l.environment, l.seen_at, live.stage IS NOT NULL AS is_live,
+           pre_live.stage IS NOT NULL AS is_pre_live
+    FROM features f
+    JOIN feature_last_seen l ON l.feature = f.name
+    LEFT JOIN feature_stages initial ON initial.feature = f.name AND initial.stage = 'initial'
+    LEFT JOIN feature_stages pre_live ON pre_live.feature = f.name AND pre_live.stage = 'pre-live'
+    LEFT JOIN feature_stages live ON live.feature = f.name AND live.stage = 'live'
+    WHERE f.archived_at IS NULL
+      AND (%(names)s::text[] IS NULL OR f.name = ANY(%(names)s))
+      AND l.seen_at >= coalesce(initial.entered_at, f.created_at)
+      AND live.stage IS NULL
+      AND NOT EXISTS (SELECT FROM feature_stages c
+                      WHERE c.feature = f.name AND c.stage = 'completed')
+)
+INSERT INTO feature_stages (feature, stage, entered_at)
+SELECT feature, 'pre-live', min(seen_at)
+FROM candidates
+WHERE NOT is_pre_live
+GROUP BY feature
+UNION ALL
+SELECT c.feature, 'live', min(c.seen_at)
+FROM candidates c
+JOIN environments e ON e.name = c.environment AND e.type = 'production'
+JOIN feature_environments s ON s.feature = c.feature AND s.environment = c.environment AND s.enabled
+LEFT JOIN LATERAL (
+    SELECT v.created_at
+    FROM events v
+    WHERE v.feature_name = c.feature
+      AND v.environment = c.environment
+      AND v.type = 'feature-environment-enabled'
+    ORDER BY v.id DESC
+    LIMIT 1
+) enabled ON true
+WHERE c.seen_at > now() - interval '1 hour'
+  AND (enabled.created_at IS NULL OR enabled.created_at <= c.seen_at)
+GROUP BY c.feature
+ORDER BY 1, 2
+ON CONFLICT (feature, stage) DO NOTHING;
+
+-- name: list_stages
+-- Of a flag of this project, in the order in which it entered them.
+SELECT stage, entered_at, status
+FROM (
+    SELECT 'initial' AS stage, 1 AS position, coalesce(s.entered_at, f.created_at) AS entered_at,
+           NULL AS status
+    FROM features f
+    LEFT JOIN feature_stages s ON s.feature = f.name AND s.stage = 'initial'
+    WHERE f.name = %(name)s AND f.project = %(project)s
+    UNION ALL
+    SELECT s.stage, array_position(ARRAY['pre-live', 'live', 'completed'], s.stage) + 1,
+           s.entered_at, s.status
+    FROM features f
+    JOIN feature_stages s ON s.feature = f.name AND s.stage <> 'initial'
+    WHERE f.name = %(name)s AND f.project = %(project)s
+    UNION ALL
+    SELECT 'archived', 5, f.archived_at, NULL
+    FROM features f
+    WHERE f.name = %(name)s AND f.project = %(project)s AND f.archived_at IS NOT NULL
+) stages
+ORDER BY entered_at, position;
+
+-- name: summarize_stages
+-- Of a project or of all: for each stage the flags that are in it and the average days of those that
+-- have left it; `entered_last_30_days` counts archived flags only.
+WITH entered AS (
+    SELECT f.name, f.archived_at, 1 AS position, coalesce(s.entered_at, f.created_at) AS entered_at
+    FROM features f
+    LEFT JOIN feature_stages s ON s.feature = f.name AND s.stage = 'initial'
+    WHERE %(project)s::text IS NULL OR f.project = %(project)s
+    UNION ALL
+    SELECT f.name, f.archived_at,
+           array_position(ARRAY['pre-live', 'live', 'completed'], s.stage) + 1, s.entered_at
+    FROM features f
+    JOIN feature_stages s ON s.feature = f.name AND s.stage <> 'initial'
+    WHERE %(project)s::text IS NULL OR f.project = %(project)s
+), spans AS (
+    SELECT position, entered_at,
+           coalesce(lead(entered_at) OVER (PARTITION BY name ORDER BY position), archived_at)
+           AS left_at
+    FROM entered
+)
+SELECT (ARRAY['initial', 'pre-live', 'live', 'completed'])[position] AS stage,
+       count(*) FILTER (WHERE left_at IS NULL) AS flags,
+       (avg(extract(epoch FROM left_at - entered_at)) / 86400)::float8 AS average_days,
+       NULL AS entered_last_30_days
+FROM spans
+GROUP BY position
+UNION ALL
+SELECT 'archived', count(*), NULL, count(*) FILTER (WHERE archived_at > now() - interval '30 days')
+FROM features
+WHERE archived_at IS NOT NULL
+  AND (%(project)s::text IS NULL OR project = %(project)s);
+
+-- name: complete_feature
+INSERT INTO feature_stages (feature, stage, status, status_value)
+VALUES (%(feature)s, 'completed', %(status)s, %(status_value)s)
+ON CONFLICT (feature, stage) DO NOTHING;
+
+-- name: uncomplete_feature
+DELETE FROM feature_stages WHERE feature = %(feature)s AND stage = 'completed';
+
+-- name: restart_lifecycle
+WITH deleted AS (
+    DELETE FROM feature_stages WHERE feature = ANY(%(features)s) AND stage <> 'initial'
+)
+INSERT INTO feature_stages (feature, stage)
+SELECT feature, 'initial' FROM unnest(%(features)s::text[]) AS feature
+ON CONFLICT (feature, stage) DO UPDATE SET entered_at = excluded.entered_at;
