@@ -86,6 +86,14 @@ def build_context(
     if telemetry.enabled:
         database.observer = _DatabaseObserver(telemetry)
     revision_cache = RevisionCache(database, clock)
+    streams = Streams(
+        database,
+        revision_cache,
+        clock,
+        get_logger("streams"),
+        limit=config["streaming"]["maxStreams"],
+    )
+    telemetry.add_gauge("streams", "Open streams of SDKs.", [], lambda: [([], streams.count)])
     refresh = config["frontendApi"]["refreshIntervalInMs"]
     compiled_flags = CompiledFlagsCache(
         database,
@@ -114,13 +122,7 @@ def build_context(
         compiled_flags=compiled_flags,
         frontend_documents=FrontendDocuments(),
         flag_history=FlagHistory(database, telemetry),
-        streams=Streams(
-            database,
-            revision_cache,
-            clock,
-            get_logger("streams"),
-            limit=config["streaming"]["maxStreams"],
-        ),
+        streams=streams,
         cors_origins=CorsOrigins(database, revision_cache),
         authentication=AuthenticationScheme(config["authentication"]),
         encryption=encryption,

@@ -72,13 +72,16 @@ class Listener:
         self._connections = Quotas(per_key=settings["connectionsPerAddress"])
         _forward_logs(logger)
         self._workers = Workers(count_workers(config["db"]["pool"]["max"]), logger)
+        connections, self.max_streams = _share_files(
+            config["db"]["pool"]["max"], config["streaming"]["maxStreams"]
+        )
         try:
             self._server = create_server(
                 app,
                 map=self._loop,
                 **_build_address_arguments(settings),
                 _dispatcher=self._workers,
-                connection_limit=_raise_connection_limit(config["db"]["pool"]["max"]),
+                connection_limit=connections,
                 channel_timeout=config["keepAliveTimeout"] or 10**9,
                 cleanup_interval=1,
                 max_request_body_size=max(MAX_BODY_BYTES, config["signals"]["payloadLimit"] * 2),
@@ -254,19 +257,21 @@ def _check_socket_path(path: str) -> None:
             raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
 
 
-def _raise_connection_limit(pool_max: int) -> int:
-    """The maximum number of connections: the limit of open files minus the service's own. Raises
-    the limit first. At the system's limit the loop would spin."""
+def _share_files(pool_max: int, max_streams: int) -> tuple[int, int]:
+    """(maximum number of connections, of streams) that the limit of open files allows beside the
+    service's own. Raises the limit first. At the system's limit the loop would spin."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    limit = MAX_CONNECTIONS + pool_max + _OWN_FILES
+    own = pool_max + _OWN_FILES
+    limit = MAX_CONNECTIONS + max_streams + own
     if soft != resource.RLIM_INFINITY and soft < limit:
         soft = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft == resource.RLIM_INFINITY:
-        return MAX_CONNECTIONS
-    return max(10, min(MAX_CONNECTIONS, soft - pool_max - _OWN_FILES))
+    if soft == resource.RLIM_INFINITY or soft >= limit:
+        return MAX_CONNECTIONS, max_streams
+    streams = min(max_streams, max(0, soft - own) // 2)
+    return max(10, min(MAX_CONNECTIONS, soft - own - streams)), streams
 
 
 def _create_socket(address: Any, family: int, dualstack: bool = False) -> socket.socket:

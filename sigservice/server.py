@@ -164,6 +164,7 @@ class Service:
                 build_refusal_log(self.context),
                 self._decide_body,
             )
+            self.context.streams.limit = self._listener.max_streams
         if self.context.authentication.type.has_passwords:
             self._sign_in_code = startup.issue_sign_in_code(self.context.database)
         self._runner = Runner(self.context, _list_jobs(self.config))

@@ -167,6 +167,8 @@ class Streams:
         for connection, subscription in new:
             self._open[connection] = subscription
             self._selector.register(connection.socket, selectors.EVENT_READ, connection)
+        if new:  # a token may have been revoked since its request was checked
+            self._tokens_revision = -1
         return bool(new)
 
     def _listen(self) -> None:

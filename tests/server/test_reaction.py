@@ -6,17 +6,18 @@ services on one database share the work.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 import shutil
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from UnleashClient import UnleashClient
 
 from tests.server.process import (
     OPEN_LIMITS,
@@ -73,50 +74,36 @@ class Reader:
         assert done.returncode == 0, (beginning, done.stderr)
         return done.stdout
 
-    def text(self, name: str) -> str:
-        return (self._folder / name).read_text()
+    def list_states(self) -> list[str]:
+        """The states of the flag in the application's log."""
+        return re.findall(r"^\S+ checkout is (\w+)$", (self._folder / "shop.log").read_text(), re.M)
 
 
-@pytest.fixture
-def sdk() -> Iterator[Any]:
-    """`sdk(url, token)`: the SDK as an application has it, which asks each second."""
-    started: list[UnleashClient] = []
-
-    def start(url: str, token: str) -> UnleashClient:
-        client = UnleashClient(
-            url=url,
-            app_name="shop",
-            refresh_interval=1,
-            disable_metrics=True,
-            custom_headers={"Authorization": token},
-        )
-        started.append(client)
-        client.initialize_client()
-        return client
-
-    yield start
-    for client in started:
-        client.destroy()
+@contextlib.contextmanager
+def run_program(command: list[str], folder: Path, log: str) -> Iterator[None]:
+    with (folder / log).open("wb") as file:
+        process = subprocess.Popen(command, cwd=folder, stdout=file, stderr=subprocess.STDOUT)
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait(DEADLINE_SECONDS)
 
 
 @pytest.mark.alertmanager
 @pytest.mark.skipif(bool(MISSING), reason=f"{', '.join(MISSING)} not installed")
-def test_the_guide_from_alert_to_flag(environ, tmp_path, sdk):
+def test_the_guide_from_alert_to_flag(environ, tmp_path):
     port = find_free_port()
     with run_service(environ) as service:
         reader = Reader(tmp_path, service, port)
         for beginning in (
             '{"name": "checkout"}',
-            "watch.py",
+            "shop.py",
             "ACTOR=",
             "set.json",
             "webhook_configs",
         ):
             reader.step(beginning)
-        snippet = reader.text("watch.py")
-        url, token = re.findall(r'url="(.*?)"', snippet)[0], re.findall(r': "(.*?)"}', snippet)[0]
-        client = sdk(url, token)
-        assert client.is_enabled("checkout")
         command = [
             str(PROGRAM),
             "--config.file=alertmanager.yml",
@@ -124,17 +111,16 @@ def test_the_guide_from_alert_to_flag(environ, tmp_path, sdk):
             "--cluster.listen-address=",
             f"--web.listen-address=127.0.0.1:{port}",
         ]
-        with (tmp_path / "log").open("wb") as log:
-            alertmanager = subprocess.Popen(command, cwd=tmp_path, stdout=log, stderr=log)
-        try:
+        with (
+            run_program([sys.executable, "shop.py"], tmp_path, "shop.log"),
+            run_program(command, tmp_path, "log"),
+        ):
             until(lambda: is_ready(port), "Alertmanager is ready")
+            until(lambda: reader.list_states() == ["on"], "the application sees the flag on")
             reader.step("--annotation=summary")
-            until(lambda: not client.is_enabled("checkout"), "the SDK sees the flag off")
+            until(lambda: reader.list_states() == ["on", "off"], "the application sees it off")
             reader.step("--end=")
-            until(lambda: client.is_enabled("checkout"), "the SDK sees the flag on again")
-        finally:
-            alertmanager.terminate()
-            alertmanager.wait(DEADLINE_SECONDS)
+            until(lambda: reader.list_states() == ["on", "off", "on"], "it sees it on again")
         output = reader.step(".actionSetEvents[]")
         assert [line.split(",", 1)[1] for line in output.splitlines()] == [
             '"resolved","success","Reverted 1 of 1 changes."]',
