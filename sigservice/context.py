@@ -77,6 +77,7 @@ class Context:
     recent_credentials: RecentKeys = field(default_factory=RecentKeys)
     recent_sign_ins: RecentKeys = field(default_factory=RecentKeys)
     offered_streams: RecentKeys = field(default_factory=lambda: RecentKeys(100_000))
+    accepted_streams: RecentKeys = field(default_factory=lambda: RecentKeys(100_000))
     refused_calls: RefusedCallBuffer = field(default_factory=RefusedCallBuffer)
     token_uses: TokenUses = field(default_factory=TokenUses)
     sender: Sender = field(default_factory=Sender)

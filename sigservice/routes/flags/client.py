@@ -2,7 +2,6 @@
 
 import re
 from functools import lru_cache
-from typing import Any
 
 from bottle import HTTPResponse, request
 
@@ -15,17 +14,13 @@ from sigservice.semantic_version import SemanticVersion, parse_version
 from sigservice.services.flags import client_features
 from sigservice.services.flags.client_features import Query
 from sigservice.services.revisions import Revisions
-from sigservice.web import respond
+from sigservice.web import respond, stream_offers
 from sigservice.web.body import read_query_pairs
 from sigservice.web.etag import matches
 from sigservice.web.guards import REVISIONS, ClientGuard
 from sigservice.web.router import Router
 
 FIRST_SPEC_WITH_SEGMENTS = SemanticVersion(4, 2, 0)
-MAX_ID_LENGTH = 100
-# The Node SDK understands the header Fetch-Mode since 6.7.0.
-_NODE_SDK = re.compile(r"unleash-(node-sdk|client-node):(6\.([7-9]|\d\d+)\.|([7-9]|\d\d+)\.)")
-
 
 router = Router(ClientGuard, "client")
 
@@ -44,13 +39,13 @@ def show_document(context: Context, access: Access) -> HTTPResponse:
         "Cache-Control": "no-cache",
         "Vary": "Accept-Encoding",
     }
-    if matches(environ.get("HTTP_IF_NONE_MATCH", ""), etag):
-        return respond.answer(b"", 304, headers)
-    document = context.client_documents.get(query, revision)
-    if _must_offer_stream(context, environ):
-        # Without an ETag: the SDK drops this body, and if the stream fails it must get another.
+    if stream_offers.must_offer(context, environ):
+        # Without an ETag: the SDK drops this body, and if its stream fails it must get another.
         del headers["Etag"]
         headers["Fetch-Mode"] = "streaming"
+    elif matches(environ.get("HTTP_IF_NONE_MATCH", ""), etag):
+        return respond.answer(b"", 304, headers)
+    document = context.client_documents.get(query, revision)
     return respond.answer(document.body, 200, headers)
 
 
@@ -85,6 +80,7 @@ def open_stream(context: Context, access: Access) -> HTTPResponse:
     hand_over = environ.get("sigservice.hand_over")
     if hand_over is None:
         raise NoStreamError("Only the service's own listener has streams. Poll instead.")
+    stream_offers.check_request(context, environ)
     query = _build_query(environ.get("QUERY_STRING", ""), "", access)
     revision = environ[REVISIONS].of_environment(access.environment)
     state = context.flag_history.get(access.environment, revision)
@@ -104,23 +100,6 @@ def show_feature(context: Context, access: Access, name: str) -> HTTPResponse:
     if body is None:
         raise NotFoundError("Flag not found.")
     return HTTPResponse(body, 200, {"Content-Type": respond.JSON})
-
-
-def _must_offer_stream(context: Context, environ: dict[str, Any]) -> bool:
-    """Whether to ask an SDK that polls to stream: once for each SDK that understands it, because
-    one whose stream fails polls again at once."""
-    connection_id = environ.get("HTTP_UNLEASH_CONNECTION_ID", "")
-    if not (connection_id and context.config["streaming"]["upgradePollers"]):
-        return False
-    if len(connection_id) > MAX_ID_LENGTH or not _NODE_SDK.match(
-        environ.get("HTTP_UNLEASH_SDK", "")
-    ):
-        return False
-    recent_ids = context.offered_streams
-    if not context.streams.has_room or connection_id in recent_ids:
-        return False
-    recent_ids.add(connection_id)
-    return True
 
 
 def parse_event_id(text: str) -> int | None:

@@ -1,0 +1,55 @@
+"""The offer of a stream to SDKs that poll: the header Fetch-Mode, which the Node SDK understands.
+
+On it, the SDK drops the document of this response and opens a stream. If the stream fails, it polls
+again; so an offer is made once for each running SDK, or both would alternate without a pause.
+"""
+
+import re
+from typing import Any
+
+from sigservice.context import Context
+from sigservice.errors import RateLimitError
+from sigservice.flags.streams import RETRY_AFTER_SECONDS
+
+MAX_ID_LENGTH = 100
+_NODE_SDK = re.compile(r"unleash-(node-sdk|client-node):(6\.([7-9]|\d\d+)\.|([7-9]|\d\d+)\.)")
+_PROXY_FIELDS = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_VIA")
+
+
+def must_offer(context: Context, environ: dict[str, Any]) -> bool:
+    """Whether this response to a poll makes the offer.
+
+    A proxy may hold back or refuse streams, and the SDK notices that only after up to a minute.
+    Behind one, it gets the offer when it has flags to go on with.
+    """
+    id = _read_connection_id(environ)
+    if not (id and context.config["streaming"]["upgradePollers"]):
+        return False
+    if not _NODE_SDK.match(environ.get("HTTP_UNLEASH_SDK", "")):
+        return False
+    is_proxied = any(field in environ for field in _PROXY_FIELDS)
+    if is_proxied and "HTTP_IF_NONE_MATCH" not in environ:
+        return False
+    if not context.streams.has_room or id in context.offered_streams:
+        return False
+    context.offered_streams.add(id)
+    return True
+
+
+def check_request(context: Context, environ: dict[str, Any]) -> None:
+    """Raises RateLimitError, so that the SDK polls again, if it has accepted the offer before and
+    comes back without an event ID: then something in between holds back the events."""
+    id = _read_connection_id(environ)
+    if id not in context.offered_streams or environ.get("HTTP_LAST_EVENT_ID"):
+        return
+    if id in context.accepted_streams:
+        raise RateLimitError(
+            "No event reached this client. Poll instead.",
+            headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
+        )
+    context.accepted_streams.add(id)
+
+
+def _read_connection_id(environ: dict[str, Any]) -> str:
+    id: str = environ.get("HTTP_UNLEASH_CONNECTION_ID", "")
+    return id if len(id) <= MAX_ID_LENGTH else ""
