@@ -182,8 +182,8 @@ def measure_fan_out() -> None:
                     f"{count} streams: {more:+.1f} MB, {count_threads(service.pid) - threads:+d} "
                     f"threads; a flip reaches the last one: {describe([last for _, last in flips])}"
                 )
-                beside = measure_signals(service, token)
-                print(f"signals beside {count} streams  {describe(beside)}", flush=True)
+                times = measure_signals(service, token)
+                print(f"signals beside {count} streams  {describe(times)}", flush=True)
             time.sleep(2)
     print(f"target: {STREAMS} streams: 50 MB, no thread, all within 300 ms, signal p99 +10%")
 

@@ -34,9 +34,9 @@ def test_a_node_sdk_that_polls_is_asked_once(poll):
     assert answer.headers["Fetch-Mode"] == "streaming"
     assert "ETag" not in answer.headers
     assert answer.json["version"] == 2
-    again = poll("a")
-    assert "Fetch-Mode" not in again.headers
-    assert "ETag" in again.headers
+    second = poll("a")
+    assert "Fetch-Mode" not in second.headers
+    assert "ETag" in second.headers
 
 
 def test_a_node_sdk_with_a_current_document_is_asked_too(poll):
