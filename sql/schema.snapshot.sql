@@ -216,6 +216,28 @@ ALTER TABLE public.events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.favorite_features (
+    user_id integer NOT NULL,
+    feature text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    account_id integer GENERATED ALWAYS AS (
+CASE
+    WHEN (user_id > 0) THEN user_id
+    ELSE NULL::integer
+END) STORED
+);
+
+CREATE TABLE public.favorite_projects (
+    user_id integer NOT NULL,
+    project text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    account_id integer GENERATED ALWAYS AS (
+CASE
+    WHEN (user_id > 0) THEN user_id
+    ELSE NULL::integer
+END) STORED
+);
+
 CREATE TABLE public.feature_dependencies (
     child text NOT NULL,
     parent text NOT NULL,
@@ -741,6 +763,12 @@ ALTER TABLE ONLY public.environments
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.favorite_features
+    ADD CONSTRAINT favorite_features_pkey PRIMARY KEY (feature, user_id);
+
+ALTER TABLE ONLY public.favorite_projects
+    ADD CONSTRAINT favorite_projects_pkey PRIMARY KEY (project, user_id);
+
 ALTER TABLE ONLY public.feature_dependencies
     ADD CONSTRAINT feature_dependencies_pkey PRIMARY KEY (child);
 
@@ -915,6 +943,10 @@ CREATE INDEX events_project_id_idx ON public.events USING btree (project, id DES
 
 CREATE INDEX events_type_id_idx ON public.events USING btree (type, id DESC);
 
+CREATE INDEX favorite_features_account_id_idx ON public.favorite_features USING btree (account_id);
+
+CREATE INDEX favorite_projects_account_id_idx ON public.favorite_projects USING btree (account_id);
+
 CREATE INDEX feature_dependencies_parent_idx ON public.feature_dependencies USING btree (parent);
 
 CREATE INDEX feature_environments_environment_idx ON public.feature_environments USING btree (environment);
@@ -986,6 +1018,18 @@ ALTER TABLE ONLY public.action_sets
 
 ALTER TABLE ONLY public.actions
     ADD CONSTRAINT actions_action_set_id_fkey FOREIGN KEY (action_set_id) REFERENCES public.action_sets(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.favorite_features
+    ADD CONSTRAINT favorite_features_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.favorite_features
+    ADD CONSTRAINT favorite_features_feature_fkey FOREIGN KEY (feature) REFERENCES public.features(name) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.favorite_projects
+    ADD CONSTRAINT favorite_projects_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.favorite_projects
+    ADD CONSTRAINT favorite_projects_project_fkey FOREIGN KEY (project) REFERENCES public.projects(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.feature_dependencies
     ADD CONSTRAINT feature_dependencies_child_fkey FOREIGN KEY (child) REFERENCES public.features(name) ON DELETE CASCADE;

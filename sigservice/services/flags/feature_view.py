@@ -17,12 +17,13 @@ from sigservice.repository.flags import (
     features,
 )
 from sigservice.repository.flags.features import FeatureFilter
+from sigservice.repository.projects import favorites
 from sigservice.services.flags import dependencies, strategies
 from sigservice.services.flags import features as service
 
 
-def build_view(conn: Connection, project: str, name: str) -> dict[str, Any]:
-    """A flag with all its details. Raises NotFoundError."""
+def build_view(conn: Connection, project: str, name: str, user_id: int) -> dict[str, Any]:
+    """A flag with all its details, for this user. Raises NotFoundError."""
     row = service.get(conn, project, name)
     links = feature_dependencies.list_related(conn, [name])
     by_environment: dict[str, list[dict[str, Any]]] = defaultdict(list)
@@ -46,19 +47,23 @@ def build_view(conn: Connection, project: str, name: str) -> dict[str, Any]:
         "variants": environments[0]["variants"] if environments else [],
         "links": [],
         "collaborators": {"users": []},
+        "favorite": name in favorites.list_features(conn, user_id, [name]),
     }
 
 
-def search(conn: Connection, filter: FeatureFilter) -> tuple[list[dict[str, Any]], int]:
-    """A page of flags with tags and the state in each environment, and the total."""
+def search(
+    conn: Connection, filter: FeatureFilter, user_id: int
+) -> tuple[list[dict[str, Any]], int]:
+    """A page of flags with tags and the state in each environment, for this user, and the total."""
     rows = features.search(conn, filter)
     is_only_page = not filter.offset and len(rows) != filter.limit
     total = len(rows) if is_only_page else features.count_matches(conn, filter)
-    return build_summaries(conn, rows), total
+    return build_summaries(conn, rows, user_id), total
 
 
-def build_summaries(conn: Connection, rows: Sequence[Row]) -> list[dict[str, Any]]:
+def build_summaries(conn: Connection, rows: Sequence[Row], user_id: int) -> list[dict[str, Any]]:
     names = [row["name"] for row in rows]
+    favorite_names = favorites.list_features(conn, user_id, names)
     states: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for state in feature_environments.list_states(conn, names):
         if state["is_visible"]:
@@ -76,6 +81,7 @@ def build_summaries(conn: Connection, rows: Sequence[Row]) -> list[dict[str, Any
             "environments": states[row["name"]],
             "tags": tags[row["name"]],
             "dependencyType": kinds.get(row["name"]),
+            "favorite": row["name"] in favorite_names,
         }
         for row in rows
     ]

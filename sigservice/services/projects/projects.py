@@ -160,7 +160,7 @@ def delete(conn: Connection, id: str, by: Identity) -> None:
     events.record(conn, "project-deleted", by, pre_data=build_event_data(before), project=id)
 
 
-def to_json(row: Row) -> dict[str, Any]:
+def to_json(row: Row, *, is_favorite: bool) -> dict[str, Any]:
     """A project of the list."""
     return build_event_data(row) | {
         "health": 100,
@@ -171,7 +171,7 @@ def to_json(row: Row) -> dict[str, Any]:
         "createdAt": format_iso(row["created_at"]),
         "updatedAt": format_iso(row["updated_at"]),
         "archivedAt": None,
-        "favorite": False,
+        "favorite": is_favorite,
         "owners": [{"ownerType": "system"}],
     }
 

@@ -154,7 +154,7 @@ def test_each_page_has_the_total(conn, limit, offset, names):
     for n in range(5):
         add_flag(conn, f"f{n}")
     assert features.count_matches(conn, FeatureFilter(limit=limit, offset=offset)) == 5
-    rows, total = feature_view.search(conn, FeatureFilter(limit=limit, offset=offset))
+    rows, total = feature_view.search(conn, FeatureFilter(limit=limit, offset=offset), 1)
     assert (named(rows), total) == (names, 5)
 
 

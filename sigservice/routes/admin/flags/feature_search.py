@@ -40,7 +40,7 @@ def search_features(context: Context, identity: Identity) -> HTTPResponse:
         offset=page.offset,
     )
     with context.database.transaction() as conn:
-        flags, total = feature_view.search(conn, filter)
+        flags, total = feature_view.search(conn, filter, identity.user_id)
     return respond.json({"features": flags, "total": total})
 
 

@@ -65,7 +65,7 @@ def list_features(context: Context, identity: Identity, project: str) -> HTTPRes
         tags=[text for name, text in pairs if name in ("tag", "tag[]")] or None,
     )
     with context.database.transaction() as conn:
-        flags, _ = feature_view.search(conn, filter)
+        flags, _ = feature_view.search(conn, filter, identity.user_id)
     return respond.json({"version": 2, "features": flags})
 
 
@@ -85,7 +85,7 @@ def create_feature(
 def show_feature(context: Context, identity: Identity, project: str, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         features.get_active(conn, project, name)
-        return respond.json(feature_view.build_view(conn, project, name))
+        return respond.json(feature_view.build_view(conn, project, name, identity.user_id))
 
 
 @router.put(FEATURE, needs=EDIT, takes=FeatureBody)

@@ -58,7 +58,7 @@ def list_features(context: Context, identity: Identity) -> HTTPResponse:
         tags=[text for name, text in pairs if name == "tag"] or None,
     )
     with context.database.transaction() as conn:
-        flags, _ = feature_view.search(conn, filter)
+        flags, _ = feature_view.search(conn, filter, identity.user_id)
         by_flag = _list_strategies(conn, [flag["name"] for flag in flags])
     features = [_to_json(flag, by_flag.get(flag["name"], [])) for flag in flags]
     return respond.json({"version": 2, "features": features})
@@ -69,8 +69,8 @@ def reject_creation(context: Context, identity: Identity) -> HTTPResponse:
     raise NotFoundError("The legacy features API is disabled.")
 
 
-def _respond(conn: Connection, name: str, status: int = 200) -> HTTPResponse:
-    flag = feature_view.build_view(conn, _find_project(conn, name), name)
+def _respond(conn: Connection, name: str, identity: Identity, status: int = 200) -> HTTPResponse:
+    flag = feature_view.build_view(conn, _find_project(conn, name), name, identity.user_id)
     return respond.json(_to_json(flag, _list_strategies(conn, [name]).get(name, [])), status)
 
 
@@ -97,13 +97,13 @@ def create_feature(context: Context, identity: Identity, body: LegacyFeature) ->
             _replace_strategies(context, conn, target, body.strategies, identity)
         if body.enabled:
             feature_switches.switch(conn, target, True, identity)
-        return _respond(conn, body.name, 201)
+        return _respond(conn, body.name, identity, 201)
 
 
 @legacy_router.get(FEATURE, needs=VIEW)
 def show_feature(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
-        return _respond(conn, name)
+        return _respond(conn, name, identity)
 
 
 @legacy_router.put(FEATURE, needs=EDIT, takes=LegacyFeature)
@@ -115,7 +115,7 @@ def replace_feature(
         features.update(conn, target.project, name, _build_metadata(body), identity)
         _replace_strategies(context, conn, target, body.strategies, identity)
         feature_switches.switch(conn, target, body.enabled, identity)
-        return _respond(conn, name)
+        return _respond(conn, name, identity)
 
 
 @legacy_router.delete(FEATURE, needs=EDIT)
@@ -131,35 +131,35 @@ def toggle_feature(context: Context, identity: Identity, name: str) -> HTTPRespo
         target = _find_target(conn, name)
         if not feature_switches.switch(conn, target, True, identity):
             feature_switches.switch(conn, target, False, identity)
-        return _respond(conn, name)
+        return _respond(conn, name, identity)
 
 
 @legacy_router.post(f"{FEATURE}/toggle/on", needs=EDIT)
 def enable_feature(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         feature_switches.switch(conn, _find_target(conn, name), True, identity)
-        return _respond(conn, name)
+        return _respond(conn, name, identity)
 
 
 @legacy_router.post(f"{FEATURE}/toggle/off", needs=EDIT)
 def disable_feature(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         feature_switches.switch(conn, _find_target(conn, name), False, identity)
-        return _respond(conn, name)
+        return _respond(conn, name, identity)
 
 
 @legacy_router.post(f"{FEATURE}/stale/on", needs=EDIT)
 def mark_stale(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         features.set_stale(conn, _find_project(conn, name), [name], True, identity)
-        return _respond(conn, name)
+        return _respond(conn, name, identity)
 
 
 @legacy_router.post(f"{FEATURE}/stale/off", needs=EDIT)
 def mark_active(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         features.set_stale(conn, _find_project(conn, name), [name], False, identity)
-        return _respond(conn, name)
+        return _respond(conn, name, identity)
 
 
 def _build_metadata(body: LegacyFeature) -> Metadata:

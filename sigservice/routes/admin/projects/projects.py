@@ -9,6 +9,7 @@ from msgspec import UNSET, UnsetType
 from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
+from sigservice.repository.projects import favorites
 from sigservice.repository.projects import project_environments as links
 from sigservice.repository.projects import projects as repository
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
@@ -60,18 +61,21 @@ class ProjectIdBody(msgspec.Struct):
 router = Router(AdminGuard)
 
 
-def _to_full_json(conn: Connection, row: Row) -> dict[str, Any]:
+def _to_full_json(conn: Connection, row: Row, identity: Identity) -> dict[str, Any]:
     rows = links.list_by_project(conn, row["id"])
     environments = [project_environments.to_json(link) for link in rows]
-    settings = project_settings.to_json(row)
-    return {"version": 1, **projects.to_json(row), **settings, "environments": environments}
+    favorite_ids = favorites.list_projects(conn, identity.user_id)
+    project = projects.to_json(row, is_favorite=row["id"] in favorite_ids)
+    return {"version": 1, **project, **project_settings.to_json(row), "environments": environments}
 
 
 @router.get(PATH, needs=VIEW)
 def list_projects(context: Context, identity: Identity) -> HTTPResponse:
-    with context.database.autocommit() as conn:
+    with context.database.transaction() as conn:
         rows = repository.list_all(conn)
-    return respond.json({"version": 1, "projects": [projects.to_json(row) for row in rows]})
+        favorite_ids = favorites.list_projects(conn, identity.user_id)
+    items = [projects.to_json(row, is_favorite=row["id"] in favorite_ids) for row in rows]
+    return respond.json({"version": 1, "projects": items})
 
 
 @router.post(PATH, needs=ADMIN, takes=ProjectBody)
@@ -80,7 +84,7 @@ def create_project(context: Context, identity: Identity, body: ProjectBody) -> H
         row = projects.create(
             conn, body.id, body.check_fields(), identity, environment_names=body.environments
         )
-        project_json = _to_full_json(conn, row)
+        project_json = _to_full_json(conn, row, identity)
     return respond.json(project_json, 201, location=f"{context.prefix}{PATH}/{row['id']}")
 
 
@@ -94,14 +98,14 @@ def validate_project_id(context: Context, identity: Identity, body: ProjectIdBod
 @router.get(f"{PATH}/<project>", needs=VIEW)
 def get_project(context: Context, identity: Identity, project: str) -> HTTPResponse:
     with context.database.transaction() as conn:
-        return respond.json(_to_full_json(conn, projects.get(conn, project)))
+        return respond.json(_to_full_json(conn, projects.get(conn, project), identity))
 
 
 @router.get(f"{PATH}/<project>/overview", needs=VIEW)
 def get_project_overview(context: Context, identity: Identity, project: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = projects.get(conn, project)
-        project_json = _to_full_json(conn, row)
+        project_json = _to_full_json(conn, row, identity)
         types = repository.count_feature_types(conn, project)
     overview = {
         "members": row["member_count"],
@@ -127,7 +131,7 @@ def update_project(
             mode=body.mode,
             default_stickiness=body.defaultStickiness,
         )
-        project_json = _to_full_json(conn, row)
+        project_json = _to_full_json(conn, row, identity)
     return respond.json(project_json)
 
 

@@ -25,7 +25,7 @@ def _render_confirmation(
         row = find_feature(conn, name)
         if (row["archived_at"] is None) != (action == "archive"):
             return respond.redirect(context, flag_path(name))
-        feature = feature_view.build_view(conn, row["project"], name)
+        feature = feature_view.build_view(conn, row["project"], name, identity.user_id)
     return respond.page(
         context,
         f"flags/features/{action}",

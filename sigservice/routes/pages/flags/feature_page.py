@@ -89,7 +89,7 @@ def render_feature(
     """`values` are what was submitted with `form` if that led to `error`."""
     with context.database.transaction() as conn:
         row = find_feature(conn, name)
-        feature = feature_view.build_view(conn, row["project"], name)
+        feature = feature_view.build_view(conn, row["project"], name, identity.user_id)
         usage = client_metrics.list_hours(conn, name, HOURS)
         filter = event_service.restrict_to_readable(identity, EventFilter(features=[name]))
         event_rows = events.list_newest(conn, filter, limit=MAX_EVENTS)

@@ -44,7 +44,7 @@ def list_features(context: Context, identity: Identity) -> HTTPResponse:
     filters = {name: query.get(name, "").strip() for name in FILTERS}
     offset = read_number(query, "offset", 0, 0, 10**9) or 0
     with context.database.transaction() as conn:
-        rows, total = feature_view.search(conn, _to_filter(filters, offset))
+        rows, total = feature_view.search(conn, _to_filter(filters, offset), identity.user_id)
         fields = feature_fields.make_filter_fields(
             filters,
             projects.list_names(conn),
