@@ -11,7 +11,6 @@ import selectors
 import socket
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable
 from typing import Protocol
 
@@ -67,7 +66,7 @@ class Streams:
         self._open: dict[EventConnection, Subscription] = {}
         self._notifications = RevisionNotifications(database)
         self._listening_fd: int | None = None
-        self._tokens_revision = -1
+        self._tokens_revision = self._generation = -1  # of the last check
 
     @property
     def has_room(self) -> bool:
@@ -95,7 +94,10 @@ class Streams:
                 return
             with self._lock:
                 self._new.append((EventConnection(sock, is_chunked=is_chunked), subscription))
-                if self._thread is None and not self._is_stopping:
+                if self._is_stopping:
+                    self._drop_new()
+                    return
+                if self._thread is None:
                     self._start()
                 self._wake()
 
@@ -108,8 +110,13 @@ class Streams:
             self._wake()
         if thread is not None:
             thread.join(_STOP_SECONDS)
+
+    def _drop_new(self) -> None:
+        """The caller holds the lock."""
         for connection, _ in self._new:
             connection.close()
+            self._places -= 1
+        self._new = []
 
     def _release_place(self) -> None:
         with self._lock:
@@ -144,22 +151,27 @@ class Streams:
                 assert self._wake_writer is not None
                 self._wake_writer.close()
                 self._thread = self._wake_writer = None
+                self._drop_new()
             wake_reader.close()
 
     def _serve(self, wake_reader: socket.socket) -> None:
         self._selector = selectors.DefaultSelector()
         self._selector.register(wake_reader, selectors.EVENT_READ)
-        check_at = 0.0
+        check_at = earliest_at = 0.0
         while not self._is_stopping:
             now = time.monotonic()
-            has_new = self._add_new()
+            if self._add_new():
+                check_at = earliest_at
             self._listen()
-            if self._open and (has_new or now >= check_at):
+            if self._open and now >= check_at:
                 self._announce()
                 self._keep_alive(now)
+                ended_at = time.monotonic()
+                # Changes without a pause would leave requests half of the time at least.
+                earliest_at = ended_at + (ended_at - now)
                 check_at = now + CHECK_SECONDS
             if self._handle_events(max(0.0, check_at - time.monotonic()) if self._open else None):
-                check_at = 0.0
+                check_at = earliest_at
 
     def _add_new(self) -> bool:
         with self._lock:
@@ -167,8 +179,8 @@ class Streams:
         for connection, subscription in new:
             self._open[connection] = subscription
             self._selector.register(connection.socket, selectors.EVENT_READ, connection)
-        if new:  # a token may have been revoked since its request was checked
-            self._tokens_revision = -1
+        if new:  # since their requests were checked, tokens and flags may have changed
+            self._tokens_revision = self._generation = -1
         return bool(new)
 
     def _listen(self) -> None:
@@ -202,14 +214,12 @@ class Streams:
         try:
             revisions = self._revision_cache.read_revisions()
             self._end_revoked(revisions.topics.get("tokens", 0))
-            by_environment = defaultdict(list)
-            for connection, subscription in self._open.items():
-                by_environment[subscription.access.environment].append((connection, subscription))
-            for environment, streams in by_environment.items():
-                revision = revisions.of_environment(environment)
-                for connection, subscription in streams:
+            if revisions.generation != self._generation:
+                for connection, subscription in list(self._open.items()):
+                    revision = revisions.of_environment(subscription.access.environment)
                     if message := subscription.write_change(revision):
                         self._settle(connection, connection.send(message))
+                self._generation = revisions.generation
         except UnavailableError:
             pass  # reported by the requests that fail
         except Exception as error:  # noqa: BLE001  the thread must go on
