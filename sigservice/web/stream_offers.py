@@ -10,9 +10,12 @@ from typing import Any
 from sigservice.context import Context
 from sigservice.errors import RateLimitError
 from sigservice.flags.streams import RETRY_AFTER_SECONDS
+from sigservice.semantic_version import SemanticVersion, parse_version
 
 MAX_ID_LENGTH = 100
-_NODE_SDK = re.compile(r"unleash-(node-sdk|client-node):(6\.([7-9]|\d\d+)\.|([7-9]|\d\d+)\.)")
+# 6.7.0 and 6.8.0 understand the header too, but never poll again if the stream fails.
+FIRST_NODE_SDK = SemanticVersion(6, 8, 1)
+_NODE_SDK = re.compile(r"unleash-(?:node-sdk|client-node):(.+)")
 _PROXY_FIELDS = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_VIA")
 
 
@@ -25,7 +28,7 @@ def must_offer(context: Context, environ: dict[str, Any]) -> bool:
     id = _read_connection_id(environ)
     if not (id and context.config["streaming"]["upgradePollers"]):
         return False
-    if not _NODE_SDK.match(environ.get("HTTP_UNLEASH_SDK", "")):
+    if not _can_return_to_polling(environ.get("HTTP_UNLEASH_SDK", "")):
         return False
     is_proxied = any(field in environ for field in _PROXY_FIELDS)
     if is_proxied and "HTTP_IF_NONE_MATCH" not in environ:
@@ -48,6 +51,12 @@ def check_request(context: Context, environ: dict[str, Any]) -> None:
             headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
         )
     context.accepted_streams.add(id)
+
+
+def _can_return_to_polling(sdk: str) -> bool:
+    match = _NODE_SDK.fullmatch(sdk)
+    version = parse_version(match[1]) if match else None
+    return version is not None and version >= FIRST_NODE_SDK
 
 
 def _read_connection_id(environ: dict[str, Any]) -> str:

@@ -17,6 +17,8 @@ SLOW = {
     "db/test_read_coalescing.py",
     "outgoing/test_post.py",
     "outgoing/test_smtp.py",
+    "sdk/cutting_proxy.py",
+    "sdk/test_streaming.py",
     "server/test_embedded.py",
     "server/test_costly_input.py",
     "server/test_kill_actions.py",

@@ -55,8 +55,8 @@ def test_behind_a_proxy_an_sdk_is_asked_when_it_has_flags(poll, field):
     assert (second.status_code, second.headers["Fetch-Mode"]) == (200, "streaming")
 
 
-@each("sdk", ["unleash-node-sdk:6.7.0", "unleash-client-node:6.10.0", "unleash-node-sdk:10.0.0"])
-def test_sdks_that_understand_the_header_are_asked(poll, sdk):
+@each("sdk", ["unleash-node-sdk:6.8.1", "unleash-client-node:6.10.0", "unleash-node-sdk:10.0.0"])
+def test_sdks_that_can_return_to_polling_are_asked(poll, sdk):
     assert "Fetch-Mode" in poll(sdk=sdk).headers
 
 
@@ -65,6 +65,10 @@ def test_sdks_that_understand_the_header_are_asked(poll, sdk):
     [
         "",
         "unleash-node-sdk:6.6.0",
+        "unleash-node-sdk:6.7.0",
+        "unleash-node-sdk:6.8.0",
+        "unleash-node-sdk:6.8.1-beta.1",
+        "unleash-node-sdk:6",
         "unleash-node-sdk:5.9.0",
         "unleash-client-python:6.9.1",
         "unleash-client-java:12.0.0",
