@@ -93,6 +93,7 @@ class CuttingProxy:
                             "Connection: close\r\n\r\n".encode()
                         )
                         break
+                    data = data.replace(b"\r\n", b"\r\nX-Forwarded-For: 192.0.2.1\r\n", 1)
                 self._send(target, data)
         _close(source)
         _close(target)

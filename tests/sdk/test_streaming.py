@@ -66,7 +66,8 @@ REFUSALS = {"404": 404, "429": 429, "502": 502, "never": 0}
 
 
 def test_a_poller_is_asked_to_stream_once_and_never_loses_its_flags(service, admin, fleet):
-    """Directly, with a token that streams don't get, and through proxies that refuse streams."""
+    """Directly, with a token that streams don't get, and through proxies that refuse streams
+    or hold them back."""
     token = admin.create_token()
     admin.create_flag("a")
     proxies = {name: CuttingProxy(service.port) for name in ("streams", "function", *REFUSALS)}
