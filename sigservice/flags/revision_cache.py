@@ -6,10 +6,12 @@ every process sees a changed flag and rejects a revoked token.
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Self
 
 from sigservice.clock import Clock
 from sigservice.db.pool import Database
 from sigservice.db.read_coalescing import CoalescedRead
+from sigservice.db.statements import Row
 from sigservice.flags.last_used import LastUsedBuffer
 from sigservice.repository import revisions as repository
 from sigservice.services import revisions as revision_service
@@ -30,6 +32,17 @@ class Access:
     environment: str
     projects: tuple[str, ...]
     expires_at: datetime | None = None
+
+    @classmethod
+    def from_row(cls, row: Row) -> Self:
+        return cls(
+            token_id=row["id"],
+            token_name=row["token_name"],
+            type=row["type"],
+            environment=DEFAULT_ENVIRONMENT if row["environment"] == "*" else row["environment"],
+            projects=tuple(row["projects"]),
+            expires_at=row["expires_at"],
+        )
 
     @property
     def is_anonymous(self) -> bool:
@@ -83,16 +96,7 @@ class RevisionCache:
     def _find(self, secret: str) -> Access | None:
         with self._database.autocommit() as conn:
             row = api_tokens.find_valid(conn, secret, now=self._clock.now())
-        if row is None:
-            return None
-        return Access(
-            token_id=row["id"],
-            token_name=row["token_name"],
-            type=row["type"],
-            environment=DEFAULT_ENVIRONMENT if row["environment"] == "*" else row["environment"],
-            projects=tuple(row["projects"]),
-            expires_at=row["expires_at"],
-        )
+        return None if row is None else Access.from_row(row)
 
     def _read_changes(self) -> Revisions:
         with self._database.autocommit(is_brief=True) as conn:

@@ -19,6 +19,7 @@ OPEN = {
     ("POST", "/auth/demo/login"),
     ("POST", "/edge/metrics"),
     ("POST", "/edge/validate"),
+    ("GET", "/ofrep/v1/events"),  # the token is in the query
     ("GET", "/sign-in"),
     ("POST", "/sign-in"),
     ("POST", "/auth/reset/password-email"),

@@ -59,6 +59,11 @@ def list_access(conn: Connection, ids: list[int], now: datetime) -> list[Row]:
     return fetch_all(conn, _SQL["list_api_token_access"], ids=ids, now=now)
 
 
+def find_by_id(conn: Connection, id: int, now: datetime) -> Row | None:
+    """With its `secret_hash`; None if the token doesn't exist or has expired."""
+    return fetch_one(conn, _SQL["find_api_token_by_id"], id=id, now=now)
+
+
 def find(conn: Connection, secret_hash: bytes, now: datetime) -> Row | None:
     """None if the token doesn't exist or has expired."""
     return fetch_one_prepared(conn, _SQL["find_api_token"], secret_hash=secret_hash, now=now)

@@ -5,17 +5,33 @@ from typing import Any
 import msgspec
 from bottle import HTTPResponse, request
 
+from sigservice import secrets
 from sigservice.context import Context
-from sigservice.errors import NotFoundError
+from sigservice.errors import NoStreamError, NotFoundError, UnauthorizedError
 from sigservice.evaluation.fields import Fields
 from sigservice.evaluation.ofrep import encode_answer, evaluate_flag
+from sigservice.event_stream import HEADERS
 from sigservice.flags.compiled_flags import CompiledFlags
 from sigservice.flags.evaluation_context import make_ofrep_context
+from sigservice.flags.ofrep_streams import (
+    INACTIVITY_SECONDS,
+    OfrepSubscription,
+    find_stream_access,
+    make_stream_token,
+)
 from sigservice.flags.revision_cache import Access
 from sigservice.web import respond
+from sigservice.web.body import read_query
 from sigservice.web.client_ip import find_client_ip
 from sigservice.web.etag import matches
-from sigservice.web.guards import REVISIONS, OfrepGuard
+from sigservice.web.guards import (
+    ARRIVED,
+    REVISIONS,
+    AuthenticationAttempt,
+    OfrepGuard,
+    Public,
+    read_ofrep_token,
+)
 from sigservice.web.ofrep_errors import FLAG_NOT_FOUND
 from sigservice.web.router import Router
 
@@ -28,7 +44,9 @@ class EvaluationBody(msgspec.Struct):
     context: Attributes = {}
 
 
+EVENTS = "/ofrep/v1/events"
 router = Router(OfrepGuard, "client", "frontend")
+stream_router = Router(Public)  # the token is in the query
 
 
 @router.post("/ofrep/v1/evaluate/flags/<key:path>", takes=EvaluationBody)
@@ -49,12 +67,52 @@ def evaluate_all_flags(context: Context, access: Access, body: EvaluationBody) -
     as the event that `flagConfigEtag` in the query is about."""
     fields = _make_fields(context, access, body)
     document = context.frontend_documents.get_ofrep(
-        _get_compiled(context, access), access.projects, fields, {}
+        _get_compiled(context, access), access.projects, fields, _list_streams(context, access)
     )
     headers = {"Etag": document.etag, "Content-Type": respond.JSON, "Cache-Control": "no-cache"}
     if matches(request.environ.get("HTTP_IF_NONE_MATCH", ""), document.etag):
         return respond.answer(b"", 304, headers)
     return respond.answer(document.text, 200, headers)
+
+
+@stream_router.get(EVENTS)
+def open_event_stream(context: Context) -> HTTPResponse:
+    """A provider whose stream is refused fetches all flags. That answer names the stream of now, or
+    none if there is no room."""
+    environ = request.environ
+    token = read_query(environ).get("token", "")
+    # For CORS too. A token that is revoked later ends the stream.
+    revisions = environ[REVISIONS] = context.revision_cache.read_revisions(environ.get(ARRIVED))
+    ip = find_client_ip(environ, context.trusted_proxies)
+    with AuthenticationAttempt(context, ip, secrets.sha256(token)):
+        with context.database.autocommit() as conn:
+            access = find_stream_access(conn, token, context.clock.now())
+        if access is None:
+            raise UnauthorizedError("The address of the stream is invalid or has expired.")
+    hand_over = environ.get("sigservice.hand_over")
+    if hand_over is None:
+        raise NoStreamError("Only the service's own listener has streams.")
+    context.revision_cache.last_used.record_api_token(access.token_id)
+    revision = revisions.of_environment(access.environment)
+    subscription = OfrepSubscription(context.clock, access, revision)
+    event = subscription.write_start(environ.get("HTTP_LAST_EVENT_ID", ""))
+    if environ["REQUEST_METHOD"] != "HEAD":
+        hand_over(context.streams.open(subscription))
+    return respond.answer(iter([event]), 200, HEADERS)
+
+
+def _list_streams(context: Context, access: Access) -> dict[str, Any]:
+    """The stream of the token as a member of the bulk answer; nothing if it would be refused."""
+    environ = request.environ
+    is_possible = "sigservice.hand_over" in environ and not access.is_anonymous
+    if not (is_possible and context.streams.has_room):
+        return {}
+    secret_hash = secrets.sha256(read_ofrep_token(environ))
+    token = make_stream_token(access, secret_hash, context.clock.now())
+    # Providers add this to the origin of their base URL, without its path.
+    endpoint = {"requestUri": f"{context.prefix}{EVENTS}?token={token}"}
+    stream = {"type": "sse", "endpoint": endpoint, "inactivityDelaySec": INACTIVITY_SECONDS}
+    return {"eventStreams": [stream]}
 
 
 def _make_fields(context: Context, access: Access, body: EvaluationBody) -> Fields:

@@ -79,6 +79,11 @@ def find_valid(conn: Connection, secret: str, *, now: datetime) -> Row | None:
     return api_tokens.find(conn, secrets.sha256(secret), now)
 
 
+def find_valid_by_id(conn: Connection, id: int, *, now: datetime) -> Row | None:
+    """With its `secret_hash`; None for an unknown or expired token."""
+    return api_tokens.find_by_id(conn, id, now)
+
+
 def list_access(conn: Connection, ids: list[int], now: datetime) -> dict[int, tuple[str, ...]]:
     """The projects of each of these tokens that exists and hasn't expired."""
     return {row["id"]: tuple(row["projects"]) for row in api_tokens.list_access(conn, ids, now)}

@@ -22,6 +22,13 @@ FROM api_tokens
 WHERE secret_hash = %(secret_hash)s
   AND (expires_at IS NULL OR expires_at > %(now)s);
 
+-- name: find_api_token_by_id
+-- For the signed address of an event stream; the hash is the key of its signature.
+SELECT id, secret_hash, token_name, type, environment, projects, expires_at
+FROM api_tokens
+WHERE id = %(id)s::bigint
+  AND (expires_at IS NULL OR expires_at > %(now)s);
+
 -- name: list_api_token_access
 -- For open streams, after tokens have changed.
 SELECT id, projects
