@@ -26,7 +26,7 @@ from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.outgoing.post import get
 from sigservice.outgoing.proxies import Proxies
 from sigservice.render import Renderer
-from sigservice.repository.usage import statistics
+from sigservice.repository.usage import impact_metrics, statistics
 from sigservice.secrets import Passwords
 from sigservice.services.access.authentication_scheme import AuthenticationScheme
 from sigservice.services.access.failed_sign_ins import FailedSignIns
@@ -37,8 +37,9 @@ from sigservice.services.signals.sns import FETCH_SECONDS, SnsVerifier
 from sigservice.services.system.capped_log import CappedLog
 from sigservice.services.system.events import FlagEventNote
 from sigservice.services.system.mails import MAX_PER_HOUR
+from sigservice.services.usage.impact_exposition import write_exposition
 from sigservice.services.usage.reports import Report, ReportLimits, ReportWriter
-from sigservice.telemetry import Telemetry
+from sigservice.telemetry import CachedExposition, Telemetry
 from sigservice.version import __version__
 from sigservice.web.helpers import template_helpers
 
@@ -153,6 +154,9 @@ def build_context(
             telemetry,
             REPORT_WAIT_SECONDS,
         ),
+        impact_exposition=CachedExposition(
+            lambda: _write_impact_metrics(database), clock.monotonic
+        ),
     )
 
 
@@ -264,6 +268,12 @@ class _DatabaseObserver:
 def _count_resources(database: Database, feature_names: list[str]) -> Row:
     with database.autocommit() as conn:
         return statistics.count_for_metrics(conn, feature_names)
+
+
+def _write_impact_metrics(database: Database) -> bytes:
+    with database.autocommit() as conn:
+        rows = impact_metrics.list_series(conn)
+    return write_exposition(rows)
 
 
 def _register_gauges(

@@ -40,7 +40,7 @@ from sigservice.services.system.capped_log import CappedLog
 from sigservice.services.system.version_check import VersionStatus
 from sigservice.services.usage.reports import Report
 from sigservice.shared_body import SharedBody
-from sigservice.telemetry import Telemetry
+from sigservice.telemetry import CachedExposition, Telemetry
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,7 @@ class Context:
     unavailable: CappedLog
     signal_commits: GroupCommit[NewSignal, Row | None]
     report_commits: GroupCommit[Report, None]
+    impact_exposition: CachedExposition
     signal_endpoints: EndpointCache
     evaluator: Evaluator = field(default_factory=Evaluator)
     signals_waiting: threading.Event = field(default_factory=threading.Event)

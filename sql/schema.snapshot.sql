@@ -331,6 +331,35 @@ ALTER TABLE public.former_passwords ALTER COLUMN id ADD GENERATED ALWAYS AS IDEN
     CACHE 1
 );
 
+CREATE TABLE public.impact_series (
+    key uuid NOT NULL,
+    sdk_type text NOT NULL,
+    environment text NOT NULL,
+    app_name text NOT NULL,
+    name text NOT NULL,
+    type text NOT NULL,
+    help text NOT NULL,
+    labels jsonb NOT NULL,
+    bounds double precision[] NOT NULL,
+    value double precision NOT NULL,
+    count double precision NOT NULL,
+    buckets double precision[] NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    reported_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT impact_series_sdk_type_check CHECK ((sdk_type = ANY (ARRAY['backend'::text, 'frontend'::text]))),
+    CONSTRAINT impact_series_type_check CHECK ((type = ANY (ARRAY['counter'::text, 'gauge'::text, 'histogram'::text])))
+)
+WITH (fillfactor='70');
+
+CREATE TABLE public.impact_windows (
+    series uuid NOT NULL,
+    seconds integer NOT NULL,
+    starts_at timestamp with time zone NOT NULL,
+    is_gauge boolean NOT NULL,
+    value double precision NOT NULL,
+    count double precision NOT NULL
+);
+
 CREATE TABLE public.mails (
     id bigint NOT NULL,
     kind text NOT NULL,
@@ -796,6 +825,12 @@ ALTER TABLE ONLY public.features
 ALTER TABLE ONLY public.former_passwords
     ADD CONSTRAINT former_passwords_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.impact_series
+    ADD CONSTRAINT impact_series_pkey PRIMARY KEY (key);
+
+ALTER TABLE ONLY public.impact_windows
+    ADD CONSTRAINT impact_windows_pkey PRIMARY KEY (series, seconds, starts_at);
+
 ALTER TABLE ONLY public.mails
     ADD CONSTRAINT mails_pkey PRIMARY KEY (id);
 
@@ -962,6 +997,12 @@ CREATE INDEX features_active_idx ON public.features USING btree (project, stale)
 CREATE INDEX features_project_idx ON public.features USING btree (project);
 
 CREATE INDEX former_passwords_user_id_idx ON public.former_passwords USING btree (user_id, id DESC);
+
+CREATE INDEX impact_series_app_name_idx ON public.impact_series USING btree (app_name, environment, sdk_type);
+
+CREATE INDEX impact_series_labels_idx ON public.impact_series USING gin (labels);
+
+CREATE INDEX impact_windows_starts_at_idx ON public.impact_windows USING btree (seconds, starts_at);
 
 CREATE INDEX mails_created_at_idx ON public.mails USING btree (created_at);
 

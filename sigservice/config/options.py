@@ -305,6 +305,8 @@ OPTIONS: tuple[Option, ...] = tuple(
          "more are not listed. Instances expire after two days."),
         ("metrics.variantsLimit", "SERVICE_CLIENT_METRICS_VARIANTS_LIMIT", number(1, 100_000), 5000,
          "Maximum number of variants in one report; more are dropped."),
+        ("metrics.impactSeriesLimit", "SERVICE_IMPACT_SERIES_LIMIT", number(1, 100_000), 10_000,
+         "Maximum number of series of impact metrics per SDK type, a tenth of it per application."),
         ("experimentalEdgeBulkMetrics", "SERVICE_EXPERIMENTAL_EDGE_BULK_METRICS", parse.BOOLEAN,
          False, "Enables POST /edge/metrics; if off, it answers 404."),
         # The specification swaps the next two names, so they stay that way.

@@ -101,6 +101,19 @@ def execute_batches(
 
 
 @contextmanager
+def single_transaction(conn: Connection) -> Iterator[None]:
+    """One transaction for the statements of the block on a connection in autocommit."""
+    _run(conn, "BEGIN")
+    try:
+        yield
+        _run(conn, "COMMIT")
+    except BaseException:
+        if not conn.closed:
+            _run(conn, "ROLLBACK")
+        raise
+
+
+@contextmanager
 def savepoint(conn: Connection) -> Iterator[None]:
     """Rolls back the changes of the block if it raises; the transaction continues."""
     _run(conn, "SAVEPOINT block")
@@ -143,7 +156,7 @@ def _execute_prepared(
         if error.pgcode not in _STALE:
             raise translate(error, statement) from None
         conn.prepared = None  # a pooler loses them
-        if not conn.autocommit:
+        if conn.get_transaction_status() != psycopg2.extensions.TRANSACTION_STATUS_IDLE:
             raise DatabaseUnavailable(error.pgcode) from None
         _execute_plain(cursor, statement, parameters)
 

@@ -18,7 +18,12 @@ from sigservice.jobs import archive
 from sigservice.repository.actions import action_runs, notifications
 from sigservice.repository.signals import signal_queue, signals, silence_notifications
 from sigservice.repository.system import events, mails
-from sigservice.repository.usage import client_applications, client_metrics, feature_last_seen
+from sigservice.repository.usage import (
+    client_applications,
+    client_metrics,
+    feature_last_seen,
+    impact_metrics,
+)
 from sigservice.services.identity import SYSTEM
 from sigservice.services.signals.signals import to_archive_json
 from sigservice.services.system.events import to_json as to_event_json
@@ -32,6 +37,7 @@ APPLICATION_DAYS = 30
 NOTIFICATION_DAYS = 30
 MAIL_DAYS = 30
 INSTANCE_DAYS = 2  # as in Unleash
+IMPACT_MINUTES_HOURS = 3  # of impact metrics by minute
 
 
 class Kind(NamedTuple):
@@ -61,10 +67,14 @@ def _list_usage_deletes(context: Context) -> Iterator[Delete]:
     hours = context.config["metrics"]["hourlyRetentionHours"]
     yield partial(client_metrics.delete_old, hours=hours, chunk=CHUNK)
     yield partial(client_metrics.delete_old_variants, hours=hours, chunk=CHUNK)
+    for seconds, age in ((60, IMPACT_MINUTES_HOURS), (3600, hours)):
+        delete = impact_metrics.delete_old_windows
+        yield partial(delete, seconds=seconds, hours=age, chunk=CHUNK)
     yield partial(client_applications.delete_old_instances, days=INSTANCE_DAYS, chunk=CHUNK)
     yield partial(client_applications.delete_old_names, days=INSTANCE_DAYS, chunk=CHUNK)
     yield partial(client_applications.delete_old, days=APPLICATION_DAYS, chunk=CHUNK)
     yield partial(feature_last_seen.delete_orphaned, chunk=CHUNK)
+    yield partial(impact_metrics.delete_orphaned_series, chunk=CHUNK)
 
 
 def _list_run_deletes(context: Context) -> Iterator[Delete]:

@@ -1,16 +1,15 @@
 """The text format 0.0.4, without renaming counters."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import inf
 
-from prometheus_client import CollectorRegistry
 from prometheus_client.core import Metric
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
-def write(registry: CollectorRegistry) -> bytes:
-    lines = [line for metric in registry.collect() for line in _lines(metric)]
+def write(metrics: Iterable[Metric]) -> bytes:
+    lines = [line for metric in metrics for line in _lines(metric)]
     return ("\n".join(lines) + "\n").encode("utf-8", "replace")
 
 

@@ -93,7 +93,8 @@ class Flags:
             self._usage.inc(toggle, "false", app_name, amount=no)
 
     def count_dropped(self, kind: str, amount: int) -> None:
-        """`kind` is applications, instances, strategies or variants."""
+        """`kind` is applications, instances, strategies, variants, impact_metrics (not valid) or
+        impact_series (samples of new series over the limit)."""
         if amount:
             self._dropped.inc(kind, amount=amount)
 

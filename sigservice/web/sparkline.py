@@ -7,12 +7,10 @@ HOURS, STEP, HEIGHT = 24, 6, 24
 WIDE_STEP, HALF = 10, 24
 
 
-def build_bars(signals_by_hours_ago: Mapping[int, int]) -> list[dict[str, int]]:
-    """One {x, y, height} for each hour with signals, oldest first. The busiest hour has the full
-    height."""
-    hours = {
-        ago: count for ago, count in signals_by_hours_ago.items() if count and 0 <= ago < HOURS
-    }
+def build_bars(values_by_hours_ago: Mapping[int, float]) -> list[dict[str, int]]:
+    """One {x, y, height} for each hour with a value above 0, oldest first. The largest value has
+    the full height."""
+    hours = {ago: count for ago, count in values_by_hours_ago.items() if count and 0 <= ago < HOURS}
     busiest = max(hours.values(), default=0)
     bars = []
     for ago, count in sorted(hours.items(), reverse=True):

@@ -12,6 +12,7 @@ OPEN = {
     ("GET", "/health"),
     ("GET", "/ready"),
     ("GET", "/internal-backstage/prometheus"),
+    ("GET", "/internal-backstage/impact/metrics"),
     ("GET", "/static/<name>"),
     ("GET", "/docs/openapi.json"),
     ("POST", "/auth/simple"),

@@ -364,6 +364,7 @@ OURS = (
     number("metrics.frontendApplicationsLimit", "SERVICE_FRONTEND_APPLICATIONS_LIMIT", 100, (0,)),
     number("metrics.instancesLimit", "SERVICE_CLIENT_INSTANCES_LIMIT", 10_000, (-1, 0)),
     number("metrics.variantsLimit", "SERVICE_CLIENT_METRICS_VARIANTS_LIMIT", 5000, (-1, 0)),
+    number("metrics.impactSeriesLimit", "SERVICE_IMPACT_SERIES_LIMIT", 10_000, (-1, 0)),
     number("signals.retentionCount", "SERVICE_SIGNALS_RETENTION_COUNT", 100_000, (-1,), code=0),
     Row(
         "signals.encryptionKey",

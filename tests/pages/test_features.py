@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
+from sigservice.repository.usage import impact_metrics
+from sigservice.repository.usage.impact_metrics import SeriesRow
 from tests.pages.page_reader import alert, find_error, follow, form_to, heading, notice
 from tests.pages.test_hostile_text import HOSTILE, faults
 
@@ -140,6 +144,37 @@ def test_usage_is_a_chart_by_hour_and_a_table(ada, flags, database):
     assert [row[1:] for row in rows] == [["0", "3"], ["6", "1"]]
     assert "6 exposed (60%, upwards), 4 not exposed" in card.get_text()
     assert "No evaluations in the last 24 h" in page.html.find(id="in-development").get_text()
+
+
+def test_impact_metrics_are_listed_by_variant(ada, flags, service):
+    flags.create_flag()
+    assert not ada.get("/admin/features/checkout").html.find(id="impact")
+    samples = [
+        ("purchases", "counter", "blue", 1200.5, 0),
+        ("seconds", "histogram", HOSTILE[0], 3, 4),
+        ("users", "gauge", "disabled", -7, 0),
+    ]
+    rows = [
+        SeriesRow(UUID(int=n), "backend", "production", "shop", name, type, "Help",
+                  {"checkout": variant}, [], value, count, [], 1)
+        for n, (name, type, variant, value, count) in enumerate(samples)
+    ]  # fmt: skip
+    with service.context.database.autocommit() as conn:
+        impact_metrics.store_samples(conn, rows, limit=9, app_limit=9)
+    page = ada.get("/admin/features/checkout")
+    section = page.html.find(id="impact")
+    rows = [
+        [cell.get_text(strip=True) for cell in row.find_all("td")[:5]]
+        for row in section.tbody.find_all("tr")
+    ]
+    assert rows == [
+        ["purchases", "production", "shop", "blue", "1,200.5 in total"],
+        ["seconds", "production", "shop", HOSTILE[0], "0.75 on average of 4"],
+        ["users", "production", "shop", "disabled", "-7 at last"],
+    ]
+    bars = [[int(bar["height"]) for bar in svg.find_all("rect")] for svg in section.find_all("svg")]
+    assert bars == [[24], [24], []]
+    assert not faults(page)
 
 
 def test_recent_changes_link_to_the_event_log_of_the_flag(ada, vera, flags):

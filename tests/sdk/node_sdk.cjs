@@ -34,6 +34,19 @@ const commands = {
   variant: async ({ flag, context }) => unleash.getVariant(flag, context ?? {}),
   until: async ({ event }) => until(event),
   seen: async () => seen,
+  define: async () => {
+    unleash.impactMetrics.defineCounter("purchases", "Purchases");
+    unleash.impactMetrics.defineGauge("users", "Users");
+    unleash.impactMetrics.defineHistogram("lat", "Latency", [0.1, 1]);
+    return true;
+  },
+  measure: async ({ value, flags }) => {
+    const context = { flagNames: flags, context: { userId: "1" } };
+    unleash.impactMetrics.incrementCounter("purchases", value, context);
+    unleash.impactMetrics.updateGauge("users", value, context);
+    unleash.impactMetrics.observeHistogram("lat", value, context);
+    return true;
+  },
 };
 
 readline.createInterface({ input: process.stdin }).on("line", async (line) => {

@@ -31,6 +31,11 @@ const commands = {
   fail: async () => { client.start(); return until("error"); },
   context: async ({ context }) => { await client.updateContext(context); return true; },
   on: async ({ flag }) => client.isEnabled(flag),
+  measure: async ({ value }) => {
+    client.impactMetrics.defineCounter("clicks", "Clicks");
+    client.impactMetrics.incrementCounter("clicks", value);
+    return true;
+  },
   variant: async ({ flag }) => client.getVariant(flag),
   until: async ({ event }) => { delete seen[event]; return until(event); },
 };

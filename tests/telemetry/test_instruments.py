@@ -11,7 +11,7 @@ from sigservice.telemetry.instruments import Counter, Histogram, Instruments, Na
 
 
 def lines(make, start):
-    text = exposition.write(make.registry).decode()
+    text = exposition.write(make.registry.collect()).decode()
     return [line for line in text.splitlines() if line.startswith(start)]
 
 

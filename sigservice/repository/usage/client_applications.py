@@ -40,7 +40,7 @@ def summarize_instances(conn: Connection, app_name: str) -> list[Row]:
 
 
 def delete(conn: Connection, app_name: str) -> bool:
-    """Deletes the instances too; its metrics expire."""
+    """Deletes the instances and impact metrics too; its other metrics expire."""
     return execute(conn, _SQL["delete_client_application"], app_name=app_name) > 0
 
 

@@ -27,11 +27,16 @@ def check_readiness(context: Context) -> HTTPResponse:
 
 @router.get("/internal-backstage/prometheus")
 def get_metrics(context: Context) -> HTTPResponse:
+    check_metrics_access(context)
+    body = context.telemetry.write_exposition()
+    return HTTPResponse(body, 200, {"Content-Type": telemetry.CONTENT_TYPE})
+
+
+def check_metrics_access(context: Context) -> None:
+    """Raises NotFoundError if metrics are disabled, UnauthorizedError without their token."""
     if not context.telemetry.enabled:
         raise NotFoundError("Metrics are disabled.")
     if context.config["server"]["metricsToken"] and not secrets.is_equal(
         read_bearer_token(request.environ), context.config["server"]["metricsToken"]
     ):
         raise UnauthorizedError("Metrics require their token (SERVICE_METRICS_TOKEN).")
-    body = context.telemetry.write_exposition()
-    return HTTPResponse(body, 200, {"Content-Type": telemetry.CONTENT_TYPE})

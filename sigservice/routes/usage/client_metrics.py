@@ -13,6 +13,7 @@ from sigservice.flags.revision_cache import Access
 from sigservice.services.usage import reports
 from sigservice.services.usage.client_applications import Instance
 from sigservice.services.usage.client_metrics import Usage, find_hour, parse_count, parse_time
+from sigservice.services.usage.impact_samples import NO_METRICS, ParsedMetrics, parse_metrics
 from sigservice.services.usage.reports import BACKEND, FRONTEND
 from sigservice.web import respond
 from sigservice.web.client_ip import find_client_ip
@@ -68,6 +69,7 @@ class MetricsBody(msgspec.Struct, rename="camel"):
     instance_id: Text | None = None
     sdk_version: Text | None = None
     bucket: Bucket | None = None
+    impact_metrics: list[Any] | None = None
 
 
 class BulkApplication(msgspec.Struct, rename="camel"):
@@ -101,6 +103,7 @@ class BulkMetric(Counts, rename="camel", kw_only=True):
 class BulkBody(msgspec.Struct, rename="camel"):
     applications: list[BulkApplication]
     metrics: list[BulkMetric]
+    impact_metrics: list[Any] | None = None
 
 
 def store_report(
@@ -108,16 +111,19 @@ def store_report(
     access: Access,
     instances: Sequence[Instance],
     usages: Sequence[Usage],
+    impact: ParsedMetrics = NO_METRICS,
     sdk_type: str = BACKEND,
 ) -> None:
     """Stores what the limits allow, together with concurrent reports. Raises UnavailableError."""
     report = reports.make_report(
         instances,
         usages,
+        impact.samples,
         sdk_type=sdk_type,
         ip=find_client_ip(request.environ, context.trusted_proxies),
         is_anonymous=access.is_anonymous,
         max_variants=context.config["metrics"]["variantsLimit"],
+        dropped_metrics=impact.dropped,
     )
     context.report_commits.store(report)
 
@@ -145,7 +151,10 @@ def _store_metrics(context: Context, access: Access, body: MetricsBody, sdk_type
             for feature, counts in body.bucket.toggles.items()
             if not counts.is_empty
         ]
-    store_report(context, access, [instance], usages, sdk_type)
+    impact = NO_METRICS
+    if body.impact_metrics:
+        impact = parse_metrics(body.impact_metrics, body.app_name, lambda label: access.environment)
+    store_report(context, access, [instance], usages, impact, sdk_type)
 
 
 def _store_bulk_metrics(context: Context, access: Access, body: BulkBody) -> None:
@@ -167,7 +176,16 @@ def _store_bulk_metrics(context: Context, access: Access, body: BulkBody) -> Non
         for m in body.metrics
         if (is_admin or m.environment == access.environment) and (m.yes or m.no or m.variants)
     ]
-    store_report(context, access, instances, usages)
+    impact = NO_METRICS
+    if body.impact_metrics:
+        impact = parse_metrics(
+            body.impact_metrics,
+            "",
+            lambda label: (
+                label if is_admin else access.environment * (label in ("", access.environment))
+            ),
+        )
+    store_report(context, access, instances, usages, impact)
 
 
 @router.post("/api/client/metrics", takes=MetricsBody, limit="client_metrics")

@@ -6,12 +6,15 @@ What exceeds a limit is dropped and counted rather than rejected, because SDKs w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple
 
 from sigservice.db.pool import Connection
+from sigservice.db.statements import single_transaction
+from sigservice.repository.usage import impact_metrics
 from sigservice.repository.usage import reports as repository
 from sigservice.repository.usage.reports import (
     CountsResult,
@@ -22,6 +25,7 @@ from sigservice.repository.usage.reports import (
 )
 from sigservice.services.usage.client_applications import DEFAULT_INSTANCE, Instance
 from sigservice.services.usage.client_metrics import Usage
+from sigservice.services.usage.impact_samples import ImpactSample, ImpactSeries
 from sigservice.services.usage.recent_rows import InstanceCounts, RecentRows
 
 BACKEND, FRONTEND = "backend", "frontend"
@@ -29,6 +33,9 @@ BACKEND, FRONTEND = "backend", "frontend"
 MAX_STRATEGIES, MAX_STRATEGY_NAME = 100, 100
 RECENT_SECONDS = 5
 ROW_BYTES = 200  # of an instance, a flag or a variant in the statement
+SAMPLE_BYTES = 500
+# An application has at most this part of the series of impact metrics.
+SERIES_PART = 10
 
 # (application, instance, environment, SDK version, SDK type, address)
 _InstanceKey = tuple[str, str, str, str | None, str | None, str | None]
@@ -37,11 +44,12 @@ _InstanceKey = tuple[str, str, str, str | None, str | None, str | None]
 @dataclass(frozen=True)
 class ReportLimits:
     """`applications` (by token type) and `instances` apply per environment, `variants` per
-    request."""
+    request, `series` per token type."""
 
     applications: Mapping[str, int]
     instances: int
     variants: int
+    series: int
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> ReportLimits:
@@ -53,6 +61,7 @@ class ReportLimits:
             },
             instances=metrics["instancesLimit"],
             variants=metrics["variantsLimit"],
+            series=metrics["impactSeriesLimit"],
         )
 
 
@@ -62,17 +71,20 @@ class Report(NamedTuple):
 
     instances: Sequence[Instance]
     usages: Sequence[Usage]
+    samples: Sequence[ImpactSample]
     sdk_type: str
     ip: str
     is_anonymous: bool
     dropped_strategies: int
     dropped_variants: int
+    dropped_metrics: int
 
     @property
     def size(self) -> int:
         """Estimated bytes in the statement."""
         variants = sum(len(usage.variants) for usage in self.usages)
-        return ROW_BYTES * (len(self.instances) + len(self.usages) + variants)
+        rows = len(self.instances) + len(self.usages) + variants
+        return ROW_BYTES * rows + SAMPLE_BYTES * len(self.samples)
 
 
 @dataclass(frozen=True)
@@ -88,16 +100,28 @@ class StoredReports:
 def make_report(
     instances: Sequence[Instance],
     usages: Sequence[Usage],
+    samples: Sequence[ImpactSample] = (),
     *,
     sdk_type: str,
     ip: str,
     is_anonymous: bool,
     max_variants: int,
+    dropped_metrics: int = 0,
 ) -> Report:
-    """Applies the limits of a request."""
+    """Applies the limits of a request. `dropped_metrics` are impact metrics that are not valid."""
     instances, strategies = _limit_strategies(instances)
     usages, variants = _limit_variants(usages, max_variants)
-    return Report(instances, usages, sdk_type, ip, is_anonymous, strategies, variants)
+    return Report(
+        instances,
+        usages,
+        samples,
+        sdk_type,
+        ip,
+        is_anonymous,
+        strategies,
+        variants,
+        dropped_metrics,
+    )
 
 
 class ReportWriter:
@@ -110,8 +134,9 @@ class ReportWriter:
         self._instance_counts = InstanceCounts(monotonic)
 
     def store(self, conn: Connection, group: Sequence[Report]) -> StoredReports:
-        """Counts are summed, and the last report of an instance decides. Counts are stored last:
-        when a statement fails, the caller repeats all of them, and the others change nothing."""
+        """Counts are summed, and the last report of an instance decides. Counts are stored last, in
+        one transaction: when a statement fails, the caller repeats all of them, and the others
+        change nothing."""
         rows = _Rows()
         for report in group:
             rows.add(report)
@@ -120,10 +145,18 @@ class ReportWriter:
         dropped_instances = self._store_instances(conn, rows, names)
         usages = [(key, row) for key, row in rows.usages.items() if key[0] in names]
         variants = [row for key, row in rows.variants.items() if key[0] in names]
-        result = CountsResult(set(), set())
+        series = rows.series.list_rows(names)
+        result, dropped_samples = CountsResult(set(), set()), 0
         if usages:
             self._store_last_seen(conn, [row for _, row in usages])
-            result = repository.store_counts(conn, [row for _, row in usages], variants)
+        with single_transaction(conn) if usages and series else nullcontext():
+            if usages:
+                result = repository.store_counts(conn, [row for _, row in usages], variants)
+            if series:
+                limit = self._limits.series
+                dropped_samples = impact_metrics.store_samples(
+                    conn, series, limit=limit, app_limit=max(1, limit // SERIES_PART)
+                )
         return StoredReports(
             counts=[
                 (row.feature, "" if is_anonymous else row.app_name, row.yes, row.no)
@@ -133,7 +166,8 @@ class ReportWriter:
             unknown_flags=result.unknown_flags,
             dropped=_count_dropped(
                 group, rows.names - names, dropped_instances, result.dropped_variants
-            ),
+            )
+            | {"impact_series": dropped_samples},
         )
 
     def _store_names(self, conn: Connection, names: set[Name]) -> set[Name]:
@@ -203,12 +237,18 @@ class _Rows:
         self.instances: dict[tuple[Name, str], _InstanceKey] = {}
         self.usages: dict[tuple[Name, str, datetime, bool], UsageRow] = {}
         self.variants: dict[tuple[Name, str, datetime, str], VariantRow] = {}
+        self.series = ImpactSeries()
 
     def add(self, report: Report) -> None:
         for instance in report.instances:
             self._add_instance(instance, report)
         for usage in report.usages:
             self._add_usage(usage, report)
+        for sample in report.samples:
+            name = sample.environment, report.sdk_type, sample.app_name
+            self.names.add(name)
+            self.strategies.setdefault(name, None)  # series exist as long as their application
+            self.series.add(name, sample)
 
     def _add_instance(self, instance: Instance, report: Report) -> None:
         """The last report of an instance decides, but keeps what it doesn't contain."""
@@ -252,7 +292,8 @@ class _Rows:
 
 def _list_names(report: Report) -> set[Name]:
     names = {(i.environment, report.sdk_type, i.app_name) for i in report.instances}
-    return names | {(u.environment, report.sdk_type, u.app_name) for u in report.usages}
+    names |= {(u.environment, report.sdk_type, u.app_name) for u in report.usages}
+    return names | {(s.environment, report.sdk_type, s.app_name) for s in report.samples}
 
 
 def _count_dropped(
@@ -265,6 +306,7 @@ def _count_dropped(
     dropped = {
         "strategies": sum(report.dropped_strategies for report in group),
         "variants": sum(report.dropped_variants for report in group),
+        "impact_metrics": sum(report.dropped_metrics for report in group),
     }
     if dropped_names:
         dropped["applications"] = sum(len(_list_names(r) & dropped_names) for r in group)

@@ -44,6 +44,7 @@ never
 % end
 </p>
 % end
+% include("flags/features/impact_metrics.tpl")
 % include("flags/features/tags.tpl")
 % include("flags/features/parent.tpl")
 <section id="events">

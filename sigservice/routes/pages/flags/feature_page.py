@@ -18,11 +18,13 @@ from sigservice.repository.system.events import EventFilter
 from sigservice.repository.usage import client_metrics
 from sigservice.routes.pages.flags import feature_fields
 from sigservice.routes.pages.flags.environment_cards import make_cards
+from sigservice.routes.pages.flags.impact_metrics import make_impact_rows
 from sigservice.routes.pages.system.events import format_event_type
 from sigservice.services.flags import dependencies, feature_view, strategy_summaries
 from sigservice.services.flags.features import Metadata
 from sigservice.services.identity import Identity
 from sigservice.services.system import events as event_service
+from sigservice.services.usage import impact_metrics
 from sigservice.web import respond
 from sigservice.web.body import read_query
 from sigservice.web.sparkline import HOURS
@@ -91,6 +93,7 @@ def render_feature(
         row = find_feature(conn, name)
         feature = feature_view.build_view(conn, row["project"], name, identity.user_id)
         usage = client_metrics.list_hours(conn, name, HOURS)
+        impact = impact_metrics.summarize(conn, name, "day")
         filter = event_service.restrict_to_readable(identity, EventFilter(features=[name]))
         event_rows = events.list_newest(conn, filter, limit=MAX_EVENTS)
         segment_ids = {
@@ -123,6 +126,7 @@ def render_feature(
         flag_path=flag_path,
         can_edit=identity.has_permission("EDIT") and not row["archived_at"],
         environments=make_cards(feature, segment_names, usage, context.clock.now()),
+        impact=make_impact_rows(impact, context.clock.now()),
         dependencies=[
             dependency | {"summary": strategy_summaries.summarize_parent(dependency)}
             for dependency in feature["dependencies"]

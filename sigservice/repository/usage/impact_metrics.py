@@ -1,0 +1,76 @@
+"""Impact metrics: one function for each SQL statement."""
+
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+import msgspec
+
+from sigservice.db import queries
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row, execute, fetch_all, fetch_value_prepared
+
+_SQL = queries.load("usage/impact_metrics")
+
+
+class SeriesRow(msgspec.Struct):
+    """What `samples` samples of one series add. `value` is the last value of a gauge, the amount of
+    a counter, the sum of a histogram, whose `buckets` are counts up to each of the `bounds`."""
+
+    key: UUID
+    sdk_type: str
+    environment: str
+    app_name: str
+    name: str
+    type: str
+    help: str
+    labels: dict[str, str]
+    bounds: Sequence[float]
+    value: float
+    count: float
+    buckets: Sequence[float]
+    samples: int
+
+
+def store_samples(
+    conn: Connection, samples: Iterable[SeriesRow], *, limit: int, app_limit: int
+) -> int:
+    """Each key once. Returns how many samples were dropped, because their series are new and exceed
+    a limit: `app_limit` of an application, `limit` of an SDK type."""
+    dropped: int = fetch_value_prepared(
+        conn,
+        _SQL["store_impact_samples"],
+        samples=msgspec.json.encode(list(samples)).decode(),
+        limit=limit,
+        app_limit=app_limit,
+    )
+    return dropped
+
+
+def list_series(conn: Connection) -> list[Row]:
+    """`labels` is JSON text."""
+    return fetch_all(conn, _SQL["list_impact_series"])
+
+
+def list_windows(
+    conn: Connection, label: str, *, seconds: int, windows: int, limit: int
+) -> list[Row]:
+    """{environment, name, type, app_name, variant, starts_at, help, value, count} of the last
+    windows of `seconds` (60 or 3600), of at most `limit` series."""
+    return fetch_all(
+        conn,
+        _SQL["list_impact_windows"],
+        label=label,
+        seconds=seconds,
+        windows=windows,
+        limit=limit,
+    )
+
+
+def delete_old_windows(conn: Connection, *, seconds: int, hours: int, chunk: int) -> int:
+    return execute(
+        conn, _SQL["delete_old_impact_windows"], seconds=seconds, hours=hours, chunk=chunk
+    )
+
+
+def delete_orphaned_series(conn: Connection, *, chunk: int) -> int:
+    return execute(conn, _SQL["delete_orphaned_impact_series"], chunk=chunk)

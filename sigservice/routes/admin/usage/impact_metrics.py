@@ -1,0 +1,26 @@
+"""Impact metrics of a flag, JSON: by variant, and by minute or hour."""
+
+from bottle import HTTPResponse, request
+
+from sigservice.context import Context
+from sigservice.errors import BadDataError
+from sigservice.routes.admin.usage.client_metrics import VERSION
+from sigservice.services.identity import VIEW, Identity
+from sigservice.services.usage import impact_metrics
+from sigservice.web import respond
+from sigservice.web.body import read_query
+from sigservice.web.guards import AdminGuard
+from sigservice.web.router import Router
+
+router = Router(AdminGuard)
+
+
+@router.get("/api/admin/impact-metrics/features/<name>", needs=VIEW)
+def list_impact_metrics(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    range = read_query(request.environ).get("range", "day")
+    if range not in impact_metrics.RANGES:
+        raise BadDataError("range must be hour or day.", path="range")
+    with context.database.autocommit() as conn:
+        metrics = impact_metrics.summarize(conn, name, range)
+    data = [impact_metrics.to_json(metric) for metric in metrics]
+    return respond.json(VERSION | {"featureName": name, "range": range, "data": data})

@@ -1,0 +1,44 @@
+"""What the page of a flag shows of impact metrics: a table by metric and variant."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from sigservice.web.sparkline import build_bars
+
+
+def make_impact_rows(metrics: Iterable[dict[str, Any]], now: datetime) -> list[dict[str, Any]]:
+    """`metrics` are those of the last day; the charts show sums of counters, last values of gauges
+    and means of histograms."""
+    return [
+        {
+            "name": metric["name"],
+            "help": metric["help"],
+            "environment": metric["environment"],
+            "app_name": metric["app_name"],
+            "variant": metric["variant"],
+            "summary": _summarize(metric),
+            "bars": _build_bars(metric, now),
+            "label": f"{metric['name']} for {metric['variant']} by hour",
+        }
+        for metric in metrics
+    ]
+
+
+def _summarize(metric: dict[str, Any]) -> str:
+    if metric["type"] == "counter":
+        return f"{metric['value']:,.12g} in total"
+    if metric["type"] == "gauge":
+        return f"{metric['value']:,.12g} at last"
+    return f"{metric['mean']:,.4g} on average of {metric['count']:,.12g}"
+
+
+def _build_bars(metric: dict[str, Any], now: datetime) -> list[dict[str, int]]:
+    this_hour = now.replace(minute=0, second=0, microsecond=0)
+    values = {
+        int((this_hour - window["starts_at"]).total_seconds() // 3600): max(
+            0.0, window["value"] if window["mean"] is None else window["mean"]
+        )
+        for window in metric["windows"]
+    }
+    return build_bars(values)

@@ -1,0 +1,211 @@
+"""Impact metrics as SDKs and relays send them.
+
+A metric that is not valid is dropped and counted without the others, because SDKs would send all of
+them again after an error.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from math import inf
+from typing import Annotated, Any, Literal, NamedTuple
+from uuid import UUID
+
+import msgspec
+
+from sigservice.repository.usage.impact_metrics import SeriesRow
+from sigservice.repository.usage.reports import Name
+
+MAX_LENGTH = 255  # of names, and of names and values of labels
+MAX_HELP = 1000  # longer ones are truncated
+MAX_LABELS, MAX_BUCKETS = 20, 50
+# Larger amounts are mistakes; sums of many amounts remain exact, or at least finite.
+MAX_AMOUNT, MAX_GAUGE = 1e12, 1e300
+
+_ShortText = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_LENGTH)]
+_Amount = Annotated[float, msgspec.Meta(ge=0, le=MAX_AMOUNT)]
+_Sum = Annotated[float, msgspec.Meta(ge=-MAX_AMOUNT, le=MAX_AMOUNT)]
+_Gauge = Annotated[float, msgspec.Meta(ge=-MAX_GAUGE, le=MAX_GAUGE)]
+
+
+@dataclass(frozen=True)
+class Values:
+    """As in SeriesRow."""
+
+    value: float
+    count: float = 0.0
+    bounds: tuple[float, ...] = ()
+    buckets: tuple[float, ...] = ()
+
+
+class ImpactSample(NamedTuple):
+    """What a report adds to one series. `labels` are sorted, without those of the application and
+    environment, and without empty ones, which Prometheus doesn't distinguish from absent ones."""
+
+    app_name: str
+    environment: str
+    name: str
+    type: str
+    help: str
+    labels: tuple[tuple[str, str], ...]
+    values: Values
+
+
+class ParsedMetrics(NamedTuple):
+    """`dropped` is the number of metrics that are not valid."""
+
+    samples: Sequence[ImpactSample]
+    dropped: int
+
+
+NO_METRICS = ParsedMetrics((), 0)
+
+
+class _Sample(msgspec.Struct, kw_only=True):
+    labels: dict[_ShortText, str | int | float] = {}
+
+
+class _CounterSample(_Sample, kw_only=True):
+    value: _Amount
+
+    def to_values(self) -> Values:
+        return Values(self.value)
+
+
+class _GaugeSample(_Sample, kw_only=True):
+    value: _Gauge
+
+    def to_values(self) -> Values:
+        return Values(self.value)
+
+
+class _Bucket(msgspec.Struct):
+    le: float | Literal["+Inf"]
+    count: _Amount
+
+
+class _HistogramSample(_Sample, kw_only=True):
+    """The counts of buckets are cumulative."""
+
+    count: _Amount
+    sum: _Sum
+    buckets: Annotated[list[_Bucket], msgspec.Meta(max_length=MAX_BUCKETS)] = []
+
+    def to_values(self) -> Values:
+        """Raises ValueError."""
+        pairs = sorted((inf if b.le == "+Inf" else b.le, b.count) for b in self.buckets)
+        if pairs and pairs[-1][0] == inf and pairs.pop()[1] != self.count:
+            raise ValueError("The bucket +Inf must have the count.")
+        bounds, counts = tuple(bound for bound, _ in pairs), tuple(count for _, count in pairs)
+        if len(set(bounds)) < len(bounds):
+            raise ValueError("Bounds must be distinct.")
+        if [*counts, self.count] != sorted([*counts, self.count]):
+            raise ValueError("Counts of buckets must be cumulative.")
+        return Values(self.sum, self.count, bounds, counts)
+
+
+class _Counter(msgspec.Struct, tag_field="type", tag="counter"):
+    name: _ShortText
+    samples: list[_CounterSample]
+    help: str = ""
+
+
+class _GaugeMetric(msgspec.Struct, tag_field="type", tag="gauge"):
+    name: _ShortText
+    samples: list[_GaugeSample]
+    help: str = ""
+
+
+class _Histogram(msgspec.Struct, tag_field="type", tag="histogram"):
+    name: _ShortText
+    samples: list[_HistogramSample]
+    help: str = ""
+
+
+_Metric = _Counter | _GaugeMetric | _Histogram
+
+
+def parse_metrics(
+    items: Iterable[Any], app_name: str, find_environment: Callable[[str], str]
+) -> ParsedMetrics:
+    """Each metric on its own.
+
+    Samples without the label `appName` get `app_name`. `find_environment` gets the label
+    `environment`, or an empty text, and returns the environment, or an empty text for samples that
+    are ignored.
+    """
+    samples: list[ImpactSample] = []
+    dropped = 0
+    for item in items:
+        try:
+            metric = msgspec.convert(item, _Metric)
+            samples += _list_samples(metric, app_name, find_environment)
+        except (msgspec.ValidationError, ValueError):
+            dropped += 1
+    return ParsedMetrics(samples, dropped)
+
+
+def _list_samples(
+    metric: _Metric, app_name: str, find_environment: Callable[[str], str]
+) -> list[ImpactSample]:
+    """Raises ValueError."""
+    samples = []
+    for sample in metric.samples:
+        values = sample.to_values()
+        if not (sample.labels or values.value or values.count):
+            continue  # sent for a metric that was not used since the last report
+        labels = {label: str(value) for label, value in sample.labels.items() if value != ""}
+        if any(len(value) > MAX_LENGTH for value in labels.values()):
+            raise ValueError("A value of a label is too long.")
+        app = labels.pop("appName", app_name)
+        environment = find_environment(labels.pop("environment", ""))
+        if not app or len(labels) > MAX_LABELS:
+            raise ValueError("A sample has no application, or too many labels.")
+        if environment:
+            kind, text = str(metric.__struct_config__.tag), metric.help[:MAX_HELP]
+            pairs = tuple(sorted(labels.items()))
+            samples.append(ImpactSample(app, environment, metric.name, kind, text, pairs, values))
+    return samples
+
+
+class ImpactSeries:
+    """The series of a group of reports, with the sums of their samples."""
+
+    def __init__(self) -> None:
+        self._rows: dict[tuple[Any, ...], SeriesRow] = {}
+
+    def add(self, name: Name, sample: ImpactSample) -> None:
+        """`name` is that of the application."""
+        values = sample.values
+        key = (name, sample.name, sample.type, sample.labels, values.bounds)
+        row = self._rows.get(key)
+        if row is None:
+            environment, sdk_type, app_name = name
+            self._rows[key] = SeriesRow(
+                _hash(key),
+                sdk_type,
+                environment,
+                app_name,
+                sample.name,
+                sample.type,
+                sample.help,
+                dict(sample.labels),
+                values.bounds,
+                values.value,
+                values.count,
+                values.buckets,
+                samples=1,
+            )
+            return
+        row.value = values.value if sample.type == "gauge" else row.value + values.value
+        row.count += values.count
+        row.buckets = [a + b for a, b in zip(row.buckets, values.buckets, strict=True)]
+        row.samples += 1
+
+    def list_rows(self, names: set[Name]) -> list[SeriesRow]:
+        """Of these applications."""
+        return [row for key, row in self._rows.items() if key[0] in names]
+
+
+def _hash(key: tuple[Any, ...]) -> UUID:
+    return UUID(bytes=sha256(msgspec.json.encode(key)).digest()[:16])

@@ -1,0 +1,120 @@
+"""Impact metrics: what one statement adds, what it drops, and what retention deletes."""
+
+import threading
+from contextlib import suppress
+from uuid import UUID
+
+from sigservice.db.errors import DatabaseUnavailable
+from sigservice.db.statements import single_transaction
+from sigservice.repository.usage import client_applications, impact_metrics
+from sigservice.repository.usage.impact_metrics import SeriesRow
+from tests.repository.kit import run, store_reports
+from tests.waiting import DEADLINE_SECONDS
+
+
+def make(number=1, value=1.0, type="counter", **more):
+    values = {"sdk_type": "backend", "environment": "dev", "app_name": "shop", "name": "purchases"}
+    values |= {"help": "", "labels": {}, "bounds": [], "count": 0.0, "buckets": [], "samples": 1}
+    return SeriesRow(key=UUID(int=number), value=value, type=type, **values | more)
+
+
+def store(conn, *rows, limit=99, app_limit=99):
+    return impact_metrics.store_samples(conn, rows, limit=limit, app_limit=app_limit)
+
+
+def list_totals(conn):
+    rows = impact_metrics.list_series(conn)
+    return [(row["value"], row["count"], row["buckets"]) for row in rows]
+
+
+def count(conn, table):
+    return run(conn, f"SELECT count(*) FROM {table}")[0][0]
+
+
+def test_counters_and_histograms_add_and_gauges_are_replaced(conn):
+    histogram = {"type": "histogram", "bounds": [0.5, 1], "count": 3, "buckets": [1, 2]}
+    for value in (5, 2.5):
+        rows = make(1, value), make(2, value, "gauge"), make(3, value, **histogram)
+        assert store(conn, *rows) == 0
+    assert list_totals(conn) == [(7.5, 0, []), (2.5, 0, []), (7.5, 6, [2, 4])]
+    windows = run(conn, "SELECT seconds, value, count FROM impact_windows ORDER BY series, seconds")
+    totals = [(7.5, 0), (2.5, 0), (7.5, 6)]
+    assert windows == [(seconds, *pair) for pair in totals for seconds in (60, 3600)]
+
+
+def test_new_series_over_a_limit_are_dropped_and_others_go_on(conn):
+    assert store(conn, make(1), make(2, samples=3), make(3, samples=4), app_limit=2) == 4
+    assert store(conn, make(4), make(2), app_limit=2) == 1
+    assert store(conn, make(5, app_name="desk"), limit=2) == 1
+    assert store(conn, make(6, app_name="desk"), make(7, app_name="desk"), limit=3) == 1
+    assert store(conn, make(8, sdk_type="frontend"), limit=1, app_limit=1) == 0
+    assert store(conn, make(9, environment="prod"), app_limit=2) == 0
+    assert [value for value, *_ in list_totals(conn)] == [1, 2, 1, 1, 1]
+
+
+def test_windows_of_series_with_a_label_are_summed_by_its_value(conn):
+    store(
+        conn,
+        make(1, labels={"one": "blue"}),
+        make(2, 2, labels={"one": "blue", "two": "on"}),
+        make(3, 4, labels={"one": "red"}),
+        make(4, 8, labels={"two": "one"}),
+        make(5, 1, "gauge", name="users", labels={"one": "blue"}),
+        make(6, 2, "gauge", name="users", labels={"one": "blue", "two": "on"}),
+    )
+    run(conn, "UPDATE impact_series SET reported_at = 'epoch' WHERE key = %s", str(UUID(int=6)))
+    rows = impact_metrics.list_windows(conn, "one", seconds=60, windows=60, limit=9)
+    values = [(row["name"], row["variant"], row["value"]) for row in rows]
+    assert values == [("purchases", "blue", 3), ("purchases", "red", 4), ("users", "blue", 1)]
+    assert len(impact_metrics.list_windows(conn, "one", seconds=60, windows=60, limit=1)) == 1
+    run(conn, "UPDATE impact_windows SET starts_at = starts_at - interval '61 minutes'")
+    assert impact_metrics.list_windows(conn, "one", seconds=60, windows=60, limit=9) == []
+    assert len(impact_metrics.list_windows(conn, "one", seconds=3600, windows=24, limit=9)) == 3
+
+
+def test_old_windows_are_deleted_and_totals_stay(conn):
+    run(conn, "INSERT INTO environments VALUES ('dev', 'test', 1)")
+    store_reports(conn, instances=[("shop", "a", "dev", None, "backend", None, None)])
+    store(conn, make(), make(2, app_name="gone"), make(3, environment="gone"))
+    run(conn, "UPDATE impact_windows SET starts_at = now() - interval '4 hours'")
+    assert impact_metrics.delete_old_windows(conn, seconds=60, hours=3, chunk=9) == 3
+    assert impact_metrics.delete_old_windows(conn, seconds=3600, hours=5, chunk=9) == 0
+    assert impact_metrics.delete_orphaned_series(conn, chunk=9) == 2
+    assert list_totals(conn) == [(1, 0, [])]
+    assert client_applications.delete(conn, "shop")
+    assert count(conn, "impact_series") == 0
+
+
+def test_concurrent_statements_count_once_and_do_not_deadlock(pool):
+    errors = []
+
+    def store_all(direction):
+        rows = [make(number) for number in range(8)][::direction]
+        for _ in range(25):
+            try:
+                with pool.autocommit() as conn:
+                    store(conn, *rows)
+            except DatabaseUnavailable as error:
+                errors.append(error.sqlstate)
+
+    threads = [threading.Thread(target=store_all, args=(n,)) for n in (1, -1, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(DEADLINE_SECONDS)
+    assert errors == []
+    with pool.autocommit() as conn:
+        assert list_totals(conn) == [(75, 0, [])] * 8
+        ((sums,),) = run(conn, "SELECT sum(value) FROM impact_windows WHERE seconds = 3600")
+        assert sums == 600
+
+
+def test_single_transaction_is_rolled_back_as_a_whole(pool):
+    with pool.autocommit() as conn:
+        with suppress(ZeroDivisionError), single_transaction(conn):
+            store(conn, make(value=1 / store(conn, make())))
+        assert count(conn, "impact_series") == 0
+        with single_transaction(conn):
+            store(conn, make())
+    with pool.autocommit() as conn:
+        assert count(conn, "impact_series") == 1

@@ -1,0 +1,163 @@
+"""Impact metrics of SDKs and relays: totals, limits, and what else a report contains."""
+
+import pytest
+import webtest
+
+from tests.conftest import ADMIN
+from tests.routes.sdk import AUTHENTICATION, CLIENT, FRONTEND, PRODUCTION, Sdk
+from tests.routes.test_client_metrics import BULK, FRONTEND_PATHS, PATH, bucket
+from tests.telemetry.test_metrics import MetricsPage
+
+TOTALS = "/internal-backstage/impact/metrics"
+LABELS = {"appName": "shop", "environment": "development"}
+
+
+def counter(value, name="purchases", **labels):
+    sample = {"labels": LABELS | labels, "value": value}
+    return {"name": name, "help": "Help", "type": "counter", "samples": [sample]}
+
+
+def report(*metrics, **more):
+    return {"appName": "shop", "impactMetrics": [*metrics]} | more
+
+
+def totals(web):
+    """{line without the labels that all have: value}"""
+    lines = web.get(TOTALS).text.splitlines()
+    common = ('metric_type="counter"', 'origin="sdk"')
+    values = {}
+    for name, value in (line.rsplit(" ", 1) for line in lines if line[:1] not in ("", "#")):
+        for label in common:
+            name = name.replace(f",{label}", "")
+        values[name.replace('appName="shop",environment="development"', "").replace("{,", "{")] = (
+            float(value)
+        )
+    return {name.replace("{}", ""): value for name, value in values.items()}
+
+
+def dropped(web):
+    metrics = MetricsPage(web)
+    kinds = ("impact_metrics", "impact_series", "applications")
+    values = {kind: metrics[f'client_metrics_dropped_total{{kind="{kind}"}}'] for kind in kinds}
+    return {kind: value for kind, value in values.items() if value}
+
+
+def test_totals_include_all_reports_and_survive_a_restart(sdk, make_service, clock):
+    web = sdk.web
+    web.post_json(PATH, report(counter(2), counter(1, one="blue")), headers=CLIENT, status=202)
+    body = report(counter(1.5), bucket=bucket(clock, one={"yes": 3}))
+    web.post_json(PATH, body, headers=CLIENT, status=202)
+    for path in FRONTEND_PATHS:
+        web.post_json(path, report(counter(1)), headers=FRONTEND, status=200)
+    body = {"applications": [], "metrics": [], "impactMetrics": [counter(10)]}
+    web.post_json(BULK, body, headers=CLIENT, status=202)
+    expected = {"purchases": 15.5, 'purchases{one="blue"}': 1}
+    assert totals(web) == expected
+    assert sdk.sums() == {("one", "shop", "development"): (3, 0)}
+    assert web.get(TOTALS).headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+    restarted = webtest.TestApp(make_service({"authentication": AUTHENTICATION}).app)
+    restarted.post_json(PATH, report(counter(1)), headers=CLIENT, status=202)
+    assert totals(restarted) == totals(web) == expected | {"purchases": 16.5}
+
+
+def test_environment_is_that_of_the_token(sdk):
+    sdk.web.post_json(PATH, report(counter(1, environment="production")), headers=CLIENT)
+    sdk.web.post_json(PATH, report(counter(2, environment="")), headers=PRODUCTION)
+    production = 'purchases{appName="shop",environment="production"}'
+    assert totals(sdk.web) == {"purchases": 1, production: 2}
+
+
+def test_relay_reports_for_the_environments_of_its_token(sdk, make_service, database):
+    environments = ("development", "production", "nowhere", "")
+    metrics = [counter(2**n, environment=name) for n, name in enumerate(environments)]
+    body = {"applications": [], "metrics": [], "impactMetrics": metrics}
+    sdk.web.post_json(BULK, body, headers=CLIENT, status=202)
+    assert totals(sdk.web) == {"purchases": 9}
+    environ = {"SERVICE_EXPERIMENTAL_EDGE_BULK_METRICS": "true"}
+    web = webtest.TestApp(make_service({"authentication": AUTHENTICATION}, environ).app)
+    web.post_json("/edge/metrics", body, headers=ADMIN, status=202)
+    production = 'purchases{appName="shop",environment="production"}'
+    assert totals(web) == {"purchases": 10, production: 2}
+    assert dropped(web) == {"applications": 1}
+
+
+def test_bad_metric_is_dropped_and_the_rest_of_the_report_is_stored(sdk, clock):
+    bad = [3, counter(-1), {"name": "x"}, counter(1) | {"type": "summary"}]
+    body = report(counter(1), *bad, bucket=bucket(clock, one={"yes": 3}))
+    sdk.web.post_json(PATH, body, headers=CLIENT, status=202)
+    assert totals(sdk.web) == {"purchases": 1}
+    assert sdk.sums() == {("one", "shop", "development"): (3, 0)}
+    assert dropped(sdk.web) == {"impact_metrics": 4}
+
+
+@pytest.mark.parametrize("metrics", [{}, "x", 3, True])
+def test_what_is_not_a_list_is_rejected(sdk, metrics):
+    sdk.web.post_json(PATH, report() | {"impactMetrics": metrics}, headers=CLIENT, status=400)
+    body = {"applications": [], "metrics": [], "impactMetrics": metrics}
+    sdk.web.post_json(BULK, body, headers=CLIENT, status=400)
+
+
+def test_empty_lists_of_idle_sdks_store_nothing(sdk):
+    zero = {"name": "a", "help": "b", "type": "counter", "samples": [{"labels": {}, "value": 0}]}
+    for metrics in ([], None, [zero], [zero | {"samples": []}]):
+        body = report() | {"impactMetrics": metrics, "bucket": None}
+        sdk.web.post_json(PATH, body, headers=CLIENT, status=202)
+    assert (totals(sdk.web), dropped(sdk.web)) == ({}, {})
+
+
+def test_flood_of_series_is_bounded_and_does_not_displace_others(make_service, database):
+    sdk = Sdk(make_service, database, SERVICE_IMPACT_SERIES_LIMIT="20")
+    for n in range(3):
+        flood = [counter(1, user=str(n * 5 + i)) for i in range(5)]
+        sdk.web.post_json(FRONTEND_PATHS[0], report(*flood), headers=FRONTEND, status=200)
+    sdk.web.post_json(PATH, report(counter(1), counter(2, one="blue")), headers=CLIENT)
+    assert len(totals(sdk.web)) == 4
+    assert dropped(sdk.web) == {"impact_series": 13}
+    sdk.web.post_json(PATH, report(counter(1)), headers=CLIENT)
+    assert totals(sdk.web)["purchases"] == 2
+    sdk.close()
+
+
+def test_metrics_of_a_flag_are_listed_by_variant_and_time(sdk):
+    histogram = counter(0, "lat", one="red") | {"type": "histogram"}
+    histogram["samples"][0] |= {"count": 2, "sum": 5, "buckets": [{"le": 1, "count": 1}]}
+    metrics = counter(2, one="blue"), counter(9, two="blue"), histogram
+    for _ in range(2):
+        sdk.web.post_json(PATH, report(*metrics), headers=CLIENT)
+    path = "/api/admin/impact-metrics/features/one"
+    for query, name in (("", "day"), ("?range=day", "day"), ("?range=hour", "hour")):
+        answer = sdk.web.get(path + query, headers=ADMIN).json
+        assert (answer["featureName"], answer["range"]) == ("one", name)
+        lat, purchases = answer["data"]
+        assert (lat["metricName"], lat["type"], lat["variant"]) == ("lat", "histogram", "red")
+        assert (lat["count"], lat["sum"]) == (4, 10)
+        assert sum(window["count"] for window in lat["data"]) == 4
+        assert (purchases["appName"], purchases["environment"]) == ("shop", "development")
+        assert (purchases["variant"], purchases["value"], purchases["help"]) == ("blue", 4, "Help")
+        assert sum(window["value"] for window in purchases["data"]) == 4
+    answer = sdk.web.get(f"{path}?range=week", headers=ADMIN, status=400)
+    assert answer.json["details"][0]["path"] == "range"
+    assert sdk.web.get(f"{path}-none", headers=ADMIN).json["data"] == []
+
+
+def test_failed_statement_stores_neither_counts_nor_samples(sdk, clock):
+    sdk.rows("ALTER TABLE impact_windows ADD CHECK (value < 5)")
+    body = report(counter(9), bucket=bucket(clock, one={"yes": 1}))
+    sdk.web.post_json(PATH, body, headers=CLIENT, expect_errors=True)
+    assert (sdk.sums(), totals(sdk.web)) == ({}, {})
+    sdk.rows("ALTER TABLE impact_windows DROP CONSTRAINT impact_windows_value_check")
+    sdk.web.post_json(PATH, body, headers=CLIENT, status=202)
+    assert sdk.sums() == {("one", "shop", "development"): (1, 0)}
+    assert totals(sdk.web) == {"purchases": 9}
+
+
+@pytest.mark.parametrize(("header", "status"), [("Bearer m3trics", 200), ("x", 401), (None, 401)])
+def test_totals_require_the_token_of_metrics(make_service, header, status):
+    service = make_service(environ={"SERVICE_METRICS_TOKEN": "m3trics"})
+    headers = {"Authorization": header} if header else {}
+    webtest.TestApp(service.app).get(TOTALS, headers=headers, status=status)
+
+
+def test_totals_are_disabled_with_the_metrics(make_service):
+    service = make_service({"server": {"serverMetrics": False}})
+    webtest.TestApp(service.app).get(TOTALS, status=404)
