@@ -78,6 +78,8 @@ ADMIN_PAGES = (
     "/admin/environments/{environment}/delete",
 )
 VIEW_FORMS = {
+    "/admin/features/{name}/favorite": {},
+    "/admin/features/{name}/favorite/remove": {},
     "/logout": {},
     "/profile/password": {
         "old": Cast.PASSWORD,
@@ -189,6 +191,7 @@ PAGES = VIEW_PAGES + EDIT_PAGES + ADMIN_PAGES
 JSON_PATHS = ("/api", "/auth", "/edge", "/internal-backstage", "/health", "/ready")
 # What is so already.
 UNCHANGING = (
+    "/admin/features/{name}/favorite/remove",
     "/admin/signals/{id}/on",
     "/admin/signals/{id}/tokens/{token_id}/previous-secret/delete",
     "/admin/environments/{environment}/off",

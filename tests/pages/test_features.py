@@ -115,7 +115,8 @@ def test_page_summarizes_strategies(vera, flags):
     assert card.find("strong").string == "on"
     assert "Enabling adds the default strategy" in page.html.find(id="in-development").get_text()
     assert page.html.find("p", class_="text").get_text() == "Two\nlines"
-    assert not page.html.find("main").find("form")
+    (form,) = page.html.find("main").find_all("form")
+    assert form["action"] == "/admin/features/checkout/favorite"
 
 
 def test_usage_is_a_chart_by_hour_and_a_table(ada, flags, database):
@@ -259,6 +260,16 @@ def test_tags_are_added_and_removed(ada, flags):
     page = remove[0].submit(status=303).follow()
     assert notice(page) == "Tag removed."
     assert [tag["value"] for tag in flags.get_flag()["tags"]] == ["shop"]
+
+
+def test_favorites_are_of_each_user(ada, vera, flags):
+    flags.create_flag()
+    page = vera.get("/admin/features/checkout")
+    page = form_to(page, "/admin/features/checkout/favorite").submit(status=303).follow()
+    assert "★ Favorite" in page.text
+    assert "☆ Favorite" in ada.get("/admin/features/checkout").text
+    page = form_to(page, "/admin/features/checkout/favorite/remove").submit(status=303).follow()
+    assert "☆ Favorite" in page.text
 
 
 def test_parent_is_set_and_removed(ada, flags):

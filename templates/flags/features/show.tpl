@@ -1,6 +1,14 @@
 % rebase("layout.tpl", title=title, live=False)
 <p><a href="{{url('/admin/features')}}">Flags</a></p>
+<div class="heading">
 <h1>{{row["name"]}}</h1>
+% if not row["archived_at"]:
+<form method="post" action="{{url(path, 'favorite', 'remove') if feature['favorite'] else url(path, 'favorite')}}" class="inline">
+% include("partials/csrf.tpl")
+<button class="quiet" aria-pressed="{{'true' if feature['favorite'] else 'false'}}">{{"★" if feature["favorite"] else "☆"}} Favorite</button>
+</form>
+% end
+</div>
 % include("partials/problems.tpl")
 % if row["archived_at"]:
 <p class="problem">Archived. SDKs no longer receive this flag.</p>
