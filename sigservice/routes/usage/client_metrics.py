@@ -176,15 +176,15 @@ def _store_bulk_metrics(context: Context, access: Access, body: BulkBody) -> Non
         for m in body.metrics
         if (is_admin or m.environment == access.environment) and (m.yes or m.no or m.variants)
     ]
+
+    def find_environment(label: str) -> str:
+        if is_admin:
+            return label
+        return access.environment if label in ("", access.environment) else ""
+
     impact = NO_METRICS
     if body.impact_metrics:
-        impact = parse_metrics(
-            body.impact_metrics,
-            "",
-            lambda label: (
-                label if is_admin else access.environment * (label in ("", access.environment))
-            ),
-        )
+        impact = parse_metrics(body.impact_metrics, "", find_environment)
     store_report(context, access, instances, usages, impact)
 
 
