@@ -38,6 +38,7 @@ from sigservice.services.signals.sns import SnsVerifier
 from sigservice.services.signals.token_uses import TokenUses
 from sigservice.services.system.capped_log import CappedLog
 from sigservice.services.system.version_check import VersionStatus
+from sigservice.services.usage.evaluation_counts import EvaluationCounts
 from sigservice.services.usage.reports import Report
 from sigservice.shared_body import SharedBody
 from sigservice.telemetry import CachedExposition, Telemetry
@@ -79,6 +80,7 @@ class Context:
     recent_sign_ins: RecentKeys = field(default_factory=RecentKeys)
     offered_streams: RecentKeys = field(default_factory=lambda: RecentKeys(100_000))
     accepted_streams: RecentKeys = field(default_factory=lambda: RecentKeys(100_000))
+    evaluation_counts: EvaluationCounts = field(default_factory=EvaluationCounts)
     refused_calls: RefusedCallBuffer = field(default_factory=RefusedCallBuffer)
     token_uses: TokenUses = field(default_factory=TokenUses)
     sender: Sender = field(default_factory=Sender)

@@ -4,7 +4,8 @@ reason and its variant, also when it is disabled.
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 import msgspec
 
@@ -15,32 +16,30 @@ STATIC, DISABLED = "STATIC", "DISABLED"
 TARGETING_MATCH, SPLIT = "TARGETING_MATCH", "SPLIT"
 
 
-class Result(NamedTuple):
-    """The toggle of the frontend API, None if the flag is disabled for the context, and why."""
-
-    toggle: bytes | None
-    reason: str
+# The toggle of the frontend API, None if the flag is disabled for the context, and the reason. A
+# plain tuple: a named one takes longer to create than a constraint to evaluate.
+Result = tuple[bytes | None, str]
 
 
 def evaluate_flag(flag: Flag, fields: Fields) -> Result:
     """The reason is DISABLED if the flag is disabled in the environment, STATIC if each context has
     the same result, SPLIT if a percentage or a weight decided, otherwise TARGETING_MATCH."""
     if not flag.is_on:
-        return Result(None, DISABLED)
+        return None, DISABLED
     if isinstance(flag.step, bytes):
-        return Result(flag.step, STATIC)
+        return flag.step, STATIC
     if flag.is_enabled is never:
-        return Result(None, STATIC)
+        return None, STATIC
     fields.has_read_bucket = has_bucket = False
-    if not all(matches(fields) for matches in flag.parents):
-        return Result(None, _name_reason(fields.has_read_bucket))
+    if flag.parents and not all(matches(fields) for matches in flag.parents):
+        return None, _name_reason(fields.has_read_bucket)
     for matches, step in flag.cases:
         fields.has_read_bucket = False
         if matches(fields):
             toggle = run(step, fields)
-            return Result(toggle, _name_reason(fields.has_read_bucket))
+            return toggle, _name_reason(fields.has_read_bucket)
         has_bucket = has_bucket or fields.has_read_bucket
-    return Result(None, _name_reason(has_bucket))
+    return None, _name_reason(has_bucket)
 
 
 class OfrepFlags:
@@ -48,7 +47,10 @@ class OfrepFlags:
 
     def __init__(self, flags: Flags) -> None:
         self._flags = flags.by_name
-        self._steps = {name: _compile_answer(name, flag) for name, flag in self._flags.items()}
+
+    @cached_property
+    def _steps(self) -> Mapping[str, Step]:
+        return {name: _compile_answer(name, flag) for name, flag in self._flags.items()}
 
     def find(self, name: str, projects: tuple[str, ...]) -> Flag | None:
         """The flag, if it is in these projects (`*`: all)."""
@@ -62,13 +64,14 @@ class OfrepFlags:
 
 def encode_answer(name: str, result: Result) -> bytes:
     """The value is the payload of the variant, otherwise whether the flag is enabled."""
-    is_enabled = result.toggle is not None
+    toggle, reason = result
+    is_enabled = toggle is not None
     variant = read_variant(result)
     payload = variant and variant.get("payload")
     answer = {
         "key": name,
         "value": _read_value(payload) if payload else is_enabled,
-        "reason": result.reason,
+        "reason": reason,
         "variant": variant and variant["name"],
         "metadata": {"enabled": is_enabled},
     }
@@ -77,7 +80,8 @@ def encode_answer(name: str, result: Result) -> bytes:
 
 def read_variant(result: Result) -> Mapping[str, Any] | None:
     """The variant of the result; None without one."""
-    variant = msgspec.json.decode(result.toggle)["variant"] if result.toggle else None
+    toggle, _ = result
+    variant = msgspec.json.decode(toggle)["variant"] if toggle else None
     return variant if variant and variant["enabled"] else None
 
 

@@ -40,7 +40,8 @@ def call_operation(target: Target, operation: Any) -> None:
     @given(operation.as_strategy())
     def call(case: Any) -> None:
         answer = case.call(headers={"Authorization": secret_for(operation.path)})
-        assert answer.status_code < 500, (case.as_curl_command(), answer.text)
+        # Only the listener has streams: here they are answered 501.
+        assert answer.status_code in (*range(500), 501), (case.as_curl_command(), answer.text)
         assert not target.log.lines, (case.as_curl_command(), target.log.lines)
 
     call()

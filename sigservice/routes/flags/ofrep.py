@@ -9,7 +9,7 @@ from sigservice import secrets
 from sigservice.context import Context
 from sigservice.errors import NoStreamError, NotFoundError, UnauthorizedError
 from sigservice.evaluation.fields import Fields
-from sigservice.evaluation.ofrep import encode_answer, evaluate_flag
+from sigservice.evaluation.ofrep import Result, encode_answer, evaluate_flag, read_variant
 from sigservice.event_stream import HEADERS
 from sigservice.flags.compiled_flags import CompiledFlags
 from sigservice.flags.evaluation_context import make_ofrep_context
@@ -20,6 +20,9 @@ from sigservice.flags.ofrep_streams import (
     make_stream_token,
 )
 from sigservice.flags.revision_cache import Access
+from sigservice.routes.usage.client_metrics import MAX_LENGTH
+from sigservice.services.usage.evaluation_counts import CountedApplication
+from sigservice.services.usage.reports import BACKEND, FRONTEND
 from sigservice.web import respond
 from sigservice.web.body import read_query
 from sigservice.web.client_ip import find_client_ip
@@ -57,7 +60,9 @@ def evaluate_flag_by_key(
     flag = _get_compiled(context, access).ofrep_flags.find(key, access.projects)
     if flag is None:
         raise NotFoundError("There is no such flag.", extra={"errorCode": FLAG_NOT_FOUND})
-    answer = encode_answer(key, evaluate_flag(flag, fields))
+    result = evaluate_flag(flag, fields)
+    _count(context, access, fields, key, result)
+    answer = encode_answer(key, result)
     return respond.answer(answer, 200, {"Content-Type": respond.JSON, "Cache-Control": "no-cache"})
 
 
@@ -113,6 +118,24 @@ def _list_streams(context: Context, access: Access) -> dict[str, Any]:
     endpoint = {"requestUri": f"{context.prefix}{EVENTS}?token={token}"}
     stream = {"type": "sse", "endpoint": endpoint, "inactivityDelaySec": INACTIVITY_SECONDS}
     return {"eventStreams": [stream]}
+
+
+def _count(context: Context, access: Access, fields: Fields, key: str, result: Result) -> None:
+    """Not for the bulk answer: nobody knows which of its flags the application uses."""
+    application = CountedApplication(
+        (fields.get("appName") or access.token_name)[:MAX_LENGTH],
+        access.environment,
+        FRONTEND if access.type == "frontend" else BACKEND,
+        access.is_anonymous,
+    )
+    variant = read_variant(result)
+    context.evaluation_counts.record(
+        application,
+        key,
+        variant["name"] if variant else "",
+        is_enabled=result[0] is not None,
+        now=context.clock.now(),
+    )
 
 
 def _make_fields(context: Context, access: Access, body: EvaluationBody) -> Fields:
