@@ -46,6 +46,10 @@ class EventConnection:
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, DEAD_MILLISECONDS)
 
     @property
+    def pending_bytes(self) -> int:
+        return len(self._pending)
+
+    @property
     def has_pending(self) -> bool:
         """Whether the socket must be watched for becoming writable."""
         return bool(self._pending)

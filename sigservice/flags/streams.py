@@ -22,10 +22,12 @@ from sigservice.event_stream import PING, EventConnection
 from sigservice.flags.revision_cache import Access, RevisionCache
 from sigservice.log import Logger, format_trace
 from sigservice.services.access import api_tokens
+from sigservice.services.revisions import Revisions
 
 CHECK_SECONDS = 1.0
 PING_SECONDS = 15.0  # the Python SDK gives up after 30 s without a byte
 RETRY_AFTER_SECONDS = 30
+MAX_PENDING_BYTES = 64 * 2**20  # of all streams; then slow clients are disconnected
 _STOP_SECONDS = 5
 
 
@@ -114,7 +116,7 @@ class Streams:
     def _drop_new(self) -> None:
         """The caller holds the lock."""
         for connection, _ in self._new:
-            connection.close()
+            connection.close(orderly=True)
             self._places -= 1
         self._new = []
 
@@ -215,15 +217,24 @@ class Streams:
             revisions = self._revision_cache.read_revisions()
             self._end_revoked(revisions.topics.get("tokens", 0))
             if revisions.generation != self._generation:
-                for connection, subscription in list(self._open.items()):
-                    revision = revisions.of_environment(subscription.access.environment)
-                    if message := subscription.write_change(revision):
-                        self._settle(connection, connection.send(message))
+                self._write_changes(revisions)
                 self._generation = revisions.generation
         except UnavailableError:
             pass  # reported by the requests that fail
         except Exception as error:  # noqa: BLE001  the thread must go on
             self._logger.error("a change can't be sent: %s", format_trace(error))
+
+    def _write_changes(self, revisions: Revisions) -> None:
+        pending_bytes = sum(connection.pending_bytes for connection in self._open)
+        for connection, subscription in list(self._open.items()):
+            revision = revisions.of_environment(subscription.access.environment)
+            if message := subscription.write_change(revision):
+                pending_bytes -= connection.pending_bytes
+                is_ok = connection.send(message)
+                is_full = pending_bytes + connection.pending_bytes > MAX_PENDING_BYTES
+                is_ok = is_ok and not (is_full and connection.has_pending)
+                pending_bytes += connection.pending_bytes if is_ok else 0
+                self._settle(connection, is_ok)
 
     def _end_revoked(self, tokens_revision: int) -> None:
         now = self._clock.now()

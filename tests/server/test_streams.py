@@ -1,0 +1,289 @@
+"""Raw clients of GET /api/client/streaming: what they send, when they leave, and what ends them."""
+
+import contextlib
+import json
+import re
+import socket
+import struct
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from sigservice.flags import streams
+from tests.conftest import ADMIN_TOKEN
+from tests.server.process import Client, create_open_folder
+from tests.waiting import until
+
+LIMIT = 20
+FLAG = "/api/admin/projects/default/features/a"
+ENVIRONMENT = f"{FLAG}/environments/development"
+
+
+class Stream:
+    """One connection. `extra` follows the request."""
+
+    def __init__(
+        self,
+        client: Client,
+        token: str,
+        extra: bytes = b"",
+        method: str = "GET",
+        version: str = "1.1",
+        event_id: str = "",
+    ) -> None:
+        self.socket = client.connect(10)
+        self._received = b""
+        head = f"{method} /api/client/streaming HTTP/{version}\r\nHost: x\r\n"
+        head += f"Authorization: {token}\r\n"
+        head += f"Last-Event-ID: {event_id}\r\n" if event_id else ""
+        self.socket.sendall(head.encode() + b"\r\n" + extra)
+
+    def __enter__(self) -> "Stream":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.socket.close()
+
+    def read_until(self, end: bytes) -> bytes:
+        """What arrives up to `end`."""
+        while end not in self._received:
+            data = self.socket.recv(65_536)
+            assert data, self._received
+            self._received += data
+        before, _, self._received = self._received.partition(end)
+        return before
+
+    def read_head(self) -> str:
+        return self.read_until(b"\r\n\r\n").decode()
+
+    def read_event(self) -> tuple[str, list[dict[str, Any]]]:
+        """(name, its events), without the pings before."""
+        text = self.read_until(b"}\n\n").decode() + "}"
+        name = re.search(r"^event: (.*)$", text, re.MULTILINE)
+        data = re.search(r"^data: (.*)$", text, re.MULTILINE)
+        assert name, text
+        assert data, text
+        return name[1], json.loads(data[1])["events"]
+
+    def read_rest(self) -> bytes:
+        """What arrives up to the end of the connection."""
+        with contextlib.suppress(ConnectionResetError):
+            while data := self.socket.recv(65_536):
+                self._received += data
+        return self._received
+
+
+class Server(Client):
+    def __init__(self, service: Any) -> None:
+        service.start()
+        self.service, self.port = service, service.port or 0
+        self.pipe = service.config["server"]["pipe"] or ""
+
+    def admin(self, method: str, path: str, body: Any = None) -> Any:
+        status, answer = self.request(method, path, body, ADMIN_TOKEN)
+        assert status < 300, answer
+        return answer
+
+    def create_token(self, **more: Any) -> dict[str, Any]:
+        body = {"tokenName": "t", "type": "client", "environment": "development"}
+        return self.admin("POST", "/api/admin/api-tokens", body | more)
+
+    def switch(self, is_on: bool) -> None:
+        self.admin("POST", f"{ENVIRONMENT}/{'on' if is_on else 'off'}")
+
+    def open(self, token: str, **more: Any) -> Stream:
+        """A stream that has begun."""
+        stream = Stream(self, token, **more)
+        head = stream.read_head()
+        assert head.startswith("HTTP/1.1 200"), head
+        assert stream.read_event()[0] == "unleash-connected"
+        return stream
+
+    def await_all_places(self, token: str) -> None:
+        """Fills the limit: a place that was never given back would be missing."""
+
+        def fill() -> bool:
+            with contextlib.ExitStack() as stack:
+                heads = []
+                for _ in range(LIMIT):
+                    stream = stack.enter_context(Stream(self, token))
+                    heads.append(stream.read_head())
+                if not all(head.startswith("HTTP/1.1 200") for head in heads):
+                    return False
+                with Stream(self, token) as surplus:
+                    head = surplus.read_head()
+                assert head.startswith("HTTP/1.1 429"), head
+                assert "Retry-After: 30" in head
+                return True
+
+        until(fill, "all places", pause=0.1)
+
+
+@pytest.fixture
+def make_server(make_service) -> Any:
+    def make(limit: int = LIMIT, **server: Any) -> Server:
+        options = {"host": "127.0.0.1", "port": 0, "gracefulShutdownEnable": False, **server}
+        return Server(make_service({"server": options, "streaming": {"maxStreams": limit}}))
+
+    return make
+
+
+@pytest.fixture
+def server(make_server) -> Server:
+    server = make_server()
+    server.admin("POST", "/api/admin/projects/default/features", {"name": "a"})
+    return server
+
+
+@pytest.fixture
+def token(server) -> str:
+    return str(server.create_token()["secret"])
+
+
+@pytest.fixture
+def stream(server, token) -> Iterator[Stream]:
+    with server.open(token) as stream:
+        yield stream
+
+
+def test_a_change_is_one_event_with_an_id(server, stream):
+    server.switch(True)
+    name, events = stream.read_event()
+    assert name == "unleash-updated"
+    assert [event["type"] for event in events] == ["feature-updated"]
+
+
+def test_a_client_that_comes_back_gets_what_it_missed(server, token, stream):
+    server.switch(True)
+    (event,) = stream.read_event()[1]
+    server.switch(False)
+    with Stream(server, token, event_id=str(event["eventId"])) as second:
+        second.read_head()
+        (missed,) = second.read_event()[1]
+    assert (missed["type"], missed["feature"]["enabled"]) == ("feature-updated", False)
+
+
+def test_clients_that_leave_at_any_moment_give_their_places_back(server, token):
+    reset = struct.pack("ii", 1, 0)
+    for moment in range(6 * LIMIT):
+        stream = Stream(server, token, method=("GET", "HEAD")[moment % 7 == 6])
+        if moment % 3 == 1:
+            stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
+        if moment % 4 == 2:
+            stream.read_head()
+        elif moment % 4 == 3:
+            stream.socket.recv(moment + 1)
+        if moment % 5 == 0:
+            server.switch(moment % 2 == 0)
+        stream.socket.close()
+        half = server.connect()
+        half.sendall(b"GET /api/client/streaming HTTP/1.1\r\nAuth"[: moment + 1])
+        half.close()
+    server.await_all_places(token)
+
+
+def test_head_requests_and_wrong_tokens_take_no_place(server, token):
+    for _ in range(LIMIT + 1):
+        with Stream(server, token, method="HEAD") as head:
+            assert head.read_head().startswith("HTTP/1.1 200")
+        with Stream(server, "*:development.wrong") as wrong:
+            assert wrong.read_head().startswith("HTTP/1.1 401")
+    server.await_all_places(token)
+
+
+def test_http_1_0_gets_a_stream_without_chunks(server, token):
+    with Stream(server, token, version="1.0") as stream:
+        head = stream.read_head()
+        assert "chunked" not in head
+        assert "Connection: close" in head
+        assert stream.read_until(b"data: ").startswith(b"id: ")
+        server.switch(True)
+        stream.read_until(b"feature-updated")
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n", b"\0\xff\r\n" * 100],
+    ids=["http", "bytes"],
+)
+def test_bytes_after_the_request_are_dropped(server, token, extra):
+    with server.open(token, extra=extra) as stream:
+        stream.socket.sendall(extra)
+        server.switch(True)
+        assert stream.read_event()[0] == "unleash-updated"
+
+
+def test_a_client_that_keeps_sending_is_disconnected(server, token, stream):
+    with contextlib.suppress(ConnectionError):
+        for _ in range(100):
+            stream.socket.sendall(b"x" * 65_536)
+    stream.read_rest()
+    server.await_all_places(token)
+
+
+def test_a_revoked_token_ends_its_streams_only(server, token, stream):
+    other = server.create_token()
+    with server.open(other["secret"]) as ended:
+        ended.socket.settimeout(1)
+        server.admin("DELETE", f"/api/admin/api-tokens/{other['secret']}")
+        assert ended.read_rest().endswith(b"0\r\n\r\n")
+    server.switch(True)
+    assert stream.read_event()[0] == "unleash-updated"
+
+
+def test_an_expired_token_ends_its_streams(server, clock):
+    expires_at = clock.now() + timedelta(minutes=1)
+    token = server.create_token(expiresAt=expires_at.isoformat())
+    with server.open(token["secret"]) as stream:
+        clock.advance(120)
+        stream.socket.settimeout(2)
+        assert stream.read_rest().endswith(b"0\r\n\r\n")
+
+
+def test_a_change_in_another_process_arrives(server, make_server, stream, rows):
+    other = make_server()
+    other.switch(True)
+    assert stream.read_event()[0] == "unleash-updated"
+    listening = "SELECT pid FROM pg_stat_activity WHERE query = 'LISTEN sigservice_revisions'"
+    assert rows(f"SELECT pg_terminate_backend(pid) FROM ({listening}) AS l") == [(True,)]
+    other.switch(False)
+    stream.socket.settimeout(2)
+    assert stream.read_event()[0] == "unleash-updated"
+    until(lambda: rows(listening), "the next LISTEN")
+
+
+def test_a_stop_ends_all_streams_in_order(make_server):
+    server = make_server(limit=200)
+    token = server.create_token()["secret"]
+    all_streams = [server.open(token) for _ in range(200)]
+    server.service.stop()
+    ends = [stream.read_rest() for stream in all_streams]
+    for stream in all_streams:
+        stream.socket.close()
+    assert set(ends) == {b"\r\n0\r\n\r\n"}
+
+
+def test_clients_that_do_not_read_hold_little_memory(make_server, monkeypatch):
+    """On a unix socket, which the system gives little memory."""
+    monkeypatch.setattr(streams, "MAX_PENDING_BYTES", 1_000_000)
+    with create_open_folder() as folder, contextlib.ExitStack() as stack:
+        web = make_server()
+        web.admin("POST", "/api/admin/projects/default/features", {"name": "a"})
+        values = [str(number).zfill(90) for number in range(200)]
+        constraint = {"contextName": "userId", "operator": "IN", "values": values}
+        strategy = {"name": "default", "constraints": [constraint] * 4}
+        web.admin("POST", f"{ENVIRONMENT}/strategies", strategy)
+        server = make_server(limit=100, pipe=str(folder / "s"))
+        token = web.create_token()["secret"]
+        for _ in range(40):
+            stack.enter_context(server.open(token))
+        reader = stack.enter_context(server.open(token))
+        opened = server.service.context.streams
+        for number in range(12):
+            web.switch(number % 2 == 0)
+            assert reader.read_event()[0] == "unleash-updated"
+            pending = sum(connection.pending_bytes for connection in list(opened._open))
+            assert pending <= streams.MAX_PENDING_BYTES
+        assert 1 <= opened.count < 30
