@@ -102,7 +102,7 @@ class Server(Client):
         return stream
 
     def await_all_places(self, token: str) -> None:
-        """Fills the limit: a place that was never given back would be missing."""
+        """Fills the limit: a place that was never released would be missing."""
 
         def fill() -> bool:
             with contextlib.ExitStack() as stack:
@@ -165,7 +165,7 @@ def test_a_client_that_comes_back_gets_what_it_missed(server, token, stream):
     assert (missed["type"], missed["feature"]["enabled"]) == ("feature-updated", False)
 
 
-def test_clients_that_leave_at_any_moment_give_their_places_back(server, token):
+def test_clients_that_leave_at_any_moment_release_their_places(server, token):
     reset = struct.pack("ii", 1, 0)
     for moment in range(6 * LIMIT):
         stream = Stream(server, token, method=("GET", "HEAD")[moment % 7 == 6])
@@ -188,8 +188,8 @@ def test_head_requests_and_wrong_tokens_take_no_place(server, token):
     for _ in range(LIMIT + 1):
         with Stream(server, token, method="HEAD") as head:
             assert head.read_head().startswith("HTTP/1.1 200")
-        with Stream(server, "*:development.wrong") as wrong:
-            assert wrong.read_head().startswith("HTTP/1.1 401")
+        with Stream(server, "*:development.wrong") as response:
+            assert response.read_head().startswith("HTTP/1.1 401")
     server.await_all_places(token)
 
 
