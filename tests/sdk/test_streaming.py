@@ -1,5 +1,7 @@
 """Official SDKs that stream or ask for changes: what is written arrives; see docs/streaming.md."""
 
+import contextlib
+import os
 import random
 from collections.abc import Iterator
 
@@ -10,10 +12,14 @@ from tests.sdk.stream_kit import DELTA, PROJECTS, STREAMING, Admin, Fleet
 from tests.server.process import (
     OPEN_LIMITS,
     Process,
+    find_free_port,
     make_database_environ,
     run_service,
 )
 from tests.waiting import take_time, until
+
+# Of writes, cuts and kills. The suite makes few, by hand make 30.
+ROUNDS = int(os.environ.get("ROUNDS", "1"))
 
 
 @pytest.fixture
@@ -39,13 +45,6 @@ def fleet(node, tmp_path) -> Iterator[Fleet]:
     fleet.close()
 
 
-@pytest.fixture
-def proxy(service) -> Iterator[CuttingProxy]:
-    proxy = CuttingProxy(service.port)
-    yield proxy
-    proxy.close()
-
-
 def test_every_write_arrives_at_every_client(service, admin, fleet):
     choose = random.Random(1)
     names = admin.create_flags()
@@ -55,7 +54,7 @@ def test_every_write_arrives_at_every_client(service, admin, fleet):
         fleet.open_node(f"d{token[:20]}", url, token, mode=DELTA, interval=50)
         fleet.open_node(f"u{token[:20]}", url, token, interval=50)
         fleet.open_python(f"p{token[:20]}", url, token)
-    for _ in range(60):
+    for _ in range(60 * ROUNDS):
         admin.change_at_random(choose, names)
         if choose.random() < 0.3:
             fleet.await_current(service)
@@ -105,3 +104,69 @@ def test_a_client_that_finds_no_room_polls(environ, fleet):
         fleet.await_current(service)
         assert fleet.mode("first") == "streaming"
         assert fleet.mode("second") == fleet.mode("third") == "polling"
+
+
+def test_clients_are_right_behind_a_proxy_that_cuts_and_delays(service, admin, fleet):
+    proxy = CuttingProxy(service.port)
+    choose = random.Random(2)
+    names = admin.create_flags()
+    token = admin.create_token()
+    fleet.open_node("streaming", proxy.url, token, mode=STREAMING)
+    fleet.open_node("delta", proxy.url, token, mode=DELTA, interval=50)
+    fleet.open_python("python", proxy.url, token)
+    fleet.await_current(service, 5)
+    for _ in range(2 * ROUNDS):
+        proxy.max_delay, proxy.max_piece = choose.choice([(0.0, 65_536), (0.002, 700)])
+        for _ in range(choose.randrange(1, 10)):
+            admin.change_at_random(choose, names)
+        proxy.cut()
+        for _ in range(choose.randrange(1, 10)):
+            admin.change_at_random(choose, names)
+    proxy.max_delay, proxy.max_piece = 0.0, 65_536
+    fleet.await_current(service, 35)
+    ids = proxy.find_headers("/api/client/streaming", "Last-Event-ID")
+    assert sum(id != "" for id in ids) >= 2
+    proxy.close()
+
+
+def test_clients_are_right_after_kills(environ, fleet):
+    """Clients of a service that is killed, while another process on its database goes on; each
+    client gets what it missed. ROUNDS=30 by hand."""
+    port = find_free_port()
+    choose = random.Random(3)
+    with run_service(environ) as other, contextlib.ExitStack() as stack:
+        admin = Admin(other)
+        names = admin.create_flags()
+        token = admin.create_token()
+        service = stack.enter_context(run_service(environ | {"HTTP_PORT": str(port)}))
+        url = f"http://127.0.0.1:{port}"
+        fleet.open_node("streaming", url, token, mode=STREAMING)
+        fleet.open_node("upgraded", url, token, interval=200)
+        fleet.open_node("delta", url, token, mode=DELTA, interval=50)
+        fleet.open_python("python", url, token)
+        fleet.await_current(service, 5)
+        until(lambda: fleet.mode("upgraded") == "streaming", "the upgrade")
+        for _ in range(ROUNDS):
+            admin.client = choose.choice([service, other])
+            for _ in range(choose.randrange(10)):
+                admin.change_at_random(choose, names)
+            service.kill()
+            admin.client = other
+            for _ in range(choose.randrange(10)):
+                admin.change_at_random(choose, names)
+            service = stack.enter_context(run_service(environ | {"HTTP_PORT": str(port)}))
+        fleet.await_current(service, 35)
+
+
+@pytest.mark.skipif(ROUNDS < 10, reason="takes 50 s: ROUNDS=10")
+def test_an_idle_stream_stays_open(service, admin, fleet):
+    """Python gives up after 30 s without a byte, a proxy often after 60 s."""
+    proxy = CuttingProxy(service.port)
+    token = admin.create_token()
+    fleet.open_python("python", proxy.url, token)
+    fleet.open_node("node", proxy.url, token, mode=STREAMING)
+    take_time(45)
+    assert proxy.count("/api/client/streaming") == 2
+    admin.create_flag("a")
+    fleet.await_current(service)
+    proxy.close()
