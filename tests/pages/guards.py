@@ -188,7 +188,7 @@ OPEN = {
 }
 FORMS = VIEW_FORMS | EDIT_FORMS | ADMIN_FORMS
 PAGES = VIEW_PAGES + EDIT_PAGES + ADMIN_PAGES
-JSON_PATHS = ("/api", "/auth", "/edge", "/internal-backstage", "/health", "/ready")
+JSON_PATHS = ("/api", "/auth", "/edge", "/internal-backstage", "/health", "/ofrep", "/ready")
 # What is so already.
 UNCHANGING = (
     "/admin/features/{name}/favorite/remove",
