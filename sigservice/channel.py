@@ -307,8 +307,9 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     @property
     def is_stalled(self) -> bool:
-        """Whether a worker may wait for this client, which has read nothing for STALLED_SECONDS."""
-        is_sending = bool(self.requests) and self.total_outbufs_len >= self.adj.send_bytes
+        """Whether the client has read nothing for STALLED_SECONDS of a response that a worker may
+        wait to continue, or of a whole one: waitress closes no connection before its last byte."""
+        is_sending = self.total_outbufs_len >= (self.adj.send_bytes if self.requests else 1)
         return is_sending and time.time() - self.last_activity > STALLED_SECONDS
 
     def writable(self) -> bool:

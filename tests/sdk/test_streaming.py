@@ -158,6 +158,24 @@ def test_clients_are_right_after_kills(environ, fleet):
         fleet.await_current(service, 35)
 
 
+def test_a_revoked_token_ends_the_streams_of_sdks(service, admin, fleet):
+    proxy = CuttingProxy(service.port)
+    token, other = admin.create_token(), admin.create_token()
+    fleet.open_python("python", proxy.url, token)
+    fleet.open_node("node", proxy.url, token, mode=STREAMING)
+    fleet.open_node("other", proxy.url, other, mode=STREAMING)
+    admin.create_flag("a")
+    fleet.await_current(service, 5)
+    admin.must("DELETE", f"api-tokens/{token}")
+    admin.switch("a", True)
+    until(lambda: fleet.is_enabled("other", "a"), "the change", 1)
+    until(lambda: fleet.mode("node") == "polling", "the 401 of the next stream", 5)
+    assert not fleet.is_enabled("node", "a")
+    assert not fleet.is_enabled("python", "a")
+    assert [flag["name"] for flag in fleet.state("python")["features"]] == ["a"]
+    proxy.close()
+
+
 @pytest.mark.skipif(ROUNDS < 10, reason="takes 50 s: ROUNDS=10")
 def test_an_idle_stream_stays_open(service, admin, fleet):
     """Python gives up after 30 s without a byte, a proxy often after 60 s."""

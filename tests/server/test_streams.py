@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from sigservice import channel
 from sigservice.flags import streams
 from tests.conftest import ADMIN_TOKEN
 from tests.server.process import Client, create_open_folder
@@ -92,6 +93,15 @@ class Server(Client):
 
     def switch(self, is_on: bool) -> None:
         self.admin("POST", f"{ENVIRONMENT}/{'on' if is_on else 'off'}")
+
+    def create_large_flag(self, strategies: int) -> None:
+        """75 kB for each strategy."""
+        self.admin("POST", "/api/admin/projects/default/features", {"name": "a"})
+        values = [str(number).zfill(90) for number in range(200)]
+        constraint = {"contextName": "userId", "operator": "IN", "values": values}
+        strategy = {"name": "default", "constraints": [constraint] * 4}
+        for _ in range(strategies):
+            self.admin("POST", f"{ENVIRONMENT}/strategies", strategy)
 
     def open(self, token: str, **more: Any) -> Stream:
         """A stream that has begun."""
@@ -270,11 +280,7 @@ def test_clients_that_do_not_read_hold_little_memory(make_server, monkeypatch):
     monkeypatch.setattr(streams, "MAX_PENDING_BYTES", 1_000_000)
     with create_open_folder() as folder, contextlib.ExitStack() as stack:
         web = make_server()
-        web.admin("POST", "/api/admin/projects/default/features", {"name": "a"})
-        values = [str(number).zfill(90) for number in range(200)]
-        constraint = {"contextName": "userId", "operator": "IN", "values": values}
-        strategy = {"name": "default", "constraints": [constraint] * 4}
-        web.admin("POST", f"{ENVIRONMENT}/strategies", strategy)
+        web.create_large_flag(1)
         server = make_server(limit=100, pipe=str(folder / "s"))
         token = web.create_token()["secret"]
         for _ in range(40):
@@ -287,3 +293,18 @@ def test_clients_that_do_not_read_hold_little_memory(make_server, monkeypatch):
             pending = sum(connection.pending_bytes for connection in list(opened._open))
             assert pending <= streams.MAX_PENDING_BYTES
         assert 1 <= opened.count < 30
+
+
+def test_a_client_that_never_reads_its_first_event_is_disconnected(make_server, monkeypatch):
+    monkeypatch.setattr(channel, "STALLED_SECONDS", 0.5)
+    with create_open_folder() as folder:
+        web = make_server()
+        web.create_large_flag(8)
+        server = make_server(pipe=str(folder / "s"))
+        token = web.create_token()["secret"]
+        slow = [Stream(server, token) for _ in range(LIMIT)]
+        for stream in slow:
+            stream.socket.recv(1)
+        server.await_all_places(token)
+        for stream in slow:
+            stream.socket.close()
