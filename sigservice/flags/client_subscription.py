@@ -9,6 +9,8 @@ from sigservice.services.flags.client_features import Query
 class ClientSubscription:
     """`state` is what the stream has begun with."""
 
+    browser = None  # see streams.Subscription
+
     def __init__(
         self, history: FlagHistory, access: Access, query: Query, state: FlagState
     ) -> None:

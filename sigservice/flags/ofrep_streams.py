@@ -22,10 +22,11 @@ _TOKEN = re.compile(r"([0-9]{1,18})-([0-9]{1,9})-([A-Za-z0-9_-]{43})")
 
 
 class OfrepSubscription:
-    """Tells a client to fetch when the environment has changed since `revision`."""
+    """Tells a client to fetch when the environment has changed since `revision`. `browser` is as in
+    streams.Subscription."""
 
-    def __init__(self, clock: Clock, access: Access, revision: int) -> None:
-        self.access = access
+    def __init__(self, clock: Clock, access: Access, revision: int, browser: str) -> None:
+        self.access, self.browser = access, browser
         self._clock, self._revision = clock, revision
 
     def write_change(self, revision: int) -> bytes:

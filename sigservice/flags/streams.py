@@ -11,6 +11,7 @@ import selectors
 import socket
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import Protocol
 
@@ -28,6 +29,9 @@ CHECK_SECONDS = 1.0
 PING_SECONDS = 15.0  # the Python SDK gives up after 30 s without a byte
 RETRY_AFTER_SECONDS = 30
 MAX_PENDING_BYTES = 64 * 2**20  # of all streams; then slow clients are disconnected
+# Frontend tokens are public: browsers have at most one half of the places, those of one address a
+# tenth, so that they can't displace server SDKs or each other.
+BROWSERS_PART, ADDRESS_PART = 2, 10
 _STOP_SECONDS = 5
 
 
@@ -36,6 +40,10 @@ class Subscription(Protocol):
 
     @property
     def access(self) -> Access: ...
+
+    @property
+    def browser(self) -> str | None:
+        """The address of a browser, "" if it is unknown; None for a server SDK."""
 
     def write_change(self, revision: int) -> bytes:
         """The event that leads to this revision of the environment, or b"" without a change for
@@ -59,6 +67,7 @@ class Streams:
         self.limit = limit
         self._lock = threading.Lock()
         self._places = 0  # streams that are open or about to open
+        self._browsers: Counter[str] = Counter()  # those of them of browsers, by address
         self._thread: threading.Thread | None = None
         self._is_stopping = False
         self._new: list[tuple[EventConnection, Subscription]] = []
@@ -74,6 +83,11 @@ class Streams:
     def has_room(self) -> bool:
         return self._places < self.limit and not self._is_stopping
 
+    def has_room_for_browser(self, address: str) -> bool:
+        """Whether a browser at this address ("" if it is unknown) would get a stream."""
+        with self._lock:
+            return self._has_place(address)
+
     @property
     def count(self) -> int:
         return len(self._open)
@@ -83,16 +97,21 @@ class Streams:
         whether the response is chunked, after the response has begun, or with None if the client
         has left. Raises RateLimitError if no place is free."""
         with self._lock:
-            if not self.has_room:
+            browser = subscription.browser
+            if not self._has_place(browser):
                 raise RateLimitError(
-                    f"This service has {self.limit} streams, its maximum. Poll instead.",
+                    "This service has the maximum number of streams. Poll instead."
+                    if browser is None
+                    else "There are too many event streams of browsers.",
                     headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
                 )
             self._places += 1
+            if browser is not None:
+                self._browsers[browser] += 1
 
         def take_over(sock: socket.socket | None, is_chunked: bool) -> None:
             if sock is None:
-                self._release_place()
+                self._release_place(subscription)
                 return
             with self._lock:
                 self._new.append((EventConnection(sock, is_chunked=is_chunked), subscription))
@@ -115,14 +134,32 @@ class Streams:
 
     def _drop_new(self) -> None:
         """The caller holds the lock."""
-        for connection, _ in self._new:
+        for connection, subscription in self._new:
             connection.close(orderly=True)
-            self._places -= 1
+            self._free_place(subscription)
         self._new = []
 
-    def _release_place(self) -> None:
+    def _has_place(self, browser: str | None) -> bool:
+        if not self.has_room or browser is None:
+            return self.has_room
+        others = self._browsers[browser] if browser else 0
+        return (
+            self._browsers.total() * BROWSERS_PART < self.limit
+            and others * ADDRESS_PART < self.limit
+        )
+
+    def _release_place(self, subscription: Subscription) -> None:
         with self._lock:
-            self._places -= 1
+            self._free_place(subscription)
+
+    def _free_place(self, subscription: Subscription) -> None:
+        """The caller holds the lock."""
+        self._places -= 1
+        browser = subscription.browser
+        if browser is not None:
+            self._browsers[browser] -= 1
+            if not self._browsers[browser]:
+                del self._browsers[browser]
 
     def _start(self) -> None:
         wake_reader, self._wake_writer = socket.socketpair()
@@ -271,7 +308,7 @@ class Streams:
             self._selector.modify(connection.socket, events, connection)
 
     def _end(self, connection: EventConnection, *, orderly: bool = False) -> None:
-        del self._open[connection]
+        subscription = self._open.pop(connection)
         self._selector.unregister(connection.socket)
         connection.close(orderly=orderly)
-        self._release_place()
+        self._release_place(subscription)

@@ -115,6 +115,31 @@ def test_no_stream_is_announced_that_may_be_refused(make_service):
     assert not announces(environ, {})
 
 
+def test_browsers_leave_places_to_sdks_and_to_each_other(make_service):
+    web = webtest.TestApp(make_service(OPTIONS | {"streaming": {"maxStreams": 40}}).app)
+    places = []
+
+    def environ(host):
+        return {"sigservice.hand_over": places.append, "REMOTE_ADDR": f"203.0.113.{host}"}
+
+    def announces(host):
+        answer = web.post_json(PATH, {}, headers=FRONTEND, extra_environ=environ(host))
+        return address(answer) if "eventStreams" in answer.json else ""
+
+    for host in range(1, 6):
+        for _ in range(4):
+            web.get(announces(host), extra_environ=environ(host), status=200)
+        assert not announces(host)
+    assert not announces(6)
+    places.pop()(None, False)
+    assert not announces(1)
+    path = announces(6)
+    web.get(path, extra_environ=environ(1), status=429)
+    web.get(path, extra_environ=environ(6), status=200)
+    web.get(path, extra_environ=environ(7), status=429)
+    web.get("/api/client/streaming", headers=CLIENT, extra_environ=environ(1), status=200)
+
+
 def test_the_address_has_the_base_path(make_service):
     service = make_service(OPTIONS, {"BASE_URI_PATH": "/flags"})
     environ = {"sigservice.hand_over": lambda take_over: take_over(None, False)}

@@ -25,7 +25,7 @@ from sigservice.services.usage.evaluation_counts import CountedApplication
 from sigservice.services.usage.reports import BACKEND, FRONTEND
 from sigservice.web import respond
 from sigservice.web.body import read_query
-from sigservice.web.client_ip import find_client_ip
+from sigservice.web.client_ip import find_client_ip, make_connection_key
 from sigservice.web.etag import matches
 from sigservice.web.guards import (
     ARRIVED,
@@ -99,7 +99,7 @@ def open_event_stream(context: Context) -> HTTPResponse:
         raise NoStreamError("Only the service's own listener has streams.")
     context.revision_cache.last_used.record_api_token(access.token_id)
     revision = revisions.of_environment(access.environment)
-    subscription = OfrepSubscription(context.clock, access, revision)
+    subscription = OfrepSubscription(context.clock, access, revision, _find_browser(context))
     event = subscription.write_start(environ.get("HTTP_LAST_EVENT_ID", ""))
     if environ["REQUEST_METHOD"] != "HEAD":
         hand_over(context.streams.open(subscription))
@@ -110,7 +110,7 @@ def _list_streams(context: Context, access: Access) -> dict[str, Any]:
     """The stream of the token as a member of the bulk answer; nothing if it would be refused."""
     environ = request.environ
     is_possible = "sigservice.hand_over" in environ and not access.is_anonymous
-    if not (is_possible and context.streams.has_room):
+    if not (is_possible and context.streams.has_room_for_browser(_find_browser(context))):
         return {}
     secret_hash = secrets.sha256(read_ofrep_token(environ))
     token = make_stream_token(access, secret_hash, context.clock.now())
@@ -136,6 +136,13 @@ def _count(context: Context, access: Access, fields: Fields, key: str, result: R
         is_enabled=result[0] is not None,
         now=context.clock.now(),
     )
+
+
+def _find_browser(context: Context) -> str:
+    """The address by which the streams of browsers are limited; "" for a trusted proxy that doesn't
+    tell it."""
+    ip = find_client_ip(request.environ, context.trusted_proxies)
+    return make_connection_key(ip, context.trusted_proxies)
 
 
 def _make_fields(context: Context, access: Access, body: EvaluationBody) -> Fields:
