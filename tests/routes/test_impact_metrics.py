@@ -140,6 +140,14 @@ def test_metrics_of_a_flag_are_listed_by_variant_and_time(sdk):
     assert sdk.web.get(f"{path}-none", headers=ADMIN).json["data"] == []
 
 
+def test_flood_from_browsers_does_not_displace_what_servers_measure(sdk):
+    sdk.web.post_json(PATH, report(counter(7, "zebra", one="blue")), headers=CLIENT)
+    flood = [counter(1, "a", one=str(n)) for n in range(250)]
+    sdk.web.post_json(FRONTEND_PATHS[0], report(*flood), headers=FRONTEND)
+    answer = sdk.web.get("/api/admin/impact-metrics/features/one", headers=ADMIN).json["data"]
+    assert [row["value"] for row in answer if row["metricName"] == "zebra"] == [7]
+
+
 def test_failed_statement_stores_neither_counts_nor_samples(sdk, clock):
     sdk.rows("ALTER TABLE impact_windows ADD CHECK (value < 5)")
     body = report(counter(9), bucket=bucket(clock, one={"yes": 1}))

@@ -79,7 +79,7 @@ ORDER BY created_at, key;
 
 -- name: list_impact_windows
 -- The windows of series with a label of this name, summed by the value of the label, oldest first; of gauges
--- the last value.
+-- the last value. Above the limit series of backend SDKs go first, because anyone can report as a frontend SDK.
 SELECT s.environment, s.name, s.type, s.app_name, s.labels ->> %(label)s AS variant, w.starts_at,
        min(s.help) AS help,
        CASE s.type WHEN 'gauge' THEN (array_agg(w.value ORDER BY s.reported_at DESC, s.key))[1]
@@ -89,7 +89,7 @@ FROM (
     SELECT key, environment, name, type, app_name, labels, help, reported_at
     FROM impact_series
     WHERE labels ? %(label)s
-    ORDER BY environment, name, app_name, key
+    ORDER BY sdk_type, environment, name, app_name, key
     LIMIT %(limit)s
 ) s
 JOIN impact_windows w ON w.series = s.key
