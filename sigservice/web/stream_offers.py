@@ -19,8 +19,9 @@ _NODE_SDK = re.compile(r"unleash-(?:node-sdk|client-node):(.+)")
 _PROXY_FIELDS = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_VIA")
 
 
-def must_offer(context: Context, environ: dict[str, Any]) -> bool:
-    """Whether this response to a poll makes the offer.
+def must_offer(context: Context, environ: dict[str, Any], *, is_current: bool) -> bool:
+    """Whether this response to a poll makes the offer. `is_current`: whether the SDK has the
+    document already, so that it loses nothing.
 
     A proxy may hold back or refuse streams, and the SDK notices that only after up to a minute.
     Behind one, it gets the offer when it has flags to go on with.
@@ -31,7 +32,7 @@ def must_offer(context: Context, environ: dict[str, Any]) -> bool:
     if not _can_return_to_polling(environ.get("HTTP_UNLEASH_SDK", "")):
         return False
     is_proxied = any(field in environ for field in _PROXY_FIELDS)
-    if is_proxied and "HTTP_IF_NONE_MATCH" not in environ:
+    if not is_current and (is_proxied or "HTTP_IF_NONE_MATCH" in environ):
         return False
     if not context.streams.has_room or id in context.offered_streams:
         return False

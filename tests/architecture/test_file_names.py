@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import io
+import os
 import re
 import tokenize
 from pathlib import Path
@@ -16,9 +17,9 @@ PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "sql").glob
 
 
 def read_prose(path: Path) -> str:
-    """The comments and docstrings of a module; the whole text of other files."""
+    """The comments and docstrings of a module that names files; otherwise the whole text."""
     text = path.read_text()
-    if path.suffix != ".py":
+    if path.suffix != ".py" or not NAME.search(text):
         return text
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     comments = [token.string for token in tokens if token.type == tokenize.COMMENT]
@@ -27,10 +28,17 @@ def read_prose(path: Path) -> str:
     return "\n".join([*comments, *(ast.get_docstring(node) or "" for node in nodes)])
 
 
+FOREIGN = ("node_modules", "__pycache__")
+
+
 def find_suffixes() -> set[str]:
     """Every tail of every path of the repository: `db/pool.py` for `sigservice/db/pool.py`."""
     folders = ("sigservice", "sql", "templates", "tests", "docs", "bench", "static", "requirements")
-    files = [file for folder in folders for file in (ROOT / folder).rglob("*") if file.is_file()]
+    files = []
+    for folder in folders:
+        for parent, children, names in os.walk(ROOT / folder):
+            children[:] = [child for child in children if child not in FOREIGN]
+            files += [Path(parent, name) for name in names]
     suffixes = set()
     for file in [*files, *ROOT.glob("*.*")]:
         parts = file.relative_to(ROOT).parts

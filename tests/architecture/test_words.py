@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import functools
+import os
 import re
 from pathlib import Path
 
@@ -24,8 +26,19 @@ PARTICIPLES = frozenset(
 )
 
 
+@functools.cache
+def read(file: Path) -> list[str]:
+    return file.read_text().splitlines()
+
+
+@functools.cache
 def list_files(*suffixes: str) -> list[Path]:
-    files = [file for folder in FOLDERS for file in (ROOT / folder).rglob("*")]
+    files = [
+        Path(parent, name)
+        for folder in FOLDERS
+        for parent, _, names in os.walk(ROOT / folder)
+        for name in names
+    ]
     top = [*ROOT.glob("*.md"), *ROOT.glob("*.py")]
     return [
         file
@@ -43,7 +56,7 @@ def test_retired_word_is_gone(pattern: str, replacement: str):
     uses = [
         f"{file.relative_to(ROOT)}:{number}: {line.strip()}"
         for file in list_files(".py", ".sql", ".tpl", ".md", ".css", ".js")
-        for number, line in enumerate(file.read_text().splitlines(), 1)
+        for number, line in enumerate(read(file), 1)
         if word.search(line)
     ]
     assert not uses, f"say {replacement}"

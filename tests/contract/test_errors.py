@@ -69,8 +69,6 @@ def test_unknown_addresses_and_methods(api, check):
     for path in ("/api/admin/nothing", f"{F}/demo/nothing", "/api/admin", "/api/nothing"):
         check.error(api.get(path), 404)
     check.error(api.get("/api/client/nothing", client), 404)
-    check.error(api.get("/api/client/delta", client), 404)
-    check.error(api.get("/api/client/streaming", client), 404)
     check.error(api.get("/api/frontend/nothing", browser), 404)
     for method, path, headers in (
         ("DELETE", "/api/client/features", client),

@@ -352,13 +352,12 @@ def test_limits(api, check, path):
     )
 
 
-def test_flag_variants_are_deprecated(api, check, path):
-    """Legacy variants can be read; only an import creates them."""
+def test_flag_variants_are_set_in_an_environment(api, check, path):
+    """Unleash only changes legacy variants that exist; tools still create them."""
     variants = path.replace("/strategies", "/variants")
-    answer = api.get(variants)
-    if check.status(answer, (200, 404)) and answer.status_int == 200:
-        check.equal(answer.json.get("variants"), [], "none")
-    patch = [{"op": "add", "path": "/0", "value": variant()}]
-    for refused in (api.put(variants, [variant()]), api.patch(variants, patch)):
-        check.status(refused, (403, 404, 405), "flag variants are deprecated")
+    check.equal(api.get(variants).json.get("variants"), [], "none")
+    check.status(api.put(variants, [variant()]), 200, "set")
+    check.equal(api.flags(api.client())["demo"]["variants"], [variant()], "for clients")
+    patch = [{"op": "remove", "path": "/0"}]
+    check.status(api.patch(variants, patch), 200, "removed")
     check.equal(api.flags(api.client())["demo"]["variants"], [], "none for clients")

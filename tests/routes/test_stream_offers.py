@@ -46,6 +46,12 @@ def test_a_node_sdk_with_a_current_document_is_asked_too(poll):
     assert poll("b", If_None_Match=etag).status_code == 304
 
 
+def test_a_changed_document_is_delivered_before_the_offer(poll):
+    answer = poll("c", If_None_Match='"of-former-flags"')
+    assert "Fetch-Mode" not in answer.headers
+    assert "Fetch-Mode" in poll("c", If_None_Match=answer.headers["ETag"]).headers
+
+
 @each("field", ["X_Forwarded_For", "Forwarded", "Via"])
 def test_behind_a_proxy_an_sdk_is_asked_when_it_has_flags(poll, field):
     id = f"proxied-{field}"

@@ -39,11 +39,12 @@ def show_document(context: Context, access: Access) -> HTTPResponse:
         "Cache-Control": "no-cache",
         "Vary": "Accept-Encoding",
     }
-    if stream_offers.must_offer(context, environ):
+    is_current = matches(environ.get("HTTP_IF_NONE_MATCH", ""), etag)
+    if stream_offers.must_offer(context, environ, is_current=is_current):
         # Without an ETag: the SDK drops this body, and if its stream fails it must get another.
         del headers["Etag"]
         headers["Fetch-Mode"] = "streaming"
-    elif matches(environ.get("HTTP_IF_NONE_MATCH", ""), etag):
+    elif is_current:
         return respond.answer(b"", 304, headers)
     document = context.client_documents.get(query, revision)
     return respond.answer(document.body, 200, headers)
