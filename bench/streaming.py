@@ -8,6 +8,7 @@ import contextlib
 import http.client
 import json
 import queue
+import statistics
 import subprocess
 import sys
 import threading
@@ -20,7 +21,7 @@ from processes import read_resident_mb
 from seed import seed_flags
 from service import CLIENT, ROOT, Service, run_service
 
-STREAMS, MANY_STREAMS, RATE = 500, 2000, 200
+STREAMS, MANY_STREAMS, RATE, ROUNDS = 500, 2000, 200, 5
 PROGRAMS = {
     "Node": ["node", f"{ROOT}/bench/flag_program.cjs"],
     "Python": [sys.executable, f"{ROOT}/bench/flag_program.py"],
@@ -69,6 +70,10 @@ def describe(times: list[float]) -> str:
     times = sorted(1000 * seconds for seconds in times)
     p50, p99 = times[len(times) // 2], times[len(times) * 99 // 100]
     return f"p50 {p50:6.1f} ms  p99 {p99:6.1f} ms  max {times[-1]:6.1f} ms"
+
+
+def find_p99(times: list[float]) -> float:
+    return sorted(times)[len(times) * 99 // 100]
 
 
 def send_signal(conn: http.client.HTTPConnection, token: str, state: str) -> None:
@@ -171,20 +176,32 @@ def measure_fan_out() -> None:
         with open_streams(service, 1) as readers:  # starts the thread of streams
             readers.wait_for("open")
         memory, threads = read_resident_mb(service.pid), count_threads(service.pid)
-        plain = measure_signals(service, token)
-        print(f"signals without streams      {describe(plain)}")
         for count in (STREAMS, MANY_STREAMS):
             with open_streams(service, count) as readers:
                 readers.wait_for("open")
                 flips = measure_flips(service, readers)
                 more = read_resident_mb(service.pid) - memory
+                more_threads = count_threads(service.pid) - threads
                 print(
-                    f"{count} streams: {more:+.1f} MB, {count_threads(service.pid) - threads:+d} "
-                    f"threads; a flip reaches the last one: {describe([last for _, last in flips])}"
+                    f"{count} streams: {more:+.1f} MB, {more_threads:+d} threads; a flip "
+                    f"reaches the last one: {describe([last for _, last in flips])}",
+                    flush=True,
                 )
-                times = measure_signals(service, token)
-                print(f"signals beside {count} streams  {describe(times)}", flush=True)
             time.sleep(2)
+        plain, parked = [], []
+        for _ in range(ROUNDS):
+            plain.append(find_p99(measure_signals(service, token)))
+            with open_streams(service, STREAMS) as readers:
+                readers.wait_for("open")
+                time.sleep(1)
+                parked.append(find_p99(measure_signals(service, token)))
+            time.sleep(1)
+        ratio = statistics.median(b / a for a, b in zip(plain, parked, strict=True))
+        print(
+            f"p99 of signals, median of {ROUNDS} rounds: {1000 * statistics.median(plain):.1f} ms "
+            f"alone, {1000 * statistics.median(parked):.1f} ms beside {STREAMS} streams, "
+            f"ratio {ratio:.2f}"
+        )
     print(f"target: {STREAMS} streams: 50 MB, no thread, all within 300 ms, signal p99 +10%")
 
 
