@@ -13,7 +13,13 @@ from sigservice.flags.revision_cache import Access
 from sigservice.services.usage import reports
 from sigservice.services.usage.client_applications import Instance
 from sigservice.services.usage.client_metrics import Usage, find_hour, parse_count, parse_time
-from sigservice.services.usage.impact_samples import NO_METRICS, ParsedMetrics, parse_metrics
+from sigservice.services.usage.impact_samples import (
+    MAX_FRONTEND_SAMPLES,
+    MAX_SAMPLES,
+    NO_METRICS,
+    ParsedMetrics,
+    parse_metrics,
+)
 from sigservice.services.usage.reports import BACKEND, FRONTEND
 from sigservice.web import respond
 from sigservice.web.client_ip import find_client_ip
@@ -153,7 +159,10 @@ def _store_metrics(context: Context, access: Access, body: MetricsBody, sdk_type
         ]
     impact = NO_METRICS
     if body.impact_metrics:
-        impact = parse_metrics(body.impact_metrics, body.app_name, lambda label: access.environment)
+        limit = MAX_FRONTEND_SAMPLES if sdk_type == FRONTEND else MAX_SAMPLES
+        impact = parse_metrics(
+            body.impact_metrics, body.app_name, lambda label: access.environment, limit
+        )
     store_report(context, access, [instance], usages, impact, sdk_type)
 
 

@@ -19,6 +19,8 @@ from sigservice.repository.usage.reports import Name
 MAX_LENGTH = 255  # of names, and of names and values of labels
 MAX_HELP = 1000  # longer ones are truncated
 MAX_LABELS, MAX_BUCKETS = 20, 50
+# Of a report. Anyone who opens a page has its frontend token, and 1000 samples take 0.3 s to store.
+MAX_SAMPLES, MAX_FRONTEND_SAMPLES = 5000, 200
 # Larger amounts are mistakes; sums of many amounts remain exact, or at least finite.
 MAX_AMOUNT, MAX_GAUGE = 1e12, 1e300
 
@@ -126,9 +128,12 @@ _Metric = _Counter | _GaugeMetric | _Histogram
 
 
 def parse_metrics(
-    items: Iterable[Any], app_name: str, find_environment: Callable[[str], str]
+    items: Iterable[Any],
+    app_name: str,
+    find_environment: Callable[[str], str],
+    max_samples: int = MAX_SAMPLES,
 ) -> ParsedMetrics:
-    """Each metric on its own.
+    """Each metric on its own, and none that would lead to more than `max_samples`.
 
     Samples without the label `appName` get `app_name`. `find_environment` gets the label
     `environment`, or an empty text, and returns the environment, or an empty text for samples that
@@ -139,7 +144,10 @@ def parse_metrics(
     for item in items:
         try:
             metric = msgspec.convert(item, _Metric)
-            samples += _list_samples(metric, app_name, find_environment)
+            more = _list_samples(metric, app_name, find_environment)
+            if len(samples) + len(more) > max_samples:
+                raise ValueError("The report has too many samples.")
+            samples += more
         except (msgspec.ValidationError, ValueError):
             dropped += 1
     return ParsedMetrics(samples, dropped)

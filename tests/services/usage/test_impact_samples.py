@@ -146,3 +146,10 @@ def test_key_of_a_series_does_not_depend_on_the_process():
     assert str(impact_samples._hash((("dev", "backend", "shop"), "a", "counter", (), ()))) == (
         "76290025-b75a-3896-e39b-de7c6bd26a73"
     )
+
+
+def test_a_metric_with_too_many_samples_is_dropped_and_the_others_stay():
+    sample = {"labels": LABELS, "value": 1}
+    items = [GOOD, {"name": "many", "type": "counter", "samples": [sample] * 3}, GOOD]
+    parsed = parse_metrics(items, "page", lambda label: label, 3)
+    assert ([sample.name for sample in parsed.samples], parsed.dropped) == (["good", "good"], 1)
