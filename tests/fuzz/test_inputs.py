@@ -111,7 +111,7 @@ def signed_in(target: Target) -> webtest.TestApp:
 def forms(target: Target) -> list[str]:
     """The paths of pages that have a form of their own."""
     rules = {route.rule for route in target.routes if route.method == "POST"}
-    programs = ("/api", "/auth", "/edge", "/logout")
+    programs = ("/api", "/auth", "/edge", "/logout", "/ofrep")
     return sorted(rule for rule in rules if not rule.startswith(programs) and "<" not in rule)
 
 
