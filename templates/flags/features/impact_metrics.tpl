@@ -3,13 +3,12 @@
 <h2>Impact metrics</h2>
 <p class="hint">What applications measured in the last 24 hours, by the variant of this flag. Charts are per hour.</p>
 <table>
-<thead><tr><th scope="col">Metric</th><th scope="col">Environment</th><th scope="col">Application</th><th scope="col">Variant</th><th scope="col">Last 24 hours</th><th scope="col">By hour</th></tr></thead>
+<thead><tr><th scope="col">Metric</th><th scope="col">Variant</th><th scope="col">Last 24 hours</th><th scope="col">By hour</th></tr></thead>
 <tbody>
 % for metric in impact:
 <tr>
-<td title="{{metric["help"]}}"><bdi>{{metric["name"]}}</bdi></td>
-<td>{{metric["environment"]}}</td>
-<td><bdi>{{metric["app_name"]}}</bdi></td>
+<td title="{{metric["help"]}}"><bdi>{{metric["name"]}}</bdi>
+<p class="hint"><bdi>{{metric["app_name"]}}</bdi> in {{metric["environment"]}}</p></td>
 <td><bdi>{{metric["variant"]}}</bdi></td>
 <td>{{metric["summary"]}}</td>
 <td>
