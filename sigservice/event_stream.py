@@ -47,12 +47,9 @@ class EventConnection:
 
     @property
     def pending_bytes(self) -> int:
+        """What the socket did not take yet. While there are any, it must be watched for becoming
+        writable."""
         return len(self._pending)
-
-    @property
-    def has_pending(self) -> bool:
-        """Whether the socket must be watched for becoming writable."""
-        return bool(self._pending)
 
     def send(self, message: bytes) -> bool:
         """Sends what the socket takes now and keeps the rest; False if the connection must end."""

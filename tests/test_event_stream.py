@@ -22,7 +22,7 @@ def pair() -> Iterator[tuple[EventConnection, socket.socket]]:
 
 def fill(connection: EventConnection) -> None:
     """Sends until the socket takes no more."""
-    while not connection.has_pending:
+    while not connection.pending_bytes:
         assert connection.send(b"x" * 65_536)
 
 
@@ -56,7 +56,7 @@ def test_what_the_socket_does_not_take_is_sent_later(pair):
     while not received.endswith(b"3\r\nend\r\n"):
         received += peer.recv(1_000_000)
         assert connection.flush()
-    assert not connection.has_pending
+    assert not connection.pending_bytes
 
 
 def test_a_client_that_does_not_read_is_slow_after_a_while(pair):

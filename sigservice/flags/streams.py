@@ -269,7 +269,7 @@ class Streams:
                 pending_bytes -= connection.pending_bytes
                 is_ok = connection.send(message)
                 is_full = pending_bytes + connection.pending_bytes > MAX_PENDING_BYTES
-                is_ok = is_ok and not (is_full and connection.has_pending)
+                is_ok = is_ok and not (is_full and connection.pending_bytes)
                 pending_bytes += connection.pending_bytes if is_ok else 0
                 self._settle(connection, is_ok)
 
@@ -303,7 +303,7 @@ class Streams:
         if not is_ok:
             self._end(connection)
             return
-        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if connection.has_pending else 0)
+        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if connection.pending_bytes else 0)
         if self._selector.get_key(connection.socket).events != events:
             self._selector.modify(connection.socket, events, connection)
 

@@ -27,14 +27,14 @@ def must_offer(context: Context, environ: dict[str, Any], *, is_current: bool) -
     Behind one, it gets the offer when it has flags to go on with.
     """
     id = _read_connection_id(environ)
-    if not (id and context.config["streaming"]["upgradePollers"]):
+    if not id or id in context.offered_streams:
+        return False
+    if not (context.config["streaming"]["upgradePollers"] and context.streams.has_room):
         return False
     if not _can_return_to_polling(environ.get("HTTP_UNLEASH_SDK", "")):
         return False
     is_proxied = any(field in environ for field in _PROXY_FIELDS)
     if not is_current and (is_proxied or "HTTP_IF_NONE_MATCH" in environ):
-        return False
-    if not context.streams.has_room or id in context.offered_streams:
         return False
     context.offered_streams.add(id)
     return True

@@ -264,6 +264,16 @@ def test_a_change_in_another_process_arrives(server, make_server, stream, rows):
     until(lambda: rows(listening), "the next LISTEN")
 
 
+def test_a_change_without_a_notification_arrives_after_a_second(server, stream, rows):
+    rows("ALTER TABLE revisions DISABLE TRIGGER revisions_notify")
+    try:
+        server.switch(True)
+        stream.socket.settimeout(3)
+        assert stream.read_event()[0] == "unleash-updated"
+    finally:
+        rows("ALTER TABLE revisions ENABLE TRIGGER revisions_notify")
+
+
 def test_a_stop_ends_all_streams_in_order(make_server):
     server = make_server(limit=200)
     token = server.create_token()["secret"]
