@@ -81,6 +81,8 @@ class GroupCommit(Generic[Item, Result]):
         finally:
             with self._lock:
                 self._waiting -= 1
+                if not entry.is_done and entry in self._queue:  # it failed as the writer of others
+                    self._queue.remove(entry)
         if not entry.is_stored:
             raise entry.error or DatabaseUnavailable()  # its writer failed otherwise
         return entry.result
