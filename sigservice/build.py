@@ -109,7 +109,7 @@ def build_context(
         clock=clock,
         limiter=limiter,
         passwords=passwords,
-        render=Renderer(template_helpers(public_prefix(config))),
+        render=Renderer(template_helpers(public_prefix(config), clock)),
         telemetry=telemetry,
         get_logger=get_logger,
         revision_cache=revision_cache,

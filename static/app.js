@@ -1,39 +1,225 @@
-// Comfort only: every page works without this file.
+// Enhancements only: every page works without this file.
 
-for (const button of document.querySelectorAll("[data-copy]")) {
-  const source = document.getElementById(button.dataset.copy);
-  if (!navigator.clipboard || !source) continue;
-  button.hidden = false;
-  button.addEventListener("click", async () => {
-    const label = button.textContent;
-    await navigator.clipboard.writeText(source.value ?? source.textContent);
-    button.textContent = "Copied";
-    setTimeout(() => { button.textContent = label; }, 2000);
-  });
+const $ = (selector, root = document) => root.querySelector(selector);
+const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
+
+// What a page needs once, and again for each part that is swapped in.
+function enhance(root) {
+  for (const button of $$("[data-copy]", root)) button.hidden = false;
+  for (const time of $$("time[title]", root)) {
+    time.title = new Date(time.dateTime).toLocaleString([], { dateStyle: "full", timeStyle: "long" });
+  }
+  for (const select of $$("[data-press]", root)) {
+    const button = document.getElementById(select.dataset.press);
+    if (button) button.hidden = true;
+  }
 }
 
-// Live refresh: fetch this page again and swap the list, keeping what is open.
-const EVERY_MS = 5000;
+function addDialogs() {
+  document.body.insertAdjacentHTML("beforeend", `<div id="toast" role="status"></div>
+<dialog id="confirm-dialog" aria-labelledby="confirm-question"><form method="dialog"><p id="confirm-question"></p>
+<p class="actions"><button value="yes">Continue</button><button class="quiet">Cancel</button></p></form></dialog>
+<dialog id="palette" aria-label="Search"><input type="search" maxlength="200" autocomplete="off"
+aria-label="Search flags, endpoints and pages" placeholder="Search flags, endpoints and pages">
+<div id="palette-results"></div></dialog>`);
+}
+
+// The same text as format_age in sigservice/web/helpers.py, for pages that stay open.
+function updateAges() {
+  for (const time of $$("time[title]")) {
+    const seconds = (Date.now() - new Date(time.dateTime)) / 1000;
+    const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 10]];
+    const unit = units.find(([, length]) => seconds >= length);
+    if (unit && seconds < 30 * 86400) {
+      time.textContent = `${Math.floor(seconds / (unit[0] === "s" ? 1 : unit[1]))} ${unit[0]} ago`;
+    }
+  }
+}
+
+// Copy buttons
+async function copyText(text, place) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const area = Object.assign(document.createElement("textarea"), { value: text, className: "hidden" });
+  place.append(area); // without HTTPS there is no navigator.clipboard
+  area.select();
+  document.execCommand("copy");
+  area.remove();
+}
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  const source = button && document.getElementById(button.dataset.copy);
+  if (!source) return;
+  await copyText(source.value ?? source.textContent, button.parentElement);
+  button.focus();
+  const label = (button.dataset.label ??= button.textContent);
+  button.textContent = "Copied";
+  setTimeout(() => { button.textContent = label; }, 2000);
+});
+
+// Messages
+const TOAST_MS = 10000;
+let toastTimer;
+
+function showToast(...content) {
+  const toast = $("#toast");
+  const hide = () => {
+    if (toast.matches(":hover, :focus-within")) toastTimer = setTimeout(hide, 2000);
+    else toast.replaceChildren();
+  };
+  toast.replaceChildren(...content);
+  clearTimeout(toastTimer);
+  toastTimer = setTimeout(hide, TOAST_MS);
+}
+
+// A reload doesn't show the message of a form once more.
+function forgetNotice() {
+  const address = new URL(location.href);
+  for (const name of ["done", "flag", "in"]) address.searchParams.delete(name);
+  history.replaceState(history.state, "", address);
+}
+
+// Forms that change a part of the page: data-swap names the elements to replace.
+function findAlike(element, root = document) {
+  if (element.id) return root.getElementById(element.id);
+  const label = element.getAttribute("aria-label") ?? element.textContent.trim();
+  return $$(element.localName, root).find((other) => (other.getAttribute("aria-label") ?? other.textContent.trim()) === label);
+}
+
+async function submitInPlace(form, button, ids) {
+  const body = new URLSearchParams(new FormData(form, button));
+  const action = new URL(button?.getAttribute("formaction") ?? form.action, location.href);
+  const focused = document.activeElement;
+  form.setAttribute("aria-busy", "true");
+  const answer = await fetch(action, { method: "POST", body, headers: { Accept: "text/html" } })
+    .catch(() => null)
+    .finally(() => form.removeAttribute("aria-busy"));
+  if (!answer) return showToast("The service can't be reached. Try again.");
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const parts = ids.split(" ").map((id) => [document.getElementById(id), page.getElementById(id)]);
+  if (!parts.every(([, fresh]) => fresh)) { // an error, a question, the sign-in page
+    if (answer.redirected) return location.assign(answer.url);
+    document.title = page.title;
+    document.body.replaceWith(page.body);
+    addDialogs();
+    enhance(document);
+    return $("#main")?.focus();
+  }
+  for (const [old, fresh] of parts) old?.replaceWith(fresh);
+  parts.forEach(([, fresh]) => enhance(fresh));
+  const row = action.hash && document.getElementById(action.hash.slice(1));
+  const target = row ? $("input:not([type=hidden]), select, textarea", row) : !focused.isConnected && findAlike(focused);
+  (target || focused).focus({ preventScroll: !row });
+  const notice = page.getElementById("notice");
+  if (notice) showToast(...notice.childNodes);
+}
+
+function askFirst(form, button) {
+  const dialog = $("#confirm-dialog");
+  $("#confirm-question").textContent = button.dataset.confirm;
+  dialog.returnValue = "";
+  dialog.onclose = () => {
+    if (dialog.returnValue !== "yes") return;
+    const confirmed = Object.assign(document.createElement("input"), { type: "hidden", name: "confirmed", value: "on" });
+    form.append(confirmed);
+    form.requestSubmit(button);
+    confirmed.remove();
+  };
+  dialog.showModal();
+}
+
+document.addEventListener("submit", (event) => {
+  const form = event.target, button = event.submitter;
+  if (button?.dataset.confirm && !form.elements.confirmed) {
+    event.preventDefault();
+    return askFirst(form, button);
+  }
+  const ids = button?.dataset.swap ?? form.dataset.swap;
+  if (!ids) return;
+  event.preventDefault();
+  submitInPlace(form, button, ids);
+});
+
+document.addEventListener("change", (event) => {
+  const button = document.getElementById(event.target.dataset.press);
+  if (button) button.form.requestSubmit(button);
+});
+
+// Search: Ctrl-K opens the dialog, / goes to the search field of the page.
+async function search(text) {
+  const address = new URL($("[data-palette]").href);
+  address.searchParams.set("q", text);
+  const answer = await fetch(address, { headers: { Accept: "text/html" } });
+  if (answer.redirected) return location.reload();
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if ($("#palette input").value === text) $("#palette-results").replaceChildren(...(page.getElementById("results")?.childNodes ?? []));
+}
+
+function openPalette() {
+  $("#palette").showModal();
+  $("#palette input").select();
+  search($("#palette input").value);
+}
+
+document.addEventListener("keydown", (event) => {
+  const palette = $("#palette");
+  if (!$("[data-palette]")) return; // nobody has signed in
+  const isTyping = event.target.matches("input, textarea, select, [contenteditable]");
+  if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    openPalette();
+  } else if (event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey) {
+    event.preventDefault();
+    const field = $("main [role=search] input:not([type=hidden])");
+    if (field) field.focus(); else openPalette();
+  } else if (palette.open && ["ArrowDown", "ArrowUp"].includes(event.key)) {
+    event.preventDefault();
+    const stops = [$("input", palette), ...$$("a", palette)];
+    const step = event.key === "ArrowDown" ? 1 : -1;
+    stops.at((stops.indexOf(document.activeElement) + step) % stops.length).focus();
+  } else if (palette.open && event.key === "Enter" && event.target.matches("#palette input")) {
+    event.preventDefault();
+    $("#palette-results a")?.click();
+  }
+});
+
+document.addEventListener("input", (event) => {
+  if (event.target.matches("#palette input")) search(event.target.value).catch(() => {});
+});
+
+document.addEventListener("click", (event) => {
+  if (event.target.closest("[data-palette]") && !event.ctrlKey && !event.metaKey) {
+    event.preventDefault();
+    openPalette();
+  }
+  if (event.target.id === "palette") event.target.close(); // its backdrop
+});
+
+// Live refresh: fetches this page again and swaps the list; what is open stays open.
+const REFRESH_MS = 5000;
 
 async function refresh() {
-  const list = document.querySelector("#signals[data-live]");
+  const list = $("[data-live]");
   if (!list || document.hidden || !getSelection().isCollapsed) return;
   const answer = await fetch(location.href, { headers: { Accept: "text/html", "X-Live-Refresh": "1" } });
   if (answer.redirected) return location.reload(); // signed out: the sign-in page leads back here
   if (!answer.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const fresh = page.querySelector("#signals[data-live]");
+  const fresh = page.getElementById(list.id);
   if (!fresh || fresh.innerHTML === list.dataset.last) return;
   list.dataset.last = fresh.innerHTML;
-  for (const open of list.querySelectorAll("details[open]")) {
-    fresh.querySelector(`#${open.id}`)?.setAttribute("open", "");
+  for (const open of $$("details[open]", list)) {
+    $(`#${open.id}`, fresh)?.setAttribute("open", "");
   }
   const at = document.activeElement, inside = list.contains(at) && at.closest("details")?.id;
   const mark = inside ? `#${inside} ${at.localName}` : list.contains(at) && at.rel ? `a[rel=${at.rel}]` : "";
   list.replaceChildren(...fresh.childNodes);
-  if (mark) list.querySelector(mark)?.focus({ preventScroll: true });
+  enhance(list);
+  if (mark) $(mark, list)?.focus({ preventScroll: true });
 }
 
-if (document.querySelector("#signals[data-live]")) {
-  setInterval(() => refresh().catch(() => {}), EVERY_MS);
-}
+addDialogs();
+enhance(document);
+if ($("#notice")) forgetNotice();
+setInterval(updateAges, 30000);
+if ($("[data-live]")) setInterval(() => refresh().catch(() => {}), REFRESH_MS);

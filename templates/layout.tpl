@@ -11,10 +11,10 @@
 <noscript><meta http-equiv="refresh" content="10"></noscript>
 % end
 </head>
-<body>
+<body {{"class=signed-in" if identity else ""}}>
 <a class="skip" href="#main">Skip to content</a>
 <header>
-<a class="brand" href="{{url('/')}}">sigservice</a>
+<a class="brand" href="{{url('/')}}" {{"aria-current=page" if is_home else ""}}>sigservice</a>
 % if ui.get("environment"):
 <span class="badge">{{ui["environment"]}}</span>
 % end
@@ -23,6 +23,15 @@
 % end
 </header>
 <main id="main" tabindex="-1">
+% if breadcrumbs:
+<nav class="breadcrumbs" aria-label="Breadcrumb">
+<ol>
+% for label, path in breadcrumbs:
+<li><a href="{{url(path)}}">{{label}}</a></li>
+% end
+</ol>
+</nav>
+% end
 % if identity and identity.default_password_works:
 <p class="problem" role="alert">The default admin password still works, and it is public. <a href="{{url('/profile')}}">Change it now.</a></p>
 % end
@@ -30,7 +39,7 @@
 <p class="problem" role="alert">{{authentication.banner}}</p>
 % end
 % if notice:
-<p class="notice" role="status">{{notice}}</p>
+% include("partials/notice.tpl")
 % end
 {{!base}}
 </main>

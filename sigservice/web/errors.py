@@ -2,6 +2,7 @@
 page, by path.
 """
 
+from contextlib import suppress
 from typing import Any
 
 from bottle import HTTPError, HTTPResponse, request
@@ -13,6 +14,7 @@ from sigservice.web import respond
 from sigservice.web.client_ip import find_client_ip
 from sigservice.web.logged_path import logged_path
 from sigservice.web.ofrep_errors import build_ofrep_body, is_ofrep
+from sigservice.web.request_identity import find_identity
 
 MAX_LOGGED_PATH = 200
 _JSON_PATHS = ("/api", "/auth", "/edge", "/internal-backstage", "/health", "/ready")
@@ -122,6 +124,9 @@ def handle_router_error(
 ) -> HTTPResponse:
     """The response to errors of bottle's router: 404, and 405 with the allowed methods."""
     path = environ["PATH_INFO"]
+    if not wants_json(path):
+        with suppress(AppError, HTTPResponse):  # no guard has run; the page has the user's menu
+            environ["sigservice.identity"] = find_identity(context, environ)
     if error.status_code == 404:
         return respond_to_error(context, NotFoundError("Page not found."), path)
     if error.status_code == 405:

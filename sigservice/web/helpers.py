@@ -1,18 +1,18 @@
 """Functions that templates can call."""
 
 import hashlib
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
-from sigservice.clock import format_iso
+from sigservice.clock import Clock, format_iso
 from sigservice.paths import resource_dir
 from sigservice.version import __version__
 from sigservice.web.forms import find_errors
+from sigservice.web.icons import ICONS
 
 
-def template_helpers(prefix: str) -> dict[str, Callable[..., Any]]:
+def template_helpers(prefix: str, clock: Clock) -> dict[str, Any]:
     """`prefix` is the public base path, which paths in templates don't have."""
     hashes = {
         file.name: hashlib.sha256(file.read_bytes()).hexdigest()[:12]
@@ -25,6 +25,9 @@ def template_helpers(prefix: str) -> dict[str, Callable[..., Any]]:
         "static": lambda name: f"{prefix}/static/{name}?v={hashes[name]}",
         "version": lambda: __version__,
         "format_iso": format_iso,
+        "format_age": lambda moment: format_age(moment, clock.now()),
+        "icons": ICONS,
+        "number": number,
         "readable": readable,
         "plural": plural,
     }
@@ -39,5 +42,23 @@ def readable(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
+def format_age(moment: datetime, now: datetime) -> str:
+    """How long ago a time was, in its largest unit; the date after 30 days. static/app.js keeps
+    the text up to date."""
+    seconds = (now - moment).total_seconds()
+    if abs(seconds) >= 30 * 86400:
+        return moment.astimezone(UTC).strftime("%Y-%m-%d")
+    for unit, length in (("d", 86400), ("h", 3600), ("min", 60), ("s", 1)):
+        if abs(seconds) >= max(length, 10):
+            count = int(abs(seconds) // length)
+            return f"{count} {unit} ago" if seconds > 0 else f"in {count} {unit}"
+    return "just now"
+
+
+def number(count: int) -> str:
+    """With grouped thousands, such as 12,345."""
+    return f"{count:,}"
+
+
 def plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

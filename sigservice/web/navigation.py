@@ -1,5 +1,7 @@
-"""The main menu of the pages."""
+"""The main menu of the pages: sections in a side bar, each with its pages."""
 
+import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from sigservice.services.identity import Identity
@@ -8,50 +10,144 @@ from sigservice.services.identity import Identity
 class MenuItem(NamedTuple):
     path: str
     label: str
-    permission: str
+    permission: str = "VIEW"
+    pages: str = ""  # a pattern of further paths that belong to the item
     is_current: bool = False
 
 
-_MAIN = (
-    MenuItem("/", "Home", "VIEW"),
-    MenuItem("/admin/features", "Flags", "VIEW"),
-    MenuItem("/admin/segments", "Segments", "VIEW"),
-    MenuItem("/admin/playground", "Playground", "VIEW"),
-    MenuItem("/admin/applications", "Applications", "VIEW"),
-    MenuItem("/admin/signals", "Signals", "ADMIN"),
-    MenuItem("/admin/actions", "Actions", "ADMIN"),
-    MenuItem("/admin/events", "Events", "ADMIN"),
-)
-_SETTINGS = (
-    MenuItem("/admin/integrations", "Integrations", "ADMIN"),
-    MenuItem("/admin/projects", "Projects", "VIEW"),
-    MenuItem("/admin/environments", "Environments", "VIEW"),
-    MenuItem("/admin/context", "Context fields", "VIEW"),
-    MenuItem("/admin/api-tokens", "API tokens", "ADMIN"),
-    MenuItem("/admin/users", "Users", "ADMIN"),
-)
+class MenuGroup(NamedTuple):
+    """`label` is the heading of a group in a section with several groups, else ""."""
+
+    label: str
+    items: Sequence[MenuItem]
 
 
-class Menu(NamedTuple):
-    """The items that a user may open; `settings` are folded."""
+class MenuSection(NamedTuple):
+    label: str
+    icon: str
+    groups: Sequence[MenuGroup]
+    is_current: bool = False
 
-    main: list[MenuItem]
-    settings: list[MenuItem]
-    is_in_settings: bool
+    @property
+    def path(self) -> str:
+        return self.groups[0].items[0].path
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the section is one page."""
+        return len(self.groups) == 1 and len(self.groups[0].items) == 1
 
 
-def build_menu(identity: Identity, path: str) -> Menu:
-    """The menu on the page at `path`."""
-    main, settings = (
+_SECTIONS = (
+    MenuSection(
+        "Flags",
+        "flag",
         [
-            item._replace(is_current=_is_below(path, item.path))
-            for item in items
-            if identity.has_permission(item.permission)
+            MenuGroup(
+                "",
+                [
+                    MenuItem("/admin/features", "Flags"),
+                    MenuItem("/admin/projects", "Projects"),
+                    MenuItem("/admin/segments", "Segments"),
+                    MenuItem("/admin/playground", "Playground"),
+                ],
+            )
+        ],
+    ),
+    MenuSection(
+        "Signals",
+        "signal",
+        [MenuGroup("", [MenuItem("/admin/signals", "Signal endpoints", "ADMIN")])],
+    ),
+    MenuSection(
+        "Actions",
+        "action",
+        [
+            MenuGroup(
+                "",
+                [
+                    MenuItem(
+                        "/admin/actions", "Action sets", "ADMIN", "/admin/projects/[^/]+/actions"
+                    )
+                ],
+            )
+        ],
+    ),
+    MenuSection(
+        "Insights",
+        "chart",
+        [
+            MenuGroup(
+                "",
+                [
+                    MenuItem("/admin/applications", "Applications"),
+                    MenuItem("/admin/events", "Audit log", "ADMIN"),
+                ],
+            )
+        ],
+    ),
+    MenuSection(
+        "Settings",
+        "settings",
+        [
+            MenuGroup(
+                "Configure",
+                [
+                    MenuItem("/admin/integrations", "Integrations", "ADMIN"),
+                    MenuItem("/admin/environments", "Environments"),
+                    MenuItem("/admin/context", "Context fields"),
+                ],
+            ),
+            MenuGroup(
+                "Access",
+                [
+                    MenuItem("/admin/users", "Users", "ADMIN", "/admin/service-accounts"),
+                    MenuItem("/admin/api-tokens", "API tokens", "ADMIN"),
+                ],
+            ),
+        ],
+    ),
+)
+
+
+def list_pages(identity: Identity) -> list[MenuItem]:
+    """The pages of the menu that the user may open."""
+    return [
+        item
+        for section in _SECTIONS
+        for group in section.groups
+        for item in group.items
+        if identity.has_permission(item.permission)
+    ]
+
+
+def build_menu(identity: Identity, path: str) -> list[MenuSection]:
+    """The sections that the user may open, on the page at `path`. At most one item is current."""
+    pages = list_pages(identity)
+    current = max(pages, key=lambda item: _match(item, path))
+    is_found = _match(current, path) > 0
+    sections = []
+    for section in _SECTIONS:
+        groups = [
+            MenuGroup(
+                group.label,
+                [
+                    item._replace(is_current=is_found and item is current)
+                    for item in group.items
+                    if item in pages
+                ],
+            )
+            for group in section.groups
         ]
-        for items in (_MAIN, _SETTINGS)
-    )
-    return Menu(main, settings, any(item.is_current for item in settings))
+        groups = [group for group in groups if group.items]
+        is_current = any(item.is_current for group in groups for item in group.items)
+        if groups:
+            sections.append(MenuSection(section.label, section.icon, groups, is_current))
+    return sections
 
 
-def _is_below(path: str, item_path: str) -> bool:
-    return path == item_path or (item_path != "/" and path.startswith(item_path))
+def _match(item: MenuItem, path: str) -> int:
+    """How many characters of `path` tell that its page belongs to the item."""
+    patterns = [re.escape(item.path), *([item.pages] if item.pages else [])]
+    matches = [re.match(rf"(?:{pattern})(?=/|$)", path) for pattern in patterns]
+    return max((match.end() for match in matches if match), default=0)

@@ -1,7 +1,7 @@
 """Responses: JSON, a page, a redirect. Handlers return them and set no other header."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 from bottle import HTTPResponse, request
@@ -16,6 +16,14 @@ from sigservice.web.navigation import build_menu
 JSON = "application/json; charset=utf-8"
 HTML = "text/html; charset=utf-8"
 _encode = msgspec.json.Encoder().encode
+
+
+class Undo(NamedTuple):
+    """The form that undoes a change: its path, the ids that it swaps in place, hidden fields."""
+
+    path: str
+    swap: str
+    fields: Mapping[str, str]
 
 
 def json(value: Any, status: int = 200, **headers: str) -> HTTPResponse:
@@ -59,21 +67,27 @@ def page(
     status: int = 200,
     *,
     form_error: AppError | None = None,
+    breadcrumbs: Sequence[tuple[str, str]] = (),
     **values: Any,
 ) -> HTTPResponse:
-    """A page in the layout. `title` is required; `notice` is a message above the content.
-    `form_error`, the reason why a form was rejected, sets the status and the problems."""
+    """A page in the layout. `title` is required; `notice` is a message above the content, with
+    a button that undoes the change if there is an `undo`. `breadcrumbs` are the labels and paths
+    of the pages above this one, root first. `form_error`, the reason why a form was rejected, sets
+    the status and the problems."""
     if form_error:
         status, values["title"] = form_error.status, f"Problem: {values['title']}"
     shared = {
+        "breadcrumbs": breadcrumbs,
         "notice": "",
+        "undo": None,
         "problems": form_error.details if form_error else [],
         "live": False,
         "identity": identity,
         "authentication": context.authentication.type,
         "csrf": identity.csrf if identity else "",
         "own_url": lambda: make_own_url(context, request.environ),
-        "menu": build_menu(identity, request.environ["PATH_INFO"]) if identity else None,
+        "menu": build_menu(identity, request.environ["PATH_INFO"]) if identity else [],
+        "is_home": request.environ["PATH_INFO"] == "/",
         "ui": context.config["ui"],
         "newer_version": context.version_status.newer_version if identity else "",
     }

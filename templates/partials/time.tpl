@@ -1,1 +1,1 @@
-<time datetime="{{format_iso(at)}}">{{readable(at)}}</time>
+<time datetime="{{format_iso(at)}}" title="{{readable(at)}}">{{format_age(at)}}</time>

@@ -14,6 +14,7 @@ VIEW_PAGES = (
     "/admin/environments",
     "/admin/context",
     "/admin/playground",
+    "/admin/search",
     "/docs",
     "/admin/features",
     "/admin/features/{name}",

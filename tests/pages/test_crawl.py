@@ -339,6 +339,7 @@ def test_links_lead_to_every_page(site):
         *(f"/admin/context/{field}/edit" for field in FIELDS),
         "/admin/context/plan/delete",
         "/admin/playground",
+        "/admin/search",
     }
 
 
@@ -362,6 +363,7 @@ def test_viewer_sees_only_what_is_allowed(site):
         "/admin/features",
         "/admin/segments",
         "/admin/playground",
+        "/admin/search",
     }
     for soup in site["vera"].values():
         text = " ".join(tag.get_text() for tag in soup.find_all(["a", "button"]))

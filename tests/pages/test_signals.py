@@ -56,7 +56,7 @@ def test_signal_shows_time_token_and_formatted_payload(log, endpoint, token, sen
     signal = send(endpoint, token, {"type": "deploy", "data": {"n": 1, "ok": True}})
     (row,) = rows(log())
     assert row.summary.time["datetime"] == signal["createdAt"]
-    assert row.summary.time.string.endswith(" UTC")
+    assert row.summary.time["title"].endswith(" UTC")
     assert row.summary.find(class_="badge").string == "ci"
     pretty = row.pre.get_text()
     assert json.loads(pretty) == {"type": "deploy", "data": {"n": 1, "ok": True}}

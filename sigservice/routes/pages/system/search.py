@@ -1,0 +1,50 @@
+"""Search for a flag, an endpoint, a project, a segment or a page by name: Ctrl-K on each page."""
+
+from bottle import HTTPResponse, request
+
+from sigservice.context import Context
+from sigservice.repository.system import search as repository
+from sigservice.services.identity import ADMIN, VIEW, Identity
+from sigservice.web import respond
+from sigservice.web.body import read_query
+from sigservice.web.guards import PageGuard
+from sigservice.web.helpers import join_path
+from sigservice.web.navigation import list_pages
+from sigservice.web.router import Router
+
+MAX_RESULTS = 8  # of each kind
+MAX_WORDS = 10
+PATHS = {
+    "Flag": "/admin/features",
+    "Signal endpoint": "/admin/signals",
+    "Project": "/admin/projects",
+    "Segment": "/admin/segments",
+}
+
+router = Router(PageGuard)
+
+
+@router.get("/admin/search", needs=VIEW)
+def search_names(context: Context, identity: Identity) -> HTTPResponse:
+    text = read_query(request.environ).get("q", "").strip()
+    words = text.split()[:MAX_WORDS]
+    results = [
+        ("Page", item.label, item.path)
+        for item in list_pages(identity)
+        if all(word.lower() in item.label.lower() for word in words)
+    ]
+    if words:
+        with context.database.autocommit() as conn:
+            rows = repository.find_names(
+                conn, words, endpoints=identity.has_permission(ADMIN), limit=MAX_RESULTS
+            )
+        results = [_to_result(row["kind"], row["name"], row["id"]) for row in rows] + results
+    return respond.page(
+        context, "system/search/show", identity, title="Search", text=text, results=results
+    )
+
+
+def _to_result(kind: str, name: str, id: str) -> tuple[str, str, str]:
+    ends = {"Signal endpoint": ("log",), "Project": ("edit",)}
+    end = ("flag",) if kind == "Flag" and name == "new" else ends.get(kind, ())
+    return kind, name, join_path(PATHS[kind], id, *end)
