@@ -16,7 +16,7 @@ function enhance(root) {
 }
 
 function addDialogs() {
-  document.body.insertAdjacentHTML("beforeend", `<div id="toast" role="status"></div>
+  document.body.insertAdjacentHTML("beforeend", `<div id="toast" aria-live="polite" aria-atomic="true"></div>
 <dialog id="confirm-dialog" aria-labelledby="confirm-question"><form method="dialog"><p id="confirm-question"></p>
 <p class="actions"><button value="yes">Continue</button><button class="quiet">Cancel</button></p></form></dialog>
 <dialog id="palette" aria-label="Search"><input type="search" maxlength="200" autocomplete="off"

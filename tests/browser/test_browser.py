@@ -233,7 +233,7 @@ def test_user_signs_in_and_works_by_keyboard(tab, make, expect):
     page.goto("/sign-in?next=/admin/signals")
 
     def tab_to(tag, name):
-        for _ in range(25):
+        for _ in range(40):
             page.keyboard.press("Tab")
             at = focus(page)
             if at["tag"] == tag and name in at["name"]:

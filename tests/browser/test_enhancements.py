@@ -1,0 +1,55 @@
+"""What static/app.js adds to every page."""
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def page(tab, make):
+    make.endpoint("payments")
+    page = tab("ada", timezone_id="Asia/Tokyo", locale="en-GB")
+    page.goto("/admin/environments")
+    return page
+
+
+def test_search_opens_by_keyboard_and_leads_to_a_page(page):
+    page.keyboard.press("Control+k")
+    page.keyboard.type("paym")
+    page.get_by_role("dialog").get_by_role("link", name="payments").wait_for()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/admin/signals/*/log")
+    assert page.complaints == []
+
+
+def test_slash_goes_to_the_search_field_or_opens_the_search(page):
+    page.keyboard.press("/")
+    page.get_by_role("dialog", name="Search").wait_for()
+    assert page.evaluate("document.activeElement.type") == "search"
+    page.goto("/admin/search")
+    page.locator("h1").click()
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "q"
+    page.keyboard.type("a/b")
+    assert page.locator("#q").input_value() == "a/b"
+
+
+def test_text_is_copied_without_the_clipboard_api(tab, make):
+    make.endpoint("payments")
+    page = tab("ada")
+    page.add_init_script("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+    page.goto("/admin/signals")
+    page.evaluate("addEventListener('copy', () => { window.copied = String(getSelection()) })")
+    page.get_by_role("button", name="Copy").first.click()
+    page.get_by_text("Copied").wait_for()
+    assert page.evaluate("window.copied").endswith("/api/signal-endpoint/payments")
+    assert page.complaints == []
+
+
+def test_times_have_the_local_time_as_their_title(page, flags):
+    flags.create_flag("checkout")
+    page.goto("/admin/features/checkout")
+    time = page.locator("time").first
+    assert "GMT+9" in time.get_attribute("title")
+    assert time.get_attribute("datetime").endswith("Z")

@@ -1,0 +1,122 @@
+"""Every page there is, with data, in Chromium: axe, weight, layout shift, messages of the console.
+
+The suite checks the pages that are opened most, in one form each; EVERY_PAGE=1 checks all pages in
+light, in dark and on a phone.
+"""
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.pages import conftest as pages
+from tests.pages import guards
+
+pytestmark = pytest.mark.browser
+endpoint, token, place = pages.endpoint, pages.token, pages.place
+AXE = Path(__file__).parents[1] / "sdk/node_modules/axe-core/axe.min.js"
+FORMS = {
+    "light": {"viewport": {"width": 1280, "height": 900}},
+    "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
+    "phone": {"viewport": {"width": 375, "height": 800}, "has_touch": True},
+}
+PAGES = [*guards.VIEW_PAGES, *guards.EDIT_PAGES, *guards.ADMIN_PAGES]
+MAIN_PAGES = [
+    "/",
+    "/admin/features",
+    "/admin/features/{name}",
+    f"{guards.STRATEGIES}/new",
+    "/admin/signals",
+    "/admin/signals/{id}/log",
+    "/admin/projects/{project}/actions/new",
+    "/admin/events",
+    "/admin/environments",
+]
+MAX_WEIGHT = 120_000  # bytes of HTML, style and script, not compressed
+MAX_SHIFT = 0.01  # a tenth of what Web Vitals call good: the text of a font that loads late
+FIND_SERIOUS = """async () => {
+  const { violations } = await axe.run({ resultTypes: ["violations"] });
+  return violations.filter((rule) => ["serious", "critical"].includes(rule.impact))
+    .map(({ id, nodes }) => [id, ...nodes.slice(0, 3).map((node) => node.html.slice(0, 160))]);
+}"""
+FIND_SHIFTS = """() => new Promise((resolve) => {
+  const shifted = [];
+  new PerformanceObserver((list) => {
+    for (const { value, sources } of list.getEntries()) {
+      shifted.push([value, ...sources.map(({ node }) => node?.outerHTML?.slice(0, 160))]);
+    }
+  }).observe({ type: "layout-shift", buffered: true });
+  setTimeout(() => resolve(shifted), 50);
+})"""
+MEASURE_WEIGHT = """() => ["navigation", "resource"]
+  .flatMap((type) => performance.getEntriesByType(type))
+  .reduce((sum, entry) => sum + entry.decodedBodySize, 0)"""
+
+
+@pytest.fixture
+def send(web):
+    def post(endpoint, token, payload):
+        headers = {"Authorization": f"Bearer {token['token']}"}
+        answer = web.post_json(f"/api/signal-endpoint/{endpoint['name']}", payload, headers=headers)
+        return answer.json["signals"][0]
+
+    return post
+
+
+@pytest.fixture
+def addresses(place):
+    if os.environ.get("EVERY_PAGE"):
+        return [(form, path.format(**place)) for path in PAGES for form in FORMS]
+    rotation = random.sample([*FORMS], len(FORMS))
+    return [
+        (rotation[number % len(FORMS)], path.format(**place))
+        for number, path in enumerate(MAIN_PAGES)
+    ]
+
+
+@pytest.fixture
+def visit(tab, addresses):
+    """Visits each address and returns the faults that `find` names, by form and path."""
+
+    def visit_all(find):
+        tabs = {form: tab("ada", **options) for form, options in FORMS.items()}
+        faults = {}
+        for form, path in addresses:
+            page = tabs[form]
+            page.goto(path)
+            if fault := find(page):
+                faults[f"{form} {path}"] = fault
+        return faults
+
+    return visit_all
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed: see docs/testing.md")
+def test_pages_have_no_serious_finding_of_axe(visit):
+    script = AXE.read_text()
+
+    def find(page):
+        page.evaluate("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
+        page.evaluate(script)
+        return page.evaluate(FIND_SERIOUS)
+
+    assert visit(find) == {}
+
+
+def test_pages_are_light_still_and_without_complaints(visit):
+    def find(page):
+        weight, shifts = page.evaluate(MEASURE_WEIGHT), page.evaluate(FIND_SHIFTS)
+        complaints = [*page.complaints]
+        page.complaints.clear()
+        return {
+            name: value
+            for name, value in (
+                ("bytes", weight if weight > MAX_WEIGHT else 0),
+                ("layout shifts", shifts if sum(shift[0] for shift in shifts) > MAX_SHIFT else []),
+                ("console", complaints),
+            )
+            if value
+        }
+
+    assert visit(find) == {}
