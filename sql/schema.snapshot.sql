@@ -442,6 +442,7 @@ CREATE TABLE public.projects (
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     feature_naming jsonb,
     link_templates jsonb DEFAULT '[]'::jsonb NOT NULL,
+    confirms_production boolean DEFAULT true NOT NULL,
     CONSTRAINT projects_description_check CHECK ((length(description) <= 1000)),
     CONSTRAINT projects_id_check CHECK ((id ~ '^[A-Za-z0-9._~-]{1,100}$'::text)),
     CONSTRAINT projects_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))

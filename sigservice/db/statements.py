@@ -23,6 +23,7 @@ _PARAMETER = re.compile(r"%\((\w+)\)s")
 # version has changed.
 _STALE = {"26000", "42P05", "0A000"}
 _PLANNED = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
+_LIKE_ESCAPES = str.maketrans({"\\": r"\\", "%": r"\%", "_": r"\_"})
 
 
 def fetch_all(conn: Connection, statement: str, **parameters: Any) -> list[Row]:
@@ -205,3 +206,8 @@ def _execute_plain(cursor: Cursor, statement: str, parameters: dict[str, Any]) -
         send(cursor, statement, parameters)
     except psycopg2.Error as error:
         raise translate(error, statement) from None
+
+
+def build_like_pattern(text: str) -> str:
+    """The LIKE pattern of values that contain `text`."""
+    return f"%{text.translate(_LIKE_ESCAPES)}%"

@@ -53,3 +53,33 @@ def test_times_have_the_local_time_as_their_title(page, flags):
     time = page.locator("time").first
     assert "GMT+9" in time.get_attribute("title")
     assert time.get_attribute("datetime").endswith("Z")
+
+
+def test_switch_changes_in_place_asks_in_production_and_is_undone(tab, flags):
+    for number in range(60):
+        flags.create_flag(f"flag-{number:02}")
+    page = tab("ada", viewport={"width": 1280, "height": 500})
+    page.goto("/admin/features")
+    page.evaluate("window.neverReloaded = true")
+    switch = page.get_by_role("switch", name="flag-40 in production")
+    switch.scroll_into_view_if_needed()
+    place = page.evaluate("scrollY")
+    switch.click()
+    page.get_by_role("button", name="Cancel").click()
+    assert not flags.is_on("flag-40")
+    switch.click()
+    page.get_by_role("dialog", name="Enable flag-40 in production?").wait_for()
+    page.keyboard.press("Enter")
+    toast = page.locator("#toast")
+    toast.get_by_text("Enabled flag-40 in production.").wait_for()
+    assert switch.get_attribute("aria-checked") == "true"
+    assert flags.is_on("flag-40")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == (
+        "flag-40 in production"
+    )
+    assert page.evaluate("scrollY") == place
+    toast.get_by_role("button", name="Undo").click()
+    toast.get_by_text("Disabled flag-40 in production.").wait_for()
+    assert not flags.is_on("flag-40")
+    assert page.evaluate("window.neverReloaded")
+    assert page.complaints == []

@@ -84,7 +84,7 @@ def test_existing_name_is_409_beside_the_field(ada, flags, read_state):
 def test_flag_may_be_called_new(ada, flags):
     page = submit_new(ada, status=303, name="new").follow()
     assert heading(page) == "new"
-    link = ada.get(LIST).html.find("li", id="flag-new").a["href"]
+    link = ada.get(LIST).html.find(id="flag-new").a["href"]
     assert heading(ada.get(link)) == "new"
     assert heading(ada.get("/admin/features/new")) == "New flag"
 

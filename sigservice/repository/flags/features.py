@@ -1,18 +1,30 @@
 """Flags: one function for each SQL statement."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_value
+from sigservice.db.statements import (
+    Row,
+    build_like_pattern,
+    execute,
+    fetch_all,
+    fetch_one,
+    fetch_value,
+)
 
 _SQL = queries.load("flags/features")
 
 
+SORTS = ("name", "createdAt", "lastSeenAt", "state")
+
+
 @dataclass(frozen=True)
 class FeatureFilter:
-    """Filters of a list of flags; None doesn't filter. `tags` are `type:value`. Sorted by name, or
-    by creation time if `newest`."""
+    """Filters of a list of flags; None doesn't filter. `tags` are `type:value`; each word of `text`
+    must be in the name, the description or a tag. `sort` is one of `SORTS`; `state` sorts by the
+    state in `sort_environment`. The favorites of the user `favorites_of` come first."""
 
     archived: bool = False
     projects: list[str] | None = None
@@ -23,7 +35,9 @@ class FeatureFilter:
     text: str | None = None
     environment: str | None = None
     enabled: bool = True
-    newest: bool = False
+    sort: str = "name"
+    sort_environment: str | None = None
+    favorites_of: int | None = None
     descending: bool = False
     limit: int | None = None
     offset: int = 0
@@ -73,12 +87,17 @@ def list_by_name(conn: Connection, names: list[str]) -> list[Row]:
 
 def search(conn: Connection, filter: FeatureFilter) -> list[Row]:
     """A page, in the filter's order."""
-    return fetch_all(conn, _SQL["search_features"], **vars(filter))
+    return fetch_all(conn, _SQL["search_features"], **_to_parameters(filter))
 
 
 def count_matches(conn: Connection, filter: FeatureFilter) -> int:
     """The number of flags on all pages."""
-    return int(fetch_value(conn, _SQL["count_matching_features"], **vars(filter)))
+    return int(fetch_value(conn, _SQL["count_matching_features"], **_to_parameters(filter)))
+
+
+def _to_parameters(filter: FeatureFilter) -> dict[str, Any]:
+    words = [build_like_pattern(word) for word in (filter.text or "").split()]
+    return vars(filter) | {"words": words or None}
 
 
 def update(

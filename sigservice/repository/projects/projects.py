@@ -72,6 +72,15 @@ def update_settings(
     )
 
 
+def list_confirming(conn: Connection) -> set[str]:
+    """The IDs of the projects whose pages ask before they switch a flag in production."""
+    return {row["id"] for row in fetch_all(conn, _SQL["list_confirming_projects"])}
+
+
+def set_confirmation(conn: Connection, id: str, confirms: bool) -> None:
+    execute(conn, _SQL["set_confirmation"], id=id, confirms=confirms)
+
+
 def delete_archived_features(conn: Connection, id: str) -> list[str]:
     """Returns their names. Raises ConflictError if another flag depends on one of them."""
     return [row["name"] for row in fetch_all(conn, _SQL["delete_archived_features"], id=id)]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, fetch_all
+from sigservice.db.statements import Row, build_like_pattern, fetch_all
 
 _SQL = queries.load("system/search")
 
@@ -12,6 +12,5 @@ _SQL = queries.load("system/search")
 def find_names(conn: Connection, words: Sequence[str], *, endpoints: bool, limit: int) -> list[Row]:
     """{kind, name, id} of flags, projects and segments, and of signal endpoints if `endpoints`,
     whose names contain all words: at most `limit` of each kind."""
-    escape = str.maketrans({"\\": r"\\", "%": r"\%", "_": r"\_"})
-    patterns = [f"%{word.lower().translate(escape)}%" for word in words]
+    patterns = [build_like_pattern(word) for word in words]
     return fetch_all(conn, _SQL["find_names"], words=patterns, endpoints=endpoints, limit=limit)

@@ -74,6 +74,23 @@ def update(conn: Connection, id: str, new: ProjectSettings, by: Identity) -> Non
     )
 
 
+def set_confirmation(conn: Connection, id: str, confirms: bool, by: Identity) -> None:
+    """Whether pages ask before they switch a flag of the project in an environment of the type
+    production. Raises NotFoundError."""
+    before = projects.get(conn, id)
+    if confirms == before["confirms_production"]:
+        return
+    repository.set_confirmation(conn, id, confirms)
+    events.record(
+        conn,
+        "project-updated",
+        by,
+        data={"id": id, "confirmsProduction": confirms},
+        pre_data={"id": id, "confirmsProduction": not confirms},
+        project=id,
+    )
+
+
 def to_json(row: Row) -> dict[str, Any]:
     """The settings in the project's JSON, without the mode."""
     return {

@@ -5,6 +5,7 @@
 -- All projects or the one with this ID, with the number of flags that aren't archived.
 SELECT projects.id, projects.name, projects.description, projects.mode,
     projects.default_stickiness, projects.feature_naming, projects.link_templates,
+    projects.confirms_production,
     projects.created_at, projects.updated_at,
     coalesce(counts.features, 0) AS feature_count,
     coalesce(counts.stale, 0) AS stale_feature_count,
@@ -56,6 +57,12 @@ UPDATE projects
 SET mode = %(mode)s, feature_naming = %(feature_naming)s::jsonb,
     link_templates = %(link_templates)s::jsonb, updated_at = now()
 WHERE id = %(id)s;
+
+-- name: list_confirming_projects
+SELECT id FROM projects WHERE confirms_production;
+
+-- name: set_confirmation
+UPDATE projects SET confirms_production = %(confirms)s, updated_at = now() WHERE id = %(id)s;
 
 -- name: delete_archived_features
 DELETE FROM features WHERE project = %(id)s AND archived_at IS NOT NULL RETURNING name;

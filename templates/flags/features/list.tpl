@@ -16,59 +16,59 @@
 % end
 </section>
 % else:
-<form method="get" class="inline" role="search">
+<form method="get" class="inline filter" role="search">
 % for field in fields:
 % include("partials/filter_field.tpl", field=field)
 % end
 <button class="quiet">Filter</button>
-% if is_filtered:
-<a href="?">Clear filters</a>
-% end
 </form>
-% if not features:
+% end
+% if chips:
+<p class="chips">
+% for chip in chips:
+<a class="chip" href="?{{chip['link']}}"><span class="hidden">Remove filter </span><bdi>{{chip["text"]}}</bdi> <span aria-hidden="true">×</span></a>
+% end
+<a href="?">Clear filters</a>
+</p>
+% end
+% if not features and not is_empty:
 <p class="empty">No flags match your filters.</p>
 % end
-% end
 % if features:
-<p class="hint">{{count or plural(total, "flag")}}</p>
-% if has_switches:
-<form method="post">
+% if can_change:
+<form method="post" action="{{url('/admin/features/bulk')}}">
 % include("partials/csrf.tpl")
 <input type="hidden" name="back" value="{{here}}">
 % end
-<ul class="rows flags">
-% for feature in features:
-<li id="flag-{{feature['name']}}">
-<div class="about">
-<a href="{{url(feature['path'])}}"><strong>{{feature["name"]}}</strong></a>
-<span class="badge">{{feature["type"]}}</span>
-% if feature["stale"]:
-<span class="badge">stale</span>
+<div class="bulk">
+<p class="hint">{{count}}</p>
+% if can_change:
+<details>
+<summary>Change selected flags</summary>
+<div class="inline">
+% for field in changes:
+% include("partials/filter_field.tpl", field=field)
 % end
-% for tag in feature["tags"]:
-<span class="badge"><bdi>{{tag["type"]}}:{{tag["value"]}}</bdi></span>
-% end
-% if feature["preview"]:
-<span class="preview">{{feature["preview"]}}</span>
-% end
-<span class="muted">{{feature["project"]}} · \\
-% if feature["last_seen_at"]:
-Last evaluated \\
-% include("partials/time.tpl", at=feature["last_seen_at"])
-% else:
-Never evaluated
-% end
-</span>
+<button class="quiet">Apply</button>
 </div>
-% if feature["archived"]:
-<span class="badge">archived</span>
-% else:
-% include("flags/features/switches.tpl", feature=feature)
+</details>
 % end
-</li>
+</div>
+<table class="flags" id="flag-table">
+<thead>
+<tr>
+% for head in heads:
+<th scope="col" {{"aria-sort=" + head["order"] if head["order"] else ""}}><a href="?{{head['link']}}" aria-label="Sort by {{head['label']}}">{{head["label"]}}</a></th>
 % end
-</ul>
-% if has_switches:
+</tr>
+</thead>
+<tbody>
+% for feature in features:
+% include("flags/features/row.tpl", feature=feature)
+% end
+</tbody>
+</table>
+% if can_change:
 </form>
 % end
 % end

@@ -1,5 +1,4 @@
 % rebase("layout.tpl", title=title, live=False)
-<p><a href="{{url('/admin/features')}}">Flags</a></p>
 <div class="heading">
 <h1>{{row["name"]}}</h1>
 % if not row["archived_at"]:

@@ -169,7 +169,7 @@ def test_a_page_by_name_reads_only_its_rows(conn, descending):
     filter = FeatureFilter(limit=50, descending=descending)
     with conn.cursor() as cursor:
         text = queries.load("flags/features")["search_features"]
-        cursor.execute(f"EXPLAIN {text}", vars(filter))
+        cursor.execute(f"EXPLAIN {text}", vars(filter) | {"words": None})
         plan = "\n".join(row[0] for row in cursor.fetchall())
     assert "features_pkey" in plan, plan
     assert "Sort" not in plan, plan

@@ -34,7 +34,7 @@ def search_features(context: Context, identity: Identity) -> HTTPResponse:
         text=query.get("query", "").strip() or None,
         environment=environment,
         enabled=enabled,
-        newest=_read_choice(query, "sortBy", SORTS) == "createdAt",
+        sort=_read_choice(query, "sortBy", SORTS),
         descending=_read_choice(query, "sortOrder", ("asc", "desc")) == "desc",
         limit=page.limit,
         offset=page.offset,

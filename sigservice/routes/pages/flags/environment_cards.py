@@ -11,9 +11,15 @@ from sigservice.web.sparkline import build_exposure_bars
 
 
 def make_cards(
-    feature: dict[str, Any], segment_names: Mapping[int, str], usage: Sequence[Row], now: datetime
+    feature: dict[str, Any],
+    segment_names: Mapping[int, str],
+    usage: Sequence[Row],
+    now: datetime,
+    *,
+    asks_first: bool,
 ) -> list[dict[str, Any]]:
-    """`usage` are the hours of the last day in all environments."""
+    """`usage` are the hours of the last day in all environments; `asks_first` is the project's
+    setting for production environments."""
     cards = []
     for environment in feature["environments"]:
         name = environment["name"]
@@ -28,11 +34,20 @@ def make_cards(
                     for strategy in environment["strategies"]
                 ],
                 "variants": strategy_summaries.summarize_variants(environment["variants"]),
+                "question": ask_for_switch(feature["name"], environment) if asks_first else "",
                 "chart": _make_chart(name, hours, now) if hours else None,
                 "playground": f"/admin/playground?{query}",
             }
         )
     return cards
+
+
+def ask_for_switch(name: str, environment: Mapping[str, Any]) -> str:
+    """The question before the flag is enabled or disabled in an environment of the type
+    production, "" for another type."""
+    if environment["type"] != "production":
+        return ""
+    return f"{'Disable' if environment['enabled'] else 'Enable'} {name} in {environment['name']}?"
 
 
 def _make_chart(environment: str, hours: Sequence[Row], now: datetime) -> dict[str, Any]:

@@ -86,6 +86,21 @@ def make_filter_fields(
     ]
 
 
+def make_bulk_fields(environments: Sequence[str]) -> list[Field]:
+    """What to change of the selected flags, and the tag to add."""
+    choices = [("stale", "Mark as stale"), ("active", "Mark as active"), ("archive", "Archive")]
+    choices += [
+        (f"{state}:{name}", f"{verb} in {name}")
+        for name in environments
+        for state, verb in (("on", "Enable"), ("off", "Disable"))
+    ]
+    choices.append(("tag", "Add tag"))
+    return [
+        Field("change", "Selected flags", "", "select", choices=choices),
+        Field("tag", "Tag", id="bulk-tag", attributes={"placeholder": "type:value", "size": 14}),
+    ]
+
+
 def _make_type_field(value: str, types: Sequence[Row]) -> Field:
     hints = {row["id"]: row["description"] for row in types}
     for row in types:

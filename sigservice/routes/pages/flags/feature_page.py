@@ -13,6 +13,7 @@ from sigservice.db.statements import Row
 from sigservice.errors import AppError, NotFoundError
 from sigservice.repository.flags import features as repository
 from sigservice.repository.flags import segments
+from sigservice.repository.projects import projects
 from sigservice.repository.system import events
 from sigservice.repository.system.events import EventFilter
 from sigservice.repository.usage import client_metrics
@@ -26,9 +27,12 @@ from sigservice.services.identity import Identity
 from sigservice.services.system import events as event_service
 from sigservice.services.usage import impact_metrics
 from sigservice.web import respond
-from sigservice.web.body import read_query
+from sigservice.web.body import read_number, read_query
+from sigservice.web.helpers import join_path
+from sigservice.web.respond import Undo
 from sigservice.web.sparkline import HOURS
 
+TABLE = "flag-table"
 MAX_EVENTS = 10
 MAX_PARENTS = 200
 NOTICES = {
@@ -47,6 +51,14 @@ NOTICES = {
     "parent": "Parent flag added.",
     "no-parent": "Parent flag removed.",
 }
+BULK_CHANGES = {
+    "stale": "marked as stale",
+    "active": "marked as active",
+    "archive": "archived",
+    "tag": "tagged",
+    "on": "enabled",
+    "off": "disabled",
+}
 _NAME = re.compile(r"[A-Za-z0-9._~-]{1,100}")
 
 
@@ -54,10 +66,28 @@ def find_notice() -> str:
     """The message after a redirect. It names the flag and the environment if the query has names
     and no other text, which a link could otherwise put into the page."""
     query = read_query(request.environ)
-    names = [query.get("flag", ""), query.get("environment", "")]
+    names = [query.get("flag", ""), query.get("in", "")]
     if query.get("done") in ("on", "off") and all(map(_NAME.fullmatch, names)):
         return f"{'Enabled' if query['done'] == 'on' else 'Disabled'} {' in '.join(names)}."
+    if query.get("done") == "bulk" and query.get("change") in BULK_CHANGES:
+        count = read_number(query, "count", 1, 1, 50)
+        return f"{'1 flag' if count == 1 else f'{count} flags'} {BULK_CHANGES[query['change']]}."
     return respond.find_notice(NOTICES)
+
+
+def find_undo(swap: str, back: str = "") -> Undo | None:
+    """The form that takes back the switch that a redirect names; `back` is the query string of
+    the flag list that shows it. None for another notice, and for the one of an undo."""
+    query = read_query(request.environ)
+    names = [query.get("flag", ""), query.get("in", "")]
+    if query.get("done") not in ("on", "off") or not all(map(_NAME.fullmatch, names)):
+        return None
+    if query.get("undone"):
+        return None
+    state = "off" if query["done"] == "on" else "on"
+    path = join_path("/admin/features", names[0], "environments", names[1], state)
+    fields = {"confirmed": "on", "undone": "yes"} | ({"back": back} if swap == TABLE else {})
+    return Undo(path, swap, fields)
 
 
 def find_feature(conn: Connection, name: str) -> Row:
@@ -102,6 +132,7 @@ def render_feature(
         segment_names = {s["id"]: s["name"] for s in segments.list_by_id(conn, [*segment_ids])}
         parents = [] if row["archived_at"] else _list_parents(conn, row, feature)
         types = repository.list_types(conn)
+        asks_first = row["project"] in projects.list_confirming(conn)
     form_values: dict[str, Any] = {
         "metadata": Metadata(row["type"], row["description"], row["impression_data"], row["stale"]),
         "clone_name": "",
@@ -118,6 +149,8 @@ def render_feature(
         title=f"{form or 'Flag'} {name}",
         open_form=form,
         notice=notice,
+        undo=find_undo(f"in-{read_query(request.environ).get('in', '')} events"),
+        breadcrumbs=[("Flags", "/admin/features")],
         row=row,
         feature=feature,
         type_name=next((t["name"] for t in types if t["id"] == row["type"]), row["type"]),
@@ -125,7 +158,9 @@ def render_feature(
         path=f"/admin/features/{name}",
         flag_path=flag_path,
         can_edit=identity.has_permission("EDIT") and not row["archived_at"],
-        environments=make_cards(feature, segment_names, usage, context.clock.now()),
+        environments=make_cards(
+            feature, segment_names, usage, context.clock.now(), asks_first=asks_first
+        ),
         impact=make_impact_rows(impact, context.clock.now()),
         dependencies=[
             dependency | {"summary": strategy_summaries.summarize_parent(dependency)}

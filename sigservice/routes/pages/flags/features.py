@@ -1,6 +1,5 @@
 """Flags, pages: list with a switch for each environment, new, one flag, edit, clone."""
 
-from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,12 +9,14 @@ from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.errors import AppError, BadDataError
 from sigservice.repository.flags import features as repository
-from sigservice.repository.flags.features import FeatureFilter
+from sigservice.repository.flags.features import SORTS, FeatureFilter
 from sigservice.repository.projects import environments, projects
-from sigservice.routes.pages.flags import feature_fields
+from sigservice.routes.pages.flags import feature_fields, feature_table
 from sigservice.routes.pages.flags.feature_page import (
+    TABLE,
     find_feature,
     find_notice,
+    find_undo,
     flag_path,
     render_feature,
 )
@@ -31,8 +32,6 @@ from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
 
 PAGE_SIZE = 50
-MAX_PREVIEW = 200
-FILTERS = ("query", "project", "type", "tag", "state", "life")
 FLAG = "/admin/features/<name>"
 
 router = Router(PageGuard)
@@ -41,46 +40,51 @@ router = Router(PageGuard)
 @router.get("/admin/features", needs=VIEW)
 def list_features(context: Context, identity: Identity) -> HTTPResponse:
     query = read_query(request.environ)
-    filters = {name: query.get(name, "").strip() for name in FILTERS}
+    filters = {name: query.get(name, "").strip() for name in feature_table.FILTERS}
+    sort, is_descending = query.get("sort") or "name", query.get("order") == "desc"
     offset = read_number(query, "offset", 0, 0, 10**9) or 0
+    filter = _to_filter(filters, offset, sort, is_descending, identity.user_id)
     with context.database.transaction() as conn:
-        rows, total = feature_view.search(conn, _to_filter(filters, offset), identity.user_id)
+        rows, total = feature_view.search(conn, filter, identity.user_id)
+        environment_names = environments.list_enabled_names(conn)
+        confirming = projects.list_confirming(conn)
         fields = feature_fields.make_filter_fields(
-            filters,
-            projects.list_names(conn),
-            repository.list_types(conn),
-            environments.list_enabled_names(conn),
+            filters, projects.list_names(conn), repository.list_types(conn), environment_names
         )
     applied = {name: value for name, value in filters.items() if value}
-    next_offset = offset + PAGE_SIZE
-    end, can_edit = offset + len(rows), identity.has_permission("EDIT")
+    page = applied | ({"sort": sort, "order": query.get("order", "")} if "sort" in query else {})
+    can_edit = identity.has_permission("EDIT")
+    columns = feature_table.order_environments(rows)
+    here = urlencode(page | ({"offset": offset} if offset else {}))
     return respond.page(
         context,
         "flags/features/list",
         identity,
         title="Flags",
         fields=fields,
-        features=[
-            row
-            | {
-                "path": flag_path(row["name"]),
-                "preview": (row["description"] or "")[:MAX_PREVIEW],
-                "last_seen_at": _parse_time(row["lastSeenAt"]),
-            }
-            for row in rows
-        ],
-        count=f"{offset + 1}–{end} of {total} flags" if total > len(rows) else None,
-        total=total,
+        chips=feature_table.make_chips(fields, page),
+        environments=columns,
+        heads=feature_table.make_heads(columns, sort, is_descending, page),
+        features=[feature_table.make_row(row, columns, confirming, page) for row in rows],
+        changes=feature_fields.make_bulk_fields(columns),
+        count=_count(offset, len(rows), total),
         is_filtered=bool(applied),
         is_empty=not (rows or applied or offset),
         is_archive=filters["life"] == "archived",
         can_edit=can_edit,
-        has_switches=can_edit and any(row["environments"] and not row["archived"] for row in rows),
-        here=urlencode(applied | ({"offset": offset} if offset else {})),
-        previous=urlencode(applied | {"offset": max(0, offset - PAGE_SIZE)}) if offset else "",
-        next=urlencode(applied | {"offset": next_offset}) if next_offset < total else "",
+        can_change=can_edit and filters["life"] != "archived",
+        here=here,
+        previous=urlencode(page | {"offset": max(0, offset - PAGE_SIZE)}) if offset else "",
+        next=urlencode(page | {"offset": offset + PAGE_SIZE}) if offset + PAGE_SIZE < total else "",
         notice=find_notice(),
+        undo=find_undo(TABLE, here),
     )
+
+
+def _count(offset: int, rows: int, total: int) -> str:
+    if total > rows:
+        return f"{offset + 1:,}–{offset + rows:,} of {total:,} flags"
+    return "1 flag" if total == 1 else f"{total:,} flags"
 
 
 def _render_form(
@@ -154,7 +158,13 @@ def clone_feature(context: Context, identity: Identity, name: str, form: Form) -
     return respond.redirect(context, f"{flag_path(clone)}?done=cloned")
 
 
-def _to_filter(filters: dict[str, str], offset: int) -> FeatureFilter:
+def _to_filter(
+    filters: dict[str, str], offset: int, sort: str, is_descending: bool, user_id: int
+) -> FeatureFilter:
+    """Raises BadDataError."""
+    key, _, sort_environment = sort.partition(":")
+    if key not in SORTS:
+        raise BadDataError(f"sort must be one of {', '.join(SORTS)}.", path="sort")
     state, _, environment = filters["state"].partition(":")
     return FeatureFilter(
         archived=filters["life"] == "archived",
@@ -165,6 +175,10 @@ def _to_filter(filters: dict[str, str], offset: int) -> FeatureFilter:
         text=filters["query"] or None,
         environment=environment or None,
         enabled=state == "on",
+        sort=key,
+        sort_environment=sort_environment or None,
+        descending=is_descending,
+        favorites_of=user_id,
         limit=PAGE_SIZE,
         offset=offset,
     )
@@ -207,7 +221,3 @@ def _parse_tags(conn: Connection, text: str) -> tuple[list[Tag], list[dict[str, 
         except BadDataError as error:
             problems = [detail | {"path": "tags"} for detail in error.details]
     return tags, problems
-
-
-def _parse_time(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None

@@ -10,7 +10,12 @@ from sigservice.repository.projects import context_fields
 from sigservice.repository.projects import environments as environment_rows
 from sigservice.repository.projects import projects as repository
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
-from sigservice.services.projects import environments, project_environments, projects
+from sigservice.services.projects import (
+    environments,
+    project_environments,
+    project_settings,
+    projects,
+)
 from sigservice.web import respond
 from sigservice.web.forms import Field, make_choices
 from sigservice.web.guards import PageGuard
@@ -26,6 +31,8 @@ NOTICES = {
 
 
 VALUES = ("id", "name", "description", "default_stickiness")
+
+CONFIRMATION = "Ask before a flag is enabled or disabled in a production environment"
 
 router = Router(PageGuard)
 
@@ -81,6 +88,8 @@ def _render_edit(
         links = environment_rows.list_by_project(conn, id)
     values = values or {name: row[name] or "" for name in VALUES}
     fields = _fields(context, values, current_stickiness=row["default_stickiness"])
+    confirms = row["confirms_production"]
+    fields.append(Field("confirms_production", CONFIRMATION, confirms, "checkbox"))
     page = {"title": f"Project {row['name']} ({id})", "project": row, "fields": fields} | more
     return respond.page(context, "projects/projects/form", identity, links=links, **page)
 
@@ -104,6 +113,9 @@ def update_project(
                 name=values["name"],
                 description=values["description"],
                 default_stickiness=values["default_stickiness"],
+            )
+            project_settings.set_confirmation(
+                conn, project, "confirms_production" in form, identity
             )
     except AppError as error:
         if error.status != 400:

@@ -1,0 +1,100 @@
+"""Changes of several flags at once, from the list of flags."""
+
+from collections.abc import Sequence
+
+from bottle import HTTPResponse
+
+from sigservice.context import Context
+from sigservice.db.pool import Connection
+from sigservice.errors import BadDataError, NotFoundError
+from sigservice.repository.flags import features as repository
+from sigservice.repository.projects import projects
+from sigservice.routes.pages.flags.feature_page import BULK_CHANGES, list_path
+from sigservice.services.flags import feature_switches, feature_tags, features
+from sigservice.services.flags.feature_tags import Tag
+from sigservice.services.identity import EDIT, Identity
+from sigservice.services.projects import environments
+from sigservice.web import respond
+from sigservice.web.forms import Form
+from sigservice.web.growing_forms import GROWING_FORM
+from sigservice.web.guards import PageGuard
+from sigservice.web.router import Router
+
+MAX_FLAGS = 50  # of a page
+
+router = Router(PageGuard)
+
+
+@router.post("/admin/features/bulk", needs=EDIT, **GROWING_FORM)
+def change_features(context: Context, identity: Identity, form: Form) -> HTTPResponse:
+    names = [name.removeprefix("flag.") for name in form if name.startswith("flag.")]
+    change, _, environment = form.get("change", "").partition(":")
+    if not names or len(names) > MAX_FLAGS:
+        raise BadDataError(f"Select 1 to {MAX_FLAGS} flags.")
+    if change not in BULK_CHANGES:
+        raise BadDataError("Choose what to change.", path="change")
+    with context.database.transaction() as conn:
+        by_project = _group_by_project(conn, names)
+        if change in ("archive", "on", "off") and "confirmed" not in form:
+            asks = change == "archive" or _asks_first(conn, environment, [*by_project])
+            if asks:
+                return _ask_first(context, identity, form, names, change, environment)
+        for project, group in by_project.items():
+            if change == "archive":
+                features.archive(conn, project, group, identity)
+            elif change in ("stale", "active"):
+                features.set_stale(conn, project, group, change == "stale", identity)
+            elif change != "tag":
+                is_on = change == "on"
+                feature_switches.switch_all(conn, project, environment, group, is_on, identity)
+        if change == "tag":
+            feature_tags.change(conn, names, identity, add=[_parse_tag(form.get("tag", ""))])
+    done = {"done": "bulk", "change": change, "count": str(len(names))}
+    return respond.redirect(context, list_path(form.get("back", ""), **done))
+
+
+def _group_by_project(conn: Connection, names: Sequence[str]) -> dict[str, list[str]]:
+    groups: dict[str, list[str]] = {}
+    rows = repository.list_by_name(conn, list(names))
+    for row in rows:
+        groups.setdefault(row["project"], []).append(row["name"])
+    if missing := set(names) - {row["name"] for row in rows}:
+        raise NotFoundError(f"Flag {min(missing)} not found.")
+    return groups
+
+
+def _asks_first(conn: Connection, environment: str, project_ids: Sequence[str]) -> bool:
+    is_production = environments.get(conn, environment)["type"] == "production"
+    return is_production and not projects.list_confirming(conn).isdisjoint(project_ids)
+
+
+def _parse_tag(text: str) -> Tag:
+    type, colon, value = text.strip().partition(":")
+    if not colon:
+        raise BadDataError(f'"{text}" must be in the form type:value.', path="tag")
+    return Tag(type.strip(), value.strip())
+
+
+def _ask_first(
+    context: Context,
+    identity: Identity,
+    form: Form,
+    names: Sequence[str],
+    change: str,
+    environment: str,
+) -> HTTPResponse:
+    verb = {"archive": "Archive", "on": "Enable", "off": "Disable"}[change]
+    count = "1 flag" if len(names) == 1 else f"{len(names)} flags"
+    place = f" in {environment}" if environment else ""
+    return respond.page(
+        context,
+        "flags/features/confirm_bulk",
+        identity,
+        title=f"{verb} {count}{place}?",
+        names=names,
+        change=form["change"],
+        back=form.get("back", ""),
+        cancel_path=list_path(form.get("back", "")),
+        breadcrumbs=[("Flags", "/admin/features")],
+        button=verb,
+    )

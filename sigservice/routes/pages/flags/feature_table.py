@@ -1,0 +1,96 @@
+"""The table of flags: its columns, rows, links that sort and chips that remove a filter."""
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
+from urllib.parse import urlencode
+
+from sigservice.clock import parse_iso
+from sigservice.routes.pages.flags.environment_cards import ask_for_switch
+from sigservice.routes.pages.flags.feature_page import flag_path
+from sigservice.web.forms import Field
+
+MAX_PREVIEW = 200
+FILTERS = ("query", "project", "type", "tag", "state", "life")
+BUILT_IN = "default"  # the environment that each database begins with
+Json = dict[str, Any]
+
+
+def order_environments(features: Sequence[Json]) -> list[str]:
+    """The names of the columns: as environments are ordered, but the built-in one comes last if
+    no flag of the page is enabled or has strategies there."""
+    states = [state for feature in features for state in feature["environments"]]
+    orders = {state["name"]: (state["sortOrder"], state["name"]) for state in states}
+    in_use = {s["name"] for s in states if s["enabled"] or s["hasStrategies"]}
+    return sorted(orders, key=lambda name: (name == BUILT_IN and name not in in_use, orders[name]))
+
+
+def make_row(
+    feature: Json,
+    environments: Sequence[str],
+    confirming: AbstractSet[str],
+    page: dict[str, str],
+) -> Json:
+    """`confirming` are the projects that ask before a switch in production; `page` is the query of
+    the list without its place."""
+    states = {state["name"]: state for state in feature["environments"]}
+    asks = feature["project"] in confirming
+    return feature | {
+        "path": flag_path(feature["name"]),
+        "preview": (feature["description"] or "")[:MAX_PREVIEW],
+        "created_at": parse_iso(feature["createdAt"]),
+        "last_seen_at": parse_iso(feature["lastSeenAt"]) if feature["lastSeenAt"] else None,
+        "tags": [_make_tag(tag, page) for tag in feature["tags"]],
+        "project_link": urlencode(page | {"project": feature["project"]}),
+        "cells": [
+            _make_cell(feature["name"], states[name], asks) if name in states else None
+            for name in environments
+        ],
+    }
+
+
+def _make_tag(tag: Json, page: dict[str, str]) -> Json:
+    text = f"{tag['type']}:{tag['value']}"
+    return {"text": text, "link": urlencode(page | {"tag": text})}
+
+
+def _make_cell(name: str, state: Json, asks: bool) -> Json:
+    environment, is_on = state["name"], state["enabled"]
+    return {
+        "label": f"{name} in {environment}",
+        "is_on": is_on,
+        "path": ("/admin/features", name, "environments", environment, "off" if is_on else "on"),
+        "confirm": ask_for_switch(name, state) if asks else "",
+    }
+
+
+def make_heads(
+    environments: Sequence[str], sort: str, is_descending: bool, page: dict[str, str]
+) -> list[Json]:
+    """{label, link, order} of the columns that sort; `order` is the value of aria-sort, "" for a
+    column that doesn't sort the page. Times and states begin with the newest and the enabled."""
+    heads = []
+    for key, label in (
+        ("name", "Name"),
+        ("createdAt", "Created"),
+        ("lastSeenAt", "Last evaluated"),
+        *((f"state:{name}", name) for name in environments),
+    ):
+        is_sorted, is_descending_first = key == sort, key != "name"
+        descends = not is_descending if is_sorted else is_descending_first
+        order = {True: "descending", False: "ascending"}[is_descending] if is_sorted else ""
+        link = urlencode(page | {"sort": key, "order": "desc" if descends else "asc"})
+        heads.append({"label": label, "link": link, "order": order})
+    return heads
+
+
+def make_chips(fields: Sequence[Field], page: Mapping[str, str]) -> list[Json]:
+    """{text, link} of each filter; the link is the query of the list without it."""
+    chips = []
+    for field in fields:
+        if not (value := page.get(field.name)):
+            continue
+        text = dict(field.choices).get(value, value)
+        others = {name: other for name, other in page.items() if name != field.name}
+        chips.append({"text": f"{field.label}: {text}", "link": urlencode(others)})
+    return chips

@@ -1,0 +1,49 @@
+<tr id="flag-{{feature['name']}}">
+<th scope="row">
+<div class="flag">
+% if can_change:
+<input type="checkbox" name="flag.{{feature['name']}}" aria-label="Select {{feature['name']}}">
+% end
+% if feature["favorite"]:
+<span title="Favorite" aria-label="Favorite" role="img">★</span>
+% end
+<a href="{{url(feature['path'])}}">{{feature["name"]}}</a>
+<span class="badge">{{feature["type"]}}</span>
+% if feature["stale"]:
+<span class="badge">stale</span>
+% end
+</div>
+<div class="details">
+<a href="?{{feature['project_link']}}">{{feature["project"]}}</a>
+% for tag in feature["tags"]:
+<a class="chip" href="?{{tag['link']}}"><bdi>{{tag["text"]}}</bdi></a>
+% end
+% if feature["preview"]:
+<span class="preview">{{feature["preview"]}}</span>
+% end
+</div>
+</th>
+<td>
+% include("partials/time.tpl", at=feature["created_at"])
+</td>
+<td>
+% if feature["last_seen_at"]:
+% include("partials/time.tpl", at=feature["last_seen_at"])
+% else:
+<span class="muted">Never</span>
+% end
+</td>
+% for environment, cell in zip(environments, feature["cells"]):
+<td class="state" data-environment="{{environment}}">
+% if cell is None:
+<span class="muted" aria-label="not in this environment">–</span>
+% elif feature["archived"]:
+<span class="muted">archived</span>
+% elif can_change:
+<button class="switch" role="switch" aria-checked="{{'true' if cell['is_on'] else 'false'}}" aria-label="{{cell['label']}}" formaction="{{url(*cell['path'])}}" data-swap="flag-table" data-confirm="{{cell["confirm"]}}">{{"on" if cell["is_on"] else "off"}}</button>
+% else:
+<strong>{{"on" if cell["is_on"] else "off"}}</strong>
+% end
+</td>
+% end
+</tr>
