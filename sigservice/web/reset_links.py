@@ -43,9 +43,10 @@ def send_reset_link(context: Context, environ: dict[str, Any], email: str) -> No
     context.mails_waiting.set()
 
 
-def redeem_link(context: Context, environ: dict[str, Any], secret: str, password: str) -> None:
-    """Sets the password. Checks the link before the hashing, which is expensive. Raises what
-    reset_tokens.find_link and redeem_link raise, and RateLimitError."""
+def redeem_link(context: Context, environ: dict[str, Any], secret: str, password: str) -> str:
+    """Sets the password and returns what the user signs in with. Checks the link before the
+    hashing, which is expensive. Raises what reset_tokens.find_link and redeem_link raise, and
+    RateLimitError."""
     require_passwords(context)
     ip, now = find_client_ip(environ, context.trusted_proxies), context.clock.now()
     database, hasher = context.database, context.passwords
@@ -54,6 +55,7 @@ def redeem_link(context: Context, environ: dict[str, Any], secret: str, password
     with limit_hashing(context, secrets.sha256(secret)):
         reset_tokens.redeem_link(database, hasher, user, secret, password, ip=ip, now=now)
     remember_sign_in(context, user["user_id"], user, ip)
+    return str(user["username"] or user["email"])
 
 
 def invite_user(

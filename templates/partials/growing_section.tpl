@@ -12,11 +12,11 @@
 % include("partials/form_fields.tpl", fields=row.fields)
 </div>
 % include("partials/form_fields.tpl", fields=row.checkboxes)
-<p class="actions"><button class="quiet" name="do" value="remove-{{section.name}}.{{number}}" formaction="{{action}}#{{section.name}}" formnovalidate>Remove<span class="hidden"> {{section.item}} {{number + 1}}</span></button></p>
+<p class="actions"><button class="quiet" name="do" value="remove-{{section.name}}.{{number}}" formaction="{{action}}#{{section.name}}" formnovalidate data-swap="editor">Remove<span class="hidden"> {{section.item}} {{number + 1}}</span></button></p>
 </fieldset>
 % end
 % include("partials/form_fields.tpl", fields=section.fields)
 % if section.can_grow:
-<p class="actions"><button class="quiet" name="do" value="add-{{section.name}}" formaction="{{action}}#{{section.name}}.{{len(section.rows)}}" formnovalidate>Add {{section.item}}</button></p>
+<p class="actions"><button class="quiet" name="do" value="add-{{section.name}}" formaction="{{action}}#{{section.name}}.{{len(section.rows)}}" formnovalidate data-swap="editor">Add {{section.item}}</button></p>
 % end
 </fieldset>

@@ -83,3 +83,33 @@ def test_switch_changes_in_place_asks_in_production_and_is_undone(tab, flags):
     assert not flags.is_on("flag-40")
     assert page.evaluate("window.neverReloaded")
     assert page.complaints == []
+
+
+def test_strategy_with_a_constraint_and_variants_takes_one_page_load(tab, flags):
+    flags.create_flag("checkout")
+    page = tab("ada")
+    page.goto("/admin/features/checkout/environments/production/strategies/new")
+    page.evaluate("window.neverReloaded = true")
+    page.get_by_label("Rollout percentage").fill("25")
+    page.get_by_role("button", name="Add constraint").click()
+    field = page.get_by_label("Context field").first
+    field.wait_for()
+    assert page.evaluate("document.activeElement.id") == "constraints.0.contextName"
+    field.fill("country")
+    page.locator("[id='constraints.0.values']").fill("DE")
+    for number, name in enumerate(("a", "b")):
+        page.get_by_role("button", name="Add variant").click()
+        page.locator(f"[id='variants.{number}.name']").fill(name)
+    page.get_by_label("Strategy type").select_option("default")
+    page.get_by_label("Rollout percentage").wait_for(state="detached")
+    page.get_by_label("Strategy type").select_option("flexibleRollout")
+    page.get_by_label("Rollout percentage").wait_for()
+    page.get_by_label("Rollout percentage").fill("25")
+    assert page.evaluate("window.neverReloaded")
+    page.get_by_role("button", name="Save strategy").last.click()
+    page.get_by_text("Strategy saved.").wait_for()
+    (strategy,) = flags.list_strategies("checkout")
+    assert strategy["parameters"]["rollout"] == "25"
+    assert [constraint["values"] for constraint in strategy["constraints"]] == [["DE"]]
+    assert [variant["name"] for variant in strategy["variants"]] == ["a", "b"]
+    assert page.complaints == []

@@ -41,7 +41,7 @@ def test_undo_asks_first_and_happens_once(ada, flags, sets, endpoint, token, sen
     (run,) = sets.runs(id)
     at = f"{PATH}/{id}/runs/{run['id']}"
     page = follow(ada.get(at), f"Undo run {run['id']}")
-    assert "checkout in production: on → off" in main(page)
+    assert "checkout in production: off → on" in main(page)
     assert not flags.is_on()
     page = form_to(page, f"{at}/undo").submit().follow()
     assert "Reverting" in notice(page)

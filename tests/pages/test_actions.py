@@ -259,10 +259,11 @@ def test_odd_forms_are_no_error_of_ours(ada, sets, name, value):
 
 
 def test_recipe_fills_the_form(ada, sets):
-    form = next(f for f in ada.get(f"{PATH}/new").forms.values() if "recipe" in f.fields)
-    form["recipe"] = "alertmanager"
-    page = form.submit(status=200)
+    form = form_to(ada.get(f"{PATH}/new"), f"{PATH}/new")
+    form["recipe"], form["name"] = "alertmanager", "my name"
+    page = press(form, "template")
     filled = form_to(page, f"{PATH}/new")
+    assert filled["name"].value == "my name"
     assert filled["filters.0.path"].value
     assert page.html.find(id="last")
     assert "Setup in" in main(page)
@@ -319,7 +320,9 @@ def test_tester_says_what_each_filter_makes_of_a_signal(ada, sets, flags, endpoi
     form = form_to(page, f"{PATH}/{id}/test")
     form["signal"], form["payload"] = "", '{"status": "firing", "silent": 1}'
     assert "Would not run" in main(form.submit(status=200))
-    for payload, words in (("", "Choose a signal"), ("{", "not valid JSON"), ("[" * 99, "JSON")):
+    form["payload"] = ""
+    assert "found: 3" in main(form.submit(status=200)), "the newest signal"
+    for payload, words in (("{", "not valid JSON"), ("[" * 99, "JSON")):
         form["payload"] = payload
         assert words in find_error(form.submit(status=400), "payload")
     form["payload"] = "1" * 102_401

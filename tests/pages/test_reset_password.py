@@ -84,7 +84,8 @@ def test_a_forgotten_password(service, mails, bo):
     assert "last 5 passwords" in find_error(page, "password")
     assert GOOD not in page.text
     page = fill(page, "/reset-password", password=GOOD, confirm=GOOD).follow()
-    assert notice(page) == "Password set. Sign in to continue."
+    assert notice(page) == "Password set. You are signed in."
+    assert page.html.find(class_="account").a.string == "bo"
     other.get("/profile", status=303)
     sign_in(other, "bo", GOOD)
     page = web.get(path, status=403)
@@ -128,7 +129,8 @@ def test_an_admin_invites(service, ada, mails, web):
     page = webtest.TestApp(service.app).get(path_of(got.link))
     assert heading(page) == "Welcome - set your password"
     page = fill(page, "/new-user", password=GOOD, confirm=GOOD).follow()
-    assert "Password set" in notice(page)
+    assert notice(page) == "Password set. You are signed in."
+    assert page.html.find(class_="account").a.string == "cy"
     web.get(path_of(link), status=401)
     sign_in(web, "cy", GOOD)
     id = service_id(web, "cy")
@@ -155,7 +157,7 @@ def test_an_admin_invites_without_an_email_or_sets_the_password(ada, mails, serv
     assert not form_to(page, new)["send_mail"].checked
 
 
-def test_an_admin_creates_a_reset_link(ada, bo, web):
+def test_an_admin_creates_a_reset_link(service, ada, bo, web):
     path = f"{USERS}/{bo['id']}/link"
     page = fill(ada.get(f"{USERS}/{bo['id']}"), path, 200)
     assert keeps_the_rules(page)
@@ -164,7 +166,8 @@ def test_an_admin_creates_a_reset_link(ada, bo, web):
     assert link.startswith("http://flags.example/reset-password?token=")
     assert link.partition("=")[2] not in ada.get(f"{USERS}/{bo['id']}").text
     assert ada.get(path, status=303).location.endswith(f"{USERS}/{bo['id']}")
-    page = fill(web.get(path_of(link)), "/reset-password", password=GOOD, confirm=GOOD)
+    other = webtest.TestApp(service.app)
+    fill(other.get(path_of(link)), "/reset-password", password=GOOD, confirm=GOOD)
     sign_in(web, "bo", GOOD)
     ada.post(f"{USERS}/999/link", {"csrf": ada.csrf}, status=404)
 

@@ -30,7 +30,7 @@ def values(form):
 
 def test_new_strategy_defaults_to_a_rollout_to_all_users(ada, flags):
     page = follow(ada.get("/admin/features/checkout"), "Add strategy in production")
-    assert heading(page) == "New strategy"
+    assert heading(page) == "New strategy production"
     form = form_to(page, NEW)
     assert form["name"].value == "flexibleRollout"
     assert form["parameters.rollout"].value == "100"
@@ -284,7 +284,7 @@ def test_strategy_is_changed(ada, flags):
     id = flags.add_strategy(title="One", variants=[{"name": "a"}])
     flags.switch()
     page = follow(ada.get("/admin/features/checkout"), "Edit strategy 1 in production")
-    assert heading(page) == "Strategy 1"
+    assert heading(page) == "Strategy 1 production"
     form = form_to(page, f"{PRODUCTION}/{id}")
     fill(form, title="", parameters__rollout="5", disabled=True, variant_stickiness="random")
     page = form.submit(status=303).follow()
@@ -366,3 +366,17 @@ def test_largest_strategy_fits_the_form(ada, flags):
     assert strategy["title"] == "Large"
     assert [c["values"] for c in strategy["constraints"]] == [values] * 30
     assert len(strategy["variants"]) == 100
+
+
+def test_save_with_a_new_type_says_that_nothing_is_saved_and_keeps_the_rest(ada, flags):
+    path = "/admin/features/checkout/environments/production/strategies/new"
+    form = form_to(ada.get(path), path)
+    form["name"], form["title"] = "remoteAddress", "for ada"
+    page = form.submit(status=200)
+    assert notice(page).startswith("Nothing is saved yet")
+    assert flags.list_strategies() == []
+    form = form_to(page, path)
+    assert form["title"].value == "for ada"
+    form["parameters.IPs"] = "10.0.0.1"
+    form.submit(status=303)
+    assert flags.list_strategies()[0]["title"] == "for ada"

@@ -80,6 +80,11 @@ def describe_change(item: Mapping[str, Any]) -> str:
     return f"{item['feature']} in {item['environment']}: {before} → {after}"
 
 
+def describe_undo(item: Mapping[str, Any]) -> str:
+    """What undoing a change does, such as `checkout in production: off → on`."""
+    return describe_change({**item, "before": item["after"], "after": item["before"]})
+
+
 def explain_result(result: Mapping[str, Any]) -> str:
     """Why a set did not run, "" if it did. `result` is that of the evaluation."""
     reason = result.get("because")

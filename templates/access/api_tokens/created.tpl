@@ -8,6 +8,6 @@
 </div>
 % end
 <h2>Try it</h2>
-<pre><code>curl -H 'Authorization: {{secret}}' \
+<pre tabindex="0"><code>curl -H 'Authorization: {{secret}}' \
   '{{test_url}}'</code></pre>
 <p class="actions"><a class="button" href="{{url('/admin/api-tokens')}}">Done</a></p>

@@ -11,7 +11,11 @@
 % for token in tokens:
 <li class="card">
 <div class="heading">
-<h2><bdi>{{token["token_name"]}}</bdi></h2>
+<h2><bdi>{{token["token_name"]}}</bdi>\\
+% if not token["created_by"]:
+ <code>{{token["secret_prefix"]}}…</code>\\
+% end
+</h2>
 <span class="badge">{{token["type"]}}</span>
 </div>
 <dl>

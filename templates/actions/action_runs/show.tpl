@@ -25,6 +25,6 @@
 % if payload:
 <section>
 <h2>Payload of the signal</h2>
-<pre><code>{{payload}}</code></pre>
+<pre tabindex="0"><code>{{payload}}</code></pre>
 </section>
 % end

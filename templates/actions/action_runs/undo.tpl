@@ -3,7 +3,7 @@
 % if run["can_undo"]:
 <p>This reverts the changes below as you. Later manual changes are kept.</p>
 <ul>
-% for text in run["changes"]:
+% for text in run["reverts"]:
 <li><bdi>{{text}}</bdi></li>
 % end
 </ul>

@@ -13,7 +13,7 @@
 <input type="hidden" name="actions.{{number}}.shown" value="{{row.kind.value}}">
 <div class="actions">
 % include("partials/form_field.tpl", field=row.kind)
-<button class="quiet" name="do" value="kind" formaction="{{action}}#actions.{{number}}" formnovalidate>Change action<span class="hidden"> {{number + 1}}</span></button>
+<button class="quiet" id="change-actions.{{number}}" name="do" value="kind" formaction="{{action}}#actions.{{number}}" formnovalidate data-swap="editor">Change action<span class="hidden"> {{number + 1}}</span></button>
 </div>
 <div class="fields">
 % include("partials/form_fields.tpl", fields=row.parameters)
@@ -27,14 +27,14 @@
 % end
 <p class="actions">
 % if number:
-<button class="quiet" name="do" value="up-actions.{{number}}" formaction="{{action}}#actions" formnovalidate>Move up<span class="hidden"> action {{number + 1}}</span></button>
+<button class="quiet" name="do" value="up-actions.{{number}}" formaction="{{action}}#actions" formnovalidate data-swap="editor">Move up<span class="hidden"> action {{number + 1}}</span></button>
 % end
-<button class="quiet" name="do" value="remove-actions.{{number}}" formaction="{{action}}#actions" formnovalidate>Remove<span class="hidden"> action {{number + 1}}</span></button>
+<button class="quiet" name="do" value="remove-actions.{{number}}" formaction="{{action}}#actions" formnovalidate data-swap="editor">Remove<span class="hidden"> action {{number + 1}}</span></button>
 </p>
 </fieldset>
 % end
 % if len(actions) < max_actions:
-<p class="actions"><button class="quiet" name="do" value="add-actions" formaction="{{action}}#actions.{{len(actions)}}" formnovalidate>Add action</button></p>
+<p class="actions"><button class="quiet" name="do" value="add-actions" formaction="{{action}}#actions.{{len(actions)}}" formnovalidate data-swap="editor">Add action</button></p>
 % end
 </div>
 </fieldset>

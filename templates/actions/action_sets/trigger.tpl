@@ -2,7 +2,7 @@
 <legend>Trigger</legend>
 <div class="actions">
 % include("partials/form_field.tpl", field=source)
-<button class="quiet" name="do" value="look" formaction="{{action}}#when" formnovalidate>Load latest signal</button>
+<button class="quiet" id="load-signal" name="do" value="look" formaction="{{action}}#when" formnovalidate data-swap="editor">Load latest signal</button>
 </div>
 % if not has_endpoints:
 <p class="hint">No signal endpoint yet. <a href="{{url('/admin/signals/new')}}">Create signal endpoint</a></p>
@@ -16,7 +16,7 @@ Latest signal: {{readable(latest_at)}}\\
 Sample of the template: no signal received yet\\
 % end
 </summary>
-<pre><code>{{payload}}</code></pre>
+<pre tabindex="0"><code>{{payload}}</code></pre>
 </details>
 <details id="paths">
 <summary>Available fields</summary>

@@ -1,14 +1,13 @@
 % rebase("layout.tpl", title=title, live=False)
-<p><a href="{{url(path)}}">{{flag_environment.feature}}</a> in {{flag_environment.environment}}</p>
-<h1>{{heading}}</h1>
+<h1>{{heading}} <span class="badge">{{flag_environment.environment}}</span></h1>
+<form method="post" action="{{action}}" id="editor">
 % include("partials/problems.tpl")
-<form method="post" action="{{action}}">
 % include("partials/csrf.tpl")
 <button class="hidden" tabindex="-1" aria-hidden="true">Save</button>
 <input type="hidden" name="shown_type" value="{{type.value}}">
 <div class="actions">
 % include("partials/form_field.tpl", field=type)
-<button class="quiet" name="do" value="type" formaction="{{action}}" formnovalidate>Change type</button>
+<button class="quiet" id="change-type" name="do" value="type" formaction="{{action}}" formnovalidate data-swap="editor">Change type</button>
 </div>
 % if parameters:
 <fieldset>
@@ -37,7 +36,7 @@
 <legend>General</legend>
 % include("partials/form_fields.tpl", fields=general)
 </fieldset>
-<p class="actions">
+<p class="actions save">
 <button>Save strategy</button>
 <a href="{{url(path)}}">Cancel</a>
 </p>

@@ -36,7 +36,7 @@
 % end
 % if flag.payload:
 <p>Variant payload:</p>
-<pre><code>{{flag.payload}}</code></pre>
+<pre tabindex="0"><code>{{flag.payload}}</code></pre>
 % end
 % if flag.strategies:
 % include("flags/playground/checks.tpl", checks=flag.strategies)

@@ -30,7 +30,7 @@
 % for step in environment["moves"]:
 <form method="post" action="{{url('/admin/environments', environment['name'], step)}}">
 % include("partials/csrf.tpl")
-<button class="quiet" aria-label="Move {{environment['name']}} {{step}}">Move {{step}}</button>
+<button class="quiet">Move {{step}}<span class="hidden"> {{environment["name"]}}</span></button>
 </form>
 % end
 % if not environment["protected"]:

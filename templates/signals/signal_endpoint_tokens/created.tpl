@@ -33,7 +33,7 @@
 % end
 % if not instructions:
 <h2>Send a signal</h2>
-<pre><code id="curl">curl -X POST '{{call_url}}' \
+<pre tabindex="0"><code id="curl">curl -X POST '{{call_url}}' \
   -H 'Authorization: Bearer {{secret}}' \
   -H 'Content-Type: application/json' \
   -d '{"type": "test", "data": {"message": "hello"}}'</code></pre>

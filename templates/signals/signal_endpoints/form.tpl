@@ -1,5 +1,4 @@
 % rebase("layout.tpl", title=title, live=False)
-<p><a href="{{url('/admin/signals')}}">Signal endpoints</a></p>
 % if endpoint:
 <div class="heading">
 <h1>{{endpoint["name"]}}</h1>
@@ -20,10 +19,12 @@
 % for field in fields:
 % include("partials/form_field.tpl", field=field)
 % end
+% if call_url.value:
 <div class="field">
 <label for="{{call_url.element_id}}">{{call_url.label}}</label>
 % include("partials/copy_field.tpl", field=call_url)
 </div>
+% end
 % if not endpoint:
 % include("partials/form_field.tpl", field=token_choice)
 % include("partials/form_field.tpl", field=token_name)

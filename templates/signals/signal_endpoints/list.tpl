@@ -10,7 +10,7 @@
 <section class="empty">
 <h2>No signal endpoints yet</h2>
 <p>Create an endpoint with a token, then send a signal:</p>
-<pre><code>curl -X POST '{{own_url()}}/api/signal-endpoint/NAME' \
+<pre tabindex="0"><code>curl -X POST '{{own_url()}}/api/signal-endpoint/NAME' \
   -H 'Authorization: Bearer TOKEN' \
   -H 'Content-Type: application/json' \
   -d '{"type": "test"}'</code></pre>

@@ -42,7 +42,7 @@
 <section class="empty">
 <h2>No signals yet</h2>
 <p>This page refreshes automatically. Send a signal:</p>
-<pre><code>curl -X POST '{{call_url.value}}' \
+<pre tabindex="0"><code>curl -X POST '{{call_url.value}}' \
   -H 'Authorization: Bearer TOKEN' \
   -H 'Content-Type: application/json' \
   -d '{"type": "test"}'</code></pre>
@@ -64,7 +64,7 @@
 % end
 % include("signals/signals/summary.tpl", summary=signal["summary"])
 </summary>
-<pre><code>{{signal["formatted"]}}</code></pre>
+<pre tabindex="0"><code>{{signal["formatted"]}}</code></pre>
 % if signal["is_truncated"]:
 <p class="hint">Payload truncated. Open the signal to see all of it.</p>
 % end

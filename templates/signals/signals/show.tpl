@@ -47,5 +47,5 @@
 </section>
 <section>
 <h2>Payload</h2>
-<pre><code>{{signal["formatted"]}}</code></pre>
+<pre tabindex="0"><code>{{signal["formatted"]}}</code></pre>
 </section>

@@ -21,6 +21,6 @@
 % for name, text in schemas.items():
 <details id="{{name}}">
 <summary><code>{{name}}</code></summary>
-<pre><code>{{text}}</code></pre>
+<pre tabindex="0"><code>{{text}}</code></pre>
 </details>
 % end

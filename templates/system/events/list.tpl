@@ -38,11 +38,11 @@
 </summary>
 % if event["pre_data"]:
 <h2>Before</h2>
-<pre><code>{{event["pre_data"]}}</code></pre>
+<pre tabindex="0"><code>{{event["pre_data"]}}</code></pre>
 % end
 % if event["data"]:
 <h2>{{"After" if event["pre_data"] else "Data"}}</h2>
-<pre><code>{{event["data"]}}</code></pre>
+<pre tabindex="0"><code>{{event["data"]}}</code></pre>
 % end
 </details>
 </li>

@@ -9,7 +9,7 @@ from sigservice.errors import AppError, BadDataError, InvalidTokenError, UsedTok
 from sigservice.routes.pages.access.account_fields import make_new_password_fields
 from sigservice.services.access import passwords, reset_tokens
 from sigservice.services.system.mails import PAGES, format_lifetime
-from sigservice.web import reset_links, respond
+from sigservice.web import reset_links, respond, session, sign_in
 from sigservice.web.body import FORM_LIMIT, read_query
 from sigservice.web.forms import Field
 from sigservice.web.guards import Public
@@ -64,12 +64,18 @@ def _set_password(context: Context, kind: str) -> HTTPResponse:
     try:
         if password != form.get("confirm", ""):
             raise BadDataError("The passwords must match.", path="confirm")
-        reset_links.redeem_link(context, request.environ, token, password)
+        login = reset_links.redeem_link(context, request.environ, token, password)
     except AppError as error:
         if error.status not in (400, 401, 403):
             raise
         return _render_link(context, kind, token, error)
-    return public_form.clear_cookie(respond.redirect(context, "/sign-in?done=password"))
+    try:
+        _, session_id = sign_in.sign_in_by_password(context, request.environ, login, password)
+    except AppError:  # the password is set: the user can sign in later
+        return public_form.clear_cookie(respond.redirect(context, "/sign-in?done=password"))
+    answer = respond.redirect(context, "/?done=password")
+    session.set_cookie(context, answer, session_id)
+    return public_form.clear_cookie(answer)
 
 
 def _render_request(context: Context, email: str = "", **more: Any) -> HTTPResponse:

@@ -24,11 +24,14 @@ from sigservice.web import respond
 from sigservice.web.body import read_query
 from sigservice.web.growing_forms import GROWING_FORM
 from sigservice.web.guards import PageGuard
+from sigservice.web.links import make_signal_url
 from sigservice.web.router import Router
 
 SETS = "/admin/projects/<project>/actions"
 MAX_PAYLOAD, MAX_PATHS, MAX_VALUE = 20_000, 100, 80
 
+
+NOT_SAVED = "Nothing is saved yet: fill in the fields of the new action, then save."
 
 router = Router(PageGuard)
 
@@ -54,7 +57,8 @@ def create_action_set(
     values = form_values.read_form(form)
     if not form_values.is_complete(form):
         values = form_values.change_form(values, form.get("do", ""))
-        return _render_form(context, identity, project, values)
+        notice = "" if form.get("do") else NOT_SAVED
+        return _render_form(context, identity, project, values, notice=notice)
     try:
         with context.database.transaction() as conn:
             fields = form_values.to_fields(values, project)
@@ -84,7 +88,8 @@ def save_action_set(
         row = action_sets.get(conn, project, set_id)
     if not form_values.is_complete(form):
         values = form_values.change_form(values, form.get("do", ""))
-        return _render_form(context, identity, project, values, row=row)
+        notice = "" if form.get("do") else NOT_SAVED
+        return _render_form(context, identity, project, values, row=row, notice=notice)
     try:
         with context.database.transaction() as conn:
             fields = form_values.to_fields(values, project)
@@ -104,6 +109,7 @@ def _render_form(
     *,
     row: Row | None = None,
     error: AppError | None = None,
+    notice: str = "",
 ) -> HTTPResponse:
     heading = row["name"] if row else "New action set"
     limits = read_limits(context.config)
@@ -122,9 +128,11 @@ def _render_form(
         "actions/action_sets/form",
         identity,
         status=error.status if error else 200,
-        title=f"Problem: {heading}" if error else f"Action set {heading} of {project}",
+        title=f"Problem: {heading}" if error else f"{heading} – actions of {project}",
         problems=form_values.to_form_problems(values, error.details) if error else [],
         heading=heading,
+        notice=notice,
+        setup=_make_setup(context, values, endpoints),
         project=project,
         row=row,
         values=values,
@@ -145,6 +153,17 @@ def _render_form(
         action=context.prefix + request.environ["PATH_INFO"],
         **latest,
     )
+
+
+def _make_setup(context: Context, values: FormValues, endpoints: list[tuple[str, str]]) -> str:
+    """What to do in the sender, with the URL of the selected endpoint."""
+    template, name = TEMPLATES.get(values.recipe), dict(endpoints).get(values.source)
+    if template is None:
+        return ""
+    if name is None:
+        return template.setup
+    url = make_signal_url(context, request.environ, name)
+    return template.setup.replace("ENDPOINT_URL", url)
 
 
 def _load_latest_payload(conn: Connection, values: FormValues) -> dict[str, Any]:

@@ -52,9 +52,12 @@ class ActionRow:
     suggestions: Mapping[str, Sequence[str]]  # by the ID of a datalist
 
 
+APPLIES, LOADS = {"data-press": "apply-template"}, {"data-press": "load-signal"}
+
+
 def make_template_field(values: FormValues) -> Field:
     choices = [("", "None"), *((name, item.title) for name, item in TEMPLATES.items())]
-    return Field("recipe", "Template", values.recipe, "select", choices=choices)
+    return Field("recipe", "Template", values.recipe, "select", choices=choices, attributes=APPLIES)
 
 
 def make_general_fields(values: FormValues) -> list[Field]:
@@ -68,7 +71,9 @@ def make_general_fields(values: FormValues) -> list[Field]:
 
 def make_source_field(values: FormValues, endpoints: Choices) -> Field:
     choices = _add_blank(endpoints, values.source, "(deleted endpoint)")
-    return Field("source", "Signal endpoint", values.source, "select", choices=choices)
+    return Field(
+        "source", "Signal endpoint", values.source, "select", choices=choices, attributes=LOADS
+    )
 
 
 def make_actor_field(values: FormValues, accounts: Choices) -> Field:
@@ -207,6 +212,7 @@ def _make_action_row(
             "select",
             kind["description"],
             choices=kind_choices,
+            attributes={"data-press": f"change-{name}"},
         ),
         fields,
         suggestions,

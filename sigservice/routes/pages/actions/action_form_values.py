@@ -22,7 +22,7 @@ from sigservice.services.actions.action_set_options import (
     RunChannel,
 )
 from sigservice.services.actions.action_sets import Action, ActionSetFields
-from sigservice.services.actions.action_templates import ActionSetTemplate
+from sigservice.services.actions.action_templates import TEMPLATES, ActionSetTemplate
 from sigservice.services.channels import mask_channel
 from sigservice.services.signals.payload_paths import to_text
 from sigservice.web.forms import read_whole_number
@@ -124,7 +124,11 @@ def is_complete(form: dict[str, str]) -> bool:
 
 
 def change_form(values: FormValues, button: str) -> FormValues:
-    """The values after a button that adds, removes or moves a row."""
+    """The values after a button that applies a template, or adds, removes or moves a row."""
+    if button == "template":
+        if values.recipe not in TEMPLATES:
+            return values
+        return apply_template(values, values.recipe, TEMPLATES[values.recipe])
     return replace(
         values,
         filters=change_rows(values.filters, "filters", BLANK_FILTER, button),

@@ -195,7 +195,11 @@ def _make_view(run: Row, names: dict[str, str]) -> dict[str, Any]:
         "restored_by_run_id": run["restored_by_run_id"],
         "restore_due_at": run["restore_due_at"],
         "actions": actions,
-        "changes": [text for action in actions for text in action["changes"]],
+        "reverts": [
+            action_summaries.describe_undo(change)
+            for item in copy["actions"]
+            for change in item["changes"]
+        ][:MAX_CHANGES],
         "can_undo": can_undo,
         "is_reverted_by_action": action_runs.is_reverted_by_action(run),
     }

@@ -106,7 +106,10 @@ def _find_payload(conn: Connection, source_id: int, values: dict[str, str], limi
         return msgspec.json.decode(signals_service.get(conn, source_id, id)["payload"])
     data = values["payload"].encode()
     if not data:
-        raise BadDataError("Choose a signal or enter a payload.")
+        rows = signals.list_for_endpoint(conn, source_id, before=None, limit=1)
+        if not rows:
+            raise BadDataError("No signal received yet. Enter a payload.")
+        return msgspec.json.decode(rows[0]["payload"])
     if len(data) > limit:
         raise payload.build_too_large_error(limit)
     return payload.parse(data)

@@ -24,6 +24,8 @@ from sigservice.web.router import Router
 
 STRATEGIES = "/admin/features/<name>/environments/<environment>/strategies"
 
+NOT_SAVED = "Nothing is saved yet: fill in the fields of the new strategy type, then save."
+
 router = Router(PageGuard)
 
 
@@ -43,6 +45,7 @@ def _render_form(
     subject: FormSubject,
     values: StrategyValues | None = None,
     error: AppError | None = None,
+    notice: str = "",
 ) -> HTTPResponse:
     """`values` are what was submitted."""
     flag_environment, choices = subject.flag_environment, subject.choices
@@ -59,6 +62,8 @@ def _render_form(
         form_error=error,
         title=f"{heading} of {flag_environment.feature} in {flag_environment.environment}",
         heading=heading,
+        notice=notice,
+        breadcrumbs=[("Flags", "/admin/features"), _make_crumb(flag_environment)],
         flag_environment=flag_environment,
         path=flag_path(flag_environment.feature),
         action=context.prefix + request.environ["PATH_INFO"],
@@ -111,7 +116,8 @@ def _submit(context: Context, identity: Identity, subject: FormSubject, form: Fo
     if form.get("do") or form.get("shown_type") != form.get("name"):
         # A button changes the form, or the type is new and its parameters aren't filled in yet.
         values = strategy_fields.apply_button(values, form.get("do", ""))
-        return _render_form(context, identity, subject, values)
+        notice = "" if form.get("do") else NOT_SAVED
+        return _render_form(context, identity, subject, values, notice=notice)
     try:
         new = strategy_fields.to_strategy(values, subject.choices, subject.strategy)
         with context.database.transaction() as conn:
@@ -125,6 +131,10 @@ def _submit(context: Context, identity: Identity, subject: FormSubject, form: Fo
             raise
         return _render_form(context, identity, subject, values, error)
     return _redirect(context, flag_environment, "strategy-saved")
+
+
+def _make_crumb(flag_environment: FeatureEnvironment) -> tuple[str, str]:
+    return flag_environment.feature, flag_path(flag_environment.feature)
 
 
 def _find_target(

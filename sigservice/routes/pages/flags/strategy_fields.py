@@ -37,6 +37,7 @@ DEFAULT_STICKINESS = (
     ("default", "default (userId → sessionId)"),
     ("random", "random (per request)"),
 )
+CHANGES_TYPE = {"data-press": "change-type"}
 PERCENTAGE_ATTRIBUTES = {"min": 0, "max": 100, "step": 1}
 PARAMETER_HINTS = {
     "stickiness": "Context field used to keep a user in the same bucket.",
@@ -171,7 +172,7 @@ def make_type_field(type: str, choices: StrategyChoices) -> Field:
         if row["name"] == type or not row["deprecated"]
     ]
     types += [] if type in dict(types) else [(type, type)]
-    return Field("name", "Strategy type", type, type="select", choices=types)
+    return Field("name", "Strategy type", type, "select", choices=types, attributes=CHANGES_TYPE)
 
 
 def make_parameter_fields(values: StrategyValues, choices: StrategyChoices) -> list[Field]:

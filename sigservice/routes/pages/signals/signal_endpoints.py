@@ -350,7 +350,7 @@ def _make_fields(
         "token_name": "e.g. alertmanager-eu",
     }
     token, is_required = values["token_name"], not is_new
-    url = make_signal_url(context, request.environ, name)
+    url = make_signal_url(context, request.environ, name) if name else ""
     return {
         "fields": [
             Field("name", "Name", values["name"], hint=hints["name"], is_required=True),

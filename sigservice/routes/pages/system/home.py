@@ -14,6 +14,7 @@ from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
 
 RECENT_SIGNALS = 10
+NOTICES = {"password": "Password set. You are signed in."}
 
 
 router = Router(PageGuard)
@@ -33,6 +34,7 @@ def show_home(context: Context, identity: Identity) -> HTTPResponse:
         features=flags,
         endpoints=endpoints,
         signals=recent,
+        notice=respond.find_notice(NOTICES),
     )
 
 
