@@ -80,7 +80,7 @@ def take_pictures(url: str) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM)
         for scheme in ("light", "dark"):
-            size = {"width": 1100, "height": 620}
+            size = {"width": 1200, "height": 680}
             context = browser.new_context(
                 base_url=url, color_scheme=scheme, viewport=size, device_scale_factor=1.5
             )

@@ -167,6 +167,7 @@ def visit(page, addresses):
         yield address
     page.goto("/admin/features/plain/environments/default/strategies/new")
     page.get_by_role("button", name="Add constraint").click()
+    page.locator("[id='constraints.0']").wait_for()
     page.evaluate("document.forms[1].noValidate = true")
     page.get_by_role("button", name="Save strategy").click()
     page.get_by_role("alert").wait_for()

@@ -1,7 +1,11 @@
 % name, is_on = environment["name"], environment["enabled"]
-<section class="card" id="in-{{name}}">
+<section class="card {{"" if is_on or environment["strategies"] else "empty-card"}}" id="in-{{name}}">
 <div class="heading">
-<h3>{{name}}</h3>
+<h3>{{name}}\\
+% if environment["type"] == "production":
+ <span class="badge">production</span>\\
+% end
+</h3>
 % if can_edit:
 <form method="post" action="{{url(path, 'environments', name, 'off' if is_on else 'on')}}" data-swap="in-{{name}} events">
 % include("partials/csrf.tpl")
@@ -68,7 +72,7 @@
 </tbody>
 </table>
 </details>
-% else:
+% elif is_on or environment["strategies"]:
 <p class="muted">No evaluations in the last 24 h</p>
 % end
 </section>

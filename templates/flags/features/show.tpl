@@ -22,6 +22,22 @@
 % if row["description"]:
 <p class="text">{{row["description"]}}</p>
 % end
+<div class="columns">
+<div>
+<h2 class="hidden">Environments</h2>
+% for environment in environments:
+% include("flags/features/environment.tpl", environment=environment)
+% end
+% if not environments:
+<p class="empty">No active environments in this project.\\
+% if can_edit:
+ <a href="{{url('/admin/projects', row['project'], 'edit')}}">Project settings →</a>\\
+% end
+</p>
+% end
+% include("flags/features/impact_metrics.tpl")
+</div>
+<div class="side">
 <dl>
 <div><dt>Project</dt><dd>{{row["project"]}}</dd></div>
 <div><dt>Type</dt><dd>{{type_name}}</dd></div>
@@ -40,18 +56,6 @@ never
 % end
 </dd></div>
 </dl>
-<h2>Environments</h2>
-% for environment in environments:
-% include("flags/features/environment.tpl", environment=environment)
-% end
-% if not environments:
-<p class="empty">No active environments in this project.\\
-% if can_edit:
- <a href="{{url('/admin/projects', row['project'], 'edit')}}">Project settings →</a>\\
-% end
-</p>
-% end
-% include("flags/features/impact_metrics.tpl")
 % include("flags/features/tags.tpl")
 % include("flags/features/parent.tpl")
 <section id="events">
@@ -99,3 +103,5 @@ never
 <p class="actions"><a href="{{url(path, 'archive')}}">Archive flag…</a></p>
 </section>
 % end
+</div>
+</div>

@@ -9,6 +9,8 @@ from sigservice.db.statements import Row
 from sigservice.services.flags import strategy_summaries
 from sigservice.web.sparkline import build_exposure_bars
 
+BUILT_IN = "default"  # the environment that each database begins with
+
 
 def make_cards(
     feature: dict[str, Any],
@@ -39,7 +41,11 @@ def make_cards(
                 "playground": f"/admin/playground?{query}",
             }
         )
-    return cards
+    return sorted(cards, key=_is_built_in_and_empty)
+
+
+def _is_built_in_and_empty(card: Mapping[str, Any]) -> bool:
+    return card["name"] == BUILT_IN and not (card["enabled"] or card["strategies"])
 
 
 def ask_for_switch(name: str, environment: Mapping[str, Any]) -> str:

@@ -6,13 +6,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 from sigservice.clock import parse_iso
-from sigservice.routes.pages.flags.environment_cards import ask_for_switch
+from sigservice.routes.pages.flags.environment_cards import BUILT_IN, ask_for_switch
 from sigservice.routes.pages.flags.feature_page import flag_path
 from sigservice.web.forms import Field
 
 MAX_PREVIEW = 200
 FILTERS = ("query", "project", "type", "tag", "state", "life")
-BUILT_IN = "default"  # the environment that each database begins with
 Json = dict[str, Any]
 
 
