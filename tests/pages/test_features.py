@@ -186,8 +186,8 @@ def test_recent_changes_link_to_the_event_log_of_the_flag(ada, vera, flags):
     page = ada.get("/admin/features/checkout")
     rows = page.html.find(id="events").find_all("li")
     assert len(rows) == 10
-    assert " ".join(rows[0].get_text(" ").split()).endswith("Flag disabled in production by admin")
-    events = page.goto(page.html.find("a", string="View full event log")["href"])
+    assert " ".join(rows[0].get_text(" ").split()).endswith("admin disabled checkout in production")
+    events = page.goto(page.html.find("a", string="View full audit log")["href"])
     summaries = [
         row.summary.get_text() for row in events.html.find("ol", class_="log").find_all("li")
     ]
@@ -197,7 +197,7 @@ def test_recent_changes_link_to_the_event_log_of_the_flag(ada, vera, flags):
     assert form["feature"].value == "checkout"
     form["type"] = "feature-created"
     assert len(form.submit().html.find("ol", class_="log").find_all("li")) == 1
-    assert "event log" not in vera.get("/admin/features/checkout").text
+    assert "audit log" not in vera.get("/admin/features/checkout").text
 
 
 def test_metadata_is_edited(ada, flags):
@@ -410,13 +410,22 @@ def test_recent_changes_name_the_run_but_not_the_payload(sets, endpoint, token, 
         page = browser.get("/admin/features/checkout")
         newest = page.html.find(id="events").find("li")
         text = " ".join(newest.get_text(" ").split())
-        assert text.endswith(f"by switcher run {run['id']} of kill <checkout>")
+        origin = f"run {run['id']} of kill <checkout>"
+        signal = f" signal {run['signalId']}" if browser is ada else ""
+        assert text.endswith(f"switcher disabled checkout in production {origin}{signal}")
         assert "hunter2" not in page.text
         links = [link["href"] for link in newest.find_all("a")]
         path = f"/admin/projects/default/actions/{set_id}/runs/{run['id']}"
-        assert links == ([path] if browser is ada else [])
+        log = f"/admin/signals/{endpoint['id']}/log/{run['signalId']}"
+        assert links == ([path, log] if browser is ada else [])
     event = ed.get("/api/admin/events/checkout").json["events"][0]
-    action_run = {"id": run["id"], "actionSetId": set_id, "actionSet": "kill <checkout>"}
+    action_run = {
+        "id": run["id"],
+        "actionSetId": set_id,
+        "actionSet": "kill <checkout>",
+        "signalId": run["signalId"],
+        "signalEndpointId": endpoint["id"],
+    }
     assert event["data"] == {"name": "checkout", "actionRun": action_run}
     ada.get(path, status=200)
     ed.get(path, status=403)

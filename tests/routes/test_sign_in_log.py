@@ -1,4 +1,4 @@
-"""What sign-ins, sign-outs and refused requests leave in the event log and in the log."""
+"""What sign-ins, sign-outs and refused requests leave in the audit log and in the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The event log: one function for each SQL statement."""
+"""The audit log: one function for each SQL statement."""
 
 import re
 from dataclasses import asdict, dataclass

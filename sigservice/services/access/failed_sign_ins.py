@@ -1,4 +1,4 @@
-"""Failed sign-ins in the event log, capped, so that a flood of them doesn't fill the disk."""
+"""Failed sign-ins in the audit log, capped, so that a flood of them doesn't fill the disk."""
 
 import threading
 from collections import Counter
@@ -17,7 +17,7 @@ MAX_NAMES = 20
 
 
 class SignInError(PasswordMismatch):
-    """`user` is None for an unknown login; `reason` is for the event log only."""
+    """`user` is None for an unknown login; `reason` is for the audit log only."""
 
     def __init__(self, message: str, reason: str, user: Row | None = None, path: str = "") -> None:
         super().__init__(message, path=path)

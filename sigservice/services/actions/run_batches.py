@@ -294,6 +294,9 @@ def _find_actor(conn: Connection, run: _Run) -> Identity:
         "actionSetId": row["action_set_id"],
         "actionSet": run.action_set["name"],
     }
+    if row["signal_id"] is not None:
+        source_id = run.action_set["match"]["sourceId"]
+        origin |= {"signalId": row["signal_id"], "signalEndpointId": source_id}
     return replace(actor, action_run=origin)
 
 

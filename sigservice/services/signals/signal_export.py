@@ -1,9 +1,6 @@
 """The signals of an endpoint as a file: NDJSON or CSV, in parts, newest first."""
 
-import csv
-import io
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -13,6 +10,7 @@ from sigservice.clock import format_iso
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.signals.signals import SearchWindow
+from sigservice.services.csv_rows import encode_csv
 from sigservice.services.signals import signal_search
 from sigservice.services.signals.signal_search import SignalFilter, SignalPage
 from sigservice.services.signals.signal_summaries import (
@@ -28,9 +26,6 @@ FORMATS: Mapping[str, str] = MappingProxyType(
     {"ndjson": "application/x-ndjson", "csv": "text/csv"}  # with their content types
 )
 CSV_COLUMNS = ("id", "createdAt", "token", "sentBy", "status", "severity")
-# A spreadsheet would run a cell that starts like this as a formula; numbers are harmless.
-_FORMULA = re.compile(r"[=+\-@\t\r]")
-_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 
 Encode = Callable[[list[Row]], bytes]
 
@@ -50,7 +45,7 @@ def make_encoder(format: str, endpoint: Row) -> tuple[bytes, Encode]:
     summarizer = make_summarizer(endpoint)
     if format == "csv":
         columns = (*CSV_COLUMNS, *summarizer.labels, "payload")
-        return _encode_csv([columns]), lambda rows: _encode_csv(
+        return encode_csv([columns]), lambda rows: encode_csv(
             _to_cells(row, summarizer) for row in rows
         )
     return b"", lambda rows: b"".join(_encode_line(row, summarizer) for row in rows)
@@ -74,19 +69,3 @@ def _to_cells(row: Row, summarizer: Summarizer) -> list[Any]:
         *summarizer.list_texts(payload),
         row["payload"],
     ]
-
-
-def _encode_csv(rows: Iterable[Iterable[Any]]) -> bytes:
-    """RFC 4180, UTF-8."""
-    output = io.StringIO(newline="")
-    csv.writer(output, quoting=csv.QUOTE_NONNUMERIC).writerows(
-        [_defuse(cell) for cell in row] for row in rows
-    )
-    return output.getvalue().encode()
-
-
-def _defuse(cell: Any) -> Any:
-    """The cell, as text for spreadsheets if it looks like a formula."""
-    if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell):
-        return f"'{cell}"
-    return "" if cell is None else cell

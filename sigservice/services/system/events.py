@@ -1,4 +1,4 @@
-"""The event log: each change writes its event in its own transaction.
+"""The audit log: each change writes its event in its own transaction.
 
 `restrict_to_readable` and `to_json` hide from non-admins what they may not read.
 """

@@ -1,4 +1,4 @@
--- The event log. Each change inserts its event in its own transaction; the retention job deletes old
+-- The audit log. Each change inserts its event in its own transaction; the retention job deletes old
 -- ones in chunks, if it is configured.
 
 -- name: insert_event

@@ -23,14 +23,7 @@
 <button class="quiet">Filter</button>
 </form>
 % end
-% if chips:
-<p class="chips">
-% for chip in chips:
-<a class="chip" href="?{{chip['link']}}"><span class="hidden">Remove filter </span><bdi>{{chip["text"]}}</bdi> <span aria-hidden="true">×</span></a>
-% end
-<a href="?">Clear filters</a>
-</p>
-% end
+% include("partials/chips.tpl")
 % if not features and not is_empty:
 <p class="empty">No flags match your filters.</p>
 % end

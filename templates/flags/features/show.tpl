@@ -64,21 +64,12 @@ never
 % for event in events:
 <li>
 % include("partials/time.tpl", at=event["created_at"])
-<span class="badge" title="{{event["type"]}}">{{event["label"]}}</span>
-% if event["environment"]:
-<span>in {{event["environment"]}}</span>
-% end
-<span>by <bdi>{{event["created_by"]}}</bdi></span>
-% if event["run"] and identity.has_permission("ADMIN"):
-<a href="{{url('/admin/projects', event['project'], 'actions', event['run']['actionSetId'], 'runs', event['run']['id'])}}">run {{event["run"]["id"]}} of <bdi>{{event["run"]["actionSet"]}}</bdi></a>
-% elif event["run"]:
-<span>run {{event["run"]["id"]}} of <bdi>{{event["run"]["actionSet"]}}</bdi></span>
-% end
+% include("system/events/sentence.tpl", event=event)
 </li>
 % end
 </ul>
 % if identity.has_permission("ADMIN"):
-<p><a href="{{url('/admin/events?feature=' + row['name'])}}">View full event log</a></p>
+<p><a href="{{url('/admin/events?feature=' + row['name'])}}">View full audit log</a></p>
 % end
 </section>
 % if can_edit:

@@ -1,22 +1,12 @@
 % rebase("layout.tpl", title=title, live=False)
-<h1>Events</h1>
-<p class="hint">Audit log of all changes.</p>
-<form method="get" class="inline">
-<span><label for="type">Type</label>
-<select id="type" name="type">
-% for value, label in types:
-<option value="{{value}}" {{"selected" if value == type else ""}}>{{label}}</option>
+<h1>Audit log</h1>
+<form method="get" class="inline filter" role="search">
+% for field in fields:
+% include("partials/filter_field.tpl", field=field)
 % end
-</select></span>
-<span><label for="feature">Flag</label>
-<input id="feature" name="feature" value="{{feature}}" autocomplete="off"></span>
-<span><label for="query">Search</label>
-<input id="query" name="query" value="{{query}}" autocomplete="off"></span>
 <button class="quiet">Filter</button>
-% if is_filtered:
-<a href="?">Clear filters</a>
-% end
 </form>
+% include("partials/chips.tpl")
 % if not events:
 <p class="empty">{{"No events match." if is_filtered else "No events yet."}}</p>
 % else:
@@ -26,23 +16,20 @@
 <details>
 <summary>
 % include("partials/time.tpl", at=event["created_at"])
-<span class="badge" title="{{event["type"]}}">{{event["label"]}}</span>
-<strong><bdi>{{event["subject"]}}</bdi></strong>
-% if event["environment"]:
-<span>in {{event["environment"]}}</span>
-% end
-<span>by <bdi>{{event["created_by"]}}</bdi></span>
-% if event["ip"]:
-<span class="muted">{{event["ip"]}}</span>
-% end
+% include("system/events/sentence.tpl", event=event)
 </summary>
-% if event["pre_data"]:
-<h2>Before</h2>
-<pre tabindex="0"><code>{{event["pre_data"]}}</code></pre>
+<p class="muted">{{event["label"]}} · <code>{{event["type"]}}</code> · event {{event["id"]}}
+% if event["ip"]:
+· {{event["ip"]}}
 % end
-% if event["data"]:
-<h2>{{"After" if event["pre_data"] else "Data"}}</h2>
-<pre tabindex="0"><code>{{event["data"]}}</code></pre>
+</p>
+% if event["lines"]:
+<pre tabindex="0"><code class="diff">\\
+% for mark, line in event["lines"]:
+<span class="{{'added' if mark == '+' else 'removed' if mark == '-' else 'same'}}">{{mark}} {{line}}
+</span>\\
+% end
+</code></pre>
 % end
 </details>
 </li>
@@ -53,3 +40,8 @@
 <p class="hint">Searched the newest part of the log. <a href="?{{older}}">Search older events →</a></p>
 % end
 % include("partials/pager.tpl")
+<p>Export:
+% for label, query in exports:
+<a href="{{url('/api/admin/search/events/export')}}?{{query}}">{{label}}</a>
+% end
+</p>

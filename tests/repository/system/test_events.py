@@ -1,4 +1,4 @@
-"""The event log: order, filters, pages, and authors that are filled in later."""
+"""The audit log: order, filters, pages, and authors that are filled in later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Admin API: the event log, newest first, with filters and search.
+"""Admin API: the audit log, newest first, with filters and search.
 
 services/system/events.py limits lists, counts and searches to what the caller may read.
 """
@@ -9,15 +9,19 @@ from typing import Any
 from bottle import HTTPResponse, request
 
 from sigservice.context import Context
+from sigservice.errors import BadDataError
 from sigservice.repository.system import events as repository
 from sigservice.repository.system.events import EventFilter
 from sigservice.services.identity import ADMIN, VIEW, Identity
-from sigservice.services.system import events
+from sigservice.services.system import event_export, events
+from sigservice.services.system.event_export import FORMATS
 from sigservice.web import respond
 from sigservice.web.body import read_query
+from sigservice.web.event_filters import read_event_filter
 from sigservice.web.guards import AdminGuard
-from sigservice.web.paging import Paging, read_days, read_paging, read_values
+from sigservice.web.paging import Paging, read_paging
 from sigservice.web.router import Router
+from sigservice.web.streamed_files import generate_parts
 
 router = Router(AdminGuard)
 
@@ -59,15 +63,25 @@ def list_events_of_flag(context: Context, identity: Identity, name: str) -> HTTP
 @router.get("/api/admin/search/events", needs=VIEW)
 def search_events(context: Context, identity: Identity) -> HTTPResponse:
     query = read_query(request.environ)
-    start, end = read_days(query)
-    event_filter = EventFilter(
-        types=read_values(query, "type"),
-        features=read_values(query, "feature"),
-        projects=read_values(query, "project"),
-        environments=read_values(query, "environment"),
-        authors=read_values(query, "createdBy"),
-        start=start,
-        end=end,
-        text=query.get("query", "").strip() or None,
+    return _render_list(context, identity, read_event_filter(query), read_paging(query))
+
+
+@router.get("/api/admin/search/events/export", needs=VIEW)
+def export_events(context: Context, identity: Identity) -> HTTPResponse:
+    query = read_query(request.environ)
+    format, filter = query.get("format") or "ndjson", read_event_filter(query)
+    if format not in FORMATS:
+        raise BadDataError(f"format must be one of {', '.join(FORMATS)}.", path="format")
+    filter = events.restrict_to_readable(identity, filter)
+    with context.database.transaction(bulkhead="search") as conn:
+        first = event_export.read_part(conn, filter, None)
+    head, encode = event_export.make_encoder(format, identity)
+    parts = generate_parts(
+        context,
+        head,
+        first,
+        lambda conn, before: event_export.read_part(conn, filter, before),
+        encode,
     )
-    return _render_list(context, identity, event_filter, read_paging(query))
+    name = f"audit-log-{context.clock.now():%Y-%m-%d}.{format}"
+    return respond.file(parts, FORMATS[format], name)

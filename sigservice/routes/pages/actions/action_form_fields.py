@@ -77,7 +77,7 @@ def make_source_field(values: FormValues, endpoints: Choices) -> Field:
 
 
 def make_actor_field(values: FormValues, accounts: Choices) -> Field:
-    hint = "Shown in the event log. Needs the role Editor or Admin."
+    hint = "Shown in the audit log. Needs the role Editor or Admin."
     choices = _add_blank(accounts, values.actor, "(deleted account)")
     return Field("actor", "Run as", values.actor, "select", hint, choices=choices)
 

@@ -4,7 +4,6 @@ import re
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-import msgspec
 from bottle import HTTPResponse, request
 
 from sigservice.context import Context
@@ -20,7 +19,7 @@ from sigservice.repository.usage import client_metrics
 from sigservice.routes.pages.flags import feature_fields
 from sigservice.routes.pages.flags.environment_cards import make_cards
 from sigservice.routes.pages.flags.impact_metrics import make_impact_rows
-from sigservice.routes.pages.system.events import format_event_type
+from sigservice.routes.pages.system.events import make_event_view
 from sigservice.services.flags import dependencies, feature_view, strategy_summaries
 from sigservice.services.flags.features import Metadata
 from sigservice.services.identity import Identity
@@ -171,17 +170,8 @@ def render_feature(
         tag_field=feature_fields.make_tag_field(form_values["tag"]),
         edit_fields=feature_fields.make_edit_fields(form_values["metadata"], types),
         clone_field=feature_fields.make_clone_field(form_values["clone_name"]),
-        events=[
-            event | {"label": format_event_type(event["type"]), "run": _find_run(event)}
-            for event in event_rows
-        ],
+        events=[make_event_view(row) for row in event_rows],
     )
-
-
-def _find_run(event: Row) -> dict[str, Any] | None:
-    """The run of an action set that made the change."""
-    run: dict[str, Any] | None = msgspec.json.decode(event["data"] or "{}").get("actionRun")
-    return run
 
 
 def _list_parents(conn: Connection, row: Row, feature: dict[str, Any]) -> list[str]:

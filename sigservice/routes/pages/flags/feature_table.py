@@ -1,6 +1,6 @@
 """The table of flags: its columns, rows, links that sort and chips that remove a filter."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 from urllib.parse import urlencode
@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 from sigservice.clock import parse_iso
 from sigservice.routes.pages.flags.environment_cards import BUILT_IN, ask_for_switch
 from sigservice.routes.pages.flags.feature_page import flag_path
-from sigservice.web.forms import Field
 
 MAX_PREVIEW = 200
 FILTERS = ("query", "project", "type", "tag", "state", "life")
@@ -81,15 +80,3 @@ def make_heads(
         link = urlencode(page | {"sort": key, "order": "desc" if descends else "asc"})
         heads.append({"label": label, "link": link, "order": order})
     return heads
-
-
-def make_chips(fields: Sequence[Field], page: Mapping[str, str]) -> list[Json]:
-    """{text, link} of each filter; the link is the query of the list without it."""
-    chips = []
-    for field in fields:
-        if not (value := page.get(field.name)):
-            continue
-        text = dict(field.choices).get(value, value)
-        others = {name: other for name, other in page.items() if name != field.name}
-        chips.append({"text": f"{field.label}: {text}", "link": urlencode(others)})
-    return chips

@@ -26,6 +26,7 @@ from sigservice.services.flags.features import Metadata
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.web import respond
 from sigservice.web.body import read_number, read_query
+from sigservice.web.filter_chips import make_chips
 from sigservice.web.forms import Form
 from sigservice.web.growing_forms import split_lines
 from sigservice.web.guards import PageGuard
@@ -62,7 +63,7 @@ def list_features(context: Context, identity: Identity) -> HTTPResponse:
         identity,
         title="Flags",
         fields=fields,
-        chips=feature_table.make_chips(fields, page),
+        chips=make_chips(fields, page),
         environments=columns,
         heads=feature_table.make_heads(columns, sort, is_descending, page),
         features=[feature_table.make_row(row, columns, confirming, page) for row in rows],

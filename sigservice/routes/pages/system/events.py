@@ -1,5 +1,6 @@
-"""The page of the event log."""
+"""The page of the audit log."""
 
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
 import msgspec
@@ -7,17 +8,22 @@ from bottle import HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.db.statements import Row
+from sigservice.repository.projects import environments, projects
 from sigservice.repository.system import events as repository
-from sigservice.repository.system.events import EventFilter
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.services.system import events
+from sigservice.services.system import event_export, events
+from sigservice.services.system.event_sentences import compare_lines, describe_event
 from sigservice.web import respond
 from sigservice.web.body import read_query
+from sigservice.web.event_filters import read_event_filter
+from sigservice.web.filter_chips import make_chips
+from sigservice.web.forms import Field, make_choices
 from sigservice.web.guards import PageGuard
 from sigservice.web.paging import read_paging
 from sigservice.web.router import Router
 
 PAGE_SIZE = 50
+FILTERS = ("query", "type", "project", "environment", "user", "feature", "from", "to")
 # Event types whose own words would mislead.
 LABELS = {
     "actions-created": "action-set-created",
@@ -41,56 +47,79 @@ router = Router(PageGuard)
 @router.get("/admin/events", needs=ADMIN)
 def list_events(context: Context, identity: Identity) -> HTTPResponse:
     query = read_query(request.environ)
-    before, type = read_paging(query).before, query.get("type", "")
-    feature, text = query.get("feature", "").strip(), query.get("query", "").strip()
-    event_filter = EventFilter(
-        types=[type] if type else None, features=[feature] if feature else None, text=text or None
-    )
+    before = read_paging(query).before
+    filters = {name: query.get(name, "").strip() for name in FILTERS}
+    applied = {name: value for name, value in filters.items() if value}
+    search = _to_search(applied)
     with context.database.transaction(bulkhead="search") as conn:
-        page = events.list_page(conn, event_filter, before=before, limit=PAGE_SIZE)
+        page = events.list_page(conn, read_event_filter(search), before=before, limit=PAGE_SIZE)
         types = repository.list_types(conn)
-    rows = [
-        row
-        | {
-            "label": format_event_type(row["type"]),
-            "data": _format_json(row["data"]),
-            "pre_data": _format_json(row["pre_data"]),
-            "subject": _find_subject(row),
-        }
-        for row in page.rows
-    ]
-    values = {"type": type, "feature": feature, "query": text}
-    filters = {name: value for name, value in values.items() if value}
+        project_rows = projects.list_names(conn)
+        environment_names = environments.list_enabled_names(conn)
+    fields = _make_fields(filters, types, project_rows, environment_names)
     return respond.page(
         context,
         "system/events/list",
         identity,
-        title="Events",
-        events=rows,
-        types=[("", "All"), *((name, format_event_type(name)) for name in types)],
-        type=type,
-        feature=feature,
-        query=text,
-        is_filtered=bool(filters),
-        older=urlencode(filters | {"before": page.next_before}) if page.next_before else "",
-        newest=urlencode(filters),
+        title="Audit log",
+        events=[make_event_view(row) | {"lines": compare_lines(row)} for row in page.rows],
+        fields=fields,
+        chips=make_chips(fields, applied),
+        is_filtered=bool(applied),
+        older=urlencode(applied | {"before": page.next_before}) if page.next_before else "",
+        newest=urlencode(applied),
         at_newest=before is None,
         searched_to_end=page.searched_to_end,
+        exports=[
+            (name.upper(), urlencode(search | {"format": name})) for name in event_export.FORMATS
+        ],
     )
+
+
+def make_event_view(row: Row) -> Row:
+    """The event with its sentence, and the run, action set and signal that made the change."""
+    data = msgspec.json.decode(row["data"] or "{}")
+    run = data.get("actionRun") if isinstance(data, dict) else None
+    return row | {
+        "label": format_event_type(row["type"]),
+        "sentence": describe_event(row),
+        "run": run,
+    }
+
+
+def _to_search(filters: Mapping[str, str]) -> dict[str, str]:
+    """The filters as parameters of the search API."""
+    return {
+        "createdBy" if name == "user" else name: value if name == "query" else f"IS:{value}"
+        for name, value in filters.items()
+    }
+
+
+def _make_fields(
+    filters: dict[str, str],
+    types: Sequence[str],
+    project_rows: Sequence[Row],
+    environment_names: Sequence[str],
+) -> list[Field]:
+    choices = {
+        "type": [(name, format_event_type(name)) for name in types],
+        "project": [(row["id"], row["name"]) for row in project_rows],
+        "environment": make_choices(environment_names),
+    }
+    labels = {"type": "Type", "project": "Project", "environment": "Environment"}
+    return [
+        Field("query", "Search", filters["query"], "search"),
+        *(
+            Field(name, label, filters[name], "select", choices=[("", "Any"), *choices[name]])
+            for name, label in labels.items()
+        ),
+        Field("user", "User", filters["user"], attributes={"size": 10}),
+        Field("feature", "Flag", filters["feature"], attributes={"size": 12}),
+        Field("from", "From", filters["from"], "date"),
+        Field("to", "To", filters["to"], "date"),
+    ]
 
 
 def format_event_type(type: str) -> str:
     """An event type in words, for example "Flag created"."""
     return LABELS.get(type, type).replace("feature", "flag").replace("-", " ").capitalize()
-
-
-def _find_subject(row: Row) -> str:
-    """The name of the changed object, "" if the event has none."""
-    if row["feature_name"]:
-        return str(row["feature_name"])
-    data = msgspec.json.decode(row["data"] or row["pre_data"] or "{}")
-    return str(data.get("name") or data.get("username") or data.get("email") or "")
-
-
-def _format_json(text: str | None) -> str:
-    return msgspec.json.format(text, indent=2) if text else ""

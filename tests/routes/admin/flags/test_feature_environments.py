@@ -163,7 +163,7 @@ def test_variants_of_old_flags_are_shown(admin):
 
 
 def test_20_switches_at_once(service, admin):
-    """No deadlock, no failure, and an event log in a possible order."""
+    """No deadlock, no failure, and an audit log in a possible order."""
     for name in ("a", "b"):
         admin.flag(name)
     before = admin.revision()

@@ -9,8 +9,9 @@ import threading
 
 import pytest
 
-from sigservice.routes.admin.signals import signal_export as route
+from sigservice.errors import UnavailableError
 from sigservice.services.signals import signal_export
+from sigservice.web import streamed_files
 from tests.conftest import ADMIN
 from tests.routes.admin.signals.test_signal_endpoints import PATH
 from tests.table_tests import each
@@ -126,7 +127,7 @@ def test_export_has_every_part_and_all_that_match(send, export, monkeypatch, for
 
 def test_export_waits_while_the_database_is_busy(service, send, export, monkeypatch):
     monkeypatch.setattr(signal_export, "PART", signal_export.PART._replace(rows=1))
-    monkeypatch.setattr(route, "RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(streamed_files, "RETRY_SECONDS", 0.01)
     ids = [send(n) for n in range(3)]
     failures = iter([True, True, False, True, False])
     transaction = service.context.database.transaction
@@ -134,7 +135,7 @@ def test_export_waits_while_the_database_is_busy(service, send, export, monkeypa
 
     def busy(**options):
         if first.is_set() and next(failures, False):
-            raise route.UnavailableError("The service is busy. Try again.")
+            raise UnavailableError("The service is busy. Try again.")
         if options.get("bulkhead") == "search":
             first.set()
         return transaction(**options)

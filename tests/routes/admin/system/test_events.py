@@ -1,9 +1,14 @@
-"""The admin API of the event log."""
+"""The admin API of the audit log."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+
 import pytest
 
+from sigservice.services.system import event_export
 from tests.conftest import ADMIN
 
 FLAGS = "/api/admin/projects/default/features"
@@ -138,3 +143,44 @@ def test_ip_addresses_are_for_admins(web, cast, path):
 def test_an_invalid_filter_is_rejected(web, query):
     answer = web.get(f"{SEARCH}?{query}", headers=ADMIN, status=400)
     assert answer.json["details"][0]["path"] == query.partition("=")[0]
+
+
+def export(api, query="", **more):
+    """The rows of the file as {column: text}."""
+    answer = api.get(f"{SEARCH}/export?{query}", **more)
+    if answer.content_type == "text/csv":
+        return list(csv.DictReader(io.StringIO(answer.text, newline="")))
+    return [json.loads(line) for line in answer.text.splitlines()]
+
+
+@pytest.mark.usefixtures("history")
+@pytest.mark.parametrize("format", event_export.FORMATS)
+def test_an_export_has_every_part_and_all_that_match(web, monkeypatch, format):
+    monkeypatch.setattr(event_export, "PART_ROWS", 1)
+    query = f"format={format}&feature=IS:checkout"
+    rows = export(web, query, headers=ADMIN)
+    assert [row["type"] for row in rows] == [
+        "feature-environment-enabled",
+        "feature-strategy-add",
+        "feature-created",
+    ]
+
+
+@pytest.mark.usefixtures("history")
+def test_an_export_as_csv_has_a_sentence(web):
+    row = export(web, "format=csv&type=IS:feature-environment-enabled", headers=ADMIN)[0]
+    assert row["summary"] == "enabled checkout in production"
+
+
+@pytest.mark.usefixtures("history")
+def test_an_export_for_a_viewer_has_only_events_of_flags(web, cast):
+    vera = cast.signed_in("vera")
+    rows = export(vera, "format=csv")
+    assert {row["type"].split("-")[0] for row in rows} <= {"feature", "features", "project"}
+    assert {row["ip"] for row in rows} == {""}
+
+
+@pytest.mark.parametrize("query", ["format=xml", "type=x", "from=2026"])
+def test_an_invalid_parameter_of_an_export_is_named(web, query):
+    answer = web.get(f"{SEARCH}/export?{query}", headers=ADMIN, status=400)
+    assert answer.json["details"][0]["path"] == query.split("=")[0]
