@@ -10,5 +10,6 @@ ICONS = {
     '<circle cx="7" cy="14" r="2"/>',
     "search": '<circle cx="9" cy="9" r="5.5"/><path d="m13 13 4 4"/>',
     "check": '<path d="m4 10.5 4 4 8-9"/>',
+    "circle": '<circle cx="10" cy="10" r="6.5"/>',
     "alert": '<path d="M10 3 2 16.5h16zM10 8v4m0 2v.5"/>',
 }

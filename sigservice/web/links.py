@@ -1,4 +1,5 @@
-"""Absolute URLs, built from SERVICE_URL and never from the Host header of a client."""
+"""Absolute URLs, built from SERVICE_URL and never from the Host header of a client, and paths of
+pages."""
 
 import ipaddress
 import re
@@ -42,3 +43,8 @@ def _is_address(host: str) -> bool:
         return match["name"] == "localhost" or bool(ipaddress.ip_address(match["name"].strip("[]")))
     except ValueError:
         return False
+
+
+def flag_path(name: str) -> str:
+    """The flag's page; /admin/features/new is the form of a new flag."""
+    return f"/admin/features/{name}" + ("/flag" if name == "new" else "")

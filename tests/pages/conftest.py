@@ -121,6 +121,7 @@ def place(
     account = create("service-account", username="robot")
     flags.create_flag("parent")
     name = flags.create_flag("checkout", tags=[{"type": "simple", "value": "shop"}])
+    flags.add_strategy(name, "production")
     strategy_id = flags.add_strategy(name, "production")
     flags.switch(name, "production")
     flags.set_parent(name, "parent")

@@ -43,6 +43,10 @@ class Flags:
         """The flag as the admin API returns it."""
         return self._web.get(f"{FEATURES}/{flag}", headers=ADMIN).json
 
+    def get_events(self, flag: str = "checkout") -> list[dict[str, Any]]:
+        """Newest first."""
+        return self._web.get(f"/api/admin/events/{flag}", headers=ADMIN).json["events"]
+
     def is_on(self, flag: str = "checkout", environment: str = "production") -> bool:
         path = f"{FEATURES}/{flag}/environments/{environment}"
         return self._web.get(path, headers=ADMIN).json["enabled"]

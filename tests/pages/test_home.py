@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
 from tests.conftest import ADMIN
-from tests.pages.page_reader import heading
+from tests.pages.page_reader import form_to, heading
 
 
 def rows(page):
-    items = page.html.find("ul", class_="rows")
-    return items.find_all("li") if items else []
+    """The recent signals."""
+    return list_rows(page, "signals")
+
+
+def list_rows(page, id):
+    section = page.html.find(id=id)
+    return section.find_all("li") if section else []
+
+
+def texts(page, id):
+    return [" ".join(row.get_text(" ").split()) for row in list_rows(page, id)]
 
 
 def test_an_admin_can_create_an_endpoint(ada):
@@ -21,7 +32,7 @@ def test_an_admin_can_create_an_endpoint(ada):
 
 def test_a_viewer_is_referred_to_an_admin(vera):
     page = vera.get("/")
-    assert "Ask an admin to create one." in page.text
+    assert "Create a signal endpoint – ask an admin" in texts(page, "first-steps")
     assert not page.html.find("a", href="/admin/signals/new")
 
 
@@ -68,9 +79,7 @@ def test_the_navigation_marks_the_current_page(ada, endpoint):
 
 
 def test_endpoint_without_signals_has_no_rows(ada, endpoint):
-    page = ada.get("/")
-    assert "No signals yet." in page.text
-    assert page.html.find("main").find("a", href="/admin/signals").string == "1 signal endpoint"
+    assert "No signals yet." in ada.get("/").html.find(id="signals").get_text()
 
 
 @pytest.mark.parametrize("name", ["vera", "ed"])
@@ -113,8 +122,93 @@ def test_a_long_payload_is_shortened(ada, endpoint, token, send):
     assert len(page.text) < 10_000
 
 
-def test_flags_are_counted(vera, flags):
-    assert "Ask an editor to create one." in vera.get("/").text
+def test_the_first_steps_tick_themselves(ada, web, endpoint, token, send, sets):
+    def list_open():
+        section = ada.get("/").html.find(id="first-steps")
+        return [link.string for link in section.find_all("a")] if section else []
+
+    assert list_open() == [
+        "Create an API token for your application",
+        "Connect an SDK",
+        "Send a signal",
+        "Create an action set that a signal triggers",
+    ]
+    body = {"tokenName": "app", "type": "client", "environment": "production", "projects": ["*"]}
+    secret = web.post_json("/api/admin/api-tokens", body, headers=ADMIN).json["secret"]
+    report = {"appName": "shop", "instanceId": "1", "started": 0, "interval": 0, "strategies": []}
+    web.post_json("/api/client/register", report, headers={"Authorization": secret})
+    assert list_open() == ["Send a signal", "Create an action set that a signal triggers"]
+    send(endpoint, token, {})
+    sets.set("kill")
+    assert not ada.get("/").html.find(id="first-steps")
+
+
+def test_changes_are_listed_by_who_did_what(ada, vera, flags):
     flags.create_flag()
-    link = vera.get("/").html.find("main").find("a", href="/admin/features")
-    assert link.string == "1 feature flag"
+    flags.switch()
+    for browser in (ada, vera):
+        assert texts(browser.get("/"), "changes")[0].endswith(
+            "admin enabled checkout in production"
+        )
+
+
+def test_a_viewer_sees_only_changes_of_flags(vera, endpoint, flags):
+    flags.create_flag()
+    page = vera.get("/")
+    assert "deploys" not in page.html.find(id="changes").get_text()
+    assert not page.html.find(id="runs")
+
+
+REVERTS = {
+    "restoreWhenResolved": {"path": "status", "values": ["resolved"], "key": "id"},
+}
+
+
+def test_an_alert_that_keeps_a_flag_disabled_leads_to_its_history_and_its_undo(
+    ada, flags, endpoint, token, send, sets
+):
+    set_id = sets.set("kill", options=REVERTS)
+    send(endpoint, token, {"status": "firing", "id": "cpu"})
+    sets.work()
+    (run,) = sets.runs(set_id)
+    page = ada.get("/")
+    (text,) = texts(page, "alerts")
+    assert "disabled checkout in production by run" in text
+    assert "cpu" in text
+    links = [link["href"] for link in list_rows(page, "alerts")[0].find_all("a")]
+    path = f"/admin/projects/default/actions/{set_id}/runs/{run['id']}"
+    assert links == ["/admin/features/checkout#events", path, f"{path}/undo"]
+    assert ada.get(links[0]).html.find(id="events")
+    undo = ada.get(links[2])
+    form_to(undo, links[2]).submit(status=303)
+    sets.work()
+    assert texts(ada.get("/"), "alerts") == []
+
+
+def test_a_flag_that_was_switched_back_is_not_kept_by_its_alert(
+    ada, flags, endpoint, token, send, sets
+):
+    sets.set("kill", options=REVERTS)
+    send(endpoint, token, {"status": "firing", "id": "cpu"})
+    sets.work()
+    flags.switch()
+    page = ada.get("/")
+    assert texts(page, "alerts") == []
+    assert "Undo run" in texts(page, "runs")[0]
+
+
+def test_a_stale_flag_is_listed(ada, web, flags):
+    flags.create_flag()
+    assert texts(ada.get("/"), "stale") == []
+    edit = "/api/admin/projects/default/stale"
+    web.post_json(edit, {"features": ["checkout"], "stale": True}, headers=ADMIN)
+    assert texts(ada.get("/"), "stale")[0].startswith("checkout release")
+
+
+def test_a_silent_endpoint_is_listed(ada, database, endpoint):
+    with contextlib.closing(database.connect()) as conn, conn, conn.cursor() as cursor:
+        statement = """INSERT INTO silence_checks
+            (endpoint_id, state, since, started_seconds, waits_from_seconds)
+            VALUES (%s, 'down', now(), 0, 0)"""
+        cursor.execute(statement, (endpoint["id"],))
+    assert texts(ada.get("/"), "silent")[0].startswith("down deploys since")

@@ -156,6 +156,18 @@ def sort(
     revisions.bump(conn, target.environment)
 
 
+def move(conn: Connection, target: FeatureEnvironment, id: str, step: int, by: Identity) -> None:
+    """One place up (-1) or down (1), unless there is none. Raises NotFoundError."""
+    revisions.lock(conn)
+    ids = [row["id"] for row in _list_rows(conn, target)]
+    if id not in ids:
+        raise NotFoundError("Strategy not found.")
+    place = ids.index(id)
+    if 0 <= place + step < len(ids):
+        ids.insert(place + step, ids.pop(place))
+        sort(conn, target, {id: order for order, id in enumerate(ids)}, by)
+
+
 def list_strategies(conn: Connection, target: FeatureEnvironment) -> list[dict[str, Any]]:
     """Strategies in the format of the API, in order. Raises NotFoundError."""
     return [to_json(row) for row in _list_rows(conn, target)]
@@ -247,6 +259,13 @@ def _to_text(value: Scalar) -> str:
 
 def _is_percentage(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= 3 and int(text) <= 100
+
+
+def to_strategy(body: Mapping[str, Any]) -> Strategy:
+    """The strategy that `to_json` returned, without its ID and place."""
+    return msgspec.convert(
+        {name: value for name, value in body.items() if name not in ("id", "sortOrder")}, Strategy
+    )
 
 
 def to_json(row: Row) -> dict[str, Any]:

@@ -41,13 +41,17 @@ _LISTS = {
 
 
 def summarize_strategy(strategy: Mapping[str, Any], segment_names: Mapping[int, str]) -> str:
+    return " · ".join(list_strategy_chips(strategy, segment_names))
+
+
+def list_strategy_chips(strategy: Mapping[str, Any], segment_names: Mapping[int, str]) -> list[str]:
     """`strategy` is in the format of the admin API; `segment_names` are by ID."""
     chips = _list_rollout_chips(strategy["name"], strategy["parameters"])
     chips += map(summarize_constraint, strategy["constraints"])
     chips += [f"segment {segment_names.get(id, id)}" for id in strategy["segments"]]
     if strategy["variants"]:
         chips.append(f"variants {summarize_variants(strategy['variants'])}")
-    return " · ".join(chips)
+    return chips
 
 
 def summarize_segment(segment: Mapping[str, Any]) -> str:

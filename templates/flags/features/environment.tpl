@@ -20,22 +20,8 @@
 <p class="hint">Enabled if any strategy matches (OR).</p>
 % end
 <ol class="strategies">
-% for number, strategy in enumerate(environment["strategies"], 1):
-<li>
-% if strategy["title"]:
-<strong><bdi>{{strategy["title"]}}</bdi></strong>
-% end
-% if strategy["disabled"]:
-<span class="badge">Disabled</span>
-% end
-<bdi>{{strategy["summary"]}}</bdi>
-% if can_edit:
-<span class="actions">
-<a href="{{url(path, 'environments', name, 'strategies', strategy['id'])}}">Edit<span class="hidden"> strategy {{number}} in {{name}}</span></a>
-<a href="{{url(path, 'environments', name, 'strategies', strategy['id'], 'delete')}}">Remove<span class="hidden"> strategy {{number}} in {{name}}</span></a>
-</span>
-% end
-</li>
+% for strategy in environment["strategies"]:
+% include("flags/features/strategy.tpl", environment=environment, strategy=strategy)
 % end
 </ol>
 % elif is_on:

@@ -23,7 +23,7 @@
 <p class="text">{{row["description"]}}</p>
 % end
 <div class="columns">
-<div>
+<div id="environments">
 <h2 class="hidden">Environments</h2>
 % for environment in environments:
 % include("flags/features/environment.tpl", environment=environment)

@@ -1,30 +1,87 @@
 % rebase("layout.tpl", title=title, live=False)
 <h1>Home</h1>
-% if features:
-<p><a href="{{url('/admin/features')}}">{{plural(features, "feature flag")}}</a></p>
+% if steps:
+<section class="card" id="first-steps">
+<h2>Get started</h2>
+<p class="hint">{{done_count}} of {{len(steps)}} steps done.</p>
+<ol class="steps">
+% for step in steps:
+<li {{"class=done" if step["done"] else ""}}>
+% include("partials/icon.tpl", name="check" if step["done"] else "circle")
+% if step["done"]:
+<span>{{step["label"]}}<span class="hidden"> (done)</span></span>
+% elif step["allowed"]:
+<a href="{{url(step['path'])}}">{{step["label"]}}</a>
 % else:
-<section class="empty">
-<h2>Create your first feature flag</h2>
-<p>Turn features on or off at runtime – per environment, user or percentage – without deploying.</p>
-% if identity.has_permission("EDIT"):
-<p><a class="button" href="{{url('/admin/features/new')}}">Create flag</a></p>
-% else:
-<p>Ask an editor to create one.</p>
+<span>{{step["label"]}} <span class="muted">– ask an admin</span></span>
 % end
+</li>
+% end
+</ol>
+<p class="hint">Turn features on or off at runtime – per environment, user or percentage – without deploying, and let alerts switch them.</p>
 </section>
 % end
-% if not endpoints:
-<section class="empty">
-<h2>Receive your first signal</h2>
-<p>Receive webhooks from monitoring and CI. Create an endpoint, give its token to the sender, and watch signals arrive.</p>
+% if alert_flags:
+<section id="alerts">
+<h2>Alerts that switch flags right now</h2>
+<ul class="rows">
+% for row in alert_flags:
+<li>
+% include("partials/time.tpl", at=row["created_at"])
+<span class="badge wrong">{{"enabled" if row["enabled"] else "disabled"}}</span>
+<a href="{{url(row['path'])}}#events">{{row["feature"]}}</a>
+<span>in {{row["environment"]}}</span>
+<span>by <a href="{{url('/admin/projects', row['project'], 'actions', row['action_set_id'], 'runs', row['id'])}}">run {{row["id"]}} of <bdi>{{row["name"]}}</bdi></a></span>
+<span class="muted"><bdi>{{row["correlation"]}}</bdi></span>
+<a href="{{url('/admin/projects', row['project'], 'actions', row['action_set_id'], 'runs', row['id'], 'undo')}}">Undo<span class="hidden"> run {{row["id"]}}</span></a>
+</li>
+% end
+</ul>
+</section>
+% end
+% if silent:
+<section id="silent">
+<h2>Silent endpoints</h2>
+<ul class="rows">
+% for row in silent:
+<li>
+<span class="badge {{'wrong' if row['state'] == 'down' else ''}}">{{row["state"]}}</span>
+<a href="{{url('/admin/signals', row['id'], 'log')}}">{{row["name"]}}</a>
+<span>since
+% include("partials/time.tpl", at=row["since"])
+</span>
+% if row["last_signal_at"]:
+<span class="muted">last signal
+% include("partials/time.tpl", at=row["last_signal_at"])
+</span>
+% end
+</li>
+% end
+</ul>
+</section>
+% end
+<div class="columns">
+<div>
+<section id="changes">
+<h2>Recent changes</h2>
+% if not changes:
+<p class="empty">No changes yet.</p>
+% else:
+<ul class="rows">
+% for event in changes:
+<li>
+% include("partials/time.tpl", at=event["created_at"])
+% include("system/events/sentence.tpl", event=event)
+</li>
+% end
+</ul>
+% end
 % if identity.has_permission("ADMIN"):
-<p><a class="button" href="{{url('/admin/signals/new')}}">Create signal endpoint</a></p>
-% else:
-<p>Ask an admin to create one.</p>
+<p><a href="{{url('/admin/events')}}">Audit log</a></p>
 % end
 </section>
-% elif identity.has_permission("ADMIN"):
-<section>
+% if identity.has_permission("ADMIN"):
+<section id="signals">
 <h2>Recent signals</h2>
 % if not signals:
 <p class="empty">No signals yet.</p>
@@ -40,6 +97,50 @@
 % end
 </ul>
 % end
-<p><a href="{{url('/admin/signals')}}">{{plural(len(endpoints), "signal endpoint")}}</a></p>
 </section>
 % end
+</div>
+<div class="side">
+% if identity.has_permission("ADMIN"):
+<section id="runs">
+<h2>Recent runs</h2>
+% if not runs:
+<p class="empty">No runs yet.</p>
+% else:
+<ul class="rows">
+% for run in runs:
+<li>
+% include("actions/action_runs/state.tpl", run=run)
+<a href="{{url('/admin/projects', run['project'], 'actions', run['action_set_id'], 'runs', run['id'])}}"><bdi>{{run["name"]}}</bdi><span class="hidden"> run {{run["id"]}}</span></a>
+% include("partials/time.tpl", at=run["created_at"])
+% if run["can_undo"]:
+<a href="{{url('/admin/projects', run['project'], 'actions', run['action_set_id'], 'runs', run['id'], 'undo')}}">Undo<span class="hidden"> run {{run["id"]}}</span></a>
+% end
+</li>
+% end
+</ul>
+% end
+</section>
+% end
+<section id="stale">
+<h2>Stale flags</h2>
+% if not stale:
+<p class="empty">No stale flags.</p>
+% else:
+<ul class="rows">
+% for row in stale:
+<li>
+<a href="{{url(row['path'])}}">{{row["name"]}}</a>
+<span class="muted">{{row["type"]}}, created
+% include("partials/time.tpl", at=row["created_at"])
+</span>
+</li>
+% end
+</ul>
+% end
+% if stale_count > len(stale):
+<p class="hint">{{plural(stale_count, "stale flag")}} in all.</p>
+% end
+</section>
+</div>
+</div>

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from sigservice.db.statements import Row
 from sigservice.services.flags import strategy_summaries
+from sigservice.web.helpers import join_path
 from sigservice.web.sparkline import build_exposure_bars
 
 BUILT_IN = "default"  # the environment that each database begins with
@@ -23,6 +24,7 @@ def make_cards(
     """`usage` are the hours of the last day in all environments; `asks_first` is the project's
     setting for production environments."""
     cards = []
+    path = join_path("/admin/features", feature["name"], "environments")
     for environment in feature["environments"]:
         name = environment["name"]
         hours = [row for row in usage if row["environment"] == name]
@@ -32,9 +34,16 @@ def make_cards(
             | {
                 "strategies": [
                     strategy
-                    | {"summary": strategy_summaries.summarize_strategy(strategy, segment_names)}
-                    for strategy in environment["strategies"]
+                    | {
+                        "chips": strategy_summaries.list_strategy_chips(strategy, segment_names),
+                        "label": f"strategy {number} in {name}",
+                        "path": join_path(path, name, "strategies", strategy["id"]),
+                        "is_first": number == 1,
+                        "is_last": number == len(environment["strategies"]),
+                    }
+                    for number, strategy in enumerate(environment["strategies"], 1)
                 ],
+                "others": [e["name"] for e in feature["environments"] if e["name"] != name],
                 "variants": strategy_summaries.summarize_variants(environment["variants"]),
                 "question": ask_for_switch(feature["name"], environment) if asks_first else "",
                 "chart": _make_chart(name, hours, now) if hours else None,

@@ -4,12 +4,13 @@ from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.errors import AppError
-from sigservice.routes.pages.flags.feature_page import find_feature, flag_path
+from sigservice.routes.pages.flags.feature_page import find_feature
 from sigservice.services.flags import feature_view, features
 from sigservice.services.identity import EDIT, Identity
 from sigservice.web import respond
 from sigservice.web.forms import Form
 from sigservice.web.guards import PageGuard
+from sigservice.web.links import flag_path
 from sigservice.web.router import Router
 
 FLAG = "/admin/features/<name>"

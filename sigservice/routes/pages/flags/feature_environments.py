@@ -7,7 +7,7 @@ from bottle import HTTPResponse
 from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.repository.projects import projects
-from sigservice.routes.pages.flags.feature_page import find_feature, flag_path, list_path
+from sigservice.routes.pages.flags.feature_page import find_feature, list_path
 from sigservice.services.flags import feature_switches
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, Identity
@@ -16,6 +16,7 @@ from sigservice.web import respond
 from sigservice.web.forms import Form
 from sigservice.web.guards import PageGuard
 from sigservice.web.helpers import join_path
+from sigservice.web.links import flag_path
 from sigservice.web.router import Router
 
 STATE = "/admin/features/<name>/environments/<environment>"

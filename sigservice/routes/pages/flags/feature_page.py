@@ -28,6 +28,7 @@ from sigservice.services.usage import impact_metrics
 from sigservice.web import respond
 from sigservice.web.body import read_number, read_query
 from sigservice.web.helpers import join_path
+from sigservice.web.links import flag_path
 from sigservice.web.respond import Undo
 from sigservice.web.sparkline import HOURS
 
@@ -44,6 +45,10 @@ NOTICES = {
     "revived": "Flag revived; disabled in every environment.",
     "deleted": "Flag permanently deleted.",
     "strategy-saved": "Strategy saved.",
+    "strategy-moved": "Strategy moved.",
+    "strategy-enabled": "Strategy enabled.",
+    "strategy-disabled": "Strategy disabled.",
+    "strategy-copied": "Strategy copied.",
     "strategy-removed": "Strategy removed.",
     "tagged": "Tag added.",
     "untagged": "Tag removed.",
@@ -95,11 +100,6 @@ def find_feature(conn: Connection, name: str) -> Row:
     if row is None:
         raise NotFoundError(f"Flag {name} not found.")
     return row
-
-
-def flag_path(name: str) -> str:
-    """The flag's page; /admin/features/new is the form of a new flag."""
-    return f"/admin/features/{name}" + ("/flag" if name == "new" else "")
 
 
 def list_path(back: str, **changes: str) -> str:

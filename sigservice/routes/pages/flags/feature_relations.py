@@ -4,7 +4,7 @@ from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError
-from sigservice.routes.pages.flags.feature_page import find_feature, flag_path, render_feature
+from sigservice.routes.pages.flags.feature_page import find_feature, render_feature
 from sigservice.services.flags import dependencies, feature_tags
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.identity import EDIT, Identity
@@ -12,6 +12,7 @@ from sigservice.web import respond
 from sigservice.web.forms import Form
 from sigservice.web.growing_forms import split_lines
 from sigservice.web.guards import PageGuard
+from sigservice.web.links import flag_path
 from sigservice.web.router import Router
 
 FLAG = "/admin/features/<name>"

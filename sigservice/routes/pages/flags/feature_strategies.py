@@ -10,7 +10,7 @@ from sigservice.db.pool import Connection
 from sigservice.errors import AppError, NotFoundError
 from sigservice.repository.flags import segments as segments_repository
 from sigservice.routes.pages.flags import constraint_fields, strategy_fields
-from sigservice.routes.pages.flags.feature_page import find_feature, flag_path
+from sigservice.routes.pages.flags.feature_page import find_feature
 from sigservice.routes.pages.flags.strategy_fields import StrategyChoices, StrategyValues
 from sigservice.services.flags import strategies, strategy_summaries
 from sigservice.services.flags.feature_states import FeatureEnvironment
@@ -20,6 +20,7 @@ from sigservice.web import respond
 from sigservice.web.forms import Form
 from sigservice.web.growing_forms import GROWING_FORM
 from sigservice.web.guards import PageGuard
+from sigservice.web.links import flag_path
 from sigservice.web.router import Router
 
 STRATEGIES = "/admin/features/<name>/environments/<environment>/strategies"

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from sigservice.clock import parse_iso
 from sigservice.routes.pages.flags.environment_cards import BUILT_IN, ask_for_switch
-from sigservice.routes.pages.flags.feature_page import flag_path
+from sigservice.web.links import flag_path
 
 MAX_PREVIEW = 200
 FILTERS = ("query", "project", "type", "tag", "state", "life")

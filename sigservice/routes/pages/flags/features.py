@@ -17,7 +17,6 @@ from sigservice.routes.pages.flags.feature_page import (
     find_feature,
     find_notice,
     find_undo,
-    flag_path,
     render_feature,
 )
 from sigservice.services.flags import feature_tags, feature_view, features
@@ -30,6 +29,7 @@ from sigservice.web.filter_chips import make_chips
 from sigservice.web.forms import Form
 from sigservice.web.growing_forms import split_lines
 from sigservice.web.guards import PageGuard
+from sigservice.web.links import flag_path
 from sigservice.web.router import Router
 
 PAGE_SIZE = 50

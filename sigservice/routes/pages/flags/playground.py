@@ -11,12 +11,12 @@ from sigservice.flags.evaluation_context import make_context
 from sigservice.flags.playground import explain_flags, select_flags
 from sigservice.flags.reasons import Reasons, build_reasons
 from sigservice.repository.projects import environments, projects
-from sigservice.routes.pages.flags.feature_page import flag_path
 from sigservice.services.identity import VIEW, Identity
 from sigservice.web import respond
 from sigservice.web.body import read_query
 from sigservice.web.forms import Field, make_choices
 from sigservice.web.guards import PageGuard
+from sigservice.web.links import flag_path
 from sigservice.web.router import Router
 
 MAX_FLAGS = 100

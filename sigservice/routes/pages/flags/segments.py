@@ -9,7 +9,6 @@ from sigservice.errors import AppError, ConflictError
 from sigservice.repository.flags import segments as repository
 from sigservice.repository.projects import context_fields, projects
 from sigservice.routes.pages.flags import constraint_fields
-from sigservice.routes.pages.flags.feature_page import flag_path
 from sigservice.services.flags import segments, strategy_summaries
 from sigservice.services.flags.segments import SegmentFields
 from sigservice.services.identity import EDIT, VIEW, Identity
@@ -17,6 +16,7 @@ from sigservice.web import respond
 from sigservice.web.forms import Field, Form
 from sigservice.web.growing_forms import GROWING_FORM, change_rows
 from sigservice.web.guards import PageGuard
+from sigservice.web.links import flag_path
 from sigservice.web.router import Router
 
 SEGMENTS = "/admin/segments"

@@ -1,20 +1,34 @@
-"""The home page: recent signals for admins, who may read them, and the first steps."""
+"""The home page: the first steps, what needs attention, and what happened last."""
 
 from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.repository.flags import features
 from sigservice.repository.signals import signal_endpoints, signals
-from sigservice.services.identity import ADMIN, VIEW, Identity
+from sigservice.repository.system import events as event_repository
+from sigservice.repository.system import home
+from sigservice.repository.system.events import EventFilter
+from sigservice.routes.pages.system.events import make_event_view
+from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.signals.signal_summaries import make_summarizers, summarize_row
+from sigservice.services.system import events
 from sigservice.web import respond
 from sigservice.web.guards import PageGuard
+from sigservice.web.links import flag_path
 from sigservice.web.router import Router
 
-RECENT_SIGNALS = 10
+RECENT_SIGNALS, RECENT_CHANGES, RECENT_RUNS, MAX_ALERTS, MAX_STALE = 10, 8, 5, 20, 5
 NOTICES = {"password": "Password set. You are signed in."}
+# (column of find_first_steps, label, path, permission that the step needs)
+STEPS = (
+    ("flag", "Create a flag", "/admin/features/new", EDIT),
+    ("token", "Create an API token for your application", "/admin/api-tokens/new", ADMIN),
+    ("sdk", "Connect an SDK", "/admin/applications", VIEW),
+    ("endpoint", "Create a signal endpoint", "/admin/signals/new", ADMIN),
+    ("signal", "Send a signal", "/admin/signals", ADMIN),
+    ("action", "Create an action set that a signal triggers", "/admin/actions", ADMIN),
+)
 
 
 router = Router(PageGuard)
@@ -22,23 +36,40 @@ router = Router(PageGuard)
 
 @router.get("/", needs=VIEW)
 def show_home(context: Context, identity: Identity) -> HTTPResponse:
+    is_admin = identity.has_permission(ADMIN)
     with context.database.transaction() as conn:
-        endpoints = signal_endpoints.list_all(conn)
-        flags = features.count(conn)
-        recent = _list_recent_signals(conn, endpoints) if identity.has_permission(ADMIN) else []
+        done = home.find_first_steps(conn)
+        stale = home.list_stale_flags(conn, limit=MAX_STALE)
+        readable = events.restrict_to_readable(identity, EventFilter())
+        changes = event_repository.list_newest(conn, readable, limit=RECENT_CHANGES)
+        recent = _list_recent_signals(conn) if is_admin else []
+        alert_flags = home.list_flags_of_alerts(conn, limit=MAX_ALERTS) if is_admin else []
+        runs = home.list_newest_runs(conn, limit=RECENT_RUNS) if is_admin else []
+        silent = home.list_silent_endpoints(conn) if is_admin else []
+    steps = [
+        {"label": label, "path": path, "done": done[key], "allowed": identity.has_permission(needs)}
+        for key, label, path, needs in STEPS
+    ]
     return respond.page(
         context,
         "system/home/show",
         identity,
         title="Home",
-        features=flags,
-        endpoints=endpoints,
+        steps=steps if not all(done.values()) else [],
+        done_count=sum(done.values()),
+        alert_flags=[row | {"path": flag_path(row["feature"])} for row in alert_flags],
+        silent=silent,
+        stale=[row | {"path": flag_path(row["name"])} for row in stale],
+        stale_count=stale[0]["total"] if stale else 0,
+        changes=[make_event_view(row) for row in changes],
+        runs=runs,
         signals=recent,
         notice=respond.find_notice(NOTICES),
     )
 
 
-def _list_recent_signals(conn: Connection, endpoints: list[Row]) -> list[Row]:
+def _list_recent_signals(conn: Connection) -> list[Row]:
+    endpoints = signal_endpoints.list_all(conn)
     rows = signals.list_all(conn, from_time=None, to_time=None, before=None, limit=RECENT_SIGNALS)
     summarizers = make_summarizers(endpoints)
     return [

@@ -9,13 +9,13 @@ from sigservice.web import respond
 from sigservice.web.body import read_query
 from sigservice.web.guards import PageGuard
 from sigservice.web.helpers import join_path
+from sigservice.web.links import flag_path
 from sigservice.web.navigation import list_pages
 from sigservice.web.router import Router
 
 MAX_RESULTS = 8  # of each kind
 MAX_WORDS = 10
 PATHS = {
-    "Flag": "/admin/features",
     "Signal endpoint": "/admin/signals",
     "Project": "/admin/projects",
     "Segment": "/admin/segments",
@@ -45,6 +45,7 @@ def search_names(context: Context, identity: Identity) -> HTTPResponse:
 
 
 def _to_result(kind: str, name: str, id: str) -> tuple[str, str, str]:
-    ends = {"Signal endpoint": ("log",), "Project": ("edit",)}
-    end = ("flag",) if kind == "Flag" and name == "new" else ends.get(kind, ())
+    if kind == "Flag":
+        return kind, name, flag_path(name)
+    end = {"Signal endpoint": ("log",), "Project": ("edit",)}.get(kind, ())
     return kind, name, join_path(PATHS[kind], id, *end)

@@ -1,0 +1,34 @@
+"""What the home page shows: one function for each SQL statement."""
+
+from sigservice.db import queries
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row, fetch_all, fetch_one
+
+_SQL = queries.load("system/home")
+
+
+def find_first_steps(conn: Connection) -> Row:
+    """{flag, token, sdk, endpoint, signal, action}: whether there is one."""
+    row = fetch_one(conn, _SQL["find_first_steps"])
+    assert row is not None
+    return row
+
+
+def list_flags_of_alerts(conn: Connection, *, limit: int) -> list[Row]:
+    """One row for each flag and environment that a run for an alert switched and that no run has
+    reverted, newest first; `enabled` is the state that the alert keeps."""
+    return fetch_all(conn, _SQL["list_flags_of_alerts"], limit=limit)
+
+
+def list_newest_runs(conn: Connection, *, limit: int) -> list[Row]:
+    return fetch_all(conn, _SQL["list_newest_runs"], limit=limit)
+
+
+def list_stale_flags(conn: Connection, *, limit: int) -> list[Row]:
+    """The oldest stale flags; `total` is the number of all."""
+    return fetch_all(conn, _SQL["list_stale_flags"], limit=limit)
+
+
+def list_silent_endpoints(conn: Connection) -> list[Row]:
+    """Enabled endpoints that are late or down."""
+    return fetch_all(conn, _SQL["list_silent_endpoints"])

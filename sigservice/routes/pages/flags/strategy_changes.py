@@ -1,0 +1,87 @@
+"""Strategies of a flag, on its page: order, disable, copy to another environment."""
+
+from bottle import HTTPResponse
+
+from sigservice.context import Context
+from sigservice.db.pool import Connection
+from sigservice.errors import BadDataError
+from sigservice.routes.pages.flags.feature_page import find_feature
+from sigservice.services.flags import strategies
+from sigservice.services.flags.feature_states import FeatureEnvironment
+from sigservice.services.identity import EDIT, Identity
+from sigservice.web import respond
+from sigservice.web.forms import Form
+from sigservice.web.guards import PageGuard
+from sigservice.web.links import flag_path
+from sigservice.web.router import Router
+
+STRATEGY = "/admin/features/<name>/environments/<environment>/strategies/<strategy_id>"
+STEPS = {"up": -1, "down": 1}
+
+router = Router(PageGuard)
+
+
+@router.post(f"{STRATEGY}/move", needs=EDIT)
+def move_strategy(
+    context: Context, identity: Identity, name: str, environment: str, strategy_id: str, form: Form
+) -> HTTPResponse:
+    """Does nothing to the first strategy that moves up, nor to the last that moves down."""
+    if form.get("to") not in STEPS:
+        raise BadDataError("to must be up or down.", path="to")
+    with context.database.transaction() as conn:
+        target = _find_target(conn, name, environment)
+        strategies.move(conn, target, strategy_id, STEPS[form["to"]], identity)
+    return _redirect(context, name, environment, "strategy-moved")
+
+
+@router.post(f"{STRATEGY}/on", needs=EDIT)
+def enable_strategy(
+    context: Context, identity: Identity, name: str, environment: str, strategy_id: str, form: Form
+) -> HTTPResponse:
+    return _set_disabled(context, identity, name, environment, strategy_id, False)
+
+
+@router.post(f"{STRATEGY}/off", needs=EDIT)
+def disable_strategy(
+    context: Context, identity: Identity, name: str, environment: str, strategy_id: str, form: Form
+) -> HTTPResponse:
+    return _set_disabled(context, identity, name, environment, strategy_id, True)
+
+
+@router.post(f"{STRATEGY}/copy", needs=EDIT)
+def copy_strategy(
+    context: Context, identity: Identity, name: str, environment: str, strategy_id: str, form: Form
+) -> HTTPResponse:
+    to, limit = form.get("environment", ""), context.config["strategySegmentsLimit"]
+    with context.database.transaction() as conn:
+        target = _find_target(conn, name, environment)
+        copied = strategies.to_strategy(strategies.get(conn, target, strategy_id))
+        there = _find_target(conn, name, to)
+        strategies.add(conn, there, copied, identity, max_segments=limit)
+    return _redirect(context, name, to, "strategy-copied")
+
+
+def _set_disabled(
+    context: Context,
+    identity: Identity,
+    name: str,
+    environment: str,
+    strategy_id: str,
+    is_disabled: bool,
+) -> HTTPResponse:
+    limit = context.config["strategySegmentsLimit"]
+    with context.database.transaction() as conn:
+        target = _find_target(conn, name, environment)
+        changed = strategies.to_strategy(strategies.get(conn, target, strategy_id))
+        changed.disabled = is_disabled
+        strategies.replace(conn, target, strategy_id, changed, identity, max_segments=limit)
+    done = "strategy-disabled" if is_disabled else "strategy-enabled"
+    return _redirect(context, name, environment, done)
+
+
+def _find_target(conn: Connection, name: str, environment: str) -> FeatureEnvironment:
+    return FeatureEnvironment(find_feature(conn, name)["project"], name, environment)
+
+
+def _redirect(context: Context, name: str, environment: str, done: str) -> HTTPResponse:
+    return respond.redirect(context, f"{flag_path(name)}?done={done}#in-{environment}")

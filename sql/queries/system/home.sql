@@ -1,0 +1,65 @@
+-- What the home page shows.
+
+-- name: find_first_steps
+-- Which of the first steps were taken.
+SELECT EXISTS (SELECT 1 FROM features) AS flag,
+       EXISTS (SELECT 1 FROM api_tokens WHERE type <> 'admin') AS token,
+       EXISTS (SELECT 1 FROM client_applications) AS sdk,
+       EXISTS (SELECT 1 FROM signal_endpoints) AS endpoint,
+       EXISTS (SELECT 1 FROM signals) AS signal,
+       EXISTS (SELECT 1 FROM action_sets) AS action;
+
+-- name: list_flags_of_alerts
+-- Flags that a run for an alert switched, which is not reverted, and that still have the state that
+-- the run gave them: of the newest 100 runs of each set, newest first. BETWEEN: see list_firing_alerts.
+SELECT DISTINCT ON (r.id, c.change ->> 'feature', c.change ->> 'environment')
+       r.id, r.action_set_id, r.project, r.signal_id, r.correlation, r.created_at, s.name, s.source_id,
+       c.change ->> 'feature' AS feature, c.change ->> 'environment' AS environment, e.enabled
+FROM action_sets s
+CROSS JOIN LATERAL (
+    SELECT id, action_set_id, project, signal_id, correlation, created_at, action_set
+    FROM (
+        SELECT n.id, n.action_set_id, n.project, n.signal_id, n.correlation, n.created_at, n.cause,
+               n.state, n.dry_run, n.restored_by_run_id, n.action_set
+        FROM action_runs n
+        WHERE n.action_set_id BETWEEN s.id AND s.id
+        ORDER BY n.action_set_id, n.id DESC
+        LIMIT 100
+    ) newest
+    WHERE cause = 'signal' AND correlation IS NOT NULL AND NOT dry_run
+      AND state IN ('success', 'failed') AND restored_by_run_id IS NULL
+) r
+CROSS JOIN LATERAL jsonb_path_query(r.action_set, '$.actions[*].changes[*] ? (@.what == "state")')
+           AS c (change)
+JOIN feature_environments e ON e.feature = c.change ->> 'feature'
+     AND e.environment = c.change ->> 'environment'
+     AND e.enabled = (c.change ->> 'after')::boolean
+ORDER BY r.id DESC, c.change ->> 'feature', c.change ->> 'environment'
+LIMIT %(limit)s;
+
+-- name: list_newest_runs
+-- Without the copies of signals and sets.
+SELECT id, action_set_id, project, cause, state, reason, dry_run, created_at, restored_by_run_id,
+       action_set ->> 'name' AS name,
+       cause = 'signal' AND state IN ('success', 'failed') AND restored_by_run_id IS NULL
+           AND jsonb_path_exists(action_set, '$.actions[*].changes[*]') AS can_undo
+FROM action_runs
+ORDER BY id DESC
+LIMIT %(limit)s;
+
+-- name: list_stale_flags
+-- Those that are marked as stale, and those that are older than the lifetime of their type, oldest first.
+SELECT f.name, f.project, f.type, f.stale, f.created_at, count(*) OVER () AS total
+FROM features f
+JOIN feature_types t ON t.id = f.type
+WHERE f.archived_at IS NULL
+  AND (f.stale OR f.created_at < now() - make_interval(days => t.lifetime_days))
+ORDER BY f.created_at, f.name
+LIMIT %(limit)s;
+
+-- name: list_silent_endpoints
+SELECT e.id, e.name, c.state, c.since, c.last_signal_at
+FROM silence_checks c
+JOIN signal_endpoints e ON e.id = c.endpoint_id
+WHERE c.state IN ('late', 'down') AND e.enabled
+ORDER BY c.since, e.name;

@@ -1,0 +1,99 @@
+"""Strategies on the page of a flag: order, disabled ones, copies."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.pages.page_reader import form_to, notice
+
+PATH = "/admin/features/checkout"
+
+
+@pytest.fixture
+def path(flags):
+    """`path(id)` is that of a strategy in production, which has three."""
+    flags.create_flag()
+    return lambda id, environment="production": f"{PATH}/environments/{environment}/strategies/{id}"
+
+
+@pytest.fixture
+def ids(flags, path):
+    return [
+        flags.add_strategy(title=title, parameters={"rollout": percentage})
+        for title, percentage in (("one", "10"), ("two", "20"), ("three", "30"))
+    ]
+
+
+def titles(flags, environment="production"):
+    return [row["title"] for row in flags.list_strategies(environment=environment)]
+
+
+def press(browser, path, name=None, value=None):
+    """The page after the button of a strategy's form."""
+    form = form_to(browser.get(PATH), path)
+    return form.submit(name, value=value, status=303).follow()
+
+
+def test_a_strategy_moves_up_and_down(ed, flags, path, ids):
+    page = press(ed, f"{path(ids[1])}/move", "to", "up")
+    assert notice(page) == "Strategy moved."
+    assert titles(flags) == ["two", "one", "three"]
+    press(ed, f"{path(ids[1])}/move", "to", "down")
+    assert titles(flags) == ["one", "two", "three"]
+
+
+def test_the_ends_of_the_list_have_one_button(ed, path, ids):
+    page = ed.get(PATH)
+    labels = [button["aria-label"] for button in page.html.select("button[aria-label^=Move]")]
+    assert labels == [
+        "Move strategy 1 in production down",
+        "Move strategy 2 in production up",
+        "Move strategy 2 in production down",
+        "Move strategy 3 in production up",
+    ]
+
+
+def test_a_move_beyond_the_end_changes_nothing(ed, flags, path, ids):
+    ed.post(f"{path(ids[0])}/move", {"csrf": ed.csrf, "to": "up"}, status=303)
+    assert titles(flags) == ["one", "two", "three"]
+    assert flags.get_events()[0]["type"] == "feature-strategy-add"
+
+
+@pytest.mark.parametrize("to", ["", "left"])
+def test_a_move_to_nowhere_is_refused(ed, path, ids, to):
+    ed.post(f"{path(ids[0])}/move", {"csrf": ed.csrf, "to": to}, status=400)
+
+
+def test_a_strategy_is_disabled_and_enabled(ed, flags, path, ids):
+    assert notice(press(ed, f"{path(ids[0])}/off")) == "Strategy disabled."
+    assert [row["disabled"] for row in flags.list_strategies()] == [True, False, False]
+    assert notice(press(ed, f"{path(ids[0])}/on")) == "Strategy enabled."
+    assert [row["disabled"] for row in flags.list_strategies()] == [False, False, False]
+    assert titles(flags) == ["one", "two", "three"]
+
+
+def test_a_strategy_is_copied_with_everything(ed, flags, path):
+    segment = flags.create_segment()
+    constraint = {"contextName": "country", "operator": "IN", "values": ["DE"]}
+    variant = {"name": "a", "weight": 1000, "weightType": "variable", "stickiness": "default"}
+    more = {"constraints": [constraint], "segments": [segment], "variants": [variant]}
+    id = flags.add_strategy(environment="development", parameters={"rollout": "25"}, **more)
+    source = path(id, "development")
+    page = press(ed, f"{source}/copy", "environment", "production")
+    assert notice(page) == "Strategy copied."
+    (original,) = flags.list_strategies(environment="development")
+    (copy,) = flags.list_strategies()
+    assert copy.pop("id") != original.pop("id")
+    assert copy == original
+
+
+@pytest.mark.parametrize("to", ["", "none", "\U0001f600"])
+def test_a_copy_to_an_unknown_environment_is_refused(ed, flags, path, ids, to):
+    body = {"csrf": ed.csrf, "environment": to}
+    ed.post(f"{path(ids[0])}/copy", body, status=404)
+
+
+@pytest.mark.parametrize("change", ["move", "on", "off", "copy"])
+def test_an_unknown_strategy_is_not_found(ed, path, change):
+    body = {"csrf": ed.csrf, "to": "up", "environment": "development"}
+    ed.post(f"{path('none')}/{change}", body, status=404)
